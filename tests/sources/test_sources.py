@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import os
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -187,3 +189,21 @@ def test_patterns_of_files(tmp_path: Path) -> None:
     assert tmp_path / "sub/d.pcap" in found
     with pytest.raises(UserError, match="no file fits"):
         find([f"{tmp_path}/*.erf"])
+
+
+def test_a_name_that_is_not_utf_8(captures: Path, tmp_path: Path) -> None:
+    bad = tmp_path / os.fsdecode(b"bad\xff.pcapng.gz")
+    shutil.copyfile(captures / "00.pcapng.gz", bad)
+    for word in (bad, tmp_path / "*.gz"):
+        with pytest.raises(UserError, match=r"bad\\xff.pcapng.gz: the name is not UTF-8"):
+            find([word])
+
+
+def test_a_name_that_looks_like_an_option(
+    captures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copyfile(captures / "00.pcapng.gz", "-a.pcapng.gz")
+    (found,), _ = find(["./-a.pcapng.gz"])
+    assert found == tmp_path / "-a.pcapng.gz"
+    assert find(["-"])[0] == [Path("-")]

@@ -65,7 +65,7 @@ def test_cases_stand_in_a_table_and_part_where_the_terminal_says(
     assert verdict.difference is not None
     words = page.locator("p.parted").inner_text()
     assert f"data packet {verdict.difference.place + 1}, in {verdict.difference.what}" in words
-    assert page.locator(".both > section").count() == 2
+    expect(page.locator(".both > section")).to_have_count(2)
     told = page.locator(".command code").inner_text()
     assert told == f"rexmit validate agree --case {folder / cases[3].case.name} --show"
 

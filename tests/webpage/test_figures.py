@@ -118,6 +118,6 @@ def test_the_slope_of_1_is_straight_on_the_page(
 def test_one_connection_has_no_figures(
     traced: Path, capture: Path, tmp_path: Path, show: Open
 ) -> None:
-    assert show(traced).get_by_role("link", name="Figures").count() == 1
+    expect(show(traced).get_by_role("link", name="Figures")).to_have_count(1)
     page = show(rexmit.report(capture, tmp_path / "one.html").path)
     assert page.get_by_role("link", name="Figures").count() == 0

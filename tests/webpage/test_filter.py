@@ -166,6 +166,16 @@ def test_the_command_prints_what_the_page_shows(
     assert f"{rows.height:,} of " in page.locator(".count").inner_text()
 
 
+def test_the_help_names_terms_that_there_are(trace: rexmit.Trace) -> None:
+    told = " ".join(CliRunner().invoke(app, ["report", "--help"]).output.split())
+    for table, terms in (
+        ("retransmissions", "waited_s>0.5 mechanism=rto need=spurious"),
+        ("connections", "rtt_median_s!=null"),
+    ):
+        assert terms in told
+        assert rexmit.library.report.report_table(trace, table, where=terms).height > 0
+
+
 def test_terms_without_a_table(traced: Path) -> None:
     done = CliRunner().invoke(app, ["report", str(traced), "--where", "x"])
     assert isinstance(done.exception, UserError)

@@ -24,20 +24,20 @@ def bursts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_paths_stand_beside_each_other_on_one_axis(bursts: Path, show: Open) -> None:
     page = show(bursts, "transfer=0")
     page.wait_for_selector(".both")
-    assert page.locator(".both > section").count() == 2
+    expect(page.locator(".both > section")).to_have_count(2)
     assert [text[-6:] for text in page.locator(".both h2").all_inner_texts()] == [
         "path 1",
         "path 2",
     ]
     assert "part" not in page.locator("h1 + p").inner_text()
-    assert page.locator(".command").count() == 1
+    expect(page.locator(".command")).to_have_count(1)
     whole = page.locator(".range").inner_text()
     page.get_by_role("button", name="Zoom in").click()
     expect(page).to_have_url(re.compile("transfer=0&t="))
     assert page.locator(".range").inner_text() != whole
     page.get_by_role("link", name="Ladders").click()
     expect(page).to_have_url(re.compile("view=ladder"))
-    assert page.locator(".both canvas:not(.icon)").count() == 2
+    expect(page.locator(".both canvas:not(.icon)")).to_have_count(2)
 
 
 def test_a_path_alone_has_its_packets(bursts: Path, show: Open) -> None:

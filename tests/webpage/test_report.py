@@ -9,6 +9,7 @@ import json
 import shutil
 import struct
 import subprocess
+from dataclasses import replace
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
@@ -17,15 +18,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from playwright.sync_api import Page
 from tests.webpage.conftest import Open
 from typer.testing import CliRunner
 
 import rexmit
 from rexmit.cli import app
+from rexmit.papers.unc_2007.curves import Curve
+from rexmit.papers.unc_2007.distributions import Distribution
 from rexmit.webpage import choose, scripts
 from rexmit.webpage.assemble import assembled, policy
 from rexmit.webpage.beside import series
 from rexmit.webpage.columns import packed
+from rexmit.webpage.of_study import distribution
 from rexmit.webpage.packets import Drawn
 from rexmit.webpage.part import Opens, Part, Table
 from rexmit.webpage.whatif import sliders
@@ -191,6 +196,53 @@ def test_bytes_in_flight_round_trips_and_the_window(new: rexmit.Run) -> None:
     bare = [step for step in steps if not step.from_server and "SYN" not in step.flags]
     assert {value for _, value in made["window"]} >= {step.window << 2 for step in bare}
     assert made["rto"][0][1] == pytest.approx(3 * made["rtt"][0][1])
+
+
+def test_an_acknowledgement_of_what_was_never_sent_is_none(new: rexmit.Run) -> None:
+    flow = rexmit.open_flow(new, 0)
+    steps = sorted(flow.steps, key=lambda step: step.at_ns(from_server=True))
+    at = [step.at_ns(from_server=True) / 1e9 for step in steps]
+    place = len(steps) // 2
+    stray = next(step for step in steps if not step.from_server and step.ack is not None)
+    stray = replace(stray, ack=4_258_298_890, window=65_000)
+    more = [*steps[:place], stray, *steps[place:]]
+    times = [*at[:place], at[place], *at[place:]]
+    found = series(more, times, data_from_server=True, scale=2)
+    expected = series(steps, at, data_from_server=True, scale=2)
+    assert {name: list(points) for name, points in found.items()} == {
+        name: list(points) for name, points in expected.items()
+    }
+
+
+def has_claims(page: Page) -> bool:
+    heads = page.locator("h2").all_inner_texts()
+    return any(head.startswith("Claims of the paper") for head in heads)
+
+
+def test_a_run_of_a_papers_campaign_has_its_claims(compared: Path, show: Open) -> None:
+    assert has_claims(show(compared))
+
+
+@pytest.mark.parametrize(
+    ("scenario", "settings"),
+    [("talk-2013-tlp", {}), ("mptcp-page", {"repeat": 1, "network": "20-20"})],
+)
+def test_a_run_that_no_paper_speaks_of_has_no_claims(
+    scenario: str, settings: dict[str, object], tmp_path: Path, show: Open
+) -> None:
+    run = rexmit.run(scenario, engine="model", settings=settings, out=tmp_path / "run")
+    page = show(rexmit.report(run, tmp_path / "run.html").path)
+    assert page.locator("h2").count() > 0
+    assert not has_claims(page)
+
+
+def test_a_logarithmic_axis_has_no_place_for_nothing() -> None:
+    zeros = Curve("Linux", 20, ((0.0, 1.0),))
+    planned = Distribution("Bytes", "bytes", "connection", (zeros,), (), log=True)
+    assert list(distribution("figure-1", planned, "true")) == []
+    assert [one.name for one in distribution("figure-3", replace(planned, log=False), "true")] == [
+        "figure-3"
+    ]
 
 
 def test_windows_are_scaled_by_what_syns_offered(new: rexmit.Run) -> None:

@@ -89,6 +89,11 @@ def test_a_file_cut_short_says_so(traced: Path, tmp_path: Path, show: Open) -> N
     page = show(short, broken=True)
     page.wait_for_selector(".broken")
     assert "cut short" in page.locator(".broken").inner_text()
+    assert " parts are missing" in page.locator(".broken").inner_text()
+    short.write_bytes(data[: data.rindex(b'<script type="application/x-rexmit-end"')])
+    page = show(short, broken=True)
+    page.wait_for_selector(".broken")
+    assert "cut short: its end is missing" in page.locator(".broken").inner_text()
 
 
 def test_a_damaged_part_says_so_and_the_others_are_shown(

@@ -105,7 +105,7 @@ def test_a_connection_zooms_and_comes_back_by_its_address(
 ) -> None:
     number = worst(trace)
     page = show(traced, f"connection={number}")
-    assert page.locator("canvas:not(.icon)").count() == 3
+    expect(page.locator("canvas:not(.icon)")).to_have_count(3)
     whole = page.locator(".range").inner_text()
     page.get_by_role("button", name="Zoom in").click()
     expect(page).to_have_url(re.compile("&t="))
@@ -189,7 +189,7 @@ def test_a_ladder_and_the_packets_of_a_connection(
 ) -> None:
     number = worst(trace)
     page = show(traced, f"connection={number}&view=ladder")
-    assert page.locator("canvas:not(.icon)").count() == 1
+    expect(page.locator("canvas:not(.icon)")).to_have_count(1)
     assert "lines are level" in page.locator("main").inner_text()
     page.get_by_role("link", name="Packets").click()
     page.wait_for_selector(".rows .row")
@@ -235,8 +235,24 @@ def test_two_connections_beside_each_other(traced: Path, show: Open) -> None:
     page.wait_for_selector("select")
     page.locator("select").select_option(index=1)
     page.wait_for_selector(".both")
-    assert page.locator(".both > section").count() == 2
+    expect(page.locator(".both > section")).to_have_count(2)
     assert "They part at packet" in page.locator("p.parted").inner_text()
+
+
+def test_both_sides_are_drawn_where_both_retransmit(
+    trace: rexmit.Trace, traced: Path, show: Open
+) -> None:
+    rows = trace.scan("retransmissions").collect()
+    sides = rows.group_by("connection").agg(pl.col("direction").unique()).sort("connection")
+    both = sides.filter(pl.col("direction").list.len() == 2)["connection"][0]
+    one = sides.filter(pl.col("direction").list.len() == 1)["connection"][0]
+    page = show(traced, f"connection={both}")
+    assert page.locator("h2.side").all_inner_texts() == [
+        "What the server sent",
+        "What the client sent",
+    ]
+    expect(page.locator("canvas:not(.icon)")).to_have_count(4)
+    assert show(traced, f"connection={one}").locator("h2.side").count() in (0, 2)
 
 
 def test_a_transfer_and_its_repetition_do_not_part(
@@ -273,7 +289,7 @@ def test_two_engines_part_where_the_terminal_says(
     assert "linux-3.10" in page.locator(".both h2").first.inner_text()
     page.get_by_role("link", name="Ladders").click()
     expect(page).to_have_url(re.compile("view=ladder"))
-    assert page.locator(".both canvas:not(.icon)").count() == 2
+    expect(page.locator(".both canvas:not(.icon)")).to_have_count(2)
 
 
 def test_figures_stand_beside_the_papers(compared: Path, new: rexmit.Run, show: Open) -> None:

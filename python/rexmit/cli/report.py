@@ -81,7 +81,7 @@ def report(
             "--where",
             metavar="TERMS",
             help="With --table: the rows that fit, as in the page's search field: words to find, "
-            "and comparisons like waited_s>0.5 mechanism=rto spurious=true rtt_s!=null.",
+            "and comparisons like waited_s>0.5 mechanism=rto need=spurious rtt_median_s!=null.",
             show_default=False,
         ),
     ] = None,
@@ -108,6 +108,7 @@ def report(
     from rexmit.library import report as library
     from rexmit.library.trace import select, trace
     from rexmit.progress import for_stream
+    from rexmit.store.run_json import NAME as RUN
     from rexmit.webpage.choose import PACKETS
 
     if connections is not None and packets is not None:
@@ -125,6 +126,12 @@ def report(
     progress = for_stream(sys.stderr, "packets", transient=True)
     of: list[str] | Trace = paths
     if host or port or since or until:
+        if run := next((path for path in paths if (Path(path) / RUN).is_file()), None):
+            raise UserError(
+                f"{run} is a run: --host, --port, --from and --to choose connections of a trace",
+                "leave them out, or name captures or a folder of a trace",
+                usage=True,
+            )
         of = select(
             trace(paths, progress=progress),
             hosts=host or (),

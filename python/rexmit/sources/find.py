@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import glob
+import os
 import re
 from collections.abc import Iterable, Sequence
 from os import PathLike
@@ -38,12 +39,28 @@ def find(
             found.append(word)
             continue
         try:
-            found += _found(str(word))
+            found += [_nameable(one) for one in _found(str(word))]
         except _MissingError as error:
             missing.append(error)
     if missing and (every or not found):
         raise missing[0]
     return found, [f"{error.what}; it is left out" for error in missing]
+
+
+def _nameable(capture: Capture) -> Capture:
+    """A capture by a name that tables can hold, and that no command takes for an option."""
+    if not isinstance(capture, Path) or str(capture) == STDIN:
+        return capture
+    try:
+        str(capture).encode()
+    except UnicodeEncodeError as error:
+        shown = os.fsencode(capture).decode(errors="backslashreplace")
+        raise UserError(
+            f"{shown}: the name is not UTF-8",
+            "rename it, or read it from standard input: rexmit trace - < FILE",
+        ) from error
+    # Path takes ./ away.
+    return capture.absolute() if str(capture).startswith("-") else capture
 
 
 class _MissingError(UserError):

@@ -29,6 +29,10 @@ def series(
     - `rto`: the timeout that RFC 6298 makes of these, without a least value, seconds.
     """
     made = _Sender()
+    # An acknowledgement of what was never sent is none (RFC 9293 §3.10.7.4).
+    most = max(
+        (step.seq + step.used for step in steps if step.from_server == data_from_server), default=0
+    )
     flight: list[tuple[float, float]] = []
     window: list[tuple[float, float]] = []
     for step, now in zip(steps, at, strict=True):
@@ -37,6 +41,8 @@ def series(
             if not made.send(step, now):
                 continue
         elif step.ack is not None and not step.lost and not step.dropped:
+            if most and step.ack > most:
+                continue
             if "RST" not in step.flags:
                 # The window of a SYN is never scaled (RFC 7323 §2.2).
                 shift = 0 if "SYN" in step.flags else scale or 0

@@ -42,7 +42,8 @@ def choose(
             passed += 1
     them = count(every, noun)
     if len(found) == every:
-        return Choice(tuple(found), f"This file has the packets of all {them}.")
+        whole = f"all {them}" if every != 1 else f"the only {noun}"
+        return Choice(tuple(found), f"This file has the packets of {whole}.")
     rule = (
         f"This file has the packets of {len(found):,} of {them}: {order}, as far as {limit:,} "
         f"packets in all and {MOST:,} {noun}s go"

@@ -77,7 +77,12 @@ def _sections(run: Run) -> Iterator[Section]:
         if has_bursts(run)
         else (ryll_2013.claims, ryll_2013.SOURCE)
     )
-    print_claims(tuple(make(run, keep_inexact=False)), out, source)
+    try:
+        found = tuple(make(run, keep_inexact=False))
+    except UserError:
+        # A run of somebody's own, about which the paper says nothing.
+        return
+    print_claims(found, out, source)
     yield Section("Claims", out.blocks, commands.command("show", run.path, "--claims"))
 
 

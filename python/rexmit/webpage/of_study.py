@@ -21,7 +21,7 @@ def figures(trace: Trace, names: Sequence[str]) -> list[Figure]:
     made: list[Figure] = []
     for name, one in planned.items():
         if isinstance(one, Distribution):
-            made.append(_distribution(name, one, command))
+            made += distribution(name, one, command)
         elif isinstance(one, Reductions):
             made += _reductions(name, one, command)
     return made
@@ -31,7 +31,8 @@ def _of_the_paper(name: str) -> str:
     return "Figure " + name.split("-")[1] + " of UNC 2007"
 
 
-def _distribution(name: str, planned: Distribution, command: str) -> Figure:
+def distribution(name: str, planned: Distribution, command: str) -> Iterator[Figure]:
+    """The figure, or none where nothing has a place on its axis."""
     lines = []
     for place, one in enumerate(planned.curves):
         colour, dash = of_curve(one.label, place)
@@ -40,7 +41,10 @@ def _distribution(name: str, planned: Distribution, command: str) -> Figure:
         lines.append(Line(label, marks, colour=looks.place(colour), dashed=dash != "-"))
     low, high = planned.ends
     xs = [mark.at for line in lines for mark in line.marks]
-    return Figure(
+    if not xs:
+        # A logarithmic axis has no place for 0.
+        return
+    yield Figure(
         name,
         f"{_of_the_paper(name)}: {planned.title}",
         tuple(planned.told.splitlines()),

@@ -26,7 +26,7 @@ async function start() {
     if (head.format !== FORMAT) throw new Damaged(`the data has format ${head.format}`);
     const missing = head.chunks.filter((name) => !document.getElementById(name));
     if (missing.length || !document.getElementById("end")) {
-      throw new Damaged(`the file was cut short: ${plain(missing.length)} of its ${plain(head.chunks.length)} parts are missing`);
+      throw new Damaged(`the file was cut short: ${missing.length ? `${plain(missing.length)} of its ${plain(head.chunks.length)} parts are missing` : "its end is missing"}`);
     }
   } catch (error) {
     app.replaceChildren(broken(error, true));

@@ -43,6 +43,11 @@ function drawn(figure) {
         } else {
           if (figure.draws === "marks") made.axes[0].incrs = [1, 2, 5, 10, 20, 50, 100];
           // Of a logarithmic axis uPlot leaves words out where they would not fit, and zeros stay.
+          // uPlot counts its own on from the least value, and meets no round one.
+          if (figure.x_axis === "log") {
+            made.axes[0].splits = (self, axis, least, most) => digits(least, most);
+            made.axes[0].filter = (self, splits) => splits;
+          }
           if (figure.x_axis !== "linear") made.axes[0].values = (self, splits) => decades(splits, self.scales.x);
           if (figure.y_axis !== "linear") made.axes[1].values = (self, splits) => decades(splits, self.scales.y);
         }
@@ -64,13 +69,23 @@ function drawn(figure) {
   return box;
 }
 
-// A tick has words at 0 and at powers of ten within the axis; uPlot has some beyond its ends.
+// One to nine times each power of ten within the axis.
+function digits(least, most) {
+  const splits = [];
+  for (let power = Math.floor(Math.log10(least)); power <= Math.log10(most); power++) {
+    for (let digit = 1; digit < 10; digit++) splits.push(Number(`${digit}e${power}`));
+  }
+  return splits.filter((value) => value >= least && value <= most);
+}
+
+// A tick has words at 0 and at powers of ten within the axis, and between these where there are few
+// of them; uPlot has some beyond its ends.
 function decades(splits, scale) {
-  return splits.map((value) => {
-    if (value === null || value < scale.min || value > scale.max) return "";
-    const power = Math.log10(Math.abs(value));
-    return value === 0 || Math.abs(power - Math.round(power)) < 1e-9 ? plain(value) : "";
-  });
+  const within = (value) => value !== null && value >= scale.min && value <= scale.max;
+  const first = (value) => Math.round(Math.abs(value) / 10 ** Math.floor(Math.log10(Math.abs(value)) + 1e-9));
+  const tens = splits.filter((value) => within(value) && value !== 0 && first(value) === 1).length;
+  const written = tens > 2 ? "1" : tens > 1 ? "125" : "123456789";
+  return splits.map((value) => (within(value) && (value === 0 || written.includes(first(value))) ? plain(value) : ""));
 }
 
 // Both ends of the y axis.

@@ -1,5 +1,6 @@
 // The time–sequence picture: data, what was acknowledged, SACK blocks, retransmissions.
 
+import { h } from "./dom.js";
 import { colour } from "./theme.js";
 import { Tip, Walk, sackOf, told } from "./hover.js";
 import { drawMark } from "./marks.js";
@@ -8,9 +9,29 @@ import { size } from "./numbers.js";
 
 const NEAR = 14; // Pixels around the pointer.
 
-/** Draws a connection's pack in `host`; `parted` is the time at which it and another part. */
+/**
+ * Draws a connection's pack in `host`, what the data's sender sent, and below it what the other side
+ * sent where that retransmitted, too; `parted` is the time at which it and another part.
+ */
 export function showSequence(host, pack, group, { height, parted = null, label }) {
-  const rows = columns(pack);
+  const server = pack.about.data_from_server;
+  if (!retransmitted(pack, !server)) return sequence(host, pack, group, server, { height, parted, label });
+  for (const side of [server, !server]) {
+    const words = `What the ${side ? "server" : "client"} sent`;
+    host.append(h("h2", { class: "side" }, words));
+    sequence(host, pack, group, side, { height: side === server ? height : height * 0.6, parted, label: `${words}. ${label}` });
+  }
+  return undefined;
+}
+
+function retransmitted(pack, server) {
+  const { packets } = pack.tables;
+  const [mechanism, mine] = [packets.column("mechanism").numbers, packets.column("from_server").numbers];
+  return mechanism.some((code, row) => code !== 0 && (mine[row] === 1) === server);
+}
+
+function sequence(host, pack, group, server, { height, parted, label }) {
+  const rows = columns(pack, server);
   const drawn = place(host, {
     group,
     label,
@@ -60,19 +81,25 @@ function padded(low, high) {
 }
 
 // What is drawn of each packet: data from low to high, or up to where it acknowledges.
-function columns(pack) {
+function columns(pack, server) {
   const { packets } = pack.tables;
   const at = packets.column("at").numbers;
   const count = packets.rows;
   const mine = packets.column("from_server");
   const [seq, length, ack] = ["seq", "length", "ack"].map((name) => packets.column(name));
-  const server = pack.about.data_from_server;
   const low = new Array(count).fill(null);
   const high = new Array(count).fill(null);
   const acknowledged = new Array(count).fill(null);
   const top = new Float64Array(count);
   let reached = null;
   const gone = packets.column("gone").numbers;
+  let sent = 0;
+  for (let row = 0; row < count; row++) {
+    if ((mine.numbers[row] === 1) === server) sent = Math.max(sent, seq.numbers[row] + length.numbers[row]);
+  }
+  // An acknowledgement of what was never sent is none (RFC 9293, 3.10.7.4). Where the capture shows
+  // one direction nothing is known of that.
+  const most = sent || Infinity;
   for (let row = 0; row < count; row++) {
     if ((mine.numbers[row] === 1) === server) {
       top[row] = seq.numbers[row] + length.numbers[row];
@@ -83,7 +110,7 @@ function columns(pack) {
     } else {
       const value = ack.at(row);
       top[row] = value === null ? 0 : value;
-      if (value !== null && !gone[row]) {
+      if (value !== null && value <= most && !gone[row]) {
         // An acknowledgement that came late takes nothing back.
         reached = reached === null ? value : Math.max(reached, value);
         acknowledged[row] = reached;

@@ -23,7 +23,7 @@ export function showWhatIf(host, part, view) {
     h(
       "p",
       {},
-      `${plain(whatif.settings.length)} settings were computed for all ${plain(whatif.connections)} connections, ` +
+      `${plain(whatif.settings.length)} settings were computed for ${whatif.connections === 1 ? "the only connection" : `all ${plain(whatif.connections)} connections`}, ` +
         `which waited ${span(whatif.waited_s)} in all. The sliders have these and nothing between them. ` +
         "These are estimates: round trips and losses are taken to be what they were.",
     ),
