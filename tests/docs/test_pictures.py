@@ -98,6 +98,13 @@ def test_what_a_page_shows_is_known_by_all_but_its_head(tmp_path: Path) -> None:
     assert digest("1", b"rows" * 99, "a", level=0) == first
     assert digest("1", b"rows" * 98, "a") != first
     assert digest("1", b"rows" * 99, "b") != first
+    # The packets of another connection are not shown.
+    packets = page.read_text(encoding="utf-8").replace("table-0-a", "packets-0-17")
+    page.write_text(packets, encoding="utf-8")
+    both = [pictures.inputs(page, f"connection={number}", (10, 10)) for number in (17, 18)]
+    page.write_text(packets.replace("packets-0-17", "packets-0-18"), encoding="utf-8")
+    assert pictures.inputs(page, "connection=17", (10, 10)) != both[0]
+    assert pictures.inputs(page, "connection=18", (10, 10)) != both[1]
 
 
 def test_commands_that_fail_are_told(tmp_path: Path) -> None:
