@@ -282,16 +282,34 @@ TODAY: Final[Mapping[str, Callable[[Data], str]]] = {
 
 def options(data: Data) -> str:
     """With five lost segments on Linux 6.12: seconds without the probe, and what it changes."""
-    rows = [row for row in data.rows("options") if row["run"] == "6.12"]
-    lines = []
-    for option in dict.fromkeys(str(row["option"]) for row in rows):
-        cells = []
-        for network in NETWORKS:
-            (row,) = (one for one in rows if (one["option"], one["network"]) == (option, network))
-            cells += [number(row["er.t_total_s"], ".3f"), f"{percent(row['t_total_percent'])} %"]
-        lines.append((option, *cells))
-    head = ("", *(cell for words in NETWORKS.values() for cell in (words, "the probe")))
-    return table(head, lines, right=range(1, 7))
+
+    def cells(row: Mapping[str, Value]) -> tuple[str, str]:
+        return number(row["er.t_total_s"], ".3f"), f"{percent(row['t_total_percent'])} %"
+
+    return _by_option(data, "6.12", ("{}", "the probe"), cells)
+
+
+def _by_option(
+    data: Data,
+    run: str,
+    head: tuple[str, str],
+    cells: Callable[[Mapping[str, Value]], tuple[str, str]],
+) -> str:
+    """A line an option, two cells a network; `{}` of the head is the network's round trip."""
+    options = dict.fromkeys(row["option"] for row in data.rows("options") if row["run"] == run)
+    lines = [
+        (
+            str(option),
+            *(
+                cell
+                for network in NETWORKS
+                for cell in cells(data.row("options", run=run, option=option, network=network))
+            ),
+        )
+        for option in options
+    ]
+    heads = (one.format(words) for words in NETWORKS.values() for one in head)
+    return table(("", *heads), lines, right=range(1, 7))
 
 
 def recover(data: Data) -> str:
@@ -309,17 +327,12 @@ def recover(data: Data) -> str:
 
 def older(data: Data) -> str:
     """How many transfers the model of 3.10 begins with a probe, and what it changes then."""
-    rows = [row for row in data.rows("options") if row["run"] == "3.10"]
-    lines = []
-    for option in dict.fromkeys(str(row["option"]) for row in rows):
-        cells = []
-        for network in NETWORKS:
-            (row,) = (one for one in rows if (one["option"], one["network"]) == (option, network))
-            probed, of = row["tlp.transfers"], row["er.transfers"]
-            cells += [f"{probed} of {of}", f"{percent(row['t_total_percent'])} %" if probed else ""]
-        lines.append((option, *cells))
-    head = ("", *(cell for words in NETWORKS.values() for cell in (f"{words}: probed", "")))
-    return table(head, lines, right=range(1, 7))
+
+    def cells(row: Mapping[str, Value]) -> tuple[str, str]:
+        probed, of = row["tlp.transfers"], row["er.transfers"]
+        return f"{probed} of {of}", f"{percent(row['t_total_percent'])} %" if probed else ""
+
+    return _by_option(data, "3.10", ("{}: probed", ""), cells)
 
 
 def lossy(data: Data) -> str:

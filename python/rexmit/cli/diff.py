@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rexmit.cli.as_json import print_json
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.errors import EXIT_FAILED, UserError
@@ -182,10 +183,7 @@ def diff(
     comparison = library.diff(a, b, metrics=metrics, cells=cell, maps=mapping, inexact=inexact)
     over = None if most is None else library.differences_over(comparison, most)
     if as_json:
-        import json
-
-        data = comparison_data(comparison, over)
-        typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
+        print_json(comparison_data(comparison, over))
     else:
         out = console()
         print_comparison(comparison, out, every_cell=every)

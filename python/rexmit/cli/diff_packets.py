@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from rexmit.cli.as_json import print_json
 from rexmit.errors import UserError
 
 if TYPE_CHECKING:
@@ -41,10 +42,7 @@ def show_packets(
         a, b, transfer, cells=cells, maps=maps, tolerance=tolerance, ignore=ignore
     )
     if as_json:
-        import json
-
-        data = packets_data(compared)
-        typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
+        print_json(packets_data(compared))
     else:
         print_packets(compared, a, b, console(), every_packet=every_packet)
     if figures:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rexmit.cli import completion
+from rexmit.cli.as_json import print_json
 from rexmit.errors import EXIT_FAILED
 
 if TYPE_CHECKING:
@@ -69,7 +70,6 @@ def _print(found: list[Finding]) -> None:
 
 
 def _as_json(found: list[Finding]) -> None:
-    import json
     from dataclasses import asdict
 
     from rexmit.version import commit, version
@@ -79,4 +79,4 @@ def _as_json(found: list[Finding]) -> None:
         "commit": commit(),
         "findings": [asdict(finding) for finding in found],
     }
-    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
+    print_json(data)

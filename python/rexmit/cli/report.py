@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rexmit.cli.as_json import print_json
 from rexmit.cli.html import say
 from rexmit.cli.selection import Host, Port, Since, Until
 from rexmit.errors import UserError
@@ -151,9 +152,7 @@ def report(
         progress=progress,
     )
     if as_json:
-        import json
-
-        typer.echo(json.dumps(made.as_json(), indent=2, ensure_ascii=False))
+        print_json(made.as_json())
         return
     say(made)
 

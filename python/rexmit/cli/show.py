@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rexmit.cli.as_json import print_json
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.errors import UserError
@@ -218,7 +219,7 @@ def _show_tables(path: Path, asked: _Asked, *, as_json: bool) -> None:
     view = overview(run)
     parts = list(_parts(run, asked))
     if as_json:
-        _print_json({"run": overview_data(view), **{part.name: part.data() for part in parts}})
+        print_json({"run": overview_data(view), **{part.name: part.data() for part in parts}})
         return
     out = console()
     print_overview(view, out)
@@ -283,7 +284,7 @@ def _show_beside(paths: list[Path], asked: _Asked, *, as_json: bool) -> None:
         data: dict[str, Any] = beside_data(table)
         for entry, found in zip(data["runs"], claims, strict=False):
             entry["claims"] = claims_data(found)
-        _print_json(data)
+        print_json(data)
         return
     out = console()
     print_beside(table, out)
@@ -305,7 +306,7 @@ def _show_bursts_beside(opened: list[Run], asked: _Asked, *, as_json: bool) -> N
             {"path": str(run.path), "claims": claims_data(found)}
             for run, found in zip(opened, claims, strict=True)
         ]
-        _print_json({"runs": runs})
+        print_json({"runs": runs})
         return
     source = tables.source(opened[0])
     beside = [(runner(run.meta), run.path) for run in opened]
@@ -334,7 +335,7 @@ def _show_flow(path: Path, asked: _Flow) -> None:
 
     opened = of_run(open_run(path), asked.which, asked.at)
     if asked.as_json:
-        _print_json(path_flow_data(opened) if isinstance(opened, PathFlow) else flow_data(opened))
+        print_json(path_flow_data(opened) if isinstance(opened, PathFlow) else flow_data(opened))
     elif isinstance(opened, PathFlow):
         print_path_flow(opened, console(), every_packet=asked.every_packet)
     else:
@@ -350,7 +351,7 @@ def _show_traced(path: Path, asked: _Flow) -> None:
 
     opened, told = of_trace(trace(path, whatif=()), asked.which or None, asked.at)
     if asked.as_json:
-        _print_json(traced_data(opened))
+        print_json(traced_data(opened))
     else:
         if told:
             say(console(), told)
@@ -365,9 +366,3 @@ def _draw(opened: AnyFlow, asked: _Flow) -> None:
 
         for path in save(draw_flow(opened, at=asked.at, as_ladder=asked.ladder), asked.figures):
             typer.echo(path, err=asked.as_json)
-
-
-def _print_json(data: dict[str, Any]) -> None:
-    import json
-
-    typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))

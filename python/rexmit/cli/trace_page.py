@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
+from rexmit.cli.as_json import print_json
 
 if TYPE_CHECKING:
     from rexmit.tracing.folder import Trace
@@ -63,10 +63,3 @@ def print_page_of(made: Trace, *, kept: Path | None, as_json: bool) -> None:
         checked=shown.checked,
         selected=shown.selected,
     )
-
-
-def print_json(data: object) -> None:
-    """Plain data, on standard output."""
-    import json
-
-    typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))

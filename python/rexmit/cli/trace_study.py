@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from rexmit.cli.as_json import print_json
 from rexmit.cli.trace_analysis import traces
-from rexmit.cli.trace_page import print_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,9 @@ rows that a page shows.
 
 from __future__ import annotations
 
+import operator
 import re
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import polars as pl
@@ -18,6 +20,15 @@ _COMPARISON: Final = re.compile(r"([A-Za-z_]\w*)(<=|>=|!=|=|<|>)(.*)", re.ASCII 
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
 _NOTHING: Final = "null"
+
+_SIGNS: Final[Mapping[str, Callable[[pl.Expr, pl.Expr], pl.Expr]]] = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+}
 
 
 def fitting(frame: pl.DataFrame, text: str) -> pl.DataFrame:
@@ -76,14 +87,14 @@ def _term(frame: pl.DataFrame, token: str, text: str) -> pl.Expr:
             usage=True,
         )
     if not frame.schema[name].is_numeric():
-        return _compared(column.cast(pl.String).str.to_lowercase(), sign, pl.lit(value.lower()))
+        return _SIGNS[sign](column.cast(pl.String).str.to_lowercase(), pl.lit(value.lower()))
     if not _NUMBER.fullmatch(value):
         raise UserError(
             f"{argument('where')} {text}: {name} is compared with a number, not {value}",
             f"as in {name}{sign}1",
             usage=True,
         )
-    return _compared(column.cast(pl.Float64), sign, pl.lit(float(value)))
+    return _SIGNS[sign](column.cast(pl.Float64), pl.lit(float(value)))
 
 
 def _word(frame: pl.DataFrame, word: str) -> pl.Expr:
@@ -93,19 +104,3 @@ def _word(frame: pl.DataFrame, word: str) -> pl.Expr:
         if not kind.is_numeric() and kind != pl.Boolean
     ]
     return pl.any_horizontal(texts).fill_null(value=False) if texts else pl.lit(value=False)
-
-
-def _compared(left: pl.Expr, sign: str, right: pl.Expr) -> pl.Expr:
-    match sign:
-        case "=":
-            return left == right
-        case "!=":
-            return left != right
-        case "<":
-            return left < right
-        case ">":
-            return left > right
-        case "<=":
-            return left <= right
-        case _:
-            return left >= right

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rexmit.cli.as_json import print_json
 from rexmit.errors import EXIT_FAILED, UserError
 
 if TYPE_CHECKING:
@@ -107,12 +108,9 @@ def score(
     named = None if points is None else [name.strip() for name in points.split(",")]
     made = _scored(corpus, point=point, points=named, part=part, flow=flow, tshark=tshark)
     if as_json:
-        import json
-
         from rexmit.validate.score.as_json import report_data
 
-        data = report_data(made, worst=worst)
-        typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
+        print_json(report_data(made, worst=worst))
     else:
         from rexmit.present.terminal import console
         from rexmit.validate.score.print_score import print_report

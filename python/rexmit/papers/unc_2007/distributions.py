@@ -48,8 +48,7 @@ class Distribution:
         """What the figure does not show, in a line each."""
         lines = []
         if self.few:
-            groups = ", ".join(f"{one.label} ({one.n:,})" for one in self.few)
-            lines.append(f"not drawn, fewer than {LEAST} {self.of}s: {groups}")
+            lines.append(not_drawn([(one.label, one.n) for one in self.few], self.of))
         outside = _outside(self.curves, *self.ends)
         if outside:
             lines.append(f"beyond the axis: {count(outside, self.of)}")
@@ -105,6 +104,12 @@ def draw(canvas: Canvas, planned: Distribution) -> None:
     axes.set_ylabel(f"share of {planned.of}s")
     handles, labels = axes.get_legend_handles_labels()
     legend_below(canvas, handles, labels, small=planned.told, most=4)
+
+
+def not_drawn(few: Sequence[tuple[str, int]], of: str) -> str:
+    """The groups that are too small, by name, and how many each has."""
+    groups = ", ".join(f"{label} ({n:,})" for label, n in few)
+    return f"not drawn, fewer than {LEAST} {of}s: {groups}"
 
 
 def _left(curves: Sequence[Curve]) -> float:

@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter, SymmetricalLogLocator
 
 from rexmit.papers.unc_2007.colours import SYSTEMS
 from rexmit.papers.unc_2007.curves import Bins
-from rexmit.papers.unc_2007.distributions import LEAST, plain
+from rexmit.papers.unc_2007.distributions import LEAST, not_drawn, plain
 from rexmit.present.figures.words import folded, legend_below
 
 STRAIGHT_RTTS: Final = 1.0
@@ -56,8 +56,7 @@ class Reductions:
         if any(one.n < FEW for panel in self.panels for group in panel for one in group.bins.bins):
             lines[0] += f"; open: fewer than {FEW} connections in it"
         if self.few:
-            groups = ", ".join(f"{one.bins.label} ({one.n:,})" for one in self.few)
-            lines.append(f"not drawn, fewer than {LEAST} connections: {groups}")
+            lines.append(not_drawn([(one.bins.label, one.n) for one in self.few], "connection"))
         return "\n".join(lines)
 
 
