@@ -11,13 +11,9 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tests.show.captures import pcapng, transfer
 
 import rexmit
+from rexmit_site.pictures import ARGUMENTS
 
 CHROMIUM = shutil.which("chromium")
-
-ARGUMENTS = (
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-)
 
 SMALL = {"network": "mobile", "config": "er,tlp", "loss.segments": "2..5", "repeat": 2}
 

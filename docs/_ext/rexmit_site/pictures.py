@@ -30,11 +30,12 @@ from rexmit_site.blocks import blocks, commands, like
 PICTURE: Final = re.compile(
     r"^<!-- (picture|screenshot): (\S+)(?: (\d+)x(\d+))? -->\n!\[[^]]*\]\(pictures/(\S+)\)$", re.M
 )
-CHROMIUM: Final = (
+ARGUMENTS: Final = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-    "--hide-scrollbars",
 )
+"""Of Chromium: no screen, and nothing asked of a server."""
+
 INPUTS: Final = "Inputs"
 """The key of a screenshot's text that says what was shown."""
 
@@ -113,7 +114,9 @@ def screenshot(page: Path, address: str, size: tuple[int, int], kept: Path) -> N
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=chromium, args=[*CHROMIUM])
+        browser = started.chromium.launch(
+            executable_path=chromium, args=[*ARGUMENTS, "--hide-scrollbars"]
+        )
         width, height = size
         opened = browser.new_page(viewport={"width": width, "height": height}, color_scheme="light")
         opened.goto(f"file://{page}#{address}")
