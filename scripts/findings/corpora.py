@@ -5,7 +5,7 @@ its Table I prints and as the systems' sources have them.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -80,10 +80,3 @@ def studied(work: Work, kind: str, mix: str) -> UncStudy:
             rexmit.trace(captures, out=folder, stacks=EMULATED[kind])
         traces.append(rexmit.trace(folder))
     return rexmit.study(traces)
-
-
-def studies(work: Work) -> Iterator[tuple[str, str, UncStudy]]:
-    """Kind, mix and study of all six."""
-    for kind in KINDS:
-        for mix in MIXES:
-            yield kind, mix, studied(work, kind, mix)
