@@ -161,13 +161,7 @@ fn shards(settings: &Settings) -> Vec<Analyzer> {
 /// The end of a stretch in which a shard had `packets`: ends connections that are over, and moves out the rows that are
 /// ready.
 pub(crate) fn collect(shard: &mut Analyzer, now: Time, packets: usize) -> Rows {
-    // Connections have four packets or more; those of a flood with less are put out when the table is full.
-    shard.expire(
-        now,
-        u32::try_from(packets)
-            .unwrap_or(u32::MAX)
-            .saturating_add(64),
-    );
+    shard.expire(now, u32::try_from(packets).unwrap_or(u32::MAX));
     let mut rows = Rows::default();
     shard.drain(&mut rows);
     rows

@@ -1,5 +1,6 @@
 //! What made a retransmission: the most likely of its causes, and how sure that is.
 
+use arrayvec::ArrayVec;
 use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
 
@@ -111,10 +112,7 @@ const MOST: usize = 12;
 
 /// Candidates of one retransmission.
 #[derive(Default)]
-pub(super) struct Candidates {
-    list: [Option<Candidate>; MOST],
-    len: usize,
-}
+pub(super) struct Candidates(ArrayVec<Candidate, MOST>);
 
 impl Candidates {
     /// `structure` is what it costs to believe that the state allows it.
@@ -126,21 +124,18 @@ impl Candidates {
         structure: f64,
         timer: Option<Duration>,
     ) {
-        let place = self.list.get_mut(self.len);
+        let candidate = Candidate {
+            cause,
+            mechanism,
+            weight: likely.weight + structure,
+            fit: likely.fit + structure,
+            timer,
+        };
+        let added = self.0.try_push(candidate);
         debug_assert!(
-            place.is_some(),
+            added.is_ok(),
             "a state allows more causes than there is room for"
         );
-        if let Some(place) = place {
-            *place = Some(Candidate {
-                cause,
-                mechanism,
-                weight: likely.weight + structure,
-                fit: likely.fit + structure,
-                timer,
-            });
-            self.len += 1;
-        }
     }
 
     /// There is none that a stack here has.
@@ -153,8 +148,8 @@ impl Candidates {
         self.add(Cause::None, Mechanism::Unknown, likely, 0.0, None);
     }
 
-    fn iter(&self) -> impl Iterator<Item = &Candidate> {
-        self.list.iter().flatten()
+    fn iter(&self) -> core::slice::Iter<'_, Candidate> {
+        self.0.iter()
     }
 
     /// The likeliest timeout.
@@ -176,11 +171,9 @@ impl Candidates {
     }
 
     /// How likely they are together, as a natural logarithm, and the share of each in that. `best` is the likeliest.
-    fn weigh(&self, best: &Candidate) -> (f64, [f64; MOST]) {
-        let mut shares = [0.0; MOST];
-        for (share, one) in shares.iter_mut().zip(self.iter()) {
-            *share = (one.weight - best.weight).exp();
-        }
+    fn weigh(&self, best: &Candidate) -> (f64, ArrayVec<f64, MOST>) {
+        let above = self.iter().map(|one| (one.weight - best.weight).exp());
+        let mut shares: ArrayVec<f64, MOST> = above.collect();
         let sum: f64 = shares.iter().sum();
         shares.iter_mut().for_each(|share| *share /= sum);
         (best.weight + sum.ln(), shares)
