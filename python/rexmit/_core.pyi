@@ -300,6 +300,8 @@ class Samples:
         """Reads on: packets read so far; None when all are. ValueError for what is no capture."""
     def in_common(self) -> list[tuple[int, int]]:
         """Pairs of captures that have packets in common."""
+    def unlike(self, pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Further pairs that are of two points, by their clocks; `pairs` are of two points each."""
     def overlap(self, one: int, other: int) -> tuple[int, int]:
         """Of two captures the packets of both samples, and how many the smaller one has."""
     def apart(self, one: int, other: int) -> tuple[int, int, bool] | None:

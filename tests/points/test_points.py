@@ -314,6 +314,22 @@ def test_captures_of_one_place_may_have_packets_in_common(corpus: Corpus, tmp_pa
     assert recognise([early, late], None, Silent()) is None
 
 
+def test_captures_of_other_clocks_are_of_other_points(corpus: Corpus, tmp_path: Path) -> None:
+    data = capture(corpus, "campus", "sender").read_bytes()
+    early, late = tmp_path / "early.pcapng", tmp_path / "late.pcapng"
+    early.write_bytes(cut(data, 0.5))
+    late.write_bytes(cut(data, 0.5, rest=True))
+    receiver = capture(corpus, "campus", "receiver")
+    made = recognise([early, receiver, late], None, Silent())
+    assert made is not None
+    assert made.groups() == [[0, 2], [1]]
+    # With the same packets at both, no clock could show these times.
+    other = rewritten(late, tmp_path / "other.pcapng", time=lambda at: at + _HOUR_NS)
+    made = recognise([early, receiver, other], None, Silent())
+    assert made is not None
+    assert made.groups() == [[0], [1], [2]]
+
+
 def test_what_is_asked_wrongly_is_told(corpus: Corpus) -> None:
     one, other = (capture(corpus, "campus", point) for point in ("sender", "receiver"))
     strange = capture(corpus, "wireless", "receiver")

@@ -7,7 +7,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rexmit_time::Time;
-use rexmit_trace::points::{tables, Alignment, Clock, Clocks, Merged, Sample, MOST_POINTS};
+use rexmit_trace::points::{
+    of_unlike_clocks, tables, Alignment, Clock, Clocks, Merged, Sample, MOST_POINTS,
+};
 use rexmit_trace::run::Source;
 use rexmit_wire::Headers;
 
@@ -69,6 +71,18 @@ impl Samples {
         detached(py, || {
             let reading = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             Sample::in_common(&reading.samples)
+        })
+    }
+
+    /// Further pairs of captures that are of two points, as no clock could be both of theirs; `pairs` are of two points each.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "PyO3 makes a list of its own"
+    )]
+    fn unlike(&self, py: Python<'_>, pairs: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
+        detached(py, || {
+            let reading = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            of_unlike_clocks(&reading.samples, &pairs)
         })
     }
 

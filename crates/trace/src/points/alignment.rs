@@ -3,7 +3,7 @@
 use super::passage::Sighting;
 
 /// Clocks drift less than this against each other, seconds a second: the most that NTP slews by is half of it.
-const MOST_DRIFT: f64 = 1e-3;
+pub(super) const MOST_DRIFT: f64 = 1e-3;
 /// A time stamp is off by so much, nanoseconds: many captures count microseconds.
 const RESOLUTION: f64 = 1_000.0;
 /// Fewer packets than this are not divided further.

@@ -1,5 +1,8 @@
 //! The clocks of all points.
 
+use std::collections::BTreeMap;
+
+use super::alignment::MOST_DRIFT;
 use super::passage::sightings;
 use super::{Alignment, Sample};
 
@@ -105,4 +108,51 @@ impl Clocks {
         }
         Clocks(clocks)
     }
+}
+
+/// Pairs of captures that cannot be of one point, as no clock could be both of theirs: held against that of a third capture, the
+/// one is ahead by more than the other, and by more than any drift explains. `pairs` are of two points each, by their places
+/// among the samples.
+#[must_use]
+pub fn of_unlike_clocks(samples: &[Sample], pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    let mut held: BTreeMap<usize, Vec<(usize, Alignment)>> = BTreeMap::new();
+    for &(one, other) in pairs {
+        for (against, of) in [(one, other), (other, one)] {
+            let (Some(known), Some(sample)) = (samples.get(against), samples.get(of)) else {
+                continue;
+            };
+            if let Some(alignment) = Alignment::of(&sightings(&known.shared(sample))) {
+                held.entry(against).or_default().push((of, alignment));
+            }
+        }
+    }
+    let mut unlike = Vec::new();
+    for others in held.values() {
+        for (place, (one, of_one)) in others.iter().enumerate() {
+            for (other, of_other) in &others[place + 1..] {
+                if !may_be_one(of_one, of_other) {
+                    unlike.push((*one.min(other), *one.max(other)));
+                }
+            }
+        }
+    }
+    unlike.sort_unstable();
+    unlike.dedup();
+    unlike
+}
+
+/// Whether two clocks, both held against a third, may be the same one. Where packets went one way only, nothing refutes it.
+fn may_be_one(one: &Alignment, other: &Alignment) -> bool {
+    let mut pairs = one
+        .passages()
+        .iter()
+        .flat_map(|a| other.passages().iter().map(move |b| (a, b)));
+    pairs.any(|(a, b)| {
+        let (Some(of_one), Some(of_other)) = (a.uncertainty, b.uncertainty) else {
+            return true;
+        };
+        let since = b.middle.abs_diff(a.middle) as f64;
+        let apart = one.ahead(a.middle) - other.ahead(b.middle);
+        apart.abs() <= of_one + of_other + MOST_DRIFT * since
+    })
 }

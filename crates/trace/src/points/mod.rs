@@ -22,7 +22,7 @@ mod tests;
 mod way;
 
 pub use alignment::{Alignment, Passage};
-pub use clocks::{Clock, Clocks};
+pub use clocks::{of_unlike_clocks, Clock, Clocks};
 pub use columns::tables;
 pub use follow::Follow;
 pub use mark::Mark;

@@ -2,7 +2,8 @@
 
 Each capture gives a sample of its packets' marks: what routers and address translation leave alone.
 Captures of other packets (files of a rotation, other connections) have none in common. Captures
-that were made at one place have some in common with all clocks alike: that is no other point. A
+that were made at one place have some in common with all clocks alike: that is no other point. Two
+that have none in common, but both some with a third, are of two points where their clocks differ. A
 copy of a capture, with its own times or with others, would make each packet a retransmission: that
 is refused.
 """
@@ -111,6 +112,7 @@ def _groups(
     others = {pair for pair in pairs if _are_of_two_points(samples, *pair)}
     if not others:
         return None
+    others.update(samples.unlike(sorted(others)))
     groups: list[list[int]] = []
     for file in range(len(captures)):
         fits = (g for g in groups if not any((member, file) in others for member in g))
