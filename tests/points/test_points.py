@@ -282,6 +282,9 @@ def test_a_copy_of_a_capture_is_no_other_point(corpus: Corpus, tmp_path: Path) -
             rexmit.trace(files, whatif=())
     with pytest.raises(UserError, match="is given twice"):
         rexmit.trace([one, one], points=("a", "b"), whatif=())
+    typed = runner.invoke(app, ["trace", str(one), str(copy)])
+    assert isinstance(typed.exception, UserError)
+    assert "or say with --points that they are of two points" in typed.exception.text()
     # Who says that they are of two points is believed.
     assert rexmit.trace([one, copy], points=("a", "b"), whatif=()).points == ["a", "b"]
 

@@ -43,7 +43,6 @@ OPTIONS: Final = {
     "metrics": "--metric",
     "metrics_address": "--metrics",
     "patches": "--patch",
-    "points": "--at",
     "ports": "--port",
     "settings": "--set",
     "since": "--from",

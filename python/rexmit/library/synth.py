@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 
 from rexmit import _core
-from rexmit.errors import UserError, argument
+from rexmit.errors import UserError, argument, by_caller
 from rexmit.library.ranges import part, whole, workers
 from rexmit.progress import Hear, Progress, heard
 from rexmit.stacks import known
@@ -164,7 +164,8 @@ def _points(asked: Iterable[str]) -> tuple[str, ...]:
     for point in wanted:
         if point not in maker.POINTS:
             there = f"there are {', '.join(maker.POINTS)}, and none"
-            raise UserError(f"{argument('points')} {point}", there, usage=True)
+            at = by_caller(called="`points`", typed="--at")
+            raise UserError(f"{at} {point}", there, usage=True)
     return tuple(point for point in maker.POINTS if point in wanted)
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from rexmit import _core
-from rexmit.errors import UserError, argument, by_caller
+from rexmit.errors import UserError, argument
 from rexmit.progress import Progress
 from rexmit.sources import Capture
 from rexmit.sources.capture import is_file, whole_name
@@ -199,7 +199,7 @@ def _names(captures: Sequence[Capture], groups: Sequence[Sequence[int]]) -> list
 
 
 def _named(captures: Sequence[Capture], names: Sequence[str]) -> list[Point]:
-    option = by_caller(called="`points`", typed="--points")
+    option = argument("points")
     if len(names) != len(captures):
         raise UserError(
             f"{option}: {len(names)} names for {len(captures)} captures",
