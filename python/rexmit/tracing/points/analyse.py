@@ -12,7 +12,8 @@ import polars as pl
 from rexmit.progress import Progress, Silent
 from rexmit.sources.capture import whole_name
 from rexmit.store.trace_schema import TABLES
-from rexmit.tracing.points.combine import Combined, Span, combine
+from rexmit.tracing.points.captured import Span
+from rexmit.tracing.points.combine import Combined, combine
 from rexmit.tracing.points.follow import follow
 from rexmit.tracing.points.recognise import Recognised
 from rexmit.tracing.source import CONNECTIONS_LIMIT, Facts, File, empty, open_source

@@ -1,0 +1,84 @@
+"""Which point's analysis counts for each direction of a connection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from rexmit.store.trace_schema import SIDES
+from rexmit.tracing.points.captured import Captured
+from rexmit.tracing.points.directions import Directions, Frames, Node, turned
+
+
+def chosen_of(
+    points: Sequence[Frames], directions: Directions, captured: Captured | None = None
+) -> pl.DataFrame:
+    """A row for each side of each connection of the trace: its new number, flow and direction, and
+    of which point's connection and direction its rows are: the first on its way, or with `captured`
+    the first whose captures hold no less of the connection than others. `last` is the last point
+    on its way.
+    """
+    members: dict[Node, list[Node]] = {}
+    told: dict[tuple[int, int], tuple[str, bool, float, float]] = {}
+    for number, tables in enumerate(points):
+        rows = tables["connections"].select("connection", "flow", "mid_stream", "start_s", "end_s")
+        for connection, flow, middle, at, end in rows.iter_rows():
+            told[number, connection] = (flow, middle, at, end)
+            here = (number, connection, SIDES[0])
+            which = min(directions.root(here), directions.root(turned(here)))
+            members.setdefault(which, []).append(here)
+
+    def began(group: list[Node]) -> float:
+        return min(told[point, connection][2] for point, connection, _ in group)
+
+    made = []
+    for number, group in enumerate(sorted(members.values(), key=began)):
+        # Who is the client, a point that saw the handshake knows.
+        base = min(group, key=lambda node: (told[node[0], node[1]][1], node))
+        forward = directions.root(base)
+        times = [told[node[0], node[1]] for node in group]
+        misses = {
+            node[0]: captured.misses_s(node[0], min(t[2] for t in times), max(t[3] for t in times))
+            for node in group
+            if captured is not None
+        }
+        # What a capture's end leaves out may have been on its way.
+        ways = (forward, directions.root(turned(base)))
+        longest = max(directions.longest_s.get(way, 0.0) for way in ways)
+        by_root: dict[tuple[Node, int], Node] = {}
+        for one in group:
+            for each in (one, turned(one)):
+                by_root.setdefault((directions.root(each), each[0]), each)
+        client, _, server = told[base[0], base[1]][0].partition(" > ")
+        for side, flow in zip(SIDES, (f"{client} > {server}", f"{server} > {client}"), strict=True):
+            root = forward if side == SIDES[0] else directions.root(turned(base))
+            begun, ended = directions.first.get(root, (base[0], base[0]))
+            if captured is not None:
+                most = min(misses.values()) + longest
+                begun = next(
+                    (
+                        point
+                        for point in sorted(misses, key=lambda at: (at != begun, at == ended))
+                        if misses[point] <= most and (root, point) in by_root
+                    ),
+                    begun,
+                )
+            near = by_root.get((root, begun)) or (base if side == SIDES[0] else turned(base))
+            far = by_root.get((root, ended))
+            made.append((number, side, flow, *near, ended, far and far[1], far and far[2]))
+    return pl.DataFrame(
+        made,
+        schema={
+            "connection": pl.Int64,
+            "direction": pl.String,
+            "flow": pl.String,
+            "point": pl.Int64,
+            "of_connection": pl.Int64,
+            "of_direction": pl.String,
+            "last": pl.Int64,
+            "last_connection": pl.Int64,
+            "last_direction": pl.String,
+        },
+        orient="row",
+    )

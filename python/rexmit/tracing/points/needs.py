@@ -1,0 +1,151 @@
+"""Whether retransmissions were needed, by what became of the packets before them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import polars as pl
+
+from rexmit.store.trace_schema import SIDES
+from rexmit.tracing.points.directions import Frames
+
+_NOTHING: Final = 200
+"""A way is none where it takes less than such a part of the other one: as `clock.rs` has it."""
+
+_SPACE: Final = 1 << 32
+"""How many sequence numbers there are."""
+
+
+def with_needs(
+    points: Sequence[Frames],
+    tables: Mapping[str, pl.DataFrame],
+    followed: pl.DataFrame,
+    chosen: pl.DataFrame,
+    more: pl.DataFrame,
+    names: Sequence[str],
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The retransmissions with what the points know of their need, and those whose need is another
+    now, with `was`. `more` are sides at further points that rows are of, too.
+    """
+    rows = tables["retransmissions"]
+    told = _known(rows, followed, pl.concat([chosen, more]), names)
+    far = _far(points, chosen)
+    joined = (
+        rows.with_row_index("row")
+        .join(told, on="row", how="left", maintain_order="left")
+        .join(
+            _at_receiver(points, chosen),
+            on=["connection", "direction"],
+            how="left",
+            maintain_order="left",
+        )
+        .join(
+            far,
+            left_on=["connection", "direction", "last", "last_ns", "seq_start"],
+            right_on=["connection", "direction", "last", "time_ns", "seq_start"],
+            how="left",
+            maintain_order="left",
+        )
+    )
+    never = pl.col("known") == "needed"
+    came = (pl.col("known") == "spurious") & pl.col("at_receiver")
+    # Beyond the last point the analysis there knows best, of what came by.
+    there = (pl.col("known") == "spurious") & pl.col("far_need").is_not_null()
+
+    def settled(column: str, known: pl.Expr, seen: pl.Expr) -> pl.Expr:
+        far = pl.col(f"far_{column}")
+        chain = pl.when(never).then(known).when(came).then(seen).when(there).then(far)
+        return chain.otherwise(pl.col(column)).alias(column)
+
+    made = joined.with_columns(
+        pl.col("need").alias("was"),
+        settled("need", pl.lit("needed"), pl.lit("spurious")),
+        settled("evidence", pl.lit("original-unseen"), pl.lit("original-seen")),
+        settled("need_confidence", pl.lit(1.0), pl.lit(1.0)),
+    )
+    changed = made.filter(pl.col("was") != pl.col("need"))
+    return made.select(rows.columns), changed
+
+
+def _known(
+    rows: pl.DataFrame, followed: pl.DataFrame, chosen: pl.DataFrame, names: Sequence[str]
+) -> pl.DataFrame:
+    """By `row`, the place in `rows`: the need `known`, and the `last` point that it came by at and
+    when. Where a network card cut the packet up, it was needed if any part of it was.
+    """
+    places = {name: number for number, name in enumerate(names)}
+    near = chosen.select("connection", "direction", "point")
+    told = (
+        followed.filter("again", pl.col("connection").is_not_null())
+        .with_columns(
+            pl.col("point").replace_strict(places, return_dtype=pl.Int64),
+            pl.col("last_point").replace_strict(places, return_dtype=pl.Int64).alias("last"),
+        )
+        .join(near, on=["connection", "direction", "point"], how="semi")
+    )
+    keys = ["connection", "direction", "time_ns"]
+    mine = rows.with_row_index("row").select(
+        "row", *keys, pl.col("seq_start").alias("from"), pl.col("seq_end").alias("to")
+    )
+    ahead = (pl.col("seq_start") - pl.col("from")) % _SPACE
+    behind = (pl.col("from") - pl.col("seq_start")) % _SPACE
+    meets = (ahead < (pl.col("to") - pl.col("from")) % _SPACE) | (
+        behind < (pl.col("seq_end") - pl.col("seq_start")) % _SPACE
+    )
+    known = pl.when((pl.col("need") == "needed").any()).then(pl.lit("needed"))
+    return (
+        told.join(mine, on=keys, how="inner")
+        .filter(meets)
+        .group_by("row", maintain_order=True)
+        .agg(
+            known.otherwise(pl.col("need").first()).alias("known"),
+            pl.col("last", "last_ns").first(),
+        )
+    )
+
+
+def _far(points: Sequence[Frames], chosen: pl.DataFrame) -> pl.DataFrame:
+    """What the last point's analysis says of each retransmission that came by there."""
+    parts = []
+    for number, tables in enumerate(points):
+        mine = chosen.filter(pl.col("last") == number, pl.col("point") != number).select(
+            pl.col("connection").alias("new"),
+            pl.col("direction").alias("new_direction"),
+            pl.col("last_connection").alias("connection"),
+            pl.col("last_direction").alias("direction"),
+        )
+        rows = tables["retransmissions"].join(mine, on=["connection", "direction"], how="inner")
+        parts.append(
+            rows.select(
+                pl.col("new").alias("connection"),
+                pl.col("new_direction").alias("direction"),
+                pl.lit(number, dtype=pl.Int64).alias("last"),
+                "time_ns",
+                "seq_start",
+                *(pl.col(c).alias(f"far_{c}") for c in ("need", "evidence", "need_confidence")),
+            )
+        )
+    keys = ["connection", "direction", "last", "time_ns", "seq_start"]
+    return pl.concat(parts).unique(keys, keep="first", maintain_order=True)
+
+
+def _at_receiver(points: Sequence[Frames], chosen: pl.DataFrame) -> pl.DataFrame:
+    """Of each side whether its last point stands beside its receiver: no time is spent beyond."""
+    delays = pl.concat(
+        tables["sides"].select(
+            pl.lit(number, dtype=pl.Int64).alias("last"),
+            pl.col("connection").alias("last_connection"),
+            pl.col("direction").alias("last_direction"),
+            pl.col("monitor_delay_s").alias("back"),
+        )
+        for number, tables in enumerate(points)
+    )
+    keys = ["last", "last_connection", "last_direction"]
+    other = pl.when(pl.col("last_direction") == SIDES[0]).then(pl.lit(SIDES[1]))
+    beyond = delays.with_columns(other.otherwise(pl.lit(SIDES[0])).alias("last_direction"))
+    beside = chosen.join(delays, on=keys, how="left").join(
+        beyond.rename({"back": "beyond"}), on=keys, how="left"
+    )
+    is_beside = (pl.col("beyond") * _NOTHING <= pl.col("back")).fill_null(value=False)
+    return beside.select("connection", "direction", is_beside.alias("at_receiver"))
