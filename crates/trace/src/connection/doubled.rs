@@ -32,6 +32,8 @@ pub(super) struct LastSyn {
     stamps: Option<Timestamps>,
     /// It was sent again: it came by before, and is no double.
     again: bool,
+    /// The peer's SYN came by once more behind it.
+    asked: bool,
 }
 
 impl LastSyn {
@@ -42,6 +44,7 @@ impl LastSyn {
             ip_id: headers.ip_id,
             stamps: headers.timestamps,
             again: false,
+            asked: false,
         }
     }
 }
@@ -92,8 +95,9 @@ impl Connection {
     /// port, say, holds it twice. No timer is as short as that, and a second connection has another number. It is counted
     /// then.
     ///
-    /// A SYN-ACK behind a SYN that was sent again is the answer to that, however soon it follows the first one: two SYNs
-    /// that a delay held up come together.
+    /// A SYN-ACK behind a SYN that came once more is the answer to that, however soon it follows the first one: two SYNs
+    /// that a delay held up come together, and a host answers each copy of one that the network doubled. A capture that
+    /// holds packets twice has both copies of a SYN before its answer: the second is nearer to the host.
     #[cold]
     pub(super) fn is_doubled_syn(
         &mut self,
@@ -105,12 +109,13 @@ impl Connection {
         let mut last = LastSyn::of(at, headers);
         let before = self.cold.last_syns[me];
         let asked = self.cold.last_syns[1 - me].filter(|syn| syn.again);
+        let answers = headers.flags.ack() && before.is_some_and(|syn| syn.asked);
         let same = self.cold.syns[me].as_ref().is_some_and(|syn| {
             (syn.seq, syn.flags, syn.options)
                 == (headers.seq, headers.flags, headers.syn.unwrap_or_default())
         });
         let soon = |before: LastSyn| {
-            if asked.is_some_and(|syn| syn.at > before.at) {
+            if answers || asked.is_some_and(|syn| syn.at > before.at) {
                 return false;
             }
             let apart = at.since(before.at);
@@ -120,6 +125,9 @@ impl Connection {
         let found = same && before.is_some_and(soon);
         last.again = same && before.is_some() && !found;
         self.cold.last_syns[me] = Some(last);
+        if let Some(answer) = &mut self.cold.last_syns[1 - me] {
+            answer.asked |= same && !headers.flags.ack();
+        }
         if found {
             self.count_doubled(me, headers);
         }

@@ -213,6 +213,8 @@ impl SenderView {
         (start, end): (i64, i64),
     ) -> bool {
         let ack = event.flags.ack().then_some(event.ack);
+        // Which SYN the capture holds twice was found before: one that is here was sent, if in the same moment.
+        let at_once = |apart| apart == Duration::ZERO && !event.flags.syn();
         let same = |c: &Copy| {
             let apart = event.at - c.at;
             c.seen
@@ -220,7 +222,7 @@ impl SenderView {
                 && c.stamp == stamp
                 && match self.numbers.own.equal(c.ip_id, event.ip_id) {
                     Some(equal) => equal,
-                    None => c.ack == ack && (apart < soon || apart == Duration::ZERO),
+                    None => c.ack == ack && (apart < soon || at_once(apart)),
                 }
         };
         let mut at = None;
