@@ -223,6 +223,7 @@ impl EmulatedSender {
         if sacked {
             structure += MUCH;
         }
+        structure += self.unlike_recovery(board, moment, pieces);
         if moment.slack > SEES_ALL {
             structure += self.beyond_window(board, pieces);
         }

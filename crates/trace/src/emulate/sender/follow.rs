@@ -108,6 +108,7 @@ impl EmulatedSender {
         }
         self.trips.timed = None;
         self.note_rate_sent(packets);
+        self.note_again_after_frto(moment, packets);
         self.note_undo_retransmission(best.mechanism, moment.stamp, packets);
         self.episode.causes.note(best.mechanism);
     }

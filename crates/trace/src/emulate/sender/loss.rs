@@ -99,7 +99,7 @@ impl EmulatedSender {
             return;
         }
         if self.judge_timeout(board, report, flags) {
-            self.note_taken_back();
+            self.note_taken_back(board, report);
             self.try_undo_loss(board, report, true);
             return;
         }

@@ -1,13 +1,18 @@
 //! A host without F-RTO (`net.ipv4.tcp_frto=0`). What arrives of the originals says nothing to it: it goes on sending again
-//! what the timeout lost. The first retransmission after a timeout that F-RTO would have taken back tells.
+//! what the timeout lost. The retransmissions after a timeout that F-RTO would have taken back tell. The first ones may be
+//! those of a recovery, too, that begins at once; but such a one lets no more go with its first acknowledgement than that
+//! says was delivered, and it lets one go in any case (PRR). A window that begins anew after a timeout has room for one more.
 
 use core::ops::Range;
 
 use rexmit_tcp::recovery::State;
+use rexmit_tcp::settings::Recovery;
 use rexmit_tcp::Mechanism;
 use rexmit_time::Time;
 use rexmit_wire::SeqNum;
 
+use super::causes::MUCH;
+use super::clock::SEES_ALL;
 use super::explain::{Candidates, Cause, Moment};
 use super::threshold::OTHER;
 use super::EmulatedSender;
@@ -42,6 +47,14 @@ pub(super) struct TakenBack {
     /// When the last acknowledgement came that moved the first byte not acknowledged: only such a one lets a sender go on that
     /// repairs what a timeout lost.
     advanced: Option<Time>,
+    /// When the acknowledgement came that took it back.
+    at: Time,
+    /// What a recovery that it began would send at once, where that is certain.
+    burst: Option<u32>,
+    /// What was sent again at once.
+    sent: u32,
+    /// Retransmissions since.
+    retransmissions: usize,
 }
 
 impl EmulatedSender {
@@ -51,7 +64,11 @@ impl EmulatedSender {
     }
 
     /// F-RTO's test is about to take the timeout back. One that may have been none tells nothing.
-    pub(super) fn note_taken_back(&mut self) {
+    pub(super) fn note_taken_back(&mut self, board: &Board, report: &AckReport) {
+        // That losses are newly found leaves no room for more (`tcp_cwnd_reduction`).
+        let certain = self.settings.recovery == Recovery::PrrConservative
+            && board.sack
+            && report.slack <= SEES_ALL;
         let sure = self.episode.before.is_none();
         if sure && matches!(self.detection.frto, Frto::Open | Frto::TookBack(_)) {
             self.detection.frto = Frto::TookBack(TakenBack {
@@ -59,6 +76,10 @@ impl EmulatedSender {
                 point: self.episode.point,
                 threshold: self.detection.own_threshold,
                 advanced: None,
+                at: report.at,
+                burst: certain.then(|| report.newly_delivered.max(1)),
+                sent: 0,
+                retransmissions: 0,
             });
         }
     }
@@ -77,6 +98,40 @@ impl EmulatedSender {
         if let Frto::TookBack(back) = self.detection.frto {
             let more = (0..board.len()).any(|index| self.is_still_lost(board, index, &back));
             self.detection.frto = if more { Frto::On } else { Frto::Open };
+        }
+    }
+
+    /// What it costs, as a natural logarithm, to believe that a recovery which began when the timeout was taken back sends
+    /// these pieces.
+    pub(super) fn unlike_recovery(
+        &self,
+        board: &Board,
+        moment: &Moment,
+        pieces: &Range<usize>,
+    ) -> f64 {
+        let Frto::TookBack(back) = self.detection.frto else {
+            return 0.0;
+        };
+        let Some(burst) = back.burst.filter(|_| self.episode.state == State::Recovery) else {
+            return 0.0;
+        };
+        let packets: u32 = pieces.clone().map(|index| board.at(index).packets).sum();
+        let beyond = moment.ack_at == back.at && back.sent + packets > burst;
+        let held = self.episode.entered == Some(back.at) && moment.ack_at > back.at;
+        if beyond || held {
+            MUCH
+        } else {
+            0.0
+        }
+    }
+
+    /// Something was sent again after a timeout that may have been taken back.
+    pub(super) fn note_again_after_frto(&mut self, moment: &Moment, packets: u32) {
+        if let Frto::TookBack(back) = &mut self.detection.frto {
+            back.retransmissions += 1;
+            if moment.ack_at == back.at {
+                back.sent += packets;
+            }
         }
     }
 
@@ -123,6 +178,7 @@ impl EmulatedSender {
             return;
         };
         self.detection.frto = Frto::Off;
+        self.rename_since(back.retransmissions);
         self.episode.frto = false;
         if self.detection.own_threshold != back.threshold {
             self.detection.set_own_threshold(back.threshold);
@@ -137,5 +193,19 @@ impl EmulatedSender {
             }
         }
         self.timers.set_to_timeout(moment.ack_at);
+    }
+
+    /// So many retransmissions before this one were taken for those of a recovery that there was none.
+    fn rename_since(&mut self, retransmissions: usize) {
+        let opinions = &mut self.evidence.opinions;
+        let share = opinions.back().map_or(0.0, |opinion| opinion.share);
+        for opinion in opinions.iter_mut().rev().skip(1).take(retransmissions) {
+            if matches!(opinion.mechanism, Mechanism::Rto | Mechanism::Tlp) {
+                continue;
+            }
+            opinion.next = Some((opinion.mechanism, 1.0 - share));
+            opinion.mechanism = Mechanism::RtoRecovery;
+            opinion.share = share;
+        }
     }
 }

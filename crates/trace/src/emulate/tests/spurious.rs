@@ -36,6 +36,29 @@ fn a_host_that_sent_new_data_then_has_frto() {
     assert_eq!(script.mechanisms(), ["rto", "rack"]);
 }
 
+/// What the segments are called that are sent again when the first one and the probe were acknowledged.
+fn called(segments: core::ops::RangeInclusive<u32>) -> Vec<&'static str> {
+    let script = after_timeout().ack(400.0, 1, &[(10, 11)]);
+    let script = segments.fold(script, |script, segment| script.again(400.0, segment));
+    script.mechanisms().split_off(1)
+}
+
+#[test]
+fn more_than_was_delivered_is_no_beginning_recovery() {
+    // PRR: two were delivered, two may go. The window after a timeout was one segment, and has grown by two.
+    assert_eq!(called(1..=2), ["rack", "rack"]);
+    assert_eq!(called(1..=3), ["rto-recovery"; 3]);
+}
+
+#[test]
+fn a_recovery_does_not_begin_with_silence() {
+    let probed = || after_timeout().ack(400.0, 0, &[(10, 11)]);
+    let at_once = probed().again(400.0, 1);
+    assert_eq!(at_once.mechanisms(), ["rto", "rack"]);
+    let later = probed().ack(410.0, 1, &[(10, 11)]).again(410.0, 1);
+    assert_eq!(later.mechanisms(), ["rto", "rto-recovery"]);
+}
+
 #[test]
 fn a_timeout_whose_retransmission_came_twice_is_undone_and_rack_goes_on() {
     // The report covers what this acknowledgement takes off (`tcp_sacktag_one`).
