@@ -2,6 +2,7 @@
 
 mod left_out;
 mod nothing;
+mod rate;
 mod spurious;
 
 use rexmit_tcp::{Mechanism, SackList};

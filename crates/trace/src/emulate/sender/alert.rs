@@ -186,6 +186,7 @@ impl EmulatedSender {
             self.episode.probe.high = None;
         }
         self.episode.state = State::Recovery;
+        self.episode.forward = false;
     }
 
     /// The recovery is over. One in which nothing was ever sent again did not take place.

@@ -207,6 +207,8 @@ impl EmulatedSender {
         let forward = piece.is_some_and(|piece| self.may_go_forward(board, piece.start));
         let mut structure = match self.episode.state {
             State::Loss | State::Recovery if marked => 0.0,
+            // That no new data could be sent is believed once.
+            State::Recovery if forward && self.episode.forward => 0.0,
             State::Recovery if forward => ONLY_IF,
             State::Loss | State::Recovery => SLIGHTLY,
             _ if self.marks.delivered_above(board) > 0 => {

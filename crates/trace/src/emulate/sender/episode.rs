@@ -25,6 +25,8 @@ pub(super) struct Episode {
     pub causes: Causes,
     /// A recovery began then and nothing was sent again since.
     pub entered: Option<Time>,
+    /// It went on with what it had not found lost, as no new data could be sent, and none was since.
+    pub forward: bool,
     /// It began only if no new data could be sent.
     pub unless_more: bool,
     /// When the last timeout was.
@@ -45,6 +47,7 @@ impl Default for Episode {
             undo: Undo::default(),
             causes: Causes::default(),
             entered: None,
+            forward: false,
             unless_more: false,
             loss_at: None,
             before: None,

@@ -89,6 +89,10 @@ impl EmulatedSender {
                 if self.episode.state == State::Loss {
                     self.episode.frto = false;
                 }
+                let piece = (pieces.start < board.len()).then(|| board.at(pieces.start));
+                self.episode.forward |= piece.is_some_and(|piece| {
+                    !self.marks.is_lost(piece) && self.may_go_forward(board, piece.start)
+                });
             }
         }
         self.episode.entered = None;

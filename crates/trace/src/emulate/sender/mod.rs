@@ -181,6 +181,7 @@ impl EmulatedSender {
             self.episode.take_recovery_back();
         }
         self.episode.unless_more = false;
+        self.episode.forward = false;
         if self.trips.timed.is_none() {
             self.trips.timed = board.tail().map(|tail| (tail.start, moment.at));
         }
@@ -195,6 +196,7 @@ impl EmulatedSender {
         let job = self.timers.timer.job();
         let converts = matches!(job, Some(Job::Probe | Job::EarlyRetransmit));
         self.check_window(board);
+        self.judge_silence(board, moment);
         self.note_rate_sent(board.tail().map_or(1, |tail| tail.packets));
         if nothing_out || converts {
             self.rearm(board, moment.at);

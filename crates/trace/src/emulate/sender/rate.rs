@@ -3,15 +3,26 @@
 
 use rexmit_tcp::recovery::State;
 use rexmit_tcp::settings::Recovery;
+use rexmit_time::Duration;
+use rexmit_wire::SeqNum;
 
-use super::EmulatedSender;
+use super::clock::SEES_ALL;
+use super::{EmulatedSender, Moment};
 use crate::emulate::board::{AckReport, Board};
 
 /// Packets that must have arrived before the rate says anything.
 const ENOUGH: u32 = 8;
 
-/// What it costs, as a natural logarithm, to send at the other rate.
+/// What it costs, as a natural logarithm, to send at the other rate, where the sender may have heard other than was seen,
+/// and beside it.
 const OTHERWISE: f64 = -2.5;
+const NEVER: f64 = -5.0;
+
+/// Who waits for half a window sends no more before than what begins the recovery.
+const BEGINS: u32 = 2;
+
+/// New data that leave so soon after an acknowledgement were let go by it.
+const AT_ONCE: Duration = Duration::from_millis(1);
 
 /// A recovery's rate.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,14 +31,47 @@ pub(super) struct Rate {
     flight: u32,
     delivered: u32,
     sent: u32,
+    /// It is judged when so much was delivered, and again when it is twice as much: the longer a sender is silent, the less
+    /// likely it repairs at once.
+    due: u32,
+    /// The first byte not acknowledged when it began.
+    una: SeqNum,
 }
 
 impl EmulatedSender {
     pub(super) fn begin_rate(&mut self, board: &Board) {
         self.flight.rate = Rate {
             flight: self.marks.in_flight(board),
+            due: ENOUGH,
+            una: board.una,
             ..Rate::default()
         };
+    }
+
+    /// New data left in recovery, after half a window had arrived and hardly anything was sent. An acknowledgement let them
+    /// go that moved nothing in order, so the sender had them before, as they take no room that became free since. Who
+    /// sends half as much as arrives would have sent them before.
+    pub(super) fn judge_silence(&mut self, board: &Board, moment: &Moment) {
+        let Rate {
+            flight,
+            delivered,
+            sent,
+            una,
+            ..
+        } = self.flight.rate;
+        let certain = self.episode.state == State::Recovery
+            && flight > 0
+            && board.sack
+            && board.una == una
+            && moment.slack <= SEES_ALL
+            && moment.gap <= AT_ONCE;
+        if !certain || delivered < ENOUGH || sent > BEGINS || delivered * 2 + 4 < flight {
+            return;
+        }
+        if !matches!(self.settings.recovery, Recovery::Pipe | Recovery::NewReno) {
+            self.evidence.score += NEVER;
+        }
+        self.flight.rate.flight = 0;
     }
 
     /// A packet left in recovery.
@@ -35,32 +79,37 @@ impl EmulatedSender {
         self.flight.rate.sent += packets;
     }
 
-    /// An acknowledgement came in recovery: once, while less than half of the window has arrived, what was sent is held
-    /// against the rate.
+    /// An acknowledgement came in recovery: while less than half of the window has arrived, what was sent is held against the
+    /// rate.
     pub(super) fn judge_rate(&mut self, board: &Board, report: &AckReport) {
         if self.episode.state != State::Recovery || self.flight.rate.flight == 0 || !board.sack {
             return;
         }
         // What left in answer to this acknowledgement is still to come.
-        let due = self.flight.rate.delivered;
+        let delivered = self.flight.rate.delivered;
         let acked = report.acked.iter().filter(|piece| !piece.sacked);
         let sacked = report.sacked.iter().map(|index| board.at(*index));
         self.flight.rate.delivered += acked.chain(sacked).map(|piece| piece.packets).sum::<u32>();
-        if due < ENOUGH || self.marks.lost <= self.marks.retransmitted {
+        if delivered < self.flight.rate.due || self.marks.lost <= self.marks.retransmitted {
             return;
         }
-        if due * 2 + 2 < self.flight.rate.flight {
-            let halves = self.flight.rate.sent * 3 >= due;
-            let waits = self.flight.rate.sent <= 2;
-            let own = match self.settings.recovery {
-                Recovery::Pipe => waits,
-                Recovery::NewReno => true,
-                _ => halves,
-            };
-            if !own {
-                self.evidence.score += OTHERWISE;
-            }
+        if delivered * 2 + 2 >= self.flight.rate.flight {
+            self.flight.rate.due = u32::MAX;
+            return;
         }
-        self.flight.rate.flight = 0;
+        let halves = self.flight.rate.sent * 3 >= delivered;
+        // What is lost is not in flight, and makes room.
+        let gone = delivered + self.marks.lost;
+        let waits = self.flight.rate.sent <= BEGINS || gone * 2 + 2 >= self.flight.rate.flight;
+        let own = match self.settings.recovery {
+            Recovery::Pipe => waits,
+            Recovery::NewReno => true,
+            _ => halves,
+        };
+        if !own {
+            let beside = report.slack <= SEES_ALL;
+            self.evidence.score += if beside { NEVER } else { OTHERWISE };
+        }
+        self.flight.rate.due = delivered * 2;
     }
 }
