@@ -37,7 +37,8 @@ impl EmulatedSender {
                 }
                 let own = best.cause == (Cause::Timeout { missed: 0 });
                 if self.timers.timer.job() == Some(Job::Timeout) && own {
-                    if self.trips.minimum == Minimum::Open && best.fit > SLIGHTLY {
+                    let open = self.trips.minimum == Minimum::Open;
+                    if open && best.fit > SLIGHTLY && self.shows_minimum() {
                         self.trips.minimum = Minimum::Proved;
                     }
                     self.learn_from_timeout(at, moment.slack);

@@ -65,11 +65,23 @@ impl EmulatedSender {
             return None;
         }
         let rto = self.timers.rto + (moment.at - self.timers.timer.due());
+        let least = rto - srtt;
+        let free = self.timeout_without_minimum();
+        ((SHORTEST..=LONGEST).contains(&least) && rto + self.clock.ticks.tick() >= free)
+            .then_some(least)
+    }
+
+    /// The timeout if there were no minimum.
+    fn timeout_without_minimum(&self) -> Duration {
         let mut free = self.trips.rtt.clone();
         free.set_minimum(Duration::ZERO);
-        let least = rto - srtt;
-        ((SHORTEST..=LONGEST).contains(&least) && rto + self.clock.ticks.tick() >= free.rto())
-            .then_some(least)
+        free.rto()
+    }
+
+    /// Whether a timer that ran out as it should has shown the minimum: where round-trip times vary more, it has no part in the
+    /// timeout.
+    pub(super) fn shows_minimum(&self) -> bool {
+        self.timeout_without_minimum() + self.clock.ticks.tick() < self.trips.rtt.rto()
     }
 
     /// A timeout, or a probe that falls on it, of a host with another minimum.
@@ -135,5 +147,32 @@ impl EmulatedSender {
             }
             _ => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rexmit_wire::SeqNum;
+
+    use super::*;
+    use crate::emulate::profile;
+    use crate::emulate::sender::Recycled;
+
+    /// Whether a timer shows the minimum after samples of so many milliseconds.
+    fn shown_after(samples: &[i64]) -> bool {
+        let mut sender = EmulatedSender::new(&profile::all()[0], 0, Recycled::default());
+        for sample in samples {
+            let (una, nxt) = (SeqNum::new(0), SeqNum::new(1));
+            let rtt = Duration::from_millis(*sample);
+            sender.trips.rtt.sample(rtt, una, nxt);
+        }
+        sender.shows_minimum()
+    }
+
+    #[test]
+    fn a_timeout_that_varying_round_trips_make_shows_no_minimum() {
+        // Four times the deviation is more than 200 ms, and less after steady ones.
+        assert!(!shown_after(&[300, 20, 300]));
+        assert!(shown_after(&[20; 20]));
     }
 }
