@@ -2,7 +2,8 @@
 
 Of a retransmission that came by at one point, that is the word for the stretch to the next point,
 if it was lost there, else `came by`: so is one of which no row of `followed` says that it was lost.
-What lies beyond the last point, points do not show.
+It need not be known there for a retransmission: the copy before may have been lost before the first
+point. What lies beyond the last point, points do not show.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def judge(truth: pl.DataFrame, followed: pl.DataFrame, points: Sequence[str]) ->
     """`points` are those of the captures in the order in which the data pass them, `truth` the
     retransmissions of such data that the first of them has, `followed` what was found.
     """
-    told = followed.filter("again", pl.col("lost").is_not_null()).select(
+    told = followed.filter(pl.col("lost").is_not_null()).select(
         "flow",
         pl.col("time_ns").alias("at_ns"),
         pl.col("seq_start").alias("from"),
