@@ -132,6 +132,28 @@ fn what_had_arrived_is_sent_again_in_vain() {
     assert_eq!(row.lost, Some(Lost::Between(0, 1)), "nothing of it came");
 }
 
+/// What comes by at the second point of packets that nothing tells apart, after some that show both ways: which were lost.
+fn lost_of_alike(sent: &[i64], come: &[i64]) -> Vec<u64> {
+    let alike = Headers {
+        timestamps: None,
+        ..packet(flow(), 2_000, 1, 100, 0)
+    };
+    let mut seen = ten(|_| true, flow());
+    seen.extend(sent.iter().map(|&at| (at, 0, alike)));
+    seen.extend(come.iter().map(|&at| (at, 1, alike)));
+    let rows = followed(2, seen).followed.into_iter();
+    let lost = rows.filter(|row| row.lost.is_some());
+    lost.map(|row| row.times.0 / MS as u64).collect()
+}
+
+#[test]
+fn what_nothing_tells_apart_is_the_newest_that_was_not_overtaken() {
+    // The least delay so far is 5 ms: what came after 3 ms is an earlier one, unless a later one came before.
+    assert_eq!(lost_of_alike(&[100, 140], &[143]), [140]);
+    assert_eq!(lost_of_alike(&[100, 140, 200], &[160, 203]), [100]);
+    assert_eq!(lost_of_alike(&[100, 140, 200], &[161, 162]), [200]);
+}
+
 #[test]
 fn addresses_may_be_translated_on_the_way() {
     let rows = followed(2, ten(|i| i != 3, outside()));

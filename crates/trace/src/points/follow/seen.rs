@@ -16,7 +16,9 @@ impl Follow {
     /// The packet of another point that this is.
     pub(super) fn find(&self, mark: Mark, point: usize, at: i64, headers: &Headers) -> Found {
         let mut next = self.by_mark.get(&mark.bits()).copied();
-        let mut best: Option<(u32, bool, bool)> = None;
+        let mut best: Option<(u32, bool, (bool, bool))> = None;
+        // A newer packet that looks the same came by here before.
+        let mut overtaken = false;
         while let Some(number) = next {
             let entry = &self.entries[number as usize];
             next = entry.older;
@@ -35,6 +37,7 @@ impl Follow {
                 if same_id == Some(true) {
                     return Found::Again;
                 }
+                overtaken = true;
                 continue;
             }
             if same_id == Some(false) && way.keeps_ids() {
@@ -45,17 +48,18 @@ impl Follow {
                     way.least[other][point].is_none_or(|least| sight.at + least <= at)
                 })
             });
-            // With the same identification the oldest; else the newest that was early enough.
-            let (same, early) = (same_id == Some(true), in_time);
+            // With the same identification the oldest; else the newest that was early enough. What a newer one overtook comes
+            // after all others: a packet may be the first to take so little time, but few overtake each other.
+            let same = same_id == Some(true);
+            let fits = (same || !overtaken, in_time);
             let better = match best {
                 None => true,
-                Some((_, had_same, had_early)) => {
-                    (same && (had_early <= early || !had_same))
-                        || (!had_same && early && !had_early)
+                Some((_, had_same, had)) => {
+                    (same && (had.1 <= in_time || !had_same)) || (!had_same && fits > had)
                 }
             };
             if better {
-                best = Some((number, same, early));
+                best = Some((number, same, fits));
             }
         }
         match best {
