@@ -42,7 +42,7 @@ use measured::Measured;
 pub(crate) use opening::Opening;
 pub use pair::Pair;
 use replay::Replay;
-use side::Side;
+use side::{Side, MOST_MISSING};
 
 /// What the connections of an analyzer share.
 #[derive(Debug)]
@@ -324,12 +324,13 @@ impl Connection {
         let direction = self.direction(&headers.flow);
         let (me, peer) = (direction as usize, direction.reversed() as usize);
         let flags = headers.flags;
-        if self.sides[me].skipped(headers) {
+        if let Some(missing) = self.sides[me].skipped(headers) {
             // After a wait it may be sent again, what never came by.
             let trip = self
                 .handshake_rtt()
                 .map_or(Duration::ZERO, |(whole, _)| whole);
-            self.trouble[me] |= at.since(self.last) >= trip;
+            self.trouble[me] |= at.since(self.last) >= trip
+                && (missing <= MOST_MISSING || self.counts_own(direction));
         }
         let before = self.last;
         self.last = self.last.max(at);
@@ -362,6 +363,8 @@ impl Connection {
             self.trouble[me] |= side.advance(at, headers.range());
         } else if self.sides[me].is_keep_alive(headers.seq) {
             self.keeps_alive(direction);
+        } else if self.sides[me].says_more(headers.seq) {
+            self.trouble[me] |= !flags.rst();
         }
         if flags.rst() {
             self.reset(at, before, direction, headers);

@@ -9,8 +9,11 @@ const FAR: u32 = 1 << 30;
 
 /// Payload of a full packet on Ethernet, about; larger ones are several.
 const ETHERNET: u32 = 1460;
-/// Packets that a sender may have sent without being seen, at most; more is another way of numbering.
-const MOST_MISSING: u8 = 64;
+/// Packets that a sender may have sent without being seen, at most; more is another way of numbering, unless it is known that
+/// the sender counts this connection's packets alone.
+pub(super) const MOST_MISSING: u8 = 64;
+/// Packets that come late, at most: those left before the last one.
+const MOST_LATE: u8 = 64;
 
 /// No segment's time.
 const UNTIMED: Time = Time::MAX;
@@ -172,15 +175,14 @@ impl Side {
         same
     }
 
-    /// Whether packets before this one are missing by their IP identifications.
+    /// How many packets before this one are missing by their IP identifications, of which the lower byte is kept.
     #[inline]
-    pub fn skipped(&mut self, headers: &Headers) -> bool {
-        let Some(id) = headers.ip_id.filter(|&id| id != 0) else {
-            return false;
-        };
+    pub fn skipped(&mut self, headers: &Headers) -> Option<u8> {
+        let id = headers.ip_id.filter(|&id| id != 0)?;
         let packets = headers.payload_len.div_ceil(ETHERNET).max(1) as u8;
         let next = core::mem::replace(&mut self.next_id, (id as u8).wrapping_add(packets));
-        (1..=MOST_MISSING).contains(&(id as u8).wrapping_sub(next)) && self.packets > 1
+        let missing = (id as u8).wrapping_sub(next);
+        ((1..=u8::MAX - MOST_LATE).contains(&missing) && self.packets > 1).then_some(missing)
     }
 
     /// A SYN or SYN-ACK of a number not seen before.
@@ -218,6 +220,13 @@ impl Side {
             }
         }
         !next
+    }
+
+    /// Whether a packet that takes up nothing bears a number beyond what was seen: what lies between was sent (RFC 9293
+    /// §3.10.7.4).
+    #[inline]
+    pub fn says_more(&self, seq: SeqNum) -> bool {
+        self.sent && seq.is_after(self.nxt) && self.is_near(seq)
     }
 
     /// A keep-alive without payload: one number below the next.
@@ -263,5 +272,65 @@ impl Side {
         prefetch(&self.packets);
         prefetch(&self.nxt);
         prefetch(&self.window);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rexmit_wire::headers::{Notes, Sack};
+    use rexmit_wire::{Flags, FlowKey};
+
+    use super::*;
+
+    fn numbered(id: u16) -> Headers {
+        let address = core::net::IpAddr::V4(core::net::Ipv4Addr::LOCALHOST);
+        Headers {
+            flow: FlowKey {
+                src: address,
+                dst: address,
+                src_port: 1,
+                dst_port: 2,
+            },
+            seq: SeqNum::new(0),
+            ack: SeqNum::new(0),
+            payload_len: 100,
+            window: 1,
+            flags: Flags::ACK,
+            ttl: 64,
+            ip_id: Some(id),
+            dont_fragment: true,
+            ecn: 0,
+            notes: Notes::default(),
+            timestamps: None,
+            sack: Sack::default(),
+            syn: None,
+        }
+    }
+
+    #[test]
+    fn missing_packets_are_counted_as_far_as_a_byte_goes() {
+        let skipped = |id: u16| {
+            let mut side = Side::default();
+            for headers in [numbered(499), numbered(500), numbered(id)] {
+                let missing = side.skipped(&headers);
+                side.count(&headers);
+                if headers == numbered(id) {
+                    return missing;
+                }
+            }
+            None
+        };
+        assert_eq!(skipped(501), None);
+        assert_eq!([skipped(502), skipped(606)], [Some(1), Some(105)]);
+        assert_eq!(skipped(480), None, "it came late");
+    }
+
+    #[test]
+    fn a_number_ahead_tells_of_more() {
+        let mut side = Side::default();
+        assert!(!side.says_more(SeqNum::new(200)));
+        side.begin(SeqRange::new(SeqNum::new(0), 100));
+        assert!(side.says_more(SeqNum::new(200)));
+        assert!(!side.says_more(SeqNum::new(100)) && !side.says_more(SeqNum::new(99)));
     }
 }

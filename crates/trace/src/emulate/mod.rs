@@ -11,6 +11,7 @@ mod chosen;
 mod detection_mode;
 mod identity;
 mod left_out;
+mod let_go;
 mod likelihood;
 pub(crate) mod mechanism;
 mod pace;
@@ -36,6 +37,7 @@ use crate::facts::SenderFacts;
 use crate::rows::Parameters;
 use board::{AckReport, Board};
 use left_out::Told;
+use let_go::LetGo;
 use pace::Pace;
 use profile::MOST_PROFILES;
 pub use recycled::Recycled;
@@ -128,6 +130,8 @@ pub struct Judges {
     received: Option<SeqNum>,
     /// The last packet of those that an acknowledgement let go.
     together: Option<Time>,
+    /// The first of them, and how far apart packets leave.
+    let_go: LetGo,
     /// Number of the first retransmission remembered.
     first: u32,
     places: VecDeque<Place>,
@@ -214,6 +218,7 @@ impl Judges {
             recent: None,
             received: None,
             together: None,
+            let_go: LetGo::default(),
             first: 0,
             places: recycled.places,
             episode: None,
@@ -381,6 +386,15 @@ impl Judges {
         }
     }
 
+    /// When a packet left: away from the sender with those before it that the same acknowledgement let go.
+    fn left_with(&mut self, sent: &Sent) -> Time {
+        if sent.slack > sender::SEES_ALL {
+            self.let_go.sent(sent, self.together.is_some())
+        } else {
+            sent.at
+        }
+    }
+
     fn sent_new(&mut self, sent: &Sent) {
         self.begin(sent.range.start);
         if !self.established && self.facts.isn.is_some() {
@@ -403,7 +417,8 @@ impl Judges {
             self.pace.sent(moment.gap, moment.slack);
         }
         self.new_at = sent.at;
-        self.board.push(sent);
+        let at = self.left_with(sent);
+        self.board.push(&Sent { at, ..*sent });
         for sender in &mut self.senders {
             sender.on_new(&mut self.board, &moment, nothing_out);
         }
@@ -429,7 +444,8 @@ impl Judges {
         for sender in &mut self.senders {
             sender.on_retransmission(&mut self.board, &moment, pieces.clone());
         }
-        self.board.retransmitted(sent, pieces);
+        let at = self.left_with(sent);
+        self.board.retransmitted(&Sent { at, ..*sent }, pieces);
         self.together = Some(sent.at);
         let nxt = self.board.nxt;
         self.note_place(number, nxt);
@@ -484,6 +500,7 @@ impl Judges {
         }
         self.ack_at = acked.at;
         self.together = Some(acked.at);
+        self.let_go.acked();
         if !self.established {
             let once = self.syn.filter(|(_, count)| *count == 1);
             let rtt = once

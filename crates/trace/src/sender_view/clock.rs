@@ -13,6 +13,11 @@ const REMEMBERED: usize = 1024;
 /// A share of the round-trip time below which the monitor counts as next to a host: one tenth.
 const NEXT_TO: i64 = 10;
 
+/// The first timeout of a SYN-ACK (RFC 6298 §2; `TCP_TIMEOUT_INIT`).
+const SYN_ACK_TIMEOUT: Duration = Duration::from_secs(1);
+/// The part of it by which it may run out late: a timer wheel rounds up to eight of a hundred ticks (`calc_wheel_index`).
+const LATEST: i64 = 12;
+
 /// The part of the way to the sender below which the way to the receiver is none.
 const NOTHING: i64 = 200;
 
@@ -78,6 +83,21 @@ impl Clock {
         let (then, again, way) = (shake.first?, shake.syn?, self.later?);
         let to_a_later = echo == first && first != last && at - again >= way / 2;
         to_a_later.then_some(then + way)
+    }
+
+    /// When the peer's first SYN came to the sender, whose answer, a SYN-ACK that came by first at `at`, a timer sent once
+    /// more: just then it runs out, for a SYN that took no longer than others, and the peer had sent its SYN again. Either
+    /// that one cannot have been answered yet, or this is answered besides, by a SYN-ACK that comes by at `following`: of
+    /// the timer's and an answer neither is the first.
+    pub(super) fn answered_by_timer(&self, at: Time, following: Option<Time>) -> Option<Time> {
+        let shake = &self.handshake;
+        let (then, again, way) = (shake.first?, shake.syn?, self.later?);
+        let fires = then + way + SYN_ACK_TIMEOUT;
+        let at_timer = |at: Time| at >= fires && at - fires <= SYN_ACK_TIMEOUT / LATEST;
+        let answers = |at: Time| at_timer(at) || at - again <= way * 2;
+        let unanswered = at - again < way;
+        let sure = again > then && at_timer(at) && (unanswered || following.is_some_and(answers));
+        sure.then_some(then + way)
     }
 
     /// The sender's answer to it came by.

@@ -96,7 +96,7 @@ impl SenderView {
         if start > self.board.pieces.nxt() {
             self.unseen(start, copy);
         }
-        if nxt == 0 && event.flags.syn() && !self.merge.has_syn() {
+        if nxt == 0 && event.flags.syn() {
             self.unseen_answer(event, (start, end), copy);
         }
         let nxt = self.board.pieces.nxt().max(nxt);

@@ -121,6 +121,14 @@ impl SenderView {
         }
     }
 
+    /// Whether what begins at `start` is new: after a timeout a sender repairs its holes from the first on, and what it sends
+    /// beyond some of which no repair left is what F-RTO sends first (RFC 5682 §2.1).
+    fn jumps(&self, nxt: i64, start: i64) -> bool {
+        let between = ((start - nxt) as u32).div_ceil(self.mss);
+        let room = (1..=self.numbers.owed).contains(&between);
+        start > nxt && room && self.verdicts.held.missing_here() == 0
+    }
+
     /// A packet beyond all that came by, the numbers from `nxt` to `end`: had they been sent before, and did not come by?
     /// `late`: it was sent before others that came by before it. It begins at `start`, and `this` is what is known of it.
     pub(super) fn was_owed(&mut self, nxt: i64, (start, end): (i64, i64), late: bool, this: Copy) {
@@ -128,6 +136,16 @@ impl SenderView {
         if late {
             // One of those that were missing.
             self.numbers.owed = self.numbers.owed.saturating_sub(packets);
+        } else if let (true, Some(copy)) = (self.jumps(nxt, start), self.numbers.owed_at) {
+            // What was lost lies between.
+            self.unseen(
+                start,
+                Copy {
+                    sent: copy.sent,
+                    ..this
+                },
+            );
+            self.numbers.owed = 0;
         } else if let (true, Some(copy)) = (self.numbers.owed >= packets, self.numbers.owed_at) {
             self.numbers.owed -= packets;
             // What lies between left no later than this did, and may be late only.
@@ -143,12 +161,16 @@ impl SenderView {
     }
 
     /// A SYN-ACK that answers a SYN once more: the first answer was lost before the monitor. Where another SYN-ACK follows,
-    /// that one may be the second, and SYNs waited for longer than usual behind the monitor.
+    /// that one may be the second, and SYNs waited for longer than usual behind the monitor, unless this one comes when a
+    /// timer sends it.
     pub(super) fn unseen_answer(&mut self, event: &Event, (start, end): (i64, i64), next: Copy) {
-        let echo = event.timestamps.filter(|_| event.flags.ack());
-        let Some(sent) =
-            echo.and_then(|(_, echo)| self.times.clock.answered_before(echo, event.at))
-        else {
+        if !event.flags.ack() {
+            return;
+        }
+        let (clock, following) = (&self.times.clock, self.merge.next_syn());
+        let by_stamp = event.timestamps.filter(|_| following.is_none());
+        let by_stamp = by_stamp.and_then(|(_, echo)| clock.answered_before(echo, event.at));
+        let Some(sent) = by_stamp.or_else(|| clock.answered_by_timer(event.at, following)) else {
             return;
         };
         let copy = Copy {

@@ -4,6 +4,8 @@ use rexmit_wire::SeqNum;
 
 /// Packets after which a sender's habit is known.
 const ENOUGH: u32 = 4;
+/// Packets beside whose numbers the next one's may lie: where packets overtake each other, not only the last one's.
+const LATELY: usize = 4;
 /// A counter shared with other connections goes on by this much from packet to packet at most.
 const STRIDE: u16 = 1024;
 
@@ -15,8 +17,12 @@ const STRIDE: u16 = 1024;
 pub(super) struct Ids {
     /// The sender numbers the packets of each connection apart.
     own: bool,
-    /// Identification and first number of the last packet, and for how many it stands.
-    last: Option<(u16, SeqNum, u32)>,
+    /// Packets are put into its order: those that overtook each other count as in order.
+    sorted: bool,
+    /// Identification and first number of the last packet.
+    last: Option<(u16, SeqNum)>,
+    /// The identifications of the newest packets, and for how many each stands.
+    lately: [(u16, u16); LATELY],
     /// Steps as they are on the wire, and with the bytes swapped.
     steps: [Steps; 2],
     same: u32,
@@ -31,8 +37,8 @@ struct Steps {
 }
 
 impl Steps {
-    fn add(&mut self, step: u16, before: u32) {
-        self.exact += u32::from(u32::from(step) == before);
+    fn add(&mut self, step: u16, is_next: bool) {
+        self.exact += u32::from(is_next);
         self.counted += u32::from(step != 0 && (step as i16).unsigned_abs() <= STRIDE);
     }
 }
@@ -43,6 +49,14 @@ impl Ids {
         Ids {
             own,
             ..Ids::default()
+        }
+    }
+
+    /// Of one whose packets are put into its order.
+    pub(super) fn sorted(self) -> Self {
+        Ids {
+            sorted: true,
+            ..self
         }
     }
 
@@ -57,23 +71,36 @@ impl Ids {
         let Some(id) = id.filter(|&id| id != 0) else {
             return;
         };
-        if self
-            .last
-            .is_some_and(|(last, at, _)| (last, at) == (id, seq))
-        {
+        if self.last == Some((id, seq)) {
             // The capture has it twice.
             return;
         }
-        if let Some((last, _, before)) = self.last.replace((id, seq, packets)) {
+        let packets = packets.min(u32::from(u16::MAX)) as u16;
+        if let Some((last, at)) = self.last.replace((id, seq)) {
             if self.all == u32::MAX {
                 return;
             }
             self.all += 1;
             self.same += u32::from(id == last);
+            // It follows the last one; or one overtook another, by both their numbers, and it follows one of the newest or
+            // one of them follows it.
+            let [(newest, its), ..] = self.lately;
+            let (sorted, lately, forth) = (self.sorted, &self.lately, at.is_before(seq));
+            let next = |order: fn(u16) -> u16| {
+                let step = |from: u16, to: u16| order(to).wrapping_sub(order(from));
+                let beside = |&(other, its): &(u16, u16)| {
+                    its > 0 && (step(other, id) == its || step(id, other) == packets)
+                };
+                step(newest, id) == its
+                    || (sorted && (step(last, id) as i16 > 0) == forth && lately.iter().any(beside))
+            };
+            let is_next = [next(|id| id), next(u16::swap_bytes)];
             let [plain, swapped] = &mut self.steps;
-            plain.add(id.wrapping_sub(last), before);
-            swapped.add(id.swap_bytes().wrapping_sub(last.swap_bytes()), before);
+            plain.add(id.wrapping_sub(last), is_next[0]);
+            swapped.add(id.swap_bytes().wrapping_sub(last.swap_bytes()), is_next[1]);
         }
+        self.lately.rotate_right(1);
+        self.lately[0] = (id, packets);
     }
 
     /// Whether the machine's byte order is not the network's.
@@ -153,7 +180,7 @@ mod tests {
     use super::*;
 
     fn learned(ids: impl IntoIterator<Item = u16>) -> Ids {
-        let mut habit = Ids::new(true);
+        let mut habit = Ids::new(true).sorted();
         let numbered = ids.into_iter().zip(0..);
         numbered.for_each(|(id, seq)| habit.learn(Some(id), SeqNum::new(seq), 1));
         habit
@@ -176,6 +203,15 @@ mod tests {
         shared.set_own(false);
         assert_eq!(shared.before(Some(65_535), Some(1)), Some(true));
         assert_eq!(shared.between(Some(1), Some(9), 1), 0);
+        let ids = [1, 3, 2, 5, 4, 7, 6, 8, 10, 9];
+        let mut disordered = Ids::new(true).sorted();
+        ids.iter()
+            .for_each(|&id| disordered.learn(Some(id), SeqNum::new(id.into()), 1));
+        assert!(disordered.count_own());
+        let in_sequence = learned(ids);
+        assert!(!in_sequence.count_own(), "the network card numbered them");
+        let among_others = learned([1, 4, 6, 9, 15, 16, 20, 24, 29, 33]);
+        assert!(among_others.count() && !among_others.count_own());
         let zero = learned([7; 10]);
         assert_eq!(zero.before(Some(7), Some(7)), None);
         assert_eq!(zero.equal(Some(7), Some(7)), None);

@@ -6,6 +6,8 @@ use rexmit_tcp::SackList;
 use rexmit_time::{Duration, Time};
 
 use super::clock::Clock;
+use super::ids::Ids;
+use super::order::Order;
 use super::stamps::Stamps;
 use crate::event::Event;
 
@@ -87,6 +89,8 @@ pub(super) struct Merge {
     last_stamp: Option<u32>,
     /// When the sender sent last without having heard what had come by.
     deaf_at: Option<Time>,
+    /// The sender's order, where it is another than the monitor's.
+    order: Order,
 }
 
 impl Merge {
@@ -111,15 +115,22 @@ impl Merge {
         }
     }
 
-    /// The sender's packet came by.
-    pub(super) fn sent(&mut self, event: &Event) {
+    /// The sender's packet came by. Its place is before those that it left before.
+    pub(super) fn sent(&mut self, event: &Event, clock: &Clock, ids: &Ids) {
         self.now = self.now.max(event.at);
         let unheard = self.unheard(event);
-        self.sent.push_back(Waiting {
+        let this = Waiting {
             number: self.count,
             event: *event,
             unheard,
-        });
+        };
+        let after = if clock.delay(true) > NEAR {
+            let waiting = self.sent.iter().rev().take(AHEAD);
+            self.order.of(event, waiting.map(|sent| &sent.event), ids)
+        } else {
+            0
+        };
+        self.sent.insert(self.sent.len() - after, this);
         if unheard.is_some() {
             // It left after those before it.
             for before in self.sent.iter_mut().rev().skip(1).take(AHEAD) {
@@ -161,10 +172,11 @@ impl Merge {
         self.now
     }
 
-    /// Whether a SYN of the sender is among those that wait.
-    pub(super) fn has_syn(&self) -> bool {
+    /// When the first SYN of the sender came by of those that wait.
+    pub(super) fn next_syn(&self) -> Option<Time> {
         let mut waiting = self.sent.iter().take(AHEAD);
-        waiting.any(|sent| sent.event.flags.syn())
+        let syn = waiting.find(|sent| sent.event.flags.syn());
+        syn.map(|sent| sent.event.at)
     }
 
     /// The sender's packets that wait with IP identifications between the two: they come late.
@@ -179,13 +191,25 @@ impl Merge {
         waiting.filter(move |event| event.ip_id.is_some_and(between))
     }
 
+    /// Packets of the sender that came by later than those that left after them, and whose places are known, since this was
+    /// asked last.
+    pub(super) fn came_late(&mut self) -> u32 {
+        self.order.came_late()
+    }
+
     /// The next one, if it is known which that is.
-    pub(super) fn next(&mut self, clock: &Clock, stamps: &Stamps) -> Option<Next> {
+    pub(super) fn next(&mut self, clock: &Clock, stamps: &Stamps, ids: &Ids) -> Option<Next> {
         if !self.primed {
             if self.count < PRIME as u64 {
                 return None;
             }
             self.primed = true;
+        }
+        if !self.ended && self.sent.len() < AHEAD && self.heard.len() < MOST_UNHEARD {
+            let waiting = self.sent.iter().take(2).map(|sent| &sent.event);
+            if self.order.may_come_late(waiting, self.now, ids) {
+                return None;
+            }
         }
         let ack_first = match (self.sent.front(), self.heard.front()) {
             (None, None) => return None,
@@ -233,6 +257,7 @@ impl Merge {
             let at = front.sent(clock, stamps);
             let at = self.last_sent.map_or(at, |last| at.max(last.min(event.at)));
             self.last_sent = Some(at);
+            self.order.came_out(&event);
             if self
                 .heard
                 .front()
@@ -378,20 +403,21 @@ mod tests {
         clock.peer_syn(at(0), None);
         clock.syn_answered(at(10));
         let (mut merge, stamps) = (Merge::default(), Stamps::default());
+        let ids = Ids::default();
         let data = |ms, seq| packet(ms, Direction::Forward, seq, 1, 1000);
         let ack = |ms, ack| Ack {
             event: packet(ms, Direction::Backward, 1, ack, 0),
             blocks: SackList::default(),
         };
-        merge.sent(&data(100, 0));
-        merge.sent(&data(101, 1000));
+        merge.sent(&data(100, 0), &clock, &ids);
+        merge.sent(&data(101, 1000), &clock, &ids);
         merge.heard(ack(102, 1000));
         merge.heard(ack(103, 2000));
-        merge.sent(&data(150, 2000));
-        merge.sent(&data(151, 1000));
+        merge.sent(&data(150, 2000), &clock, &ids);
+        merge.sent(&data(151, 1000), &clock, &ids);
         merge.end();
         let mut order = Vec::new();
-        while let Some(next) = merge.next(&clock, &stamps) {
+        while let Some(next) = merge.next(&clock, &stamps, &ids) {
             order.push(match next {
                 Next::Sent(event, sent, _) => (true, event.seq.get(), sent),
                 Next::Heard(ack, heard) => (false, ack.event.ack.get(), heard),
@@ -418,6 +444,7 @@ mod tests {
         clock.syn_answered(at(5));
         clock.acknowledged(Duration::from_millis(5));
         let (mut merge, stamps) = (Merge::default(), Stamps::default());
+        let ids = Ids::default();
         let ack = |ms, ack| Ack {
             event: Event {
                 timestamps: Some((ms as u32, 0)),
@@ -429,19 +456,19 @@ mod tests {
             timestamps: Some((ms as u32, echo)),
             ..packet(ms, Direction::Forward, seq, 1, 1000)
         };
-        merge.sent(&data(100, 0, 50));
-        merge.sent(&data(101, 1000, 50));
+        merge.sent(&data(100, 0, 50), &clock, &ids);
+        merge.sent(&data(101, 1000, 50), &clock, &ids);
         merge.heard(ack(110, 2000));
-        merge.sent(&data(again, 0, 50));
+        merge.sent(&data(again, 0, 50), &clock, &ids);
         merge.heard(ack(400, 3000));
-        merge.sent(&data(410, 3000, 400));
+        merge.sent(&data(410, 3000, 400), &clock, &ids);
         merge.end();
         let kind = |next| match next {
             Next::Sent(..) => "sent",
             Next::Heard(..) => "heard",
             Next::NotHeard(..) => "lost",
         };
-        core::iter::from_fn(|| merge.next(&clock, &stamps))
+        core::iter::from_fn(|| merge.next(&clock, &stamps, &ids))
             .map(kind)
             .collect()
     }

@@ -13,6 +13,7 @@ mod merge;
 mod need;
 mod numbers;
 mod open;
+mod order;
 mod pieces;
 mod receiver;
 mod recycled;
@@ -155,7 +156,9 @@ impl SenderView {
             let packets = event.payload_len.div_ceil(self.mss).max(1);
             self.numbers.own.learn(event.ip_id, event.seq, packets);
         }
-        self.merge.sent(event);
+        let (clock, ids) = (&self.times.clock, &self.numbers.own);
+        self.merge.sent(event, clock, ids);
+        self.measured.row.reordered += self.merge.came_late();
         self.work();
     }
 
@@ -252,7 +255,7 @@ impl SenderView {
 
     /// Takes in what has an order by now.
     fn work(&mut self) {
-        while let Some(next) = self.merge.next(&self.times.clock, &self.times.stamps) {
+        while let Some(next) = self.next() {
             match next {
                 Next::Sent(event, at, following) => {
                     self.times.note_wait(event.at - at);
@@ -272,6 +275,12 @@ impl SenderView {
             }
         }
         self.settle();
+    }
+
+    /// The next that has an order.
+    fn next(&mut self) -> Option<Next> {
+        let (clock, stamps) = (&self.times.clock, &self.times.stamps);
+        self.merge.next(clock, stamps, &self.numbers.own)
     }
 
     /// The sender sent this, then; what is measured of it.

@@ -28,7 +28,7 @@ impl Numbers {
     /// Of hosts that count, or do not, the packets of this connection apart.
     pub fn new(own: bool, peer: bool) -> Self {
         Numbers {
-            own: Ids::new(own),
+            own: Ids::new(own).sorted(),
             peer: Ids::new(peer),
             newest: None,
             owed: 0,

@@ -510,6 +510,33 @@ fn what_is_missing_before_the_first_hole_goes_again_was_new() {
     assert_eq!(exchange(false), [(10_000, 11_000), (13_000, 14_000)]);
 }
 
+/// Round trips of 20 ms. Four segments are lost before the monitor, a probe as well; a timeout sends the first of them again,
+/// F-RTO two that are new, and the rest follow.
+#[test]
+fn what_frto_sends_beyond_a_lost_tail_is_new() {
+    let mut script = Script::new(0, false);
+    script.handshake(10.0, 10.0);
+    for i in 0..10 {
+        script.data(20.0 + f64::from(i) * 0.1, i * 1000, 1000);
+        script.ack(30.0 + f64::from(i) * 0.1, (i + 1) * 1000, 0.0);
+    }
+    script.id += 5;
+    script
+        .data(400.0, 10_000, 1000)
+        .ack(410.0, 11_000, 0.0)
+        .data(420.0, 14_000, 1000)
+        .data(420.1, 15_000, 1000)
+        .sack(430.0, 11_000, &[(14_000, 15_000)], 0.0)
+        .sack(430.1, 11_000, &[(14_000, 16_000)], 0.0)
+        .data(440.0, 11_000, 1000)
+        .data(440.1, 12_000, 1000)
+        .data(440.2, 13_000, 1000)
+        .ack(450.0, 16_000, 0.0);
+    let seen = script.end();
+    let again = [10, 11, 12, 13].map(|segment| (segment * 1000, (segment + 1) * 1000));
+    assert_eq!(seen.ranges(0), again);
+}
+
 #[test]
 fn packets_of_the_receiver_that_are_missing_were_acknowledgements() {
     for missed in [0, 1] {

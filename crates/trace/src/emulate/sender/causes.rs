@@ -248,7 +248,13 @@ impl EmulatedSender {
                 self.timers.timer.span,
                 moment.slack,
             );
-            let allows = if found || marked { 0.0 } else { SLIGHTLY };
+            // What a timeout has found lost does not wait for the timer.
+            let waits = !marked || self.episode.state != State::Loss;
+            let allows = if waits && (found || marked) {
+                0.0
+            } else {
+                SLIGHTLY
+            };
             if fires.weight + allows > fits.weight + structure {
                 fits = fires;
                 structure = allows;

@@ -159,12 +159,12 @@ fn what_was_forgotten_goes_again() {
     }
 }
 
-/// The peer's SYN came by at 0 and 1000 ms, a SYN-ACK that echoes the stamp of the SYN of `echo` at 1010 ms, and perhaps
-/// another at 1200 ms. The sender is 10 ms away.
-fn synacks(echo: f64, another: bool) -> Vec<(Need, Evidence)> {
+/// The peer's SYN came by at 0 and at `again` ms, and SYN-ACKs that echo the stamp of the SYN of `echo` at these. The sender
+/// is 10 ms away.
+fn synacks(again: f64, echo: f64, answers: &[f64]) -> Vec<(Need, Evidence)> {
     let mut script = Script::new(0, true);
     script.away = true;
-    for at in [0.0, 1000.0] {
+    for at in [0.0, again] {
         let syn = Event {
             flags: Flags::SYN,
             seq: SeqNum::new(76),
@@ -173,8 +173,7 @@ fn synacks(echo: f64, another: bool) -> Vec<(Need, Evidence)> {
         };
         script.view.ack(&syn, &[]);
     }
-    let answers = [Some(1010.0), another.then_some(1200.0)];
-    for at in answers.into_iter().flatten() {
+    for &at in answers {
         let answer = Event {
             flags: Flags(Flags::SYN.0 | Flags::ACK.0),
             seq: script.origin - 1,
@@ -184,16 +183,32 @@ fn synacks(echo: f64, another: bool) -> Vec<(Need, Evidence)> {
         };
         script.view.data(&answer);
     }
-    script.ack_echo(1300.0, 0, &[], stamp(1010.0));
+    script.ack_echo(1300.0, 0, &[], stamp(answers[0]));
     script.newest_echo = stamp(1300.0);
-    script.data(1310.0, 0, 1000).ack(1330.0, 1000, 1310.0);
+    let data = script.data(1310.0, 0, 1000);
+    data.ack(1330.0, 1000, 1310.0);
     script.end().needs()
 }
 
 #[test]
 fn a_syn_ack_that_echoes_the_first_syn_after_the_second_had_been_sent_before() {
     let lost_before = (Need::Needed, Evidence::OriginalUnseen);
-    assert_eq!(synacks(0.0, false), [lost_before]);
-    assert_eq!(synacks(1000.0, false), [], "the first SYN was lost");
-    assert_eq!(synacks(0.0, true).len(), 1, "the first SYN came late");
+    assert_eq!(synacks(1000.0, 0.0, &[1010.0]), [lost_before]);
+    assert_eq!(
+        synacks(1000.0, 1000.0, &[1010.0]),
+        [],
+        "the first SYN was lost"
+    );
+    let late = synacks(1000.0, 0.0, &[1010.0, 1200.0]);
+    assert_eq!(late.len(), 1, "the first SYN came late");
+}
+
+#[test]
+fn a_syn_ack_that_a_timer_sends_before_the_second_syn_is_answered_had_been_sent_before() {
+    let sent_again = |answers: &[f64]| synacks(1005.0, 0.0, answers).len();
+    assert_eq!(sent_again(&[1012.0]), 1);
+    assert_eq!(sent_again(&[1012.0, 1015.0]), 2);
+    assert_eq!(sent_again(&[1020.0, 1025.0]), 2, "an answer, and a timer's");
+    assert_eq!(sent_again(&[1009.0, 1015.0]), 1, "the timer is not due");
+    assert_eq!(sent_again(&[1112.0, 1115.0]), 1, "nor any more");
 }
