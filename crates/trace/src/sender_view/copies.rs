@@ -81,7 +81,7 @@ impl SenderView {
             // It bears the next number to be sent (RFC 9293 §3.10.7.4): what lies below was sent.
             let window = i64::from(self.receiver.window.unwrap_or(0));
             if start > nxt && start - nxt <= window {
-                self.unseen(start, copy);
+                self.unseen_before(start, copy, true);
             }
             if start >= nxt && !older {
                 // Nothing beyond it was.
@@ -142,6 +142,11 @@ impl SenderView {
 
     /// Numbers up to `start` were sent, and never came by.
     pub(super) fn unseen(&mut self, start: i64, next: Copy) {
+        self.unseen_before(start, next, false);
+    }
+
+    /// As [`SenderView::unseen`]; `bare`: a bare acknowledgement tells of them.
+    fn unseen_before(&mut self, start: i64, next: Copy, bare: bool) {
         let copy = Copy {
             seen: false,
             ack: None,
@@ -173,7 +178,7 @@ impl SenderView {
             counted: false,
             missing: None,
         };
-        if self.verdicts.held.place(&ranges, &like) {
+        if self.verdicts.held.place(&ranges, &like, bare) {
             return;
         }
         for range in ranges {

@@ -112,11 +112,13 @@ impl Held {
     }
 
     /// `ranges`, new numbers in their order that never came by, left where packets are missing, oldest first. False where
-    /// the count tells of too few, or where all of them are missing right before the next event.
-    pub(super) fn place(&mut self, ranges: &[SeqRange], like: &Sent) -> bool {
+    /// the count tells of too few, or where all of them are missing right before the next event. That one they left with, unless
+    /// it is a bare acknowledgement: data that leave when it is due bear it themselves (`tcp_data_snd_check` comes before
+    /// `tcp_ack_snd_check`).
+    pub(super) fn place(&mut self, ranges: &[SeqRange], like: &Sent, bare: bool) -> bool {
         let all: u32 = self.holes.iter().map(|hole| hole.missing).sum();
         let here = self.missing_here() as usize;
-        if (all as usize) < ranges.len() || here >= ranges.len() {
+        if (all as usize) < ranges.len() || (here >= ranges.len() && !bare) {
             return false;
         }
         let mut ranges = ranges;
@@ -131,16 +133,21 @@ impl Held {
             if let Some(SenderEvent::Sent(sent)) = self.events.get_mut(at) {
                 sent.missing = Some(hole.missing - count as u32);
             }
-            self.insert(at, these, like);
+            self.insert(at, these, like, bare && at == self.events.len());
         }
         true
     }
 
-    /// Puts them before the event at `before`: each acknowledgement since the packet before it let go its share.
-    fn insert(&mut self, before: usize, ranges: &[SeqRange], like: &Sent) {
+    /// Puts them before the event at `before`: each acknowledgement since the packet before it let go its share. `bare`: what came
+    /// last let go a bare acknowledgement.
+    fn insert(&mut self, before: usize, ranges: &[SeqRange], like: &Sent, bare: bool) {
         let is_ack = |event: &SenderEvent| matches!(event, SenderEvent::Acked(_));
         let acks = self.events.range(..before).rev();
         let acks = acks.take_while(|event| is_ack(event)).count();
+        let (before, acks) = match (bare, acks) {
+            (true, 2..) => (before - 1, acks - 1),
+            _ => (before, acks),
+        };
         let sent = |range: SeqRange, at: Time| {
             SenderEvent::Sent(Sent {
                 at,
@@ -246,7 +253,7 @@ mod tests {
     fn what_was_lost_before_a_wait_is_told_before_it() {
         let mut held = after_a_wait(5);
         let ranges: Vec<_> = (2..6).map(range).collect();
-        assert!(held.place(&ranges, &sent(501, 0, SentKind::Unseen)));
+        assert!(held.place(&ranges, &sent(501, 0, SentKind::Unseen), false));
         if let Some(SenderEvent::Sent(again)) = held.events.get(8) {
             assert_eq!(again.missing, Some(1), "a timer's packet was lost, too");
         }
@@ -270,13 +277,27 @@ mod tests {
         let mut held = after_a_wait(0);
         held.note_missing(2);
         let ranges: Vec<_> = (2..4).map(range).collect();
-        assert!(!held.place(&ranges, &sent(501, 0, SentKind::Unseen)));
+        assert!(!held.place(&ranges, &sent(501, 0, SentKind::Unseen), false));
         let mut held = after_a_wait(1);
         assert!(
-            !held.place(&ranges, &sent(501, 0, SentKind::Unseen)),
+            !held.place(&ranges, &sent(501, 0, SentKind::Unseen), false),
             "too few are missing"
         );
         assert_eq!(held.missing_here(), 0);
+    }
+
+    #[test]
+    fn what_is_missing_before_a_bare_acknowledgement_left_before_it() {
+        let mut held = Held::default();
+        held.push(SenderEvent::Sent(sent(0, 1, SentKind::New)));
+        held.forget_holes();
+        held.push(acked(100, 2));
+        held.push(acked(400, 2));
+        held.note_missing(2);
+        let ranges: Vec<_> = (2..4).map(range).collect();
+        assert!(held.place(&ranges, &sent(401, 0, SentKind::Unseen), true));
+        let expected = [(0, 1, false), (100, 2, true), (100, 3, true)];
+        assert_eq!(drained(held), expected);
     }
 
     #[test]
