@@ -1,0 +1,121 @@
+//! What the emulated senders say together of a retransmission, and of the sender's way of finding losses.
+
+use rexmit_tcp::Mechanism;
+
+use super::detection_mode::{DetectionMode, ModePosterior};
+use super::mechanism::{decide, Evidence, Judged, Opinions};
+use super::profile::MOST_PROFILES;
+use super::Judges;
+
+/// What made a retransmission.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// The mechanism, by what the connection shows.
+    pub judged: Judged,
+    /// Its episode, from 0, and what began it.
+    pub episode: u32,
+    /// What began the episode.
+    pub episode_cause: Mechanism,
+    /// What the emulations say, where it depends on the host's settings.
+    pub opinions: Option<Box<Opinions>>,
+}
+
+impl Judges {
+    /// What all that was seen says of the sender's way of finding losses.
+    #[must_use]
+    pub fn posterior(&self) -> ModePosterior {
+        let mut posterior = ModePosterior::default();
+        for sender in &self.senders {
+            posterior.add(DetectionMode::of(sender.profile), sender.evidence.score);
+        }
+        posterior
+    }
+
+    /// What the emulations say of a retransmission.
+    fn opinions(&self, index: usize) -> Opinions {
+        let mut best = [f64::NEG_INFINITY; 3];
+        for sender in &self.senders {
+            let best = &mut best[DetectionMode::of(sender.profile) as usize];
+            *best = best.max(sender.evidence.score);
+        }
+        let mut above = [0.0; MOST_PROFILES];
+        let mut all = [0.0; 3];
+        for (sender, above) in self.senders.iter().zip(&mut above) {
+            let mode = DetectionMode::of(sender.profile) as usize;
+            *above = (sender.evidence.score - best[mode]).exp();
+            all[mode] += *above;
+        }
+        let mut opinions = Opinions::new(self.posterior().shares());
+        for (sender, above) in self.senders.iter().zip(above) {
+            let Some(opinion) = sender.evidence.opinions.get(index) else {
+                continue;
+            };
+            let mode = DetectionMode::of(sender.profile);
+            let weight = above / all[mode as usize];
+            let first = (opinion.mechanism, opinion.share);
+            opinions.add(mode, weight, first, opinion.next, opinion.timer);
+        }
+        opinions
+    }
+
+    /// What the connection alone says of a retransmission.
+    fn judged_alone(&self, index: usize) -> Judged {
+        self.judged(&self.opinions(index))
+    }
+
+    fn judged(&self, opinions: &Opinions) -> Judged {
+        decide(match self.senders.is_empty() {
+            // None of the emulations that were chosen can be this sender.
+            true => Evidence::Nothing,
+            false => Evidence::Connection(opinions),
+        })
+    }
+
+    fn index(&self, number: u32) -> Option<usize> {
+        let index = number.checked_sub(self.first)? as usize;
+        (index < self.places.len()).then_some(index)
+    }
+
+    /// What is known of retransmission `number` now: the opinion of the stack that explains most so far. None once
+    /// forgotten.
+    #[must_use]
+    pub fn verdict(&self, number: u32) -> Option<Verdict> {
+        let index = self.index(number)?;
+        let opinions = self.opinions(index);
+        let judged = self.judged(&opinions);
+        let place = self.places[index];
+        let episode_cause = if place.first == number {
+            judged.mechanism
+        } else {
+            match (self.index(place.first), self.forgotten) {
+                (Some(first), _) => self.judged_alone(first).mechanism,
+                (None, Some((episode, cause))) if episode == place.episode => cause,
+                _ => Mechanism::Unknown,
+            }
+        };
+        Some(Verdict {
+            judged,
+            episode: place.episode,
+            episode_cause,
+            opinions: opinions.differ().then(|| Box::new(opinions)),
+        })
+    }
+
+    /// Forgets retransmissions below `number`, which have been given out.
+    pub fn forget_before(&mut self, number: u32) {
+        while self.first < number {
+            let Some(place) = self.places.front() else {
+                self.first = number;
+                return;
+            };
+            if place.first == self.first {
+                self.forgotten = Some((place.episode, self.judged_alone(0).mechanism));
+            }
+            self.places.pop_front();
+            for sender in &mut self.senders {
+                sender.evidence.opinions.pop_front();
+            }
+            self.first += 1;
+        }
+    }
+}
