@@ -24,6 +24,15 @@ impl Direction {
     }
 }
 
+/// Payload of a full packet on Ethernet, about; larger ones are several.
+pub(crate) const ETHERNET: u32 = 1460;
+
+/// For how many packets one stands that bears so many bytes, where a full one bears `full`: a network card cuts it up.
+#[inline]
+pub(crate) fn packets_of(payload_len: u32, full: u32) -> u32 {
+    payload_len.div_ceil(full).max(1)
+}
+
 /// What a connection keeps of one packet, as the monitor saw it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event {

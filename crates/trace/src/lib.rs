@@ -31,4 +31,6 @@ pub mod run;
 mod search;
 pub mod sender_view;
 pub mod settings;
+#[cfg(test)]
+mod testing;
 pub mod whatif;

@@ -4,11 +4,11 @@ use rexmit_time::{Duration, Time};
 use rexmit_wire::table::prefetch;
 use rexmit_wire::{Headers, SeqNum, SeqRange};
 
+use crate::event::{packets_of, ETHERNET};
+
 /// Numbers further than this from what is expected belong to no window (RFC 7323 §2.3: the largest is 1 GiB).
 const FAR: u32 = 1 << 30;
 
-/// Payload of a full packet on Ethernet, about; larger ones are several.
-const ETHERNET: u32 = 1460;
 /// Packets that a sender may have sent without being seen, at most; more is another way of numbering, unless it is known that
 /// the sender counts this connection's packets alone.
 pub(super) const MOST_MISSING: u8 = 64;
@@ -179,7 +179,7 @@ impl Side {
     #[inline]
     pub fn skipped(&mut self, headers: &Headers) -> Option<u8> {
         let id = headers.ip_id.filter(|&id| id != 0)?;
-        let packets = headers.payload_len.div_ceil(ETHERNET).max(1) as u8;
+        let packets = packets_of(headers.payload_len, ETHERNET) as u8;
         let next = core::mem::replace(&mut self.next_id, (id as u8).wrapping_add(packets));
         let missing = (id as u8).wrapping_sub(next);
         ((1..=u8::MAX - MOST_LATE).contains(&missing) && self.packets > 1).then_some(missing)
@@ -277,33 +277,13 @@ impl Side {
 
 #[cfg(test)]
 mod tests {
-    use rexmit_wire::headers::{Notes, Sack};
-    use rexmit_wire::{Flags, FlowKey};
-
     use super::*;
+    use crate::testing::{bare, flow};
 
     fn numbered(id: u16) -> Headers {
-        let address = core::net::IpAddr::V4(core::net::Ipv4Addr::LOCALHOST);
         Headers {
-            flow: FlowKey {
-                src: address,
-                dst: address,
-                src_port: 1,
-                dst_port: 2,
-            },
-            seq: SeqNum::new(0),
-            ack: SeqNum::new(0),
-            payload_len: 100,
-            window: 1,
-            flags: Flags::ACK,
-            ttl: 64,
             ip_id: Some(id),
-            dont_fragment: true,
-            ecn: 0,
-            notes: Notes::default(),
-            timestamps: None,
-            sack: Sack::default(),
-            syn: None,
+            ..bare(flow(1))
         }
     }
 

@@ -7,7 +7,7 @@
 use rexmit_tcp::Mechanism;
 use rexmit_time::Time;
 
-use super::detection_mode::{DetectionMode, MODES};
+use super::detection_mode::DetectionMode;
 use super::{Judges, Recycled};
 use crate::event::SenderEvent;
 
@@ -78,11 +78,7 @@ impl Judges {
     }
 
     fn end_hopeless(&mut self) {
-        let mut best = [f64::NEG_INFINITY; MODES];
-        for sender in &self.senders {
-            let best = &mut best[DetectionMode::of(sender.profile) as usize];
-            *best = best.max(sender.evidence.score);
-        }
+        let best = self.best_by_mode();
         let mut place = 0;
         while let Some(sender) = self.senders.get(place) {
             let best = best[DetectionMode::of(sender.profile) as usize];

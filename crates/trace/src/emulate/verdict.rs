@@ -2,7 +2,7 @@
 
 use rexmit_tcp::Mechanism;
 
-use super::detection_mode::{DetectionMode, ModePosterior};
+use super::detection_mode::{DetectionMode, ModePosterior, MODES};
 use super::mechanism::{decide, Evidence, Judged, Opinions};
 use super::profile::MOST_PROFILES;
 use super::Judges;
@@ -31,15 +31,21 @@ impl Judges {
         posterior
     }
 
-    /// What the emulations say of a retransmission.
-    fn opinions(&self, index: usize) -> Opinions {
-        let mut best = [f64::NEG_INFINITY; 3];
+    /// How likely all that was seen is by the best emulation of each mode, as a natural logarithm.
+    pub(super) fn best_by_mode(&self) -> [f64; MODES] {
+        let mut best = [f64::NEG_INFINITY; MODES];
         for sender in &self.senders {
             let best = &mut best[DetectionMode::of(sender.profile) as usize];
             *best = best.max(sender.evidence.score);
         }
+        best
+    }
+
+    /// What the emulations say of a retransmission.
+    fn opinions(&self, index: usize) -> Opinions {
+        let best = self.best_by_mode();
         let mut above = [0.0; MOST_PROFILES];
-        let mut all = [0.0; 3];
+        let mut all = [0.0; MODES];
         for (sender, above) in self.senders.iter().zip(&mut above) {
             let mode = DetectionMode::of(sender.profile) as usize;
             *above = (sender.evidence.score - best[mode]).exp();

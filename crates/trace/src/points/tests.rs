@@ -2,13 +2,14 @@
 
 use rexmit_tcp::Need;
 use rexmit_time::{Streams, Time};
-use rexmit_wire::headers::{Notes, Sack, Timestamps};
+use rexmit_wire::headers::Timestamps;
 use rexmit_wire::{Flags, FlowKey, Headers, SeqNum};
 
 use super::alignment::Alignment;
 use super::passage::{sightings, Sighting};
 use super::rows::{Kind, Lost};
 use super::{Clocks, Follow, Mark, Rows, Sample};
+use crate::testing::bare;
 
 const MS: i64 = 1_000_000;
 const SECOND: i64 = 1_000 * MS;
@@ -33,23 +34,16 @@ fn outside() -> FlowKey {
 
 fn packet(flow: FlowKey, seq: u32, ack: u32, length: u32, id: u16) -> Headers {
     Headers {
-        flow,
         seq: SeqNum::new(seq),
         ack: SeqNum::new(ack),
         payload_len: length,
         window: 500,
-        flags: Flags::ACK,
-        ttl: 64,
         ip_id: Some(id),
-        dont_fragment: true,
-        ecn: 0,
-        notes: Notes::default(),
         timestamps: Some(Timestamps {
             value: seq / 100,
             echo: ack / 100,
         }),
-        sack: Sack::default(),
-        syn: None,
+        ..bare(flow)
     }
 }
 

@@ -215,32 +215,13 @@ fn see(slot: &mut Option<Host>, src: Ipv4Addr, dst: Ipv4Addr, stream: u32, id: u
 
 #[cfg(test)]
 mod tests {
-    use rexmit_wire::headers::Sack;
-    use rexmit_wire::{Flags, FlowKey, SeqNum};
-
     use super::*;
+    use crate::testing::{bare, flow};
 
     fn headers(src_port: u16, id: u16) -> Headers {
         Headers {
-            flow: FlowKey {
-                src: "10.0.0.1".parse().unwrap(),
-                dst: "10.0.0.2".parse().unwrap(),
-                src_port,
-                dst_port: 80,
-            },
-            seq: SeqNum::new(0),
-            ack: SeqNum::new(0),
-            payload_len: 0,
-            window: 0,
-            flags: Flags::ACK,
-            ttl: 64,
             ip_id: Some(id),
-            dont_fragment: true,
-            ecn: 0,
-            notes: Notes::default(),
-            timestamps: None,
-            sack: Sack::default(),
-            syn: None,
+            ..bare(flow(src_port))
         }
     }
 

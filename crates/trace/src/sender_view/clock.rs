@@ -13,8 +13,8 @@ const REMEMBERED: usize = 1024;
 /// A share of the round-trip time below which the monitor counts as next to a host: one tenth.
 const NEXT_TO: i64 = 10;
 
-/// The first timeout of a SYN-ACK (RFC 6298 §2; `TCP_TIMEOUT_INIT`).
-const SYN_ACK_TIMEOUT: Duration = Duration::from_secs(1);
+/// The first timeout of a SYN and of a SYN-ACK (RFC 6298 §2; `TCP_TIMEOUT_INIT`).
+pub(super) const SYN_TIMEOUT: Duration = Duration::from_secs(1);
 /// The part of it by which it may run out late: a timer wheel rounds up to eight of a hundred ticks (`calc_wheel_index`).
 const LATEST: i64 = 12;
 
@@ -92,8 +92,8 @@ impl Clock {
     pub(super) fn answered_by_timer(&self, at: Time, following: Option<Time>) -> Option<Time> {
         let shake = &self.handshake;
         let (then, again, way) = (shake.first?, shake.syn?, self.later?);
-        let fires = then + way + SYN_ACK_TIMEOUT;
-        let at_timer = |at: Time| at >= fires && at - fires <= SYN_ACK_TIMEOUT / LATEST;
+        let fires = then + way + SYN_TIMEOUT;
+        let at_timer = |at: Time| at >= fires && at - fires <= SYN_TIMEOUT / LATEST;
         let answers = |at: Time| at_timer(at) || at - again <= way * 2;
         let unanswered = at - again < way;
         let sure = again > then && at_timer(at) && (unanswered || following.is_some_and(answers));

@@ -7,7 +7,7 @@ use super::ids::Ids;
 use super::open::Open;
 use super::pieces::{Copy, Covered, Piece, ORIGINAL};
 use super::SenderView;
-use crate::event::{Event, SenderEvent, Sent, SentKind};
+use crate::event::{packets_of, Event, SenderEvent, Sent, SentKind};
 
 /// Farther away than this a packet is not of this connection: more than the largest window (RFC 7323 §2.3).
 const FAR: i64 = 1 << 30;
@@ -39,7 +39,7 @@ impl SenderView {
         if older {
             self.verdicts
                 .held
-                .came_late(event.payload_len.div_ceil(self.mss).max(1));
+                .came_late(packets_of(event.payload_len, self.mss));
         } else if event.ip_id != Some(0) {
             if let Some(newest) = self.numbers.newest {
                 let missing = self.numbers.missing(&newest, event, self.mss);

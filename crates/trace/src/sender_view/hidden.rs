@@ -10,7 +10,7 @@ use rexmit_time::Duration;
 use super::pieces::{Copy, ORIGINAL};
 use super::steps::packets;
 use super::SenderView;
-use crate::event::{Event, SentKind};
+use crate::event::{packets_of, Event, SentKind};
 
 /// Times that a segment is sent again in a row at most (Linux: tcp_retries2).
 const MOST_TIMEOUTS: u32 = 15;
@@ -35,7 +35,7 @@ impl SenderView {
         let gap = (start - nxt).max(0) as u32;
         let (mut late, mut late_bytes) = (0, 0);
         for event in self.merge.sent_between(newest.ip_id, next.ip_id) {
-            late += event.payload_len.div_ceil(self.mss).max(1);
+            late += packets_of(event.payload_len, self.mss);
             let place = line.place(event.seq, nxt);
             if nxt <= place && place < start {
                 late_bytes += event.payload_len;
@@ -136,27 +136,22 @@ impl SenderView {
         if late {
             // One of those that were missing.
             self.numbers.owed = self.numbers.owed.saturating_sub(packets);
-        } else if let (true, Some(copy)) = (self.jumps(nxt, start), self.numbers.owed_at) {
-            // What was lost lies between.
-            self.unseen(
-                start,
-                Copy {
-                    sent: copy.sent,
-                    ..this
-                },
-            );
-            self.numbers.owed = 0;
-        } else if let (true, Some(copy)) = (self.numbers.owed >= packets, self.numbers.owed_at) {
-            self.numbers.owed -= packets;
-            // What lies between left no later than this did, and may be late only.
-            let before = Copy {
-                sent: copy.sent,
-                ..this
-            };
-            self.unseen(start, before);
+            return;
+        }
+        let jumps = self.jumps(nxt, start);
+        let owed = self.numbers.owed.checked_sub(packets);
+        let lost = self.numbers.owed_at.filter(|_| jumps || owed.is_some());
+        self.numbers.owed = 0;
+        let Some(copy) = lost else { return };
+        // What lies between left no later than this did, and may be late only.
+        let before = Copy {
+            sent: copy.sent,
+            ..this
+        };
+        self.unseen(start, before);
+        if let Some(owed) = owed.filter(|_| !jumps) {
+            self.numbers.owed = owed;
             self.unseen(end, copy);
-        } else {
-            self.numbers.owed = 0;
         }
     }
 

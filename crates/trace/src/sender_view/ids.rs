@@ -84,14 +84,14 @@ impl Ids {
             self.same += u32::from(id == last);
             // It follows the last one; or one overtook another, by both their numbers, and it follows one of the newest or
             // one of them follows it.
-            let [(newest, its), ..] = self.lately;
+            let [(_, its), ..] = self.lately;
             let (sorted, lately, forth) = (self.sorted, &self.lately, at.is_before(seq));
             let next = |order: fn(u16) -> u16| {
                 let step = |from: u16, to: u16| order(to).wrapping_sub(order(from));
                 let beside = |&(other, its): &(u16, u16)| {
                     its > 0 && (step(other, id) == its || step(id, other) == packets)
                 };
-                step(newest, id) == its
+                step(last, id) == its
                     || (sorted && (step(last, id) as i16 > 0) == forth && lately.iter().any(beside))
             };
             let is_next = [next(|id| id), next(u16::swap_bytes)];

@@ -33,7 +33,7 @@ use rexmit_wire::SeqRange;
 
 use crate::cost::Waits;
 use crate::emulate::Judges;
-use crate::event::{Direction, Event};
+use crate::event::{packets_of, Direction, Event};
 use crate::facts::SenderFacts;
 use crate::rows::{Retransmission, SenderRow, WhatIf};
 use crate::settings::Settings;
@@ -153,7 +153,7 @@ impl SenderView {
             }
         }
         if !event.flags.rst() {
-            let packets = event.payload_len.div_ceil(self.mss).max(1);
+            let packets = packets_of(event.payload_len, self.mss);
             self.numbers.own.learn(event.ip_id, event.seq, packets);
         }
         let (clock, ids) = (&self.times.clock, &self.numbers.own);
@@ -212,7 +212,7 @@ impl SenderView {
                 && self.numbers.peer.equal(last.event.ip_id, event.ip_id) == Some(true)
         });
         if !double && !event.flags.syn() {
-            let packets = event.payload_len.div_ceil(self.mss).max(1);
+            let packets = packets_of(event.payload_len, self.mss);
             self.numbers.peer.learn(event.ip_id, event.seq, packets);
         }
         double

@@ -7,10 +7,8 @@
 use rexmit_time::{Duration, Time};
 
 use super::ids::Ids;
-use crate::event::Event;
+use crate::event::{packets_of, Event, ETHERNET};
 
-/// Payload of a full packet on Ethernet, about; larger ones are several.
-const ETHERNET: u32 = 1460;
 /// Packets by which one may come late, at most.
 const FAR: u32 = 64;
 /// How late a packet may come, in parts of the most that one came late so far.
@@ -74,20 +72,15 @@ impl Order {
             if missing && now - event.at <= self.most_late * LATER {
                 return true;
             }
-            before = Some((event.ip_id, packets(event)));
+            before = Some((event.ip_id, packets_of(event.payload_len, ETHERNET)));
         }
         false
     }
 
     /// This one came out.
     pub(super) fn came_out(&mut self, event: &Event) {
-        self.last = Some((event.ip_id, packets(event)));
+        self.last = Some((event.ip_id, packets_of(event.payload_len, ETHERNET)));
     }
-}
-
-/// For how many packets one stands.
-fn packets(event: &Event) -> u32 {
-    event.payload_len.div_ceil(ETHERNET).max(1)
 }
 
 /// Whether `a` left before `b`, if that is known.

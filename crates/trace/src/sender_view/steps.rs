@@ -1,19 +1,17 @@
 //! What the length of an acknowledgement's step tells: what had been filled before, and what packets of the receiver that
 //! the monitor missed had been for.
 
-use rexmit_time::{Duration, Time};
+use rexmit_time::Time;
 use rexmit_wire::SeqNum;
 
 use super::acknowledged::NewlyAcked;
+use super::clock::SYN_TIMEOUT;
 use super::pieces::{Piece, ORIGINAL};
 use super::SenderView;
 use crate::event::Event;
 
 /// Segments in order that are acknowledged together at most (RFC 1122 §4.2.3.2).
 const TOGETHER: u32 = 2;
-
-/// First timeout of a SYN (RFC 6298 §2).
-const SYN_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl SenderView {
     /// One acknowledgement moved the edge over `una..place`: learns how many segments in order the receiver acknowledges

@@ -143,6 +143,16 @@ impl Board {
         &self.pieces[index]
     }
 
+    pub fn get(&self, index: usize) -> Option<&Piece> {
+        self.pieces.get(index)
+    }
+
+    /// How many packets these pieces are.
+    pub fn packets(&self, pieces: &core::ops::Range<usize>) -> u32 {
+        let pieces = self.pieces.range(pieces.clone());
+        pieces.map(|piece| piece.packets).sum()
+    }
+
     pub fn at_mut(&mut self, index: usize) -> &mut Piece {
         &mut self.pieces[index]
     }

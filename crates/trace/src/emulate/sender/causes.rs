@@ -61,8 +61,7 @@ impl EmulatedSender {
     }
 
     fn add_timeouts(&self, list: &mut Candidates, board: &Board, moment: &Moment, head: bool) {
-        let place = if head { 0.0 } else { MUCH };
-        let place = place + self.held_back(board, moment);
+        let place = if head { 0.0 } else { MUCH } + self.held_back(board, moment);
         let phased = match self.clock.off_phase(moment.at) {
             Some(off) => of_phase(off, self.clock.ticks.tick(), moment.slack),
             None => 0.0,
@@ -165,7 +164,7 @@ impl EmulatedSender {
             return;
         }
         let mut structure = 0.0;
-        let packets: u32 = pieces.clone().map(|index| board.at(index).packets).sum();
+        let packets = board.packets(pieces);
         if !tail || packets > 1 {
             structure += MUCH;
         }
@@ -201,7 +200,7 @@ impl EmulatedSender {
             _ => Mechanism::FastRetransmit,
         };
         let index = pieces.start;
-        let piece = (index < board.len()).then(|| board.at(index));
+        let piece = board.get(index);
         let sacked = piece.is_some_and(|piece| piece.sacked);
         let marked = piece.is_some_and(|piece| self.marks.is_lost(piece));
         let forward = piece.is_some_and(|piece| self.may_go_forward(board, piece.start));

@@ -20,7 +20,7 @@ impl EmulatedSender {
         best: Candidate,
     ) {
         let at = moment.at;
-        let packets: u32 = pieces.clone().map(|index| board.at(index).packets).sum();
+        let packets = board.packets(pieces);
         match best.cause {
             Cause::Timeout { .. } | Cause::OtherTimeout => {
                 let missed = match best.cause {
@@ -90,7 +90,7 @@ impl EmulatedSender {
                 if self.episode.state == State::Loss {
                     self.episode.frto = false;
                 }
-                let piece = (pieces.start < board.len()).then(|| board.at(pieces.start));
+                let piece = board.get(pieces.start);
                 self.episode.forward |= piece.is_some_and(|piece| {
                     !self.marks.is_lost(piece) && self.may_go_forward(board, piece.start)
                 });

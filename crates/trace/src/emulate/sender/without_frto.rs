@@ -115,7 +115,7 @@ impl EmulatedSender {
         let Some(burst) = back.burst.filter(|_| self.episode.state == State::Recovery) else {
             return 0.0;
         };
-        let packets: u32 = pieces.clone().map(|index| board.at(index).packets).sum();
+        let packets = board.packets(pieces);
         let beyond = moment.ack_at == back.at && back.sent + packets > burst;
         let held = self.episode.entered == Some(back.at) && moment.ack_at > back.at;
         if beyond || held {

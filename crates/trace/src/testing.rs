@@ -1,0 +1,34 @@
+//! What unit tests begin with.
+
+use rexmit_wire::headers::{Notes, Sack};
+use rexmit_wire::{Flags, FlowKey, Headers, SeqNum};
+
+/// A packet that bears an acknowledgement and nothing else.
+pub(crate) fn bare(flow: FlowKey) -> Headers {
+    Headers {
+        flow,
+        seq: SeqNum::new(0),
+        ack: SeqNum::new(0),
+        payload_len: 0,
+        window: 0,
+        flags: Flags::ACK,
+        ttl: 64,
+        ip_id: None,
+        dont_fragment: true,
+        ecn: 0,
+        notes: Notes::default(),
+        timestamps: None,
+        sack: Sack::default(),
+        syn: None,
+    }
+}
+
+/// From one host to another.
+pub(crate) fn flow(src_port: u16) -> FlowKey {
+    FlowKey {
+        src: "10.0.0.1".parse().unwrap(),
+        dst: "10.0.0.2".parse().unwrap(),
+        src_port,
+        dst_port: 80,
+    }
+}
