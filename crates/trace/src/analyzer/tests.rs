@@ -2,33 +2,21 @@
 
 use proptest::prelude::*;
 use rexmit_time::{Duration, Time};
-use rexmit_wire::headers::{Notes, Sack, SynOptions, Timestamps};
-use rexmit_wire::{Flags, FlowKey, Headers, SeqNum, SeqRange};
+use rexmit_wire::headers::{SynOptions, Timestamps};
+use rexmit_wire::{Flags, Headers, SeqNum, SeqRange};
 
 use super::*;
+use crate::testing;
 
 fn packet(port: u16, from_client: bool, flags: Flags, seq: u32, ack: u32) -> Headers {
-    let flow = FlowKey {
-        src: [10, 0, 0, 1].into(),
-        dst: [10, 0, 0, 2].into(),
-        src_port: port,
-        dst_port: 80,
-    };
+    let flow = testing::flow(port);
     Headers {
-        flow: if from_client { flow } else { flow.reversed() },
         seq: SeqNum::new(seq),
         ack: SeqNum::new(ack),
-        payload_len: 0,
         window: 60_000,
         flags,
-        ttl: 64,
-        ip_id: None,
-        dont_fragment: true,
-        ecn: 0,
-        notes: Notes::default(),
-        timestamps: None,
-        sack: Sack::default(),
         syn: flags.syn().then(SynOptions::default),
+        ..testing::bare(if from_client { flow } else { flow.reversed() })
     }
 }
 
