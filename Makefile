@@ -34,6 +34,7 @@ VENV_STAMP  := $(VENV)/rexmit-locked
 DOCS_STAMP  := $(VENV)/rexmit-docs-locked
 # For a site without some of its pictures.
 WITHOUT     := -D suppress_warnings=image.not_readable
+PYTEST      := $(BIN)/pytest -n auto --dist worksteal
 SPHINX      := $(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet
 CORE        := python/rexmit/_core.abi3.so
 GUEST       := python/rexmit/bin/rexmit-guest
@@ -141,13 +142,16 @@ s3: base
 	@$(MAKE) --no-print-directory $(S3) || \
 		echo 'note: the tests of object stores will be skipped' >&2
 
-test: kernels image s3 wheel ## All tests, those on real kernels included
-	cargo test --locked --workspace
-	$(BIN)/pytest
+# What a moment's mistake breaks shows first: kernels are built after the fast tests.
+test: setup ## All tests, those on real kernels included
+	@$(MAKE) --no-print-directory s3
+	@$(MAKE) --no-print-directory test-fast
+	@$(MAKE) --no-print-directory kernels image wheel
+	$(PYTEST) -m 'kernel or slow'
 
 test-fast: setup ## The tests that boot no kernel and are not slow, in parallel
 	cargo test --locked --workspace
-	$(BIN)/pytest -m 'not kernel and not slow' -n auto --dist worksteal
+	$(PYTEST) -m 'not kernel and not slow'
 
 FAULTS ?= 2000
 SEED   ?= $(shell date +%Y%m%d)

@@ -24,6 +24,8 @@ MADE = {
 LINKS = {"rexmit/kernels/data": "kernel/", "rexmit/scenario/data": "scenarios/"}
 PROGRAMS = ("rexmit/_core.abi3.so", "rexmit/bin/rexmit-guest")
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def inside(wheel: Path) -> dict[str, bytes]:
@@ -98,7 +100,6 @@ def test_no_file_names_the_folder_that_it_was_made_in(inside: dict[str, bytes]) 
     assert [name for name, content in inside.items() if f"{ROOT}/".encode() in content] == []
 
 
-@pytest.mark.slow
 def test_made_again_it_is_the_same(wheel: Path, tmp_path: Path) -> None:
     """From other times of files; what is compiled is not compiled again."""
     for name in ("README.md", "python/rexmit/errors.py", "scenarios/smoke.toml"):
