@@ -9,6 +9,7 @@ a process of its own, so that one which is killed for trying does not keep the o
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import mmap
 import os
@@ -107,6 +108,14 @@ def named(path: str) -> None:
 
 
 @way
+def datagram(path: str) -> None:
+    """A server of the host, at a path, from a pair of sockets that never had one."""
+    one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    with one, other:
+        one.sendmsg([b"escaped"], [], 0, path)
+
+
+@way
 def vsock(_: str) -> None:
     """The machine under this one."""
     with socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM):
@@ -155,6 +164,94 @@ def set_user_id(_: str) -> None:
     made.chmod(0o4755)
     if made.stat().st_uid != 0 or not made.stat().st_mode & 0o4000:
         raise RefusedError("it did not stay")
+
+
+SET_ID: dict[str, Callable[[bytes, int], None]] = {
+    "chmod": lambda path, mode: chmod(path, 90, path, mode),
+    "fchmod": lambda path, mode: chmod(path, 91, os.open(path, os.O_CREAT), mode),
+    "fchmodat": lambda path, mode: chmod(path, 268, AT_FDCWD, path, mode),
+    "fchmodat2": lambda path, mode: chmod(path, 452, AT_FDCWD, path, mode, 0),
+    "open": lambda path, mode: close(call(2, path, os.O_CREAT | os.O_RDWR, mode)),
+    "openat": lambda path, mode: close(call(257, AT_FDCWD, path, os.O_CREAT, mode)),
+    "openat2": lambda path, mode: openat2(path, mode),
+    "temporary": lambda path, mode: temporary(path, mode),
+    "creat": lambda path, mode: close(call(85, path, mode)),
+    "mkdir": lambda path, mode: none(call(83, path, mode)),
+    "mkdirat": lambda path, mode: none(call(258, AT_FDCWD, path, mode)),
+    "mknod": lambda path, mode: none(call(133, path, 0o100000 | mode, 0)),
+    "mknodat": lambda path, mode: none(call(259, AT_FDCWD, path, 0o100000 | mode, 0)),
+}
+"""The calls that give a file its mode."""
+
+
+def none(_: int) -> None:
+    """It was made."""
+
+
+def close(descriptor: int) -> None:
+    """It was made and is open."""
+    os.close(descriptor)
+
+
+def chmod(path: bytes, number: int, *arguments: object) -> None:
+    """The mode of a file that is there."""
+    os.close(os.open(path, os.O_CREAT))
+    call(number, *arguments)
+
+
+def openat2(path: bytes, mode: int) -> None:
+    """The mode lies in memory."""
+    how = (ctypes.c_uint64 * 3)(os.O_CREAT | os.O_RDWR, mode, 0)
+    close(call(437, AT_FDCWD, path, ctypes.byref(how), ctypes.sizeof(how)))
+
+
+def temporary(path: bytes, mode: int) -> None:
+    """A file without a name, which gets one."""
+    descriptor = call(257, AT_FDCWD, os.path.dirname(path), os.O_TMPFILE | os.O_RDWR, mode)  # noqa: PTH120
+    call(265, AT_FDCWD, f"/proc/self/fd/{descriptor}".encode(), AT_FDCWD, path, 0x400)
+
+
+@way
+def set_id(target: str) -> None:
+    """A file, or a folder, that acts for its owner or group: `CALL FOLDER`."""
+    name, folder = target.split(" ", 1)
+    os.umask(0)
+    failed: OSError | None = None
+    for mode in (0o4755, 0o2755, 0o6000):
+        made = Path(folder) / f"{name}-{mode:o}"
+        try:
+            SET_ID[name](bytes(made), mode)
+            if made.stat().st_mode & 0o6000:
+                return
+        except OSError as error:
+            failed = error
+    raise failed or RefusedError("it did not stay")
+
+
+@way
+def capability(target: str) -> None:
+    """A file that gives rights to who runs it: `CALL FOLDER`."""
+    name, folder = target.split(" ", 1)
+    path = bytes(Path(folder) / f"capability-{name}")
+    descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o755)
+    rights = (ctypes.c_uint32 * 5)(0x02000001, 0xFFFFFFFF, 0, 0xFFFFFFFF, 0)
+    value = (b"security.capability", ctypes.byref(rights), ctypes.sizeof(rights), 0)
+    if name == "fsetxattr":
+        call(190, descriptor, *value)
+    else:
+        call({"setxattr": 188, "lsetxattr": 189}[name], path, *value)
+
+
+@way
+def missing(numbers: str) -> None:
+    """A call that no list has: there is none such. `NUMBER [ARGUMENT...]`"""
+    number, *arguments = (int(word, 0) for word in numbers.split())
+    try:
+        call(number, *(arguments or [-1] * 6))
+    except OSError as error:
+        if error.errno == errno.ENOSYS:
+            raise
+    # The host's kernel looked at it.
 
 
 @way

@@ -65,6 +65,37 @@ def test_what_it_writes_there_is_the_callers(confine: Confine, folder: Path) -> 
     assert not Path("/usr/x").exists()
 
 
+ORDINARY = """\
+set -e
+cd "$1"
+echo 'int main(void) { return 0; }' > main.c
+gcc -o main main.c && ./main
+mkdir -p a/b && mkfifo a/pipe && ln -s b a/link && chmod 700 a/b && install -m 755 main a/b/
+cp -a a copy && tar -cf a.tar a && mkdir out && tar -xpf a.tar -C out && rm -r a && mv out/a a
+touch -d 2020-01-01 main && find . -newer main -name 'c*' | sort | head -n 1
+nice -n 5 timeout 60 python3 -c "$2"
+"""
+POOL = """\
+import multiprocessing, os, socket, tempfile
+one, other = socket.socketpair()
+one.sendall(b"x") or other.recv(1)
+with multiprocessing.Pool(2) as pool:
+    assert pool.map(abs, [1, -2]) == [1, 2]
+with tempfile.TemporaryFile() as file:
+    file.write(b"x")
+# What stands in the place of a mode where no file is made is none.
+import ctypes
+assert ctypes.CDLL(None).syscall(2, b"main.c", os.O_RDONLY, 0o6777) >= 0
+print("done")
+"""
+
+
+def test_ordinary_programs_miss_no_call(confine: Confine, folder: Path) -> None:
+    words = ("sh", "-c", ORDINARY, "sh", str(folder), POOL)
+    done = confine("--write", folder, "--", *words)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "./copy\ndone\n", "")
+
+
 def test_home_and_tmp_are_its_own_and_empty(confine: Confine, folder: Path) -> None:
     (folder / "seen").write_text("seen\n")
     script = 'ls -A "$HOME" /tmp/; touch "$HOME/a" /tmp/a && ls -A "$HOME"; echo "$TMPDIR"'

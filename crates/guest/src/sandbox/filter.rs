@@ -1,69 +1,60 @@
-//! What a program may ask of the host's kernel.
+//! What a program may ask of the host's kernel: the calls of a list, some of them with some arguments only.
+//!
+//! A call that is on no list, one that is newer than this program among them, fails as if this kernel did not have it.
 
+mod arguments;
+mod common;
 mod kernel;
 mod program;
 
-use super::seccomp::{Action, Compiled, Rule, When};
+use super::seccomp::{Action, Compiled, Rule, Test};
 
 /// A filter on system calls.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Filter {
-    /// For a user-mode kernel: what such kernels use, and nothing else. The programs in the guest are the kernel's traced
-    /// children, whose calls it takes before the host's kernel looks at them: a filter neither sees nor slows them.
+    /// For a user-mode kernel: what such kernels use. The programs in the guest are the kernel's traced children, whose calls
+    /// it takes before the host's kernel looks at them: a filter neither sees nor slows them.
     Kernel,
-    /// For programs of any kind, such as compilers: all but what only a sandbox or an attacker would ask for. No list of
-    /// what every compiler, script and test calls would ever be complete.
+    /// For compilers, scripts and emulators: what a container runtime lets programs call, less what none of them needs.
     Program,
 }
 
 impl Filter {
     pub(super) fn compile(self) -> Compiled {
-        let shared = [
-            refuse(libc::SYS_clone, When::HasAny(0, namespaces())),
-            // Its flags lie in memory, where no filter can look. The C library goes on to clone.
-            refuse(libc::SYS_clone3, When::Always),
-            // To type into the caller's terminal.
-            refuse(libc::SYS_ioctl, When::Is(1, request(libc::TIOCSTI))),
-            refuse(libc::SYS_ioctl, When::Is(1, request(TIOCLINUX))),
-        ];
-        let (own, otherwise): (Vec<_>, _) = match self {
-            Self::Kernel => (kernel::allowed(), MISSING),
-            Self::Program => (program::refused(), Action::Allow),
+        let (own, processes): (_, &[_]) = match self {
+            Self::Kernel => (kernel::CALLS, &[]),
+            Self::Program => (program::CALLS, program::PROCESS),
         };
-        let rules: Vec<_> = shared.into_iter().chain(own).collect();
-        Compiled::new(&rules, otherwise)
+        // The kernel knows at once which calls pass whatever their arguments are. Of the others, that it has to run the filter
+        // for, many are frequent: they come first.
+        let mut rules = arguments::rules(processes);
+        rules.extend(common::CALLS.iter().chain(own).map(|call| allow(*call)));
+        Compiled::new(&rules, MISSING)
     }
 }
 
 /// A refused call fails as if this kernel did not have it: what programs are prepared for, and fall back from.
 const MISSING: Action = Action::Fail(libc::ENOSYS);
 
-fn refuse(call: libc::c_long, when: When) -> Rule {
+fn allow(call: libc::c_long) -> Rule {
     Rule {
         call,
-        when,
-        action: MISSING,
+        tests: Vec::new(),
+        action: Action::Allow,
     }
 }
 
-/// linux/sched.h: the flags of clone(2) that begin with CLONE_NEW. CLONE_NEWTIME is none: its bit is a signal's number.
-fn namespaces() -> u32 {
-    [
-        libc::CLONE_NEWNS,
-        libc::CLONE_NEWUSER,
-        libc::CLONE_NEWPID,
-        libc::CLONE_NEWNET,
-        libc::CLONE_NEWIPC,
-        libc::CLONE_NEWUTS,
-        libc::CLONE_NEWCGROUP,
-    ]
-    .into_iter()
-    .fold(0, |all, flag| all | flag.unsigned_abs())
+fn allow_if(call: libc::c_long, test: Test) -> Rule {
+    Rule {
+        tests: vec![test],
+        ..allow(call)
+    }
 }
 
-fn request(number: libc::Ioctl) -> u32 {
-    u32::try_from(number).expect("requests have 32 bits")
+fn refuse_if(call: libc::c_long, tests: &[Test], action: Action) -> Rule {
+    Rule {
+        call,
+        tests: tests.to_vec(),
+        action,
+    }
 }
-
-/// asm-generic/ioctls.h
-const TIOCLINUX: libc::Ioctl = 0x541c;

@@ -18,24 +18,22 @@ pub enum Action {
     Fail(libc::c_int),
 }
 
-/// When a rule holds, by one argument of the call.
+/// A condition on one argument of the call, of which a filter sees the value and not what it points to.
 #[derive(Clone, Copy)]
-pub enum When {
-    /// Always.
-    Always,
+pub enum Test {
     /// The lower half of an argument is this.
     Is(u32, u32),
     /// The lower half of an argument has any of these bits.
     HasAny(u32, u32),
 }
 
-/// What becomes of a call of this number when a condition holds.
-#[derive(Clone, Copy)]
+/// What becomes of a call of this number when all conditions hold.
+#[derive(Clone)]
 pub struct Rule {
     /// The call.
     pub call: libc::c_long,
-    /// The condition.
-    pub when: When,
+    /// The conditions; without any the rule always holds.
+    pub tests: Vec<Test>,
     /// What becomes of it.
     pub action: Action,
 }
@@ -57,29 +55,7 @@ impl Compiled {
             end(libc::SECCOMP_RET_KILL_PROCESS),
         ];
         for rule in rules {
-            let number = u32::try_from(rule.call).expect("numbers of calls are small");
-            let result = end(rule.action.code());
-            match rule.when {
-                When::Always => code.extend([jump(libc::BPF_JEQ, number, 0, 1), result]),
-                When::Is(argument, value) => {
-                    code.extend(with_argument(
-                        number,
-                        argument,
-                        libc::BPF_JEQ,
-                        value,
-                        result,
-                    ));
-                }
-                When::HasAny(argument, bits) => {
-                    code.extend(with_argument(
-                        number,
-                        argument,
-                        libc::BPF_JSET,
-                        bits,
-                        result,
-                    ));
-                }
-            }
+            code.extend(rule.compile(NUMBER));
         }
         code.push(end(otherwise.code()));
         Self(code)
@@ -116,22 +92,28 @@ impl Action {
     }
 }
 
-/// `result` if the call has this number and its argument passes; otherwise on with the number loaded, as before.
-fn with_argument(
-    number: u32,
-    argument: u32,
-    test: u32,
-    value: u32,
-    result: libc::sock_filter,
-) -> [libc::sock_filter; 5] {
-    // struct seccomp_data: the arguments are 64 bits each, from offset 16, the lower half first.
-    [
-        jump(libc::BPF_JEQ, number, 0, 4),
-        load(16 + 8 * argument),
-        jump(test, value, 0, 1),
-        result,
-        load(0),
-    ]
+impl Rule {
+    /// The rule's action if it holds; otherwise on with the number loaded, as before.
+    fn compile(&self, number_at: u32) -> Vec<libc::sock_filter> {
+        let number = u32::try_from(self.call).expect("numbers of calls are small");
+        let left = |tests: usize| u8::try_from(2 * tests + 1).expect("a rule has few tests");
+        let all = self.tests.len();
+        let reload = (all > 0).then(|| load(number_at));
+        let beyond = left(all) + u8::from(reload.is_some());
+        let mut code = vec![jump(libc::BPF_JEQ, number, 0, beyond)];
+        for (at, test) in self.tests.iter().enumerate() {
+            let (kind, argument, value) = match *test {
+                Test::Is(argument, value) => (libc::BPF_JEQ, argument, value),
+                Test::HasAny(argument, bits) => (libc::BPF_JSET, argument, bits),
+            };
+            // struct seccomp_data: the arguments are 64 bits each, from offset 16, the lower half first.
+            code.push(load(16 + 8 * argument));
+            code.push(jump(kind, value, 0, left(all - at - 1)));
+        }
+        code.push(end(self.action.code()));
+        code.extend(reload);
+        code
+    }
 }
 
 fn load(offset: u32) -> libc::sock_filter {
