@@ -60,6 +60,35 @@ def test_a_missing_package_is_named_with_the_command(
     )
 
 
+APT = """\
+#!/bin/sh
+echo "$*" >> "$0.calls"
+touch "$(dirname "$0")/linux-source-6.12.tar.xz"
+"""
+
+
+def test_a_package_is_installed_only_where_that_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "DEBIAN_SOURCES", tmp_path)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    apt = tmp_path / "apt-get"
+    apt.write_text(APT)
+    apt.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(UserError, match=r"linux-source-6\.12 is not installed") as caught:
+        build()
+    assert "--install" in str(caught.value.hint)
+    with pytest.raises(UserError, match=r"no patches for Linux 5\.15"):
+        build("5.15", install=True)
+    assert not Path(f"{apt}.calls").exists()
+    # What is there now is no tarball.
+    with pytest.raises(UserError, match=r"6\.12: not a readable tarball"):
+        build(install=True)
+    (call,) = Path(f"{apt}.calls").read_text().splitlines()
+    assert call.endswith("install --yes --no-install-recommends linux-source-6.12")
+
+
 def test_missing_programs_are_named_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UserError, match="gcc, make, ld") as caught:

@@ -66,6 +66,13 @@ def build(
             help="Run the code of the source and its patches without a sandbox, with your rights.",
         ),
     ] = False,
+    install: Annotated[
+        bool,
+        typer.Option(
+            "--install",
+            help="Install Debian's package of the series where it is missing, as root, by apt-get.",
+        ),
+    ] = False,
 ) -> None:
     """Build a kernel, unless it has been built already, and print its name.
 
@@ -88,6 +95,7 @@ def build(
         patches=patch or (),
         jobs=jobs,
         unconfined=unconfined,
+        install=install,
         progress=for_stream(sys.stderr, "steps", transient=True),
     )
     # The name alone on standard output, for scripts.

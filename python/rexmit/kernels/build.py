@@ -113,13 +113,15 @@ def build(
     extra: Sequence[str] = (),
     jobs: int | None = None,
     unconfined: bool = False,
+    install: bool = False,
     progress: Progress | None = None,
 ) -> tuple[Kernel, bool]:
     """Build the kernel unless the cache has it. Returns it and whether it was built just now.
 
     `spec` is a series of Debian's, a source tree or a tarball; `extra` are files or names of
     optional patches, applied in this order after those of the series; `jobs` defaults to the number
-    of cores this process may use.
+    of cores this process may use. `install`: where Debian's package of the series is missing,
+    apt-get installs it.
 
     Building runs code of the source, in the guest program's sandbox. Where there can be none, only
     Debian's source is built, or with `unconfined`, which does without the sandbox, any. Raises
@@ -131,7 +133,11 @@ def build(
     tools.require()
     began = time.monotonic()
     progress = progress or Silent()
-    place = source.resolve(spec, install=partial(tools.install_package, tell=progress.note))
+    if recipe.is_series(spec):
+        # Before anything is fetched for it.
+        recipe.series_for(spec)
+    missing = partial(tools.install_package, tell=progress.note) if install else tools.name_package
+    place = source.resolve(spec, missing=missing)
     confinement = Confinement(None) if unconfined else Confinement.probe()
     with (
         interrupt.undone_by(interrupt.nothing),

@@ -43,16 +43,16 @@ class Source:
     """What the user called it."""
 
 
-def resolve(spec: str, *, install: Callable[[str], None]) -> Source:
+def resolve(spec: str, *, missing: Callable[[str], None]) -> Source:
     """The source that `spec` means: a series, a folder or a tarball.
 
-    `install` is called with the name of the Debian package when that is missing; it installs it or
-    raises UserError.
+    `missing` is called with the name of the Debian package when that is not installed; it installs
+    it or raises UserError.
     """
     if recipe.is_series(spec):
         path = DEBIAN_SOURCES / f"linux-source-{spec}.tar.xz"
         if not path.exists():
-            install(f"linux-source-{spec}")
+            missing(f"linux-source-{spec}")
         if not path.exists():
             raise UserError(
                 f"{path} is not there", f"Does the package linux-source-{spec} hold it elsewhere?"

@@ -22,6 +22,7 @@ PROGRAMS: Final = {
     "xz": "xz-utils",
     "patch": "patch",
 }
+_WAIT_S: Final = 600
 
 
 def require() -> None:
@@ -44,17 +45,27 @@ def compiler() -> str:
     return said
 
 
+def name_package(package: str) -> None:
+    """Raise UserError that says how to install a missing Debian package."""
+    ours = ""
+    if _may_install():
+        ours = "\nor let this command do it: --install"
+    raise UserError(
+        f"the Debian package {package} is not installed",
+        f"Install it: sudo apt-get install --no-install-recommends {package}{ours}",
+    )
+
+
 def install_package(package: str, *, tell: Callable[[str], object]) -> None:
     """Install a Debian package if this process may, and `tell` that; else raise UserError that says
     how to.
     """
-    command = f"apt-get install --no-install-recommends {package}"
-    if os.geteuid() != 0 or not shutil.which("apt-get"):
-        raise UserError(
-            f"the Debian package {package} is not installed", f"Install it: sudo {command}"
-        )
+    if not _may_install():
+        name_package(package)
     tell(f"Installing the Debian package {package}")
-    install = ["apt-get", "-qq", "install", "--yes", "--no-install-recommends", package]
+    # Another apt is waited for.
+    install = ["apt-get", "-qq", "-o", f"DPkg::Lock::Timeout={_WAIT_S}", "install", "--yes"]
+    install += ["--no-install-recommends", package]
     if _quiet(install).returncode:
         _quiet(["apt-get", "-qq", "update"])
         done = _quiet(install)
@@ -64,6 +75,10 @@ def install_package(package: str, *, tell: Callable[[str], object]) -> None:
                 f"apt-get says:\n{done.stdout.strip()}\nAny kernel source will do as well: "
                 "rexmit kernel build FOLDER|TARBALL",
             )
+
+
+def _may_install() -> bool:
+    return os.geteuid() == 0 and shutil.which("apt-get") is not None
 
 
 def _quiet(command: list[str]) -> subprocess.CompletedProcess[str]:

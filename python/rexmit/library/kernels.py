@@ -67,6 +67,7 @@ def build_kernel(
     patches: Sequence[str | PathLike[str]] = (),
     jobs: int | None = None,
     unconfined: bool = False,
+    install: bool = False,
     progress: Hear = None,
 ) -> Kernel:
     """Builds a kernel, unless it has been built already. It takes some minutes.
@@ -76,11 +77,18 @@ def build_kernel(
     `jobs` compilers work at a time, one a core where it is None. `progress` hears of the lines of
     make that are done, and of each phase as a note.
 
-    Building a tree or tarball runs its code, in a sandbox; `unconfined` does without. Raises
+    Building a tree or tarball runs its code, in a sandbox; `unconfined` does without. With
+    `install`, as root, apt-get installs Debian's package of a series where it is missing. Raises
     UserError where it cannot be built.
     """
     return built(
-        source, hz=hz, patches=patches, jobs=jobs, unconfined=unconfined, progress=progress
+        source,
+        hz=hz,
+        patches=patches,
+        jobs=jobs,
+        unconfined=unconfined,
+        install=install,
+        progress=progress,
     )[0]
 
 
@@ -133,6 +141,7 @@ def built(
     patches: Sequence[str | PathLike[str]],
     jobs: int | None,
     unconfined: bool,
+    install: bool,
     progress: Hear,
 ) -> tuple[Kernel, bool]:
     """The kernel, and whether it was built just now; see `build_kernel`."""
@@ -142,5 +151,6 @@ def built(
         extra=[fspath(patch) for patch in patches],
         jobs=jobs,
         unconfined=unconfined,
+        install=install,
         progress=heard(progress, "steps"),
     )
