@@ -98,3 +98,11 @@ def test_a_place_that_is_not_there_is_told() -> None:
     picture = "![one](pictures/none.png) and [two](none.md)"
     assert missing(ROOT / "docs" / "gallery.md", picture) == ["none.md"]
     assert missing(ROOT / "docs" / "index.md", picture) == ["pictures/none.png", "none.md"]
+
+
+def test_the_containers_base_goes_by_its_digest() -> None:
+    text = (ROOT / "Containerfile").read_text(encoding="utf-8")
+    assert re.findall(r"^FROM (.*)$", text, re.MULTILINE) == ["${BASE}"]
+    assert re.findall(
+        r"^ARG BASE=docker\.io/library/debian@sha256:[0-9a-f]{64}$", text, re.MULTILINE
+    )
