@@ -115,6 +115,27 @@ def _refused(path: Path, cache_root: Path) -> str:
             [_file("linux/holes", pax_headers={"GNU.sparse.map": "0,1", "GNU.sparse.size": "9"})],
             "neither",
         ),
+        (
+            # A map of holes that is as long as the file.
+            [
+                _file(
+                    "linux/holes",
+                    "1000000000\n" + "0\n" * (4 << 20),
+                    pax_headers={"GNU.sparse.major": "1", "GNU.sparse.minor": "0"},
+                )
+            ],
+            "more than 3 MiB of headers",
+        ),
+        (
+            # Nobody reads it, or it would be read for ever.
+            [
+                _file(
+                    "linux/Documentation/holes",
+                    pax_headers={"GNU.sparse.map": f"{1 << 60},1", "GNU.sparse.size": str(2 << 60)},
+                )
+            ],
+            "neither",
+        ),
     ],
 )
 def test_entries_that_no_kernel_has(

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import io
-import lzma
-import os
-import subprocess
 import tarfile
-import tempfile
-import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import IO, Final, Protocol, Self
+from typing import Final, Self
 
 from rexmit.errors import UserError
 from rexmit.kernels import newtree
+from rexmit.kernels.compressed import Bounded, readable, uncompressed
 from rexmit.kernels.confine import Confinement
 from rexmit.kernels.kernel import printable
 from rexmit.kernels.newtree import NewTree
@@ -32,26 +25,8 @@ _HEADERS: Final = (
     tarfile.GNUTYPE_LONGNAME,
     tarfile.GNUTYPE_LONGLINK,
 )
-_XZ_MEMORY: Final = "1GiB"
-
-# What reading a tarball raises that is none: nobody wrote a list of it.
-_UNREADABLE: Final = (
-    tarfile.TarError,
-    zlib.error,
-    lzma.LZMAError,
-    EOFError,
-    ArithmeticError,
-    LookupError,
-    MemoryError,
-    OSError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
-
-
-class _Stream(Protocol):
-    def read(self, size: int, /) -> bytes: ...
+_MOST_HEADERS: Final = 3 << 20
+"""Bytes between the contents of two entries: the headers of the second."""
 
 
 class _Header(tarfile.TarInfo):
@@ -99,7 +74,7 @@ def extract(
         if not name:
             continue  # the folder that holds the tree
         check_name(name, where)
-        if member.isdir() or not wanted(name):
+        if not member.issparse() and (member.isdir() or not wanted(name)):
             continue
         if member.issym():
             tree.link(name, member.linkname)
@@ -113,8 +88,9 @@ def _members(
     path: Path, where: str, confinement: Confinement
 ) -> Iterator[tuple[tarfile.TarInfo, Iterator[bytes]]]:
     """Each entry and its content."""
-    with _uncompressed(path, where, confinement) as stream:
-        bounded = _Bounded(stream, where)
+    with uncompressed(path, where, "tarball", confinement) as stream:
+        total = Bounded(stream, where, 2 * newtree.MOST_BYTES)
+        bounded = Bounded(total, where, _MOST_HEADERS, "of headers")
         with _readable(where):
             archive = tarfile.open(  # noqa: SIM115 - it opens nothing
                 fileobj=bounded, mode="r|", bufsize=_BLOCK, tarinfo=_Header
@@ -126,17 +102,28 @@ def _members(
                 break
             if member.size < 0:
                 raise UserError(f"{where}: not a readable tarball (a size below 0)")
-            archive.members = []  # type: ignore[attr-defined] # or all would be kept
-            yield member, _content(archive, member, where)
+            # Or all would be kept.
+            archive.members = []  # type: ignore[attr-defined]
+            archive.pax_headers = {}
+            bounded.limit(2 * newtree.MOST_BYTES, "in a file")
+            content = _content(archive, member, where)
+            yield member, content
+            # What nobody wanted is no header, however long it is.
+            for _ in content:
+                pass
+            bounded.limit(_MOST_HEADERS, "of headers")
         else:
             raise UserError(f"{where}: more than {newtree.MOST_ENTRIES:,} files")
         # To the end, where a compressed stream has its checksum.
+        bounded.limit(2 * newtree.MOST_BYTES, "at its end")
         with _readable(where):
             while bounded.read(_BLOCK):
                 pass
 
 
 def _content(archive: tarfile.TarFile, member: tarfile.TarInfo, where: str) -> Iterator[bytes]:
+    if member.issym() or member.islnk():
+        return
     with _readable(where):
         file = archive.extractfile(member)
     while file:
@@ -147,68 +134,5 @@ def _content(archive: tarfile.TarFile, member: tarfile.TarInfo, where: str) -> I
         yield block
 
 
-@contextmanager
-def _readable(where: str) -> Iterator[None]:
-    try:
-        yield
-    except _UNREADABLE as error:
-        said = printable(str(error)) or type(error).__name__
-        raise UserError(f"{where}: not a readable tarball ({said})") from error
-
-
-class _Bounded(io.BufferedIOBase):
-    """A stream that ends with an error when more comes than any kernel has."""
-
-    def __init__(self, stream: _Stream, where: str) -> None:
-        self._stream = stream
-        self._where = where
-        self._left = 2 * newtree.MOST_BYTES
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        data = self._stream.read(-1 if size is None else size)
-        self._left -= len(data)
-        if self._left < 0:
-            raise UserError(f"{self._where}: more than {2 * newtree.MOST_BYTES >> 30} GiB unpacked")
-        return data
-
-
-@contextmanager
-def _uncompressed(path: Path, where: str, confinement: Confinement) -> Iterator[_Stream]:
-    """The tar in a tarball."""
-    # Unbuffered: another process reads on where the position is.
-    with path.open("rb", buffering=0) as file:
-        magic = file.read(6)
-        file.seek(0)
-        if magic.startswith(b"\x1f\x8b"):
-            yield gzip.GzipFile(fileobj=file)
-        elif magic.startswith(b"BZh"):
-            yield bz2.BZ2File(file)
-        elif magic == b"\xfd7zXZ\0":
-            with _xz(file, where, confinement) as stream:
-                yield stream
-        else:
-            yield file
-
-
-@contextmanager
-def _xz(file: IO[bytes], where: str, confinement: Confinement) -> Iterator[_Stream]:
-    """What is compressed in `file`, by a process of its own: it has another core to itself."""
-    with (
-        tempfile.TemporaryFile() as errors,
-        subprocess.Popen(
-            confinement.command(["xz", "-dc", f"--memlimit-decompress={_XZ_MEMORY}"]),
-            stdin=file,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            env=confinement.environment(os.environ),
-        ) as xz,
-    ):
-        assert xz.stdout is not None  # noqa: S101
-        try:
-            yield xz.stdout
-        finally:
-            xz.stdout.close()
-        if xz.wait():
-            errors.seek(0)
-            said = printable(errors.read(1000).decode(errors="replace").strip())
-            raise UserError(f"{where}: not a readable tarball ({said or 'xz fails'})")
+def _readable(where: str) -> AbstractContextManager[None]:
+    return readable(where, "tarball", tarfile.TarError)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 import shutil
@@ -14,9 +15,12 @@ from rexmit.errors import UserError, argument
 from rexmit.kernels import cache, checksums
 from rexmit.kernels.images import header, modules
 from rexmit.kernels.kernel import QEMU, Kernel, load, save
+from rexmit.kernels.within import whole
 
 LARGEST: Final = 1 << 28
 """Bytes of an image."""
+LARGEST_CONFIG: Final = 4 << 20
+"""Distributions' have 300 kB."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _SERIES: Final = re.compile(r"[0-9]+\.[0-9]+")
@@ -38,9 +42,7 @@ def add(
     began = time.monotonic()
     release = header.release(image)
     name = _checked(name or re.sub(r"[^A-Za-z0-9._-]", "_", release))
-    if image.stat().st_size > LARGEST:
-        raise UserError(f"{image} is larger than {LARGEST >> 20} MiB", usage=True)
-    content = image.read_bytes()
+    content = whole(image, LARGEST, "a kernel image")
     configuration = _configuration(config, image, module_folder, release)
     hz = _HZ.search(configuration)
     if hz is None:
@@ -118,16 +120,13 @@ def _configuration(
     if config is None and module_folder:
         places += [module_folder / "config", module_folder / release / "config"]
     for place in places:
-        try:
-            text = place.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            raise UserError(f"{place} is no kernel's configuration", usage=True) from None
-        except OSError as error:
-            if config:
-                raise UserError(f"{place}: {error.strerror}", usage=True) from None
+        if config is None and not place.is_file():
             continue
-        if "CONFIG_" in text:
-            return text
+        content = whole(place, LARGEST_CONFIG, "a kernel's configuration")
+        with contextlib.suppress(UnicodeDecodeError):
+            text = content.decode()
+            if "CONFIG_" in text:
+                return text
         raise UserError(f"{place} is no kernel's configuration", usage=True)
     raise UserError(
         f"the configuration of {image} is not beside it",

@@ -8,6 +8,7 @@ from typing import Final
 
 from rexmit.errors import UserError
 from rexmit.kernels.kernel import printable
+from rexmit.kernels.within import beginning, opened
 
 _MAGIC_AT: Final = 0x202
 _MAGIC: Final = b"HdrS"
@@ -20,11 +21,8 @@ _HEADER: Final = 1 << 16
 def release(path: Path) -> str:
     """The release in an image's header: `6.1.0-56-cloud-amd64`. Raises UserError for what is no
     image."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(_HEADER)
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}", usage=True) from None
+    with opened(path) as file:
+        head = beginning(file, _HEADER)
     if head[_MAGIC_AT : _MAGIC_AT + len(_MAGIC)] != _MAGIC:
         raise UserError(
             f"{path} is no kernel image: {_instead(head)}",

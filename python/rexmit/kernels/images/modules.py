@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
-import lzma
 import re
-import shutil
 import struct
-import subprocess
-import zlib
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from rexmit.errors import UserError
+from rexmit.kernels.compressed import Bounded, readable, uncompressed
+from rexmit.kernels.confine import Confinement
 from rexmit.kernels.images import cpio
+from rexmit.kernels.kernel import printable
+from rexmit.kernels.within import beginning, files_within, mebibytes
 
 FOLDER: Final = "/.rexmit"
 """In the guest: `modules` lists what lies in `modules.d`, in order."""
@@ -41,14 +41,26 @@ _CONGESTION: Final = re.compile(r"tcp_(?!diag$)\w+")
 """All congestion controls, so that a scenario may name any."""
 
 _SUFFIXES: Final = (".ko", ".ko.xz", ".ko.gz", ".ko.zst")
-_MOST_BYTES: Final = 1 << 28
+_NAME: Final = re.compile(r"[A-Za-z0-9_]{1,55}")
+"""As the kernel has them (include/linux/moduleparam.h MAX_PARAM_PREFIX_LEN)."""
+
+MOST_FILES: Final = 100_000
+"""A distribution's kernel has some 6,000."""
+MOST_MODULES: Final = 500
+"""That a guest may need: with all that they depend on 60 are."""
+LARGEST_MODULE: Final = 64 << 20
+MOST_BYTES: Final = 128 << 20
+"""All modules that a guest needs."""
+_LARGEST_INFO: Final = 64 << 10
+
+_OWN: Final = "name the folder of the image's own modules"
 
 
 def needed(folder: Path, release: str) -> list[tuple[str, bytes]]:
     """Name and content of the modules that a guest needs, of those in `folder`, in order.
 
     `folder` is `/lib/modules`, or the folder of one release in there. Raises UserError where it has
-    no module of the release.
+    no module of the release, or more and larger ones than any kernel has.
     """
     if (folder / release).is_dir():
         folder = folder / release
@@ -63,40 +75,67 @@ def needed(folder: Path, release: str) -> list[tuple[str, bytes]]:
     wanted += sorted(
         name for name, path in there.items() if path.parent.name == "ipv4" and _is_control(name)
     )
-    loaded: dict[str, bytes] = {}
-    for name in wanted:
-        _add(name, there, loaded, release, ())
-    return list(loaded.items())
+    return list(_Loaded(folder, there, release).in_order(wanted).items())
 
 
 def _is_control(name: str) -> bool:
     return _CONGESTION.fullmatch(name) is not None and not name.startswith("tcp_bpf")
 
 
-def _add(
-    name: str,
-    there: Mapping[str, Path],
-    loaded: dict[str, bytes],
-    release: str,
-    above: tuple[str, ...],
-) -> None:
-    """Add a module after those that it depends on. One that is not there is built in, or will be
-    missed by name when it is needed."""
-    if name in loaded or name not in there or name in above:
-        return
-    path = there[name]
-    content = _content(path)
-    told = _told(content)
-    made_for = told.get("vermagic", "").split(" ")[0]
-    if made_for != release:
-        raise UserError(
-            f"{path} is a module of Linux {made_for or '?'}, and the image is {release}",
-            "name the folder of the image's own modules",
-            usage=True,
-        )
-    for below in filter(None, told.get("depends", "").split(",")):
-        _add(below.replace("-", "_"), there, loaded, release, (*above, name))
-    loaded[name] = content
+class _Loaded:
+    """The modules that are needed: read one after the other, and no more than a guest can use."""
+
+    def __init__(self, folder: Path, there: Mapping[str, Path], release: str) -> None:
+        self._folder = folder
+        self._there = there
+        self._release = release
+        self._confinement = Confinement.probe()
+        self._read: dict[str, bytes] = {}
+        self._bytes = 0
+
+    def in_order(self, wanted: list[str]) -> dict[str, bytes]:
+        """The modules, each after those that it depends on. Of those that depend on each other the
+        one that is met first comes last. One that is not there is built in, or will be missed by
+        name when it is needed."""
+        loaded: dict[str, bytes] = {}
+        for name in wanted:
+            # Each waits for those above it.
+            waiting = [name]
+            while waiting:
+                name = waiting[-1]
+                if name in self._read or name not in self._there:
+                    waiting.pop()
+                    if name in self._read:
+                        loaded.setdefault(name, self._read[name])
+                else:
+                    below = self._add(name)
+                    waiting += [other for other in below if other not in self._read]
+        return loaded
+
+    def _add(self, name: str) -> list[str]:
+        """Read a module; the names of those that it depends on."""
+        path = self._there[name]
+        content = _content(path, self._confinement)
+        self._read[name] = content
+        self._bytes += len(content)
+        if len(self._read) > MOST_MODULES or self._bytes > MOST_BYTES:
+            raise UserError(
+                f"{self._folder}: what the guest's modules depend on is more than {MOST_MODULES} "
+                f"modules or {mebibytes(MOST_BYTES)}",
+                _OWN,
+                usage=True,
+            )
+        told = _told(content)
+        made_for = told.get("vermagic", "").split(" ")[0]
+        if made_for != self._release:
+            raise UserError(
+                f"{printable(str(path), 200)} is a module of Linux {printable(made_for) or '?'}, "
+                f"and the image is {self._release}",
+                _OWN,
+                usage=True,
+            )
+        depends = dict.fromkeys(told.get("depends", "").replace("-", "_").split(","))
+        return [other for other in reversed(depends) if other in self._there]
 
 
 def archive(modules: list[tuple[str, bytes]]) -> bytes:
@@ -108,41 +147,23 @@ def archive(modules: list[tuple[str, bytes]]) -> bytes:
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:
-    for path in sorted(folder.rglob("*.ko*")):
+    found = sorted(islice(files_within(folder), MOST_FILES + 1))
+    if len(found) > MOST_FILES:
+        raise UserError(f"{folder} has more than {MOST_FILES:,} files", _OWN, usage=True)
+    for path in map(folder.joinpath, found):
         for suffix in _SUFFIXES:
-            if path.name.endswith(suffix) and path.is_file():
-                yield path.name.removesuffix(suffix).replace("-", "_"), path
+            name = path.name.removesuffix(suffix).replace("-", "_")
+            if path.name.endswith(suffix) and _NAME.fullmatch(name) and path.is_file():
+                yield name, path
 
 
-def _content(path: Path) -> bytes:
-    try:
-        if path.suffix == ".xz":
-            with lzma.open(path) as unpacked:
-                content = unpacked.read(_MOST_BYTES)
-        elif path.suffix == ".gz":
-            with gzip.open(path) as unpacked:
-                content = unpacked.read(_MOST_BYTES)
-        elif path.suffix == ".zst":
-            content = _zstd(path)
-        else:
-            content = path.read_bytes()
-    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
-        raise UserError(f"{path} cannot be read: {error}") from None
+def _content(path: Path, confinement: Confinement) -> bytes:
+    where = printable(str(path), 200)
+    with uncompressed(path, where, "module", confinement) as stream, readable(where, "module"):
+        content = beginning(Bounded(stream, where, LARGEST_MODULE), LARGEST_MODULE + 1)
     if not content.startswith(b"\x7fELF\x02"):
-        raise UserError(f"{path} is no module for x86-64")
+        raise UserError(f"{where} is no module for x86-64")
     return content
-
-
-def _zstd(path: Path) -> bytes:
-    if shutil.which("zstd") is None:
-        raise UserError(
-            f"{path} is compressed with zstd, which is not installed",
-            "install it: apt-get install zstd",
-        )
-    done = subprocess.run(["zstd", "-dcq", "--", path], capture_output=True, check=False)
-    if done.returncode:
-        raise UserError(f"{path} cannot be unpacked: {done.stderr.decode(errors='replace')}")
-    return done.stdout
 
 
 def _told(module: bytes) -> dict[str, str]:
@@ -157,7 +178,7 @@ def _told(module: bytes) -> dict[str, str]:
         names_at = headers[names][4]
         for name, _, _, _, at, length in headers:
             begin = names_at + name
-            if module[begin : begin + 9] == b".modinfo\0":
+            if module[begin : begin + 9] == b".modinfo\0" and length <= _LARGEST_INFO:
                 entries = module[at : at + length].decode(errors="replace").split("\0")
                 pairs = (entry.partition("=") for entry in entries)
                 return {key: value for key, _, value in pairs}

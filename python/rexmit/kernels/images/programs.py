@@ -12,9 +12,12 @@ from typing import Final
 
 from rexmit.errors import UserError
 from rexmit.kernels.images import cpio
+from rexmit.kernels.within import whole
 
 _LIBRARY: Final = re.compile(r"(?:=> )?(/\S+) \(0x[0-9a-f]+\)$")
 _FIRST_LINE: Final = 256
+MOST_BYTES: Final = 1 << 30
+"""All that a guest is given at a time."""
 
 ACCOUNTS: Final = {
     "/etc/passwd": cpio.file(
@@ -27,31 +30,32 @@ ACCOUNTS: Final = {
 
 
 def files(programs: Iterable[Path]) -> dict[str, cpio.Entry]:
-    """Programs, their libraries and interpreters, by their paths here. Links are followed."""
+    """Programs, their libraries and interpreters, by their paths here. Links are followed. Raises
+    UserError for what is no file, and for more than a guest's memory holds."""
     found: dict[str, cpio.Entry] = {}
-    for program in programs:
-        _add(program.absolute(), found)
+    left = MOST_BYTES
+    waiting = [program.absolute() for program in reversed(list(programs))]
+    while waiting:
+        path = waiting.pop()
+        if str(path) in found:
+            continue
+        content = whole(path, left, "a guest, with what else it is given")
+        left -= len(content)
+        found[str(path)] = cpio.file(content, executable=os.access(path, os.X_OK))
+        waiting += reversed(_with_it(path, content))
     return found
 
 
-def _add(path: Path, found: dict[str, cpio.Entry]) -> None:
-    if str(path) in found:
-        return
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror}") from None
-    found[str(path)] = cpio.file(content, executable=os.access(path, os.X_OK))
+def _with_it(path: Path, content: bytes) -> list[Path]:
+    """What a program needs besides itself."""
     if content.startswith(b"#!"):
         words = content[2:_FIRST_LINE].split(b"\n")[0].decode(errors="replace").split()
-        for word in words:
-            # "/usr/bin/env PROGRAM", too.
-            place = word if word.startswith("/") else shutil.which(word)
-            if place and Path(place).is_file():
-                _add(Path(place), found)
-    elif content.startswith(b"\x7fELF"):
-        for library in _libraries(path):
-            _add(Path(library), found)
+        # "/usr/bin/env PROGRAM", too.
+        places = (word if word.startswith("/") else shutil.which(word) for word in words)
+        return [Path(place) for place in places if place and Path(place).is_file()]
+    if content.startswith(b"\x7fELF"):
+        return [Path(library) for library in _libraries(path)]
+    return []
 
 
 def _libraries(program: Path) -> list[str]:
