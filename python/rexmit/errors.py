@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
+from rexmit.addresses import shown
+
 EXIT_OK: Final = 0
 EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
@@ -24,9 +26,10 @@ class UserError(Exception):
     """
 
     def __init__(self, what: str, hint: str | None = None, *, usage: bool = False) -> None:
+        what = shown(what)
         super().__init__(what)
         self.what = what
-        self.hint = hint
+        self.hint = shown(hint) if hint else hint
         self.usage = usage
 
     @property

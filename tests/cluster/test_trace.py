@@ -21,7 +21,7 @@ from tests.sources.servers import s3_server
 import rexmit
 from rexmit.errors import UserError
 from rexmit.progress import Step
-from rexmit.sources import stores
+from rexmit.sources import objects
 from rexmit.store.trace_schema import TABLES
 from rexmit.tracing import folder
 
@@ -192,11 +192,11 @@ def test_objects_of_a_store_by_workers(
     with s3_server(tmp_path / "root") as variables:
         for name, value in variables.items():
             monkeypatch.setenv(name, value)
-        stores.store.cache_clear()
+        objects.store.cache_clear()
         words = ["s3://day/*.pcapng", "s3://day/gone.pcapng"]
         made = rexmit.trace(words, out=tmp_path / "t", cluster="local:2", whatif=())
         one = rexmit.trace(words, whatif=())
-    stores.store.cache_clear()
+    objects.store.cache_clear()
     gone, bad = made.facts.warnings
     assert gone == "s3://day/gone.pcapng: there is no such object; it is left out"
     assert bad.startswith("s3://day/bad.pcapng: no capture of a known format")

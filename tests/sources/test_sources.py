@@ -12,13 +12,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
-from tests.sources.servers import Web, free_port, s3_server, web_server
+from tests.sources.liar import lying_store
+from tests.sources.servers import Web, s3_server, web_server
 from typer.testing import CliRunner
 
 import rexmit
 from rexmit.cli import app
 from rexmit.errors import UserError
-from rexmit.sources import Remote, find, reader
+from rexmit.sources import Remote, find, objects, reader
 from rexmit.store.trace_schema import TABLES
 
 
@@ -86,13 +87,11 @@ def test_a_store_gives_the_tables_of_files(
         with pytest.raises(UserError, match=r"s3://night/.*no such bucket"):
             find(["s3://night/*"])
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "another")
-        from rexmit.sources import stores
-
-        stores.store.cache_clear()
+        objects.store.cache_clear()
         with pytest.raises(UserError, match="the store refuses") as caught:
             find(["s3://day/*"])
         assert "AWS_ACCESS_KEY_ID" in (caught.value.hint or "")
-    stores.store.cache_clear()
+    objects.store.cache_clear()
     began = time.monotonic()
     with pytest.raises(UserError, match="s3://day/") as caught:
         find(["s3://day/*"])
@@ -100,20 +99,35 @@ def test_a_store_gives_the_tables_of_files(
     assert time.monotonic() - began < 15
 
 
-def test_without_credentials_it_is_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rexmit.sources import stores
-
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_ENDPOINT_URL"):
-        monkeypatch.delenv(name, raising=False)
-    # Where a machine of Amazon's would ask for its own.
-    monkeypatch.setenv("AWS_METADATA_ENDPOINT", f"http://127.0.0.1:{free_port()}")
-    stores.store.cache_clear()
-    began = time.monotonic()
-    with pytest.raises(UserError, match="s3://day/") as caught:
-        find(["s3://day/*"])
-    stores.store.cache_clear()
-    assert "set AWS_ACCESS_KEY_ID" in (caught.value.hint or "")
-    assert time.monotonic() - began < 15
+@pytest.mark.parametrize("scheme", ["s3", "gs", "az"])
+def test_a_cloud_is_asked_only_where_the_user_says_so(
+    scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in list(os.environ):
+        if name.startswith(("AWS_", "GOOGLE_", "AZURE_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_NAME", "account")
+    objects.store.cache_clear()
+    with lying_store(b"") as cloud:
+        # Where a machine of a cloud would ask.
+        monkeypatch.setenv("AWS_METADATA_ENDPOINT", cloud.address)
+        monkeypatch.setenv("GCE_METADATA_HOST", cloud.address.removeprefix("http://"))
+        monkeypatch.setenv("AZURE_MSI_ENDPOINT", cloud.address)
+        hint = {"s3": "AWS_ACCESS_KEY_ID", "gs": "GOOGLE_APPLICATION_CREDENTIALS", "az": "AZURE_"}
+        for address in (f"{scheme}://day/*", f"{scheme}://day/00.pcap"):
+            with pytest.raises(UserError, match=f"{scheme}://day: it is not said who asks") as said:
+                find([address])
+            assert f"set {hint[scheme]}" in (said.value.hint or "")
+            assert "REXMIT_CLOUD_METADATA=1" in (said.value.hint or "")
+        assert not cloud.asked
+        if scheme == "s3":
+            # The others ask by names of their own.
+            monkeypatch.setenv("REXMIT_CLOUD_METADATA", "1")
+            with pytest.raises(UserError, match="s3://day/"):
+                find(["s3://day/*"])
+            assert cloud.asked
+    objects.store.cache_clear()
 
 
 @pytest.mark.usefixtures("small")

@@ -56,11 +56,6 @@ STDIN: Final = "-"
 """The name of standard input."""
 
 
-def is_address(word: str) -> bool:
-    """Whether a word names an object of a store or of a web server, and not a file."""
-    return "://" in word
-
-
 def name_of(capture: Capture) -> str:
     """The last part of its name, as a file's."""
     return capture.name

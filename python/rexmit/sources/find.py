@@ -7,18 +7,17 @@ import glob
 import os
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from rexmit.addresses import is_address
 from rexmit.errors import UserError
 from rexmit.sources import stores
-from rexmit.sources.capture import STDIN, Capture, is_address
+from rexmit.sources.capture import STDIN, Capture
 from rexmit.sources.remote import Remote
 from rexmit.sources.stores import LOOKING
-
-if TYPE_CHECKING:
-    from obstore import ObjectMeta
 
 _WILD: Final = re.compile(r"[*?[]")
 
@@ -36,6 +35,7 @@ def find(
     missing: list[UserError] = []
     for word in words:
         if isinstance(word, Remote):
+            stores.check(f"{word.store}/")
             found.append(word)
             continue
         try:
@@ -83,43 +83,39 @@ def _found(word: str) -> Sequence[Capture]:
 
 
 def _objects(address: str) -> list[Capture]:
-    import obstore
-
     where, path = stores.split(address)
     listed = path.endswith("/") or not path
     # On a web server these are letters of names.
-    if not listed and (where.startswith("http") or not _WILD.search(path)):
-        store = stores.store(where, LOOKING)
+    if not listed and (stores.is_web(where) or not _WILD.search(path)):
         try:
-            with stores.told(address):
-                return [_remote(where, obstore.head(store, path))]
+            with closing(stores.opened(where, LOOKING)) as store, stores.told(address):
+                return [Remote(where, path, *store.look(path))]
         except UserError as error:
             if isinstance(error.__cause__, FileNotFoundError):
                 raise _MissingError(error.what, error.hint) from error
             raise
-    if where.startswith("http"):
+    if stores.is_web(where):
         raise UserError(
             f"{address}: a web server does not say which files it has",
             "name each; a shell fills in {00..23}",
             usage=True,
         )
+    from rexmit.sources.objects import Objects
+
     pattern = f"{path}*" if listed else path
     folder = _WILD.split(pattern, maxsplit=1)[0].rpartition("/")[0]
-    store = stores.store(where, LOOKING)
-    fits: list[Capture] = []
     parts = pattern.split("/")
     with stores.told(address):
-        for some in obstore.list(store, prefix=folder or None, chunk_size=1000):
-            fits += [_remote(where, one) for one in some if _fits(one["path"].split("/"), parts)]
+        fits: list[Capture] = [
+            Remote(where, name, *found)
+            for name, found in Objects(where, LOOKING).under(folder)
+            if _fits(name.split("/"), parts)
+        ]
     if not fits:
         raise UserError(
             f"{address}: no object fits", "look at the pattern, and at the bucket's name"
         )
     return sorted(fits, key=str)
-
-
-def _remote(where: str, meta: ObjectMeta) -> Remote:
-    return Remote(where, meta["path"], meta["size"], meta["e_tag"], stores.changed_s(meta))
 
 
 def _fits(names: Sequence[str], parts: Sequence[str]) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
 
 from rexmit.errors import UserError
 from rexmit.sources import stores
+from rexmit.sources.found import CHANGED, Found
 from rexmit.sources.stores import READING
 
 FIRST_BYTES: Final = 1 << 18
@@ -22,20 +22,13 @@ AHEAD: Final = 3
 
 
 class Reader:
-    """Reads an object of so many bytes: the store's address, the path there, and whether what the
-    store says of it (size, tag, time) is still said of these bytes. `read` gives the next bytes,
-    none at the end.
+    """Reads an object: the store's address, the path there, and what was found, of which more is
+    not taken. `read` gives the next bytes, none at the end.
     """
 
-    def __init__(
-        self,
-        store: str,
-        path: str,
-        size: int,
-        is_same: Callable[[int, str | None, int | None], bool],
-    ) -> None:
-        self._store = stores.store(store, READING)
-        self._name, self._path, self._size, self._is_same = f"{store}/{path}", path, size, is_same
+    def __init__(self, store: str, path: str, found: Found) -> None:
+        self._name, self._path, self._found = f"{store}/{path}", path, found
+        self._store = stores.opened(store, READING)
         self._asked = 0
         self._next_bytes = FIRST_BYTES
         self._pool = ThreadPoolExecutor(AHEAD, thread_name_prefix="rexmit-read")
@@ -63,35 +56,28 @@ class Reader:
         """Asks for nothing more."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._coming.clear()
+        self._store.close()
 
     def __del__(self) -> None:
         self.close()
 
     def _ask(self) -> None:
         most = AHEAD if self._asked > FIRST_BYTES else 1
-        while len(self._coming) < most and self._asked < self._size:
-            end = min(self._asked + self._next_bytes, self._size)
+        while len(self._coming) < most and self._asked < self._found.size:
+            end = min(self._asked + self._next_bytes, self._found.size)
             self._coming.append(self._pool.submit(self._range, self._asked, end))
             self._asked = end
             self._next_bytes = min(2 * self._next_bytes, MOST_BYTES)
 
     def _range(self, start: int, end: int) -> memoryview:
-        import obstore
-        from obstore.exceptions import PreconditionError
-
         try:
             with stores.told(self._name):
-                options: obstore.GetOptions = {"range": (start, end)}
-                found = obstore.get(self._store, self._path, options=options)
-                meta = found.meta
-                if not self._is_same(meta["size"], meta["e_tag"], stores.changed_s(meta)):
-                    raise OSError("it has changed since it was found")
-                piece = memoryview(found.bytes())
+                now, piece = self._store.read(self._path, start, end)
         except UserError as error:
-            if isinstance(error.__cause__, PreconditionError):
-                raise OSError("it has changed since it was found") from error
             # Whoever reads it names it.
             raise OSError(error.what.removeprefix(f"{self._name}: ")) from error
+        if not self._found.is_same(now):
+            raise OSError(CHANGED)
         if len(piece) != end - start:
             raise OSError(f"the store gave {len(piece)} bytes of {end - start}")
-        return piece
+        return memoryview(piece)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from rexmit.addresses import WEB
+from rexmit.sources.found import Found
 
 if TYPE_CHECKING:
     from rexmit.sources.reader import Reader
@@ -25,23 +30,19 @@ class Remote:
     """When they were written, in seconds since 1970, where the store says."""
 
     def __str__(self) -> str:
-        return f"{self.store}/{self.path}"
+        path = self.path
+        if self.store.startswith(WEB):
+            # As it is found again: these are no letters of an address.
+            path = re.sub(r"[%?\s]", lambda one: quote(one[0]), path)
+        return f"{self.store}/{path}"
 
     @property
     def name(self) -> str:
         """The last part of its path."""
         return self.path.rpartition("/")[2]
 
-    def is_same(self, size: int, tag: str | None, changed_s: int | None) -> bool:
-        """Whether what a store says of an object now is said of these bytes."""
-        if size != self.bytes:
-            return False
-        if tag is not None and self.tag is not None:
-            return tag == self.tag
-        return changed_s is None or self.changed_s is None or changed_s == self.changed_s
-
     def open(self) -> Reader:
         """Begins to read it. Raises OSError, also while it is read."""
         from rexmit.sources.reader import Reader
 
-        return Reader(self.store, self.path, self.bytes, self.is_same)
+        return Reader(self.store, self.path, Found(self.bytes, self.tag, self.changed_s))

@@ -1,38 +1,16 @@
-"""Object stores and web servers, by obstore (Rust's object_store): signed, retried.
-
-obstore was taken for its weight: one wheel of 5.6 MB serves S3, Google Cloud Storage, Azure and web
-servers, and imports in 40 ms; fsspec needs a package of its own for each, with botocore and aiohttp
-below them. Where a store is, and who asks, is said by the usual variables: AWS_ENDPOINT_URL,
-AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SKIP_SIGNATURE for public buckets,
-GOOGLE_APPLICATION_CREDENTIALS, AZURE_STORAGE_ACCOUNT_NAME and so on.
-"""
+"""Object stores and web servers: what reads their objects, and what is said where they fail."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import unquote, urlsplit
+from typing import Final, Protocol
+from urllib.parse import unquote
 
+from rexmit.addresses import S3, SCHEMES, WEB, secret, shown
 from rexmit.errors import UserError
-
-if TYPE_CHECKING:
-    from obstore import ObjectMeta
-    from obstore.store import ObjectStore
-
-S3: Final = ("s3", "s3a")
-WEB: Final = ("http", "https")
-SCHEMES: Final = (*S3, "gs", "az", "azure", "abfs", "abfss", *WEB)
-"""The beginnings of addresses that are understood."""
-
-CONNECT_S: Final = 5
-"""Seconds in which a connection must stand."""
-
-SILENT_S: Final = 30
-"""Seconds without a byte after which a request counts as lost."""
+from rexmit.sources import credentials
+from rexmit.sources.found import Found
 
 LOOKING: Final = (2, 10)
 """Retries, and seconds of them, while captures are looked for: whoever waits sees it at once where
@@ -42,72 +20,72 @@ READING: Final = (10, 180)
 """The same while they are read: an hour's work outlives a store that is restarted."""
 
 
-def split(address: str) -> tuple[str, str]:
-    """The store of an address and the path there. Raises UserError."""
-    parts = urlsplit(address)
-    if parts.scheme not in SCHEMES:
+class Store(Protocol):
+    """What reads objects. It is called inside `told`."""
+
+    def look(self, path: str) -> Found:
+        """What the store says of an object."""
+
+    def read(self, path: str, start: int, end: int) -> tuple[Found, bytes]:
+        """The bytes from one place to before another, and what the store says of the object then.
+        No more is taken of it.
+        """
+
+    def close(self) -> None:
+        """Asks for nothing more."""
+
+
+def is_web(address: str) -> bool:
+    """Whether it is of a web server, which has no list of its files."""
+    return address.partition("://")[0].lower() in WEB
+
+
+def opened(address: str, tries: tuple[int, int]) -> Store:
+    """What reads objects of the store at this address. Raises UserError."""
+    if is_web(address):
+        from rexmit.sources.web import Web
+
+        return Web(address, tries)
+    from rexmit.sources.objects import Objects
+
+    with told(address):
+        return Objects(address, tries)
+
+
+def check(address: str) -> None:
+    """Raises UserError for an address with what is neither kept nor shown, or of no store."""
+    found = secret(address)
+    if found == "password":
         raise UserError(
-            f"{address}: nothing is known of {parts.scheme}://",
+            f"{address}: a password does not belong in an address, which is kept and shown",
+            credentials.hint(address),
+            usage=True,
+        )
+    if found == "query":
+        raise UserError(
+            f"{address}: an address with ?... is not read, for addresses are kept and shown",
+            "fetch it with another program: curl ADDRESS | rexmit trace -"
+            if is_web(address)
+            else credentials.hint(address),
+            usage=True,
+        )
+    scheme, _, rest = address.partition("://")
+    if scheme.lower() not in SCHEMES:
+        raise UserError(
+            f"{address}: nothing is known of {scheme}://",
             "captures are read from files, s3://, gs://, az://, http:// and https://",
             usage=True,
         )
-    if not parts.netloc:
-        raise UserError(
-            f"{address} names no store", f"as in {parts.scheme}://NAME/PATH", usage=True
-        )
-    path = address.split("://", 1)[1].partition("/")[2]
-    if parts.scheme in WEB:
-        if parts.query:
-            raise UserError(
-                f"{address}: an address with ?... is not read",
-                "download it first, or name the store itself (s3://, gs://, az://)",
-                usage=True,
-            )
-        path = unquote(path)
-    return f"{parts.scheme}://{parts.netloc}", path
+    if not rest.partition("/")[0]:
+        raise UserError(f"{address} names no store", f"as in {scheme}://NAME/PATH", usage=True)
 
 
-@lru_cache(maxsize=64)
-def store(address: str, tries: tuple[int, int]) -> ObjectStore:
-    """What reads objects of the store at this address. Raises UserError."""
-    from obstore.store import from_url
-
-    retries, seconds = tries
-    client: dict[str, Any] = {
-        "connect_timeout": timedelta(seconds=CONNECT_S),
-        "read_timeout": timedelta(seconds=SILENT_S),
-        # A whole request: of a slow line, too, a piece comes within it.
-        "timeout": timedelta(seconds=10 * SILENT_S),
-    }
-    if address.startswith("http://") or _is_plain(os.environ):
-        client["allow_http"] = True
-    more: dict[str, Any] = {}
-    if address.partition(":")[0] in S3 and not _named(
-        os.environ, "AWS_REGION", "AWS_DEFAULT_REGION"
-    ):
-        more["region"] = "us-east-1"
-    retry: dict[str, Any] = {"max_retries": retries, "retry_timeout": timedelta(seconds=seconds)}
-    # Its overloads are of one store each, and which one it is stands in the address.
-    opened: Any = from_url
-    with told(address):
-        made: ObjectStore = opened(address, client_options=client, retry_config=retry, **more)
-        return made
-
-
-def _is_plain(variables: os._Environ[str]) -> bool:
-    """Whether the endpoint that the user names has no TLS."""
-    names = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT")
-    return any(variables.get(name, "").startswith("http://") for name in names)
-
-
-def _named(variables: os._Environ[str], *names: str) -> bool:
-    return any(variables.get(name) for name in names)
-
-
-def changed_s(meta: ObjectMeta) -> int | None:
-    """When an object was written, in whole seconds, as all answers of a store have it."""
-    # A web server need not say, and 1970 stands there then.
-    return int(meta["last_modified"].timestamp()) or None
+def split(address: str) -> tuple[str, str]:
+    """The store of an address and the path there. Raises UserError."""
+    check(address)
+    scheme, _, rest = address.partition("://")
+    store, _, path = rest.partition("/")
+    return f"{scheme.lower()}://{store}", unquote(path) if is_web(address) else path
 
 
 @contextmanager
@@ -121,11 +99,15 @@ def told(address: str) -> Iterator[None]:
         hint = "look at its name, and at the endpoint"
         raise UserError(f"{address}: there is no such object", hint) from error
     except (exceptions.BaseError, ValueError, OSError) as error:
-        refused = (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError)
+        refused = (
+            PermissionError,
+            exceptions.PermissionDeniedError,
+            exceptions.UnauthenticatedError,
+        )
         # Of a list, the answer stands in the text alone.
         if isinstance(error, refused) or "403 Forbidden" in str(error):
             what = f"{address}: the store refuses: {words(error)}"
-            raise UserError(what, _credentials(address)) from error
+            raise UserError(what, credentials.hint(address)) from error
         if "NoSuchBucket" in str(error):
             hint = "look at the bucket's name, and at the endpoint"
             raise UserError(f"{address}: there is no such bucket", hint) from error
@@ -134,7 +116,7 @@ def told(address: str) -> Iterator[None]:
 
 def words(error: BaseException) -> str:
     """The last cause of an error of a store, in a line; they come with all that led to them."""
-    text = str(error).partition("\n\nDebug source")[0]
+    text = shown(str(error).partition("\n\nDebug source")[0])
     lines = [line.strip() for line in text.replace(": ", ":\n").splitlines() if line.strip()]
     told = " ".join(lines)
     return told if len(told) <= _LONGEST else f"{told[: _LONGEST // 2]} … {told[-_LONGEST // 2 :]}"
@@ -143,25 +125,10 @@ def words(error: BaseException) -> str:
 _LONGEST: Final = 300
 
 
-def _credentials(address: str) -> str:
-    if address.startswith(S3):
-        return (
-            "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true for a "
-            "public bucket"
-        )
-    if address.startswith("gs"):
-        return (
-            "set GOOGLE_APPLICATION_CREDENTIALS, or GOOGLE_SKIP_SIGNATURE=true for a public bucket"
-        )
-    if address.startswith("http"):
-        return "the web server wants to know who asks; download it first"
-    return "set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY"
-
-
 def _hint(address: str, text: str) -> str | None:
     lower = text.lower()
-    if "credential" in lower or "metadata" in lower or "token" in lower:
-        return _credentials(address)
+    if not is_web(address) and any(word in lower for word in ("credential", "metadata", "token")):
+        return credentials.hint(address)
     if any(word in lower for word in ("connect", "dns", "timed out", "timeout")):
         endpoint = " (AWS_ENDPOINT_URL)" if address.startswith(S3) else ""
         return f"is the network there, and is the endpoint right{endpoint}?"

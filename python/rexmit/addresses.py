@@ -1,0 +1,80 @@
+"""Addresses of what is no file here, and what of them may be kept and shown.
+
+Whoever reads a page, a table, a journal or a message may be anyone. So none of them has a user's
+name and password, nor what stands behind `?`: signatures and tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+WEB: Final = ("http", "https")
+S3: Final = ("s3", "s3a")
+ABFS: Final = ("abfs", "abfss")
+"""Of these `NAME@` is a container."""
+
+SCHEMES: Final = (*S3, "gs", "az", "azure", *ABFS, *WEB)
+"""The beginnings of addresses that are understood."""
+
+_SCHEME: Final = r"[A-Za-z][A-Za-z0-9+.-]*"
+
+# The names of several stand with commas between them. A path has one slash of the two left.
+_ADDRESS: Final = re.compile(rf"({_SCHEME}):(//?)(\S*?)(?=[,;]{_SCHEME}://|\s|$)")
+
+_USER: Final = re.compile(
+    # As RFC 3986 has it; or with letters in the password that end an authority there. A port is
+    # no password.
+    r"[^/?#]*@|[^/?#:\[]+:\d*[^\d/?#].*@"
+)
+
+_QUERY: Final = re.compile(r"\?[A-Za-z][\w.-]*=")
+"""Behind a store's object. `?` by itself is of a pattern there."""
+
+
+def is_address(word: str) -> bool:
+    """Whether a word names an object of a store or of a web server, and not a file."""
+    return "://" in word
+
+
+def secret(address: str) -> str | None:
+    """What an address has that is neither kept nor shown, in a word."""
+    scheme, _, rest = address.partition("://")
+    user, _, query = _parts(scheme.lower(), rest)
+    return "password" if user else "query" if query else None
+
+
+def shown(text: str) -> str:
+    """A text with all its addresses as they may be kept and shown."""
+    return _ADDRESS.sub(_without, text) if ":/" in text else text
+
+
+def all_shown(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    """Plain data with all its texts so."""
+    if isinstance(value, str):
+        return shown(value)
+    if isinstance(value, dict):
+        return {key: all_shown(one) for key, one in value.items()}
+    return [all_shown(one) for one in value] if isinstance(value, list) else value
+
+
+def _without(found: re.Match[str]) -> str:
+    scheme, slashes, rest = found.groups()
+    if slashes == "/" and scheme.lower() not in SCHEMES:
+        return found[0]
+    return f"{scheme}:{slashes}{_parts(scheme.lower(), rest)[1]}"
+
+
+def _parts(scheme: str, rest: str) -> tuple[str, str, str]:
+    """What stands behind `scheme://`: the user with the password, the place, the query."""
+    found = _USER.match(rest)
+    user = found[0] if found else ""
+    if scheme in ABFS and ":" not in user:
+        user = ""
+    place = rest[len(user) :]
+    if scheme in SCHEMES and scheme not in WEB:
+        query = _QUERY.search(place)
+        at = query.start() if query else len(place)
+    else:
+        at = place.find("?") if "?" in place else len(place)
+    return user, place[:at], place[at:]

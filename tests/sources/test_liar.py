@@ -1,0 +1,176 @@
+"""A store that lies ends nothing and fills nothing: what is taken of it is bounded."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.sources.liar import Liar, lying_store
+
+import rexmit
+from rexmit.errors import UserError
+from rexmit.sources import Remote, find, line, meter, objects, reader, web
+
+CAPTURE = Path(__file__).parents[1] / "real/captures/dcerpc.pcap"
+
+WAITS = 2_000_000
+"""Bytes that may wait in the kernel, sent and not taken: three connections' buffers."""
+
+
+@pytest.fixture
+def liar() -> Iterator[Liar]:
+    with lying_store(CAPTURE.read_bytes()) as store:
+        yield store
+
+
+SLOW = ("big", "silent", "slow", "slow-head")
+
+
+@pytest.fixture(autouse=True)
+def quick(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is asked again for long, and whoever is silent or slow is so soon."""
+    monkeypatch.setattr(reader, "READING", (1, 5))
+    spec = getattr(request.node, "callspec", None)
+    if spec is not None and spec.params.get("name") in SLOW:
+        for module in (line, meter, web):
+            monkeypatch.setattr(module, "SILENT_S", 1)
+
+
+@pytest.fixture
+def s3(liar: Liar, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """It is the S3 server."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", liar.address)
+    monkeypatch.setenv("AWS_SKIP_SIGNATURE", "true")
+    objects.store.cache_clear()
+    yield
+    objects.store.cache_clear()
+
+
+@pytest.mark.parametrize("name", ["ok", "redir-ok"])
+def test_what_it_does_not_lie_about_is_read(liar: Liar, name: str) -> None:
+    found = rexmit.trace(f"{liar.address}/{name}.pcap", whatif=())
+    assert found.facts.packets == rexmit.trace(CAPTURE, whatif=()).facts.packets
+
+
+WEB = {
+    "bomb": "the server sends 20,000,000,000 bytes, where",
+    "big": "no byte came within 1 s|the store is too slow",
+    "busy": "the server answers 500",
+    "changed": "it has changed since it was found",
+    "error": "there is no such object",
+    "extension": "the store sends more than was asked for",
+    "gz": "the server packs what it sends",
+    "headers": "the store sends more than was asked for",
+    "huge": "no capture of a known format",
+    "interim": "it is no answer of a web server|sends more than was asked for",
+    "line": "it is no answer of a web server|sends more than was asked for",
+    "long": "the store sends more than was asked for",
+    "neg": "the server says of the length what is no number",
+    "nonsense": "it is no answer of a web server",
+    "norange": "the server gives no ranges; download it first",
+    "parts": "the server sends other bytes than were asked for",
+    "redir-cloud": "another host, 169.254.169.254; REXMIT_FOLLOW_REDIRECTS=1",
+    "redir-file": "points to what is no web address, which is not read",
+    "redir-host": "another host, 127.0.0.2:.*; REXMIT_FOLLOW_REDIRECTS=1 lets it",
+    "redir-loop": "points elsewhere more than 5 times",
+    "redir-none": "points to what is no web address",
+    "redir-port": "points to what is no web address",
+    "redir-user": "points to what is no web address",
+    "short": "the connection ended before all had come",
+    "silent": "no byte came within 1 s",
+    "slow": "the store is too slow: .* where 1,000 a second are the least",
+    "slow-head": "the store is too slow",
+    "trailers": "the store sends more than was asked for",
+    "word": "the server says of the length what is no number",
+    "wrongrange": "the server sends other bytes than were asked for",
+}
+
+
+@pytest.mark.parametrize("name", WEB)
+def test_a_web_server(liar: Liar, name: str) -> None:
+    liar.elsewhere = "http://127.0.0.2:9"
+    with pytest.raises(UserError, match=WEB[name]) as caught:
+        rexmit.trace(f"{liar.address}/{name}.pcap", whatif=())
+    assert "SECRET" not in caught.value.text()
+    # No more than three ranges and what the kernel took by itself.
+    most = reader.AHEAD * reader.FIRST_BYTES if name == "huge" else 2 * len(liar.capture)
+    assert liar.sent[name] < 2 * web.HEAD_BYTES + most + WAITS
+    assert all(headers["Accept-Encoding"] == "identity" for _, _, headers in liar.asked)
+
+
+S3 = {
+    "bomb": "the store sends more than was asked for",
+    "changed": "it has changed since it was found",
+    "gz": "the store sends more than was asked for",
+    "slow": "the store is too slow",
+    "wrongrange": "[Rr]ange",
+}
+
+
+@pytest.mark.usefixtures("s3")
+@pytest.mark.parametrize("name", S3)
+def test_an_object_store(liar: Liar, name: str) -> None:
+    with pytest.raises(UserError, match=S3[name]):
+        rexmit.trace(f"s3://bucket/{name}.pcap", whatif=())
+    assert liar.sent[name] < 2 * len(liar.capture) + WAITS
+
+
+def test_the_memory_that_it_takes(liar: Liar) -> None:
+    script = (
+        "import resource, sys, rexmit\nfrom rexmit.errors import UserError\n"
+        "for name in sys.argv[2:]:\n"
+        "    try: rexmit.trace(f'{sys.argv[1]}/{name}.pcap', whatif=())\n"
+        "    except UserError: pass\n"
+        "    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+    )
+    words = [sys.executable, "-c", script, liar.address]
+    ran = subprocess.run(
+        [*words, "ok", "bomb", "long", "gz"], capture_output=True, text=True, check=True
+    )
+    first, *others = map(int, ran.stdout.split())
+    assert max(others) - first < 20_000
+
+
+def test_another_host_only_where_the_user_says_so(
+    liar: Liar, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "netrc"
+    file.write_text("machine 127.0.0.1 login me password SECRETPW\n")
+    monkeypatch.setenv("NETRC", str(file))
+    with lying_store(liar.capture, "127.0.0.2") as other:
+        liar.elsewhere = other.address
+        with pytest.raises(UserError, match="REXMIT_FOLLOW_REDIRECTS=1"):
+            find([f"{liar.address}/redir-host.pcap"])
+        assert not other.asked
+        monkeypatch.setenv("REXMIT_FOLLOW_REDIRECTS", "1")
+        trace = rexmit.trace(f"{liar.address}/redir-host.pcap", whatif=())
+        assert trace.facts.packets > 10
+        assert trace.captures == [f"{liar.address}/redir-host.pcap"]
+        # Who asks is told the host that the user named, and no other.
+        assert all("Authorization" in headers for _, _, headers in liar.asked)
+        assert not any("Authorization" in headers for _, _, headers in other.asked)
+        for name, said in {"cloud": "metadata service", "file": "no web address"}.items():
+            with pytest.raises(UserError, match=said):
+                find([f"{liar.address}/redir-{name}.pcap"])
+    assert all(headers["Accept-Encoding"] == "identity" for _, _, headers in liar.asked)
+
+
+@pytest.mark.parametrize(
+    "host", ["169.254.169.254", "[::ffff:169.254.169.254]", "metadata.google.internal"]
+)
+def test_a_cloud_is_no_web_server(host: str) -> None:
+    with pytest.raises(UserError, match="metadata service is no web server"):
+        find([f"http://{host}/latest/meta-data"])
+
+
+def test_a_proxy_of_the_environment(liar: Liar, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", liar.address.replace("://", "://me:word@"))
+    (found,), _ = find(["http://captures.example/ok.pcap"])
+    assert isinstance(found, Remote)
+    assert found.bytes == len(liar.capture)
+    (_, _, headers), *_ = liar.asked
+    assert headers["Host"] == "captures.example"
+    assert headers["Proxy-Authorization"] == "Basic bWU6d29yZA=="
