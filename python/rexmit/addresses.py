@@ -7,6 +7,7 @@ name and password, nor what stands behind `?`: signatures and tokens.
 from __future__ import annotations
 
 import re
+import shlex
 from typing import Any, Final
 
 WEB: Final = ("http", "https")
@@ -50,12 +51,20 @@ def shown(text: str) -> str:
 
 
 def all_shown(value: Any) -> Any:  # noqa: ANN401 - any JSON
-    """Plain data with all its texts so."""
+    """Plain data with all its texts so. One that begins with a program's name is a command."""
     if isinstance(value, str):
-        return shown(value)
+        return _command_shown(value) if value.startswith("rexmit ") else shown(value)
     if isinstance(value, dict):
         return {key: all_shown(one) for key, one in value.items()}
     return [all_shown(one) for one in value] if isinstance(value, list) else value
+
+
+def _command_shown(command: str) -> str:
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return shown(command)
+    return shlex.join(map(shown, words)) if ":/" in command else command
 
 
 def _without(found: re.Match[str]) -> str:

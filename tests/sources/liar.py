@@ -93,10 +93,10 @@ class _Handler(BaseHTTPRequestHandler):
         # Once its host is left, what it points to is served.
         to = {
             "redir-file": "file:///etc/passwd",
-            "redir-host": f"{self.liar.elsewhere}/ok.pcap?X-Amz-Signature=SECRETSIG",
+            "redir-host": f"{self.liar.elsewhere}/ok.pcap?X-Amz-Signature=TOPSECSIG",
             "redir-loop": "/redir-loop.pcap",
             "redir-ok": "/ok.pcap",
-            "redir-user": "http://USER:SECRETPW@127.0.0.1/ok.pcap",
+            "redir-user": "http://USER:TOPSECPW@127.0.0.1/ok.pcap",
             "redir-none": "",
             "redir-port": "http://127.0.0.1:99999999/",
             "redir-cloud": "http://169.254.169.254/latest/meta-data/ok.pcap",

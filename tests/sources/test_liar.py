@@ -94,7 +94,7 @@ def test_a_web_server(liar: Liar, name: str) -> None:
     liar.elsewhere = "http://127.0.0.2:9"
     with pytest.raises(UserError, match=WEB[name]) as caught:
         rexmit.trace(f"{liar.address}/{name}.pcap", whatif=())
-    assert "SECRET" not in caught.value.text()
+    assert "TOPSEC" not in caught.value.text()
     # No more than three ranges and what the kernel took by itself.
     most = reader.AHEAD * reader.FIRST_BYTES if name == "huge" else 2 * len(liar.capture)
     assert liar.sent[name] < 2 * web.HEAD_BYTES + most + WAITS

@@ -19,6 +19,7 @@ from typing import Any, Final, Self
 
 import polars as pl
 
+from rexmit.addresses import all_shown, is_address, shown
 from rexmit.errors import UserError, argument
 from rexmit.store import digests, formats, older
 from rexmit.store.files import whole_file, whole_folder, write_text
@@ -124,10 +125,19 @@ class Trace:
         if table in POINT_TABLES:
             if not self.points:
                 return pl.LazyFrame(schema=polars_schema(POINT_TABLES[table]))
-            return scan_table(self.path / f"{table}.parquet")
+            return self._shown(scan_table(self.path / f"{table}.parquet"))
         folders = [self.path / name for name in self.meta.get("pieces", [])] or [self.path]
         format_ = self.meta["format"]
-        return pl.concat(older.scan_trace(folder, table, format_) for folder in folders)
+        return self._shown(
+            pl.concat(older.scan_trace(folder, table, format_) for folder in folders)
+        )
+
+    def _shown(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Rows with their captures' addresses as they may be shown: earlier versions kept all."""
+        if not any(map(is_address, self.captures)):
+            return rows
+        names = [name for name in ("capture", "files") if name in rows.collect_schema()]
+        return rows.with_columns(pl.col(names).map_batches(_few_shown, pl.String))
 
     def numbered(self) -> pl.LazyFrame:
         """The connections with `number`, their rows in connections.parquet."""
@@ -387,7 +397,14 @@ def _meta(path: Path) -> Mapping[str, Any]:
         raise UserError(
             f"{path / META}: cannot be read: {error}", "analyse the captures again"
         ) from error
-    return meta
+    shown: Mapping[str, Any] = all_shown(meta)
+    return shown
+
+
+def _few_shown(names: pl.Series) -> pl.Series:
+    """Texts of which few differ, with their addresses as they may be shown."""
+    few = names.unique().drop_nulls()
+    return names.replace(few, pl.Series([shown(name) for name in few], dtype=pl.String))
 
 
 def _facts(told: Mapping[str, Any]) -> Facts:

@@ -1,0 +1,167 @@
+"""Passwords and signatures in addresses: refused, kept nowhere, and not shown of old folders."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.sources.liar import lying_store
+from tests.trace.rows import connection, retransmission, write_trace
+from typer.testing import CliRunner
+
+import rexmit
+from rexmit.addresses import shown
+from rexmit.cli import app
+from rexmit.errors import UserError
+from rexmit.sources import find
+from rexmit.tracing.folder import META
+from rexmit.tracing.journal import identity
+from rexmit.tracing.source import Facts, File
+
+CAPTURE = Path(__file__).parents[1] / "real/captures/dcerpc.pcap"
+
+BAD = (
+    "https://me:TOPSEC@host/x.pcap",
+    "https://TOPSEC@host/x.pcap",
+    "https://me:TOP/TOPSEC?x#y@host/x.pcap",
+    "HTTPS://me:TOPSEC@host:80/x.pcap",
+    "https://host/x.pcap?X-Amz-Signature=TOPSEC",
+    "https://host/x.pcap?TOPSEC",
+    "https://host:8080/x.pcap?user=a@TOPSEC",
+    "s3://me:TOPSEC@bucket/x.pcap",
+    "s3://bucket/x.pcap?X-Amz-Signature=TOPSEC&x=y",
+    "gs://bucket/x.pcap?X-Goog-Signature=TOPSEC",
+    "az://container/x.pcap?sv=2024&sig=TOPSEC",
+    "abfss://me:TOPSEC@account.dfs.core.windows.net/x.pcap",
+)
+
+
+def told(*words: str) -> str:
+    """What a command says, on either output."""
+    result = CliRunner().invoke(app, list(words))
+    if isinstance(result.exception, UserError):
+        return result.exception.text()
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.output
+
+
+@pytest.mark.parametrize(
+    ("text", "as_shown"),
+    [
+        ("https://me:word@host:80/a@b.pcap", "https://host:80/a@b.pcap"),
+        ("https://host:8080/a@b.pcap", "https://host:8080/a@b.pcap"),
+        ("https://[::1]:80/a@b", "https://[::1]:80/a@b"),
+        ("https://host/a?b=c", "https://host/a"),
+        ("no http:/me:word@host/a", "no http:/host/a"),
+        ("a https://h/x?y=1,https://u:p@h/z b", "a https://h/x,https://h/z b"),
+        ("s3://bucket/0?.pcap: no object", "s3://bucket/0?.pcap: no object"),
+        ("s3://bucket/x?versionId=1", "s3://bucket/x"),
+        ("abfss://container@account/x", "abfss://container@account/x"),
+        ("me@host: what?", "me@host: what?"),
+        ("/home/me@host/x?y", "/home/me@host/x?y"),
+    ],
+)
+def test_an_address_as_it_is_shown(text: str, as_shown: str) -> None:
+    assert shown(text) == as_shown
+
+
+@pytest.mark.parametrize("address", BAD)
+def test_it_is_refused_and_not_repeated(address: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError) as caught:
+        find([address])
+    assert caught.value.usage
+    assert caught.value.hint
+    assert "kept and shown" in caught.value.what
+    out = str(tmp_path / "out")
+    for words in (
+        ["trace", address, "--out", out],
+        ["trace", "--study", address, "--out", out],
+        ["trace", "--json", address, str(CAPTURE)],
+        ["trace", address, "--cluster", "local:1", "--out", out],
+        ["report", address, "-o", out],
+        ["show", address],
+        ["plot", address],
+        ["diff", address, address],
+    ):
+        said = told(*words)
+        assert said
+        assert "TOPSEC" not in said, words
+    assert not (tmp_path / "out").exists()
+
+
+def test_nothing_of_it_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login me password TOPSECPW\n")
+    monkeypatch.setenv("NETRC", str(netrc))
+    monkeypatch.setenv("REXMIT_FOLLOW_REDIRECTS", "1")
+    with lying_store(CAPTURE.read_bytes()) as store, lying_store(store.capture, "127.0.0.2") as two:
+        store.elsewhere = two.address
+        name = f"{store.address}/redir-host.pcap"
+        out, page = tmp_path / "out", tmp_path / "page.html"
+        said = told("trace", name, "--out", str(out), "--whatif", "none", "--html", str(page))
+        (found,), _ = find([name])
+        assert identity(found)["name"] == name
+    files = [page, *(file for file in out.rglob("*") if file.is_file())]
+    assert len(files) > 5
+    for text in (said.encode(), *(file.read_bytes() for file in files)):
+        assert b"TOPSEC" not in text
+        assert b"Signature" not in text
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """A folder whose captures' addresses have secrets, wherever an earlier version kept them."""
+    names = ["https://me:TOPSECPW@host/x.pcap", "https://host/y.pcap?X-Amz-Signature=TOPSECSIG"]
+    facts = Facts(
+        packets=7,
+        tcp_packets=7,
+        warnings=[f"{names[1]}: the capture ends within a packet"],
+        files=[File(name, 7, 1.0, 2.0) for name in names],
+    )
+    rows = [retransmission(capture=names[0], waited_s=1.0)]
+    several = [connection(capture=names[0]), connection(capture=names[1], connection=1)]
+    write_trace(tmp_path / "t", connections=several, retransmissions=rows, facts=facts)
+    file = tmp_path / "t" / META
+    meta: dict[str, Any] = json.loads(file.read_text())
+    meta |= {
+        "captures": names,
+        "files": names,
+        "command": f"rexmit trace '{names[0]}' '{names[1]}' --filter 'tcp'",
+    }
+    file.write_text(json.dumps(meta))
+    return tmp_path / "t"
+
+
+def test_old_folders_are_shown_without(old: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    table = ("--table", "connections")
+    for words in (
+        ["trace"],
+        ["trace", "--json"],
+        ["trace", "--by", "host"],
+        ["trace", "--by", "host", "--json"],
+        ["trace", "--host", "10.0.0.1"],
+        ["trace", "--annotate", str(tmp_path / "a.pcapng")],
+        ["trace", "--study"],
+        ["show"],
+        ["report", "-o", str(page)],
+        ["report", *table],
+        ["report", *table, "--json"],
+    ):
+        said = told(words[0], str(old), *words[1:])
+        assert said
+        assert "TOPSEC" not in said, words
+    assert "TOPSEC" not in page.read_text()
+    assert "https://host/x.pcap" in page.read_text()
+    trace = rexmit.trace(old)
+    assert "TOPSEC" not in repr((trace.meta, trace.facts))
+    assert trace.meta["command"] == (
+        "rexmit trace https://host/x.pcap https://host/y.pcap --filter tcp"
+    )
+    for name in ("connections", "sides", "retransmissions"):
+        assert "TOPSEC" not in trace.scan(name).collect().write_csv()
+    captures = trace.scan("connections").collect()["capture"].to_list()
+    assert captures == ["https://host/x.pcap", "https://host/y.pcap"]
