@@ -172,7 +172,8 @@ def test_what_may_be_null_may_be_missing_and_nothing_else() -> None:
 def test_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def given(captures: object, **_: object) -> Source:
         assert captures == [Path("a.pcap")]
-        return Given([batch(connections=[connection()])] * 3, Facts(packets=5))
+        rows = [batch(connections=[connection(connection=number)]) for number in range(3)]
+        return Given(rows, Facts(packets=5))
 
     monkeypatch.setattr(runs, "open_source", given)
     monkeypatch.chdir(tmp_path)

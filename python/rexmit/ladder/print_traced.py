@@ -129,11 +129,10 @@ def about(traced: Traced) -> list[str]:
             facts.append(f"monitor {_place(row['position'])}")
         if row["monitor_delay_s"] is not None:
             facts.append(f"{row['monitor_delay_s'] * 1000:.2f} ms there and back")
-        if row["rtt_avg_s"] is not None:
-            least, most = row["rtt_min_s"], row["rtt_max_s"]
+        least, average, most = (row[f"rtt_{which}_s"] for which in ("min", "avg", "max"))
+        if None not in (least, average, most):
             facts.append(
-                f"RTT {least * 1000:.1f} to {most * 1000:.1f} ms, "
-                f"on average {row['rtt_avg_s'] * 1000:.1f}"
+                f"RTT {least * 1000:.1f} to {most * 1000:.1f} ms, on average {average * 1000:.1f}"
             )
         if facts:
             told.append(f"{name} as a sender: {'; '.join(facts)}")
@@ -148,9 +147,8 @@ def _subflows(traced: Traced) -> list[str]:
     told = [f"subflow {here} of {len(traced.subflows)} of a Multipath TCP connection:"]
     for row in traced.subflows:
         role = {"initial": "opened it", "join": "joined"}.get(row["mptcp_role"], "began before")
-        size = (
-            f"{row['forward_data_bytes']:,} bytes of data up, {row['backward_data_bytes']:,} down"
-        )
+        up, down = row["forward_data_bytes"] or 0, row["backward_data_bytes"] or 0
+        size = f"{up:,} bytes of data up, {down:,} down"
         again = row["reinjections"]
         more = f"; {count(again, 'packet')} re-injected" if again else ""
         number, mark = row["mptcp_subflow"], ", this one" if row["mptcp_subflow"] == here else ""

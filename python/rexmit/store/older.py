@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from rexmit.store.schema import nulls_of_later, scan_table
+from rexmit.store import checked
+from rexmit.store.schema import scan_table
 from rexmit.store.trace_schema import SIDES
 from rexmit.store.trace_schema import TABLES as TRACE_TABLES
 
@@ -62,6 +63,9 @@ def corpus_table(folder: Path, name: str) -> Path:
             return older
     return file
 
+
+ANALYSE: Final = "analyse the captures again"
+"""What is to be done where a trace's folder cannot be read."""
 
 TRACE_FORMATS: Final = (1, 2)
 """Formats of a trace's folder that are read beside today's.
@@ -119,28 +123,33 @@ def trace_files(found: int) -> Mapping[str, Sequence[str]]:
     return files
 
 
+def trace_file(path: Path, table: str, found: int) -> Path:
+    """The file that has a table's columns, in a trace's folder of this format."""
+    wide = table in TRACE_TABLES and table not in trace_files(found)
+    return path / f"{'connections' if wide else table}.parquet"
+
+
 def scan_trace(path: Path, table: str, found: int) -> pl.LazyFrame:
-    """A table of a trace's folder of this format, in today's columns, read when asked."""
-    frame = _scan_trace(path, table, found)
-    columns = TRACE_TABLES[table]
-    nulls = nulls_of_later(columns, frame.collect_schema())
-    return frame.with_columns(nulls).select(one.name for one in columns)
+    """A table of a trace's folder of this format, in today's columns, read when asked. Raises
+    UserError where it is no such table.
+    """
+    file = trace_file(path, table, found)
+    return checked.fitting(_scanned(file, table), TRACE_TABLES[table], file, ANALYSE)
 
 
-def _scan_trace(path: Path, table: str, found: int) -> pl.LazyFrame:
-    wide = ("sides", *_LONG) if found == 1 else ("sides",)
-    if found > 2 or table not in wide:
-        return scan_table(path / f"{table}.parquet")
-    connections = pl.scan_parquet(path / "connections.parquet")
+def _scanned(file: Path, table: str) -> pl.LazyFrame:
+    rows = scan_table(file)
+    if file.stem == table:
+        return rows
     if table == "sides":
         parts = [
-            connections.select(
+            rows.select(
                 *_whose(side), *(pl.col(f"{side}_{name}").alias(name) for name in _OF_SIDES)
             )
             for side in SIDES
         ]
     else:
-        parts = [_long(connections, table, side, kind) for side in SIDES for kind in _LONG[table]]
+        parts = [_long(rows, table, side, kind) for side in SIDES for kind in _LONG[table]]
     return pl.concat(parts).sort("connection", "direction", maintain_order=True)
 
 

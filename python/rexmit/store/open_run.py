@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from rexmit.errors import UserError
-from rexmit.store import digests, formats, older
+from rexmit.store import checked, digests, formats, older
 from rexmit.store.run_json import NAME, OtherFormatError, read_run
 from rexmit.store.schema import (
     BURSTS,
@@ -18,8 +18,6 @@ from rexmit.store.schema import (
     SUBFLOWS,
     TRANSFERS,
     Column,
-    nulls_of_later,
-    polars_schema,
 )
 from rexmit.wording import count
 
@@ -143,25 +141,11 @@ def _parquet(file: Path, columns: tuple[Column, ...]) -> pl.DataFrame:
         raise UserError(
             f"{file}: not there", "the run folder is not complete; repeat the run"
         ) from error
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except checked.UNREADABLE as error:
         raise UserError(
-            f"{file}: cannot be read: {error}", "the file is damaged; repeat the run"
+            f"{file}: cannot be read: {checked.line(error)}", "the file is damaged; repeat the run"
         ) from error
-    types = polars_schema(columns)
-    frame = frame.with_columns(nulls_of_later(columns, frame.columns))
     hint = "the table was written by another version of rexmit; repeat the run"
-    missing = [c.name for c in columns if c.name not in frame.columns]
-    if missing:
-        raise UserError(f"{file}: column {', '.join(missing)} is missing", hint)
-    for column in columns:
-        found, due = frame.schema[column.name], types[column.name]
-        # A column without a value has no type of its own; of numbers the width makes no difference.
-        alike = found in (due, pl.Null) or (found.is_integer() and due.is_numeric())
-        if not alike:
-            raise UserError(f"{file}: column {column.name} has type {found}, not {due}", hint)
-        if not column.nullable and frame[column.name].has_nulls():
-            raise UserError(f"{file}: column {column.name} lacks a value", hint)
-    try:
-        return frame.cast({column.name: types[column.name] for column in columns})
-    except pl.exceptions.PolarsError as error:
-        raise UserError(f"{file}: cannot be read: {error}", hint) from None
+    rows = checked.fitting(frame.lazy(), columns, file, hint)
+    checked.hold(rows, columns, file, hint)
+    return rows.collect()

@@ -21,7 +21,7 @@ import polars as pl
 
 from rexmit.addresses import all_shown, is_address, shown
 from rexmit.errors import UserError, argument
-from rexmit.store import digests, formats, older
+from rexmit.store import digests, formats, older, trace_tables
 from rexmit.store.files import whole_file, whole_folder, write_text
 from rexmit.store.plain_json import (
     anything,
@@ -125,11 +125,11 @@ class Trace:
         if table in POINT_TABLES:
             if not self.points:
                 return pl.LazyFrame(schema=polars_schema(POINT_TABLES[table]))
-            return self._shown(scan_table(self.path / f"{table}.parquet"))
+            return self._shown(trace_tables.scan(self.path, table, self.meta["format"]))
         folders = [self.path / name for name in self.meta.get("pieces", [])] or [self.path]
         format_ = self.meta["format"]
         return self._shown(
-            pl.concat(older.scan_trace(folder, table, format_) for folder in folders)
+            pl.concat(trace_tables.scan(folder, table, format_) for folder in folders)
         )
 
     def _shown(self, rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -375,15 +375,14 @@ def open_trace(path: Path) -> Trace:
         known = f"{', '.join(map(str, older.TRACE_FORMATS))} and {formats.TRACE}"
         raise UserError(
             f"{path / META}: the trace has format {found}{by}; this program reads formats {known}",
-            "analyse the captures again",
+            older.ANALYSE,
         )
-    files = older.trace_files(found)
-    kept = [name for name in meta.get(digests.KEY, {}) if name.partition(".parquet")[0] in files]
+    tables = {*older.trace_files(found), *POINT_TABLES}
+    kept = [name for name in meta.get(digests.KEY, {}) if name.partition(".parquet")[0] in tables]
     fault = digests.fault(path, meta, kept)
     if fault is not None:
-        raise UserError(fault, "analyse the captures again")
-    for name, columns in files.items():
-        _check(path / f"{name}.parquet", columns)
+        raise UserError(fault, older.ANALYSE)
+    trace_tables.hold(path, found, points=bool(meta.get("points")))
     return Trace(path, meta, facts)
 
 
@@ -394,9 +393,7 @@ def _meta(path: Path) -> Mapping[str, Any]:
         _CHECK(meta, "")
         _facts(meta["facts"])
     except (OSError, ValueError, TypeError) as error:
-        raise UserError(
-            f"{path / META}: cannot be read: {error}", "analyse the captures again"
-        ) from error
+        raise UserError(f"{path / META}: cannot be read: {error}", older.ANALYSE) from error
     shown: Mapping[str, Any] = all_shown(meta)
     return shown
 
@@ -410,15 +407,3 @@ def _few_shown(names: pl.Series) -> pl.Series:
 def _facts(told: Mapping[str, Any]) -> Facts:
     files = tuple(File(**file) for file in told.get("files", ()))
     return Facts(**{**told, "files": files})
-
-
-def _check(file: Path, columns: Sequence[str]) -> None:
-    try:
-        there = set(scan_table(file).collect_schema())
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise UserError(f"{file}: cannot be read: {error}", "analyse the captures again") from error
-    missing = [name for name in columns if name not in there]
-    if missing:
-        raise UserError(
-            f"{file}: column {', '.join(missing)} is missing", "analyse the captures again"
-        )

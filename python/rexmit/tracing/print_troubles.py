@@ -101,14 +101,14 @@ def _windows(made: Summary) -> list[tuple[int, Lines]]:
     wrong, every = made.troubles, made.totals.connections
     found: list[tuple[int, Lines]] = []
     number, told = wrong.with_zero_window, _connections(wrong.with_zero_window, every)
-    if number:
+    if number and wrong.held_up:
         worst = max(wrong.held_up, key=lambda one: one.closed_s)
         if number > 1:
             told += f": receivers closed their windows, for {span(wrong.zero_window_s)} in all"
         told += f"{'; longest' if number > 1 else ':'} {_closed(worst)}"
         found.append((number, [("zero window", told)]))
     number, told = wrong.with_full_window, _connections(wrong.with_full_window, every)
-    if number:
+    if number and wrong.held_up:
         worst = max(wrong.held_up, key=lambda one: one.full_s)
         if number > 1:
             told += (

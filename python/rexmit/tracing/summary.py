@@ -354,7 +354,9 @@ def _worst(trace: Trace) -> tuple[Worst, ...]:
         .collect()
     )
     mine = retransmissions.sort("time_ns").partition_by("connection", as_dict=True)
-    return tuple(_one(row, mine[(row["connection"],)]) for row in rows.to_dicts())
+    return tuple(
+        _one(row, mine[key]) for row in rows.to_dicts() if (key := (row["connection"],)) in mine
+    )
 
 
 def _one(row: dict[str, Any], retransmissions: pl.DataFrame) -> Worst:

@@ -1,0 +1,120 @@
+"""Tables of a folder held against their declaration, before anything relies on it.
+
+A digest says that a table is what was written, and not who wrote it: a folder may come from anyone.
+So names, types and values are looked at once, when the folder is opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from rexmit import _core
+from rexmit.errors import UserError
+from rexmit.store.schema import Column, nulls_of_later, polars_schema
+
+LONGEST_S: Final = 2**63 / 1e9
+"""Times are made of nanoseconds in 64 bits."""
+
+LARGEST: Final = 2**48
+"""Of other numbers: what is summed up of them stays within 64 bits, and exact."""
+
+LONGEST_TEXT: Final = 65_536
+"""Bytes."""
+
+_MECHANISMS: Final = tuple(_core.mechanisms())
+
+WORDS: Final[Mapping[str, Sequence[str]]] = {
+    "mechanism": _MECHANISMS,
+    "runner_up": _MECHANISMS,
+    "episode_cause": _MECHANISMS,
+    "need": ("needed", "spurious", "unknown"),
+    "direction": ("forward", "backward"),
+    "parameter": ("d", "a", "b", "m", "k", "min_rto_s"),
+}
+"""Columns that hold one of a few words, whichever table they are of."""
+
+TOGETHER: Final = (
+    ("reset_by", "reset_state", "reset_after"),
+    ("mptcp_connection", "mptcp_subflow"),
+    ("runner_up", "runner_up_confidence"),
+)
+"""Columns of a table that are null in the same rows."""
+
+
+UNREADABLE: Final = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
+"""What Polars raises for a file that is no table, or a damaged one."""
+
+
+def types(frame: pl.LazyFrame, file: Path, hint: str) -> Mapping[str, pl.DataType]:
+    """The columns that a file has, and their types. Raises UserError."""
+    try:
+        return frame.collect_schema()
+    except UNREADABLE as error:
+        raise UserError(f"{file}: cannot be read: {line(error)}", hint) from error
+
+
+def fitting(frame: pl.LazyFrame, columns: Sequence[Column], file: Path, hint: str) -> pl.LazyFrame:
+    """The rows of a table in its columns, in their order and types; what came later and is not
+    there is null. Raises UserError, which names the file and the column, where one is missing or
+    of another type.
+    """
+    due_types = polars_schema(tuple(columns))
+    there = types(frame, file, hint)
+    missing = [one.name for one in columns if one.name not in there and not one.later]
+    if missing:
+        raise UserError(f"{file}: column {', '.join(missing)} is missing", hint)
+    for name, due in due_types.items():
+        found = there.get(name, due)
+        # A column without a value has no type of its own; of numbers the width makes no difference.
+        if not (found in (due, pl.Null) or (found.is_integer() and due.is_numeric())):
+            raise UserError(f"{file}: column {name} has type {found}, not {due}", hint)
+    return frame.with_columns(nulls_of_later(tuple(columns), there)).select(
+        pl.col(name) if there.get(name) == due else pl.col(name).cast(due)
+        for name, due in due_types.items()
+    )
+
+
+def hold(rows: pl.LazyFrame, columns: Sequence[Column], file: Path, hint: str) -> None:
+    """Reads all rows, as `fitting` gives them. Raises UserError, which names the file and the
+    column, where one holds what it may not.
+    """
+    tests = [(f"column {one.name} {what}", test) for one in columns for what, test in _tests(one)]
+    names = {one.name for one in columns}
+    for first, *others in (group for group in TOGETHER if names.issuperset(group)):
+        for other in others:
+            apart = pl.col(first).is_null() != pl.col(other).is_null()
+            tests.append((f"column {other} is null in other rows than {first}", apart))
+    try:
+        found = rows.select(test.any().alias(what) for what, test in tests)
+        wrong = found.collect(engine="streaming").row(0, named=True)
+    except UNREADABLE as error:
+        raise UserError(f"{file}: cannot be read: {line(error)}", hint) from error
+    for what, is_wrong in wrong.items():
+        if is_wrong:
+            raise UserError(f"{file}: {what}", hint)
+
+
+def line(error: BaseException) -> str:
+    """The first line of an error's text; what follows speaks of programs."""
+    return str(error).partition("\n")[0]
+
+
+def _tests(column: Column) -> Iterator[tuple[str, pl.Expr]]:
+    """What is wrong with a value of a column, and where it is so."""
+    value = pl.col(column.name)
+    if not column.nullable:
+        yield "lacks a value", value.is_null()
+    if column.kind == "number":
+        most = LONGEST_S if column.unit == "s" else LARGEST
+        yield "holds a number that is none", ~value.is_finite()
+        yield "holds too large a number", value.abs() > most
+    elif column.kind == "integer" and column.unit != "ns":
+        yield "holds too large a number", (value > LARGEST) | (value < -LARGEST)
+    elif column.name in WORDS:
+        yield "holds another word than it may", ~value.is_in(list(WORDS[column.name]))
+    elif column.kind == "text":
+        yield "holds too long a text", value.str.len_bytes() > LONGEST_TEXT

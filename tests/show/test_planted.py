@@ -1,0 +1,191 @@
+"""Tables that somebody else wrote are refused by file and column, or read; never a traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.show.planted import changes, copied, dropped, plant, retyped, valued
+from tests.show.test_damaged import BURSTS, SMALL, made, tells
+
+import rexmit
+from rexmit.errors import UserError
+from rexmit.store.open_run import open_run
+from rexmit.store.schema import Column, declared
+from rexmit.tracing.folder import open_trace
+
+KINDS = ("run", "bursts", "trace", "points")
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A run of pages, one of bursts, a trace of several captures, and one of several points."""
+    out = tmp_path_factory.mktemp("planted")
+    rexmit.synth(mix="campus,wireless", connections=30, seed=5, out=out / "made")
+    captures = sorted((out / "made" / "captures").glob("*.pcapng"))
+    senders = [one for one in captures if "-sender" in one.name][:2]
+    both = [
+        next(one for one in captures if point in one.name) for point in ("-sender", "-receiver")
+    ]
+    rexmit.trace(senders, out=out / "trace")
+    rexmit.trace(both, out=out / "points")
+    return {
+        "run": made(out, "smoke", *SMALL),
+        "bursts": made(out, "mptcp-smoke", *BURSTS),
+        "trace": out / "trace",
+        "points": out / "points",
+    }
+
+
+def commands(kind: str, folder: Path, out: Path) -> list[list[str]]:
+    """All commands that read such a folder."""
+    name = str(folder)
+    if kind in ("run", "bursts"):
+        return [
+            ["show", name],
+            ["show", name, "--json"],
+            ["show", name, "--flow", "0"],
+            ["diff", name, name],
+            ["diff", name, name, "--json"],
+            ["plot", name, "--format", "svg", "--out", str(out / "figures")],
+            ["report", name, "-o", str(out / "page.html")],
+            ["report", name, "--table", "transfers"],
+        ]
+    return [
+        ["trace", name],
+        ["trace", name, "--json"],
+        ["trace", name, "--by", "host"],
+        ["trace", name, "--by", "prefix", "--json"],
+        ["trace", name, "--host", "10.0.0.0/8", "--port", "80"],
+        ["trace", name, "--from", "2000-01-01T00:00:00"],
+        ["trace", name, "--study", "--out", str(out / "study")],
+        ["trace", name, "--annotate", str(out / "annotated.pcapng")],
+        ["show", name],
+        ["show", name, "--flow", "1"],
+        ["report", name, "-o", str(out / "page.html")],
+        ["report", name, "--table", "retransmissions", "--where", "tlp"],
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_command_gives_a_traceback(folders: dict[str, Path], kind: str, tmp_path: Path) -> None:
+    good = folders[kind]
+    tables = {file.name: pl.read_parquet(file) for file in sorted(good.glob("*.parquet"))}
+    number = st.integers(0, len(commands(kind, good, tmp_path)) - 1)
+
+    @settings(
+        max_examples=25,
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    @given(data=st.data(), command=number)
+    def check(data: st.DataObject, command: int) -> None:
+        folder = copied(good, tmp_path / "planted")
+        name = data.draw(st.sampled_from(sorted(tables)))
+        plant(folder, folder / name, data.draw(changes(tables[name]))(tables[name]))
+        tells(*commands(kind, folder, tmp_path)[command])
+
+    check()
+
+
+def _tables(kind: str) -> Iterator[tuple[str, tuple[Column, ...]]]:
+    places = ("run",) if kind in ("run", "bursts") else ("trace", "points")
+    for place in places:
+        yield from ((name, table.columns) for name, table in declared(place).items())
+
+
+def _read(kind: str, folder: Path) -> None:
+    if kind in ("run", "bursts"):
+        run = open_run(folder)
+        for rows in (run.retransmissions, run.bursts, run.subflows):
+            if kind == "bursts" or rows == run.retransmissions:
+                rows()
+    else:
+        open_trace(folder)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_wrong_is_said_of_its_column(
+    folders: dict[str, Path], kind: str, tmp_path: Path
+) -> None:
+    """One kind of wrong a column, in turn, so that each kind meets each type."""
+    folder = copied(folders[kind], tmp_path / "planted")
+    seen = 0
+    for name, columns in _tables(kind):
+        file = folder / f"{name}.parquet"
+        if not file.exists():
+            continue
+        good = pl.read_parquet(file)
+        if not good.height:
+            continue
+        for place, column in enumerate(columns):
+            wrong = [retyped(column.name, pl.Date)]
+            if not column.later:
+                wrong.append(dropped(column.name))
+            if column.kind == "number":
+                wrong += [valued(column.name, value, 0) for value in (float("nan"), 1e300)]
+            if not column.nullable:
+                wrong.append(valued(column.name, None, 0))
+            plant(folder, file, wrong[place % len(wrong)](good))
+            with pytest.raises(UserError) as caught:
+                _read(kind, folder)
+            assert f"{file}: column {column.name} " in caught.value.what
+            assert caught.value.hint
+            seen += 1
+        plant(folder, file, good)
+    _read(kind, folder)
+    assert seen > 50
+
+
+@pytest.mark.parametrize("column", ["mechanism", "need", "direction", "episode_cause"])
+def test_a_word_is_one_of_those_that_there_are(
+    folders: dict[str, Path], column: str, tmp_path: Path
+) -> None:
+    folder = copied(folders["trace"], tmp_path / "planted")
+    file = folder / "retransmissions.parquet"
+    plant(folder, file, valued(column, "x", 0)(pl.read_parquet(file)))
+    with pytest.raises(UserError, match=f"column {column} holds another word than it may"):
+        open_trace(folder)
+
+
+def test_columns_that_come_together(folders: dict[str, Path], tmp_path: Path) -> None:
+    folder = copied(folders["trace"], tmp_path / "planted")
+    file = folder / "connections.parquet"
+    plant(folder, file, valued("reset_by", "client", 0)(pl.read_parquet(file)))
+    with pytest.raises(UserError, match="column reset_state is null in other rows than reset_by"):
+        open_trace(folder)
+
+
+def test_tables_fit_each_other(folders: dict[str, Path], tmp_path: Path) -> None:
+    for name, said in {
+        "connections": "two rows have the same connection",
+        "sides": "two rows have the same connection, direction",
+    }.items():
+        folder = copied(folders["trace"], tmp_path / "planted")
+        rows = pl.read_parquet(folder / f"{name}.parquet")
+        plant(folder, folder / f"{name}.parquet", pl.concat([rows, rows.head(1)]))
+        with pytest.raises(UserError, match=f"{name}.parquet: {said}"):
+            open_trace(folder)
+    folder = copied(folders["trace"], tmp_path / "planted")
+    plant(folder, folder / "sides.parquet", pl.read_parquet(folder / "sides.parquet").head(3))
+    with pytest.raises(UserError, match="some connection has not both of its rows"):
+        open_trace(folder)
+
+
+def test_a_file_that_is_no_table(folders: dict[str, Path], tmp_path: Path) -> None:
+    """Pages that cannot be unpacked, with a right digest."""
+    folder = copied(folders["trace"], tmp_path / "planted")
+    file = folder / "retransmissions.parquet"
+    data = bytearray(file.read_bytes())
+    data[40:400] = bytes(360)
+    rows = pl.read_parquet(folder / "sides.parquet")
+    file.write_bytes(data)
+    plant(folder, folder / "sides.parquet", rows)
+    with pytest.raises(UserError, match=r"retransmissions\.parquet: cannot be read"):
+        open_trace(folder)
