@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rexmit.errors import UserError, argument
 from rexmit.library.ranges import whole, workers
@@ -18,6 +19,9 @@ from rexmit.tracing import run as runs
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.selection import Selection
 from rexmit.tracing.source import CONNECTIONS_LIMIT, chosen
+
+if TYPE_CHECKING:
+    from rexmit.cluster import Where
 
 Files = str | PathLike[str] | Remote | Iterable[str | PathLike[str] | Remote]
 
@@ -32,7 +36,7 @@ def trace(
     jobs: int | None = None,
     connections_limit: int = CONNECTIONS_LIMIT,
     points: Sequence[str] | None = None,
-    cluster: str | None = None,
+    cluster: Where | None = None,
     resume: bool = False,
     capture_filter: str | None = None,
     progress: Hear = None,
@@ -58,9 +62,10 @@ def trace(
     is None. `progress` is called with each step.
 
     `cluster` spreads the work over processes (`local:8`) or the workers of a Dask scheduler
-    (`HOST:PORT`), which all see the folder `out`; the captures are of one point then, and the
-    tables are the same. An analysis that was interrupted goes on with `resume`: what was read
-    before is not read again, but for captures that have changed.
+    (`tls://HOST:PORT`; with certificates, a `ClusterAddress`), which all see the folder `out`; the
+    captures are of one point then, and the tables are the same. An analysis that was interrupted
+    goes on with `resume`: what was read before is not read again, but for captures that have
+    changed.
 
     `capture_filter` is an expression of libpcap's language ("host 10.0.0.1 and port 443"): packets
     that do not pass it are not analysed. `select` chooses connections afterwards, of which all
@@ -110,7 +115,7 @@ def analysed(
     jobs: int | None,
     connections_limit: int,
     points: Sequence[str] | None = None,
-    cluster: str | None = None,
+    cluster: Where | None = None,
     resume: bool = False,
     progress: Progress | None = None,
     missing: Sequence[str] = (),
@@ -181,7 +186,7 @@ def analysed(
 def _on_cluster(
     files: Sequence[Capture],
     out: Path | None,
-    cluster: str,
+    cluster: Where,
     *,
     resume: bool,
     csv: bool,

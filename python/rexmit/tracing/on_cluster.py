@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rexmit import _core
-from rexmit.cluster import Call, Cluster, LostError, open_cluster
+from rexmit.cluster import Call, Cluster, LostError, Where, address_of, open_cluster
 from rexmit.cluster.calls import program
 from rexmit.errors import UserError, argument
 from rexmit.interrupt import Interrupted
@@ -53,7 +53,7 @@ class _Read:
 def run(
     captures: Sequence[Capture],
     folder: Path,
-    cluster: str,
+    cluster: Where,
     *,
     resume: bool = False,
     csv: bool = False,
@@ -91,7 +91,7 @@ def run(
                     writer.take(name, parts)
                 facts = facts_of(summary, read.captures)
                 facts = replace(facts, warnings=[*missing, *read.left_out, *facts.warnings])
-                words = ["rexmit", "trace", *map(str, captures), "--cluster", cluster]
+                words = ["rexmit", "trace", *map(str, captures), *address_of(cluster).words]
                 meta = {
                     "rexmit": version(),
                     "captures": [str(capture) for capture in read.captures],
