@@ -16,6 +16,29 @@ MOST_JOBS: Final = 4096
 """Threads, kernels or compilers at a time: more than any machine has cores, and few enough to be
 begun."""
 
+
+def _allow(times: int | None) -> int | None:
+    if times is not None:
+        from rexmit.sources.packed import allow
+
+        allow(times)
+    return times
+
+
+UnpackLimit = Annotated[
+    int | None,
+    typer.Option(
+        "--unpack-limit",
+        metavar="N",
+        min=1,
+        max=2**63 - 1,
+        callback=_allow,
+        help="A packed capture is read until it has unpacked to N times its size, and to 16 MiB at "
+        "least. [default: 10000]",
+        show_default=False,
+    ),
+]
+
 OnCluster = Annotated[
     str | None,
     typer.Option(

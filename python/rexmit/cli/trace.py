@@ -10,7 +10,7 @@ import typer
 from rexmit.cli import always, trace_analysis, trace_page, trace_study, wireshark
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
-from rexmit.cli.limits import MOST_JOBS, ClusterCa, ClusterCert, ClusterKey, on_cluster
+from rexmit.cli.limits import MOST_JOBS, ClusterCa, ClusterCert, ClusterKey, UnpackLimit, on_cluster
 from rexmit.cli.selection import Host, Port, Since, Until
 from rexmit.errors import UserError
 from rexmit.store.trace_schema import TABLES
@@ -151,6 +151,7 @@ def trace(
             "for longest are ended early, such as have only begun before others.",
         ),
     ] = 2_000_000,
+    unpack_limit: UnpackLimit = None,  # noqa: ARG001 - its callback has set it
     cluster: Annotated[
         str | None,
         typer.Option(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rexmit.errors import UserError, argument
 from rexmit.library.ranges import whole, workers
 from rexmit.progress import Hear, Progress, Silent, heard
-from rexmit.sources import Capture, Remote, find
+from rexmit.sources import Capture, Remote, find, packed
 from rexmit.store.files import scratch_folder
 from rexmit.tracing import folder, selection
 from rexmit.tracing import run as runs
@@ -39,6 +39,7 @@ def trace(
     cluster: Where | None = None,
     resume: bool = False,
     capture_filter: str | None = None,
+    unpack_limit: int | None = None,
     progress: Hear = None,
 ) -> Trace:
     """What the senders in captures did, why, and what it cost.
@@ -71,6 +72,9 @@ def trace(
     that do not pass it are not analysed. `select` chooses connections afterwards, of which all
     packets count.
 
+    A packed capture (gzip, zstd, lz4, xz) is read until it has unpacked to `unpack_limit` times its
+    size (10,000 where it is None), and to 16 MiB at least; a warning says where that was not all.
+
     Raises UserError where a file is not there or is no capture, or `out` cannot be written.
     """
     given = [files] if isinstance(files, str | PathLike | Remote) else list(files)
@@ -80,23 +84,26 @@ def trace(
     whole("connections_limit", connections_limit, 16)
     captures, missing = find(given, every=points is not None)
     kept = ExitStack()
+    if unpack_limit is not None:
+        whole("unpack_limit", unpack_limit, 1, 2**63 - 1)
     try:
-        made = analysed(
-            captures,
-            None if out is None else Path(out),
-            kept,
-            csv=csv,
-            whatif=whatif,
-            stacks=stacks,
-            jobs=jobs,
-            connections_limit=connections_limit,
-            points=None if points is None else list(points),
-            cluster=cluster,
-            resume=resume,
-            progress=heard(progress, "packets"),
-            missing=missing,
-            capture_filter=capture_filter,
-        )
+        with packed.allowed(unpack_limit):
+            made = analysed(
+                captures,
+                None if out is None else Path(out),
+                kept,
+                csv=csv,
+                whatif=whatif,
+                stacks=stacks,
+                jobs=jobs,
+                connections_limit=connections_limit,
+                points=None if points is None else list(points),
+                cluster=cluster,
+                resume=resume,
+                progress=heard(progress, "packets"),
+                missing=missing,
+                capture_filter=capture_filter,
+            )
     except BaseException:
         kept.close()
         raise
