@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from rexmit.cluster.address import ClusterAddress
     from rexmit.errors import UserError as Error
     from rexmit.library.agree import agree, agree_again, agree_case
     from rexmit.library.annotate import annotate, colorfilters
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from rexmit.tracing.folder import Trace
 
 __all__ = [
+    "ClusterAddress",
     "Error",
     "Run",
     "Scenario",
@@ -100,6 +102,7 @@ __all__ = [
 ]
 
 _ELSEWHERE: Final = {
+    "ClusterAddress": ("rexmit.cluster.address", "ClusterAddress"),
     "Error": ("rexmit.errors", "UserError"),
     "Run": ("rexmit.store.open_run", "Run"),
     "Scenario": ("rexmit.scenario", "Scenario"),

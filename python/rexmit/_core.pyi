@@ -91,6 +91,12 @@ class StackSetting:
     def allowed(self) -> str:
         """What may stand there."""
 
+def unpack_limit() -> int:
+    """How many times as many bytes may come out of packed captures."""
+
+def set_unpack_limit(times: int) -> None:
+    """From here on so many times as many bytes may come out of packed captures."""
+
 def version() -> str:
     """The version of rexmit."""
 

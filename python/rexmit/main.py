@@ -24,11 +24,13 @@ def main() -> NoReturn:
     """
     # First of all: what is opened now must not get the number of an output that is closed.
     outputs.open_all()
-    interrupt.install()
-    gc.set_threshold(_GARBAGE, 10, 10)
-    from rexmit.errors import UserError
+    from rexmit import memory
+    from rexmit.errors import EXIT_FAILED, UserError
 
     try:
+        memory.watch()
+        interrupt.install()
+        gc.set_threshold(_GARBAGE, 10, 10)
         try:
             status = _run()
         except BaseException as error:
@@ -39,6 +41,9 @@ def main() -> NoReturn:
     except UserError as error:
         outputs.say(error.text())
         status = error.exit_status
+    except MemoryError:
+        outputs.say(memory.ran_out().text())
+        status = EXIT_FAILED
     except interrupt.Interrupted as stopped:
         # One that nobody holds counts as dropped.
         held = stopped

@@ -48,12 +48,12 @@ def test_a_disk_that_is_full_is_no_fault_of_captures(
     monkeypatch.setattr(on_cluster, "open_cluster", _here)
     out = tmp_path / "t"
     with _files_have_at_most(size), pytest.raises(UserError, match="cannot be written") as caught:
-        rexmit.trace(captures, out=out, cluster="here", whatif=())
+        rexmit.trace(captures, out=out, cluster="local:1", whatif=())
     assert str(out / "partial") in caught.value.what
     resume = any((out / "partial").rglob("*.json")) if out.exists() else False
     # The first are of packets, the others of rows.
     assert resume == (size > 2_000)
-    made = rexmit.trace(captures, out=out, cluster="here", whatif=(), resume=resume)
+    made = rexmit.trace(captures, out=out, cluster="local:1", whatif=(), resume=resume)
     alone = rexmit.trace(captures, whatif=())
     for name in TABLES:
         assert_frame_equal(made.scan(name).collect(), alone.scan(name).collect())

@@ -68,6 +68,18 @@ mod _core {
     #[pymodule_export]
     use crate::trace::Trace;
 
+    /// How many times as many bytes may come out of packed captures.
+    #[pyfunction]
+    fn unpack_limit() -> u64 {
+        rexmit_wire::capture::unpack_limit()
+    }
+
+    /// From here on so many times as many bytes may come out of packed captures.
+    #[pyfunction]
+    fn set_unpack_limit(times: u64) {
+        rexmit_wire::capture::set_unpack_limit(times);
+    }
+
     /// The version of rexmit.
     #[pyfunction]
     fn version() -> &'static str {

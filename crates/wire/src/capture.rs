@@ -21,6 +21,7 @@ mod snoop;
 mod statistics;
 mod tsh;
 mod unknown;
+mod unpacked;
 mod window;
 
 pub use batch::{Batch, Record};
@@ -32,6 +33,7 @@ pub use interface::Interface;
 pub use reader::{End, Reader};
 pub use rotation::{FileError, Rotation};
 pub use statistics::Drops;
+pub use unpacked::{set_unpack_limit, unpack_limit};
 
 /// Bytes of one packet that a capture may hold at most, as libpcap's `MAXIMUM_SNAPLEN`: a length above it is
 /// no length.

@@ -497,6 +497,39 @@ fn compression_is_taken_off() {
     assert!(matches!(read(&gzip(&four)[..]), Err(Error::Unknown { .. })));
 }
 
+/// A capture of 24 MiB in packets of 64 KiB, all zeros, packed by `pack` and then by zstd.
+fn bomb(pack: Pack) -> Vec<u8> {
+    let zeros = vec![0; (1 << 16) - 16];
+    let capture = files::plain(&[(5_000, &zeros)]);
+    let (head, record) = capture.split_at(24);
+    zstd(&[pack(head), pack(record).repeat(24 << 4)].concat())
+}
+
+#[test]
+fn what_unpacks_to_far_more_is_read_up_to_a_limit() {
+    for pack in PACKS {
+        let bomb = bomb(pack);
+        let mut reader = Reader::new(&bomb[..]).unwrap();
+        let mut packets = 0;
+        let error = loop {
+            match reader.advance() {
+                Ok(more) => assert!(more, "24 MiB came out of {} bytes", bomb.len()),
+                Err(error) => break error.to_string(),
+            }
+            packets += 1;
+        };
+        // 16 MiB of anything are read, but for what the window holds.
+        assert!((240..=256).contains(&packets), "{packets}");
+        let start = format!(
+            "the capture cannot be read: {} bytes have unpacked to ",
+            bomb.len()
+        );
+        assert!(error.starts_with(&start), "{error}");
+        assert!(error.contains("the limit is 10000 times"), "{error}");
+        assert_eq!(reader.end(), Some(End::Failed));
+    }
+}
+
 #[test]
 fn a_packed_capture_that_is_cut_gives_what_is_there() {
     let data = many();

@@ -1,12 +1,43 @@
 """Options that several commands have, and their bounds."""
 
-from typing import Annotated, Final
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+
+from rexmit.errors import UserError
+
+if TYPE_CHECKING:
+    from rexmit.cluster import ClusterAddress
 
 MOST_JOBS: Final = 4096
 """Threads, kernels or compilers at a time: more than any machine has cores, and few enough to be
 begun."""
+
+
+def _allow(times: int | None) -> int | None:
+    if times is not None:
+        from rexmit.sources.packed import allow
+
+        allow(times)
+    return times
+
+
+UnpackLimit = Annotated[
+    int | None,
+    typer.Option(
+        "--unpack-limit",
+        metavar="N",
+        min=1,
+        max=2**63 - 1,
+        callback=_allow,
+        help="A packed capture is read until it has unpacked to N times its size, and to 16 MiB at "
+        "least. [default: 10000]",
+        show_default=False,
+    ),
+]
 
 OnCluster = Annotated[
     str | None,
@@ -14,8 +45,50 @@ OnCluster = Annotated[
         "--cluster",
         metavar="ADDRESS",
         help="Run cells on N processes (local:N), or on the workers of a Dask scheduler "
-        "(HOST:PORT), instead of --jobs. Kernels are sent to those that lack them.",
+        "(tls://HOST:PORT), instead of --jobs. Kernels are sent to those that lack them.",
         show_default=False,
     ),
 ]
 """On which cluster; None for this process."""
+
+ClusterCa = Annotated[
+    Path | None,
+    typer.Option(
+        "--cluster-ca",
+        metavar="FILE",
+        help="With --cluster tls://HOST:PORT: the certificate of the cluster's authority, PEM. "
+        "[default: of Dask's configuration, as the two others]",
+        show_default=False,
+    ),
+]
+ClusterCert = Annotated[
+    Path | None,
+    typer.Option(
+        "--cluster-cert",
+        metavar="FILE",
+        help="A certificate that it signed, by which the cluster knows you.",
+        show_default=False,
+    ),
+]
+ClusterKey = Annotated[
+    Path | None,
+    typer.Option(
+        "--cluster-key", metavar="FILE", help="The key of that certificate.", show_default=False
+    ),
+]
+
+
+def on_cluster(
+    address: str | None, ca: Path | None, cert: Path | None, key: Path | None
+) -> ClusterAddress | None:
+    """What these options say together. Raises UserError."""
+    if address is None:
+        files = {"--cluster-ca": ca, "--cluster-cert": cert, "--cluster-key": key}
+        if given := [name for name, file in files.items() if file is not None]:
+            raise UserError(
+                f"{given[0]} is of --cluster", "add --cluster tls://HOST:PORT", usage=True
+            )
+        return None
+    from rexmit.cluster.address import ClusterAddress
+
+    return ClusterAddress(address, ca, cert, key)

@@ -10,7 +10,7 @@ import typer
 from rexmit.cli import completion
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
-from rexmit.cli.limits import MOST_JOBS, OnCluster
+from rexmit.cli.limits import MOST_JOBS, ClusterCa, ClusterCert, ClusterKey, OnCluster, on_cluster
 from rexmit.errors import EXIT_FAILED
 
 
@@ -90,6 +90,9 @@ def run(
         ),
     ] = None,
     cluster: OnCluster = None,
+    cluster_ca: ClusterCa = None,
+    cluster_cert: ClusterCert = None,
+    cluster_key: ClusterKey = None,
     html: Html = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the finished run as JSON on standard output.")
@@ -119,9 +122,10 @@ def run(
     from rexmit.library.run import Choice, prepare
     from rexmit.progress import for_stream
 
+    at = on_cluster(cluster, cluster_ca, cluster_cert, cluster_key)
     prepared = prepare(
         scenario,
-        Choice(engine, kernel, stack, hz, hang_limit, cluster),
+        Choice(engine, kernel, stack, hz, hang_limit, at),
         for_stream(sys.stderr, "transfers"),
         seed=seed,
         jobs=jobs,

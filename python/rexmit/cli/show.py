@@ -11,6 +11,7 @@ import typer
 from rexmit.cli.as_json import print_json
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
+from rexmit.cli.limits import UnpackLimit
 from rexmit.errors import UserError
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ def show(
             "--inexact", help="Take in transfers that lost other segments than those asked for."
         ),
     ] = False,
+    unpack_limit: UnpackLimit = None,  # noqa: ARG001 - its callback has set it
     html: Html = None,
     as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
 ) -> None:

@@ -10,7 +10,7 @@ import typer
 from rexmit.cli import always, trace_analysis, trace_page, trace_study, wireshark
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
-from rexmit.cli.limits import MOST_JOBS
+from rexmit.cli.limits import MOST_JOBS, ClusterCa, ClusterCert, ClusterKey, UnpackLimit, on_cluster
 from rexmit.cli.selection import Host, Port, Since, Until
 from rexmit.errors import UserError
 from rexmit.store.trace_schema import TABLES
@@ -151,16 +151,20 @@ def trace(
             "for longest are ended early, such as have only begun before others.",
         ),
     ] = 2_000_000,
+    unpack_limit: UnpackLimit = None,  # noqa: ARG001 - its callback has set it
     cluster: Annotated[
         str | None,
         typer.Option(
             "--cluster",
             metavar="ADDRESS",
             help="With --out: spread the work over N processes (local:N), or the workers of a Dask "
-            "scheduler (HOST:PORT), which all see that folder. The tables are the same.",
+            "scheduler (tls://HOST:PORT), which all see that folder. The tables are the same.",
             show_default=False,
         ),
     ] = None,
+    cluster_ca: ClusterCa = None,
+    cluster_cert: ClusterCert = None,
+    cluster_key: ClusterKey = None,
     resume: Annotated[
         bool,
         typer.Option("--resume", help="With --cluster: go on with an analysis that was stopped."),
@@ -192,6 +196,7 @@ def trace(
     packets were lost, which retransmissions were needed, and how long packets took.
     """
     captures = captures or []
+    at = on_cluster(cluster, cluster_ca, cluster_cert, cluster_key)
     if not captures and interface is None:
         raise UserError(
             "there is nothing to analyse", "name a capture, - for a pipe, or -i IFACE", usage=True
@@ -341,7 +346,7 @@ def trace(
                 jobs=jobs,
                 connections_limit=connections_limit,
                 points=None if points is None else [name.strip() for name in points.split(",")],
-                cluster=cluster,
+                cluster=at,
                 resume=resume,
                 missing=missing,
                 capture_filter=capture_filter,

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import ExitStack
 
+    from rexmit.cluster import Where
     from rexmit.sources import Capture
     from rexmit.tracing.folder import Trace
 
@@ -24,7 +25,7 @@ def traces(
     jobs: int | None,
     connections_limit: int,
     points: Sequence[str] | None = None,
-    cluster: str | None = None,
+    cluster: Where | None = None,
     resume: bool = False,
     missing: Sequence[str] = (),
     capture_filter: str | None = None,

@@ -5,7 +5,8 @@ Kubernetes and SSH. It is imported when a cluster is opened, which takes a secon
 command spends.
 """
 
+from rexmit.cluster.address import ClusterAddress, Where, address_of
 from rexmit.cluster.calls import Call, LostError
 from rexmit.cluster.connect import Cluster, open_cluster
 
-__all__ = ["Call", "Cluster", "LostError", "open_cluster"]
+__all__ = ["Call", "Cluster", "ClusterAddress", "LostError", "Where", "address_of", "open_cluster"]

@@ -5,18 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import re
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import islice
 from typing import Any, Final
 
-from rexmit import interrupt
+from rexmit import interrupt, outputs
+from rexmit.cluster.address import ClusterAddress, Where, address_of
 from rexmit.cluster.calls import TOPIC, Call, LostError, make, program
 from rexmit.errors import UserError, argument
-
-MOST_WORKERS: Final = 4096
 
 DEATHS: Final = 10
 """Workers that may die under a call before it counts as what kills them."""
@@ -159,19 +158,15 @@ def _given(future: Any) -> object:  # noqa: ANN401
 
 
 @contextlib.contextmanager
-def open_cluster(address: str) -> Iterator[Cluster]:
-    """The cluster at an address: `local:N` for N processes of this machine, HOST:PORT (or a URL as
-    tcp://HOST:PORT) for a Dask scheduler. Those of this machine end with it.
+def open_cluster(where: Where) -> Iterator[Cluster]:
+    """The cluster at an address: N processes of this machine, which end with it, or the workers of
+    a Dask scheduler (see `ClusterAddress`).
 
     Raises UserError where there is none, or it has no worker.
     """
-    found = re.fullmatch(r"local:(\d{1,4})", address)
-    if address.startswith("local") and (not found or not 1 <= int(found[1]) <= MOST_WORKERS):
-        raise UserError(argument("cluster", address), "as in local:8, or HOST:PORT", usage=True)
-    if not found and not re.fullmatch(r"([a-z]+://)?[^/\s]+:\d{1,5}", address):
-        raise UserError(argument("cluster", address), "as in local:8, or HOST:PORT", usage=True)
+    address = address_of(where)
     import dask
-    from distributed import Client, LocalCluster
+    from distributed import Client
 
     settings = {
         "distributed.scheduler.allowed-failures": DEATHS,
@@ -187,49 +182,63 @@ def open_cluster(address: str) -> Iterator[Cluster]:
     with contextlib.ExitStack() as stack, dask.config.set(settings):
         stack.enter_context(interrupt.undone_by(interrupt.nothing))
         stack.enter_context(_quiet())
-        if found:
-            start: Any = LocalCluster
-            local = start(
-                n_workers=int(found[1]),
-                threads_per_worker=1,
-                processes=True,
-                # Its pages are of no use here, and their usual port may be taken.
-                dashboard_address="127.0.0.1:0",
-                silence_logs=logging.CRITICAL,
-            )
-            stack.callback(local.close, timeout=10)
-            client = stack.enter_context(_client(Client, local))
+        if address.workers is not None:
+            from rexmit.cluster import local
+
+            started = stack.enter_context(local.started(address.workers))
+            client = stack.enter_context(_client(Client, started))
         else:
+            security = address.security()
+            if not security.require_encryption:
+                _tell_unprotected(address.text)
             try:
-                asyncio.run(_asked(address))
-                client = stack.enter_context(_client(Client, address))
+                asyncio.run(_asked(address.text, security))
+                client = stack.enter_context(_client(Client, address.text, security=security))
                 client.wait_for_workers(1, timeout=WAIT_S)
-            except (OSError, TimeoutError, ValueError) as error:
+            except (OSError, TimeoutError, ValueError, RuntimeError) as error:
                 why = str(error) or "what listens there says nothing"
                 raise UserError(
-                    f"{argument('cluster', address)}: no answer: {why}",
-                    "start one there: dask scheduler; dask worker ADDRESS --nthreads 1",
+                    f"{argument('cluster', address.text)}: no answer: {why}", _start_hint(address)
                 ) from error
-        yield Cluster(client, address)
+        yield Cluster(client, address.text)
 
 
-async def _asked(address: str) -> None:
+def _start_hint(address: ClusterAddress) -> str:
+    if address.scheme == "tls":
+        return (
+            "start one there that has certificates of the same authority: dask scheduler and dask "
+            "worker, each with --tls-ca-file, --tls-cert and --tls-key"
+        )
+    return (
+        "start one there: dask scheduler; dask worker ADDRESS --nthreads 1 "
+        f"(one that speaks TLS: {argument('cluster', 'tls://HOST:PORT')})"
+    )
+
+
+@cache
+def _tell_unprotected(address: str) -> None:
+    """Once for each cluster."""
+    outputs.say(
+        f"rexmit: {address} is unprotected: whoever reaches it, or its workers, can read along and "
+        "run commands there; use tls://HOST:PORT"
+    )
+
+
+async def _asked(address: str, security: Any) -> None:  # noqa: ANN401
     """Asks a scheduler who it is. Raises OSError or TimeoutError where none answers: Dask's client
     waits forever at a port where something else listens.
     """
-    from distributed import Security
     from distributed.core import rpc
 
     to: Any = rpc
-    security: Any = Security
-    async with to(address, connection_args=security().get_connection_args("client")) as scheduler:
+    async with to(address, connection_args=security.get_connection_args("client")) as scheduler:
         # Of what takes a connection; where none is to be had Dask itself says so, and better.
         await asyncio.wait_for(scheduler.identity(), CONNECT_S + 1)
 
 
 @contextlib.contextmanager
-def _client(kind: Any, where: object) -> Iterator[Any]:  # noqa: ANN401
-    client = kind(where, timeout=CONNECT_S, set_as_default=False)
+def _client(kind: Any, where: object, **more: object) -> Iterator[Any]:  # noqa: ANN401
+    client = kind(where, timeout=CONNECT_S, set_as_default=False, **more)
     try:
         yield client
     finally:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rexmit.cluster import Call, LostError, open_cluster
+from rexmit.cluster import Call, LostError, Where, address_of, open_cluster
 from rexmit.engines.engine import Calls, Engine, Lack, Task
 from rexmit.engines.kernel import KernelEngine
 from rexmit.engines.model import ModelEngine
@@ -22,9 +22,9 @@ Captures = dict[str, bytes]
 class ClusterEngine:
     """An engine whose cells run on the cluster at an address. Rows are the engine's own."""
 
-    def __init__(self, engine: Engine, address: str) -> None:
+    def __init__(self, engine: Engine, cluster: Where) -> None:
         self._engine = engine
-        self._address = address
+        self._address = address_of(cluster)
 
     @property
     def name(self) -> str:
@@ -39,7 +39,7 @@ class ClusterEngine:
     @property
     def words(self) -> list[str]:
         """See Engine."""
-        return [*self._engine.words, "--cluster", self._address]
+        return [*self._engine.words, *self._address.words]
 
     def identity(self) -> dict[str, Any]:
         """See Engine."""
@@ -88,7 +88,7 @@ class ClusterEngine:
 
 
 def make_calls(
-    address: str, engine: Engine, calls: Iterable[Call], answer: Callable[[Call, Any], None]
+    address: Where, engine: Engine, calls: Iterable[Call], answer: Callable[[Call, Any], None]
 ) -> None:
     """Makes calls on the cluster at an address, each with the engine's kernel as its last argument
     where a worker lacks it (`on_worker.own`). See Cluster.run.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rexmit import stacks
 from rexmit.campaign.streams import core_streams
@@ -28,6 +28,9 @@ from rexmit.validate.agree.verdicts import (
     rates_of_kernels,
     verdict,
 )
+
+if TYPE_CHECKING:
+    from rexmit.cluster import Where
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,7 @@ def agree(
     seed: int = 1,
     stack: str | None = None,
     jobs: int | None = None,
-    cluster: str | None = None,
+    cluster: Where | None = None,
     keep: str | PathLike[str] | None = None,
     ticks: int = 1,
     progress: Hear = None,
@@ -87,8 +90,8 @@ def agree(
     `stack` is the model's, that of the kernel's series where it is None. The kernel's logs are kept
     in the folder `keep`, below runs/ where it is None; what is there already is not run again.
     `jobs` kernels run at a time, one a core where it is None; or as many as `cluster` has workers
-    (`local:8`, or the HOST:PORT of a Dask scheduler). Times agree within so many `ticks`. Raises
-    UserError.
+    (`local:8`, or `tls://HOST:PORT` of a Dask scheduler). Times agree within so many `ticks`.
+    Raises UserError.
     """
     if stack is not None:
         stacks.known(stack)

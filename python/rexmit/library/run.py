@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rexmit import stacks as of_model
 from rexmit.campaign.identity import digest, identity
@@ -25,6 +25,9 @@ from rexmit.scenario.stacks import of_scenario
 from rexmit.store.open_run import Run, open_run
 from rexmit.version import version
 
+if TYPE_CHECKING:
+    from rexmit.cluster import Where
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -35,7 +38,7 @@ class Choice:
     stack: str | None = None
     hz: int | None = None
     hang_limit_s: float | None = None
-    cluster: str | None = None
+    cluster: Where | None = None
 
     def __post_init__(self) -> None:
         """Raises UserError (usage) for what does not go together."""
@@ -173,7 +176,7 @@ def run(
     out: str | PathLike[str] | None = None,
     capture: bool = False,
     hang_limit_s: float | None = None,
-    cluster: str | None = None,
+    cluster: Where | None = None,
     progress: Hear = None,
 ) -> Run:
     """Runs every transfer of a scenario and opens what it gave.
@@ -183,7 +186,7 @@ def run(
     or "model" (with `stack` and `hz`). `out` is the run's folder, below runs/ where it is None; a
     run that is there and whole is not run again, one that was interrupted goes on. `jobs` cells run
     at a time, one a core where it is None; or as many as `cluster` has workers (`local:8`, or
-    the HOST:PORT of a Dask scheduler). `progress` is called with each step.
+    `tls://HOST:PORT` of a Dask scheduler). `progress` is called with each step.
 
     `Run.meta["failed_cells"]` has the cells that failed. Raises UserError for wrong input, where
     the engine is not to be had, or where no transfer was run.

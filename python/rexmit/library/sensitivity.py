@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rexmit import scenario as scenarios
 from rexmit.errors import UserError, argument, closest
@@ -26,6 +27,9 @@ from rexmit.validate.sensitivity.measure import Benches
 from rexmit.validate.sensitivity.recorded import pair, recorded_means
 from rexmit.validate.sensitivity.search import WIDTH, Search, Start, search
 
+if TYPE_CHECKING:
+    from rexmit.cluster import Where
+
 MOST_TOGETHER = 12
 """Departures of a combination."""
 
@@ -46,7 +50,7 @@ class _Asked:
     folder: Path
     always: tuple[str, ...]
     progress: Progress
-    cluster: str | None
+    cluster: Where | None
 
     def benches(self, repeat: int | None, name: str = "") -> Benches:
         always = self.always if repeat is None else (*self.always, f"repeat={repeat}")
@@ -74,7 +78,7 @@ def _asked(
     losses: int,
     settings: Settings,
     out: str | PathLike[str] | None,
-    cluster: str | None,
+    cluster: Where | None,
     progress: Hear,
 ) -> _Asked:
     base = scenarios.find(str(scenario))
@@ -106,7 +110,7 @@ def sensitivity(
     repeat: int | None = None,
     settings: Settings = (),
     out: str | PathLike[str] | None = None,
-    cluster: str | None = None,
+    cluster: Where | None = None,
     progress: Hear = None,
 ) -> Sensitivity:
     """Runs a scenario on the model as it is and with each unknown of its bench changed.
@@ -115,7 +119,7 @@ def sensitivity(
     in the folder unknowns beside it. With so many `losses`, lost segments, and `repeat` transfers a
     cell, or as many as the scenario has; `settings` change the scenario before that. What was
     measured is kept in `out`, below runs/ where it is None, and not measured again. `progress`
-    counts benches. Cells run on this machine, or on `cluster` (`local:8`, or the HOST:PORT of a
+    counts benches. Cells run on this machine, or on `cluster` (`local:8`, or `tls://HOST:PORT` of a
     Dask scheduler).
 
     The answer says of each cell of the table how far it is off the paper's, percent, as written
@@ -160,7 +164,7 @@ def nearest_benches(
     repeat: int | None = None,
     settings: Settings = (),
     out: str | PathLike[str] | None = None,
-    cluster: str | None = None,
+    cluster: Where | None = None,
     progress: Hear = None,
 ) -> Search:
     """Searches combinations of the unknowns of a bench for those that give the paper's means.

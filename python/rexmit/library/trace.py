@@ -7,17 +7,21 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rexmit.errors import UserError, argument
 from rexmit.library.ranges import whole, workers
 from rexmit.progress import Hear, Progress, Silent, heard
-from rexmit.sources import Capture, Remote, find
+from rexmit.sources import Capture, Remote, find, packed
 from rexmit.store.files import scratch_folder
 from rexmit.tracing import folder, selection
 from rexmit.tracing import run as runs
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.selection import Selection
 from rexmit.tracing.source import CONNECTIONS_LIMIT, chosen
+
+if TYPE_CHECKING:
+    from rexmit.cluster import Where
 
 Files = str | PathLike[str] | Remote | Iterable[str | PathLike[str] | Remote]
 
@@ -32,9 +36,10 @@ def trace(
     jobs: int | None = None,
     connections_limit: int = CONNECTIONS_LIMIT,
     points: Sequence[str] | None = None,
-    cluster: str | None = None,
+    cluster: Where | None = None,
     resume: bool = False,
     capture_filter: str | None = None,
+    unpack_limit: int | None = None,
     progress: Hear = None,
 ) -> Trace:
     """What the senders in captures did, why, and what it cost.
@@ -58,13 +63,17 @@ def trace(
     is None. `progress` is called with each step.
 
     `cluster` spreads the work over processes (`local:8`) or the workers of a Dask scheduler
-    (`HOST:PORT`), which all see the folder `out`; the captures are of one point then, and the
-    tables are the same. An analysis that was interrupted goes on with `resume`: what was read
-    before is not read again, but for captures that have changed.
+    (`tls://HOST:PORT`; with certificates, a `ClusterAddress`), which all see the folder `out`; the
+    captures are of one point then, and the tables are the same. An analysis that was interrupted
+    goes on with `resume`: what was read before is not read again, but for captures that have
+    changed.
 
     `capture_filter` is an expression of libpcap's language ("host 10.0.0.1 and port 443"): packets
     that do not pass it are not analysed. `select` chooses connections afterwards, of which all
     packets count.
+
+    A packed capture (gzip, zstd, lz4, xz) is read until it has unpacked to `unpack_limit` times its
+    size (10,000 where it is None), and to 16 MiB at least; a warning says where that was not all.
 
     Raises UserError where a file is not there or is no capture, or `out` cannot be written.
     """
@@ -75,23 +84,26 @@ def trace(
     whole("connections_limit", connections_limit, 16)
     captures, missing = find(given, every=points is not None)
     kept = ExitStack()
+    if unpack_limit is not None:
+        whole("unpack_limit", unpack_limit, 1, 2**63 - 1)
     try:
-        made = analysed(
-            captures,
-            None if out is None else Path(out),
-            kept,
-            csv=csv,
-            whatif=whatif,
-            stacks=stacks,
-            jobs=jobs,
-            connections_limit=connections_limit,
-            points=None if points is None else list(points),
-            cluster=cluster,
-            resume=resume,
-            progress=heard(progress, "packets"),
-            missing=missing,
-            capture_filter=capture_filter,
-        )
+        with packed.allowed(unpack_limit):
+            made = analysed(
+                captures,
+                None if out is None else Path(out),
+                kept,
+                csv=csv,
+                whatif=whatif,
+                stacks=stacks,
+                jobs=jobs,
+                connections_limit=connections_limit,
+                points=None if points is None else list(points),
+                cluster=cluster,
+                resume=resume,
+                progress=heard(progress, "packets"),
+                missing=missing,
+                capture_filter=capture_filter,
+            )
     except BaseException:
         kept.close()
         raise
@@ -110,7 +122,7 @@ def analysed(
     jobs: int | None,
     connections_limit: int,
     points: Sequence[str] | None = None,
-    cluster: str | None = None,
+    cluster: Where | None = None,
     resume: bool = False,
     progress: Progress | None = None,
     missing: Sequence[str] = (),
@@ -181,7 +193,7 @@ def analysed(
 def _on_cluster(
     files: Sequence[Capture],
     out: Path | None,
-    cluster: str,
+    cluster: Where,
     *,
     resume: bool,
     csv: bool,

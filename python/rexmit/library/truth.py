@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rexmit.campaign.streams import core_streams
 from rexmit.engines.engine import cores
@@ -22,6 +22,9 @@ from rexmit.validate.truth.draw import Part
 from rexmit.validate.truth.kernel import open_engine
 from rexmit.version import version
 
+if TYPE_CHECKING:
+    from rexmit.cluster import Where
+
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
@@ -33,7 +36,7 @@ class Prepared:
     about: dict[str, Any]
     kinds: tuple[str, ...]
     jobs: int | None
-    cluster: str | None = None
+    cluster: Where | None = None
 
     def make(self, progress: Progress) -> Tally:
         """Makes it, whole or not at all. Raises UserError."""
@@ -63,7 +66,7 @@ def prepare(
     out: Path | None,
     kinds: Iterable[str],
     jobs: int | None,
-    cluster: str | None = None,
+    cluster: Where | None = None,
 ) -> Prepared:
     """Reads and checks all that a corpus needs. Raises UserError."""
     whole("connections", connections, 1, 250_000)
@@ -98,7 +101,7 @@ def truth(
     out: str | PathLike[str] | None = None,
     kinds: Iterable[str] = (),
     jobs: int | None = None,
-    cluster: str | None = None,
+    cluster: Where | None = None,
     progress: Hear = None,
 ) -> Corpus:
     """Makes captures of a real kernel, which records why it sends a segment again, and opens them.
@@ -106,8 +109,8 @@ def truth(
     So many `connections`, drawn from `seed`, cross networks with loss, reordering, delay and
     outages. `kinds` (see `synth_kinds`) adds parts with other hosts and captures. The new folder is
     `out`, below runs/ where it is None. `jobs` kernels run at a time, one a core where it is None;
-    or as many as `cluster` has workers (`local:8`, or the HOST:PORT of a Dask scheduler). Raises
-    UserError where the folder is there already, or the kernel is not to be had.
+    or as many as `cluster` has workers (`local:8`, or `tls://HOST:PORT` of a Dask scheduler).
+    Raises UserError where the folder is there already, or the kernel is not to be had.
     """
     prepared = prepare(
         kernel=kernel,

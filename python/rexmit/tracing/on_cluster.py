@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from rexmit import _core
-from rexmit.cluster import Call, Cluster, LostError, open_cluster
+from rexmit.cluster import Call, Cluster, LostError, Where, address_of, open_cluster
 from rexmit.cluster.calls import program
 from rexmit.errors import UserError, argument
 from rexmit.interrupt import Interrupted
 from rexmit.progress import Progress, Silent
-from rexmit.sources import STDIN, Capture
+from rexmit.sources import STDIN, Capture, packed
 from rexmit.sources.capture import whole_name
 from rexmit.store.trace_schema import TABLES
 from rexmit.tracing import folder as folders
@@ -53,7 +53,7 @@ class _Read:
 def run(
     captures: Sequence[Capture],
     folder: Path,
-    cluster: str,
+    cluster: Where,
     *,
     resume: bool = False,
     csv: bool = False,
@@ -91,7 +91,8 @@ def run(
                     writer.take(name, parts)
                 facts = facts_of(summary, read.captures)
                 facts = replace(facts, warnings=[*missing, *read.left_out, *facts.warnings])
-                words = ["rexmit", "trace", *map(str, captures), "--cluster", cluster]
+                words = ["rexmit", "trace", *map(str, captures), *address_of(cluster).words]
+                words += packed.words()
                 meta = {
                     "rexmit": version(),
                     "captures": [str(capture) for capture in read.captures],
@@ -119,7 +120,12 @@ def _read(
     told: Progress,
 ) -> _Read:
     groups = _core.most_groups(connections_limit)
-    settings = {"groups": groups, "most_connections": connections_limit}
+    unpack_limit = _core.unpack_limit()
+    settings = {
+        "groups": groups,
+        "most_connections": connections_limit,
+        "unpack_limit": unpack_limit,
+    }
     parts = {
         str(number): journal.part(capture, **settings) for number, capture in enumerate(captures)
     }
@@ -132,7 +138,14 @@ def _read(
 
     def asked(number: str) -> Call:
         is_last = failures.get(number, 0) == TRIES - 1
-        arguments = (captures[int(number)], parts[number], groups, connections_limit, is_last)
+        arguments = (
+            captures[int(number)],
+            parts[number],
+            groups,
+            connections_limit,
+            is_last,
+            unpack_limit,
+        )
         return Call(number, tasks.read, arguments, tells=True)
 
     def answer(call: Call, given: Any) -> None:  # noqa: ANN401 - see Cluster.run

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rexmit.interrupt import spared
 from rexmit.progress import Progress, Silent
-from rexmit.sources import STDIN, Capture
+from rexmit.sources import STDIN, Capture, packed
 from rexmit.sources.capture import whole_name
 from rexmit.tracing.folder import Trace, Writer
 from rexmit.tracing.points.analyse import analyse
@@ -48,7 +48,7 @@ def run(
         chosen(stacks)
         check_filter(capture_filter)
         told, done = progress or Silent(), 0
-        words = ["rexmit", "trace", *map(str, captures)]
+        words = ["rexmit", "trace", *map(str, captures), *packed.words()]
         if capture_filter is not None:
             words += ["--filter", capture_filter]
         meta: dict[str, object] = {

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from rexmit import _core
 from rexmit.errors import UserError, argument
-from rexmit.sources import Capture
+from rexmit.sources import Capture, packed
 from rexmit.store.files import whole_folder, write_text
 
 SEEN: Final = "here"
@@ -23,13 +23,14 @@ def read(
     groups: int,
     most_connections: int,
     keep_broken: bool,
+    unpack_limit: int,
     tell: Callable[[int], None],
 ) -> dict[str, Any]:
     """Reads one capture into the folder `part`, and what is to be known of it into a file beside
     it. Raises OSError or ValueError where it cannot be read, of a store that fails midway only
     without `keep_broken`.
     """
-    with _writing(part):
+    with _writing(part), packed.allowed(unpack_limit):
         told = _core.read_part(
             capture if isinstance(capture, Path) else capture.open(),
             str(capture),

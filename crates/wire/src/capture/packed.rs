@@ -1,8 +1,16 @@
 //! Compressed streams, known by their first bytes.
 
 #[cfg(feature = "packed")]
-use std::io::{self, Read};
+use std::io;
+use std::io::Read;
+use std::sync::atomic::AtomicU64;
+use std::sync::Arc;
 
+use super::unpacked;
+#[cfg(feature = "packed")]
+use super::unpacked::Unpacked;
+#[cfg(feature = "packed")]
+use super::window::Input;
 use super::window::Window;
 use super::Error;
 
@@ -31,13 +39,15 @@ impl Packed {
 }
 
 /// Takes off all layers of compression.
-pub(super) fn unpack(mut window: Window<'_>) -> Result<Window<'_>, Error> {
+pub(super) fn unpack<'r>(input: impl Read + Send + 'r) -> Result<Window<'r>, Error> {
     /// Layers that are taken off.
     const MOST_LAYERS: usize = 4;
+    let (input, bytes) = unpacked::Packed::new(input);
+    let mut window = Window::new(Box::new(input));
     for _ in 0..=MOST_LAYERS {
         window.need(6)?;
         window = match Packed::recognise(window.ahead()) {
-            Some(packed) => layer(packed, window)?,
+            Some(packed) => layer(packed, window, &bytes)?,
             None => return Ok(window),
         };
     }
@@ -47,20 +57,24 @@ pub(super) fn unpack(mut window: Window<'_>) -> Result<Window<'_>, Error> {
 }
 
 #[cfg(not(feature = "packed"))]
-fn layer(_: Packed, _: Window<'_>) -> Result<Window<'_>, Error> {
+fn layer<'r>(_: Packed, _: Window<'r>, _: &Arc<AtomicU64>) -> Result<Window<'r>, Error> {
     Err(Error::Unknown {
         what: "compressed, which this program is built not to read",
     })
 }
 
 #[cfg(feature = "packed")]
-fn layer(packed: Packed, window: Window<'_>) -> Result<Window<'_>, Error> {
+fn layer<'r>(
+    packed: Packed,
+    window: Window<'r>,
+    bytes: &Arc<AtomicU64>,
+) -> Result<Window<'r>, Error> {
     /// Largest window that a zstd frame may ask for, as the power of two that `zstd --long` takes.
     const ZSTD_WINDOW: u32 = 27;
     /// Largest dictionary that an xz stream may ask for, KiB, with what else the decoder takes; `xz -9` has
     /// 64 MiB.
     const XZ_MEMORY_KIB: u32 = 130 << 10;
-    Ok(Window::new(match packed {
+    let input: Input<'r> = match packed {
         Packed::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(window)),
         Packed::Zstd => {
             let mut decoder = zstd::stream::read::Decoder::with_buffer(window)?;
@@ -72,7 +86,12 @@ fn layer(packed: Packed, window: Window<'_>) -> Result<Window<'_>, Error> {
             let decoder = lzma_rust2::XzReader::new_mem_limit(window, true, XZ_MEMORY_KIB);
             Box::new(Bites(decoder))
         }
-    }))
+    };
+    Ok(Window::new(Box::new(Unpacked {
+        input,
+        packed: Arc::clone(bytes),
+        bytes: 0,
+    })))
 }
 
 /// Asks for little at a time: what a decoder fills a buffer with before it fails is lost.

@@ -66,7 +66,7 @@ impl<'r> Reader<'r> {
     /// [`Error::Unknown`] when the bytes are no capture of a known format; [`Error::Broken`] for one of a
     /// version that is not known; [`Error::Input`] for those of `input`.
     pub fn new(input: impl Read + Send + 'r) -> Result<Self, Error> {
-        let mut window = packed::unpack(Window::new(Box::new(input)))?;
+        let mut window = packed::unpack(input)?;
         let format = if let Some(pcap) = Pcap::recognise(&mut window)? {
             Format::Pcap(pcap)
         } else if let Some(pcapng) = Pcapng::recognise(&mut window)? {

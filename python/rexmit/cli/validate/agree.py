@@ -10,7 +10,7 @@ import typer
 from rexmit.cli import completion
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
-from rexmit.cli.limits import MOST_JOBS, OnCluster
+from rexmit.cli.limits import MOST_JOBS, ClusterCa, ClusterCert, ClusterKey, OnCluster, on_cluster
 from rexmit.errors import EXIT_FAILED, UserError
 
 EXAMPLES = """\
@@ -24,7 +24,7 @@ Examples:
   rexmit validate agree --case tests/agree/cases/fin-travels-on-data.toml --kernel 6.1 --show
   rexmit validate agree --kernel 6.12 --cases 2000 --fail-under 95
   rexmit validate agree --kernel 6.12 --paths 2 --cases 500   bursts of TCP and Multipath TCP
-  rexmit validate agree --kernel 6.12 --cases 9000 --cluster HOST:8786
+  rexmit validate agree --kernel 6.12 --cases 9000 --cluster local:8
 """
 
 
@@ -58,6 +58,9 @@ def agree(
         ),
     ] = None,
     cluster: OnCluster = None,
+    cluster_ca: ClusterCa = None,
+    cluster_cert: ClusterCert = None,
+    cluster_key: ClusterKey = None,
     keep: Annotated[
         Path | None,
         typer.Option(
@@ -115,6 +118,7 @@ def agree(
     from rexmit.progress import for_stream
     from rexmit.validate.agree import report
 
+    at = on_cluster(cluster, cluster_ca, cluster_cert, cluster_key)
     if against is not None and again is None:
         raise UserError("--against is for --again", usage=True)
     if against is not None and stack is not None:
@@ -147,7 +151,7 @@ def agree(
             seed=seed,
             stack=stack,
             jobs=jobs,
-            cluster=cluster,
+            cluster=at,
             keep=keep,
             ticks=ticks,
             progress=for_stream(sys.stderr, "cases"),

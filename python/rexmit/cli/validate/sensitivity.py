@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rexmit.cli import completion
-from rexmit.cli.limits import OnCluster
+from rexmit.cli.limits import ClusterCa, ClusterCert, ClusterKey, OnCluster, on_cluster
 
 EXAMPLES = """\
 Examples:
@@ -92,6 +92,9 @@ def sensitivity(
         typer.Option(metavar="DIR", help="Where means are kept. Default: below runs/."),
     ] = None,
     cluster: OnCluster = None,
+    cluster_ca: ClusterCa = None,
+    cluster_cert: ClusterCert = None,
+    cluster_key: ClusterKey = None,
     as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
 ) -> None:
     """Run a scenario on the model as it is and with each unknown of its bench changed, and print
@@ -119,6 +122,7 @@ def sensitivity(
         raise UserError(
             f"{alone[0]} belongs to a search", "add --together N, or leave it out", usage=True
         )
+    at = on_cluster(cluster, cluster_ca, cluster_cert, cluster_key)
     progress = for_stream(sys.stderr, "benches")
     if together > 1:
         found = library.nearest_benches(
@@ -132,7 +136,7 @@ def sensitivity(
             repeat=repeat,
             settings=settings or (),
             out=out,
-            cluster=cluster,
+            cluster=at,
             progress=progress,
         )
         if as_json:
@@ -147,7 +151,7 @@ def sensitivity(
         repeat=repeat,
         settings=settings or (),
         out=out,
-        cluster=cluster,
+        cluster=at,
         progress=progress,
     )
     if as_json:

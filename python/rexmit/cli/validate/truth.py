@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rexmit.cli import completion
-from rexmit.cli.limits import MOST_JOBS, OnCluster
+from rexmit.cli.limits import MOST_JOBS, ClusterCa, ClusterCert, ClusterKey, OnCluster, on_cluster
 
 if TYPE_CHECKING:
     from rexmit.validate.truth.corpus import Tally
@@ -58,6 +58,9 @@ def truth(
         ),
     ] = None,
     cluster: OnCluster = None,
+    cluster_ca: ClusterCa = None,
+    cluster_cert: ClusterCert = None,
+    cluster_key: ClusterKey = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Build a corpus of captures whose retransmissions are labelled by the kernel that sent them.
@@ -80,6 +83,7 @@ def truth(
     from rexmit.progress import for_stream
     from rexmit.validate.synth.kinds import chosen as kinds_of
 
+    at = on_cluster(cluster, cluster_ca, cluster_cert, cluster_key)
     prepared = prepare(
         kernel=kernel,
         seed=seed,
@@ -87,7 +91,7 @@ def truth(
         out=out,
         kinds=kinds_of(kinds),
         jobs=jobs,
-        cluster=cluster,
+        cluster=at,
     )
     folder = prepared.folder
     began = time.monotonic()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rexmit.campaign.streams import core_streams
 from rexmit.engines.engine import cores
@@ -19,6 +19,9 @@ from rexmit.validate.agree import on_cluster
 from rexmit.validate.agree.draw import CONGESTION_CONTROLS, SYSCTLS, draw
 from rexmit.validate.agree.folder import About, Folder
 from rexmit.validate.agree.outcome import Outcome
+
+if TYPE_CHECKING:
+    from rexmit.cluster import Where
 
 _MULTIPATH: Final = "net.mptcp.enabled"
 """A setting that kernels with Multipath TCP have."""
@@ -39,7 +42,7 @@ def kernel_logs(
     keep: Path | None,
     jobs: int | None,
     progress: Progress,
-    cluster: str | None = None,
+    cluster: Where | None = None,
 ) -> tuple[Folder, About]:
     """Runs what was not run yet, on this machine or on a cluster, into `keep` or a folder below
     runs/. Raises UserError where there is no such kernel, or it has no Multipath TCP for two paths.

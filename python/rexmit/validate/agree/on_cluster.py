@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rexmit.campaign.streams import core_streams
-from rexmit.cluster import Call, LostError
+from rexmit.cluster import Call, LostError, Where
 from rexmit.engines.kernel import KernelEngine
 from rexmit.engines.on_cluster import make_calls
 from rexmit.engines.on_worker import on_a_core, own
@@ -18,7 +18,7 @@ from rexmit.validate.agree.outcome import Outcome
 def run(
     cases: Mapping[int, Case],
     engine: KernelEngine,
-    cluster: str,
+    cluster: Where,
     *,
     on_outcome: Callable[[int, Outcome], None],
 ) -> None:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
@@ -34,6 +34,9 @@ from rexmit.scenario.unknowns import AS_PRINTED
 from rexmit.store.files import write_text
 from rexmit.store.record import Record
 from rexmit.version import version
+
+if TYPE_CHECKING:
+    from rexmit.cluster import Where
 
 FILE: Final = "benches.json"
 FORMAT: Final = 1
@@ -90,7 +93,7 @@ class Benches:
     always: Settings
     folder: Path
     progress: Progress
-    cluster: str | None = None
+    cluster: Where | None = None
     measured: dict[Settings, Measured] = field(default_factory=dict)
     _mark: str = ""
     _unsaved: int = 0

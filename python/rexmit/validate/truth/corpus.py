@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rexmit.engines.kernel import KernelEngine
 from rexmit.errors import UserError, argument
@@ -21,6 +21,9 @@ from rexmit.validate.synth import kinds
 from rexmit.validate.truth import causes, counters, follow, kernel, label, on_cluster, packets
 from rexmit.validate.truth.draw import Part
 from rexmit.validate.truth.kernel import POINTS, Ran
+
+if TYPE_CHECKING:
+    from rexmit.cluster import Where
 
 VERSION: Final = 1
 _HOSTS: Final = {"h1": "10.0.0.1", "h2": "10.0.0.2"}
@@ -220,7 +223,7 @@ def make(
     cores: Sequence[int],
     on_part: Callable[[int], None],
     more: tuple[str, ...] = (),
-    cluster: str | None = None,
+    cluster: Where | None = None,
 ) -> Tally:
     """Make the corpus in the new folder `out`; `on_part` gets the connections of each part done.
     Each part is there once more in each of the kinds `more`. Its kernels run on `cores`, or on the

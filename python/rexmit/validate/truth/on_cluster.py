@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rexmit.cluster import Call, LostError
+from rexmit.cluster import Call, LostError, Where
 from rexmit.engines.kernel import KernelEngine
 from rexmit.engines.on_cluster import make_calls
 from rexmit.engines.on_worker import on_a_core, own
@@ -28,7 +28,7 @@ class Sent:
 
 
 def run(
-    parts: Iterable[Part], engine: KernelEngine, cluster: str, *, on_part: Callable[[Ran], None]
+    parts: Iterable[Part], engine: KernelEngine, cluster: Where, *, on_part: Callable[[Ran], None]
 ) -> None:
     """Run every part on the cluster at an address; `on_part` is called for each as it ends, one at
     a time. The first error, or an interrupt, ends it. Raises UserError.
