@@ -6,7 +6,7 @@ use rexmit_wire::Headers;
 use super::route::{Route, MOST_ROUTES};
 use super::{kind_of, Follow};
 use crate::points::rows::{Each, Kind};
-use crate::points::way::{Entry, Sight, Way};
+use crate::points::way::{Astray, Entry, Sight, Way};
 use crate::points::Mark;
 
 /// Packets that are remembered after they were settled, so that what the network or a capture doubled is known.
@@ -136,7 +136,8 @@ impl Follow {
         way
     }
 
-    /// A packet came by that no other point has shown.
+    /// A packet came by that no other point has shown. What the [window](crate::window) of its direction leaves out, each
+    /// capture's own analysis counts.
     pub(super) fn seen_first(
         &mut self,
         mark: Mark,
@@ -149,6 +150,13 @@ impl Follow {
             let isn = self.ways[way as usize].as_ref().and_then(|way| way.isn);
             if isn.is_some_and(|isn| isn != headers.seq) {
                 self.end_connection(way);
+            }
+        } else if !headers.flags.rst() {
+            let of = self.ways[way as usize].as_mut();
+            match of.map_or(Astray::No, |of| of.is_astray(headers.seq)) {
+                Astray::No => {}
+                Astray::LeftOut => return way,
+                Astray::Moved => self.end_connection(way),
             }
         }
         let Some(of) = self.ways[way as usize].as_mut() else {
