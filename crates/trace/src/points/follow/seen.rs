@@ -146,17 +146,20 @@ impl Follow {
         headers: &Headers,
     ) -> u32 {
         let way = self.way_of(point, headers.flow);
-        if headers.flags.syn() && !headers.flags.rst() {
-            let isn = self.ways[way as usize].as_ref().and_then(|way| way.isn);
-            if isn.is_some_and(|isn| isn != headers.seq) {
+        if let Some(of) = self.ways[way as usize]
+            .as_mut()
+            .filter(|_| !headers.flags.rst())
+        {
+            let astray = of.is_astray(headers.seq);
+            let syn = headers.flags.syn();
+            let begins = syn
+                && of
+                    .isn
+                    .map_or(astray != Astray::No, |isn| isn != headers.seq);
+            if begins || astray == Astray::Moved {
                 self.end_connection(way);
-            }
-        } else if !headers.flags.rst() {
-            let of = self.ways[way as usize].as_mut();
-            match of.map_or(Astray::No, |of| of.is_astray(headers.seq)) {
-                Astray::No => {}
-                Astray::LeftOut => return way,
-                Astray::Moved => self.end_connection(way),
+            } else if astray == Astray::LeftOut {
+                return way;
             }
         }
         let Some(of) = self.ways[way as usize].as_mut() else {
