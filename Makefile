@@ -39,12 +39,12 @@ SPHINX      := $(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky
 CORE        := python/rexmit/_core.abi3.so
 GUEST       := python/rexmit/bin/rexmit-guest
 
-.PHONY: help setup base system browser core docs s3 kernel kernels image wheel run findings test test-fast soak check bench fuzz lock clean
+.PHONY: help setup base system browser core docs s3 kernel kernels image wheel run findings test test-fast soak soak-trace check bench fuzz lock clean
 
 help: ## Show this list
 	@echo 'rexmit: a laboratory for TCP loss recovery'
 	@echo
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo 'Start with: make run'
 
@@ -142,10 +142,15 @@ s3: base
 	@$(MAKE) --no-print-directory $(S3) || \
 		echo 'note: the tests of object stores will be skipped' >&2
 
+# Searches for packets that make the analysis panic. All assertions hold, and it is as fast as in the package; only the
+# crates below the search are built for it.
+HOSTILE := cargo run --quiet --locked --profile soak --package rexmit-fuzz-targets --bin hostile --
+
 # What a moment's mistake breaks shows first: kernels are built after the fast tests.
 test: setup ## All tests, those on real kernels included
 	@$(MAKE) --no-print-directory s3
 	@$(MAKE) --no-print-directory test-fast
+	$(HOSTILE) --cases 20000 --seconds 60 --out target/hostile
 	@$(MAKE) --no-print-directory kernels image wheel
 	$(PYTEST) -m 'kernel or slow'
 
@@ -157,6 +162,10 @@ FAULTS ?= 2000
 SEED   ?= $(shell date +%Y%m%d)
 soak: kernel ## FAULTS (2000) faults at random in what writes, drawn from SEED (today)
 	$(BIN)/python -m tests.faults --faults $(FAULTS) --seed $(SEED)
+
+CASES ?= 1000000
+soak-trace: base ## CASES (1000000) hostile captures through the analysis, drawn from SEED (today)
+	$(HOSTILE) --cases $(CASES) --seed $(SEED) --out target/hostile
 
 $(DENY): | base
 	@echo '== cargo-deny $(DENY_VERSION)'
@@ -193,7 +202,7 @@ bench: kernel ## Benchmarks
 # .venv/bin/pip install atheris. What is found goes into fuzz/corpus, which git ignores; what is
 # worth keeping goes into fuzz/seeds, which the tests try (CONTRIBUTING.md).
 FUZZ_SECONDS ?= 600
-FUZZ_RUST    := analyzer:8000 capture:8000 headers:400 plan:4000
+FUZZ_RUST    := analyzer:8000 capture:8000 headers:400 hostile:4000 plan:4000
 FUZZ_PYTHON  := events:4000 record:4000 run:8000 scenario:4000 setting:400
 fuzz: core ## Fuzz all that is read from outside, FUZZ_SECONDS (600) each
 	@for target in $(FUZZ_RUST); do \

@@ -487,7 +487,8 @@ class Trace:
 
         `packets` in the capture, `tcp_packets` and `connections` of them, `bytes` on the wire,
         `skipped` packets by reason, connections `evicted` to make room and `evicted_openings` of
-        them that had only begun, `strays` that fit no connection, `stray_resets` without one,
+        them that had only begun, `strays` that fit no connection, `stray_blocks` of SACK that fit
+        none, `stray_resets` without one,
         `steps_back` of the clock, `first_s` and `last_s`, `warnings` as sentences, the `settings`
         that were replayed, the pages of the emulated `stacks`, and of each of `files` its packets
         with the earliest and the latest time stamp in nanoseconds (None without packets).

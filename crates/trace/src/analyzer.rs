@@ -104,7 +104,10 @@ impl Analyzer {
     /// What was counted so far.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        self.counters
+        Counters {
+            stray_blocks: self.common.stray_blocks,
+            ..self.counters
+        }
     }
 
     /// Connections remembered now.

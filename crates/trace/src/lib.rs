@@ -34,3 +34,4 @@ pub mod settings;
 #[cfg(test)]
 mod testing;
 pub mod whatif;
+mod window;

@@ -58,6 +58,7 @@ pub fn summary<'py>(
     dict.set_item("evicted", counters.evicted)?;
     dict.set_item("evicted_openings", counters.evicted_openings)?;
     dict.set_item("strays", counters.strays)?;
+    dict.set_item("stray_blocks", counters.stray_blocks)?;
     dict.set_item("stray_resets", counters.stray_resets)?;
     dict.set_item("steps_back", summary.steps_back)?;
     let seconds = |time: Time| time.as_nanos() as f64 / 1e9;

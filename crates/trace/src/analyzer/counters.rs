@@ -15,6 +15,8 @@ pub struct Counters {
     pub evicted_openings: u64,
     /// Packets with numbers that fit nothing of the open connection whose addresses they bear.
     pub strays: u64,
+    /// SACK blocks of numbers that fit nothing of what they report on.
+    pub stray_blocks: u64,
     /// RSTs without a connection.
     pub stray_resets: u64,
     /// Packets whose time stamp was before that of the packet before.
@@ -31,6 +33,7 @@ impl Counters {
         self.evicted += other.evicted;
         self.evicted_openings += other.evicted_openings;
         self.strays += other.strays;
+        self.stray_blocks += other.stray_blocks;
         self.stray_resets += other.stray_resets;
         self.steps_back += other.steps_back;
         self.longest_step_back = self.longest_step_back.max(other.longest_step_back);

@@ -1,12 +1,11 @@
 //! Whether a packet belongs to the connection whose addresses it bears.
 
-use rexmit_wire::Headers;
+use rexmit_wire::headers::Sack;
+use rexmit_wire::{Headers, SeqRange};
 
 use super::{Closed, Connection};
 use crate::event::Direction;
-
-/// So many packets in a row that fit nothing are the middle of another connection, or of this one much later.
-const MOST_STRAYS: u32 = 8;
+use crate::window::MOST_STRAYS;
 
 /// What a packet is to the connection whose addresses it bears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,34 +26,65 @@ impl Connection {
         if headers.flags.syn() {
             return self.belongs_syn(direction, headers);
         }
-        if self.sides[direction as usize].is_near(headers.seq) {
+        if self.is_near(direction, headers) {
             return Belongs::Here;
         }
-        self.is_far(headers)
+        self.is_far(direction, headers)
+    }
+
+    /// Whether the numbers of a packet are near those of both sides ([`crate::window`]).
+    #[inline]
+    fn is_near(&self, direction: Direction, headers: &Headers) -> bool {
+        let (me, peer) = (direction as usize, direction.reversed() as usize);
+        self.sides[me].is_near(headers.seq)
+            && (!headers.flags.ack() || self.sides[peer].is_near(headers.ack))
     }
 
     #[cold]
-    fn is_far(&mut self, headers: &Headers) -> Belongs {
+    fn is_far(&mut self, direction: Direction, headers: &Headers) -> Belongs {
         if headers.flags.rst() {
             // Mostly the answer to a packet without a connection, whose own number is 0 (RFC 9293 §3.10.7.1).
             return Belongs::Here;
         }
-        self.cold.strays += 1;
-        if self.closed == Closed::Open && self.cold.strays <= MOST_STRAYS {
-            Belongs::Stray
-        } else {
-            Belongs::Next
+        let fit = self.sides.iter().map(|side| side.packets).sum();
+        let (in_a_row, before) = &mut self.cold.strays;
+        if core::mem::replace(before, fit) != fit {
+            *in_a_row = 0;
         }
+        *in_a_row = in_a_row.saturating_add(1);
+        let moved = *in_a_row > MOST_STRAYS;
+        // A connection that is closed may be followed by another; what it still sends has its numbers.
+        let next =
+            self.closed != Closed::Open && !self.sides[direction as usize].is_near(headers.seq);
+        if next || moved {
+            Belongs::Next
+        } else {
+            Belongs::Stray
+        }
+    }
+
+    /// Of the SACK blocks of a packet, those of numbers near those of the other side.
+    #[inline(never)]
+    pub(super) fn near_blocks(&self, direction: Direction, sack: &Sack) -> Sack {
+        let side = &self.sides[direction.reversed() as usize];
+        let near = |block: &&_| {
+            let &SeqRange { start, end } = *block;
+            side.is_near(start) && side.is_near(end)
+        };
+        sack.blocks().iter().filter(near).copied().collect()
     }
 
     #[cold]
     fn belongs_syn(&self, direction: Direction, headers: &Headers) -> Belongs {
         let (me, peer) = (direction as usize, direction.reversed() as usize);
         let side = &self.sides[me];
+        let near = self.is_near(direction, headers);
         match &self.cold.syns[me] {
-            Some(syn) if syn.seq == headers.seq => return Belongs::Here,
+            Some(syn) if near && syn.seq == headers.seq => return Belongs::Here,
             // Its first packet: an answer to the client's SYN.
-            None if side.packets == 0 && self.cold.syns[peer].is_some() => return Belongs::Here,
+            None if near && side.packets == 0 && self.cold.syns[peer].is_some() => {
+                return Belongs::Here;
+            }
             _ => {}
         }
         if self.closed != Closed::Open {

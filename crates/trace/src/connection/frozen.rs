@@ -138,7 +138,7 @@ impl Connection {
             && recent.is_empty()
             && views.iter().all(Option::is_none)
             && due.iter().all(Option::is_none)
-            && (*unsettled, *strays) == (0, 0)
+            && (*unsettled, *strays) == (0, (0, 0))
     }
 
     /// Reads what was written down.

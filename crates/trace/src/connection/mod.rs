@@ -56,6 +56,8 @@ pub(crate) struct Common {
     /// Recycled to use again: of logs, and of a sender view.
     pub spare: Spare,
     pub recycled: Recycled,
+    /// SACK blocks of numbers that are none of what they are about.
+    pub stray_blocks: u64,
     /// What quiet connections were offered.
     pub offers: Offers,
     /// What was found of signatures.
@@ -72,6 +74,7 @@ impl Common {
             whatif: Vec::new(),
             spare: Spare::default(),
             recycled: Recycled::default(),
+            stray_blocks: 0,
             offers: Offers::default(),
             known: Known::default(),
             replay: Replay::default(),
@@ -159,8 +162,8 @@ struct Cold {
     recent: VecDeque<Mark>,
     /// Which subflow of a Multipath TCP connection it is.
     subflow: Option<Place>,
-    /// Packets in a row that fit nothing here.
-    strays: u32,
+    /// Packets in a row that fit nothing here, and how many that fit came before them.
+    strays: (u8, u64),
 }
 
 /// What few packets look at; not there only while the connection is [frozen](frozen).
@@ -351,10 +354,17 @@ impl Connection {
             self.window_moves(at, direction, headers);
         }
         let takes_up = headers.seq_len() > 0;
-        if !headers.sack.is_empty() {
+        let near;
+        let headers = if headers.sack.is_empty() {
+            headers
+        } else {
             self.trouble[peer] = true;
             self.cold.sacked[me] = true;
-        }
+            let sack = self.near_blocks(direction, &headers.sack);
+            common.stray_blocks += (headers.sack.blocks().len() - sack.blocks().len()) as u64;
+            near = Headers { sack, ..*headers };
+            &near
+        };
         if flags.syn() {
             self.syn(at, direction, headers, common);
         } else if takes_up && !flags.rst() {

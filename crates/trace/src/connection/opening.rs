@@ -11,6 +11,7 @@ use rexmit_wire::{FlowKey, Headers};
 
 use super::{Common, Connection, Kept, Pair};
 use crate::settings::Settings;
+use crate::window::is_near;
 
 /// Repetitions that are kept: Linux sends a SYN ten times again at most by default, 6.5 on (`tcp_syn_retries`,
 /// `tcp_syn_linear_timeouts`), and its answer five times.
@@ -172,7 +173,10 @@ impl Opening {
     /// Keeps the first packet of the other side if it is a SYN-ACK, another SYN, or a reset.
     fn answer(&mut self, at: Time, headers: &Headers) -> bool {
         let kept = Kept::of(at, headers);
-        if kept.is_syn() == headers.flags.rst() {
+        let first = self.first.headers(self.flow());
+        let far = (headers.flags.ack() && !is_near(headers.ack, first.range().end))
+            || (first.flags.ack() && !is_near(headers.seq, first.ack));
+        if kept.is_syn() == headers.flags.rst() || (far && kept.is_syn()) {
             return false;
         }
         let before = self.again.len();

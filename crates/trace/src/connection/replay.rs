@@ -1,6 +1,7 @@
 //! What the log tells of directions without trouble when their connection is over.
 
 use rexmit_time::{Duration, Time};
+use rexmit_wire::SeqNum;
 
 use super::side::Side;
 use super::{Common, Connection, BOTH};
@@ -13,6 +14,8 @@ use crate::measures::{Extent, Measures};
 #[derive(Debug, Default)]
 struct Replayed {
     side: Side,
+    /// The number of its SYN.
+    isn: Option<SeqNum>,
     rtts: Percentiles,
     full: Full,
     data: Extent,
@@ -73,6 +76,7 @@ impl Replay {
     fn begin(&mut self) {
         for view in &mut self.views {
             view.side = Side::default();
+            view.isn = None;
             view.rtts.clear();
             view.full = Full::default();
             view.data = Extent::default();
@@ -87,13 +91,18 @@ impl Replay {
             event.direction.reversed() as usize,
         );
         let flags = event.flags;
-        if flags.rst() {
+        if flags.rst() && !flags.syn() {
             return;
         }
         let range = event.range();
-        let side = &mut self.views[me].side;
+        let Replayed { side, isn, .. } = &mut self.views[me];
         if flags.syn() {
-            side.begin(range);
+            if isn.replace(event.seq) != Some(event.seq) {
+                side.begin(range);
+            }
+            if flags.rst() {
+                return;
+            }
         } else if !range.is_empty() {
             side.advance(event.at, range);
         }

@@ -5,9 +5,7 @@ use rexmit_wire::table::prefetch;
 use rexmit_wire::{Headers, SeqNum, SeqRange};
 
 use crate::event::{packets_of, ETHERNET};
-
-/// Numbers further than this from what is expected belong to no window (RFC 7323 §2.3: the largest is 1 GiB).
-const FAR: u32 = 1 << 30;
+use crate::window::{is_near, is_too_much, HELD};
 
 /// Packets that a sender may have sent without being seen, at most; more is another way of numbering, unless it is known that
 /// the sender counts this connection's packets alone.
@@ -30,7 +28,7 @@ pub(crate) struct Side {
     /// When the segment came by that a round-trip time is being measured with ([`UNTIMED`] if none is), and its end.
     timed_at: Time,
     timed_end: SeqNum,
-    /// Everything below was acknowledged.
+    /// Everything below was acknowledged, or must have been: no more than [`HELD`] lie between this and `nxt`.
     una: SeqNum,
     /// Everything below was sent.
     nxt: SeqNum,
@@ -123,7 +121,7 @@ impl Side {
     /// Whether `seq` lies where numbers of this side may lie now.
     #[inline]
     pub fn is_near(&self, seq: SeqNum) -> bool {
-        !self.known || seq.offset_from(self.nxt).unsigned_abs() < FAR
+        !self.known || is_near(seq, self.nxt)
     }
 
     /// Whether `seq` is among the numbers that a window of any use may hold: between a window below what was
@@ -196,6 +194,7 @@ impl Side {
     /// A packet, not a SYN, that takes up `range`. True when it is not just the next one.
     #[inline]
     pub fn advance(&mut self, at: Time, range: SeqRange) -> bool {
+        debug_assert!(self.is_near(range.start), "{range:?} passed the door");
         if !self.sent {
             self.sent = true;
             if !self.known {
@@ -219,6 +218,9 @@ impl Side {
                 self.nxt = range.end;
             }
         }
+        if is_too_much(self.una, self.nxt) {
+            self.una = self.nxt - HELD;
+        }
         !next
     }
 
@@ -238,9 +240,10 @@ impl Side {
     /// acknowledges what never came by, or repeats itself as after a loss.
     #[inline]
     pub fn acked(&mut self, at: Time, ack: SeqNum, again: bool) -> bool {
+        debug_assert!(self.is_near(ack), "{ack} passed the door");
         if !self.sent {
             // Its packets do not come by here, or not yet.
-            if !self.known || (ack.is_after(self.nxt) && self.is_near(ack)) {
+            if !self.known || ack.is_after(self.nxt) {
                 self.una = ack;
                 self.nxt = ack;
                 self.known = true;

@@ -2,6 +2,8 @@
 
 use rexmit_wire::mptcp::DataNumber;
 
+use crate::window::MOST_STRAYS;
+
 /// A number further than this from the highest is none of the connection's: twice the largest window there is.
 const FAR: u64 = 1 << 31;
 
@@ -11,6 +13,8 @@ const FAR: u64 = 1 << 31;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Numbering {
     known: Option<Known>,
+    /// Numbers in a row that are none of the connection's.
+    strays: u8,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -57,12 +61,16 @@ impl Numbering {
         };
         let ahead = full.wrapping_sub(known.highest) as i64;
         if ahead.unsigned_abs() > FAR {
-            return if known.low && !low {
+            self.strays = self.strays.saturating_add(1);
+            // So many in a row: the capture missed gigabytes of it.
+            let moved = self.strays > MOST_STRAYS;
+            return if moved || (known.low && !low) {
                 self.anew(full, low)
             } else {
                 Placed::Far
             };
         }
+        self.strays = 0;
         if ahead > 0 {
             known.highest = full;
         }
@@ -70,6 +78,7 @@ impl Numbering {
     }
 
     fn anew(&mut self, first: u64, low: bool) -> Placed {
+        self.strays = 0;
         self.known = Some(Known {
             origin: first,
             highest: first,
@@ -107,5 +116,24 @@ mod tests {
         assert_eq!(numbering.place(whole), Placed::Anew(0));
         assert_eq!(numbering.place(DataNumber::Low(7)), Placed::At(-2));
         assert_eq!(numbering.place(DataNumber::Full(5)), Placed::Far);
+    }
+
+    #[test]
+    fn a_connection_that_has_moved_is_followed() {
+        let mut numbering = Numbering::default();
+        numbering.begin(0);
+        let far = |at: u64| DataNumber::Full((1 << 40) + at);
+        for at in 0..3 * u64::from(MOST_STRAYS) {
+            assert_eq!(numbering.place(far(at)), Placed::Far);
+            // It has not moved as long as its own numbers come.
+            if at % u64::from(MOST_STRAYS) == 7 {
+                assert_eq!(numbering.place(DataNumber::Full(8)), Placed::At(7));
+            }
+        }
+        for at in 0..u64::from(MOST_STRAYS) {
+            assert_eq!(numbering.place(far(at)), Placed::Far);
+        }
+        assert_eq!(numbering.place(far(100)), Placed::Anew(0));
+        assert_eq!(numbering.place(far(90)), Placed::At(-10));
     }
 }

@@ -75,6 +75,7 @@ exact_struct!(Counters {
     evicted,
     evicted_openings,
     strays,
+    stray_blocks,
     stray_resets,
     steps_back,
     longest_step_back,

@@ -385,3 +385,47 @@ fn the_way_past_the_points_shows_whatever_the_clocks_are() {
     assert_eq!(clocks.0[1].ahead(0), (700 * SECOND) as f64);
     assert_eq!(clocks.0[1].time(701 * SECOND), SECOND);
 }
+
+/// A GiB and a half away. The first are left out at both points, until it is certain that the connection is there now.
+#[test]
+fn a_connection_that_has_moved_is_followed() {
+    let mut seen = ten(|_| true, flow());
+    let moved = |i: u16| {
+        packet(
+            flow(),
+            1000 + 100 * u32::from(i) + (3 << 29),
+            1,
+            100,
+            50 + i,
+        )
+    };
+    for i in 0..20_u16 {
+        seen.push((100 + i64::from(i), 0, moved(i)));
+        seen.push((105 + i64::from(i), 1, moved(i)));
+    }
+    let rows = followed(2, seen);
+    let packets: Vec<u64> = rows.legs.iter().map(|leg| leg.packets).collect();
+    assert_eq!(packets[0], 10);
+    assert!(
+        packets.len() == 2 && (10..20).contains(&packets[1]),
+        "{packets:?}"
+    );
+    assert!(
+        rows.followed.iter().all(|row| row.lost.is_none()),
+        "{:?}",
+        rows.followed
+    );
+}
+
+#[test]
+fn an_acknowledgement_of_what_is_far_says_nothing() {
+    let mut seen = ten(|i| i != 9, flow());
+    let back = |ack: u32, id: u16| packet(flow().reversed(), 1, ack, 0, id);
+    for (at, headers) in [(40, back(1_100, 1)), (50, back(1_900 + (3 << 29), 2))] {
+        seen.push((at, 1, headers));
+        seen.push((at + 5, 0, headers));
+    }
+    let rows = followed(2, seen);
+    let lost = rows.followed.iter().filter(|row| row.lost.is_some());
+    assert_eq!(lost.count(), 1);
+}

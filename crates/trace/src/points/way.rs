@@ -11,11 +11,21 @@ use super::rows::{Each, Kind, Lost};
 use super::Mark;
 use crate::measures::percentiles::Percentiles;
 use crate::sender_view::{Line, Spans};
+use crate::window::{is_place_near, MOST_STRAYS};
 
 /// Copies that were lost and are remembered.
 const REMEMBERED: usize = 4_096;
 /// Matches without choice that show whether a packet keeps its identification on its way.
 const SHOWN: u32 = 4;
+
+/// Whether a packet's number is none of a direction's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Astray {
+    No,
+    LeftOut,
+    /// It is the first of what the direction has become.
+    Moved,
+}
 
 /// When a packet came by at a point: by the point's clock, and by that of the first of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -111,6 +121,8 @@ pub(super) struct Way {
     pub firsts: Each<Option<u64>>,
     pub line: Option<Line>,
     pub near: i64,
+    /// Packets in a row whose numbers are not near.
+    strays: u8,
     pub isn: Option<SeqNum>,
     /// What came by at each point.
     pub passed: Each<Spans>,
@@ -152,6 +164,26 @@ impl Way {
     pub fn place(&mut self, seq: SeqNum) -> i64 {
         let line = *self.line.get_or_insert(Line::new(seq));
         line.place(seq, self.near)
+    }
+
+    /// The same, of one that is [near](crate::window).
+    pub fn near_place(&mut self, seq: SeqNum) -> Option<i64> {
+        let place = self.place(seq);
+        is_place_near(place, self.near).then_some(place)
+    }
+
+    /// A packet with this number is left out; or so many in a row were that the connection is another, or has moved.
+    pub fn is_astray(&mut self, seq: SeqNum) -> Astray {
+        if self.near_place(seq).is_some() {
+            self.strays = 0;
+            return Astray::No;
+        }
+        self.strays = self.strays.saturating_add(1);
+        if self.strays > MOST_STRAYS {
+            Astray::Moved
+        } else {
+            Astray::LeftOut
+        }
     }
 
     /// Whether a packet's identification stays the same on its way.

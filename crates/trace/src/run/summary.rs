@@ -83,6 +83,13 @@ impl Summary {
                 of(counters.strays, "packet fits", "packets fit")
             ));
         }
+        if counters.stray_blocks > 0 {
+            self.warnings.push(format!(
+                "{} numbers that their connections are nowhere near: left out; a device that changes sequence numbers may \
+                 leave those in blocks as they are",
+                of(counters.stray_blocks, "SACK block has", "SACK blocks have")
+            ));
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use super::pieces::{Copy, Covered, Piece, ORIGINAL};
 use super::steps::packets;
 use super::SenderView;
 use crate::event::{Acked, Event, SenderEvent};
+use crate::window::is_place_near;
 
 /// How far beyond what was seen an acknowledgement may lie to count as one for packets that the capture missed: the
 /// largest window without scaling, or what the receiver offers.
@@ -81,7 +82,8 @@ impl SenderView {
         let line = self.board.line_from(event.ack);
         let place = line.place(event.ack, self.board.pieces.nxt());
         let beyond = place - self.board.pieces.nxt();
-        if beyond > i64::from(self.receiver.window.unwrap_or(0).max(LEAST_WINDOW)) {
+        let near = is_place_near(place, self.board.pieces.nxt());
+        if !near || beyond > i64::from(self.receiver.window.unwrap_or(0).max(LEAST_WINDOW)) {
             return;
         }
         let at = self.times.not_before(at);
@@ -219,7 +221,8 @@ impl SenderView {
             return;
         }
         let segments = (place - self.board.pieces.nxt()) as u32;
-        self.measured.row.capture_losses += segments.div_ceil(self.mss);
+        let missed = &mut self.measured.row.capture_losses;
+        *missed = missed.saturating_add(segments.div_ceil(self.mss));
         self.unseen(place, unseen(seen, at));
     }
 
@@ -234,7 +237,7 @@ impl SenderView {
         let blocks = ack.blocks.as_slice();
         for (i, block) in blocks.iter().enumerate() {
             let (start, end) = places(block);
-            if start >= end || end > nxt {
+            if start >= end || end > nxt || !is_place_near(start, nxt) {
                 continue;
             }
             let within_next = || {

@@ -8,9 +8,8 @@ use super::open::Open;
 use super::pieces::{Copy, Covered, Piece, ORIGINAL};
 use super::SenderView;
 use crate::event::{packets_of, Event, SenderEvent, Sent, SentKind};
+use crate::window::is_place_near;
 
-/// Farther away than this a packet is not of this connection: more than the largest window (RFC 7323 §2.3).
-const FAR: i64 = 1 << 30;
 /// A packet seen twice within this time was doubled by the capture rather than the network.
 const AT_ONCE: Duration = Duration::from_micros(500);
 /// Pieces that a gap is laid out in at most.
@@ -52,7 +51,8 @@ impl SenderView {
         let nxt = self.board.pieces.nxt();
         let start = line.place(event.seq, nxt);
         let end = start + i64::from(range.len());
-        if start > nxt + FAR || end < self.board.pieces.una() - FAR {
+        // Packets that the capture missed, or that come in another order, may have moved this on from what the door has seen.
+        if !is_place_near(start, nxt) {
             return;
         }
         let sent = self.times.not_before(at);

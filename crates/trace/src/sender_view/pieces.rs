@@ -6,6 +6,7 @@ use rexmit_time::Time;
 use rexmit_wire::SeqNum;
 
 use crate::search::partition_near;
+use crate::window::HELD;
 
 /// Stands for the number of a copy that is no retransmission: the first.
 pub(super) const ORIGINAL: u32 = u32::MAX;
@@ -170,9 +171,26 @@ impl Pieces {
             overtaken: false,
             jumped: false,
         };
+        debug_assert!(self.nxt < end, "pieces are in order");
         self.segments += piece.len().div_ceil(self.mss);
         self.nxt = end;
         self.pieces.push_back(piece);
+        let first = end - i64::from(HELD);
+        if self.una < first {
+            self.let_go(first);
+        }
+    }
+
+    /// Everything below `una` has arrived, and nothing has acknowledged it.
+    #[cold]
+    fn let_go(&mut self, una: i64) {
+        self.una = una;
+        let to = self.cut(una);
+        let gone = self.pieces.range(self.edge.min(to)..to);
+        self.segments -= gone
+            .map(|piece| piece.len().div_ceil(self.mss))
+            .sum::<u32>();
+        self.edge = self.edge.max(to);
     }
 
     /// Puts a piece that was sent and acknowledged before the first one kept in front of it.

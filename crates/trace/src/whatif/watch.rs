@@ -8,6 +8,7 @@ use rexmit_wire::{SeqNum, SeqRange};
 
 use super::setting::MOST_THRESHOLD;
 use crate::event::{Acked, Sent, SentKind};
+use crate::window::is_too_much;
 
 /// Packets outstanding that are remembered; a sender with more has its oldest forgotten.
 const MOST_SEGMENTS: usize = 1 << 16;
@@ -156,6 +157,9 @@ impl Watch {
     }
 
     fn sent_new(&mut self, sent: &Sent) {
+        if self.una.is_some_and(|una| is_too_much(una, sent.range.end)) {
+            self.begin_anew();
+        }
         let una = *self.una.get_or_insert(sent.range.start);
         if self.packets.is_empty() {
             self.open(sent.at, una);
@@ -179,6 +183,15 @@ impl Watch {
             stand.wait.last_sent = sent.at;
             stand.wait.outstanding = outstanding;
         }
+    }
+
+    /// Nothing was acknowledged for so long that what waits has no order: nothing is known of it any more.
+    #[cold]
+    fn begin_anew(&mut self) {
+        self.una = None;
+        self.packets.clear();
+        (self.outstanding, self.sacked) = (0, 0);
+        (self.timed, self.recover, self.stand) = (None, None, None);
     }
 
     fn sent_again(&mut self, sent: &Sent, number: u32) {

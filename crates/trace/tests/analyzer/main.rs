@@ -10,3 +10,4 @@ mod paths;
 mod properties;
 mod run;
 mod script;
+mod window;

@@ -57,7 +57,7 @@ impl Board {
             }
         }
         self.note_delivered(report);
-        report.newly_delivered = self.delivered - prior_delivered;
+        report.newly_delivered = self.delivered.wrapping_sub(prior_delivered);
         true
     }
 
@@ -90,8 +90,9 @@ impl Board {
             retransmitted: Some(self.retransmitted),
         };
         if let Some(told) = dsack::decide(true, &view) {
-            self.reported += told.segments;
-            self.delivered += if told.doubted { 0 } else { told.segments };
+            self.reported = self.reported.wrapping_add(told.segments);
+            let arrived = if told.doubted { 0 } else { told.segments };
+            self.delivered = self.delivered.wrapping_add(arrived);
         }
     }
 
@@ -101,7 +102,8 @@ impl Board {
         let acked = report.acked.iter().filter(|piece| !piece.sacked);
         let sacked = report.sacked.iter().map(|index| &self.pieces[*index]);
         for piece in acked.chain(sacked) {
-            self.delivered += piece.packets;
+            // It wraps in the kernel, too.
+            self.delivered = self.delivered.wrapping_add(piece.packets);
             if latest.is_none_or(|one| sent_after(piece.sent, piece.end, one.sent, one.end)) {
                 latest = Some(piece);
             }

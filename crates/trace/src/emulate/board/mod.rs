@@ -1,5 +1,8 @@
 //! What was sent and not acknowledged: one scoreboard for all emulated senders. `acknowledge` takes acknowledgements in,
 //! `report` is what one tells, and `order` is the order of sending.
+//!
+//! Pieces are found by their numbers, which have an order because all lie within one [window](crate::window): the sender view
+//! tells of near numbers alone, and what would be more than is held is let go.
 
 mod acknowledge;
 mod order;
@@ -13,6 +16,7 @@ use rexmit_wire::{SeqNum, SeqRange};
 use super::profile::MOST_PROFILES;
 use crate::event::{Sent, SentKind};
 use crate::search::partition_near;
+use crate::window::{is_near, is_too_much, HELD};
 
 pub use order::Order;
 use order::Transmission;
@@ -20,6 +24,10 @@ pub use report::AckReport;
 
 /// Pieces of the queue that are kept; what is sent beyond it pushes out the oldest.
 const MOST_PIECES: usize = 1 << 16;
+
+/// No sender's segments are smaller (`tcp_min_snd_mss` of Linux), whatever a peer asks for: counts of packets stay far below
+/// what 32 bits hold.
+const LEAST_MSS: u32 = 48;
 
 /// Stamps whose time of sending is remembered.
 const STAMPS: usize = 64;
@@ -95,7 +103,7 @@ impl Board {
         Board {
             una: SeqNum::default(),
             nxt: SeqNum::default(),
-            mss: mss.max(1),
+            mss: mss.max(LEAST_MSS),
             sack,
             pieces: recycled.pieces,
             out: 0,
@@ -225,6 +233,9 @@ impl Board {
     /// Something new was sent.
     pub fn push(&mut self, sent: &Sent) {
         self.note_stamp(sent);
+        if !is_near(sent.range.start, self.nxt) {
+            self.begin_anew(sent.range.start);
+        }
         let start = if sent.range.start.is_before(self.nxt) {
             self.nxt
         } else {
@@ -239,13 +250,8 @@ impl Board {
         let packets = self.packets_in(len.saturating_sub(fin));
         self.order.push(sent.at, start, end);
         if self.pieces.len() == MOST_PIECES {
-            if let Some(first) = self.pieces.pop_front() {
-                self.out -= first.packets;
-                if first.start.is_before(self.highest) {
-                    self.below_highest -= first.packets;
-                }
-                self.sacked -= if first.sacked { first.packets } else { 0 };
-            }
+            self.let_go_first();
+            self.trim_order();
         }
         self.pieces.push_back(Piece {
             start,
@@ -263,12 +269,62 @@ impl Board {
         });
         self.out += packets;
         self.nxt = end;
+        if is_too_much(self.una, end) {
+            self.let_go_below(end - HELD);
+        }
     }
 
-    /// The pieces of a range, cut where it begins and ends.
+    /// What was sent begins somewhere else: the first that was told of had been sent long before.
+    #[cold]
+    fn begin_anew(&mut self, first: SeqNum) {
+        self.pieces.clear();
+        (self.out, self.sacked, self.below_highest) = (0, 0, 0);
+        self.begin(first);
+        self.trim_order();
+    }
+
+    /// Forgets the oldest piece, as if it had been acknowledged.
+    #[cold]
+    fn let_go_first(&mut self) {
+        let Some(first) = self.pieces.pop_front() else {
+            return;
+        };
+        self.out -= first.packets;
+        if first.start.is_before(self.highest) {
+            self.below_highest -= first.packets;
+        }
+        self.sacked -= if first.sacked { first.packets } else { 0 };
+    }
+
+    /// Forgets all pieces below `una`.
+    #[cold]
+    fn let_go_below(&mut self, una: SeqNum) {
+        while let Some(first) = self
+            .pieces
+            .front()
+            .filter(|first| first.start.is_before(una))
+        {
+            if first.end.is_after(una) {
+                self.split(0, una);
+            }
+            self.let_go_first();
+        }
+        self.una = una;
+        if self.sacked == 0 || self.highest.is_before(una) {
+            self.highest = una;
+            self.below_highest = 0;
+        }
+        self.trim_order();
+    }
+
+    /// The pieces of a range, cut where it begins and ends; none of one that is not near.
     pub fn locate(&mut self, range: SeqRange) -> core::ops::Range<usize> {
+        if !is_near(range.start, self.nxt) {
+            return 0..0;
+        }
         let from = self.cut(range.start);
         let to = self.cut(range.end);
+        debug_assert!(from <= to, "{range:?} is in order");
         from..to
     }
 
@@ -308,7 +364,8 @@ impl Board {
         if second.start.is_before(self.highest) {
             self.below_highest += added;
         } else if whole.start.is_before(self.highest) {
-            self.below_highest -= whole.packets - first.packets;
+            // The cut may find more packets in the first part than were counted of both.
+            self.below_highest = self.below_highest + first.packets - whole.packets;
         }
         self.pieces[index] = first;
         self.pieces.insert(index + 1, second);
@@ -320,7 +377,7 @@ impl Board {
         self.order.push(sent.at, sent.range.start, sent.range.end);
         let nxt = self.nxt;
         for piece in self.pieces.range_mut(pieces) {
-            self.retransmitted += piece.packets;
+            self.retransmitted = self.retransmitted.wrapping_add(piece.packets);
             piece.sent = sent.at;
             piece.seen = true;
             piece.stamp = sent.stamp;

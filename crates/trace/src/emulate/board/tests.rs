@@ -4,6 +4,7 @@ use rexmit_wire::{Flags, SeqNum, SeqRange};
 
 use super::{AckReport, Board, Recycled};
 use crate::event::{Acked, Sent, SentKind};
+use crate::window::HELD;
 
 const MSS: u32 = 1_000;
 const FIRST: SeqNum = SeqNum::new(u32::MAX - 1_500);
@@ -175,4 +176,50 @@ proptest::proptest! {
             proptest::prop_assert_eq!(walked, by_time);
         }
     }
+}
+
+/// Without acknowledgements, through all numbers and more.
+#[test]
+fn what_lies_a_window_below_the_highest_has_arrived() {
+    const LARGE: u32 = 1 << 28;
+    let mut board = board_of(2);
+    let mut next = board.nxt;
+    for ms in 10..50 {
+        let range = SeqRange::new(next, LARGE);
+        board.push(&Sent {
+            range,
+            ..sent(ms, 0)
+        });
+        next = range.end;
+        let head = board.head().expect("what was sent last").start;
+        assert_eq!((head, board.nxt), (board.una, next));
+        assert!(next.offset_from(head) as u32 <= HELD);
+        let out: u32 = board.pieces().map(|piece| piece.packets).sum();
+        assert_eq!(board.out, out);
+    }
+    let last = board.locate(SeqRange::new(next - LARGE, LARGE));
+    assert_eq!(board.packets(&last), board.at(last.start).packets);
+    let none = board.locate(SeqRange::new(next + (1 << 31), MSS));
+    assert!(none.is_empty());
+}
+
+#[test]
+fn a_piece_that_is_cut_counts_what_is_below_the_highest() {
+    let mut board = Board::new(MSS, true, Recycled::default());
+    board.begin(FIRST);
+    // Forty bytes more than a segment are one, as options may take them; of two parts each is one.
+    board.push(&Sent {
+        range: SeqRange::new(FIRST, 2 * MSS + 40),
+        ..sent(0, 0)
+    });
+    board.locate(SeqRange::new(FIRST + 10, 10));
+    board.locate(SeqRange::new(FIRST + 20 + MSS + 41, 10));
+    ack(&mut board, 0, 1..2, 0);
+    board.locate(SeqRange::new(FIRST + MSS + 500, 10));
+    let below: u32 = board
+        .pieces()
+        .filter(|piece| piece.start.is_before(board.highest))
+        .map(|piece| piece.packets)
+        .sum();
+    assert_eq!(board.reach(), below);
 }

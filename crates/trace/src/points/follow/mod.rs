@@ -130,7 +130,8 @@ impl Follow {
             return;
         };
         if reverse.line.is_some() {
-            reverse.acked = reverse.acked.max(reverse.place(headers.ack));
+            let acked = reverse.near_place(headers.ack).unwrap_or(i64::MIN);
+            reverse.acked = reverse.acked.max(acked);
         }
     }
 

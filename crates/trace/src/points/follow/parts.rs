@@ -30,7 +30,7 @@ impl Follow {
         if of.flows[point].is_some_and(|flow| flow != headers.flow) {
             return None;
         }
-        let start = of.place(headers.seq);
+        let start = of.near_place(headers.seq)?;
         let end = start + i64::from(headers.payload_len);
         // What is not found yet, from the newest packet on.
         let mut left = Spans::default();

@@ -6,7 +6,7 @@ use rexmit_wire::Headers;
 use super::route::{Route, MOST_ROUTES};
 use super::{kind_of, Follow};
 use crate::points::rows::{Each, Kind};
-use crate::points::way::{Entry, Sight, Way};
+use crate::points::way::{Astray, Entry, Sight, Way};
 use crate::points::Mark;
 
 /// Packets that are remembered after they were settled, so that what the network or a capture doubled is known.
@@ -136,7 +136,8 @@ impl Follow {
         way
     }
 
-    /// A packet came by that no other point has shown.
+    /// A packet came by that no other point has shown. What the [window](crate::window) of its direction leaves out, each
+    /// capture's own analysis counts.
     pub(super) fn seen_first(
         &mut self,
         mark: Mark,
@@ -145,10 +146,20 @@ impl Follow {
         headers: &Headers,
     ) -> u32 {
         let way = self.way_of(point, headers.flow);
-        if headers.flags.syn() && !headers.flags.rst() {
-            let isn = self.ways[way as usize].as_ref().and_then(|way| way.isn);
-            if isn.is_some_and(|isn| isn != headers.seq) {
+        if let Some(of) = self.ways[way as usize]
+            .as_mut()
+            .filter(|_| !headers.flags.rst())
+        {
+            let astray = of.is_astray(headers.seq);
+            let syn = headers.flags.syn();
+            let begins = syn
+                && of
+                    .isn
+                    .map_or(astray != Astray::No, |isn| isn != headers.seq);
+            if begins || astray == Astray::Moved {
                 self.end_connection(way);
+            } else if astray == Astray::LeftOut {
+                return way;
             }
         }
         let Some(of) = self.ways[way as usize].as_mut() else {
