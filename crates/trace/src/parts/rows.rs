@@ -76,6 +76,7 @@ exact_struct!(Counters {
     evicted_openings,
     strays,
     stray_resets,
+    failures,
     steps_back,
     longest_step_back,
 });
@@ -84,6 +85,7 @@ exact_struct!(Rows {
     retransmissions,
     whatif,
     totals,
+    failed,
 });
 
 impl<T: Exact> Exact for Of<T> {

@@ -5,13 +5,13 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::slice::from_mut;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use rexmit_time::Time;
 
-use super::decode::Counted;
-use super::decode::Packet;
+use super::decode::{give, Counted, Packet};
 use super::hosts::Hosts;
 use super::promptly::{Promptly, Span};
 use super::stream::Stream;
@@ -87,9 +87,7 @@ impl Batch {
                     analyzer.prefetch(packet.hash, step);
                 }
             }
-            for packet in some {
-                packet.give(analyzer, &mut signals);
-            }
+            give(some, &mut signals, from_mut(analyzer), |_| 0);
         }
         drop(signals);
         self.packets.clear();
@@ -201,6 +199,7 @@ impl Background {
         }
         let mut counters = Counters::default();
         state.counters.iter().for_each(|one| counters.add(one));
+        counters.failures.add(state.hosts.failures());
         Summary::new(&state.counted, counters, Vec::new())
     }
 }
@@ -360,11 +359,12 @@ impl Shared {
         }
         let mut state = self.lock();
         let rows = state.hosts.end();
+        let mut counters = Counters::default();
+        counters.failures.add(state.hosts.failures());
         if !rows.is_empty() {
             state.ready.push_back(rows);
         }
         drop(state);
-        let mut counters = Counters::default();
         for shard in &self.shards {
             let shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
             counters.add(&shard.counters());
