@@ -75,7 +75,9 @@ fn defect(panic: &PanicHookInfo<'_>) -> String {
         .copied()
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     let place = panic.location().map_or_else(String::new, |place| {
-        format!("{}:{}: ", place.file(), place.line())
+        // Of the standard library, as it is known everywhere.
+        let file = place.file().rsplit("/library/").next();
+        format!("{}:{}: ", file.unwrap_or_default(), place.line())
     });
     let words = message.unwrap_or("a panic").split_whitespace();
     let message = words.collect::<Vec<_>>().join(" ");

@@ -174,14 +174,15 @@ impl Background {
             self.shared.done.notify_all();
             return Next::Rows(rows);
         }
+        if let Some((summary, error)) = &state.ended {
+            return Next::End(summary.clone(), error.clone());
+        }
         if state.panicked {
-            let summary = Box::default();
+            // What was read and given before it stays.
+            let summary = Box::new(state.so_far());
             return Next::End(summary, Some("the analysis failed: a defect".to_owned()));
         }
-        match &state.ended {
-            Some((summary, error)) => Next::End(summary.clone(), error.clone()),
-            None => Next::Wait,
-        }
+        Next::Wait
     }
 
     /// How far it is.
@@ -197,10 +198,7 @@ impl Background {
         if let Some((summary, _)) = &state.ended {
             return (**summary).clone();
         }
-        let mut counters = Counters::default();
-        state.counters.iter().for_each(|one| counters.add(one));
-        counters.failures.add(state.hosts.failures());
-        Summary::new(&state.counted, counters, Vec::new())
+        state.so_far()
     }
 }
 
@@ -459,6 +457,13 @@ impl Shared {
 }
 
 impl State {
+    fn so_far(&self) -> Summary {
+        let mut counters = Counters::default();
+        self.counters.iter().for_each(|one| counters.add(one));
+        counters.failures.add(self.hosts.failures());
+        Summary::new(&self.counted, counters, Vec::new())
+    }
+
     fn push(&mut self, shard: usize, work: Work) {
         self.queues[shard].push_back(work);
         self.waiting += 1;

@@ -1,14 +1,16 @@
 //! A defect in one connection costs that connection: all others are as in a capture without it.
 
 use std::collections::BTreeMap;
+use std::io::Cursor;
 use std::sync::Arc;
 
 use rexmit_time::{Duration, Time};
 use rexmit_trace::analyzer::{Rows, MOST_NAMED};
 use rexmit_trace::fault::{Fault, Moment};
-use rexmit_trace::run::{Promptly, Summary};
+use rexmit_trace::run::{Background, Next, Promptly, Source, Summary};
 use rexmit_trace::settings::Settings;
 use rexmit_trace::whatif::Plan;
+use rexmit_wire::capture::{Frame, Reader};
 use rexmit_wire::{FlowKey, Headers};
 
 use crate::multipath::many as subflows;
@@ -312,4 +314,46 @@ fn very_many_that_fail_are_counted_and_some_are_named() {
     assert!(failures.count > 300, "{}", failures.count);
     assert_eq!(failures.named.len(), MOST_NAMED);
     assert_eq!(threads(&captures, &few, 2).1, summary);
+}
+
+/// A capture whose reading panics behind so many packets.
+struct Breaks<'r>(Reader<'r>, u32);
+
+impl Source for Breaks<'_> {
+    type Error = <Reader<'static> as Source>::Error;
+
+    fn advance(&mut self) -> Result<bool, Self::Error> {
+        self.1 -= 1;
+        assert!(self.1 > 0, "a defect outside of any connection");
+        self.0.advance()
+    }
+
+    fn frame(&self) -> Option<Frame<'_>> {
+        self.0.frame()
+    }
+}
+
+#[test]
+fn a_panic_outside_of_connections_leaves_the_rows_so_far() {
+    let packets = on_wire(&many(1_500));
+    assert!(packets.len() > 40_000);
+    for jobs in 1..=2 {
+        let file = Cursor::new(pcap(&packets, 65_535));
+        let open = move || Reader::new(file).map(|reader| Breaks(reader, 40_000));
+        let run = Background::new(open, &settings(), jobs);
+        let mut connections = 0;
+        loop {
+            match run.next(std::time::Duration::from_secs(1)) {
+                Next::Rows(rows) => connections += rows.connections.len(),
+                Next::Wait => {}
+                Next::End(summary, error) => {
+                    assert_eq!(error.unwrap(), "the analysis failed: a defect");
+                    assert!(summary.frames >= 32_768, "{}", summary.frames);
+                    break;
+                }
+            }
+        }
+        // On several threads it depends on how far they had come.
+        assert!(connections > 500 || jobs > 1, "{connections}");
+    }
 }
