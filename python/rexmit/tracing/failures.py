@@ -7,9 +7,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Final
 
-from rexmit.sources import STDIN
+from rexmit.sources.capture import is_address
 from rexmit.tracing.source import Facts, Failure
 from rexmit.wording import count
 
@@ -41,14 +42,19 @@ def warnings(facts: Facts) -> Iterator[str]:
 
 
 def command(failure: Failure, captures: Sequence[str]) -> str:
-    """What copies the packets between the connection's ends into a capture of their own. A pipe is
-    not there any more: the capture is whatever was kept of it.
+    """What copies the packets between the connection's ends into a capture of their own. What came
+    from a pipe or an interface is not there any more: the capture is whatever was kept of it.
     """
-    kept = ["CAPTURE" if path == STDIN else path for path in captures] or ["CAPTURE"]
+    kept = [path if _is_kept(path) else "CAPTURE" for path in captures] or ["CAPTURE"]
     ends = f"host {failure.client} and host {failure.server}"
     ports = f"tcp port {failure.client_port} and tcp port {failure.server_port}"
     words = ["rexmit", "trace", *kept, "--filter", f"{ends} and {ports}"]
     return shlex.join([*words, "--annotate", "failed.pcapng"])
+
+
+def _is_kept(path: str) -> bool:
+    there = Path(path)
+    return is_address(path) or there.is_file() or (not there.exists() and there.suffix != "")
 
 
 def _end(address: str, port: int) -> str:
