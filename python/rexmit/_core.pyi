@@ -331,6 +331,9 @@ class Points:
         """TCP packets followed so far."""
     def clocks(self) -> list[dict[str, Any]]:
         """Of each point its packets, and how its clock stands to the first point's."""
+    def failures(self) -> dict[str, Any]:
+        """Connections that could not be followed: `failed`, `failed_packets` and `failures` as
+        `Trace.summary` has them."""
     def stretches(self) -> list[list[Any]]:
         """Of each point what `aligned` needs to tell its times by the first point's clock."""
 
@@ -448,7 +451,8 @@ class Trace:
     as the emulations judge them: their confidences are no probabilities. `stacks` are the
     emulations that take part, as in `emulations`. With `stretch_s` rows come out in bounded time:
     by the capture's clock connections that are over end so often, and `wait_s` is how long rows
-    then wait for what other connections of their hosts show. Raises OSError for a file that cannot
+    then wait for what other connections of their hosts show. `fault` is for tests: the analysis of
+    connections with this port fails at this packet of theirs. Raises OSError for a file that cannot
     be opened, ValueError for a setting or an emulation that there is not.
     """
 
@@ -466,6 +470,7 @@ class Trace:
         stretch_s: float | None = None,
         wait_s: float | None = None,
         filter: str | None = None,  # noqa: A002 - libpcap's word
+        fault: tuple[int, int] | None = None,
     ) -> None: ...
     def next_batch(self, within_s: float | None = None) -> dict[str, Batch] | None:
         """The next rows of every table of `places` of `trace`; none when there are no more. With
@@ -488,7 +493,9 @@ class Trace:
         `packets` in the capture, `tcp_packets` and `connections` of them, `bytes` on the wire,
         `skipped` packets by reason, connections `evicted` to make room and `evicted_openings` of
         them that had only begun, `strays` that fit no connection, `stray_blocks` of SACK that fit
-        none, `stray_resets` without one,
+        none, `stray_resets` without one, connections `failed` and left out, `failed_packets` at
+        which they did and that came of them later, `failures` of them by name (start in seconds,
+        address and port of client and of server, defect),
         `steps_back` of the clock, `first_s` and `last_s`, `warnings` as sentences, the `settings`
         that were replayed, the pages of the emulated `stacks`, and of each of `files` its packets
         with the earliest and the latest time stamp in nanoseconds (None without packets).

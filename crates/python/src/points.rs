@@ -17,7 +17,7 @@ use crate::arrow::Batch;
 use crate::detached;
 use crate::error::Error;
 use crate::filter::Filter;
-use crate::trace::{Capture, Files};
+use crate::trace::{told, Capture, Files};
 
 /// Packets between two looks for signals.
 const SOME: usize = 1 << 16;
@@ -232,6 +232,14 @@ impl Points {
     fn progress(&self) -> u64 {
         let merged = self.merged.lock().unwrap_or_else(PoisonError::into_inner);
         merged.packets()
+    }
+
+    /// Connections that could not be followed, as `summary` of a trace has those that failed.
+    fn failures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let merged = self.merged.lock().unwrap_or_else(PoisonError::into_inner);
+        let dict = PyDict::new(py);
+        told::failures(&dict, merged.failures())?;
+        Ok(dict)
     }
 
     /// Of each point how its clock stands to the first point's, and what its captures hold.

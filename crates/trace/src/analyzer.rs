@@ -1,6 +1,7 @@
 //! Packets in, rows out: the connections of one capture, or of one shard of it.
 
 mod counters;
+mod failed;
 mod ready;
 #[cfg(test)]
 mod tests;
@@ -10,10 +11,16 @@ use rexmit_wire::table::{Hashed, Keyed, Slot, Table};
 use rexmit_wire::{FlowKey, Headers};
 
 use crate::connection::{Belongs, Common, Connection, Opening, Pair};
+use crate::contain::contain;
+use crate::fault::Moment;
 use crate::multipath::{Multipath, Signal};
 use crate::settings::Settings;
+use crate::whatif::Totals;
+
+use failed::{remains, AtWork, Remains};
 
 pub use counters::Counters;
+pub use failed::{Failure, Failures, MOST_NAMED};
 pub use ready::{Of, Rows};
 
 /// No packet is longer, in bytes: super-segments have 512 KiB at most (`GSO_MAX_SIZE` of Linux). A capture that says so is
@@ -62,6 +69,8 @@ pub struct Analyzer {
     /// How many both tables hold at most.
     capacity: usize,
     multipath: Multipath,
+    /// Connections that failed, whose further packets are left out.
+    remains: Table<Remains>,
     rows: Rows,
     counters: Counters,
     /// The next connection's number, and how far they are apart.
@@ -91,6 +100,7 @@ impl Analyzer {
             table: Table::new(capacity),
             capacity,
             multipath: Multipath::default(),
+            remains: remains(capacity),
             common: Common::new(settings),
             rows: Rows::default(),
             counters: Counters::default(),
@@ -106,7 +116,7 @@ impl Analyzer {
     pub fn counters(&self) -> Counters {
         Counters {
             stray_blocks: self.common.stray_blocks,
-            ..self.counters
+            ..self.counters.clone()
         }
     }
 
@@ -116,7 +126,8 @@ impl Analyzer {
         self.table.len() + self.openings.len()
     }
 
-    /// The next packet, in the capture's order.
+    /// The next packet, in the capture's order. A panic at it is the caller's to contain ([`Analyzer::fail_at`]); one at the
+    /// end of a connection is contained.
     #[inline]
     pub fn packet(&mut self, at: Time, headers: &Headers) {
         self.hashed_packet(at, headers, Hashed::of(&Pair(headers.flow)));
@@ -145,11 +156,17 @@ impl Analyzer {
             return;
         };
         let seen = connection.seen(at, headers, signal);
-        let place = connection.subflow();
-        let place = self
-            .multipath
-            .packet(place, &connection.whose(), &seen, &mut self.rows);
+        let place = connection
+            .subflow()
+            .or_else(|| self.multipath.join(&connection.whose(), &seen));
+        // Known before its Multipath TCP connection is written to.
         connection.is_subflow(place);
+        if let Some(place) = place {
+            self.multipath.packet(place, &seen, &mut self.rows);
+            if let Some(fault) = &self.common.settings.fault {
+                fault.happen(&headers.flow, Moment::Multipath);
+            }
+        }
     }
 
     /// As [`Analyzer::packet`], for a packet whose connection's hash is known.
@@ -175,7 +192,7 @@ impl Analyzer {
             if let Some(connection) = self.table.get(slot) {
                 if !connection.is_over(at, &self.common.settings) {
                     if connection.is_frozen() {
-                        connection.thaw(&self.common.offers, &mut self.common.spare);
+                        connection.thaw(&mut self.common);
                     }
                     match connection.belongs(headers) {
                         Belongs::Here => {
@@ -224,6 +241,9 @@ impl Analyzer {
 
     /// The first packet of a connection.
     fn begin(&mut self, at: Time, headers: &Headers, hash: Hashed) {
+        if !self.remains.is_empty() && self.is_of_failed(at, headers, hash) {
+            return;
+        }
         if headers.flags.rst() {
             self.counters.stray_resets += 1;
             return;
@@ -244,7 +264,7 @@ impl Analyzer {
     /// Has a connection that goes on where those are of which there is more than the first packet.
     fn unfold(&mut self, slot: Slot, hash: Hashed) -> Option<Slot> {
         let opening = self.openings.remove(slot)?;
-        let connection = opening.unfold(&mut self.common);
+        let connection = self.unfolded(&opening)?;
         Some(self.table.insert(hash, connection))
     }
 
@@ -256,14 +276,14 @@ impl Analyzer {
         let first = self.openings.len() > self.capacity / OPENINGS || self.table.is_empty();
         let ended = if first {
             let slot = self.openings.unused();
-            slot.and_then(|slot| self.openings.remove(slot))
-                .map(|opening| opening.unfold(&mut self.common))
+            let opening = slot.and_then(|slot| self.openings.remove(slot));
+            opening.map(|opening| self.unfolded(&opening))
         } else {
             let slot = self.table.unused();
-            slot.and_then(|slot| self.table.remove(slot))
+            slot.and_then(|slot| self.table.remove(slot)).map(Some)
         };
         let any = ended.is_some();
-        if let Some(connection) = ended {
+        if let Some(connection) = ended.flatten() {
             self.counters.evicted += 1;
             self.counters.evicted_openings += u64::from(first);
             self.ended(connection, true);
@@ -301,8 +321,15 @@ impl Analyzer {
 
     #[cold]
     fn freeze(&mut self, slot: Slot) {
-        if let Some(connection) = self.table.peek_mut(slot) {
-            connection.freeze(&mut self.common.offers, &mut self.common.spare);
+        let Some(connection) = self.table.peek_mut(slot) else {
+            return;
+        };
+        let common = &mut self.common;
+        let freeze = || connection.freeze(&mut common.offers, &mut common.spare);
+        if let Err(defect) = contain(freeze) {
+            if let Some(connection) = self.table.remove(slot) {
+                self.failed(&AtWork::of(&connection), &defect);
+            }
         }
     }
 
@@ -321,8 +348,9 @@ impl Analyzer {
             let slot = self.finished[1];
             self.finished[1] += 1;
             if let Some(opening) = self.openings.remove(slot) {
-                let connection = opening.unfold(&mut self.common);
-                self.ended(connection, false);
+                if let Some(connection) = self.unfolded(&opening) {
+                    self.ended(connection, false);
+                }
                 ended += 1;
             }
         }
@@ -339,7 +367,9 @@ impl Analyzer {
         let Some(opening) = self.openings.remove(slot) else {
             return;
         };
-        let connection = opening.unfold(&mut self.common);
+        let Some(connection) = self.unfolded(&opening) else {
+            return;
+        };
         if connection.is_over(now, &self.common.settings) {
             self.ended(connection, false);
         } else {
@@ -353,14 +383,22 @@ impl Analyzer {
         }
     }
 
-    fn ended(&mut self, mut connection: Connection, evicted: bool) {
-        connection.thaw(&self.common.offers, &mut self.common.spare);
+    fn ended(&mut self, connection: Connection, evicted: bool) {
+        let of = AtWork::of(&connection);
+        if let Err(defect) = contain(|| self.close(connection, evicted)) {
+            self.failed(&of, &defect);
+        }
+    }
+
+    fn close(&mut self, mut connection: Connection, evicted: bool) {
+        connection.thaw(&mut self.common);
         let (id, start, flow) = (connection.id(), connection.start, connection.flow());
         let subflow = connection.subflow();
         let row = connection.finish(evicted, &mut self.common);
+        // What sums up is added last, when nothing can fail any more.
+        let mut totals = Totals::default();
         if let Some(plan) = &self.common.settings.whatif {
-            let rows = &mut self.common.whatif;
-            self.rows.totals.take(rows, plan.detailed(), &row);
+            totals.take(&mut self.common.whatif, plan.detailed(), &row);
         }
         if let Some(place) = subflow {
             self.multipath
@@ -377,6 +415,7 @@ impl Analyzer {
             Some(place) => self.multipath.end(place, row, &mut self.rows),
             None => self.rows.connections.push(row),
         }
+        self.rows.totals.append(&totals);
     }
 
     #[cold]

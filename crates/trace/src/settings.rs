@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rexmit_time::Duration;
 
 use crate::emulate::Chosen;
+use crate::fault::Fault;
 use crate::run::Promptly;
 use crate::whatif::Plan;
 
@@ -35,6 +36,8 @@ pub struct Settings {
     pub whatif: Option<Arc<Plan>>,
     /// Rows come out in bounded time; none: when there are many, or at the end.
     pub promptly: Option<Promptly>,
+    /// A defect that tests plant.
+    pub fault: Option<Fault>,
 }
 
 impl Default for Settings {
@@ -50,6 +53,7 @@ impl Default for Settings {
             stacks: Chosen::default(),
             whatif: Some(Arc::default()),
             promptly: None,
+            fault: None,
         }
     }
 }

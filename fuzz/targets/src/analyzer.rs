@@ -241,6 +241,8 @@ fn analyze(script: &Script) {
     while analyzer.finish(3) {}
     analyzer.drain(&mut rows);
     let counters = analyzer.counters();
+    // A panic at the end of a connection is contained, and counted.
+    assert!(counters.failures.named.is_empty(), "{counters:#?}");
     assert_eq!(counters.packets, script.packets.len() as u64);
     assert_eq!(counters.connections, rows.connections.len() as u64);
     let halves = rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from rexmit.tracing import files
+from rexmit.tracing import failures, files
 from rexmit.tracing.source import Facts
 from rexmit.tracing.summary import Summary
 from rexmit.tracing.words import share
@@ -36,7 +36,7 @@ _STRANGE: Final = {
 def warnings(facts: Facts, made: Summary) -> list[str]:
     """What to know before the page is trusted."""
     totals, one_sided = made.totals, made.half_seen
-    told = [*facts.warnings, *files.warnings(made.captured)]
+    told = [*failures.warnings(facts), *facts.warnings, *files.warnings(made.captured)]
     if facts.evicted:
         told.append("--connections-limit says how many connections are remembered at a time")
     strange = unread(facts)

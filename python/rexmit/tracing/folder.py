@@ -38,7 +38,7 @@ from rexmit.store.plain_json import (
 )
 from rexmit.store.schema import polars_schema, scan_table
 from rexmit.store.trace_schema import ORDERS, POINT_TABLES, TABLES
-from rexmit.tracing.source import Batch, Facts, File, empty, together
+from rexmit.tracing.source import Batch, Facts, Failure, File, empty, together
 from rexmit.tracing.table_parts import TableParts, values
 
 META: Final = "trace.json"
@@ -70,6 +70,18 @@ _FILE: Final = shape(
     needed=("path", "packets", "first_s", "last_s"),
 )
 
+_FAILURE: Final = shape(
+    {
+        "start_s": number(),
+        "client": text,
+        "client_port": whole(),
+        "server": text,
+        "server_port": whole(),
+        "defect": text,
+    },
+    needed=("start_s", "client", "client_port", "server", "server_port", "defect"),
+)
+
 _CHECK: Final = shape(
     {
         "kind": one_of("trace"),
@@ -97,6 +109,9 @@ _CHECK: Final = shape(
                 "bytes": whole(),
                 "not_understood": mapping_of(whole()),
                 "evicted": whole(),
+                "failed": whole(),
+                "failed_packets": whole(),
+                "failures": list_of(_FAILURE),
                 "warnings": list_of(text),
                 "settings": list_of(text),
                 "stacks": list_of(text),
@@ -406,4 +421,5 @@ def _few_shown(names: pl.Series) -> pl.Series:
 
 def _facts(told: Mapping[str, Any]) -> Facts:
     files = tuple(File(**file) for file in told.get("files", ()))
-    return Facts(**{**told, "files": files})
+    failures = tuple(Failure(**failure) for failure in told.get("failures", ()))
+    return Facts(**{**told, "files": files, "failures": failures})

@@ -38,10 +38,26 @@ class File:
 
 
 @dataclass(frozen=True)
+class Failure:
+    """A connection that was left out, since its analysis failed: when its first packet came,
+    seconds since 1970, its ends, and where in this program the defect is.
+    """
+
+    start_s: float
+    client: str
+    client_port: int
+    server: str
+    server_port: int
+    defect: str
+
+
+@dataclass(frozen=True)
 class Facts:
     """What was read. `not_understood` counts packets by why they were left out, `evicted`
     connections that made room for others and `evicted_openings` of them that had hardly more than a
-    first packet, `warnings` are sentences (a capture that ends within a
+    first packet, `failed` connections that were left out since their analysis failed, `failures`
+    the latest of them, `failed_packets` the packets at which they failed and that came of them
+    later, `warnings` are sentences (a capture that ends within a
     packet, a clock that steps back), `settings` those under which the connections were replayed,
     `stacks` the emulated ones, `files` what each of the captures held.
     """
@@ -52,6 +68,9 @@ class Facts:
     not_understood: Mapping[str, int] = field(default_factory=dict)
     evicted: int = 0
     evicted_openings: int = 0
+    failed: int = 0
+    failed_packets: int = 0
+    failures: Sequence[Failure] = ()
     warnings: Sequence[str] = ()
     settings: Sequence[str] = ()
     stacks: Sequence[str] = ()
@@ -78,6 +97,9 @@ def together(each: Sequence[Facts], name: str) -> Facts:
         not_understood=dict(not_understood),
         evicted=sum(one.evicted for one in each),
         evicted_openings=sum(one.evicted_openings for one in each),
+        failed=sum(one.failed for one in each),
+        failed_packets=sum(one.failed_packets for one in each),
+        failures=tuple(failure for one in each for failure in one.failures),
         warnings=tuple(dict.fromkeys(told for one in each for told in one.warnings)),
         settings=tuple(dict.fromkeys(name for one in each for name in one.settings)),
         stacks=tuple(dict.fromkeys(name for one in each for name in one.stacks)),
@@ -330,6 +352,11 @@ def from_batch(tables: Mapping[str, _core.Batch]) -> Batch:
     return {name: pl.DataFrame(rows) for name, rows in tables.items()}
 
 
+def failures_of(told: Mapping[str, Any]) -> tuple[Failure, ...]:
+    """The connections that the core names as failed."""
+    return tuple(Failure(*one) for one in told["failures"])
+
+
 def facts_of(told: Mapping[str, Any], captures: Sequence[Capture]) -> Facts:
     """What the core's summary says of these captures."""
     spans = told["files"]
@@ -340,6 +367,9 @@ def facts_of(told: Mapping[str, Any], captures: Sequence[Capture]) -> Facts:
         not_understood=told["skipped"],
         evicted=told["evicted"],
         evicted_openings=told["evicted_openings"],
+        failed=told["failed"],
+        failed_packets=told["failed_packets"],
+        failures=failures_of(told),
         warnings=told["warnings"],
         settings=told.get("settings", []),
         stacks=told.get("stacks", []),

@@ -14,6 +14,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rexmit_trace::analyzer::Rows;
+use rexmit_trace::fault::{Fault, Moment};
 use rexmit_trace::run::{Background, Next, Promptly, Summary};
 use rexmit_trace::whatif::Totals;
 
@@ -67,7 +68,7 @@ impl Trace {
         clippy::too_many_arguments,
         reason = "each is an argument of its own in Python, by name"
     )]
-    #[pyo3(signature = (captures, *, jobs=None, whatif=None, most_connections=None, idle_s=None, linger_s=None, uncalibrated=false, stacks=None, stretch_s=None, wait_s=None, filter=None))]
+    #[pyo3(signature = (captures, *, jobs=None, whatif=None, most_connections=None, idle_s=None, linger_s=None, uncalibrated=false, stacks=None, stretch_s=None, wait_s=None, filter=None, fault=None))]
     fn new(
         captures: Vec<Capture>,
         jobs: Option<usize>,
@@ -80,6 +81,7 @@ impl Trace {
         stretch_s: Option<f64>,
         wait_s: Option<f64>,
         filter: Option<&str>,
+        fault: Option<(u16, u64)>,
     ) -> Result<Self, Error> {
         let mut settings = settings(
             whatif,
@@ -89,6 +91,10 @@ impl Trace {
             uncalibrated,
             stacks,
         )?;
+        settings.fault = fault.map(|(port, packet)| Fault {
+            port,
+            at: Moment::Packet(packet),
+        });
         let lasts = |seconds: f64| rexmit_time::Duration::from_nanos((seconds * 1e9) as i64);
         settings.promptly = stretch_s.map(|stretch| Promptly {
             stretch: lasts(stretch),

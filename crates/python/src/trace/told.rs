@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rexmit_time::Time;
-use rexmit_trace::analyzer::Rows;
+use rexmit_trace::analyzer::{Failures, Rows};
 use rexmit_trace::columns::tables;
 use rexmit_trace::parts::broken;
 use rexmit_trace::run::Summary;
@@ -38,6 +38,20 @@ pub fn batch<'py>(
     Ok(batch)
 }
 
+/// Connections that were left out: how many, their packets, and those that are named: when one began, its client's and its
+/// server's address and port, and the defect.
+pub fn failures(dict: &Bound<'_, PyDict>, failures: &Failures) -> PyResult<()> {
+    let named = failures.named.iter().map(|one| {
+        let (client, server) = (one.flow.src.to_string(), one.flow.dst.to_string());
+        let start_s = one.start.as_nanos() as f64 / 1e9;
+        let (from, to) = (one.flow.src_port, one.flow.dst_port);
+        (start_s, client, from, server, to, one.defect.clone())
+    });
+    dict.set_item("failed", failures.count)?;
+    dict.set_item("failed_packets", failures.packets)?;
+    dict.set_item("failures", named.collect::<Vec<_>>())
+}
+
 /// What was counted. `error` is why not all could be read, `drops` what the captures themselves say was.
 pub fn summary<'py>(
     py: Python<'py>,
@@ -60,6 +74,7 @@ pub fn summary<'py>(
     dict.set_item("strays", counters.strays)?;
     dict.set_item("stray_blocks", counters.stray_blocks)?;
     dict.set_item("stray_resets", counters.stray_resets)?;
+    failures(&dict, &counters.failures)?;
     dict.set_item("steps_back", summary.steps_back)?;
     let seconds = |time: Time| time.as_nanos() as f64 / 1e9;
     dict.set_item("first_s", summary.first.map(seconds))?;

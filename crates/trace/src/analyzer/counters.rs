@@ -2,8 +2,10 @@
 
 use rexmit_time::Duration;
 
+use super::Failures;
+
 /// What was counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Packets taken.
     pub packets: u64,
@@ -19,6 +21,8 @@ pub struct Counters {
     pub stray_blocks: u64,
     /// RSTs without a connection.
     pub stray_resets: u64,
+    /// Connections that were left out, since their analysis failed.
+    pub failures: Failures,
     /// Packets whose time stamp was before that of the packet before.
     pub steps_back: u64,
     /// The longest such step.
@@ -35,6 +39,7 @@ impl Counters {
         self.strays += other.strays;
         self.stray_blocks += other.stray_blocks;
         self.stray_resets += other.stray_resets;
+        self.failures.add(&other.failures);
         self.steps_back += other.steps_back;
         self.longest_step_back = self.longest_step_back.max(other.longest_step_back);
     }

@@ -30,13 +30,16 @@ pub struct Rows {
     pub whatif: Vec<Of<rows::WhatIf>>,
     /// What the settings of a grid would have done, summed up; sums of several pieces of rows add up.
     pub totals: Totals,
+    /// Numbers of connections that failed after they had given rows: those of them that wait somewhere are dropped. A run
+    /// gives none.
+    pub failed: Vec<u64>,
 }
 
 impl Rows {
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.len() == 0 && self.failed.is_empty()
     }
 
     /// How many rows there are in all.
@@ -52,6 +55,15 @@ impl Rows {
         self.retransmissions.append(&mut other.retransmissions);
         self.whatif.append(&mut other.whatif);
         self.totals.append(&core::mem::take(&mut other.totals));
+        self.failed.append(&mut other.failed);
+    }
+
+    /// Drops those of a connection.
+    pub(crate) fn forget(&mut self, connection: u64) {
+        self.connections.retain(|of| of.connection != connection);
+        self.retransmissions
+            .retain(|of| of.connection != connection);
+        self.whatif.retain(|of| of.connection != connection);
     }
 
     /// Orders rows by their connections: start, flow, number; those of one connection stay as they are.

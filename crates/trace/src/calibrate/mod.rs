@@ -97,7 +97,7 @@ pub(crate) fn calibrate(row: &mut Retransmission) {
     row.confidence *= told_by;
     if let Some((_, share)) = &mut row.runner_up {
         *share *= if either { told_by } else { rest };
-        *share = share.clamp(0.0, 1.0 - row.confidence);
+        *share = share.clamp(0.0, (1.0 - row.confidence).max(0.0));
     }
 }
 

@@ -8,7 +8,8 @@ use rexmit_time::{Duration, Time};
 
 use super::bytes::{Reader, Writer};
 use super::log::{Log, Spare};
-use super::{Cold, Connection, Kept, Whole};
+use super::{Cold, Common, Connection, Kept, Whole};
+use crate::fault::Moment;
 use crate::fingerprint::Hint;
 
 /// Nothing came for so long.
@@ -143,7 +144,7 @@ impl Connection {
 
     /// Reads what was written down.
     #[cold]
-    pub fn thaw(&mut self, offers: &Offers, spare: &mut Spare) {
+    pub fn thaw(&mut self, common: &mut Common) {
         let Log::Frozen(bytes) = &self.log else {
             return;
         };
@@ -161,7 +162,7 @@ impl Connection {
         for me in 0..2 {
             cold.syn_counts[me] = bytes.number() as u32;
             let place = (bytes.number() as usize).checked_sub(1);
-            if let Some(offer) = place.and_then(|place| offers.0.get(place)) {
+            if let Some(offer) = place.and_then(|place| common.offers.0.get(place)) {
                 let syn = offer.like.read(self.start, &mut bytes);
                 cold.last_syns[me] = Some(syn.last());
                 cold.syns[me] = Some(syn);
@@ -169,7 +170,10 @@ impl Connection {
             }
         }
         let count = bytes.number() as usize;
-        let log = Log::read(&mut bytes, count, spare);
+        let log = Log::read(&mut bytes, count, &mut common.spare);
+        if let Some(fault) = &common.settings.fault {
+            fault.happen(&self.pair.0, Moment::Thaw);
+        }
         self.log = log;
         self.cold = Whole::new(cold);
     }

@@ -13,6 +13,7 @@ use super::{Common, Connection, BOTH};
 use crate::cost::{count_once, Waits};
 use crate::event::{Direction, Event};
 use crate::facts::SenderFacts;
+use crate::fault::Moment;
 use crate::rows;
 use crate::sender_view::SenderView;
 
@@ -145,6 +146,9 @@ impl Connection {
         for (event, sacks) in self.log.iter(self.start, &self.cold.sacks) {
             give(&mut view, of, &event, sacks);
         }
+        if let Some(fault) = &common.settings.fault {
+            fault.happen(&self.pair.0, Moment::View);
+        }
         view
     }
 
@@ -186,6 +190,9 @@ impl Connection {
             let all = counted[whatif.direction as usize].iter();
             let waited = all.fold(Duration::ZERO, |sum, of| sum + *of);
             whatif.waited = whatif.waited.max(-waited);
+        }
+        if let Some(fault) = &common.settings.fault {
+            fault.happen(&row.flow, Moment::End);
         }
         common.spare.give(self.log);
         row
@@ -279,7 +286,7 @@ mod tests {
                     let doubles = draft.5 < 64 && number > 2;
                     let number = number - usize::from(doubles);
                     let headers = Headers { ttl: draft.5, ..headers(&drafts[number], number, number < 2) };
-                    connection.thaw(&common.offers, &mut common.spare);
+                    connection.thaw(&mut common);
                     connection.packet(now, &headers, &mut common);
                     if at_once {
                         connection.make_due(&mut common);
@@ -289,7 +296,7 @@ mod tests {
                         connection.freeze(&mut common.offers, &mut common.spare);
                     }
                 }
-                connection.thaw(&common.offers, &mut common.spare);
+                connection.thaw(&mut common);
                 let row = connection.finish(false, &mut common);
                 (row, settled, common.retransmissions, common.whatif)
             };

@@ -25,6 +25,7 @@ use rexmit_wire::{FlowKey, Headers, SeqRange};
 
 use crate::event::Direction;
 use crate::facts::SenderFacts;
+use crate::fault::Moment;
 use crate::fingerprint::{Hint, Known};
 use crate::measures::Before;
 use crate::multipath::{Place, Seen, Signal, Whose};
@@ -79,6 +80,18 @@ impl Common {
             known: Known::default(),
             replay: Replay::default(),
         }
+    }
+
+    /// A connection failed half-way: what it was writing to is dropped. Offers stay, which connections that are written down
+    /// refer to; each is whole.
+    #[cold]
+    pub fn begin_anew(&mut self) {
+        let settings = self.settings.clone();
+        let offers = core::mem::take(&mut self.offers);
+        *self = Common {
+            offers,
+            ..Common::new(settings)
+        };
     }
 }
 
@@ -394,6 +407,10 @@ impl Connection {
             self.closed = Closed::Fin;
         }
         self.before = Before::of(direction, flags, headers.payload_len);
+        if let Some(fault) = &common.settings.fault {
+            let packets = self.sides.iter().map(|side| side.packets).sum();
+            fault.happen(&self.pair.0, Moment::Packet(packets));
+        }
         self.keep(at, direction, headers, common);
     }
 

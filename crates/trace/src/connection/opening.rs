@@ -110,6 +110,11 @@ impl Opening {
         })
     }
 
+    /// First packet.
+    pub fn start(&self) -> Time {
+        self.first.at
+    }
+
     /// From the first packet's sender to the other side.
     fn flow(&self) -> FlowKey {
         if self.from_client {

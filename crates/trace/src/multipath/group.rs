@@ -52,6 +52,8 @@ pub(super) struct Group {
     /// Retransmissions of subflows that decide on re-injections.
     pub retransmitted: Vec<Retransmitted>,
     rows: usize,
+    /// Its pieces of data, as they were counted last.
+    pub counted: usize,
     /// Tokens that name it.
     pub tokens: Vec<u32>,
 }
@@ -66,6 +68,7 @@ impl Group {
             data: [Data::default(), Data::default()],
             retransmitted: Vec::new(),
             rows: 0,
+            counted: 0,
             tokens: Vec::new(),
         }
     }

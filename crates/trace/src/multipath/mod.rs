@@ -56,16 +56,11 @@ pub(crate) struct Multipath {
 }
 
 impl Multipath {
-    /// A packet with Multipath TCP options, of the connection `whose`, which is at `place` if that is known.
-    pub fn packet(
-        &mut self,
-        place: Option<Place>,
-        whose: &Whose,
-        seen: &Seen<'_>,
-        out: &mut Rows,
-    ) -> Option<Place> {
-        let place = place.or_else(|| self.join(whose, seen))?;
-        let group = self.groups.get_mut(&place.group)?;
+    /// A packet with Multipath TCP options, of the subflow at `place`.
+    pub fn packet(&mut self, place: Place, seen: &Seen<'_>, out: &mut Rows) {
+        let Some(group) = self.groups.get_mut(&place.group) else {
+            return;
+        };
         if let Some(capable) = &seen.signal.capable {
             for (token, side) in group
                 .learn(place.subflow, seen.direction, capable)
@@ -75,13 +70,13 @@ impl Multipath {
                 self.tokens.insert(token, (place.group, side));
             }
         }
-        let before = group.pieces();
         group.packet(place.subflow, seen, out);
         if self.pieces > MOST_PIECES {
             group.limit(FEW_PIECES);
         }
-        self.pieces = self.pieces + group.pieces() - before;
-        Some(place)
+        self.pieces -= group.counted;
+        group.counted = group.pieces();
+        self.pieces += group.counted;
     }
 
     /// Whether a connection is a subflow by this packet, whatever was seen of it before.
@@ -90,7 +85,7 @@ impl Multipath {
     }
 
     /// The subflow that a connection turns out to be.
-    fn join(&mut self, whose: &Whose, seen: &Seen<'_>) -> Option<Place> {
+    pub fn join(&mut self, whose: &Whose, seen: &Seen<'_>) -> Option<Place> {
         if let Some(token) = seen.signal.token {
             return Some(self.join_by(token, whose, seen.direction));
         }
@@ -147,21 +142,33 @@ impl Multipath {
             return;
         };
         group.end(place.subflow, row, out);
-        if group.alive > 0 {
-            return;
+        if group.alive == 0 {
+            self.remove(place.group);
         }
-        if let Some(group) = self.groups.remove(&place.group) {
-            self.pieces -= group.pieces();
-            for token in &group.tokens {
-                if self
-                    .tokens
-                    .get(token)
-                    .is_some_and(|(id, _)| *id == group.id)
-                {
-                    self.tokens.remove(token);
-                }
+    }
+
+    /// The analysis of a subflow failed: its connection is forgotten. The subflows whose rows have not come out.
+    pub fn fail(&mut self, place: Place) -> Vec<Whose> {
+        let subflows = self.remove(place.group).map(|group| group.subflows);
+        let left = subflows.into_iter().flatten();
+        left.filter(|subflow| !subflow.ended || subflow.row.is_some())
+            .map(|subflow| subflow.whose)
+            .collect()
+    }
+
+    fn remove(&mut self, group: u64) -> Option<Group> {
+        let group = self.groups.remove(&group)?;
+        self.pieces -= group.counted;
+        for token in &group.tokens {
+            if self
+                .tokens
+                .get(token)
+                .is_some_and(|(id, _)| *id == group.id)
+            {
+                self.tokens.remove(token);
             }
         }
+        Some(group)
     }
 }
 

@@ -19,7 +19,7 @@ use super::{group_of, identity, most_groups, Error};
 use crate::analyzer::{Analyzer, Counters, Prefetch, Rows};
 use crate::multipath::Signal;
 use crate::run::carry::Carry;
-use crate::run::decode::Packet;
+use crate::run::decode::{give, Packet};
 use crate::run::{collect, finish, Progress, TOGETHER};
 use crate::settings::Settings;
 use crate::whatif::Totals;
@@ -248,13 +248,12 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
                 self.analyzers[packet.shard() / groups].prefetch(packet.hash, step);
             }
         }
-        let mut signals = self.signals.drain(..);
         for packet in &self.waiting {
-            let place = packet.shard() / groups;
-            self.counts[place] += 1;
-            packet.give(&mut self.analyzers[place], &mut signals);
+            self.counts[packet.shard() / groups] += 1;
         }
-        drop(signals);
+        let signals = &mut self.signals.drain(..);
+        let place = |packet: &Packet| packet.shard() / groups;
+        give(&self.waiting, signals, &mut self.analyzers, place);
         self.waiting.clear();
     }
 

@@ -75,7 +75,7 @@ impl Judged {
     /// What one run says of itself.
     #[must_use]
     pub fn summary(&self) -> Summary {
-        Summary::new(&self.counted, self.counters, self.warnings.clone())
+        Summary::new(&self.counted, self.counters.clone(), self.warnings.clone())
     }
 
     pub(super) fn is_of(&self, head: &Head) -> bool {
@@ -138,6 +138,7 @@ pub fn judge<R: Read, W: Write>(
     }
     let last = first_of(judged.pieces() - 1);
     let mut left = hosts.end();
+    judged.counters.failures.add(hosts.failures());
     left.totals.append(&totals);
     pieces.write(last, &left, &mut packer)?;
     pieces.finish(&mut packer)?;

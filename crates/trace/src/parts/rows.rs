@@ -77,6 +77,7 @@ exact_struct!(Counters {
     strays,
     stray_blocks,
     stray_resets,
+    failures,
     steps_back,
     longest_step_back,
 });
@@ -85,6 +86,7 @@ exact_struct!(Rows {
     retransmissions,
     whatif,
     totals,
+    failed,
 });
 
 impl<T: Exact> Exact for Of<T> {

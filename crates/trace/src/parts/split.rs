@@ -69,6 +69,10 @@ impl Split {
                 row,
             }));
         }
+        let failed = core::mem::take(&mut rows.failed).into_iter();
+        waiting.rows.failed = failed
+            .filter(|connection| self.waited.remove(connection))
+            .collect();
         let waits = |connection: u64| self.waited.contains(&connection);
         if !self.waited.is_empty() {
             let all = core::mem::take(&mut rows.retransmissions);

@@ -4,6 +4,7 @@ use rexmit_time::Time;
 use rexmit_wire::Headers;
 
 use super::{Clocks, Follow, Rows};
+use crate::analyzer::Failures;
 use crate::run::Source;
 
 /// The next packet of a point.
@@ -71,6 +72,12 @@ impl<S: Source> Merged<S> {
             }
         }
         Some(self.follow.drain())
+    }
+
+    /// Connections that could not be followed, and are left out.
+    #[must_use]
+    pub const fn failures(&self) -> &Failures {
+        self.follow.failures()
     }
 
     /// TCP packets followed so far.

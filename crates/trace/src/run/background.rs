@@ -5,13 +5,13 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::slice::from_mut;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use rexmit_time::Time;
 
-use super::decode::Counted;
-use super::decode::Packet;
+use super::decode::{give, Counted, Packet};
 use super::hosts::Hosts;
 use super::promptly::{Promptly, Span};
 use super::stream::Stream;
@@ -87,9 +87,7 @@ impl Batch {
                     analyzer.prefetch(packet.hash, step);
                 }
             }
-            for packet in some {
-                packet.give(analyzer, &mut signals);
-            }
+            give(some, &mut signals, from_mut(analyzer), |_| 0);
         }
         drop(signals);
         self.packets.clear();
@@ -176,14 +174,15 @@ impl Background {
             self.shared.done.notify_all();
             return Next::Rows(rows);
         }
+        if let Some((summary, error)) = &state.ended {
+            return Next::End(summary.clone(), error.clone());
+        }
         if state.panicked {
-            let summary = Box::default();
+            // What was read and given before it stays.
+            let summary = Box::new(state.so_far());
             return Next::End(summary, Some("the analysis failed: a defect".to_owned()));
         }
-        match &state.ended {
-            Some((summary, error)) => Next::End(summary.clone(), error.clone()),
-            None => Next::Wait,
-        }
+        Next::Wait
     }
 
     /// How far it is.
@@ -199,9 +198,7 @@ impl Background {
         if let Some((summary, _)) = &state.ended {
             return (**summary).clone();
         }
-        let mut counters = Counters::default();
-        state.counters.iter().for_each(|one| counters.add(one));
-        Summary::new(&state.counted, counters, Vec::new())
+        state.so_far()
     }
 }
 
@@ -360,11 +357,12 @@ impl Shared {
         }
         let mut state = self.lock();
         let rows = state.hosts.end();
+        let mut counters = Counters::default();
+        counters.failures.add(state.hosts.failures());
         if !rows.is_empty() {
             state.ready.push_back(rows);
         }
         drop(state);
-        let mut counters = Counters::default();
         for shard in &self.shards {
             let shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
             counters.add(&shard.counters());
@@ -459,6 +457,13 @@ impl Shared {
 }
 
 impl State {
+    fn so_far(&self) -> Summary {
+        let mut counters = Counters::default();
+        self.counters.iter().for_each(|one| counters.add(one));
+        counters.failures.add(self.hosts.failures());
+        Summary::new(&self.counted, counters, Vec::new())
+    }
+
     fn push(&mut self, shard: usize, work: Work) {
         self.queues[shard].push_back(work);
         self.waiting += 1;

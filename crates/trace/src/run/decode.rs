@@ -8,6 +8,7 @@ use rexmit_wire::{Headers, Skips, TcpPacket};
 
 use crate::analyzer::Analyzer;
 use crate::connection::Pair;
+use crate::contain::contain_each;
 use crate::multipath::Signal;
 
 use super::numbering::Numbering;
@@ -55,7 +56,7 @@ impl Packet {
 
     /// Gives it to its shard's analyzer; `signals` are those of this and later packets.
     #[inline]
-    pub fn give(&self, analyzer: &mut Analyzer, signals: &mut impl Iterator<Item = Signal>) {
+    fn give(&self, analyzer: &mut Analyzer, signals: &mut impl Iterator<Item = Signal>) {
         if self.is_signalled() {
             let signal = signals.next().unwrap_or_default();
             analyzer.signalled_packet(self.at, &self.headers, self.hash, &signal);
@@ -69,6 +70,30 @@ impl Packet {
     pub fn is_signalled(&self) -> bool {
         self.headers.notes.contains(Notes::MPTCP)
     }
+}
+
+/// Gives packets to their shards' analyzers, where `shard` says which of `analyzers` it is; `signals` are theirs. A connection at
+/// whose packet the analysis panics is left out.
+#[inline]
+pub(crate) fn give(
+    packets: &[Packet],
+    signals: &mut impl Iterator<Item = Signal>,
+    analyzers: &mut [Analyzer],
+    shard: impl Fn(&Packet) -> usize,
+) {
+    contain_each(
+        packets.len(),
+        &mut (analyzers, signals),
+        |(analyzers, signals), number| {
+            let packet = &packets[number];
+            packet.give(&mut analyzers[shard(packet)], signals);
+        },
+        |(analyzers, _), number, defect| {
+            let packet = &packets[number];
+            let analyzer = &mut analyzers[shard(packet)];
+            analyzer.fail_at(packet.at, &packet.headers, packet.hash, &defect);
+        },
+    );
 }
 
 /// What was counted of the frames of a file, or of several.

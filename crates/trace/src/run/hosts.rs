@@ -9,11 +9,13 @@ use std::net::IpAddr;
 
 use rexmit_tcp::{Mechanism, Need};
 
-use crate::analyzer::{Of, Rows};
+use crate::analyzer::{Failure, Failures, Of, Rows};
 use crate::calibrate::calibrate;
+use crate::contain::contain;
 use crate::emulate::mechanism::{decide, Evidence};
 use crate::emulate::{shares_by, MODES};
 use crate::event::Direction;
+use crate::fault::{Fault, Moment};
 use crate::rows::{Connection, Retransmission, SenderRow};
 use crate::sender_view::position_of;
 use crate::settings::Settings;
@@ -71,6 +73,9 @@ pub(crate) struct Hosts {
     count: usize,
     /// Rows are left as the emulations judged them.
     uncalibrated: bool,
+    fault: Option<Fault>,
+    /// Connections whose rows could not be judged.
+    failures: Failures,
 }
 
 impl Hosts {
@@ -78,8 +83,14 @@ impl Hosts {
     pub(crate) fn new(settings: &Settings) -> Self {
         Hosts {
             uncalibrated: settings.uncalibrated,
+            fault: settings.fault,
             ..Hosts::default()
         }
+    }
+
+    /// Connections whose rows could not be judged, and were left out.
+    pub(crate) fn failures(&self) -> &Failures {
+        &self.failures
     }
 
     /// Takes in rows in their order, keeps those that must wait, and adds those whose wait is over.
@@ -94,6 +105,11 @@ impl Hosts {
 
     /// As [`Hosts::pass`], of rows whose connections said this in their order, and others that need not come here.
     pub(crate) fn pass_with(&mut self, said: &[Said], rows: &mut Rows) {
+        for number in core::mem::take(&mut rows.failed) {
+            if let Some(waiting) = self.waiting.remove(&number) {
+                self.count -= waiting.retransmissions.len();
+            }
+        }
         for retransmission in &rows.retransmissions {
             let number = retransmission.connection;
             if retransmission.row.opinions.is_some() && !self.waiting.contains_key(&number) {
@@ -168,16 +184,34 @@ impl Hosts {
             return true;
         };
         self.count -= waiting.retransmissions.len();
+        if let Err(defect) = contain(|| self.settle_one(&mut waiting)) {
+            if let Some(of) = waiting.retransmissions.first() {
+                let (start, flow) = (of.start, of.flow);
+                self.failures.note(Failure {
+                    start,
+                    flow,
+                    defect,
+                });
+            }
+            return true;
+        }
+        rows.retransmissions.append(&mut waiting.retransmissions);
+        rows.connections.extend(waiting.connection);
+        true
+    }
+
+    /// Judges what waits of a connection.
+    fn settle_one(&self, waiting: &mut Waiting) {
         if let Some(connection) = &mut waiting.connection {
             self.judge(&mut connection.row, &mut waiting.retransmissions);
+            if let Some(fault) = &self.fault {
+                fault.happen(&connection.flow, Moment::Judged);
+            }
         }
         if !self.uncalibrated {
             let judged = waiting.retransmissions.iter_mut();
             judged.for_each(|retransmission| calibrate(&mut retransmission.row));
         }
-        rows.retransmissions.append(&mut waiting.retransmissions);
-        rows.connections.extend(waiting.connection);
-        true
     }
 
     /// Judges the retransmissions of a connection anew, by what its hosts' other connections said.

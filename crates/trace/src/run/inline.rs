@@ -2,7 +2,7 @@
 
 use rexmit_time::Time;
 
-use super::decode::{Counted, Packet};
+use super::decode::{give, Counted, Packet};
 use super::hosts::Hosts;
 use super::promptly::Span;
 use super::stream::Stream;
@@ -112,11 +112,11 @@ impl<S: Source> Inline<S> {
                 self.shards[packet.shard()].prefetch(packet.hash, step);
             }
         }
-        let mut signals = self.signals.drain(..);
         for packet in &self.waiting {
             self.packets[packet.shard()] += 1;
-            packet.give(&mut self.shards[packet.shard()], &mut signals);
         }
+        let signals = &mut self.signals.drain(..);
+        give(&self.waiting, signals, &mut self.shards, Packet::shard);
     }
 
     fn finish(&mut self) -> Option<Rows> {
@@ -154,6 +154,7 @@ impl<S: Source> Inline<S> {
         self.shards
             .iter()
             .for_each(|shard| counters.add(&shard.counters()));
+        counters.failures.add(self.hosts.failures());
         (self.stream.counted(), counters)
     }
 

@@ -2,6 +2,7 @@
 
 mod columns;
 mod connections;
+mod contained;
 mod limits;
 mod measures;
 mod multipath;

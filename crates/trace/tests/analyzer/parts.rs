@@ -20,7 +20,7 @@ use crate::paths::pcap;
 use crate::run as script;
 use crate::script::Script;
 
-type Packets = Vec<(Time, Vec<u8>, u32)>;
+pub type Packets = Vec<(Time, Vec<u8>, u32)>;
 
 /// Files as one, as the binding reads them.
 struct Files<'r, F>(Rotation<'r, F>);
@@ -69,7 +69,7 @@ fn files(files: Vec<Vec<u8>>) -> Result<impl Source<Error = FileError>, FileErro
 }
 
 /// All rows that there are, and in which pieces they come.
-fn one_run(captures: &[Vec<u8>], settings: &Settings) -> (Vec<Rows>, Summary) {
+pub fn one_run(captures: &[Vec<u8>], settings: &Settings) -> (Vec<Rows>, Summary) {
     let mut run = Inline::new(files(captures.to_vec()).unwrap(), settings);
     let mut pieces = Vec::new();
     while let Some(rows) = run.next_rows() {
@@ -79,9 +79,9 @@ fn one_run(captures: &[Vec<u8>], settings: &Settings) -> (Vec<Rows>, Summary) {
     (pieces, run.summary())
 }
 
-fn threads(captures: &[Vec<u8>], settings: &Settings) -> (Vec<Rows>, Summary) {
+pub fn threads(captures: &[Vec<u8>], settings: &Settings, jobs: usize) -> (Vec<Rows>, Summary) {
     let captures = captures.to_vec();
-    let run = Background::new(move || files(captures), settings, 2);
+    let run = Background::new(move || files(captures), settings, jobs);
     let mut pieces = Vec::new();
     loop {
         match run.next(std::time::Duration::from_secs(1)) {
@@ -196,7 +196,7 @@ impl Write for ToFile {
 }
 
 /// The rows of all pieces in their order.
-fn together(pieces: Vec<Rows>) -> Rows {
+pub fn together(pieces: Vec<Rows>) -> Rows {
     let mut all = Rows::default();
     pieces
         .into_iter()
@@ -217,13 +217,13 @@ fn assert_same(other: &Rows, one: &Rows, of: &str) {
     );
 }
 
-fn same(captures: &[Vec<u8>], groups: u16, settings: &Settings) -> Rows {
+pub fn same(captures: &[Vec<u8>], groups: u16, settings: &Settings) -> Rows {
     let (one, summary) = one_run(captures, settings);
     let one = together(one);
     let (other, of_parts) = in_parts(captures, groups, settings);
     assert_eq!(of_parts, summary);
     assert_same(&together(other), &one, "parts");
-    let (other, of_threads) = threads(captures, settings);
+    let (other, of_threads) = threads(captures, settings, 2);
     assert_eq!(of_threads, summary);
     assert_same(&together(other), &one, "threads");
     one
@@ -231,7 +231,7 @@ fn same(captures: &[Vec<u8>], groups: u16, settings: &Settings) -> Rows {
 
 /// Connections of all kinds beside each other: losses, resets, ports that are used again, subflows on other shards than their
 /// connection's, hosts that count their packets together and apart, and a clock that steps back.
-fn mixed(connections: u16, steps: &[(usize, i64)]) -> Packets {
+pub fn mixed(connections: u16, steps: &[(usize, i64)]) -> Packets {
     let mut packets: Packets = Vec::new();
     let mut ids: BTreeMap<(u16, u16, bool), u16> = BTreeMap::new();
     for round in 0..2 {

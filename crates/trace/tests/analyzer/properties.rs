@@ -73,6 +73,7 @@ proptest! {
         let settings = Settings { most_connections, most_events, ..Settings::default() };
         let (analyzer, rows) = analyse(&packets, settings.clone());
         let counters = analyzer.counters();
+        prop_assert_eq!(&counters.failures.named, &[]);
         prop_assert_eq!(counters.packets, packets.len() as u64);
         prop_assert_eq!(counters.connections, rows.connections.len() as u64);
         let evicted = rows.connections.iter().filter(|of| of.row.evicted).count();

@@ -70,6 +70,7 @@ class _Counts(Collector):
             skipped.add_metric((why,), n)
         yield skipped
         yield _counter("evicted_connections", "Connections that made room.", now.evicted)
+        yield _counter("failed_connections", "Connections whose analysis failed.", now.failed)
         dropped = CounterMetricFamily(
             "rexmit_dropped_packets",
             "Packets that were dropped before they reached the capture.",

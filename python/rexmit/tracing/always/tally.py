@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from rexmit.tracing.source import Batch
+from rexmit.tracing.source import Batch, Failure, failures_of
 from rexmit.tracing.words import size, span
 from rexmit.wording import count
 
@@ -19,7 +19,8 @@ from rexmit.wording import count
 class Tally:
     """Counts that only grow, and how far behind the reader is.
 
-    `packets`, `bytes`, `skipped` (by why), `evicted` and the drops are of what was read;
+    `packets`, `bytes`, `skipped` (by why), `evicted`, `failed` connections with the `failures` that
+    are named, and the drops are of what was read;
     `connections`, `retransmissions` (by mechanism and need) and `waited_s` (by mechanism) of the
     rows that came out, so they follow later. `interface_drops` and `system_drops` are from the
     statistics blocks of pcapng, `tcpdump_drops` from what tcpdump said. `clock_s` is the time stamp
@@ -32,6 +33,9 @@ class Tally:
     bytes: int = 0
     skipped: Mapping[str, int] = field(default_factory=dict)
     evicted: int = 0
+    failed: int = 0
+    failed_packets: int = 0
+    failures: tuple[Failure, ...] = ()
     steps_back: int = 0
     interface_drops: int = 0
     system_drops: int = 0
@@ -56,6 +60,9 @@ class Tally:
         self.bytes = told["bytes"]
         self.skipped = {why: n for why, n in told["skipped"].items() if n}
         self.evicted = told["evicted"]
+        self.failed = told["failed"]
+        self.failed_packets = told["failed_packets"]
+        self.failures = failures_of(told)
         self.steps_back = told["steps_back"]
         self.left_out = told["left_out"]
         self.interface_drops = told["interface_drops"]
@@ -112,6 +119,7 @@ def line(now: Tally, before: Tally, over_s: float) -> str:
     for word, n in (
         ("skipped", sum(now.skipped.values()) - sum(before.skipped.values())),
         ("evicted", now.evicted - before.evicted),
+        ("failed, left out", now.failed - before.failed),
         ("dropped before the capture", now.dropped - before.dropped),
     ):
         if n:

@@ -14,7 +14,7 @@ from rexmit.sources.capture import whole_name
 from rexmit.store.trace_schema import TABLES
 from rexmit.tracing.points.captured import Span
 from rexmit.tracing.points.combine import Combined, combine
-from rexmit.tracing.points.follow import follow
+from rexmit.tracing.points.follow import Ways, follow
 from rexmit.tracing.points.recognise import Recognised
 from rexmit.tracing.source import CONNECTIONS_LIMIT, Facts, File, empty, open_source
 
@@ -74,7 +74,7 @@ def analyse(
         }
         for point, steps in zip(made.points, ways.clocks, strict=True)
     ]
-    all_facts = _together(made, facts, ways.warnings)
+    all_facts = _together(made, facts, ways)
     return Analysed(combine(points, ways, [_span(one) for one in facts]), all_facts, about)
 
 
@@ -85,11 +85,11 @@ def _span(facts: Facts) -> Span:
     return (min(firsts), max(lasts)) if firsts and lasts else None
 
 
-def _together(made: Recognised, facts: Sequence[Facts], warnings: Sequence[str]) -> Facts:
+def _together(made: Recognised, facts: Sequence[Facts], ways: Ways) -> Facts:
     """What was read at all points."""
     skipped: Counter[str] = Counter()
     files: dict[int, File] = {}
-    told = list(warnings)
+    told = list(ways.warnings)
     for point, one in zip(made.points, facts, strict=True):
         skipped.update(one.not_understood)
         files.update(zip(point.files, one.files, strict=True))
@@ -101,6 +101,9 @@ def _together(made: Recognised, facts: Sequence[Facts], warnings: Sequence[str])
         not_understood=dict(skipped),
         evicted=sum(one.evicted for one in facts),
         evicted_openings=sum(one.evicted_openings for one in facts),
+        failed=ways.failed + sum(one.failed for one in facts),
+        failed_packets=ways.failed_packets + sum(one.failed_packets for one in facts),
+        failures=(*ways.failures, *(failure for one in facts for failure in one.failures)),
         warnings=tuple(told),
         settings=facts[0].settings,
         files=tuple(files[number] for number in sorted(files)),

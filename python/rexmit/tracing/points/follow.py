@@ -12,19 +12,24 @@ from rexmit.progress import Progress
 from rexmit.store.schema import polars_schema
 from rexmit.store.trace_schema import POINT_TABLES
 from rexmit.tracing.points.recognise import Recognised
+from rexmit.tracing.source import Failure, failures_of
 
 
 @dataclass(frozen=True)
 class Ways:
     """What became of packets: the tables `points`, `legs` and `followed`, the last two without
     their connections (docs/reference/columns.md). `clocks` are stretches of the points' clocks, by
-    which `_core.align` tells times; `warnings` are sentences.
+    which `_core.align` tells times; `failed` connections could not be followed, as `Facts` has
+    them; `warnings` are sentences.
     """
 
     points: pl.DataFrame
     legs: pl.DataFrame
     followed: pl.DataFrame
     clocks: list[list[Any]]
+    failed: int
+    failed_packets: int
+    failures: tuple[Failure, ...]
     warnings: tuple[str, ...]
 
 
@@ -55,11 +60,15 @@ def follow(made: Recognised, progress: Progress) -> Ways:
         for point, clock in zip(made.points, told, strict=True)
     ]
     columns = polars_schema(POINT_TABLES["points"])
+    failed = following.failures()
     return Ways(
         pl.DataFrame(points, schema=columns),
         pl.concat(parts["legs"]),
         pl.concat(parts["followed"]),
         following.stretches(),
+        failed["failed"],
+        failed["failed_packets"],
+        failures_of(failed),
         tuple(_warnings(made, told)),
     )
 

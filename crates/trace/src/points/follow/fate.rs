@@ -3,6 +3,7 @@
 use rexmit_tcp::Need;
 
 use super::Follow;
+use crate::contain::contain;
 use crate::points::order::Line;
 use crate::points::rows::{Followed, Kind, Lost};
 use crate::points::way::{Entry, Way};
@@ -16,7 +17,15 @@ impl Follow {
         let Some(mut of) = self.ways[way as usize].take() else {
             return;
         };
-        let (order, line) = self.course(&of);
+        let settled = contain(|| self.settle_some(&mut of, all));
+        self.ways[way as usize] = Some(of);
+        if let Err(defect) = settled {
+            self.fail_way(way, &defect);
+        }
+    }
+
+    fn settle_some(&mut self, of: &mut Way, all: bool) {
+        let (order, line) = self.course(of);
         while let Some(&number) = of.queue.front() {
             let entry = &self.entries[number as usize];
             // A further point may turn out to be on the way as long as the connection is young.
@@ -39,10 +48,9 @@ impl Follow {
             of.queue.pop_front();
             let entry = self.forget(number);
             if line.len() > 1 && !order.is_empty() {
-                self.fate(&mut of, &line, &entry);
+                self.fate(of, &line, &entry);
             }
         }
-        self.ways[way as usize] = Some(of);
     }
 
     /// What became of a packet.
@@ -60,6 +68,11 @@ impl Follow {
         let (Some(start), Some(stop)) = (seen(begun), seen(ended)) else {
             return;
         };
+        #[cfg(test)]
+        assert_ne!(
+            way.flows[begun].map(|flow| flow.src_port),
+            self.fault.or(Some(0))
+        );
         for pair in line.windows(2) {
             let between = &mut way.between[pair[0]][pair[1]];
             match (seen(pair[0]), seen(pair[1])) {

@@ -3,6 +3,7 @@
 use rexmit_wire::FlowKey;
 
 use super::Follow;
+use crate::contain::contain;
 use crate::points::rows::Each;
 use crate::points::way::Way;
 
@@ -73,7 +74,6 @@ impl Follow {
         let Some(mut gone) = self.ways[other as usize].take() else {
             return;
         };
-        self.free_ways.push(other);
         for (map, flow) in self.by_flow.iter_mut().zip(gone.flows) {
             if let Some(flow) = flow.filter(|flow| map.get(flow) == Some(&other)) {
                 map.insert(flow, way);
@@ -109,6 +109,7 @@ impl Follow {
                 reverse.reverse = Some(way);
             }
         }
+        self.free_ways.push(other);
     }
 
     /// A connection is over, and another one may have its addresses and ports.
@@ -126,7 +127,11 @@ impl Follow {
         let Some(of) = self.ways[way as usize].take() else {
             return;
         };
-        self.tell(&of);
+        if let Err(defect) = contain(|| self.tell(&of)) {
+            self.ways[way as usize] = Some(of);
+            self.fail_way(way, &defect);
+            return;
+        }
         for (map, flow) in self.by_flow.iter_mut().zip(of.flows) {
             if let Some(flow) = flow.filter(|flow| map.get(flow) == Some(&way)) {
                 map.remove(&flow);

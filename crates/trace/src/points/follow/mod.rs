@@ -1,5 +1,6 @@
 //! Packets followed from point to point.
 
+mod failed;
 mod fate;
 mod flows;
 mod legs;
@@ -9,6 +10,7 @@ mod seen;
 
 use core::hash::BuildHasherDefault;
 use core::net::IpAddr;
+use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 use rexmit_wire::{FlowKey, Headers};
@@ -18,7 +20,10 @@ use super::rows::{Each, Kind, Rows};
 use super::sample::ByMark;
 use super::way::{Entry, Sight, Way};
 use super::{Mark, MOST_POINTS};
+use crate::analyzer::Failures;
+use crate::contain::contain;
 
+use failed::FailedWay;
 use route::Route;
 use seen::{Found, SETTLED};
 
@@ -58,6 +63,13 @@ pub struct Follow {
     now: i64,
     packets: u64,
     rows: Rows,
+    /// Ways that failed, and whether anything of failed ones is to be swept out.
+    failed: BTreeMap<u32, FailedWay>,
+    unswept: bool,
+    failures: Failures,
+    /// What comes by from this port panics.
+    #[cfg(test)]
+    pub(super) fault: Option<u16>,
 }
 
 impl Follow {
@@ -81,6 +93,11 @@ impl Follow {
             now: i64::MIN,
             packets: 0,
             rows: Rows::default(),
+            failed: BTreeMap::new(),
+            unswept: false,
+            failures: Failures::default(),
+            #[cfg(test)]
+            fault: None,
         }
     }
 
@@ -91,8 +108,20 @@ impl Follow {
         }
         self.now = self.now.max(at);
         self.packets += 1;
-        let mark = Mark::of(headers);
         let sight = Sight { raw, at };
+        if !self.is_of_failed(point, headers) {
+            if let Err(defect) = contain(|| self.follow(point, sight, headers)) {
+                self.fail(point, raw, headers.flow, &defect);
+            }
+        }
+        if self.packets % LOOK == 0 {
+            self.look();
+        }
+    }
+
+    fn follow(&mut self, point: usize, sight: Sight, headers: &Headers) {
+        let mark = Mark::of(headers);
+        let at = sight.at;
         let way = match self.find(mark, point, at, headers) {
             Found::Again => return,
             Found::Entry(entry) => self.seen_again(entry, point, sight, headers, true),
@@ -103,9 +132,6 @@ impl Follow {
         };
         self.acknowledge(way, headers);
         self.settle(way, false);
-        if self.packets % LOOK == 0 {
-            self.look();
-        }
     }
 
     /// The captures are over.
@@ -118,6 +144,12 @@ impl Follow {
     /// Moves out the rows that are ready.
     pub fn drain(&mut self) -> Rows {
         core::mem::take(&mut self.rows)
+    }
+
+    /// Connections that could not be followed, and are left out.
+    #[must_use]
+    pub const fn failures(&self) -> &Failures {
+        &self.failures
     }
 
     /// What the other direction has acknowledged.
@@ -137,6 +169,7 @@ impl Follow {
 
     /// Looks at all connections: settles what has waited long enough, forgets those that are over.
     fn look(&mut self) {
+        self.sweep();
         let waiting = self.entries.len() - self.free.len();
         if waiting > MOST_WAITING {
             self.longest /= 2;
