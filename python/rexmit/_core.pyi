@@ -353,6 +353,7 @@ def read_part(
     out: str | os.PathLike[str],
     *,
     groups: int,
+    key: tuple[int, int, int] | None = None,
     most_connections: int | None = None,
     keep_broken: bool = False,
     report: Callable[[int, float], object] | None = None,
@@ -362,9 +363,11 @@ def read_part(
 
     The first step of an analysis in parts; each file is read once, in any order and anywhere.
     `source` is a path or an object with `read(size)`, which gives at most `size` bytes, none at the
-    end. `name` is the file's name for warnings. `groups` and `most_connections` are the same for
-    all files. `report` hears now and then how many packets were read and what the capture's clock
-    says, in seconds; what it raises ends the work.
+    end. `name` is the file's name for warnings. `groups`, `key` and `most_connections` are the same
+    for all files. By `key`, three words of 64 bits drawn by chance, connections are spread over
+    groups; who sends packets must not know it. Without one a fixed one is taken. `report` hears now
+    and then how many packets were read and what the capture's clock says, in seconds; what it
+    raises ends the work.
 
     Gives `name`, `packets`, `tcp_packets` of them, `bytes` on the wire, `first_ns` and `last_ns`
     (None without packets), `error`, which says why the file was not read to its end (the packets
@@ -380,6 +383,7 @@ def analyse_part(
     group: int,
     out: str | os.PathLike[str],
     *,
+    key: tuple[int, int, int] | None = None,
     whatif: bool | list[str] | None = None,
     most_connections: int | None = None,
     idle_s: float | None = None,
@@ -393,9 +397,11 @@ def analyse_part(
 
     The second step. `parts` are the folders of all files, in the order in which `Trace` would be
     given the files. Settings are those of `Trace`. `report` is as in `read_part`, with the group's
-    packets. Gives `group`, `tcp_packets`, `connections`, `rows` and `pieces`. Raises OSError for a
-    file that cannot be read, ValueError for what is of another version, cut off or broken, or does
-    not go together.
+    packets. Gives `group`, `tcp_packets`, `connections`, `rows` and `pieces`; or `full` alone, and
+    nothing is written, where several groups together have more than `most_connections` at a time:
+    which of them make room for others, one group does not know. Raises OSError for a file that
+    cannot be read, ValueError for what is of another version, cut off or broken, or does not go
+    together.
     """
 
 def judge_parts(
@@ -403,6 +409,7 @@ def judge_parts(
     rows: Sequence[str | os.PathLike[str]],
     out: str | os.PathLike[str],
     *,
+    key: tuple[int, int, int] | None = None,
     whatif: bool | list[str] | None = None,
     most_connections: int | None = None,
     idle_s: float | None = None,
@@ -415,9 +422,10 @@ def judge_parts(
 
     The third step, the one that is not divided; it reads only what it must. `parts` and settings
     are as in `analyse_part`, `rows` what that wrote of each group, in any order. Gives what
-    `Trace.summary` gives, and `pieces`: how many there are to merge. Raises OSError for a file that
-    cannot be read, ValueError for what is of another version, cut off or broken, of other files or
-    settings, where a group is missing, and when nothing could be read at all.
+    `Trace.summary` gives, and `pieces`: how many there are to merge; or `full`, as `analyse_part`.
+    Raises OSError for a file that cannot be read, ValueError for what is of another version, cut
+    off or broken, of other files or settings, where a group is missing, and when nothing could be
+    read at all.
     """
 
 @final

@@ -16,6 +16,7 @@ import pytest
 from polars.testing import assert_frame_equal
 from tests.cluster.conftest import Scheduler
 from tests.cluster.workers import nothing_left, workers_of
+from tests.core.test_parts import syns
 from tests.sources.servers import s3_server
 
 import rexmit
@@ -157,6 +158,24 @@ def test_an_interrupted_run_goes_on(
     assert len(kept) - 1 <= len(same) < len(captures)
     with pytest.raises(UserError, match="holds no analysis that was interrupted"):
         rexmit.trace(captures, out=out, cluster="local:1", resume=True)
+
+
+def test_more_connections_than_are_remembered(tmp_path: Path) -> None:
+    capture = tmp_path / "syns.pcap"
+    capture.write_bytes(syns(6_000))
+    most = 4_096
+    notes: list[str] = []
+
+    def hear(step: Step) -> None:
+        notes.extend([step.note] if step.note else [])
+
+    alone = rexmit.trace(capture, out=tmp_path / "alone", connections_limit=most)
+    made = rexmit.trace(
+        capture, out=tmp_path / "t", cluster="local:1", progress=hear, connections_limit=most
+    )
+    assert any("one worker analyses all of them" in note for note in notes)
+    _assert_same(made, alone)
+    assert made.scan("connections").collect()["evicted"].sum() > 0
 
 
 @pytest.mark.usefixtures("parted")

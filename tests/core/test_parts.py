@@ -113,22 +113,62 @@ def test_a_real_capture_has_the_rows_of_one_run(path: Path, tmp_path: Path) -> N
 
 
 def test_pieces_one_after_the_other_are_all_rows(tmp_path: Path) -> None:
-    # A stretch a file, and 64 of them a piece.
+    # A stretch a file, as many for what ends with the capture, and 64 of them a piece.
     parts = _read(_files(capture(40), 200, tmp_path), tmp_path)
     rows = [tmp_path / f"rows-{group}" for group in range(GROUPS)]
     for group, out in enumerate(rows):
         _core.analyse_part(parts, group, out, linger_s=1)
     judged = tmp_path / "judged"
     pieces = _core.judge_parts(parts, rows, judged, linger_s=1)["pieces"]
-    assert pieces == 5
-    each = [_rows(_core.MergeParts(rows, judged, pieces=some)) for some in ((0, 2), (2, 3), (3, 5))]
+    assert pieces == 8
+    each = [_rows(_core.MergeParts(rows, judged, pieces=some)) for some in ((0, 2), (2, 3), (3, 8))]
     assert sum(bool(some) for some in each) > 1
     whole = _rows(_core.MergeParts(rows, judged))
     for name, table in whole.items():
         assert table.equals(pl.concat([some[name] for some in each if name in some])), name
-    for some in ((4, 6), (5, 5), (3, 2)):
-        with pytest.raises(ValueError, match=f"{some[0]} to before {some[1]}: there are 5"):
+    for some in ((7, 9), (8, 8), (3, 2)):
+        with pytest.raises(ValueError, match=f"{some[0]} to before {some[1]}: there are 8"):
             _core.MergeParts(rows, judged, pieces=some)
+
+
+def syns(count: int) -> bytes:
+    """A capture of SYNs of so many connections, none of which is answered."""
+    packets = [struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 101)]
+    for number in range(count):
+        ends = struct.pack(">II", 0x0B000000 + number * 37, 0x0A000001)
+        packet = struct.pack(">BBHHHBBH", 0x45, 0, 40, 0, 0, 64, 6, 0) + ends
+        packet += struct.pack(">HHIIBBHHH", 40_000, 80, number, 0, 0x50, 2, 65_535, 0, 0)
+        packets.append(struct.pack("<IIII", 1_700_000_000, number, len(packet), len(packet)))
+        packets.append(packet)
+    return b"".join(packets)
+
+
+def test_groups_say_that_they_have_too_many_connections(tmp_path: Path) -> None:
+    path = tmp_path / "syns.pcap"
+    path.write_bytes(syns(4_200))
+    most, key = 4_096, (1, 0x5BC8FBBCBDE5C099, 0x87B0B125EC1D7DA0)
+
+    def analysed(group: int, out: Path) -> dict[str, object]:
+        return _core.analyse_part([part], group, out, key=key, most_connections=most)
+
+    part, rows = tmp_path / "part", [tmp_path / f"rows-{group}" for group in range(GROUPS)]
+    _core.read_part(path, "a", part, groups=GROUPS, key=key, most_connections=most)
+    for group, out in enumerate(rows):
+        assert "full" not in analysed(group, out)
+    judged = tmp_path / "judged"
+    told = _core.judge_parts([part], rows, judged, key=key, most_connections=most)
+    assert told == {"full": True}
+    # One group alone has far more than its share.
+    path.write_bytes(syns(12_000))
+    _core.read_part(path, "a", part, groups=GROUPS, key=key, most_connections=most)
+    assert analysed(0, tmp_path / "none") == {"full": True}
+    assert not (tmp_path / "none").exists()
+
+
+def test_parts_of_another_key_do_not_go_together(files: list[Path], tmp_path: Path) -> None:
+    (part,) = _read(files[:1], tmp_path)
+    with pytest.raises(ValueError, match="the same key"):
+        _core.analyse_part([part], 0, tmp_path / "rows", key=(1, 2, 3))
 
 
 class _Slow:

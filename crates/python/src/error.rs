@@ -27,6 +27,8 @@ pub enum Error {
     LinkType(LinkType),
     /// A plan that cannot be read or run: Python's ValueError.
     Plan(String),
+    /// More connections than are remembered, of several groups: Python's ValueError, where the caller knows nothing better.
+    Full,
     /// A library that is not there: Python's ImportError.
     Library(&'static str),
     /// A text that is no loss pattern: Python's ValueError.
@@ -106,6 +108,7 @@ impl From<Error> for PyErr {
             Error::LinkType(other) => PyValueError::new_err(format!(
                 "the capture has link type {other}; only RAW (101) is read"
             )),
+            Error::Full => PyValueError::new_err("more connections than are remembered"),
             Error::Plan(reason) => PyValueError::new_err(reason),
             Error::Stack(error) => PyValueError::new_err(error.to_string()),
             Error::Setting(error) => PyValueError::new_err(error.to_string()),

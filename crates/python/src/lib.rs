@@ -182,6 +182,13 @@ mod _core {
         Ok(rexmit_trace::whatif::Plan::parse(&words)?.names().to_vec())
     }
 
+    /// What hashes things by what packets say has a key of this process, which nobody outside knows.
+    #[pymodule_init]
+    fn init() -> PyResult<()> {
+        crate::trace::asked::drawn().become_that_of_process();
+        Ok(())
+    }
+
     /// The pages of the emulations that words choose.
     #[pyfunction]
     #[expect(

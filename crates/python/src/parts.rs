@@ -13,10 +13,11 @@ use pyo3::types::PyDict;
 use rexmit_trace::parts::{self, Part, Sink, Source};
 use rexmit_trace::run::Progress;
 use rexmit_wire::capture::Reader;
+use rexmit_wire::table::Key;
 
 use crate::detached;
 use crate::error::Error;
-use crate::trace::asked::{settings, WhatIf};
+use crate::trace::asked::{settings, WhatIf, Words};
 use folder::{atomically, detail, opened, packets, part, piece, waiting, Written};
 pub use input::{words, Input};
 pub use merge::{judge_parts, MergeParts};
@@ -26,6 +27,7 @@ impl From<parts::Error> for Error {
         match error {
             parts::Error::Io(error) => Error::Io(error),
             parts::Error::Format(what) => Error::Plan(what),
+            parts::Error::Full => Error::Full,
         }
     }
 }
@@ -62,7 +64,7 @@ pub fn most_groups(most_connections: Option<usize>) -> Result<u16, Error> {
 /// Reads one file of a capture and writes its packets, by groups, into the folder `out`. Where the source fails after some
 /// packets they are the part if `keep_broken`, as `trace` has them.
 #[pyfunction]
-#[pyo3(signature = (source, name, out, *, groups, most_connections=None, keep_broken=false, report=None))]
+#[pyo3(signature = (source, name, out, *, groups, key=None, most_connections=None, keep_broken=false, report=None))]
 #[expect(
     clippy::too_many_arguments,
     clippy::needless_pass_by_value,
@@ -74,11 +76,13 @@ pub fn read_part<'py>(
     name: &str,
     out: PathBuf,
     groups: u16,
+    key: Option<Words>,
     most_connections: Option<usize>,
     keep_broken: bool,
     report: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let settings = settings(None, most_connections, None, None, false, None)?;
+    let mut settings = settings(None, most_connections, None, None, false, None)?;
+    settings.key = key.map_or(Key::FIXED, Key::new);
     let input = Input::new(source)?;
     let failed = input.failed();
     let mut report = Report {
@@ -115,6 +119,12 @@ pub fn read_part<'py>(
     }
 }
 
+/// What is said where the groups have more connections between them than are remembered: nothing was written.
+fn full(dict: Bound<'_, PyDict>) -> PyResult<Bound<'_, PyDict>> {
+    dict.set_item("full", true)?;
+    Ok(dict)
+}
+
 /// What a part says of itself.
 fn told<'py>(py: Python<'py>, part: &Part) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
@@ -138,12 +148,13 @@ fn told<'py>(py: Python<'py>, part: &Part) -> PyResult<Bound<'py, PyDict>> {
     clippy::needless_pass_by_value,
     reason = "each is an argument of its own in Python, by name"
 )]
-#[pyo3(signature = (parts, group, out, *, whatif=None, most_connections=None, idle_s=None, linger_s=None, uncalibrated=false, stacks=None, report=None))]
+#[pyo3(signature = (parts, group, out, *, key=None, whatif=None, most_connections=None, idle_s=None, linger_s=None, uncalibrated=false, stacks=None, report=None))]
 pub fn analyse_part<'py>(
     py: Python<'py>,
     parts: Vec<PathBuf>,
     group: u16,
     out: PathBuf,
+    key: Option<Words>,
     whatif: Option<WhatIf>,
     most_connections: Option<usize>,
     idle_s: Option<f64>,
@@ -152,7 +163,7 @@ pub fn analyse_part<'py>(
     stacks: Option<Vec<String>>,
     report: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let settings = settings(
+    let mut settings = settings(
         whatif,
         most_connections,
         idle_s,
@@ -160,6 +171,7 @@ pub fn analyse_part<'py>(
         uncalibrated,
         stacks,
     )?;
+    settings.key = key.map_or(Key::FIXED, Key::new);
     if parts.is_empty() {
         return Err(PyValueError::new_err("there are no parts to analyse"));
     }
@@ -186,8 +198,11 @@ pub fn analyse_part<'py>(
     if let Some(raised) = report.raised {
         return Err(raised);
     }
-    let analysed = analysed?;
     let dict = PyDict::new(py);
+    let analysed = match analysed {
+        Err(Error::Full) => return full(dict),
+        analysed => analysed?,
+    };
     dict.set_item("group", group)?;
     dict.set_item("tcp_packets", analysed.counters.packets)?;
     dict.set_item("connections", analysed.counters.connections)?;

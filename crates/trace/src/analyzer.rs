@@ -3,17 +3,19 @@
 mod counters;
 mod failed;
 mod ready;
+mod room;
 #[cfg(test)]
 mod tests;
 
-use rexmit_time::Time;
-use rexmit_wire::table::{Hashed, Keyed, Slot, Table};
+use rexmit_time::{Duration, Time};
+use rexmit_wire::table::{Hashed, Slot, Table};
 use rexmit_wire::{FlowKey, Headers};
 
 use crate::connection::{Belongs, Common, Connection, Opening, Pair};
 use crate::contain::contain;
 use crate::fault::Moment;
 use crate::multipath::{Multipath, Signal};
+use crate::run::Span;
 use crate::settings::Settings;
 use crate::whatif::Totals;
 
@@ -22,6 +24,8 @@ use failed::{remains, AtWork, Remains};
 pub use counters::Counters;
 pub use failed::{Failure, Failures, MOST_NAMED};
 pub use ready::{Of, Rows};
+pub(crate) use room::make_room;
+use room::Place;
 
 /// No packet is longer, in bytes: super-segments have 512 KiB at most (`GSO_MAX_SIZE` of Linux). A capture that says so is
 /// wrong.
@@ -34,19 +38,9 @@ const OPENINGS: usize = 8;
 /// connection takes about 2 KB, those of a run of default settings 250 MB: that time is not taken where memory is plenty.
 const MANY: usize = 16;
 
-/// How many connections are looked at after so many packets, with which so many connections have `begun`.
-///
-/// A look costs a fetch from memory. Four for each connection that begins leave at most a third more in the table than are not
-/// over. With `many`, those that are quiet are to be found soon.
-fn visits(packets: u32, begun: u64, many: bool) -> u32 {
-    let begun = u32::try_from(begun).unwrap_or(u32::MAX);
-    let looks = if many {
-        packets
-    } else {
-        (packets / 8).saturating_add(begun.saturating_mul(4))
-    };
-    looks.saturating_add(64)
-}
+/// Connections that are over are looked for so often in the time after which a silent one is: for each, a look costs a fetch
+/// from memory. A closed one is kept a little longer than need be.
+const SWEEPS: i64 = 64;
 
 /// What [`Analyzer::prefetch`] fetches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,48 +60,46 @@ pub struct Analyzer {
     /// Connections of which there is hardly more than the first packet.
     openings: Table<Opening>,
     table: Table<Connection>,
-    /// How many both tables hold at most.
+    /// How many both tables hold at most; of one of several shards, its share.
     capacity: usize,
+    /// It has all connections, and makes room among them itself.
+    is_alone: bool,
     multipath: Multipath,
     /// Connections that failed, whose further packets are left out.
     remains: Table<Remains>,
     rows: Rows,
     counters: Counters,
-    /// The next connection's number, and how far they are apart.
-    next: u64,
-    stride: u64,
-    /// Connections that had begun when it looked for those that are over.
-    begun: u64,
-    /// Up to where connections have been ended by [`Analyzer::finish`], in either table.
-    finished: [Slot; 2],
+    /// The time between two looks for connections that are over.
+    sweeps: Span,
+    /// What is left when the capture has ended, once it has.
+    rest: Option<Vec<(u64, Place)>>,
 }
 
 impl Analyzer {
     /// An analyzer that knows no connection yet.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
-        Analyzer::shard(settings, 0, 1)
+        Analyzer::shard(settings, 1)
     }
 
-    /// One of `of` analyzers that share the connections of a capture; numbers of connections differ.
+    /// One of `of` analyzers that share the connections of a capture. Only one that is alone makes room among them itself.
     #[must_use]
-    pub fn shard(settings: Settings, number: u64, of: u64) -> Self {
-        let of = of.max(1);
-        let capacity = settings.most_connections / usize::try_from(of).unwrap_or(1);
+    pub fn shard(settings: Settings, of: usize) -> Self {
+        let capacity = settings.most_connections / of.max(1);
         let capacity = capacity.clamp(1, Slot::MAX as usize);
+        let sweeps = Duration::from_nanos(settings.idle.as_nanos() / SWEEPS);
         Analyzer {
             openings: Table::new(capacity),
             table: Table::new(capacity),
             capacity,
+            is_alone: of <= 1,
             multipath: Multipath::default(),
             remains: remains(capacity),
             common: Common::new(settings),
             rows: Rows::default(),
             counters: Counters::default(),
-            next: number,
-            stride: of,
-            begun: 0,
-            finished: [0; 2],
+            sweeps: Span::new(Some(sweeps)),
+            rest: None,
         }
     }
 
@@ -126,23 +118,31 @@ impl Analyzer {
         self.table.len() + self.openings.len()
     }
 
-    /// The next packet, in the capture's order. A panic at it is the caller's to contain ([`Analyzer::fail_at`]); one at the
-    /// end of a connection is contained.
+    /// The next packet, in the capture's order, which is its number. A panic at it is the caller's to contain
+    /// ([`Analyzer::fail_at`]); one at the end of a connection is contained.
     #[inline]
     pub fn packet(&mut self, at: Time, headers: &Headers) {
-        self.hashed_packet(at, headers, Hashed::of(&Pair(headers.flow)));
+        let which = (Hashed::of(&Pair(headers.flow)), self.counters.packets);
+        self.known_packet(at, headers, which);
     }
 
     /// As [`Analyzer::packet`], for a packet with Multipath TCP options.
     pub fn packet_with(&mut self, at: Time, headers: &Headers, signal: &Signal) {
-        self.signalled_packet(at, headers, Hashed::of(&Pair(headers.flow)), signal);
+        let which = (Hashed::of(&Pair(headers.flow)), self.counters.packets);
+        self.signalled_packet(at, headers, which, signal);
     }
 
-    /// As [`Analyzer::packet_with`], for a packet whose connection's hash is known. Packets of all subflows of a connection
-    /// belong to one analyzer.
-    pub fn signalled_packet(&mut self, at: Time, headers: &Headers, hash: Hashed, signal: &Signal) {
+    /// As [`Analyzer::packet_with`], for a packet whose connection's hash, and whose number, are known. Packets of all
+    /// subflows of a connection belong to one analyzer.
+    pub fn signalled_packet(
+        &mut self,
+        at: Time,
+        headers: &Headers,
+        (hash, number): (Hashed, u64),
+        signal: &Signal,
+    ) {
         let strays = self.counters.strays;
-        self.hashed_packet(at, headers, hash);
+        self.known_packet(at, headers, (hash, number));
         if self.counters.strays != strays {
             return;
         }
@@ -169,9 +169,10 @@ impl Analyzer {
         }
     }
 
-    /// As [`Analyzer::packet`], for a packet whose connection's hash is known.
+    /// As [`Analyzer::packet`], for a packet whose connection's hash, and whose number, are known. A connection has the
+    /// number of its first packet.
     #[inline]
-    pub fn hashed_packet(&mut self, at: Time, headers: &Headers, hash: Hashed) {
+    pub fn known_packet(&mut self, at: Time, headers: &Headers, (hash, number): (Hashed, u64)) {
         self.counters.packets += 1;
         if headers.payload_len > LONGEST {
             self.counters.strays += 1;
@@ -212,7 +213,7 @@ impl Analyzer {
             }
             self.end(slot, false);
         }
-        self.begin(at, headers, hash);
+        self.begin(at, headers, hash, number);
     }
 
     /// Has the memory on its way that packets with this hash will look at. In three steps, as each needs what the one
@@ -240,17 +241,15 @@ impl Analyzer {
     }
 
     /// The first packet of a connection.
-    fn begin(&mut self, at: Time, headers: &Headers, hash: Hashed) {
-        if !self.remains.is_empty() && self.is_of_failed(at, headers, hash) {
+    fn begin(&mut self, at: Time, headers: &Headers, hash: Hashed, id: u64) {
+        if !self.remains.is_empty() && self.is_of_failed(at, headers) {
             return;
         }
         if headers.flags.rst() {
             self.counters.stray_resets += 1;
             return;
         }
-        while self.connections() >= self.capacity && self.make_room() {}
-        let id = self.next;
-        self.next += self.stride;
+        while self.is_alone && self.connections() >= self.capacity && self.make_room() {}
         self.counters.connections += 1;
         if let Some(opening) = Opening::new(id, at, headers) {
             self.openings.insert(hash, opening);
@@ -268,52 +267,19 @@ impl Analyzer {
         Some(self.table.insert(hash, connection))
     }
 
-    /// Puts out the connection unused for longest; false if there is none.
-    ///
-    /// Those that have only begun go first, whatever their age: a flood does not put out what others have sent. An eighth
-    /// of the room is theirs nevertheless, or with many idle connections no new one would live until its answer comes.
-    fn make_room(&mut self) -> bool {
-        let first = self.openings.len() > self.capacity / OPENINGS || self.table.is_empty();
-        let ended = if first {
-            let slot = self.openings.unused();
-            let opening = slot.and_then(|slot| self.openings.remove(slot));
-            opening.map(|opening| self.unfolded(&opening))
-        } else {
-            let slot = self.table.unused();
-            slot.and_then(|slot| self.table.remove(slot)).map(Some)
-        };
-        let any = ended.is_some();
-        if let Some(connection) = ended.flatten() {
-            self.counters.evicted += 1;
-            self.counters.evicted_openings += u64::from(first);
-            self.ended(connection, true);
-        }
-        any
-    }
-
-    /// Looks at some connections of either table, in turn, and ends those that are over at `now`, `packets` packets after it
-    /// did so last.
+    /// Ends connections that are over at `now`, if it did so last some time ago. Of many, keeps those small that are quiet:
+    /// looks for them, in turn, as often as there were `packets` since it was called last.
     pub fn expire(&mut self, now: Time, packets: u32) {
-        let many = self.table.len() > self.capacity / MANY;
-        let begun = self.counters.connections
-            - core::mem::replace(&mut self.begun, self.counters.connections);
-        let visits = visits(packets, begun, many);
-        for _ in 0..visits.min(self.openings.slots()) {
-            let slot = self.openings.step();
-            let over = |opening: &Opening| opening.may_be_over(now, &self.common.settings);
-            if self.openings.peek(slot).is_some_and(over) {
-                self.end_opening(slot, now);
-            }
+        if self.sweeps.is_over(now) {
+            self.sweep(now);
         }
-        for _ in 0..visits.min(self.table.slots()) {
+        if self.table.len() <= self.capacity / MANY {
+            return;
+        }
+        for _ in 0..packets.saturating_add(64).min(self.table.slots()) {
             let slot = self.table.step();
-            let over = |connection: &Connection| connection.is_over(now, &self.common.settings);
-            let Some(connection) = self.table.peek(slot) else {
-                continue;
-            };
-            if over(connection) {
-                self.end(slot, false);
-            } else if many && connection.is_quiet(now) {
+            let is_quiet = |connection: &Connection| connection.is_quiet(now);
+            if self.table.peek(slot).is_some_and(is_quiet) {
                 self.freeze(slot);
             }
         }
@@ -333,30 +299,6 @@ impl Analyzer {
         }
     }
 
-    /// Ends some `most` of the connections that are left when the capture has ended; false when none is.
-    pub fn finish(&mut self, most: usize) -> bool {
-        let mut ended = 0;
-        while ended < most && self.finished[0] < self.table.slots() {
-            let slot = self.finished[0];
-            self.finished[0] += 1;
-            if self.table.peek(slot).is_some() {
-                self.end(slot, false);
-                ended += 1;
-            }
-        }
-        while ended < most && self.finished[1] < self.openings.slots() {
-            let slot = self.finished[1];
-            self.finished[1] += 1;
-            if let Some(opening) = self.openings.remove(slot) {
-                if let Some(connection) = self.unfolded(&opening) {
-                    self.ended(connection, false);
-                }
-                ended += 1;
-            }
-        }
-        ended > 0
-    }
-
     /// Moves out the rows that are ready.
     pub fn drain(&mut self, out: &mut Rows) {
         out.append(&mut self.rows);
@@ -364,7 +306,8 @@ impl Analyzer {
 
     /// Ends a connection that has only begun, if it is over at `now`.
     fn end_opening(&mut self, slot: Slot, now: Time) {
-        let Some(opening) = self.openings.remove(slot) else {
+        let hash = self.openings.hash_of(slot);
+        let (Some(hash), Some(opening)) = (hash, self.openings.remove(slot)) else {
             return;
         };
         let Some(connection) = self.unfolded(&opening) else {
@@ -373,7 +316,7 @@ impl Analyzer {
         if connection.is_over(now, &self.common.settings) {
             self.ended(connection, false);
         } else {
-            self.table.insert(Hashed::of(connection.key()), connection);
+            self.table.insert(hash, connection);
         }
     }
 

@@ -4,14 +4,12 @@
 //! The analysis keeps no frame numbers, since they would cost every packet something. They are found in another reading of
 //! the same packets, in the same order, by time, flow and sequence number. Memory is in proportion to the rows.
 
-use core::hash::BuildHasherDefault;
-#[expect(clippy::disallowed_types, reason = "a map with a fixed hasher")]
-use std::collections::HashMap;
 use std::collections::{BTreeMap, VecDeque};
 
+use hashbrown::HashMap;
 use rexmit_time::Time;
+use rexmit_wire::table::Key;
 use rexmit_wire::{FlowKey, Headers, SeqNum};
-use rustc_hash::FxHasher;
 
 /// A retransmission as its row has it.
 #[derive(Clone, Copy, Debug)]
@@ -40,8 +38,7 @@ pub struct Found {
     pub trigger: Option<u64>,
 }
 
-#[expect(clippy::disallowed_types, reason = "a map with a fixed hasher")]
-type Flows = HashMap<FlowKey, Flow, BuildHasherDefault<FxHasher>>;
+type Flows = HashMap<FlowKey, Flow, Key>;
 
 /// Acknowledgements of a direction that are remembered: of a path with more of them in a round trip a monitor away from the
 /// sender cannot tell.

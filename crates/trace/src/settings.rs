@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rexmit_time::Duration;
+use rexmit_wire::table::Key;
 
 use crate::emulate::Chosen;
 use crate::fault::Fault;
@@ -34,6 +35,9 @@ pub struct Settings {
     pub stacks: Chosen,
     /// The settings to replay over each sender that retransmits; none for no replay.
     pub whatif: Option<Arc<Plan>>,
+    /// By this, connections are spread over shards. All that read or analyse parts of a capture need the same one; nothing
+    /// in the rows, or in their order, follows from it.
+    pub key: Key,
     /// Rows come out in bounded time; none: when there are many, or at the end.
     pub promptly: Option<Promptly>,
     /// A defect that tests plant.
@@ -52,6 +56,7 @@ impl Default for Settings {
             uncalibrated: false,
             stacks: Chosen::default(),
             whatif: Some(Arc::default()),
+            key: Key::FIXED,
             promptly: None,
             fault: None,
         }

@@ -1,12 +1,12 @@
 //! A bounded number of things by key, such as connections: found by hash, put out when unused.
 
-use core::hash::{BuildHasher, BuildHasherDefault, Hash};
-
-use rustc_hash::FxHasher;
+use core::hash::{BuildHasher, Hash};
 
 mod index;
+mod key;
 
 use index::Index;
+pub use key::{Folded, Key};
 
 /// Where an entry of a [`Table`] stands, for as long as it stays.
 pub type Slot = u32;
@@ -31,7 +31,7 @@ impl<V: Keyed> Keyed for Box<V> {
     }
 }
 
-/// The hash of a key, computed once for a find and an insertion.
+/// The hash of a key by the [`Key`] of the process, computed once for a find and an insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hashed(u32);
 
@@ -40,8 +40,13 @@ impl Hashed {
     #[inline]
     #[must_use]
     pub fn of<K: Hash>(key: &K) -> Self {
-        // The hasher's upper half is the better mixed one.
-        Hashed((BuildHasherDefault::<FxHasher>::default().hash_one(key) >> 32) as u32)
+        Hashed(Key::of_process().hash_one(key) as u32)
+    }
+
+    /// Another hash of the same key, for what must not be found by the first.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        Hashed(!self.0)
     }
 
     /// Its bits.
@@ -76,6 +81,8 @@ pub struct Table<V> {
     chunks: Vec<Vec<Option<V>>>,
     /// Of each slot: used since the hand came by.
     used: Vec<bool>,
+    /// Of each slot: by which it is found.
+    hashes: Vec<Hashed>,
     free: Vec<Slot>,
     /// Hash and slot: most finds touch nothing but the index and the one entry, and growth touches no entry.
     index: Index,
@@ -90,6 +97,7 @@ impl<V: Keyed> Table<V> {
         Table {
             chunks: Vec::new(),
             used: Vec::new(),
+            hashes: Vec::new(),
             free: Vec::new(),
             index: Index::new(),
             hand: 0,
@@ -189,6 +197,9 @@ impl<V: Keyed> Table<V> {
             if let Some(place) = self.place(slot) {
                 *place = Some(value);
             }
+            if let Some(known) = self.hashes.get_mut(slot as usize) {
+                *known = hash;
+            }
             slot
         } else {
             match self.chunks.last_mut().filter(|chunk| chunk.len() < CHUNK) {
@@ -200,15 +211,23 @@ impl<V: Keyed> Table<V> {
                 }
             }
             self.used.push(true);
+            self.hashes.push(hash);
             self.slots() - 1
         };
         self.index.insert(hash, slot);
         slot
     }
 
+    /// The hash by which the entry in a slot is found.
+    #[must_use]
+    pub fn hash_of(&self, slot: Slot) -> Option<Hashed> {
+        self.peek(slot)?;
+        self.hashes.get(slot as usize).copied()
+    }
+
     /// Takes an entry out.
     pub fn remove(&mut self, slot: Slot) -> Option<V> {
-        let hash = Hashed::of(self.peek(slot)?.key());
+        let hash = self.hash_of(slot)?;
         self.index.remove(hash, slot);
         self.free.push(slot);
         self.place(slot)?.take()

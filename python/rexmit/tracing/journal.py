@@ -1,6 +1,7 @@
 """What an interrupted analysis on a cluster has done already.
 
 While it is at work, the trace's folder holds `partial/` alone: `journal.json` says what is asked,
+and has the key by which connections are spread over groups, drawn once for all workers;
 `parts/` has what was read of each capture, `rows/` the rows of each group of connections and
 `tables/` those of all groups, put together. Each is under a name that follows from all that it
 depends on: the capture (its name, size, and tag or time), the settings, the program. So what is
@@ -13,6 +14,7 @@ import fcntl
 import hashlib
 import json
 import os
+import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -39,7 +41,17 @@ class Journal:
         self.parts, self.rows = self.folder / "parts", self.folder / "rows"
         self.tables = self.folder / "tables"
         self._out = out
-        self._asked = {"program": program, "settings": dict(settings)}
+        self.key = self._kept_key() or [secrets.randbits(64) for _ in range(3)]
+        self._asked = {"program": program, "settings": dict(settings), "key": self.key}
+
+    def _kept_key(self) -> list[int] | None:
+        """The key by which an interrupted analysis spreads connections over groups."""
+        try:
+            key = json.loads((self.folder / JOURNAL).read_text(encoding="utf-8"))["key"]
+            is_one = len(key) == 3 and all(0 <= word < 1 << 64 for word in key)
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return list(map(int, key)) if is_one else None
 
     @contextmanager
     def open(self, captures: Sequence[Capture], *, resume: bool) -> Iterator[None]:

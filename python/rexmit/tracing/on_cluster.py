@@ -50,6 +50,11 @@ class _Read:
     left_out: list[str]
 
 
+class _FullError(Exception):
+    """Several groups have more connections between them than are remembered: which of them make
+    room for others, only one that has all of them knows."""
+
+
 def run(
     captures: Sequence[Capture],
     folder: Path,
@@ -77,14 +82,21 @@ def run(
     }
     told = progress or Silent()
     journal = Journal(folder, program(), settings)
+    settings["key"] = journal.key
     with journal.open(captures, resume=resume), open_cluster(cluster) as workers:
         try:
-            told.start(None)
-            read = _read(captures, journal, workers, connections_limit, told)
-            told.note(f"{len(read.parts)} captures are read; their connections are analysed")
-            rows = _analyse(read, journal, workers, settings, told)
+            try:
+                groups = _core.most_groups(connections_limit)
+                read, rows = _rows_of(captures, journal, workers, settings, groups, told)
+                judged, summary = _judge(read, rows, journal, workers, settings)
+            except _FullError:
+                told.note(
+                    f"there are more than {connections_limit} connections at a time: one worker "
+                    "analyses all of them"
+                )
+                read, rows = _rows_of(captures, journal, workers, settings, 1, told)
+                judged, summary = _judge(read, rows, journal, workers, settings)
             told.note("the connections are analysed; their rows are put together")
-            judged, summary = _judge(read, rows, journal, workers, settings)
             tables = _merge(rows, judged, summary["pieces"], journal, workers)
             with Writer(folder, beside=PARTIAL) as writer:
                 for name, parts in tables.items():
@@ -112,22 +124,34 @@ def run(
     return made
 
 
+def _rows_of(
+    captures: Sequence[Capture],
+    journal: Journal,
+    workers: Cluster,
+    settings: Mapping[str, Any],
+    groups: int,
+    told: Progress,
+) -> tuple[_Read, list[Path]]:
+    """What was read, and the rows of so many groups."""
+    told.start(None)
+    of_parts = {"groups": groups, **{name: settings[name] for name in ("key", "most_connections")}}
+    read = _read(captures, journal, workers, of_parts, told)
+    told.note(f"{len(read.parts)} captures are read; their connections are analysed")
+    return read, _analyse(read, journal, workers, settings, groups, told)
+
+
 def _read(
     captures: Sequence[Capture],
     journal: Journal,
     workers: Cluster,
-    connections_limit: int,
+    settings: Mapping[str, Any],
     told: Progress,
 ) -> _Read:
-    groups = _core.most_groups(connections_limit)
+    groups = settings["groups"]
     unpack_limit = _core.unpack_limit()
-    settings = {
-        "groups": groups,
-        "most_connections": connections_limit,
-        "unpack_limit": unpack_limit,
-    }
     parts = {
-        str(number): journal.part(capture, **settings) for number, capture in enumerate(captures)
+        str(number): journal.part(capture, **settings, unpack_limit=unpack_limit)
+        for number, capture in enumerate(captures)
     }
     rows = _rows(list(parts.values()), journal, groups)
     journal.forget([*parts.values(), *rows, journal.judged(rows)])
@@ -138,14 +162,7 @@ def _read(
 
     def asked(number: str) -> Call:
         is_last = failures.get(number, 0) == TRIES - 1
-        arguments = (
-            captures[int(number)],
-            parts[number],
-            groups,
-            connections_limit,
-            is_last,
-            unpack_limit,
-        )
+        arguments = (captures[int(number)], parts[number], settings, is_last, unpack_limit)
         return Call(number, tasks.read, arguments, tells=True)
 
     def answer(call: Call, given: Any) -> None:  # noqa: ANN401 - see Cluster.run
@@ -197,9 +214,9 @@ def _analyse(
     journal: Journal,
     workers: Cluster,
     settings: Mapping[str, Any],
+    groups: int,
     told: Progress,
 ) -> list[Path]:
-    groups = _core.most_groups(settings["most_connections"])
     rows = _rows(read.parts, journal, groups)
 
     before = {group: kept for group, path in enumerate(rows) if (kept := tasks.kept(path))}
@@ -213,6 +230,8 @@ def _analyse(
 
     def answer(call: Call, given: Any) -> None:  # noqa: ANN401 - see Cluster.run
         if isinstance(given, dict):
+            if tasks.FULL in given:
+                raise _FullError
             told.advance(given["tcp_packets"] - heard[call.name])
             return
         if isinstance(given, LostError | OSError | ValueError):
@@ -250,6 +269,8 @@ def _judge(
 
     def answer(_: Call, given: Any) -> None:  # noqa: ANN401 - see Cluster.run
         if isinstance(given, dict):
+            if tasks.FULL in given:
+                raise _FullError
             summaries.append(given)
         elif isinstance(given, LostError | OSError | ValueError):
             raise UserError(

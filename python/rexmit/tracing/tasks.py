@@ -13,6 +13,9 @@ from rexmit.errors import UserError, argument
 from rexmit.sources import Capture, packed
 from rexmit.store.files import whole_folder, write_text
 
+FULL: Final = "full"
+"""What is told, and nothing made, where the groups have more connections than are remembered."""
+
 SEEN: Final = "here"
 """A file by which a worker knows that it sees the folder that is meant."""
 
@@ -20,8 +23,7 @@ SEEN: Final = "here"
 def read(
     capture: Capture,
     part: Path,
-    groups: int,
-    most_connections: int,
+    settings: Mapping[str, Any],
     keep_broken: bool,
     unpack_limit: int,
     tell: Callable[[int], None],
@@ -35,8 +37,7 @@ def read(
             capture if isinstance(capture, Path) else capture.open(),
             str(capture),
             part,
-            groups=groups,
-            most_connections=most_connections,
+            **settings,
             keep_broken=keep_broken,
             report=lambda packets, _: tell(packets),
         )
@@ -50,23 +51,24 @@ def analyse(
     settings: Mapping[str, Any],
     tell: Callable[[int], None],
 ) -> dict[str, Any]:
-    """Analyses one group of connections, with its rows in the folder `rows`. Raises OSError or
-    ValueError for parts that cannot be read."""
+    """Analyses one group of connections, with its rows in the folder `rows`; or tells `FULL`.
+    Raises OSError or ValueError for parts that cannot be read."""
     with _writing(rows):
         told = _core.analyse_part(
             list(parts), group, rows, **settings, report=lambda packets, _: tell(packets)
         )
-        return _keep(rows, told)
+        return told if FULL in told else _keep(rows, told)
 
 
 def judge(
     parts: Sequence[Path], rows: Sequence[Path], judged: Path, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Judges the rows that wait for other connections of their hosts, of all groups, into the
-    folder `judged`. Gives the summary of the whole. Raises OSError or ValueError for rows that
-    cannot be read."""
+    folder `judged`. Gives the summary of the whole, or tells `FULL`. Raises OSError or ValueError
+    for rows that cannot be read."""
     with _writing(judged):
-        return _keep(judged, _core.judge_parts(list(parts), list(rows), judged, **settings))
+        told = _core.judge_parts(list(parts), list(rows), judged, **settings)
+        return told if FULL in told else _keep(judged, told)
 
 
 def merge(

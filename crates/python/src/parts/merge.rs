@@ -10,11 +10,13 @@ use pyo3::types::PyDict;
 use rexmit_trace::analyzer::Rows;
 use rexmit_trace::parts::{judge, Judged, Part, Piece};
 use rexmit_wire::capture::Drops;
+use rexmit_wire::table::Key;
 
 use super::folder::{self, atomically, judged, opened, piece, waiting, Opened};
+use super::full;
 use crate::detached;
 use crate::error::Error;
-use crate::trace::asked::{settings, WhatIf};
+use crate::trace::asked::{settings, WhatIf, Words};
 use crate::trace::told::{self, OfFile, BATCH};
 
 /// Judges the rows that wait for what other connections of their host say, of all groups, and writes them into the folder `out`.
@@ -24,12 +26,13 @@ use crate::trace::told::{self, OfFile, BATCH};
     clippy::needless_pass_by_value,
     reason = "each is an argument of its own in Python, by name"
 )]
-#[pyo3(signature = (parts, rows, out, *, whatif=None, most_connections=None, idle_s=None, linger_s=None, uncalibrated=false, stacks=None))]
+#[pyo3(signature = (parts, rows, out, *, key=None, whatif=None, most_connections=None, idle_s=None, linger_s=None, uncalibrated=false, stacks=None))]
 pub fn judge_parts<'py>(
     py: Python<'py>,
     parts: Vec<PathBuf>,
     rows: Vec<PathBuf>,
     out: PathBuf,
+    key: Option<Words>,
     whatif: Option<WhatIf>,
     most_connections: Option<usize>,
     idle_s: Option<f64>,
@@ -37,7 +40,7 @@ pub fn judge_parts<'py>(
     uncalibrated: bool,
     stacks: Option<Vec<String>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let settings = settings(
+    let mut settings = settings(
         whatif,
         most_connections,
         idle_s,
@@ -45,7 +48,8 @@ pub fn judge_parts<'py>(
         uncalibrated,
         stacks,
     )?;
-    let (all, said) = detached(py, || -> Result<_, Error> {
+    settings.key = key.map_or(Key::FIXED, Key::new);
+    let judged = detached(py, || -> Result<_, Error> {
         let all = folder::parts(&parts)?;
         if let Some(nothing) = nothing(&all) {
             return Err(Error::Plan(nothing));
@@ -62,7 +66,11 @@ pub fn judge_parts<'py>(
             Ok(said)
         })?;
         Ok((all, said))
-    })?;
+    });
+    let (all, said) = match judged {
+        Err(Error::Full) => return full(PyDict::new(py)),
+        judged => judged?,
+    };
     let files = all.iter().map(of_file).collect();
     let stacks = settings.stacks.pages();
     let mut drops = Drops::default();

@@ -1,5 +1,6 @@
 //! What an analysis is asked for, from Python.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -7,6 +8,7 @@ use rexmit_time::Duration;
 use rexmit_trace::emulate::Chosen;
 use rexmit_trace::settings::Settings;
 use rexmit_trace::whatif::Plan;
+use rexmit_wire::table::Key;
 
 use crate::error::Error;
 
@@ -49,6 +51,15 @@ pub fn settings(
         }
     }
     Ok(settings)
+}
+
+/// A key by which connections are spread over shards, from Python: three words. All steps of an analysis in parts need the same.
+pub type Words = [u64; 3];
+
+/// A key that the system draws.
+pub fn drawn() -> Key {
+    let by_system = RandomState::new();
+    Key::new([0, 1, 2].map(|place: u64| by_system.hash_one(place)))
 }
 
 /// Names of the settings that are replayed.

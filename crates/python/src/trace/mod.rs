@@ -95,6 +95,7 @@ impl Trace {
             port,
             at: Moment::Packet(packet),
         });
+        settings.key = asked::drawn();
         let lasts = |seconds: f64| rexmit_time::Duration::from_nanos((seconds * 1e9) as i64);
         settings.promptly = stretch_s.map(|stretch| Promptly {
             stretch: lasts(stretch),

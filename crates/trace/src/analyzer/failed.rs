@@ -1,7 +1,7 @@
 //! Connections whose analysis failed: each is left out, and leaves nothing in what connections share.
 
 use rexmit_time::Time;
-use rexmit_wire::table::{Hashed, Keyed, Table};
+use rexmit_wire::table::{Hashed, Keyed, Slot, Table};
 use rexmit_wire::{FlowKey, Headers};
 
 use super::Analyzer;
@@ -179,12 +179,15 @@ impl Analyzer {
                 continue;
             }
             let pair = Pair(whose.flow);
-            let slot = self.table.find(Hashed::of(&pair), &pair);
-            let is_it = |slot: &u32| {
+            let hash = Hashed::of(&pair);
+            // A flow that joined this shard is found apart from others of its addresses.
+            let slots = [hash, hash.other()].map(|hash| self.table.find(hash, &pair));
+            let is_it = |slot: &Slot| {
                 let there = self.table.peek(*slot);
                 there.is_some_and(|there| AtWork::of(there).number == Some(whose.connection))
             };
-            let connection = slot.filter(is_it).and_then(|slot| self.table.remove(slot));
+            let slot = slots.into_iter().flatten().find(is_it);
+            let connection = slot.and_then(|slot| self.table.remove(slot));
             all.push(connection.as_ref().map_or(
                 AtWork {
                     start: whose.start,
@@ -229,8 +232,9 @@ impl Analyzer {
     /// Whether a packet without a connection is of one that failed. A SYN opens another, and so does any packet after it was
     /// unused for long.
     #[cold]
-    pub(super) fn is_of_failed(&mut self, at: Time, headers: &Headers, hash: Hashed) -> bool {
-        let Some(slot) = self.remains.find(hash, &Pair(headers.flow)) else {
+    pub(super) fn is_of_failed(&mut self, at: Time, headers: &Headers) -> bool {
+        let pair = Pair(headers.flow);
+        let Some(slot) = self.remains.find(Hashed::of(&pair), &pair) else {
             return false;
         };
         let opens = headers.flags.syn() && !headers.flags.ack();

@@ -54,6 +54,14 @@ impl Connection {
         matches!(self.log, Log::Frozen(_))
     }
 
+    /// Its number, if it is written down.
+    pub(super) fn frozen_id(&self) -> Option<u64> {
+        match &self.log {
+            Log::Frozen(bytes) => Some(Reader::new(bytes).number()),
+            _ => None,
+        }
+    }
+
     /// Writes down a connection of which nothing but its packets and SYNs is known.
     #[cold]
     pub fn freeze(&mut self, offers: &mut Offers, spare: &mut Spare) {

@@ -246,7 +246,7 @@ impl Connection {
 
     /// Its number in the analysis.
     pub fn id(&self) -> u64 {
-        self.cold.id
+        self.frozen_id().unwrap_or_else(|| self.cold.id)
     }
 
     /// Client to server.

@@ -115,6 +115,11 @@ impl Opening {
         self.first.at
     }
 
+    /// Its number.
+    pub const fn id(&self) -> u64 {
+        self.id
+    }
+
     /// From the first packet's sender to the other side.
     fn flow(&self) -> FlowKey {
         if self.from_client {
@@ -124,7 +129,8 @@ impl Opening {
         }
     }
 
-    fn last(&self) -> Time {
+    /// When its last packet came.
+    pub fn last(&self) -> Time {
         let answered = self.answer.iter().map(|answer| answer.kept.at);
         let again = self.again.iter().map(|again| again.at(self.first.at));
         answered.chain(again).fold(self.first.at, Time::max)

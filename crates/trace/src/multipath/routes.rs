@@ -47,16 +47,14 @@ impl Default for Routes {
 }
 
 impl Routes {
-    /// The shard of a packet of `flow`, whose own is `own`.
+    /// The shard of a packet of `flow` that has joined; none if it is its own.
     #[inline]
-    pub fn shard(&self, hash: Hashed, flow: &FlowKey, own: u16) -> u16 {
+    pub fn shard(&self, hash: Hashed, flow: &FlowKey) -> Option<u16> {
         if self.flows.is_empty() {
-            return own;
+            return None;
         }
-        let pair = Pair(*flow);
-        let slot = self.flows.find(hash, &pair);
-        let route = slot.and_then(|slot| self.flows.peek(slot));
-        route.map_or(own, |route| route.shard)
+        let slot = self.flows.find(hash, &Pair(*flow))?;
+        self.flows.peek(slot).map(|route| route.shard)
     }
 
     /// Learns from a packet of `flow`, whose own shard is `own`. Whether `flow` may have another shard from here on.
@@ -68,7 +66,7 @@ impl Routes {
                 return true;
             }
         }
-        let shard = self.shard(hash, flow, own);
+        let shard = self.shard(hash, flow).unwrap_or(own);
         for token in lesson
             .joins
             .into_iter()

@@ -1,11 +1,11 @@
 //! Step 2: the packets of one group of shards, in all files, to rows.
 
-use core::hash::{BuildHasher, BuildHasherDefault};
+use core::hash::BuildHasher;
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 
 use rexmit_time::Time;
-use rustc_hash::FxHasher;
+use rexmit_wire::table::Key as HashKey;
 
 use super::blocks::{Kind, Packer, Writer};
 use super::exact::{exact_struct, Exact};
@@ -16,11 +16,11 @@ use super::pieces::Pieces;
 use super::rows::{Head, Tag};
 use super::split::Split;
 use super::{group_of, identity, most_groups, Error};
-use crate::analyzer::{Analyzer, Counters, Prefetch, Rows};
+use crate::analyzer::{make_room, Analyzer, Counters, Prefetch, Rows};
 use crate::multipath::Signal;
 use crate::run::carry::Carry;
-use crate::run::decode::{give, Packet};
-use crate::run::{collect, finish, Progress, TOGETHER};
+use crate::run::decode::{file_and_frame, give, number_of, Packet, Spread};
+use crate::run::{collect, finish, spread, steps, Progress, ENDED_AT_ONCE, TOGETHER};
 use crate::settings::Settings;
 use crate::whatif::Totals;
 
@@ -33,6 +33,8 @@ pub struct Analysed {
     pub rows: u64,
     /// Pieces in which they were.
     pub pieces: u32,
+    /// Connections that there were at the end of each stretch.
+    pub(super) connections: Vec<usize>,
     /// What the settings of a grid would have done, over all stretches.
     pub(super) totals: Totals,
 }
@@ -41,6 +43,7 @@ exact_struct!(Analysed {
     counters,
     rows,
     pieces,
+    connections,
     totals,
 });
 
@@ -65,7 +68,8 @@ pub struct Sink<W, P> {
 /// far it is; when it says false, the analysis stops with an error.
 ///
 /// # Errors
-/// Those of what is opened and written, and for parts that do not go together, or not with the settings.
+/// Those of what is opened and written, and for parts that do not go together, or not with the settings. [`Error::Full`]
+/// where the groups have too many connections between them: which make room for others, no group knows alone.
 pub fn analyse<R, W, O, D, P>(
     parts: &[Part],
     group: u16,
@@ -83,7 +87,7 @@ where
 {
     let head = Head::of(parts, group, settings)?;
     let mut group = Group::new(&head, settings, to, report)?;
-    let extra = Extra::new(parts, head.group);
+    let extra = Extra::new(parts, head.group, group.spread);
     let mut waiting: Vec<Key> = parts
         .iter()
         .enumerate()
@@ -139,8 +143,9 @@ where
         let others = others.filter_map(|(_, one)| one.key());
         let until = others.chain(waiting.last().copied()).min();
         let one = &mut opened[place];
+        let file = one.file;
         while let Some(happening) = one.next()? {
-            group.happens(happening)?;
+            group.happens(file, happening)?;
             let goes_on = one
                 .key()
                 .is_some_and(|key| until.is_none_or(|until| key < until));
@@ -150,12 +155,37 @@ where
         }
     }
     let now = last.map_or(Time::ZERO, |(_, file)| parts[file].now);
-    group.finish(now)
+    group.finish(now, &Ends::of(parts))
+}
+
+/// The stretches as which the rows of connections count that end with the capture: those behind its last, a fixed one for
+/// each [step](steps) that there may be.
+struct Ends {
+    /// Of each file, how many steps there are before its own.
+    before: Vec<u64>,
+}
+
+impl Ends {
+    fn of(parts: &[Part]) -> Self {
+        let before = parts.iter().scan(0, |all, part| {
+            let before = *all;
+            *all += part.frames() / ENDED_AT_ONCE + 1;
+            Some(before)
+        });
+        Ends {
+            before: before.collect(),
+        }
+    }
+
+    fn place(&self, step: u64) -> u64 {
+        let (file, frame) = file_and_frame(step * ENDED_AT_ONCE);
+        self.before.get(file).copied().unwrap_or_default() + frame / ENDED_AT_ONCE
+    }
 }
 
 /// The shards of a group at work.
 struct Group<W, P, F> {
-    shards: u16,
+    spread: Spread,
     groups: u16,
     group: u16,
     analyzers: Vec<Analyzer>,
@@ -166,6 +196,8 @@ struct Group<W, P, F> {
     signals: Vec<Signal>,
     begun: bool,
     stretch: u64,
+    connections: Vec<usize>,
+    most_connections: usize,
     rows: u64,
     totals: Totals,
     packets: u64,
@@ -180,12 +212,12 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
     fn new(head: &Head, settings: &Settings, to: Sink<W, P>, report: F) -> Result<Self, Error> {
         let (shards, groups, group) = (head.shards, head.groups, head.group);
         let own = (0..shards).filter(|shard| group_of(*shard, groups) == group);
-        let shard = |shard| Analyzer::shard(settings.clone(), u64::from(shard), u64::from(shards));
+        let shard = |_| Analyzer::shard(settings.clone(), usize::from(shards));
         let analyzers: Vec<Analyzer> = own.map(shard).collect();
         let mut waiting_rows = Writer::new(to.waiting, Kind::Waiting)?;
         head.write(&mut waiting_rows.block);
         Ok(Group {
-            shards,
+            spread: spread(settings),
             groups,
             group,
             counts: vec![0; analyzers.len()],
@@ -195,6 +227,8 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
             signals: Vec::new(),
             begun: false,
             stretch: 0,
+            connections: Vec::new(),
+            most_connections: settings.most_connections,
             rows: 0,
             totals: Totals::default(),
             packets: 0,
@@ -207,7 +241,7 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
     }
 
     #[inline]
-    fn happens(&mut self, happening: Happening<'_>) -> Result<(), Error> {
+    fn happens(&mut self, file: usize, happening: Happening<'_>) -> Result<(), Error> {
         match happening {
             Happening::Stretch(stretch) => {
                 // Before the first frame of all none ends.
@@ -217,11 +251,12 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
             }
             Happening::Taught(taught) => {
                 let (hash, flow) = (taught.hash(), &taught.flow);
-                let own = crate::run::decode::own_shard(hash, u32::from(self.shards));
+                let own = self.spread.own(flow);
                 self.carry.routes.learn(hash, flow, own, &taught.lesson);
             }
             Happening::Packet(recorded) => {
-                let mut packet = Packet::new(recorded.at, recorded.headers, u32::from(self.shards));
+                let number = number_of(file, recorded.frame);
+                let mut packet = Packet::new(recorded.at, recorded.headers, number, self.spread);
                 self.carry.tell(&mut packet);
                 if group_of(packet.shard() as u16, self.groups) == self.group {
                     self.packets += 1;
@@ -265,6 +300,7 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
             rows.append(&mut collect(shard, now, core::mem::take(packets)));
         }
         self.write(rows)?;
+        self.make_room()?;
         let progress = Progress {
             frames: self.packets,
             clock: now,
@@ -274,6 +310,22 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
         } else {
             Err(Error::format("stopped"))
         }
+    }
+
+    /// Makes room if this is the only group; if not, there must be enough.
+    fn make_room(&mut self) -> Result<(), Error> {
+        if self.groups == 1 {
+            let mut all: Vec<&mut Analyzer> = self.analyzers.iter_mut().collect();
+            make_room(&mut all, self.most_connections);
+            return Ok(());
+        }
+        let connections = self.analyzers.iter().map(Analyzer::connections).sum();
+        self.connections.push(connections);
+        // With twice a group's share in one, they are too many together, or nearly: that takes no more memory than need be.
+        if connections > self.most_connections / usize::from(self.groups) * 2 {
+            return Err(Error::Full);
+        }
+        Ok(())
     }
 
     /// The rows of the next stretch.
@@ -293,20 +345,16 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
         Ok(())
     }
 
-    fn finish(mut self, now: Time) -> Result<Analysed, Error> {
+    fn finish(mut self, now: Time, ends: &Ends) -> Result<Analysed, Error> {
         self.end(now)?;
-        loop {
+        let last = self.stretch;
+        for step in steps(&mut self.analyzers) {
             let mut rows = Rows::default();
-            let mut any = false;
             for shard in &mut self.analyzers {
-                let (mut ready, more) = finish(shard);
-                rows.append(&mut ready);
-                any |= more;
+                rows.append(&mut finish(shard, step));
             }
+            self.stretch = last + ends.place(step);
             self.write(rows)?;
-            if !any {
-                break;
-            }
         }
         let mut counters = Counters::default();
         self.analyzers
@@ -316,6 +364,7 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
             counters,
             rows: self.rows,
             pieces: self.settled.finish(&mut self.packer)?,
+            connections: self.connections,
             totals: self.totals,
         };
         Tag::End.write(&mut self.waiting_rows.block);
@@ -330,13 +379,14 @@ impl Head {
     fn of(parts: &[Part], group: u16, settings: &Settings) -> Result<Self, Error> {
         let shards = most_groups(settings);
         let groups = parts.first().map_or(1, |part| part.groups);
+        let key = settings.key.mark();
         let other = parts
             .iter()
-            .find(|part| part.shards != shards || part.groups != groups);
+            .find(|part| part.shards != shards || part.groups != groups || part.key != key);
         if let Some(other) = other {
             return Err(Error::format(format!(
                 "{} was read for {} of {} shards where {groups} of {shards} are needed: all files must be read with the same \
-                 groups and the same number of connections remembered",
+                 groups, the same key and the same number of connections remembered",
                 other.name,
                 super::rows::count(other.groups, "group"),
                 other.shards,
@@ -369,5 +419,5 @@ pub(super) fn files(parts: &[Part]) -> u64 {
 
 /// A hash that is the same in every run of every program.
 pub(super) fn hash(value: &impl core::hash::Hash) -> u64 {
-    BuildHasherDefault::<FxHasher>::default().hash_one(value)
+    HashKey::FIXED.hash_one(value)
 }

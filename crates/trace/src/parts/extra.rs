@@ -2,23 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use rexmit_wire::table::Hashed;
-
 use super::group_of;
 use super::part::{Detail, Key, Part, Taught};
 use crate::multipath::Routes;
-use crate::run::decode::own_shard;
+use crate::run::decode::Spread;
 
 /// Subflows whose packets were written for another group.
 #[derive(Debug)]
 pub(super) struct Extra {
     /// From where on, the flow's hash, and the other group.
-    subflows: Vec<(Key, Hashed, u16)>,
+    subflows: Vec<(Key, u64, u16)>,
 }
 
 impl Extra {
     /// Those that `group` needs.
-    pub fn new(parts: &[Part], group: u16) -> Self {
+    pub fn new(parts: &[Part], group: u16, spread: Spread) -> Self {
         let mut all: Vec<(Key, &Taught, &Part)> = Vec::new();
         for (file, part) in parts.iter().enumerate() {
             let taught = part.lessons.iter();
@@ -30,14 +28,14 @@ impl Extra {
         let mut subflows = Vec::new();
         for (key, taught, part) in all {
             let hash = taught.hash();
-            let own = own_shard(hash, u32::from(part.shards));
+            let own = spread.own(&taught.flow);
             if !routes.learn(hash, &taught.flow, own, &taught.lesson) {
                 continue;
             }
-            let shard = routes.shard(hash, &taught.flow, own);
+            let shard = routes.shard(hash, &taught.flow).unwrap_or(own);
             let other = group_of(own, part.groups);
             if group_of(shard, part.groups) == group && other != group {
-                subflows.push((key, hash, other));
+                subflows.push((key, spread.hash(&taught.flow), other));
             }
         }
         Extra { subflows }

@@ -104,7 +104,8 @@ impl Judged {
 /// for errors. `open` opens the piece of this number of the rows, from 0 on.
 ///
 /// # Errors
-/// Those of what is read and written, and when it is not of all groups of these parts, with these settings.
+/// Those of what is read and written, and when it is not of all groups of these parts, with these settings. [`Error::Full`]
+/// where the groups had more connections between them than are remembered.
 pub fn judge<R: Read, W: Write>(
     parts: &[Part],
     settings: &Settings,
@@ -129,12 +130,22 @@ pub fn judge<R: Read, W: Write>(
         pieces.write(stretch, &all.rows, &mut packer)?;
     }
     let mut totals = Totals::default();
+    let mut connections: Vec<usize> = Vec::new();
     for mut group in groups {
         let analysed: Analysed = group.from.value()?;
         group.from.finish()?;
         judged.counters.add(&analysed.counters);
         judged.pieces[usize::from(group.group)] = analysed.pieces;
         totals.append(&analysed.totals);
+        connections.resize(analysed.connections.len().max(connections.len()), 0);
+        let each = connections.iter_mut().zip(&analysed.connections);
+        each.for_each(|(all, one)| *all += one);
+    }
+    if connections
+        .iter()
+        .any(|all| *all > settings.most_connections)
+    {
+        return Err(Error::Full);
     }
     let last = first_of(judged.pieces() - 1);
     let mut left = hosts.end();

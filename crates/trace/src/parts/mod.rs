@@ -53,6 +53,8 @@ pub enum Error {
     Io(io::Error),
     /// What is read was not written by the step before, or by another version of it, or not to its end.
     Format(String),
+    /// The groups have more connections between them than are remembered: files must be read as one group.
+    Full,
 }
 
 impl Error {
@@ -66,6 +68,9 @@ impl fmt::Display for Error {
         match self {
             Error::Io(error) => error.fmt(f),
             Error::Format(what) => f.write_str(what),
+            Error::Full => {
+                f.write_str("more connections than are remembered: read the files as one group")
+            }
         }
     }
 }
@@ -96,5 +101,6 @@ fn identity(settings: &Settings) -> String {
         whatif: None,
         ..settings.clone()
     };
-    format!("{others:?} {names:?}")
+    // Of the key its mark: parts of different keys do not go together.
+    format!("{others:?} {names:?} {}", settings.key.mark())
 }

@@ -9,7 +9,6 @@ use std::io::{Read, Write};
 use rexmit_time::Time;
 use rexmit_wire::headers::{Notes, OptionLayout, Sack, SynOptions, Timestamps};
 use rexmit_wire::mptcp::{Capable, DataNumber, Dss, Mapping};
-use rexmit_wire::table::Hashed;
 use rexmit_wire::{Flags, FlowKey, Headers, SeqNum, SeqRange};
 
 use super::blocks::{Kind, Packer, Reader, Writer};
@@ -419,13 +418,13 @@ impl Flows {
     }
 
     #[inline]
-    pub fn add(&mut self, hash: Hashed) {
-        let place = hash.get() as usize % Flows::BITS;
+    pub fn add(&mut self, hash: u64) {
+        let place = hash as usize % Flows::BITS;
         self.bits[place / 64] |= 1 << (place % 64);
     }
 
-    pub fn may_have(&self, hash: Hashed) -> bool {
-        let place = hash.get() as usize % Flows::BITS;
+    pub fn may_have(&self, hash: u64) -> bool {
+        let place = hash as usize % Flows::BITS;
         let word = self.bits.get(place / 64).copied().unwrap_or(u64::MAX);
         word & 1 << (place % 64) != 0
     }

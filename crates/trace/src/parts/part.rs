@@ -31,6 +31,8 @@ pub struct Part {
     /// Its name, for warnings.
     pub name: String,
     pub(super) shards: u16,
+    /// The mark of the key by which flows were spread over them.
+    pub(super) key: u64,
     pub(super) groups: u16,
     pub(super) counted: Counted,
     /// The earliest time stamp.
@@ -194,6 +196,7 @@ pub fn broken(error: &str, packets: u64) -> String {
 exact_struct!(Part {
     name,
     shards,
+    key,
     groups,
     counted,
     earliest,

@@ -11,7 +11,7 @@ use super::part::{Detail, Part, Stretch, Taught};
 use super::{group_of, most_groups, Error};
 use crate::multipath::Lesson;
 use crate::run::decode::{Counted, Decoder};
-use crate::run::{Progress, STRETCH};
+use crate::run::{spread, Progress, STRETCH};
 use crate::settings::Settings;
 
 /// Frames between two calls that tell how far it is.
@@ -44,13 +44,15 @@ pub fn read<W: Write>(
         .into_iter()
         .map(PacketWriter::new)
         .collect::<Result<_, _>>()?;
-    let mut part = Part::new(name, shards, groups);
+    let mut part = Part::new(name, settings, groups);
     let mut detail = Detail {
         stretches: Vec::new(),
         verdicts: Vec::new(),
         flows: Flows::new(),
     };
-    let mut decoder = Decoder::new(shards);
+    let spread = spread(settings);
+    // Which of the files it is, is known when all are there.
+    let mut decoder = Decoder::new(0, spread);
     let mut signals = Vec::new();
     loop {
         match capture.advance() {
@@ -75,7 +77,7 @@ pub fn read<W: Write>(
         part.earliest = Some(earliest.min(frame.time));
         if let Some(packet) = decoder.decode(&frame, &mut signals) {
             part.packets += 1;
-            detail.flows.add(packet.hash);
+            detail.flows.add(spread.hash(&packet.headers.flow));
             let signal = signals.pop();
             if let Some(lesson) = signal.as_ref().and_then(Lesson::of) {
                 part.lessons.push(Taught {
@@ -121,10 +123,11 @@ pub fn read<W: Write>(
 
 impl Part {
     /// Nothing is read.
-    fn new(name: &str, shards: u16, groups: u16) -> Self {
+    fn new(name: &str, settings: &Settings, groups: u16) -> Self {
         Part {
             name: name.to_owned(),
-            shards,
+            shards: most_groups(settings),
+            key: settings.key.mark(),
             groups,
             counted: Counted::default(),
             earliest: None,

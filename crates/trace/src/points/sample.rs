@@ -1,20 +1,19 @@
 //! A sample of a capture's packets, which another capture of the same packets samples alike.
 
-use core::hash::BuildHasherDefault;
 use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
 use rexmit_time::Time;
+use rexmit_wire::table::Key;
 use rexmit_wire::{FlowKey, Headers};
-use rustc_hash::FxHasher;
 
 use super::Mark;
 
 /// Packets that a sample keeps at most.
 const MOST: usize = 1 << 16;
 
-/// Numbers by marks, in an order that is the same in each run.
-pub(super) type ByMark<T> = HashMap<u64, T, BuildHasherDefault<FxHasher>>;
+/// Things by marks. Its order is of this process alone: nothing may follow from it.
+pub(super) type ByMark<T> = HashMap<u64, T, Key>;
 
 /// A packet of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]

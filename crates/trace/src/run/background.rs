@@ -13,10 +13,10 @@ use rexmit_time::Time;
 
 use super::decode::{give, Counted, Packet};
 use super::hosts::Hosts;
-use super::promptly::{Promptly, Span};
+use super::promptly::Span;
 use super::stream::Stream;
-use super::{collect, finish, shards, Inline, Progress, Source, Summary, TOGETHER};
-use crate::analyzer::{Analyzer, Counters, Prefetch, Rows};
+use super::{collect, finish, shards, spread, steps, Inline, Progress, Source, Summary, TOGETHER};
+use crate::analyzer::{make_room, Analyzer, Counters, Prefetch, Rows};
 use crate::multipath::Signal;
 use crate::settings::Settings;
 
@@ -66,8 +66,8 @@ enum Work {
     Packets(Batch),
     /// The end of a stretch, its number, the capture's clock, and how many packets this shard had.
     Collect(u64, Time, usize),
-    /// A step of the capture's end.
-    Finish(u64),
+    /// A step of the capture's end, as the number of a stretch, and which one it is.
+    Finish(u64, u64),
 }
 
 /// Packets of a shard, and what goes with some of them, in order.
@@ -101,8 +101,6 @@ struct State {
     waiting: usize,
     /// Rows of stretches that not every shard has given, and how many shards have.
     collected: BTreeMap<u64, (Rows, usize)>,
-    /// Some shard may have connections left after the last step of the end.
-    more: bool,
     hosts: Hosts,
     /// So long rows wait for their hosts.
     wait: Option<Span>,
@@ -150,7 +148,7 @@ impl Background {
         let reader = Arc::clone(&shared);
         guarded(&shared, move || match open() {
             Ok(source) if jobs <= 1 => reader.inline(Inline::new(source, &settings)),
-            Ok(source) => reader.read(source, promptly),
+            Ok(source) => reader.read(source, &settings),
             Err(error) => reader.end(Summary::default(), Some(error.to_string())),
         });
         for _ in 1..jobs {
@@ -231,6 +229,14 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// All shards, while nobody works on any.
+    fn all(&self) -> Vec<MutexGuard<'_, Analyzer>> {
+        let shards = self.shards.iter().map(Mutex::lock);
+        shards
+            .map(|shard| shard.unwrap_or_else(PoisonError::into_inner))
+            .collect()
+    }
+
     fn end(&self, summary: Summary, error: Option<String>) {
         let mut state = self.lock();
         state.ended = Some((Box::new(summary), error));
@@ -274,8 +280,10 @@ impl Shared {
     }
 
     /// Reads and decodes, and helps when too much waits.
-    fn read<S: Source>(&self, mut source: S, promptly: Option<Promptly>) {
-        let mut stream = Stream::new(self.shards.len() as u16, promptly);
+    fn read<S: Source>(&self, mut source: S, settings: &Settings) {
+        let mut stream = Stream::new(spread(settings), settings.promptly);
+        // So many packets may come before there can be too many connections.
+        let mut room = settings.most_connections;
         let mut parts: Vec<Batch> = self.shards.iter().map(|_| Batch::default()).collect();
         let mut signals = Vec::new();
         let mut counts = vec![0; self.shards.len()];
@@ -326,34 +334,42 @@ impl Shared {
                 }
                 if let Some(end) = collect {
                     let packets = core::mem::take(&mut counts[shard]);
+                    room = room.saturating_sub(packets);
                     state.push(shard, Work::Collect(stretch, end, packets));
                 }
             }
             stretch += u64::from(collect.is_some());
             drop(state);
             self.work.notify_all();
-            if !self.help(MOST_WAITING) {
+            let is_full = collect.is_some() && room == 0;
+            if !self.help(if is_full { 0 } else { MOST_WAITING }) {
                 return;
+            }
+            if is_full {
+                let mut shards = self.all();
+                let mut all: Vec<&mut Analyzer> = shards.iter_mut().map(|one| &mut **one).collect();
+                make_room(&mut all, settings.most_connections);
+                let connections = all.iter().map(|one| one.connections()).sum();
+                room = settings.most_connections.saturating_sub(connections);
             }
         }
-        loop {
-            if !self.help(0) {
-                return;
-            }
+        if !self.help(0) {
+            return;
+        }
+        for step in steps(self.all().iter_mut().map(|one| &mut **one)) {
             let mut state = self.lock();
-            state.more = false;
             for shard in 0..self.shards.len() {
-                state.push(shard, Work::Finish(stretch));
+                state.push(shard, Work::Finish(stretch, step));
             }
             stretch += 1;
             drop(state);
             self.work.notify_all();
-            if !self.help(0) {
+            if !self.help(MOST_WAITING) {
                 return;
             }
-            if !self.lock().more {
-                break;
-            }
+        }
+        if !self.help(0) {
+            return;
         }
         let mut state = self.lock();
         let rows = state.hosts.end();
@@ -363,10 +379,9 @@ impl Shared {
             state.ready.push_back(rows);
         }
         drop(state);
-        for shard in &self.shards {
-            let shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
-            counters.add(&shard.counters());
-        }
+        let shards = self.all();
+        shards.iter().for_each(|one| counters.add(&one.counters()));
+        drop(shards);
         let summary = Summary::new(&stream.counted(), counters, source.warnings());
         self.end(summary, error);
     }
@@ -413,7 +428,6 @@ impl Shared {
         drop(state);
         let mut spare = Vec::new();
         let mut given = Vec::new();
-        let mut more = false;
         let counters;
         {
             let mut analyzer = self.shards[shard]
@@ -428,10 +442,8 @@ impl Shared {
                     Work::Collect(stretch, now, packets) => {
                         given.push((stretch, Some(now), collect(&mut analyzer, now, packets)));
                     }
-                    Work::Finish(stretch) => {
-                        let (rows, left) = finish(&mut analyzer);
-                        more |= left;
-                        given.push((stretch, None, rows));
+                    Work::Finish(stretch, step) => {
+                        given.push((stretch, None, finish(&mut analyzer, step)));
                     }
                 }
             }
@@ -440,7 +452,6 @@ impl Shared {
         let mut state = self.lock();
         state.busy[shard] = false;
         state.waiting -= count;
-        state.more |= more;
         state.counters[shard] = counters;
         state.spare.append(&mut spare);
         for (stretch, end, rows) in given {

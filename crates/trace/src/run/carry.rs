@@ -34,8 +34,8 @@ impl Carry {
     #[inline]
     pub fn tell(&self, packet: &mut Packet) {
         self.verdicts.note(&mut packet.headers);
-        let own = packet.shard() as u16;
-        let flow = &packet.headers.flow;
-        packet.redirect(self.routes.shard(packet.hash, flow, own));
+        if let Some(shard) = self.routes.shard(packet.hash, &packet.headers.flow) {
+            packet.redirect(shard);
+        }
     }
 }

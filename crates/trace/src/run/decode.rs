@@ -1,10 +1,12 @@
 //! From the frames of one file to packets with their shard.
 
+use core::hash::BuildHasher;
+
 use rexmit_time::{Duration, Time};
 use rexmit_wire::capture::Frame;
 use rexmit_wire::headers::Notes;
-use rexmit_wire::table::Hashed;
-use rexmit_wire::{Headers, Skips, TcpPacket};
+use rexmit_wire::table::{Hashed, Key};
+use rexmit_wire::{FlowKey, Headers, Skips, TcpPacket};
 
 use crate::analyzer::Analyzer;
 use crate::connection::Pair;
@@ -13,10 +15,47 @@ use crate::multipath::Signal;
 
 use super::numbering::Numbering;
 
-/// The shard of a flow that is no subflow of another's connection.
+/// How flows are spread over shards.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spread {
+    key: Key,
+    shards: u16,
+}
+
+impl Spread {
+    /// Over so many shards, one at least.
+    pub fn new(key: Key, shards: u16) -> Self {
+        let shards = shards.max(1);
+        Spread { key, shards }
+    }
+
+    /// A hash of a flow that is the same in all processes of the analysis.
+    #[inline]
+    pub fn hash(self, flow: &FlowKey) -> u64 {
+        self.key.hash_one(Pair(*flow))
+    }
+
+    /// The shard of a flow that is no subflow of another's connection.
+    #[inline]
+    pub fn own(self, flow: &FlowKey) -> u16 {
+        (self.hash(flow) % u64::from(self.shards)) as u16
+    }
+}
+
+/// Bits of a packet's number that are its frame's number in its file; the file's number is above them, up to where numbers are
+/// exact as floating-point ones.
+const FRAME_BITS: u32 = 34;
+
+/// The number of the packet in a frame, of a file: no two have the same, whatever order the files come in.
 #[inline]
-pub(crate) fn own_shard(hash: Hashed, shards: u32) -> u16 {
-    ((hash.get() >> 16) % shards) as u16
+pub(crate) const fn number_of(file: usize, frame: u64) -> u64 {
+    ((file as u64) << FRAME_BITS) + frame
+}
+
+/// The file of a number, and its frame there.
+pub(crate) const fn file_and_frame(number: u64) -> (usize, u64) {
+    let file = number >> FRAME_BITS;
+    (file as usize, number - (file << FRAME_BITS))
 }
 
 /// A packet on its way to its shard.
@@ -25,27 +64,31 @@ pub(crate) struct Packet {
     pub at: Time,
     pub hash: Hashed,
     pub headers: Headers,
+    /// Its number in the capture.
+    pub number: u64,
     /// The shard that it goes to.
     shard: u16,
 }
 
 impl Packet {
-    /// A packet that goes to its flow's own of so many shards.
+    /// A packet that goes to its flow's own shard.
     #[inline]
-    pub fn new(at: Time, headers: Headers, shards: u32) -> Self {
-        let hash = Hashed::of(&Pair(headers.flow));
+    pub fn new(at: Time, headers: Headers, number: u64, spread: Spread) -> Self {
         Packet {
             at,
-            hash,
+            hash: Hashed::of(&Pair(headers.flow)),
             headers,
-            shard: own_shard(hash, shards),
+            number,
+            shard: spread.own(&headers.flow),
         }
     }
 
-    /// Sends it to another shard.
+    /// Sends it to the shard of the connection that its flow has joined, where what came of the flow before is not found:
+    /// not even if it was there by chance.
     #[inline]
     pub fn redirect(&mut self, shard: u16) {
         self.shard = shard;
+        self.hash = self.hash.other();
     }
 
     /// The shard that it goes to.
@@ -57,11 +100,12 @@ impl Packet {
     /// Gives it to its shard's analyzer; `signals` are those of this and later packets.
     #[inline]
     fn give(&self, analyzer: &mut Analyzer, signals: &mut impl Iterator<Item = Signal>) {
+        let which = (self.hash, self.number);
         if self.is_signalled() {
             let signal = signals.next().unwrap_or_default();
-            analyzer.signalled_packet(self.at, &self.headers, self.hash, &signal);
+            analyzer.signalled_packet(self.at, &self.headers, which, &signal);
         } else {
-            analyzer.hashed_packet(self.at, &self.headers, self.hash);
+            analyzer.known_packet(self.at, &self.headers, which);
         }
     }
 
@@ -130,7 +174,9 @@ impl Counted {
 /// Decodes the frames of one file and keeps its clock. It knows of no other file.
 #[derive(Debug)]
 pub(crate) struct Decoder {
-    shards: u32,
+    /// The file's number.
+    file: usize,
+    spread: Spread,
     pub numbering: Numbering,
     pub counted: Counted,
     /// The clock as the last frame has it: a clock that was set back is behind the latest time stamp from there on.
@@ -138,10 +184,11 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder for packets that go to so many shards.
-    pub fn new(shards: u16) -> Self {
+    /// A decoder for the file of this number.
+    pub fn new(file: usize, spread: Spread) -> Self {
         Decoder {
-            shards: u32::from(shards.max(1)),
+            file,
+            spread,
             numbering: Numbering::new(),
             counted: Counted::default(),
             now: Time::default(),
@@ -166,7 +213,8 @@ impl Decoder {
         }
         match Headers::decode(frame.link, frame.data, frame.original_len) {
             Ok(headers) => {
-                let mut packet = Packet::new(frame.time, headers, self.shards);
+                let number = number_of(self.file, counted.frames - 1);
+                let mut packet = Packet::new(frame.time, headers, number, self.spread);
                 self.numbering.packet(&mut packet.headers);
                 if packet.is_signalled() {
                     signals.push(signal(frame));

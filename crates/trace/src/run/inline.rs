@@ -1,13 +1,15 @@
 //! A run on the caller's thread.
 
+use std::collections::BTreeSet;
+
 use rexmit_time::Time;
 
 use super::decode::{give, Counted, Packet};
 use super::hosts::Hosts;
 use super::promptly::Span;
 use super::stream::Stream;
-use super::{collect, finish, shards, Progress, Source, Summary, TOGETHER};
-use crate::analyzer::{Analyzer, Counters, Prefetch, Rows};
+use super::{collect, finish, shards, spread, steps, Progress, Source, Summary, TOGETHER};
+use crate::analyzer::{make_room, Analyzer, Counters, Prefetch, Rows};
 use crate::multipath::Signal;
 use crate::settings::Settings;
 
@@ -27,7 +29,10 @@ pub struct Inline<S: Source> {
     signals: Vec<Signal>,
     error: Option<S::Error>,
     ended: bool,
+    /// What is left to do when the capture has ended, once it has.
+    left: Option<BTreeSet<u64>>,
     over: bool,
+    most_connections: usize,
 }
 
 impl<S: Source> Inline<S> {
@@ -38,7 +43,7 @@ impl<S: Source> Inline<S> {
         Inline {
             source,
             packets: vec![0; shards.len()],
-            stream: Stream::new(shards.len() as u16, settings.promptly),
+            stream: Stream::new(spread(settings), settings.promptly),
             held: None,
             shards,
             hosts: Hosts::new(settings),
@@ -47,7 +52,9 @@ impl<S: Source> Inline<S> {
             signals: Vec::new(),
             error: None,
             ended: false,
+            left: None,
             over: false,
+            most_connections: settings.most_connections,
         }
     }
 
@@ -72,6 +79,8 @@ impl<S: Source> Inline<S> {
         for (shard, packets) in self.shards.iter_mut().zip(&mut self.packets) {
             rows.append(&mut collect(shard, end, core::mem::take(packets)));
         }
+        let mut all: Vec<&mut Analyzer> = self.shards.iter_mut().collect();
+        make_room(&mut all, self.most_connections);
         rows.sort();
         self.hosts.pass(&mut rows);
         if self.wait.is_over(end) {
@@ -121,19 +130,18 @@ impl<S: Source> Inline<S> {
 
     fn finish(&mut self) -> Option<Rows> {
         let mut rows = Rows::default();
-        let mut any = false;
+        let shards = &mut self.shards;
+        let left = self.left.get_or_insert_with(|| steps(shards));
+        let Some(step) = left.pop_first() else {
+            self.over = true;
+            return Some(self.hosts.end()).filter(|rows| !rows.is_empty());
+        };
         for shard in &mut self.shards {
-            let (mut ready, more) = finish(shard);
-            rows.append(&mut ready);
-            any |= more;
+            rows.append(&mut finish(shard, step));
         }
         rows.sort();
         self.hosts.pass(&mut rows);
-        if !any {
-            self.over = true;
-            rows.append(&mut self.hosts.end());
-        }
-        (any || !rows.is_empty()).then_some(rows)
+        Some(rows)
     }
 
     /// Why the source ended before its end, if it did. The rows are those of what was read.

@@ -3,8 +3,9 @@
 //! Connections are spread over a fixed number of shards by a hash that both directions share, and each shard has its
 //! packets in the capture's order. The capture is cut into stretches; at the end of each, every shard gives the rows that are
 //! ready. A stretch ends before the first frame of each file, and after each fixed number of frames of a file, so that where it
-//! ends does not depend on who has read the files before; where rows are wanted [promptly](Promptly), after a time, too. So the pieces, the rows in them and their order are the same however
-//! many threads there are.
+//! ends does not depend on who has read the files before; where rows are wanted [promptly](Promptly), after a time, too. Which
+//! connections are over, or make room for others, follows from their packets alone. So the pieces, the rows in them and their
+//! order are the same however many threads there are, and by whatever key connections are spread over shards.
 //!
 //! What is learned of a file alone ([`Decoder`](decode::Decoder)) and what earlier files say of later ones ([`Carry`](carry::Carry))
 //! are apart, so that files can also be read apart ([`crate::parts`]).
@@ -21,6 +22,7 @@ mod summary;
 mod warnings;
 
 use core::fmt;
+use std::collections::BTreeSet;
 
 use rexmit_time::Time;
 use rexmit_wire::capture::{self, End, Frame, Reader};
@@ -28,11 +30,13 @@ use rexmit_wire::capture::{self, End, Frame, Reader};
 pub use background::{Background, Next};
 pub use inline::Inline;
 pub use promptly::Promptly;
+pub(crate) use promptly::Span;
 pub use summary::{Progress, Summary};
 pub use warnings::{misdated, undated};
 
 use crate::analyzer::{Analyzer, Rows};
 use crate::settings::Settings;
+use decode::Spread;
 
 /// Where frames come from.
 pub trait Source: Send {
@@ -136,11 +140,11 @@ pub(crate) const STRETCH: u64 = 32_768;
 /// Frames that are decoded before their packets are looked at.
 pub(crate) const TOGETHER: u64 = 32;
 
-/// Connections that a shard ends at a time when the capture is over.
-const ENDED_AT_ONCE: usize = 256;
-
-/// With fewer connections than this to remember, all are in one shard.
+/// With fewer connections than this to remember, all are in one shard, which never has more.
 const FEW: usize = 4_096;
+
+/// When the capture is over, connections end by the numbers of their first packets, those of so many numbers at a time.
+pub(crate) const ENDED_AT_ONCE: u64 = STRETCH;
 
 /// How many shards there are; the same for any number of threads.
 pub(crate) fn shard_count(settings: &Settings) -> usize {
@@ -151,10 +155,15 @@ pub(crate) fn shard_count(settings: &Settings) -> usize {
     }
 }
 
+/// How flows are spread over them.
+pub(crate) fn spread(settings: &Settings) -> Spread {
+    Spread::new(settings.key, shard_count(settings) as u16)
+}
+
 fn shards(settings: &Settings) -> Vec<Analyzer> {
-    let of = shard_count(settings) as u64;
+    let of = shard_count(settings);
     (0..of)
-        .map(|number| Analyzer::shard(settings.clone(), number, of))
+        .map(|_| Analyzer::shard(settings.clone(), of))
         .collect()
 }
 
@@ -167,10 +176,19 @@ pub(crate) fn collect(shard: &mut Analyzer, now: Time, packets: usize) -> Rows {
     rows
 }
 
-/// A step of the capture's end; whether there may be more.
-pub(crate) fn finish(shard: &mut Analyzer) -> (Rows, bool) {
-    let more = shard.finish(ENDED_AT_ONCE);
+/// The steps in which the connections that are left end when the capture has.
+pub(crate) fn steps<'s>(shards: impl IntoIterator<Item = &'s mut Analyzer>) -> BTreeSet<u64> {
+    let mut steps = BTreeSet::new();
+    for shard in shards {
+        steps.extend(shard.left().map(|number| number / ENDED_AT_ONCE));
+    }
+    steps
+}
+
+/// One of these steps, after those before it.
+pub(crate) fn finish(shard: &mut Analyzer, step: u64) -> Rows {
+    shard.finish((step + 1) * ENDED_AT_ONCE);
     let mut rows = Rows::default();
     shard.drain(&mut rows);
-    (rows, more)
+    rows
 }

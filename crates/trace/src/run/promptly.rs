@@ -13,7 +13,7 @@ pub struct Promptly {
 
 /// A span of the capture's clock that begins anew whenever it is over.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
+pub(crate) struct Span {
     /// None: it never ends.
     lasts: Option<Duration>,
     began: Option<Time>,

@@ -3,7 +3,7 @@
 use rexmit_time::Time;
 
 use super::carry::Carry;
-use super::decode::{Counted, Decoder, Packet};
+use super::decode::{Counted, Decoder, Packet, Spread};
 use super::promptly::{Promptly, Span};
 use super::{Progress, Source, STRETCH};
 use crate::multipath::Signal;
@@ -11,7 +11,7 @@ use crate::multipath::Signal;
 /// The files of a run that are being read, and what passes from one to the next.
 #[derive(Debug)]
 pub(super) struct Stream {
-    shards: u16,
+    spread: Spread,
     /// Files that have begun and are not known to have ended, with their numbers.
     open: Vec<(usize, Decoder)>,
     /// The place in `open` of the file of the last frame.
@@ -28,10 +28,10 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// Nothing is read. Packets go to so many shards.
-    pub fn new(shards: u16, promptly: Option<Promptly>) -> Self {
+    /// Nothing is read.
+    pub fn new(spread: Spread, promptly: Option<Promptly>) -> Self {
         Stream {
-            shards,
+            spread,
             open: Vec::new(),
             current: 0,
             ended: 0,
@@ -77,7 +77,7 @@ impl Stream {
             }
         }
         self.current = self.open.len();
-        self.open.push((file, Decoder::new(self.shards)));
+        self.open.push((file, Decoder::new(file, self.spread)));
         let begins = source.frame().map(|frame| frame.time);
         begins.filter(|_| self.frames > 0)
     }

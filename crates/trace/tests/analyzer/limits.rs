@@ -75,7 +75,7 @@ fn the_sweep_ends_what_is_over_and_nothing_else() {
     };
     after(5, 2);
     after(61, 1);
-    after(890, 1);
+    after(880, 1);
     after(901, 0);
 }
 

@@ -13,6 +13,7 @@ use rexmit_trace::run::{self, Background, Inline, Next, Source, Summary};
 use rexmit_trace::settings::Settings;
 use rexmit_trace::whatif::Totals;
 use rexmit_wire::capture::{End, FileError, Frame, Reader, Rotation};
+use rexmit_wire::table::Key;
 use rexmit_wire::{Flags, Headers};
 
 use crate::multipath::many as subflows;
@@ -113,7 +114,19 @@ fn read(capture: &[u8], name: &str, groups: u16, settings: &Settings) -> Read {
     (again, (packets, detail))
 }
 
+/// In one group where several have too many connections.
 fn in_parts(captures: &[Vec<u8>], groups: u16, settings: &Settings) -> (Vec<Rows>, Summary) {
+    match in_groups(captures, groups, settings) {
+        Err(parts::Error::Full) => in_groups(captures, 1, settings).unwrap(),
+        all => all.unwrap(),
+    }
+}
+
+fn in_groups(
+    captures: &[Vec<u8>],
+    groups: u16,
+    settings: &Settings,
+) -> Result<(Vec<Rows>, Summary), parts::Error> {
     let each = captures.iter().enumerate();
     let (parts, written): (Vec<Part>, Vec<_>) = each
         .map(|(file, capture)| read(capture, &file.to_string(), groups, settings))
@@ -133,7 +146,7 @@ fn in_parts(captures: &[Vec<u8>], groups: u16, settings: &Settings) -> (Vec<Rows
             waiting: rows.open(u32::MAX),
             piece: |piece| Ok(rows.open(piece)),
         };
-        let analysed = analyse(&parts, group, settings, from, to, |_| true).unwrap();
+        let analysed = analyse(&parts, group, settings, from, to, |_| true)?;
         let mut files = rows.files();
         waiting.push((String::new(), files.remove(&u32::MAX).unwrap()));
         assert_eq!(files.len() as u32, analysed.pieces);
@@ -145,7 +158,7 @@ fn in_parts(captures: &[Vec<u8>], groups: u16, settings: &Settings) -> (Vec<Rows
     }
     let waits = waiting.iter().map(|(name, file)| (name.clone(), &file[..]));
     let written = Written::default();
-    let judged = judge(&parts, settings, waits, |piece| Ok(written.open(piece))).unwrap();
+    let judged = judge(&parts, settings, waits, |piece| Ok(written.open(piece)))?;
     let of_all = written.files();
     assert_eq!(of_all.len() as u32, judged.pieces());
     let mut rows = Vec::new();
@@ -161,7 +174,7 @@ fn in_parts(captures: &[Vec<u8>], groups: u16, settings: &Settings) -> (Vec<Rows
             rows.push(some);
         }
     }
-    (rows, judged.summary())
+    Ok((rows, judged.summary()))
 }
 
 /// Files in memory, by number.
@@ -217,15 +230,32 @@ fn assert_same(other: &Rows, one: &Rows, of: &str) {
     );
 }
 
+/// Keys by which connections are spread over shards.
+const KEYS: [Key; 3] = [
+    Key::FIXED,
+    Key::new([1, 0x5bc8_fbbc_bde5_c099, 0x87b0_b125_ec1d_7da0]),
+    Key::new([7, 0xd76d_4330_f144_6bea, 0x0d46_4138_a623_3255]),
+];
+
 pub fn same(captures: &[Vec<u8>], groups: u16, settings: &Settings) -> Rows {
     let (one, summary) = one_run(captures, settings);
     let one = together(one);
-    let (other, of_parts) = in_parts(captures, groups, settings);
-    assert_eq!(of_parts, summary);
-    assert_same(&together(other), &one, "parts");
-    let (other, of_threads) = threads(captures, settings, 2);
-    assert_eq!(of_threads, summary);
-    assert_same(&together(other), &one, "threads");
+    for (number, key) in KEYS.into_iter().enumerate() {
+        let settings = Settings {
+            key,
+            ..settings.clone()
+        };
+        let jobs = 1 << number;
+        let (other, of_threads) = threads(captures, &settings, jobs);
+        assert_eq!(of_threads, summary);
+        assert_same(&together(other), &one, &format!("{jobs} threads"));
+        // The first key is that of the one run, too.
+        if number > 0 {
+            let (other, of_parts) = in_parts(captures, groups, &settings);
+            assert_eq!(of_parts, summary);
+            assert_same(&together(other), &one, "parts");
+        }
+    }
     one
 }
 
@@ -353,6 +383,36 @@ fn a_long_capture_gives_the_rows_of_one_run() {
         .retransmissions
         .iter()
         .any(|of| of.row.runner_up.is_some()));
+}
+
+#[test]
+fn a_full_table_gives_the_rows_of_one_run() {
+    const MOST: usize = 4_096;
+    let mut packets = mixed(400, &[(10_000, -400)]);
+    // Each from another host, far more than are remembered.
+    let start = packets[0].0;
+    packets.extend((0..12_000u32).map(|number| {
+        let mut script = Script::new(number as u16);
+        script.send(true, Flags::SYN, 0);
+        let mut bytes = script::bytes(&script.packets[0].1);
+        bytes[12..16].copy_from_slice(&(0x0b00_0000 + number * 37).to_be_bytes());
+        let at = start + Duration::from_micros(i64::from(number) * 300);
+        (at, bytes, 40)
+    }));
+    packets.sort_by_key(|(at, ..)| *at);
+    let settings = Settings {
+        idle: Duration::from_secs(60),
+        ..settings(MOST)
+    };
+    let rows = same(&cut(&packets, &[6_000, 9_000, 15_000]), 5, &settings);
+    let evicted = rows.connections.iter().filter(|of| of.row.evicted);
+    assert!(evicted.count() > 5_000);
+    // What goes on is not put out for what only begins.
+    let lost = rows
+        .connections
+        .iter()
+        .filter(|of| of.row.evicted && of.row.forward.packets + of.row.backward.packets > 3);
+    assert_eq!(lost.count(), 0);
 }
 
 /// Packets with these IP identifications.

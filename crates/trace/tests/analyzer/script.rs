@@ -148,10 +148,13 @@ pub fn analyse(packets: &[(Time, Headers)], settings: Settings) -> (Analyzer, Ro
         analyzer.packet(*at, headers);
     }
     let mut rows = Rows::default();
-    while analyzer.finish(7) {
+    for below in 1.. {
+        let any = analyzer.finish(below * 7);
         analyzer.drain(&mut rows);
+        if !any {
+            break;
+        }
     }
-    analyzer.drain(&mut rows);
     rows.sort();
     (analyzer, rows)
 }

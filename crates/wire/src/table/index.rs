@@ -39,9 +39,8 @@ impl Index {
 
     #[inline]
     fn home(&self, hash: u32) -> usize {
-        // Fibonacci hashing: the upper bits of the product depend on all bits of the hash.
-        let spread = u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (spread >> 32) as usize & (self.places.len().wrapping_sub(1))
+        // Each bit of a keyed hash is as good as any other.
+        hash as usize & (self.places.len().wrapping_sub(1))
     }
 
     /// Fetches the place of a hash into the cache.

@@ -8,13 +8,12 @@ mod parts;
 mod route;
 mod seen;
 
-use core::hash::BuildHasherDefault;
 use core::net::IpAddr;
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
+use rexmit_wire::table::Key;
 use rexmit_wire::{FlowKey, Headers};
-use rustc_hash::FxHasher;
 
 use super::rows::{Each, Kind, Rows};
 use super::sample::ByMark;
@@ -27,8 +26,8 @@ use failed::FailedWay;
 use route::Route;
 use seen::{Found, SETTLED};
 
-/// Numbers by what hashes to many, in an order that is the same in each run.
-type Map<K, V> = HashMap<K, V, BuildHasherDefault<FxHasher>>;
+/// Things by what packets say. It is never walked: its order is of this process alone.
+type Map<K, V> = HashMap<K, V, Key>;
 
 /// A packet that has not come by at the next point after so long is lost, nanoseconds. Segments live no longer (RFC 9293
 /// §3.4.2 says two minutes; Linux closes a connection a minute after its end).

@@ -1,0 +1,177 @@
+//! Which connections make room for others, and in which order those that are over end.
+//!
+//! Nothing here follows from the slot or the shard of a connection, but from its packets: so rows, and their order, do not tell
+//! by which key connections were spread over shards.
+
+use rexmit_time::Time;
+use rexmit_wire::table::{Slot, Table};
+
+use super::{Analyzer, OPENINGS};
+use crate::connection::{Connection, Opening};
+
+/// When a connection had its last packet, and its number: by this, those unused for longest come first.
+type Use = (Time, u64);
+
+/// Where a connection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Among those that have only begun.
+    Opening(Slot),
+    /// Among the others.
+    Whole(Slot),
+}
+
+/// The entries of a table that `choose` gives something for, with their places, in the order of what it gives.
+fn chosen<V, T: Ord>(
+    table: &Table<V>,
+    place: impl Fn(Slot) -> Place,
+    choose: impl Fn(&V) -> Option<T>,
+) -> Vec<(T, Place)>
+where
+    V: rexmit_wire::table::Keyed,
+{
+    let slots = 0..table.slots();
+    let found = slots.filter_map(|slot| Some((choose(table.peek(slot)?)?, place(slot))));
+    let mut found: Vec<_> = found.collect();
+    found.sort_by(|one, other| one.0.cmp(&other.0));
+    found
+}
+
+impl Analyzer {
+    /// Ends a connection, wherever it is.
+    fn end_at(&mut self, place: Place, evicted: bool) {
+        let ended = match place {
+            Place::Opening(slot) => {
+                let opening = self.openings.remove(slot);
+                opening.and_then(|opening| self.unfolded(&opening))
+            }
+            Place::Whole(slot) => self.table.remove(slot),
+        };
+        let Some(connection) = ended else { return };
+        if evicted {
+            self.counters.evicted += 1;
+            self.counters.evicted_openings += u64::from(matches!(place, Place::Opening(_)));
+        }
+        self.ended(connection, evicted);
+    }
+
+    /// Puts out the connection unused for longest; false if there is none.
+    ///
+    /// Those that have only begun go first, whatever their age: a flood does not put out what others have sent. An eighth
+    /// of the room is theirs nevertheless, or with many idle connections no new one would live until its answer comes.
+    pub(super) fn make_room(&mut self) -> bool {
+        let first = self.openings.len() > self.capacity / OPENINGS || self.table.is_empty();
+        let unused = if first {
+            self.openings.unused().map(Place::Opening)
+        } else {
+            self.table.unused().map(Place::Whole)
+        };
+        unused.inspect(|place| self.end_at(*place, true)).is_some()
+    }
+
+    /// Ends all connections that are over at `now`.
+    pub(super) fn sweep(&mut self, now: Time) {
+        let settings = &self.common.settings;
+        let over = |opening: &Opening| opening.may_be_over(now, settings).then(|| opening.id());
+        let openings = chosen(&self.openings, Place::Opening, over);
+        let over =
+            |connection: &Connection| connection.is_over(now, settings).then(|| connection.id());
+        let whole = chosen(&self.table, Place::Whole, over);
+        for (_, place) in openings {
+            if let Place::Opening(slot) = place {
+                self.end_opening(slot, now);
+            }
+        }
+        for (_, place) in whole {
+            self.end_at(place, false);
+        }
+    }
+
+    /// The numbers of the connections that are left when the capture has ended, in order.
+    pub(crate) fn left(&mut self) -> impl Iterator<Item = u64> + '_ {
+        self.rest().iter().rev().map(|(number, _)| *number)
+    }
+
+    /// Those that are left when the capture has ended, the one of the lowest number last.
+    fn rest(&mut self) -> &mut Vec<(u64, Place)> {
+        self.rest.get_or_insert_with(|| {
+            let mut all = chosen(&self.openings, Place::Opening, |opening| Some(opening.id()));
+            all.append(&mut chosen(&self.table, Place::Whole, |of| Some(of.id())));
+            all.sort_unstable_by_key(|(number, _)| core::cmp::Reverse(*number));
+            all
+        })
+    }
+
+    /// Ends the connections with numbers below this when the capture has ended; whether any are left.
+    pub fn finish(&mut self, below: u64) -> bool {
+        while let Some((number, place)) = self.rest().last().copied() {
+            if number >= below {
+                return true;
+            }
+            self.rest().pop();
+            self.end_at(place, false);
+        }
+        false
+    }
+
+    /// Notes when each connection was used last, of those that have only begun or of the others.
+    fn uses(&self, openings: bool, uses: &mut Vec<Use>) {
+        if openings {
+            let all = (0..self.openings.slots()).filter_map(|slot| self.openings.peek(slot));
+            uses.extend(all.map(|opening| (opening.last(), opening.id())));
+        } else {
+            let all = (0..self.table.slots()).filter_map(|slot| self.table.peek(slot));
+            uses.extend(all.map(|connection| (connection.last, connection.id())));
+        }
+    }
+
+    /// Puts out the connections that were not used after this.
+    fn put_out(&mut self, openings: bool, last: Use) {
+        let unused = |of: Use| (of <= last).then_some(of);
+        let all = if openings {
+            let of = |opening: &Opening| unused((opening.last(), opening.id()));
+            chosen(&self.openings, Place::Opening, of)
+        } else {
+            let of = |connection: &Connection| unused((connection.last, connection.id()));
+            chosen(&self.table, Place::Whole, of)
+        };
+        for (_, place) in all {
+            self.end_at(place, true);
+        }
+    }
+}
+
+/// One in so many connections more than need be is put out at a time: all are looked at for that.
+const MORE: usize = 16;
+
+/// Puts out connections of all shards of a capture where they are more than `most`, at the end of a stretch: those unused for
+/// longest in all of them. Between two such ends there may be as many more as there are packets.
+pub(crate) fn make_room(shards: &mut [&mut Analyzer], most: usize) {
+    let most = most.max(1);
+    let count =
+        |of: fn(&Analyzer) -> usize| -> usize { shards.iter().map(|shard| of(shard)).sum() };
+    let (openings, others) = (count(|of| of.openings.len()), count(|of| of.table.len()));
+    if openings + others <= most {
+        return;
+    }
+    let excess = openings + others - (most - most / MORE);
+    // As with `Analyzer::make_room`.
+    let of_openings = excess.min(openings.saturating_sub(most / OPENINGS));
+    for (are_openings, less) in [(true, of_openings), (false, excess - of_openings)] {
+        let Some(last) = less.checked_sub(1) else {
+            continue;
+        };
+        let mut uses = Vec::new();
+        shards
+            .iter()
+            .for_each(|shard| shard.uses(are_openings, &mut uses));
+        if uses.is_empty() {
+            continue;
+        }
+        let last = last.min(uses.len() - 1);
+        let (_, last, _) = uses.select_nth_unstable(last);
+        for shard in shards.iter_mut() {
+            shard.put_out(are_openings, *last);
+        }
+    }
+}
