@@ -194,6 +194,11 @@ fn packets_that_fit_nothing_are_left_out_until_there_are_many() {
     script.exchange();
     let row = only(&script);
     assert_eq!(row.forward.bytes, 200);
+    // Packets that fit came between: only so many in a row tell that the connection has moved.
+    for _ in 0..8 {
+        script.put(far);
+    }
+    assert_eq!(script.rows().connections.len(), 1);
     script.put(far);
     assert_eq!(script.rows().connections.len(), 2);
 }
