@@ -21,7 +21,8 @@ from typing import Any, Final
 
 from rexmit.errors import UserError, argument
 from rexmit.sources import Capture, Remote
-from rexmit.store.files import write_text
+from rexmit.store.files import remove, write_text
+from rexmit.store.opening import inner_folder, lasting_file, named_folder
 from rexmit.tracing.folder import META
 from rexmit.tracing.tasks import SEEN
 
@@ -83,10 +84,11 @@ class Journal:
     def _lock(self) -> int:
         """Makes the folder. Gives what keeps others out of it while it is open."""
         try:
-            for folder in self._folders:
-                folder.mkdir(parents=True, exist_ok=True)
-                (folder / SEEN).touch()
-            lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+            named_folder(self._out)
+            inner_folder(self.folder)
+            for place in self._folders:
+                os.close(lasting_file(inner_folder(place) / SEEN))
+            lock = lasting_file(self.folder / "lock")
         except OSError as error:
             raise UserError(
                 f"{self._out}: cannot be written: {error.strerror}",
@@ -133,7 +135,7 @@ class Journal:
             for path in folder.iterdir():
                 if path.name.removesuffix(".json").partition("-")[0] in names:
                     continue
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+                remove(path)
 
     def drop(self) -> None:
         """Removes all of it."""
