@@ -26,6 +26,7 @@ def trace(
     files: Files,
     *,
     out: str | PathLike[str] | None = None,
+    replace: bool = False,
     csv: bool = False,
     whatif: Sequence[str] = ("default",),
     stacks: Sequence[str] = (),
@@ -50,7 +51,8 @@ def trace(
     `followed` have rows then. `points` are the names of the captures' points
     in their order (the same for captures of one point), where the packets are not to tell.
 
-    The tables are kept in the folder `out`; without it they lie in a temporary folder until the
+    The tables are kept in the folder `out`, in place of a trace that it holds where `replace` says
+    so; without it they lie in a temporary folder until the
     trace is let go, so hold it as long as a frame of it is not collected. `whatif` names the
     settings under which connections are replayed: none are with `()`. `stacks` chooses the emulated
     senders by name (`linux-6`, `freebsd-5-unc2007`, `unc-2007` for the four of that study; with
@@ -80,6 +82,7 @@ def trace(
             captures,
             None if out is None else Path(out),
             kept,
+            replace=replace,
             csv=csv,
             whatif=whatif,
             stacks=stacks,
@@ -104,6 +107,7 @@ def analysed(
     out: Path | None,
     kept: ExitStack,
     *,
+    replace: bool = False,
     csv: bool = False,
     whatif: Sequence[str],
     stacks: Sequence[str] = (),
@@ -151,6 +155,7 @@ def analysed(
             out,
             cluster,
             resume=resume,
+            replace=replace,
             csv=csv,
             whatif=whatif,
             stacks=stacks,
@@ -165,6 +170,7 @@ def analysed(
     return runs.run(
         files,
         where,
+        replace=replace,
         csv=csv,
         passing=out is None,
         whatif=whatif,
@@ -184,6 +190,7 @@ def _on_cluster(
     cluster: str,
     *,
     resume: bool,
+    replace: bool,
     csv: bool,
     whatif: Sequence[str],
     stacks: Sequence[str],
@@ -211,6 +218,7 @@ def _on_cluster(
         out,
         cluster,
         resume=resume,
+        replace=replace,
         csv=csv,
         whatif=whatif,
         stacks=stacks,
