@@ -5,7 +5,10 @@
 //! `cargo bench -p rexmit-benches --bench parts [-- CAPTURE [GROUPS]]`
 //!
 //! Without a capture, that which the bench `trace` makes.
-#![allow(clippy::disallowed_methods, reason = "a benchmark reads clocks")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a benchmark reads clocks and writes over what it wrote before"
+)]
 
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter};

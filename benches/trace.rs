@@ -4,6 +4,11 @@
 //! - `long CAPTURE`: writes a capture of one long connection of which a fifth is lost;
 //! - `idle`: has a million connections that were quiet after a request and a response.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a benchmark writes over what it wrote before"
+)]
+
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;

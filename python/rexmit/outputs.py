@@ -48,7 +48,8 @@ def open_all() -> None:
             os.fstat(descriptor)
         except OSError:
             # Of a closed standard output a write fails, of a closed standard error it does not.
-            os.open(os.devnull, os.O_WRONLY if descriptor == 2 else os.O_RDONLY)
+            flags = os.O_WRONLY if descriptor == 2 else os.O_RDONLY
+            os.open(os.devnull, flags)  # writes: nothing
     sys.stdout = _text(_Output(1, "w", closefd=False), sys.stdout, line_buffering=os.isatty(1))
     sys.stderr = _text(_Messages(2, "w", closefd=False), sys.stderr, line_buffering=True)
 

@@ -436,14 +436,14 @@ def test_a_lock_that_was_removed_is_none(lab: Lab, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("name", ["run.json", "cell-000000.json", "transfers.csv"])
 def test_a_disk_that_is_full(lab: Lab, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     lab.run("whole", settings=("network=near", "repeat=2"))
-    replace = Path.replace
+    rename = os.rename
 
-    def full(source: Path, target: Path) -> Path:
-        if target.name == name:
+    def full(source: str, target: str, **folders: int) -> None:
+        if target == name:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
-        return replace(source, target)
+        rename(source, target, **folders)
 
-    monkeypatch.setattr(Path, "replace", full)
+    monkeypatch.setattr(os, "rename", full)
     with pytest.raises(OSError, match="No space left"):
         lab.run(settings=("network=near", "repeat=2"), jobs=1)
     left = sorted(path.name for path in lab.tmp_path.glob("run/*"))
@@ -452,7 +452,7 @@ def test_a_disk_that_is_full(lab: Lab, monkeypatch: pytest.MonkeyPatch, name: st
         name == "transfers.csv" and left == ["partial", "run.json", "transfers.parquet"]
     )
     assert not list(lab.tmp_path.glob("run/**/.*.tmp"))
-    monkeypatch.setattr(Path, "replace", replace)
+    monkeypatch.setattr(os, "rename", rename)
     lab.run(settings=("network=near", "repeat=2"))
     assert lab.files("run") == lab.files("whole")
 

@@ -179,7 +179,7 @@ COMMANDS = {
         read_share=0.05,
         refuses_what_is_there=True,
     ),
-    "trace": Command((*_TRACE, "--csv"), 3, reads=("trace", "OUT"), before=_TRACE),
+    "trace": Command((*_TRACE, "--csv", "--replace"), 3, reads=("trace", "OUT"), before=_TRACE),
     "kernel build": Command(
         ("kernel", "build", "TREE"),
         3,

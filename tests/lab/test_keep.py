@@ -50,10 +50,19 @@ def test_links_come_back_as_links(lab: Lab, tmp_path: Path) -> None:
 
 
 def test_holes_take_no_room(lab: Lab, tmp_path: Path) -> None:
-    keep(lab, "truncate -s 50G hole; echo end >> hole", tmp_path / "keep").ok()
+    keep(lab, "truncate -s 900M hole; echo end >> hole", tmp_path / "keep").ok()
     found = (tmp_path / "keep" / "hole").stat()
-    assert found.st_size == (50 << 30) + 4
+    assert found.st_size == (900 << 20) + 4
     assert found.st_blocks * 512 < 1 << 20
+
+
+def test_holes_count(lab: Lab, tmp_path: Path) -> None:
+    """Whoever copies or packs such a file fills them in."""
+    done = keep(lab, "truncate -s 500G hole", tmp_path / "keep", "--scratch-limit", "64")
+    assert done.status == 1
+    assert "its files, with their holes, are larger than 64 MiB" in done.err
+    assert "--scratch-limit gives more" in done.err
+    assert list((tmp_path / "keep").iterdir()) == []
 
 
 def test_what_is_too_deep_is_refused_whole(lab: Lab, tmp_path: Path) -> None:
@@ -68,5 +77,5 @@ def test_a_file_of_many_names_is_not_brought_back_over_and_over(lab: Lab, tmp_pa
     script = "head -c 1000000 /dev/urandom > 0; for i in $(seq 1 20); do ln 0 $i; done"
     done = keep(lab, script, tmp_path / "keep", "--scratch-limit", "8")
     assert done.status == 1
-    assert "it holds too much" in done.err
+    assert "its files, with their holes, are larger than 8 MiB" in done.err
     assert list((tmp_path / "keep").iterdir()) == []

@@ -151,9 +151,10 @@ def write_trace(
     whatif_totals: Iterable[Row] = (),
     facts: Facts | None = None,
     captures: tuple[str, ...] = ("x.pcap",),
+    replace: bool = False,
 ) -> Trace:
     """A folder as `rexmit trace --out` writes it."""
-    with Writer(path) as writer:
+    with Writer(path, replace=replace) as writer:
         writer.add(batch(connections=connections, mechanisms=mechanisms))
         writer.add(batch(parameters=parameters, retransmissions=retransmissions))
         writer.add(batch(whatif=whatif, whatif_totals=whatif_totals))

@@ -25,7 +25,8 @@ def of(tmp_path: Path, *spans: tuple[float, float], flows: tuple[str, ...] = ())
         connection(connection=n, flow=flow, start_s=T + spans[n][0], end_s=T + spans[n][1])
         for n, flow in enumerate(flows)
     ]
-    return captured(write_trace(tmp_path / "t", connections=rows, facts=Facts(files=files)))
+    made = write_trace(tmp_path / "t", connections=rows, facts=Facts(files=files), replace=True)
+    return captured(made)
 
 
 def test_time_between_files_was_not_captured(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_an_error_leaves_nothing_and_the_old_trace(tmp_path: Path) -> None:
     write_trace(path, connections=[connection()])
 
     def interrupted() -> None:
-        with Writer(path) as writer:
+        with Writer(path, replace=True) as writer:
             writer.add(batch(connections=[connection(), connection()]))
             raise KeyboardInterrupt
 
@@ -102,10 +102,12 @@ def test_an_error_leaves_nothing_and_the_old_trace(tmp_path: Path) -> None:
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["t"]
 
 
-def test_a_trace_is_replaced_and_anything_else_is_not(tmp_path: Path) -> None:
+def test_a_trace_is_replaced_if_wanted_and_anything_else_is_not(tmp_path: Path) -> None:
     path = tmp_path / "t"
     write_trace(path, connections=[connection()])
-    write_trace(path, connections=[])
+    with pytest.raises(UserError, match="holds a trace already"):
+        write_trace(path, connections=[])
+    write_trace(path, connections=[], replace=True)
     assert open_trace(path).scan("connections").collect().is_empty()
     other = tmp_path / "other"
     other.mkdir()

@@ -5,6 +5,11 @@
 //! the files that the guest writes to, as open files: no name that a guest may give to something else is looked up
 //! again, and all is there until the caller lets go of it.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the files are in the guest's own memory, or in the shared folder, which nobody else sees"
+)]
+
 use std::fs::{self, File, OpenOptions};
 use std::io::IoSlice;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};

@@ -22,7 +22,7 @@ pub struct Captured {
 }
 
 /// Writes `packets` of a host's `interfaces` in the order of time (those that were held come in that of their fates) as
-/// pcapng to `path`, which appears only when it is whole.
+/// pcapng to `path`, in a folder of the caller's own, where it appears only when it is whole.
 ///
 /// # Errors
 /// When the file cannot be written, or a packet passed an interface that is none of these.
@@ -34,7 +34,7 @@ pub fn write_capture<S: AsRef<str>>(
     packets.sort_by_key(|packet| packet.time);
     let partial = path.with_extension("partial");
     let write = || -> Result<()> {
-        let mut writer = Writer::new(BufWriter::new(File::create(&partial)?))?;
+        let mut writer = Writer::new(BufWriter::new(File::create_new(&partial)?))?;
         let ids = interfaces
             .iter()
             .map(|name| writer.add_interface(name.as_ref()))

@@ -129,7 +129,7 @@ fn read(
 }
 
 fn write(seen: &Seen, path: &Path) -> Result<(), Error> {
-    let mut writer = pcapng::Writer::new(BufWriter::new(File::create(path)?))?;
+    let mut writer = pcapng::Writer::new(BufWriter::new(File::create_new(path)?))?;
     writer.add_interface_of(seen.point.as_str(), seen.link.0, SNAPLEN)?;
     for packet in &seen.packets {
         writer.packet(0, packet.time, &packet.bytes, packet.original, None)?;

@@ -126,7 +126,7 @@ pub fn make_corpus<'py>(
     let mut retransmissions = Batches::new(&truth::RETRANSMISSIONS);
     let mut connection_rows = Batches::new(&truth::CONNECTIONS);
     let made = detached(py, || -> PyResult<Made> {
-        let create = |path: &PathBuf| Ok::<_, PyErr>(BufWriter::new(File::create(path)?));
+        let create = |path: &PathBuf| Ok::<_, PyErr>(BufWriter::new(File::create_new(path)?));
         let mut open = Vec::new();
         for (name, path) in &captures {
             let point = Point::ALL.into_iter().find(|point| point.as_str() == name);

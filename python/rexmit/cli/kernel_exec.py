@@ -75,7 +75,10 @@ def exec_(
     scratch_limit: Annotated[
         int,
         typer.Option(
-            metavar="MIB", min=1, max=1 << 20, help="The most that $REXMIT_SCRATCH holds."
+            metavar="MIB",
+            min=1,
+            max=1 << 20,
+            help="The most that $REXMIT_SCRATCH holds, and that --keep brings back, holes counted.",
         ),
     ] = 1024,
     env: Annotated[

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -350,11 +350,15 @@ def _show_traced(path: Path, asked: _Flow) -> None:
     from rexmit.library.flow import of_trace
     from rexmit.library.trace import trace
     from rexmit.present.terminal import console, say
+    from rexmit.tracing.changed import line as changes
 
-    opened, told = of_trace(trace(path, whatif=()), asked.which or None, asked.at)
+    made = trace(path, whatif=())
+    opened, told = of_trace(made, asked.which or None, asked.at)
     if asked.as_json:
-        print_json(traced_data(opened))
+        print_json({**traced_data(opened), "changed": [asdict(one) for one in made.changed]})
     else:
+        for line in changes(made.changed):
+            say(console(), f"warning: {line}")
         if told:
             say(console(), told)
         print_traced(opened, console(), every_packet=asked.every_packet, at_s=asked.at)

@@ -66,6 +66,9 @@ def trace(
             show_default=False,
         ),
     ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="With --out: in place of a trace that is there.")
+    ] = False,
     csv: Annotated[
         bool, typer.Option("--csv", help="With --out: the tables as CSV as well.")
     ] = False,
@@ -203,6 +206,8 @@ def trace(
         )
     if csv and out is None:
         raise UserError("--csv writes files", "say where: --out DIR", usage=True)
+    if replace and (out is None or rotate is not None):
+        raise UserError("--replace is of one trace's --out", "leave it out", usage=True)
     if "-" in captures and len(captures) > 1:
         raise UserError("- is read alone", "give files, or - for a pipe", usage=True)
     if claims and not study:
@@ -296,6 +301,7 @@ def trace(
             captures,
             out,
             chosen,
+            replace=replace,
             claims=claims,
             whatif=settings,
             stacks=emulated,
@@ -327,6 +333,7 @@ def trace(
                 interface,
                 out,
                 open_tables,
+                replace=replace,
                 csv=csv,
                 whatif=settings,
                 stacks=emulated,
@@ -340,6 +347,7 @@ def trace(
                 [found],
                 out,
                 open_tables,
+                replace=replace,
                 csv=csv,
                 whatif=settings,
                 stacks=emulated,

@@ -25,6 +25,7 @@ from rexmit.engines.shares import PrivateFolder
 from rexmit.engines.tail import LineTail, LineTooLongError, Tail, last_lines
 from rexmit.errors import UserError
 from rexmit.guest import guest_binary
+from rexmit.store.files import write_bytes, write_text
 
 Event = Mapping[str, Any]
 
@@ -115,7 +116,7 @@ class GuestBoot:
             share.mkdir()
             _write_plan(share / "plan.json", {**plan, **limited_interfaces()})
             if options.files:
-                share.with_name("files").write_bytes(options.files)
+                write_bytes(share.with_name("files"), options.files)
             self.channel = undo.enter_context(Channel(share))
             self._events = LineTail(self.channel["events.jsonl"])
             # Memory of no file system: what the kernel says comes through on a full one, too.
@@ -291,7 +292,7 @@ def limited_interfaces() -> dict[str, str]:
 
 def _write_plan(path: Path, plan: Mapping[str, Any]) -> None:
     try:
-        path.write_text(json.dumps(plan), encoding="utf-8")
+        write_text(path, json.dumps(plan))
     except OSError as error:
         raise UserError(
             f"cannot write the plan of a kernel to {path}: {error.strerror}",

@@ -15,6 +15,8 @@ import socket
 from pathlib import Path
 from typing import Final, Self
 
+from rexmit.store.opening import inner_folder, lasting_file
+
 FOLDERS: Final = (".", "scratch", "captures")
 STREAMS: Final = ("events.jsonl", "stdout", "stderr")
 
@@ -33,12 +35,11 @@ class Channel:
         self._received = False
         try:
             for name in FOLDERS:
-                (folder / name).mkdir(exist_ok=True)
+                inner_folder(folder / name)
                 flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
                 self._open[name] = os.open(folder / name, flags)
             for name in STREAMS:
-                flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
-                self._open[name] = os.open(folder / name, flags, 0o600)
+                self._open[name] = lasting_file(folder / name, 0o600)
         except BaseException:
             self.close()
             raise

@@ -11,6 +11,7 @@ from typing import Any, Final
 from rexmit.engines.boot import BootOptions, GuestBoot, GuestDiedError, watch
 from rexmit.engines.guest import NETWORK_PROGRAMS, programs
 from rexmit.errors import UserError, argument
+from rexmit.store.opening import named_folder
 from rexmit.store.untrusted import Budget, UntrustedError, copy_tree
 
 VERSION: Final = 1
@@ -157,7 +158,7 @@ def _place(keep: Path) -> Path:
             raise UserError(
                 f"{keep} is there already and not empty", "name a new folder", usage=True
             )
-        place.mkdir(parents=True, exist_ok=True)
+        named_folder(place)
     except OSError as error:
         raise UserError(f"cannot make the folder {keep}: {error.strerror}", usage=True) from None
     return place
@@ -166,13 +167,13 @@ def _place(keep: Path) -> Path:
 def _keep(boot: GuestBoot, keep: Path) -> None:
     """Copy the scratch folder's files, folders and links to where the user wants them."""
     scratch = boot.channel["scratch"]
-    room = os.fstatvfs(scratch)
-    # A file system of its own holds no more than this: more can only be files with many names.
-    budget = Budget(bytes=room.f_blocks * room.f_frsize, files=room.f_files)
     try:
-        copy_tree(scratch, keep, budget)
+        copy_tree(scratch, keep, Budget.of(scratch))
     except UntrustedError as error:
-        raise UserError(f"{keep}: the scratch folder is not brought back: {error}") from None
+        raise UserError(
+            f"{keep}: the scratch folder is not brought back: {error}",
+            f"{argument('scratch_limit')} gives more room",
+        ) from None
     except OSError as error:
         raise UserError(
             f"{keep}: the scratch folder cannot be brought back: {error.strerror}",

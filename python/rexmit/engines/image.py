@@ -26,6 +26,9 @@ from rexmit.kernels import cache
 from rexmit.kernels.images import cpio
 from rexmit.kernels.images import programs as files
 from rexmit.kernels.kernel import Kernel
+from rexmit.store.files import write_bytes
+from rexmit.store.opening import inner_folder
+from rexmit.store.untrusted import copy_file
 
 PROGRAM: Final = "qemu-system-x86_64"
 PACKAGE: Final = "qemu-system-x86"
@@ -130,7 +133,7 @@ def _keep(
     with cache.workplace() as (work, _):
         out = work / "out"
         out.mkdir()
-        (out / "initrd").write_bytes(initrd)
+        write_bytes(out / "initrd", initrd)
         fresh = Machine(qemu, out / "initrd", None)
         options = BootOptions(kernel=kernel.path, memory=memory, machine=fresh)
         with GuestBoot(options, {}, guest=guest) as boot:
@@ -143,8 +146,8 @@ def _keep(
                 how = boot.how_it_ended() if boot.ended else f"still at it after {BOOT_LIMIT_S:g} s"
                 tail = "\n".join(boot.console_tail()) or "its console is empty"
                 raise UserError(f"the kernel image {kernel.name} does not boot: {how}", tail)
-            shutil.copyfile(state, out / "state")
-        folder.parent.mkdir(exist_ok=True)
+            copy_file(state, out / "state")
+        inner_folder(folder.parent)
         # What is there has no state, and the caller holds the lock.
         shutil.rmtree(folder, ignore_errors=True)
         out.rename(folder)

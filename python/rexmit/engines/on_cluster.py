@@ -12,7 +12,7 @@ from rexmit.engines.engine import Calls, Engine, Lack, Task
 from rexmit.engines.kernel import KernelEngine
 from rexmit.engines.model import ModelEngine
 from rexmit.engines.on_worker import on_a_core, own, shared_kernel
-from rexmit.store.files import scratch_folder
+from rexmit.store.files import scratch_folder, write_bytes
 from rexmit.store.record import FailedCell, Record
 
 Captures = dict[str, bytes]
@@ -81,7 +81,7 @@ class ClusterEngine:
                 return
             with scratch_folder() as folder:
                 for name, content in captures.items():
-                    (folder / name).write_bytes(content)
+                    write_bytes(folder / name, content)
                 calls.on_end(record, folder)
 
         make_calls(self._address, self._engine, each(), answer)

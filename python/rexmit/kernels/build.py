@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -27,6 +26,9 @@ from rexmit.kernels.recipe import Patch
 from rexmit.kernels.source import Source
 from rexmit.kernels.within import read_within
 from rexmit.progress import Progress, Silent
+from rexmit.store.files import write_text
+from rexmit.store.opening import inner_folder, lasting_file
+from rexmit.store.untrusted import copy_file
 
 # What make prints for the kernels of Debian's packages; later builds go by their predecessor.
 EXPECTED_STEPS: Final = 1390
@@ -210,7 +212,7 @@ def _compile(
         if said := patches.apply(patch, tree, order.version, confinement):
             progress.note(f"Patch {said}")
     fragment = recipe.fragment_text(order.hz)
-    (work / "fragment").write_text(fragment, encoding="utf-8")
+    write_text(work / "fragment", fragment)
 
     progress.note(f"Configuring Linux {order.version}")
     make.run([f"KCONFIG_ALLCONFIG={work / 'fragment'}", "allnoconfig"])
@@ -231,7 +233,7 @@ def _compile(
     out.mkdir()
     _strip(tree / "linux", out / "linux", order, confinement)
     _try_out(out / "linux", order, confinement)
-    (out / "config").write_text(read_within(tree / ".config") or "", encoding="utf-8")
+    write_text(out / "config", read_within(tree / ".config") or "")
     kernel = Kernel(
         name=order.name,
         path=out / "linux",
@@ -298,7 +300,7 @@ class _Make:
 
     def steps(self, arguments: list[str]) -> Generator[int, None, None]:
         """Run make, yielding after each line it prints for a step how many those are."""
-        with self._log.open("ab") as log:
+        with os.fdopen(lasting_file(self._log), "ab") as log:
             process = subprocess.Popen(
                 self._confinement.command(
                     ["make", "-C", self._tree, "ARCH=um", *_ABSENT, *arguments],
@@ -335,8 +337,8 @@ class _Make:
 
     def _fail(self, status: int) -> None:
         kept = cache.root() / ".logs" / f"{self._order.name}.log"
-        kept.parent.mkdir(exist_ok=True)
-        shutil.copyfile(self._log, kept)
+        inner_folder(kept.parent)
+        copy_file(self._log, kept)
         lines = [
             printable(line.decode(errors="replace").rstrip("\n").expandtabs(), 500)
             for line in self._last

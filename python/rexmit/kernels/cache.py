@@ -26,6 +26,7 @@ from rexmit.errors import UserError
 from rexmit.kernels import checksums, recipe
 from rexmit.kernels.kernel import Kernel, load
 from rexmit.store import user_folder
+from rexmit.store.opening import inner_folder, lasting_file, named_folder
 
 _TEMPORARY: Final = ".new-"
 
@@ -63,12 +64,12 @@ def workplace() -> Iterator[tuple[Path, int]]:
     are removed here. It is a file that is locked: with the descriptor of a folder, who is confined
     could leave the sandbox.
     """
-    root().mkdir(parents=True, exist_ok=True)
+    named_folder(root())
     with _locked(root() / ".lock"):
         for stale in root().glob(f"{_TEMPORARY}*"):
             _remove_if_stale(stale)
         folder = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=root()))
-        descriptor = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o644)
+        descriptor = lasting_file(folder / "lock")
         fcntl.flock(descriptor, fcntl.LOCK_EX)
     try:
         with interrupt.undone_by(lambda: _remove(folder)):
@@ -84,9 +85,8 @@ def building(key: str, *, waiting: Callable[[], None]) -> Iterator[Kernel | None
 
     Yields that kernel if it is there, built by whoever was waited for or earlier.
     """
-    folder = root() / ".locks"
-    folder.mkdir(parents=True, exist_ok=True)
-    with _locked(folder / key, waiting=waiting):
+    named_folder(root())
+    with _locked(inner_folder(root() / ".locks") / key, waiting=waiting):
         yield next((k for k in kernels() if k.hash == key and _usable(k)), None)
 
 
@@ -99,7 +99,7 @@ def _usable(kernel: Kernel) -> bool:
 
 @contextlib.contextmanager
 def _locked(path: Path, *, waiting: Callable[[], None] | None = None) -> Iterator[None]:
-    descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
+    descriptor = lasting_file(path)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -114,7 +114,8 @@ def _locked(path: Path, *, waiting: Callable[[], None] | None = None) -> Iterato
 
 def _remove_if_stale(folder: Path) -> None:
     try:
-        descriptor = os.open(folder / "lock", os.O_RDWR)
+        flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK
+        descriptor = os.open(folder / "lock", flags)  # writes: nothing; NFS wants it so
     except OSError:
         _remove(folder)
         return

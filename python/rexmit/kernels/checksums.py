@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from rexmit.kernels.kernel import DESCRIPTION, Kernel
+from rexmit.store.files import write_text
 
 SUMS: Final = "SHA256SUMS"
 FILES: Final = ("config", DESCRIPTION, "linux")
@@ -29,9 +30,7 @@ _FINISHING_S: Final = 60.0
 
 def write(folder: Path) -> None:
     """Write the sums of a kernel that is finished."""
-    new = folder / f".{SUMS}.new"
-    new.write_text(_text(folder), encoding="ascii")
-    new.rename(folder / SUMS)
+    write_text(folder / SUMS, _text(folder))
 
 
 def fault(kernel: Kernel) -> str | None:

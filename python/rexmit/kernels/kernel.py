@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from rexmit.errors import UserError
 from rexmit.kernels import recipe
+from rexmit.store.files import write_text
 
 FORMAT: Final = 1
 DESCRIPTION: Final = "kernel.json"
@@ -152,7 +153,7 @@ def save(kernel: Kernel, folder: Path) -> None:
     stored = {"format": FORMAT, **kernel.as_json()}
     del stored["path"]
     text = json.dumps(stored, indent=2) + "\n"
-    (folder / DESCRIPTION).write_text(text, encoding="utf-8")
+    write_text(folder / DESCRIPTION, text)
 
 
 def printable(text: str, most: int = 100) -> str:

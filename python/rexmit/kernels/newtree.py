@@ -15,6 +15,7 @@ from typing import Final
 from rexmit.errors import UserError
 from rexmit.kernels.kernel import printable
 from rexmit.kernels.within import LONGEST_NAME, check_name
+from rexmit.store.opening import new_file
 
 MOST_ENTRIES: Final = 500_000
 """Linux 6.12 has 93,000 files and folders."""
@@ -39,9 +40,8 @@ class NewTree:
     def file(self, name: str, content: Iterable[bytes], *, executable: bool) -> None:
         """Make a file."""
         path = self._place(name)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
         try:
-            descriptor = os.open(path, flags, 0o777 if executable else 0o666)
+            descriptor = new_file(path, 0o777 if executable else 0o666)
         except FileExistsError:
             raise self._twice(name) from None
         with os.fdopen(descriptor, "wb", buffering=0) as file:

@@ -22,6 +22,7 @@ from rexmit.kernels.confine import Confinement
 from rexmit.kernels.kernel import printable
 from rexmit.kernels.newtree import NewTree
 from rexmit.kernels.within import file_content, files_within
+from rexmit.store.files import write_bytes, write_text
 
 # What building leaves in a tree, for trees where git cannot tell.
 BUILT: Final = re.compile(
@@ -136,17 +137,17 @@ def _names_of_git(top: Path, repository: Path, confinement: Confinement) -> list
     """What git lists for the tree, or None where it cannot."""
     for folder in ("objects", "refs", "info"):
         (repository / folder).mkdir(parents=True)
-    (repository / "HEAD").write_text("ref: refs/heads/main\n", encoding="ascii")
-    (repository / "config").write_text(
+    write_text(repository / "HEAD", "ref: refs/heads/main\n")
+    write_text(
+        repository / "config",
         "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tfsmonitor = false\n"
         "\thooksPath = /dev/null\n\texcludesFile = /dev/null\n\tuntrackedCache = false\n",
-        encoding="ascii",
     )
     place, common = _repository_of(top)
     if index := file_content(place / "index", _LARGEST_INDEX):
-        (repository / "index").write_bytes(index)
+        write_bytes(repository / "index", index)
     ignored = [_short(path) for path in (_users_ignores(), common / "info" / "exclude")]
-    (repository / "info" / "exclude").write_bytes(b"\n".join(ignored))
+    write_bytes(repository / "info" / "exclude", b"\n".join(ignored))
     command = ["git", f"--git-dir={repository}", f"--work-tree={top}", "-C", str(top)]
     command += ["--no-pager", "--no-optional-locks", "ls-files", "-z"]
     environment = _without_git() | {

@@ -30,6 +30,7 @@ def trace(
     files: Files,
     *,
     out: str | PathLike[str] | None = None,
+    replace: bool = False,
     csv: bool = False,
     whatif: Sequence[str] = ("default",),
     stacks: Sequence[str] = (),
@@ -55,7 +56,8 @@ def trace(
     `followed` have rows then. `points` are the names of the captures' points
     in their order (the same for captures of one point), where the packets are not to tell.
 
-    The tables are kept in the folder `out`; without it they lie in a temporary folder until the
+    The tables are kept in the folder `out`, in place of a trace that it holds where `replace` says
+    so; without it they lie in a temporary folder until the
     trace is let go, so hold it as long as a frame of it is not collected. `whatif` names the
     settings under which connections are replayed: none are with `()`. `stacks` chooses the emulated
     senders by name (`linux-6`, `freebsd-5-unc2007`, `unc-2007` for the four of that study; with
@@ -92,6 +94,7 @@ def trace(
                 captures,
                 None if out is None else Path(out),
                 kept,
+                replace=replace,
                 csv=csv,
                 whatif=whatif,
                 stacks=stacks,
@@ -116,6 +119,7 @@ def analysed(
     out: Path | None,
     kept: ExitStack,
     *,
+    replace: bool = False,
     csv: bool = False,
     whatif: Sequence[str],
     stacks: Sequence[str] = (),
@@ -163,6 +167,7 @@ def analysed(
             out,
             cluster,
             resume=resume,
+            replace=replace,
             csv=csv,
             whatif=whatif,
             stacks=stacks,
@@ -177,6 +182,7 @@ def analysed(
     return runs.run(
         files,
         where,
+        replace=replace,
         csv=csv,
         passing=out is None,
         whatif=whatif,
@@ -196,6 +202,7 @@ def _on_cluster(
     cluster: Where,
     *,
     resume: bool,
+    replace: bool,
     csv: bool,
     whatif: Sequence[str],
     stacks: Sequence[str],
@@ -223,6 +230,7 @@ def _on_cluster(
         out,
         cluster,
         resume=resume,
+        replace=replace,
         csv=csv,
         whatif=whatif,
         stacks=stacks,

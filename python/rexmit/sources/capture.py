@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 
+from rexmit.errors import UserError
 from rexmit.sources.remote import Remote
 
 
@@ -69,3 +70,26 @@ def is_file(capture: Capture) -> bool:
 def whole_name(capture: Capture) -> str:
     """The name by which it is found from any folder."""
     return str(capture.resolve()) if isinstance(capture, Path) else str(capture)
+
+
+def has_identity(capture: Capture) -> bool:
+    """Whether it lies somewhere, where it may change."""
+    return isinstance(capture, Remote) or (isinstance(capture, Path) and capture.is_file())
+
+
+def identity(capture: Capture) -> dict[str, Any]:
+    """What a capture is known by: other content is known by another. Raises UserError where it is
+    gone."""
+    if isinstance(capture, Remote):
+        version = capture.tag or capture.changed_s
+        return {"name": str(capture), "bytes": capture.bytes, "version": version}
+    if not isinstance(capture, Path):
+        raise UserError(
+            f"{capture} is a pipe, which workers cannot read", "keep what it brings in a file"
+        )
+    try:
+        found = capture.stat()
+    except OSError as error:
+        raise UserError(f"{capture}: {error.strerror}") from error
+    name = str(capture.resolve())
+    return {"name": name, "bytes": found.st_size, "version": found.st_mtime_ns}

@@ -12,6 +12,7 @@ from typing import IO
 from rexmit.errors import UserError
 from rexmit.sources.capture import STDIN, Capture, Spooled, is_file
 from rexmit.store.files import scratch_folder
+from rexmit.store.opening import created
 
 
 @contextmanager
@@ -29,7 +30,7 @@ def spooled(captures: Sequence[Capture]) -> Iterator[list[Capture]]:
                 continue
             path = folder / f"pipe-{number}"
             try:
-                with _opened(capture) as pipe, path.open("wb") as file:
+                with _opened(capture) as pipe, created(path) as file:
                     shutil.copyfileobj(pipe, file, 1 << 20)
             except OSError as error:
                 raise UserError(

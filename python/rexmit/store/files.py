@@ -1,9 +1,10 @@
 """Writing files and folders whole or not at all: to a temporary name beside, then renamed.
 
-Where something cannot be written, the OSError that comes has the name of what was to be written and
-the system's reason. A temporary file is gone after an error and after an interrupt; what a program
-that was killed left behind has a name that `is_temporary` knows. Folders are locked by flock(2)
-itself: filelock locks files alone.
+What had the name is replaced: of a link the link itself, never what it leads to. A pipe, a device
+or an open file (`/dev/stdout`) is written to instead. Where something cannot be written, the
+OSError that comes has the name of what was to be written and the system's reason. A temporary file
+is gone after an error and after an interrupt; what a program that was killed left behind has a name
+that `is_temporary` knows. Folders are locked by flock(2) itself: filelock locks files alone.
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ from pathlib import Path
 from typing import IO, Any, Final, cast
 
 from rexmit import interrupt
+from rexmit.store import opening
 
 
 @contextlib.contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Inside, errors of the system that name no other file name `path`."""
+def writing(path: Path, under: Path | None = None) -> Iterator[None]:
+    """Inside, errors of the system that name no other file name `path`, or a file in it where it is
+    written `under` another name.
+    """
     try:
         yield
     except OSError as error:
@@ -35,43 +39,48 @@ def writing(path: Path) -> Iterator[None]:
         if error.errno is None and (found := re.search(r"\(os error (\d+)\)", str(error))):
             number = int(found[1])
             raise OSError(number, os.strerror(number), str(path)) from error
-        if error.filename is None or Path(os.fsdecode(error.filename)) == _temporary(path):
+        named = None if error.filename is None else Path(os.fsdecode(error.filename))
+        if named is None or named == path.parent or opening.is_temporary(named):
             error.filename = str(path)
+        elif under is not None and named.is_relative_to(under):
+            error.filename = str(path / named.relative_to(under))
         raise
 
 
-def _temporary(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
-
-
-def is_temporary(path: Path) -> bool:
-    """The name is of something that a program that was killed left behind."""
-    return path.name.startswith(".") and path.name.endswith(".tmp")
-
-
 @contextlib.contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """A temporary name to write the file `path` under; it takes the place of `path` at the end.
+def whole_descriptor(path: Path, mode: int = 0o666) -> Iterator[int]:
+    """A descriptor of a new file, which becomes `path` at the end.
 
-    After an error or an interrupt the temporary file is gone and `path` is as it was.
+    After an error or an interrupt it is gone and `path` is as it was.
     """
-    temporary = _temporary(path)
-    with interrupt.undone_by(partial(temporary.unlink, missing_ok=True)), writing(path):
-        try:
-            yield temporary
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+    with writing(path), contextlib.ExitStack() as closing:
+        if (stream := opening.stream(path)) is not None:
+            closing.callback(os.close, stream)
+            yield stream
+            return
+        folder = closing.enter_context(opening.opened(path.parent))
+        name = opening.temporary_name(path.name)
+        remove = partial(_unlink, name, folder)
+        closing.enter_context(interrupt.undone_by(remove))
+        closing.callback(remove)
+        with os.fdopen(opening.new_file(name, mode, within=folder), "wb", buffering=0) as file:
+            yield file.fileno()
+        os.rename(name, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def _unlink(name: str, folder: int) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=folder)
 
 
 @contextlib.contextmanager
-def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write; it becomes `path` at the end, as with `whole`.
+def whole_file(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
+    """A file to write; it becomes `path` at the end, as with `whole_descriptor`.
 
     For libraries (Polars, matplotlib), which make errors of their own of what the system refuses:
     whatever they raise then, the first refusal is what is raised here.
     """
-    with whole(path) as temporary, _File(temporary) as file:
+    with whole_descriptor(path, mode) as descriptor, _File(descriptor) as file:
         try:
             yield cast(IO[bytes], file)
         except Exception as error:
@@ -83,16 +92,16 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 class _File(io.RawIOBase):
     """A file that remembers what the system refused."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, descriptor: int) -> None:
         super().__init__()
-        self._file = path.open("wb", buffering=0)
+        self._file = os.fdopen(descriptor, "wb", buffering=0, closefd=False)
         self.refusal: OSError | None = None
 
     def writable(self) -> bool:
         return True
 
     def seekable(self) -> bool:
-        return True
+        return self._file.seekable()
 
     def write(self, data: Any) -> int:  # noqa: ANN401 - any buffer
         rest = memoryview(data).cast("B")
@@ -118,29 +127,38 @@ class _File(io.RawIOBase):
 
 
 @contextlib.contextmanager
-def whole_folder(path: Path) -> Iterator[Path]:
-    """A new folder to fill; it becomes `path` at the end, in the place of a folder that is there.
+def whole_folder(path: Path, *, replaces: Callable[[], object] = lambda: None) -> Iterator[Path]:
+    """A new folder to fill; it becomes `path` at the end, in the place of a folder that is there,
+    unless `replaces` raises then.
 
     After an error or an interrupt it is gone with all that is in it, and `path` is as it was. What
     programs that were killed left of `path` is removed first.
     """
-    temporary = _temporary(path)
-    remove = partial(shutil.rmtree, temporary, ignore_errors=True)
-    with interrupt.undone_by(remove), writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        sweep(path.parent.glob(f".{glob.escape(path.name)}.*.tmp"))
+    with writing(path), contextlib.ExitStack() as closing:
+        opening.named_folder(path.parent)
+        place = _by_descriptor(closing.enter_context(opening.opened(path.parent)))
+        sweep(place.glob(f".{glob.escape(path.name)}.*.tmp"))
+        temporary = place / opening.temporary_name(path.name)
+        remove_it = partial(remove, temporary)
+        closing.enter_context(interrupt.undone_by(remove_it))
+        closing.callback(remove_it)
 
         def make() -> Path:
             temporary.mkdir()
             return temporary
 
         _, descriptor = owned(make)
-        try:
-            yield temporary
-            _put(temporary, path)
-        finally:
-            remove()
-            os.close(descriptor)
+        closing.callback(os.close, descriptor)
+        # Whatever becomes of its name meanwhile, this is the folder that was made.
+        made = _by_descriptor(descriptor)
+        with writing(path, made):
+            yield made
+        replaces()
+        _put(temporary, place / path.name)
+
+
+def _by_descriptor(folder: int) -> Path:
+    return Path(f"/proc/self/fd/{folder}")
 
 
 def owned(make: Callable[[], Path]) -> tuple[Path, int]:
@@ -153,12 +171,12 @@ def owned(make: Callable[[], Path]) -> tuple[Path, int]:
         folder = make()
         # Whoever swept in between took it for one without an owner.
         try:
-            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         except FileNotFoundError:
             continue
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         with contextlib.suppress(FileNotFoundError):
-            if os.fstat(descriptor).st_ino == folder.stat().st_ino:
+            if os.fstat(descriptor).st_ino == folder.lstat().st_ino:
                 return folder, descriptor
         os.close(descriptor)
 
@@ -175,23 +193,31 @@ def sweep(folders: Iterable[Path]) -> None:
                 os.close(descriptor)
 
 
+def remove(path: Path) -> None:
+    """Remove a folder with all in it, as far as can be, or a file or a link, if it is there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
 _RENAME_EXCHANGE: Final = 2
 """linux/fs.h"""
 
 
 def _put(folder: Path, path: Path) -> None:
     """Give a folder the name `path`; what has that name gets the folder's, in the same step."""
-    if not path.exists():
+    if not os.path.lexists(path):
         folder.rename(path)
         return
     here = -100  # AT_FDCWD
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.renameat2(here, os.fsencode(folder), here, os.fsencode(path), _RENAME_EXCHANGE):
         # A file system that cannot exchange names.
-        old = path.with_name(f".{path.name}.{os.getpid()}.old.tmp")
+        old = path.with_name(opening.temporary_name(path.name))
         path.rename(old)
         folder.rename(path)
-        shutil.rmtree(old, ignore_errors=True)
+        remove(old)
 
 
 SCRATCH = "rexmit-"
@@ -210,13 +236,12 @@ def scratch_folder() -> Iterator[Path]:
             remove()
 
 
-def copy(source: Path, path: Path) -> None:
-    """Copy what is in a file, and nothing else of it, whole or not at all."""
-    with whole(path) as temporary, source.open("rb") as there, temporary.open("wb") as here:
-        shutil.copyfileobj(there, here, 1 << 20)
+def write_bytes(path: Path, data: bytes, mode: int = 0o666) -> None:
+    """Write a file whole or not at all."""
+    with whole_file(path, mode) as file:
+        file.write(data)
 
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file, UTF-8, whole or not at all."""
-    with whole(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_bytes(path, text.encode())

@@ -14,7 +14,8 @@ from typing import IO, Any, Final
 from rexmit.errors import UserError, argument
 from rexmit.store import digests, formats
 from rexmit.store import record as records
-from rexmit.store.files import is_temporary, whole, write_text
+from rexmit.store.files import remove, write_text
+from rexmit.store.opening import inner_folder, is_temporary, lasting_file, named_folder
 from rexmit.store.record import Record
 from rexmit.store.run_json import NAME, OtherFormatError, read_run
 from rexmit.store.untrusted import copy_file
@@ -92,20 +93,20 @@ class RunFolder:
         Raises UserError where one does already. What a killed one left half written goes.
         """
         with self._lock():
-            for folder in (self.path, self.partial, self.captures):
-                if folder.is_dir():
-                    for entry in folder.iterdir():
+            for place in (self.path, self.partial, self.captures):
+                if place.is_dir() and (place == self.path or not place.is_symlink()):
+                    for entry in place.iterdir():
                         if is_temporary(entry):
-                            entry.unlink()
+                            remove(entry)
             yield
 
     def _lock(self) -> IO[str]:
         path = self.partial / "lock"
         while True:
-            self.partial.mkdir(parents=True, exist_ok=True)
+            named_folder(self.path)
             try:
-                flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
-                lock = os.fdopen(os.open(path, flags, 0o666), "r+")
+                inner_folder(self.partial)
+                lock = os.fdopen(lasting_file(path), "r")
             except FileNotFoundError:
                 continue  # whoever was here has just removed it
             try:
@@ -160,11 +161,10 @@ class RunFolder:
     def take_captures(self, source: Path, cell: int) -> None:
         """Move a guest's captures, `ID-REPETITION.HOST.pcapng`, here and name them by the cell."""
         for path in sorted(source.glob("*-*.pcapng")):
-            self.captures.mkdir(exist_ok=True)
+            inner_folder(self.captures)
             name = f"{cell}-{path.name.partition('-')[2]}"
             if path.is_file() and not path.is_symlink():
-                with whole(self.captures / name) as temporary:
-                    copy_file(path, temporary)
+                copy_file(path, self.captures / name)
                 path.unlink()
 
     def drop_partial(self) -> None:

@@ -8,13 +8,16 @@ followed. Nobody may be at work in the source any more.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
-import shutil
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
+
+from rexmit.store.files import remove, whole_descriptor
+from rexmit.store.opening import new_file
 
 DEEPEST: Final = 200
 """Folders within one another. Each takes two open files while it is copied."""
@@ -22,7 +25,6 @@ DEEPEST: Final = 200
 _PIECE: Final = 1 << 24
 _OPEN: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 _OPEN_FOLDER: Final = _OPEN | os.O_DIRECTORY
-_CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
 class UntrustedError(Exception):
@@ -31,15 +33,35 @@ class UntrustedError(Exception):
 
 @dataclass(slots=True)
 class Budget:
-    """How much may still be copied. A file that has several names counts for each."""
+    """How much may still be copied. A file that has several names counts for each, and its holes
+    count: programs fill them in when they copy or pack what came out."""
 
     bytes: int
     files: int
+    most: int = field(init=False)
+    """The bytes of all files together."""
+
+    def __post_init__(self) -> None:
+        self.most = self.bytes
+
+    @classmethod
+    def of(cls, descriptor: int) -> Self:
+        """As much as the file system holds that this is on: more are names and holes."""
+        room = os.fstatvfs(descriptor)
+        return cls(bytes=room.f_blocks * room.f_frsize, files=room.f_files)
+
+    def take(self, size: int) -> None:
+        """A file of this size is copied. Raises UntrustedError where it is too much."""
+        if size > self.bytes:
+            raise UntrustedError(
+                f"its files, with their holes, are larger than {self.most >> 20} MiB"
+            )
+        self.bytes -= size
 
 
 @contextlib.contextmanager
 def _opened(name: str, flags: int, folder: int | None) -> Iterator[int]:
-    descriptor = os.open(name, flags, 0o600, dir_fd=folder)
+    descriptor = os.open(name, flags, dir_fd=folder)  # writes: nothing, it is for reading
     try:
         yield descriptor
     finally:
@@ -47,9 +69,14 @@ def _opened(name: str, flags: int, folder: int | None) -> Iterator[int]:
 
 
 def copy_file(source: Path, to: Path) -> None:
-    """Copy a file's contents to a new one."""
-    with _opened(str(source), _OPEN, None) as old, to.open("xb") as new:
-        _copy_contents(old, new.fileno(), None)
+    """Copy a file's contents, whole or not at all. Raises OSError, for one that is larger than its
+    file system, too.
+    """
+    with _opened(str(source), _OPEN, None) as old, whole_descriptor(to) as new:
+        try:
+            _copy_contents(old, new, Budget.of(old))
+        except UntrustedError as error:
+            raise OSError(errno.EFBIG, str(error), str(source)) from None
 
 
 def copy_tree(source: int, to: Path, budget: Budget) -> None:
@@ -91,16 +118,21 @@ def _copy_folder(source: int, to: int, budget: Budget, depth: int) -> None:
                 os.fchmod(new, mode | 0o700)
                 os.utime(new, ns=(found.st_atime_ns, found.st_mtime_ns))
         else:
-            with _opened(name, _OPEN, source) as old, _opened(name, _CREATE, to) as new:
+            with (
+                _opened(name, _OPEN, source) as old,
+                os.fdopen(new_file(name, 0o600, within=to), "wb") as file,
+            ):
+                new = file.fileno()
                 _copy_contents(old, new, budget)
                 os.fchmod(new, mode)
                 os.utime(new, ns=(found.st_atime_ns, found.st_mtime_ns))
 
 
-def _copy_contents(source: int, to: int, budget: Budget | None) -> None:
+def _copy_contents(source: int, to: int, budget: Budget) -> None:
     """Copy what there is of a file; its holes remain holes, or a small file could fill a disk."""
     size = os.fstat(source).st_size
-    os.truncate(to, size)
+    budget.take(size)
+    os.ftruncate(to, size)
     end = 0
     while end < size:
         try:
@@ -108,10 +140,6 @@ def _copy_contents(source: int, to: int, budget: Budget | None) -> None:
         except OSError:
             return  # Nothing but a hole is left.
         end = os.lseek(source, begin, os.SEEK_HOLE)
-        if budget is not None:
-            budget.bytes -= end - begin
-            if budget.bytes < 0:
-                raise UntrustedError("it holds too much")
         while begin < end:
             data = os.pread(source, min(_PIECE, end - begin), begin)
             if not data:
@@ -125,7 +153,4 @@ def _copy_contents(source: int, to: int, budget: Budget | None) -> None:
 
 def _empty(folder: Path) -> None:
     for path in folder.iterdir():
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
+        remove(path)

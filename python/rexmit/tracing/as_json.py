@@ -37,6 +37,7 @@ def page_data(
         "selected": selected or None,
         "facts": asdict(trace.facts),
         "warnings": warnings(trace.facts, made),
+        "changed": [asdict(one) for one in trace.changed],
         **asdict(made),
         "settings": [
             {**asdict(one), "words": in_words(one.setting), "off_by": off_by(one.setting)}

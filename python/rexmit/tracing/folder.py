@@ -12,7 +12,8 @@ import re
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -23,6 +24,7 @@ from rexmit.addresses import all_shown, is_address, shown
 from rexmit.errors import UserError, argument
 from rexmit.store import digests, formats, older, trace_tables
 from rexmit.store.files import whole_file, whole_folder, write_text
+from rexmit.store.opening import is_temporary
 from rexmit.store.plain_json import (
     anything,
     either,
@@ -38,6 +40,8 @@ from rexmit.store.plain_json import (
 )
 from rexmit.store.schema import polars_schema, scan_table
 from rexmit.store.trace_schema import ORDERS, POINT_TABLES, TABLES
+from rexmit.tracing import changed as changes
+from rexmit.tracing.changed import AS_READ, Changed
 from rexmit.tracing.source import Batch, Facts, Failure, File, empty, together
 from rexmit.tracing.table_parts import TableParts, values
 
@@ -118,6 +122,7 @@ _CHECK: Final = shape(
                 "files": list_of(_FILE),
             }
         ),
+        AS_READ: changes.CHECK,
         digests.KEY: digests.CHECK,
     },
     needed=("format", "facts"),
@@ -169,6 +174,13 @@ class Trace:
         return [str(point["name"]) for point in self.meta.get("points", [])]
 
     @property
+    def changed(self) -> list[Changed]:
+        """The captures that have changed since they were analysed, as far as they are to be seen
+        from here. `facts.warnings` says so, too.
+        """
+        return changes.changed(self.meta)
+
+    @property
     def settings(self) -> tuple[str, ...]:
         """The settings under which the connections were replayed."""
         return tuple(self.facts.settings)
@@ -177,32 +189,34 @@ class Trace:
 class Writer:
     """Writes a folder in one go; whatever ends it early leaves nothing behind.
 
-    A folder that holds a trace is replaced at the end, one that holds anything else is refused.
+    A folder that holds a trace is replaced at the end where `replace` says so; one that holds
+    anything else is refused.
     Of a folder that is not to be kept (`passing`), and of parts that others have written (`take`),
     a table of several parts stays in them: a folder by the table's name, which is read as the file
     is, with a folder `part=NUMBER` for each, in the order in which connections ended. `beside` is
     what may lie in the folder before it is a trace's; it goes when the trace is there.
     """
 
-    def __init__(self, path: Path, *, passing: bool = False, beside: str | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        passing: bool = False,
+        beside: str | None = None,
+        replace: bool = False,
+    ) -> None:
         self.path = path
         self._stays = passing
-        self._beside = beside
+        self._check = partial(check_place, path, beside=beside, replace=replace)
         self._whole = ExitStack()
         self._of_points: Mapping[str, pl.DataFrame] = {}
         self._left = False
 
     def __enter__(self) -> Self:
-        if self.path.exists() and not self.path.is_dir():
-            raise UserError(f"{self.path} is a file", f"name another folder with {argument('out')}")
-        others = self.path.is_dir() and any(one.name != self._beside for one in self.path.iterdir())
-        if others and not (self.path / META).is_file():
-            raise UserError(
-                f"{self.path} holds other files and no trace",
-                f"name an empty or a new folder with {argument('out')}",
-            )
+        self._check()
         try:
-            self._made = self._whole.enter_context(whole_folder(self.path))
+            # While the captures were analysed, somebody may have put something there.
+            self._made = self._whole.enter_context(whole_folder(self.path, replaces=self._check))
         except OSError as error:
             raise UserError(
                 f"{self.path}: cannot be written: {error.strerror}",
@@ -317,6 +331,31 @@ class _LeftError(Exception):
     """A folder is left as it was."""
 
 
+def check_place(path: Path, *, beside: str | None = None, replace: bool = False) -> None:
+    """Raises UserError where a trace cannot be written to this folder: it is a file, it holds a
+    trace that is not to be replaced, or other files than a trace's and `beside`.
+    """
+    if path.exists() and not path.is_dir():
+        raise UserError(f"{path} is a file", f"name another folder with {argument('out')}")
+    there = path.iterdir() if path.exists() else ()
+    names = {one.name for one in there if not is_temporary(one)} - {beside}
+    if META not in names and names:
+        raise UserError(
+            f"{path} holds other files and no trace",
+            f"name an empty or a new folder with {argument('out')}",
+        )
+    if names and not replace:
+        raise UserError(
+            f"{path} holds a trace already",
+            f"replace it with {argument('replace')}, or name another folder with {argument('out')}",
+        )
+    if strange := sorted(names - {META, "figures", *_FILES}):
+        raise UserError(
+            f"{path} holds {strange[0]} beside its trace, which would be lost",
+            f"move it away, or name another folder with {argument('out')}",
+        )
+
+
 def is_trace(path: Path) -> bool:
     """Whether the folder holds a trace, or pieces of one."""
     return (path / META).is_file() or bool(pieces_of(path))
@@ -398,7 +437,8 @@ def open_trace(path: Path) -> Trace:
     if fault is not None:
         raise UserError(fault, older.ANALYSE)
     trace_tables.hold(path, found, points=bool(meta.get("points")))
-    return Trace(path, meta, facts)
+    told = changes.line(changes.changed(meta))
+    return Trace(path, meta, replace(facts, warnings=[*facts.warnings, *told]))
 
 
 def _meta(path: Path) -> Mapping[str, Any]:

@@ -22,9 +22,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from rexmit.errors import UserError, argument
-from rexmit.sources import Capture, Remote
-from rexmit.store.files import write_text
-from rexmit.tracing.folder import META
+from rexmit.sources import Capture
+from rexmit.sources.capture import identity
+from rexmit.store.files import remove, write_text
+from rexmit.store.opening import inner_folder, lasting_file, named_folder
+from rexmit.tracing.folder import check_place
 from rexmit.tracing.tasks import SEEN
 
 PARTIAL: Final = "partial"
@@ -54,9 +56,13 @@ class Journal:
         return list(map(int, key)) if is_one else None
 
     @contextmanager
-    def open(self, captures: Sequence[Capture], *, resume: bool) -> Iterator[None]:
+    def open(
+        self, captures: Sequence[Capture], *, resume: bool, replace: bool = False
+    ) -> Iterator[bool]:
         """Makes the folder, or goes on with one that is there where `resume` says so. Others are
-        kept out meanwhile. Where nothing was made, nothing is left. Raises UserError.
+        kept out meanwhile. Gives whether a trace that is there is replaced: as `replace` says, or
+        as whoever began with the same captures said. Where nothing was made, nothing is left.
+        Raises UserError.
         """
         if resume and not self.folder.exists():
             raise UserError(
@@ -64,14 +70,10 @@ class Journal:
                 f"leave {argument('resume')} out",
                 usage=True,
             )
-        # A folder of a finished trace is replaced at the end; anything else is no place.
-        if self._out.is_dir() and not (self._out / META).is_file():
-            strange = [one.name for one in self._out.iterdir() if one.name != PARTIAL]
-            if strange:
-                raise UserError(
-                    f"{self._out} holds other files and no trace",
-                    f"name an empty or a new folder with {argument('out')}",
-                )
+        asked = [identity(one) for one in captures]
+        replace = replace or (resume and self._begun_with() == [one["name"] for one in asked])
+        if resume or not self.has_any():
+            check_place(self._out, beside=PARTIAL, replace=replace)
         is_ours = not self._out.exists()
         lock = self._lock()
         try:
@@ -80,9 +82,9 @@ class Journal:
                     f"{self._out} holds an analysis that was interrupted",
                     f"go on with {argument('resume')}, or remove {self.folder}",
                 )
-            about = {**self._asked, "captures": [identity(one) for one in captures]}
+            about = {**self._asked, "captures": asked}
             write_text(self.folder / JOURNAL, json.dumps(about, indent=2) + "\n")
-            yield
+            yield replace
         finally:
             if not self.has_any():
                 self.drop()
@@ -92,13 +94,22 @@ class Journal:
                         self._out.rmdir()
             os.close(lock)
 
+    def _begun_with(self) -> list[str] | None:
+        """The names of the captures of the analysis that was interrupted."""
+        try:
+            told = json.loads((self.folder / JOURNAL).read_text(encoding="utf-8"))
+            return [one["name"] for one in told["captures"]]
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
     def _lock(self) -> int:
         """Makes the folder. Gives what keeps others out of it while it is open."""
         try:
-            for folder in self._folders:
-                folder.mkdir(parents=True, exist_ok=True)
-                (folder / SEEN).touch()
-            lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+            named_folder(self._out)
+            inner_folder(self.folder)
+            for place in self._folders:
+                os.close(lasting_file(inner_folder(place) / SEEN))
+            lock = lasting_file(self.folder / "lock")
         except OSError as error:
             raise UserError(
                 f"{self._out}: cannot be written: {error.strerror}",
@@ -145,29 +156,11 @@ class Journal:
             for path in folder.iterdir():
                 if path.name.removesuffix(".json").partition("-")[0] in names:
                     continue
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+                remove(path)
 
     def drop(self) -> None:
         """Removes all of it."""
         shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def identity(capture: Capture) -> dict[str, Any]:
-    """What a capture is known by: other content is known by another. Raises UserError where it is
-    gone."""
-    if isinstance(capture, Remote):
-        version = capture.tag or capture.changed_s
-        return {"name": str(capture), "bytes": capture.bytes, "version": version}
-    if not isinstance(capture, Path):
-        raise UserError(
-            f"{capture} is a pipe, which workers cannot read", "keep what it brings in a file"
-        )
-    try:
-        found = capture.stat()
-    except OSError as error:
-        raise UserError(f"{capture}: {error.strerror}") from error
-    name = str(capture.resolve())
-    return {"name": name, "bytes": found.st_size, "version": found.st_mtime_ns}
 
 
 def _name(*values: object) -> str:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from dataclasses import replace as with_changes
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,10 +23,11 @@ from rexmit.errors import UserError, argument
 from rexmit.interrupt import Interrupted
 from rexmit.progress import Progress, Silent
 from rexmit.sources import STDIN, Capture, packed
-from rexmit.sources.capture import whole_name
+from rexmit.sources.capture import identity, whole_name
 from rexmit.store.trace_schema import TABLES
 from rexmit.tracing import folder as folders
 from rexmit.tracing import tasks
+from rexmit.tracing.changed import AS_READ
 from rexmit.tracing.folder import Trace, Writer
 from rexmit.tracing.journal import PARTIAL, Journal
 from rexmit.tracing.source import CONNECTIONS_LIMIT, chosen, facts_of
@@ -61,6 +63,7 @@ def run(
     cluster: Where,
     *,
     resume: bool = False,
+    replace: bool = False,
     csv: bool = False,
     whatif: Sequence[str] = ("default",),
     stacks: Sequence[str] = (),
@@ -83,7 +86,11 @@ def run(
     told = progress or Silent()
     journal = Journal(folder, program(), settings)
     settings["key"] = journal.key
-    with journal.open(captures, resume=resume), open_cluster(cluster) as workers:
+    as_read = [identity(capture) for capture in captures]
+    with (
+        journal.open(captures, resume=resume, replace=replace) as replaces,
+        open_cluster(cluster) as workers,
+    ):
         try:
             try:
                 groups = _core.most_groups(connections_limit)
@@ -98,17 +105,19 @@ def run(
                 judged, summary = _judge(read, rows, journal, workers, settings)
             told.note("the connections are analysed; their rows are put together")
             tables = _merge(rows, judged, summary["pieces"], journal, workers)
-            with Writer(folder, beside=PARTIAL) as writer:
+            with Writer(folder, beside=PARTIAL, replace=replaces) as writer:
                 for name, parts in tables.items():
                     writer.take(name, parts)
                 facts = facts_of(summary, read.captures)
-                facts = replace(facts, warnings=[*missing, *read.left_out, *facts.warnings])
+                facts = with_changes(facts, warnings=[*missing, *read.left_out, *facts.warnings])
                 words = ["rexmit", "trace", *map(str, captures), *address_of(cluster).words]
                 words += packed.words()
+                names = {whole_name(capture) for capture in read.captures}
                 meta = {
                     "rexmit": version(),
                     "captures": [str(capture) for capture in read.captures],
                     "files": [whole_name(capture) for capture in read.captures],
+                    AS_READ: [one for one in as_read if one["name"] in names],
                     "command": shlex.join(words),
                     "wall_s": round(time.monotonic() - began, 3),
                 }

@@ -7,13 +7,14 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import replace as with_changes
 from pathlib import Path
 
 from rexmit.interrupt import spared
 from rexmit.progress import Progress, Silent
 from rexmit.sources import STDIN, Capture, packed
-from rexmit.sources.capture import whole_name
+from rexmit.sources.capture import has_identity, identity, whole_name
+from rexmit.tracing.changed import AS_READ
 from rexmit.tracing.folder import Trace, Writer
 from rexmit.tracing.points.analyse import analyse
 from rexmit.tracing.points.recognise import recognise
@@ -35,6 +36,7 @@ def run(
     progress: Progress | None = None,
     missing: Sequence[str] = (),
     capture_filter: str | None = None,
+    replace: bool = False,
 ) -> Trace:
     """Analyses the files and writes the folder, whole or not at all; `passing` says that it is not
     to be kept. Files of one point are one stream; `points` are the names of the files' points, by
@@ -43,7 +45,7 @@ def run(
     """
     began = time.monotonic()
     pipe = any(str(path) == STDIN for path in captures)
-    with Writer(folder, passing=passing) as writer, spared(PipesOwn(pipe)):
+    with Writer(folder, passing=passing, replace=replace) as writer, spared(PipesOwn(pipe)):
         check_there(captures)
         chosen(stacks)
         check_filter(capture_filter)
@@ -55,6 +57,7 @@ def run(
             "rexmit": version(),
             "captures": [str(path) for path in captures],
             "files": [whole_name(path) for path in captures if str(path) != STDIN],
+            AS_READ: [identity(one) for one in captures if has_identity(one)],
         }
         told.start(None)
         try:
@@ -91,7 +94,7 @@ def run(
                 words += ["--points", ",".join(several.names())]
         finally:
             told.close()
-        facts = replace(facts, warnings=[*missing, *facts.warnings])
+        facts = with_changes(facts, warnings=[*missing, *facts.warnings])
         meta["command"] = shlex.join(words)
         meta["wall_s"] = round(time.monotonic() - began, 3)
         return writer.finish(facts, meta, csv=csv)

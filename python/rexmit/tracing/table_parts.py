@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from rexmit.store.files import whole_file
+from rexmit.store.opening import inner_folder
 from rexmit.store.trace_schema import TABLES
 from rexmit.tracing.source import Batch, conformed
 
@@ -51,7 +52,7 @@ class TableParts:
         part.rename(self._next(name))
 
     def _next(self, name: str) -> Path:
-        self.folder.mkdir(exist_ok=True)
+        inner_folder(self.folder)
         files = self.files[name]
         files.append(self.folder / file_name(name, len(files)))
         return files[-1]

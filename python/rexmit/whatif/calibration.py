@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from rexmit.store import user_folder
 from rexmit.store.files import write_text
+from rexmit.store.opening import named_folder
 from rexmit.store.plain_json import list_of, number, read, shape, text, whole
 from rexmit.whatif.settings import kind
 
@@ -78,7 +79,7 @@ def place() -> Path:
 def save(calibration: Calibration, path: Path | None = None) -> Path:
     """Keeps it, whole or not at all."""
     path = path or place()
-    path.parent.mkdir(parents=True, exist_ok=True)
+    named_folder(path.parent)
     write_text(path, json.dumps({"format": FORMAT, **asdict(calibration)}, indent=2) + "\n")
     return path
 

@@ -2,6 +2,11 @@
 //! connection and the cause of each. Where several connections of a host retransmit at a time its counters cannot tell them
 //! apart.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the files are the kernel's own: settings and records"
+)]
+
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;

@@ -4,6 +4,8 @@
 //! With `--state` the machine goes on from where another one of the same kind paused; without, it boots, and its state is
 //! left in the shared folder when it pauses.
 
+#![expect(clippy::disallowed_methods, reason = "it is standard output")]
+
 use std::ffi::CString;
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsRawFd, RawFd};

@@ -1,5 +1,10 @@
 //! What every host's interfaces have in common.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the files are the kernel's own: settings and records"
+)]
+
 use std::fs;
 use std::net::IpAddr;
 use std::path::Path;

@@ -11,6 +11,11 @@
 //! (`──` a veth pair, `═` the two ends of a wire, which hand everything to each other). What h2 sends from an address
 //! leaves by the interface that has it (rules and a table for each path).
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the files are the kernel's own: settings and records"
+)]
+
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

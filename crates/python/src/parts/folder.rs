@@ -40,9 +40,9 @@ pub fn judged(folder: &Path) -> PathBuf {
 /// A file that is written.
 pub type Written = BufWriter<File>;
 
-/// Begins to write a file. [`atomically`] names it for errors.
+/// Begins to write a new file. [`atomically`] names it for errors.
 pub fn written(path: &Path) -> io::Result<Written> {
-    Ok(BufWriter::with_capacity(BUFFER, File::create(path)?))
+    Ok(BufWriter::with_capacity(BUFFER, File::create_new(path)?))
 }
 
 /// A file that is read.
@@ -93,7 +93,8 @@ pub fn atomically<T>(
     let unique = format!(".{}-{unique:016x}", name.to_string_lossy());
     let beside = parent.join(unique);
     let within = beside.join(name);
-    let written = fs::create_dir_all(&beside)
+    // Nobody else has the name, or the task fails.
+    let written = fs::create_dir(&beside)
         .map_err(Error::Io)
         .and_then(|()| write(&within))
         .and_then(|value| {

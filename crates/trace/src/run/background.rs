@@ -356,7 +356,12 @@ impl Shared {
         if !self.help(0) {
             return;
         }
-        for step in steps(self.all().iter_mut().map(|one| &mut **one)) {
+        // The shards are let go of before any of them is to finish.
+        let steps = {
+            let mut shards = self.all();
+            steps(shards.iter_mut().map(|one| &mut **one))
+        };
+        for step in steps {
             let mut state = self.lock();
             for shard in 0..self.shards.len() {
                 state.push(shard, Work::Finish(stretch, step));

@@ -16,6 +16,7 @@ from rexmit.kernels import cache, checksums
 from rexmit.kernels.images import header, modules
 from rexmit.kernels.kernel import QEMU, Kernel, load, save
 from rexmit.kernels.within import whole
+from rexmit.store.files import write_bytes, write_text
 
 LARGEST: Final = 1 << 28
 """Bytes of an image."""
@@ -70,10 +71,9 @@ def add(
         with cache.workplace() as (work, _):
             out = work / "out"
             out.mkdir()
-            (out / "linux").write_bytes(content)
-            (out / "linux").chmod(0o755)
-            (out / "config").write_text(configuration, encoding="utf-8")
-            (out / "modules").write_bytes(packed)
+            write_bytes(out / "linux", content, 0o777)
+            write_text(out / "config", configuration)
+            write_bytes(out / "modules", packed)
             kernel = Kernel(
                 name=name,
                 path=out / "linux",

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure as Canvas
 from rexmit.errors import UserError, by_caller
 from rexmit.present.figures.style import styled
 from rexmit.store.files import whole_file
+from rexmit.store.opening import named_folder
 
 FORMATS = ("pdf", "png", "svg")
 
@@ -53,7 +54,7 @@ def is_drawable(path: Path) -> bool:
 
 def _save(canvas: Canvas, path: Path, ending: str) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        named_folder(path.parent)
         with whole_file(path) as file:
             canvas.savefig(file, format=ending, metadata=_METADATA[ending])
     except OSError as error:

@@ -14,14 +14,12 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
 
 from rexmit.errors import UserError, argument
-from rexmit.store.files import is_temporary, sweep
+from rexmit.store.files import sweep
+from rexmit.store.opening import is_temporary, named_folder, temporary_name
 from rexmit.tracing.always.amounts import Amount
 from rexmit.tracing.folder import META, pieces_of
-
-_DELETED: Final = ".deleted.tmp"
 
 
 class Pieces:
@@ -65,7 +63,7 @@ class Pieces:
         sizes = [_bytes(piece) for piece in pieces]
         while len(pieces) > 1 and self._is_too_much(pieces, sizes, most):
             # Under a name that no reader looks at it can go bit by bit.
-            gone = self.path / f".{pieces[0].name}{_DELETED}"
+            gone = self.path / temporary_name(pieces[0].name)
             pieces.pop(0).rename(gone)
             sizes.pop(0)
             shutil.rmtree(gone, ignore_errors=True)
@@ -97,7 +95,7 @@ def opened(path: Path) -> Iterator[Pieces]:
     """
     is_ours = not path.exists()
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        named_folder(path)
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
         raise UserError(
@@ -117,8 +115,6 @@ def opened(path: Path) -> Iterator[Pieces]:
                 f"{path} holds something else: {min(strangers, default=path).name}",
                 f"name an empty or a new folder with {argument('out')}",
             )
-        for left in path.glob(f".*{_DELETED}"):
-            shutil.rmtree(left, ignore_errors=True)
         sweep(one for one in path.iterdir() if is_temporary(one))
         yield Pieces(path, descriptor)
     finally:

@@ -6,7 +6,7 @@ import shlex
 import signal
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import replace as with_changes
 from pathlib import Path
 from typing import Final
 
@@ -40,6 +40,7 @@ def run(
     connections_limit: int = CONNECTIONS_LIMIT,
     capture_filter: str | None = None,
     hear: Callable[[Seen], None],
+    replace: bool = False,
 ) -> Trace:
     """Analyses what passes an interface until the capture ends, which the first signal makes it do.
     Raises UserError.
@@ -48,7 +49,7 @@ def run(
     seen, signals = Seen(interface), _Signals()
     words = ["rexmit", "trace", "-i", interface]
     with (
-        Writer(folder, passing=passing) as writer,
+        Writer(folder, passing=passing, replace=replace) as writer,
         capturing(interface, capture_filter) as program,
         spared(signals),
     ):
@@ -83,7 +84,7 @@ def run(
         program.check(seen.tally.packets)
         if failed is not None:
             raise failed
-        facts = replace(stream.facts(), capture_filter=capture_filter or "")
+        facts = with_changes(stream.facts(), capture_filter=capture_filter or "")
         if capture_filter:
             words += ["--filter", capture_filter]
         meta = {

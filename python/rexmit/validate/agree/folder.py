@@ -9,6 +9,7 @@ has a folder of its own below `disagreements/`, with a scenario that `rexmit run
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Iterable, Mapping
@@ -18,6 +19,7 @@ from typing import Any, Final, Self
 
 from rexmit.errors import UserError, argument
 from rexmit.store.files import write_text, writing
+from rexmit.store.opening import inner_folder, lasting_file, named_folder
 from rexmit.store.plain_json import Check, loads, mapping_of, read, shape, text, whole
 from rexmit.validate.agree.case import Case
 from rexmit.validate.agree.outcome import Outcome
@@ -109,7 +111,7 @@ class Folder:
                     f"{path} is there already and not empty",
                     f"name another with {argument('keep')}",
                 )
-            path.mkdir(parents=True, exist_ok=True)
+            named_folder(path)
             write_text(
                 path / "cases.jsonl", "".join(f"{case.as_json()}\n" for case in cases.values())
             )
@@ -125,9 +127,10 @@ class Folder:
     def _end_torn_line(self) -> None:
         """What a killed run wrote last must not swallow the line that follows it."""
         path = self.path / "kernel.jsonl"
-        if path.exists() and not path.read_bytes().endswith(b"\n"):
-            with path.open("a", encoding="utf-8") as file:
-                file.write("\n")
+        if path.exists():
+            with os.fdopen(lasting_file(path), "r+b") as file:
+                if file.read()[-1:] not in (b"", b"\n"):
+                    file.write(b"\n")
 
     def about(self) -> About:
         """Raises UserError where the folder is none of ours."""
@@ -173,9 +176,12 @@ class Folder:
 
     def add(self, number: int, outcome: Outcome) -> None:
         """Append what the kernel did in a case."""
+        self._append(json.dumps([number, outcome], separators=(",", ":")) + "\n")
+
+    def _append(self, text: str) -> None:
         path = self.path / "kernel.jsonl"
-        with writing(path), path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps([number, outcome], separators=(",", ":")) + "\n")
+        with writing(path), os.fdopen(lasting_file(path), "a", encoding="utf-8") as file:
+            file.write(text)
 
     def clear_disagreements(self) -> None:
         """Forget those of an earlier comparison."""
@@ -183,8 +189,7 @@ class Folder:
 
     def keep(self, case: Case, about: str, logs: Iterable[tuple[str, Any]]) -> None:
         """Keep a disagreement: the case as a scenario, both logs."""
-        place = self.path / "disagreements" / case.name
-        place.mkdir(parents=True, exist_ok=True)
+        place = inner_folder(inner_folder(self.path / "disagreements") / case.name)
         write_text(place / f"{case.name}.toml", case.scenario(about))
         for name, log in logs:
             text = "[\n" + ",\n".join(json.dumps(row) for row in log) + "\n]\n"

@@ -32,6 +32,7 @@ from rexmit.scenario import Scenario
 from rexmit.scenario.stacks import of_scenario
 from rexmit.scenario.unknowns import AS_PRINTED
 from rexmit.store.files import write_text
+from rexmit.store.opening import named_folder
 from rexmit.store.record import Record
 from rexmit.version import version
 
@@ -158,7 +159,7 @@ class Benches:
         """Write the file, if anything is new."""
         if not self._unsaved:
             return
-        self.folder.mkdir(parents=True, exist_ok=True)
+        named_folder(self.folder)
         text = json.dumps(
             {
                 "format": FORMAT,

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 from rexmit.engines.kernel import KernelEngine
 from rexmit.errors import UserError, argument
 from rexmit.store import digests
-from rexmit.store.files import copy, whole_file, whole_folder, write_text
+from rexmit.store.files import whole_file, whole_folder, write_text
 from rexmit.store.schema import declared, polars_schema
+from rexmit.store.untrusted import copy_file
 from rexmit.validate.synth import kinds
 from rexmit.validate.truth import causes, counters, follow, kernel, label, on_cluster, packets
 from rexmit.validate.truth.draw import Part
@@ -80,7 +81,7 @@ class Corpus:
             ) from None
         for point in POINTS:
             capture = ran.capture(point)
-            copy(capture, self._folder / "captures" / capture.name)
+            copy_file(capture, self._folder / "captures" / capture.name)
         retransmissions = [
             row for flow in labelled.flows for row in _retransmission_rows(ran, flow)
         ]

@@ -12,7 +12,8 @@ from rexmit.engines.kernel import KernelEngine
 from rexmit.engines.on_cluster import make_calls
 from rexmit.engines.on_worker import on_a_core, own
 from rexmit.errors import UserError
-from rexmit.store.files import scratch_folder
+from rexmit.store.files import scratch_folder, write_bytes
+from rexmit.store.opening import inner_folder
 from rexmit.validate.truth.draw import Part
 from rexmit.validate.truth.kernel import POINTS, Ran, run_part
 
@@ -41,8 +42,8 @@ def run(
             raise given
         with scratch_folder() as folder:
             for name, content in given.files.items():
-                (folder / name).parent.mkdir(exist_ok=True)
-                (folder / name).write_bytes(content)
+                inner_folder((folder / name).parent)
+                write_bytes(folder / name, content)
             on_part(Ran(given.part, folder, given.start, given.end))
 
     calls = (Call(part.name, run_one, (part, engine)) for part in parts)
