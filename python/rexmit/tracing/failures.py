@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from rexmit.sources.capture import is_address
+from rexmit.addresses import is_address
 from rexmit.tracing.source import Facts, Failure
 from rexmit.wording import count
 
