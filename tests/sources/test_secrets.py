@@ -16,8 +16,8 @@ from rexmit.addresses import shown
 from rexmit.cli import app
 from rexmit.errors import UserError
 from rexmit.sources import find
+from rexmit.sources.capture import identity
 from rexmit.tracing.folder import META
-from rexmit.tracing.journal import identity
 from rexmit.tracing.source import Facts, File
 
 CAPTURE = Path(__file__).parents[1] / "real/captures/dcerpc.pcap"
