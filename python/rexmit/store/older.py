@@ -131,7 +131,7 @@ def _scan_trace(path: Path, table: str, found: int) -> pl.LazyFrame:
     wide = ("sides", *_LONG) if found == 1 else ("sides",)
     if found > 2 or table not in wide:
         return scan_table(path / f"{table}.parquet")
-    connections = pl.scan_parquet(path / "connections.parquet")
+    connections = pl.scan_parquet(path / "connections.parquet", glob=False)
     if table == "sides":
         parts = [
             connections.select(

@@ -8,14 +8,13 @@ the end, which all of them see.
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from rexmit import _core
+from rexmit import _core, outputs
 from rexmit.cluster import Call, Cluster, LostError, open_cluster
 from rexmit.cluster.calls import program
 from rexmit.errors import UserError, argument
@@ -96,7 +95,7 @@ def run(
                     "rexmit": version(),
                     "captures": [str(capture) for capture in read.captures],
                     "files": [whole_name(capture) for capture in read.captures],
-                    "command": shlex.join(words),
+                    "command": outputs.shell(words),
                     "wall_s": round(time.monotonic() - began, 3),
                 }
                 made = writer.finish(facts, meta, csv=csv)

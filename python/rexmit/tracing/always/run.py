@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -98,7 +97,7 @@ def run(
             wanted,
             tally,
             csv=csv,
-            command=shlex.join(words),
+            command=outputs.shell(words),
             log=log,
             capture_filter=capture_filter,
         )
