@@ -12,7 +12,8 @@ use rexmit_wire::{SeqNum, SeqRange};
 
 use super::profile::MOST_PROFILES;
 use crate::event::{Sent, SentKind};
-use crate::search::partition_near;
+use crate::sender_view::Spans;
+use crate::sequence::Sequence;
 
 pub use order::Order;
 use order::Transmission;
@@ -20,6 +21,9 @@ pub use report::AckReport;
 
 /// Pieces of the queue that are kept; what is sent beyond it pushes out the oldest.
 const MOST_PIECES: usize = 1 << 16;
+
+/// Pieces that one retransmission is made of at most.
+const MOST_PARTS: usize = 128;
 
 /// Stamps whose time of sending is remembered.
 const STAMPS: usize = 64;
@@ -61,7 +65,10 @@ pub struct Board {
     pub nxt: SeqNum,
     pub mss: u32,
     pub sack: bool,
-    pieces: VecDeque<Piece>,
+    pieces: Sequence<Piece>,
+    /// What blocks have SACKed, by places: `una` is at this one.
+    tagged: Spans,
+    una_place: i64,
     /// Packets out.
     pub out: u32,
     /// Packets SACKed.
@@ -97,7 +104,9 @@ impl Board {
             nxt: SeqNum::default(),
             mss: mss.max(1),
             sack,
-            pieces: recycled.pieces,
+            pieces: Sequence::within(recycled.pieces),
+            tagged: Spans::default(),
+            una_place: 0,
             out: 0,
             sacked: 0,
             highest: SeqNum::default(),
@@ -114,11 +123,11 @@ impl Board {
 
     /// Its collections, of a capacity of `most` pieces at most.
     pub fn leave(mut self, most: usize) -> Recycled {
-        self.pieces.clear();
-        self.pieces.shrink_to(most);
+        let mut pieces = self.pieces.leave();
+        pieces.shrink_to(most);
         self.stamps.clear();
         Recycled {
-            pieces: self.pieces,
+            pieces,
             stamps: self.stamps,
             order: self.order.leave(most),
         }
@@ -170,7 +179,7 @@ impl Board {
     }
 
     pub fn pieces_mut(&mut self) -> impl Iterator<Item = &mut Piece> {
-        self.pieces.iter_mut()
+        self.pieces.range_mut(0..self.pieces.len())
     }
 
     /// Packets from the first up to the highest SACK (`fackets_out`).
@@ -187,7 +196,7 @@ impl Board {
     /// There are few pieces between `seq` and the highest SACK, as a rule, and many below `seq`.
     pub fn below(&self, seq: SeqNum, sacked: bool) -> (usize, u32) {
         let index = self.index(seq);
-        let between = self.pieces.range(index..);
+        let between = self.pieces.range(index..self.pieces.len());
         let between = between.take_while(|piece| piece.start.is_before(self.highest));
         let (all, above) = if sacked {
             let some = between.filter(|piece| piece.sacked);
@@ -238,15 +247,7 @@ impl Board {
         let len = end.offset_from(start).unsigned_abs();
         let packets = self.packets_in(len.saturating_sub(fin));
         self.order.push(sent.at, start, end);
-        if self.pieces.len() == MOST_PIECES {
-            if let Some(first) = self.pieces.pop_front() {
-                self.out -= first.packets;
-                if first.start.is_before(self.highest) {
-                    self.below_highest -= first.packets;
-                }
-                self.sacked -= if first.sacked { first.packets } else { 0 };
-            }
-        }
+        self.make_room();
         self.pieces.push_back(Piece {
             start,
             end,
@@ -265,11 +266,26 @@ impl Board {
         self.nxt = end;
     }
 
-    /// The pieces of a range, cut where it begins and ends.
+    /// Lets go of the oldest where there are too many for another.
+    fn make_room(&mut self) {
+        while self.pieces.len() >= MOST_PIECES {
+            let Some(first) = self.pieces.pop_front() else {
+                return;
+            };
+            self.out -= first.packets;
+            if first.start.is_before(self.highest) {
+                self.below_highest -= first.packets;
+            }
+            self.sacked -= if first.sacked { first.packets } else { 0 };
+        }
+    }
+
+    /// The pieces of a range, cut where it begins and ends; of very many, the first.
     pub fn locate(&mut self, range: SeqRange) -> core::ops::Range<usize> {
+        self.make_room();
         let from = self.cut(range.start);
         let to = self.cut(range.end);
-        from..to
+        from..to.min(from + MOST_PARTS)
     }
 
     /// The index of the first piece that ends after `seq`.
@@ -277,7 +293,8 @@ impl Board {
         // Most pieces are full segments.
         let above = seq.offset_from(self.una).max(0).unsigned_abs();
         let guess = (above / self.mss) as usize;
-        partition_near(&self.pieces, guess, |piece| !piece.end.is_after(seq))
+        self.pieces
+            .partition_near(guess, |piece| !piece.end.is_after(seq))
     }
 
     /// The index of the first piece that begins at or after `seq`; a piece across it is cut.
