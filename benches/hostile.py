@@ -106,8 +106,8 @@ def measure(bench: speed.Bench, way: Way, mix: Path, kinds: Sequence[str], packe
             costs.append(max(cost - start_s, 0.0))
             a_packet = costs[-1] / made
         doubled = [later / before for before, later in pairwise(costs) if before >= LEAST_S]
-        for number, times in enumerate(doubled):
-            bench.note(f"{way.name}: {kind}: doubled, {number + 1}", times, most=DOUBLED)
+        for number, growth in enumerate(doubled):
+            bench.note(f"{way.name}: {kind}: doubled, {number + 1}", growth, most=DOUBLED)
         if len(costs) == 3:
             bench.note(f"{way.name}: {kind}: times the mix", a_packet / of_mix_s, most=TIMES_MIX)
 
