@@ -193,6 +193,7 @@ endif
 bench: kernel ## Benchmarks
 	cargo bench --locked --package rexmit-benches
 	$(BIN)/python benches/speed.py
+	$(BIN)/python benches/hostile.py
 	$(BIN)/python benches/lab.py
 	$(BIN)/python benches/small.py
 	$(BIN)/python benches/always.py

@@ -1,5 +1,9 @@
 """Standard output and standard error of the program, whatever they lead to.
 
+What is written there may hold names that somebody else chose: of files, of interfaces, in comments
+of captures and in records of runs. They cannot move the cursor, reverse a line or hide in it:
+`shown` is what every text passes on its way there, and on its way into a page.
+
 What a user asked for goes to standard output: where it cannot be written, the program fails. What
 tells how things go goes to standard error: where that cannot be written, the work goes on.
 """
@@ -9,12 +13,122 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
+import shlex
 import sys
-from typing import NoReturn
+from collections.abc import Iterable
+from functools import cache
+from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
 
 from rexmit.errors import UserError
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 STANDARD_OUTPUT = "standard output"
+
+HIDDEN: Final = (
+    # Control characters but for the newline, and halves of pairs: bytes of a name that are no text.
+    "\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f"
+    # What has no width, or turns the direction of what follows.
+    "\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e"
+    "\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff0-\\ufffb\\U000e0000-\\U000e0fff"
+    # What separates lines and paragraphs.
+    "\\u2028\\u2029"
+)
+"""Characters that are not to be seen on a terminal or do something there, as a class of `re`."""
+
+_HIDDEN: Final = re.compile(f"[{HIDDEN}\\ud800-\\udfff]")
+
+
+def shown(text: str) -> str:
+    """A text to look at: what is hidden in it stands as `\\u001b`, as JSON has it."""
+    return _HIDDEN.sub(_escaped, text)
+
+
+def _escaped(hidden: re.Match[str]) -> str:
+    code = ord(hidden[0])
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    high, low = divmod(code - 0x10000, 0x400)
+    return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
+
+
+def shell(words: Iterable[str]) -> str:
+    """Words of a command, quoted so that a shell takes them as they are and none hides anything."""
+    return " ".join(map(shell_word, words))
+
+
+def shell_word(word: str) -> str:
+    """One word, as `shell` quotes it."""
+    if "\n" not in word and not _HIDDEN.search(word):
+        return shlex.quote(word)
+    # Of bash, zsh, ksh and POSIX 2024 (XCU 2.2.4). Three octal digits end a byte, whatever follows.
+    plain = {ord("'"), ord("\\")}
+    escaped = (
+        chr(byte) if 0x20 <= byte < 0x7F and byte not in plain else f"\\{byte:03o}"
+        for byte in os.fsencode(word)
+    )
+    return f"$'{''.join(escaped)}'"
+
+
+class _Shown(io.TextIOWrapper):
+    """A stream of texts that others had a part in."""
+
+    @property
+    def styled(self) -> _Styled:
+        """The same stream for who has escaped texts, and adds styles to them."""
+        return _Styled(self)
+
+    def write(self, text: str, /) -> int:
+        super().write(shown(text))
+        return len(text)
+
+
+class _Styled:
+    """See `_Shown.styled`."""
+
+    def __init__(self, stream: _Shown) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as the stream has it
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write as it is."""
+        return io.TextIOWrapper.write(self._stream, text)
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console on standard output or standard error: its texts are `shown`, and are no markup."""
+    return _console_class()(stderr=stderr, highlight=False, emoji=False, markup=False)
+
+
+@cache
+def _console_class() -> type[Console]:
+    # Importing Rich takes a while, and many commands say nothing.
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
+
+    class ShownConsole(Console):
+        """Escapes what is rendered; only then come styles and what moves the cursor."""
+
+        def render(
+            self, renderable: RenderableType, options: ConsoleOptions | None = None
+        ) -> Iterable[Segment]:
+            for text, style, control in super().render(renderable, options):
+                yield Segment(text if control else shown(text), style, control)
+
+        @property
+        def file(self) -> IO[str]:
+            stream: IO[str] = super().file
+            return getattr(stream, "styled", stream)
+
+        @file.setter
+        def file(self, stream: IO[str]) -> None:
+            self._file = stream
+
+    return ShownConsole
 
 
 class _Output(io.FileIO):
@@ -54,8 +168,8 @@ def open_all() -> None:
     sys.stderr = _text(_Messages(2, "w", closefd=False), sys.stderr, line_buffering=True)
 
 
-def _text(raw: io.FileIO, like: object, *, line_buffering: bool) -> io.TextIOWrapper:
-    return io.TextIOWrapper(
+def _text(raw: io.FileIO, like: object, *, line_buffering: bool) -> _Shown:
+    return _Shown(
         io.BufferedWriter(raw),
         encoding=getattr(like, "encoding", None) or "utf-8",
         errors=getattr(like, "errors", None),

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol, TextIO
 
+from rexmit import outputs
 from rexmit.wording import duration
 
 LINE_EVERY_S: Final = 10.0
@@ -166,12 +167,11 @@ class BarProgress:
     """A bar by Rich, with rate, estimate and failures; notes and failures stand above it."""
 
     def __init__(self, unit: str, *, transient: bool = False) -> None:
-        from rich.console import Console
         from rich.progress import BarColumn, TextColumn
         from rich.progress import Progress as Bar
 
         self._meter = Meter(unit, time.monotonic)
-        self._console = Console(stderr=True, highlight=False)
+        self._console = outputs.console(stderr=True)
         self._bar = Bar(
             BarColumn(),
             TextColumn("{task.fields[text]}", markup=False),
@@ -198,12 +198,12 @@ class BarProgress:
     def failed(self, label: str, message: str) -> None:
         """See Progress."""
         if self._meter.failed(message):
-            self._console.print(f"cell {label} failed: {message}", markup=False)
+            self._console.print(f"cell {label} failed: {message}")
         self._update()
 
     def note(self, text: str) -> None:
         """See Progress."""
-        self._console.print(text, markup=False)
+        self._console.print(text)
 
     def close(self) -> None:
         """See Progress."""

@@ -32,6 +32,7 @@ pub mod rows;
 pub mod run;
 mod search;
 pub mod sender_view;
+mod sequence;
 pub mod settings;
 #[cfg(test)]
 mod testing;

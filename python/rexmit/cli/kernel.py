@@ -172,8 +172,9 @@ def list_kernels(
     if not found:
         typer.echo("No kernel is built. Build one: rexmit kernel build")
         return
-    from rich.console import Console
     from rich.table import Table
+
+    from rexmit import outputs
 
     table = Table(box=None, header_style="bold", pad_edge=False)
     # Names are there to be copied: never cut on a narrow screen or in a pipe.
@@ -200,7 +201,7 @@ def list_kernels(
             f"{kernel.size / 1e6:.1f} MB",
             _remark(one),
         )
-    console = Console()
+    console = outputs.console()
     if not console.is_terminal:
         console.width = 200
     console.print(table)

@@ -157,14 +157,14 @@ def run(
 def _report(out: Path, meta: dict[str, Any], *, as_json: bool) -> None:
     """Say what there is now: one JSON object on standard output, or words."""
     import json
-    import shlex
 
+    from rexmit import outputs
     from rexmit.wording import duration
 
     if as_json:
         typer.echo(json.dumps({"run": str(out), **meta}, ensure_ascii=False))
         return
-    folder = shlex.quote(str(out))
+    folder = outputs.shell_word(str(out))
     failed = meta["failed_cells"]
     virtual, real = duration(meta["virtual_s"]), duration(meta["wall_s"])
     typer.echo(f"{out}: {meta['transfers']:,} transfers, {virtual} of virtual time in {real}")

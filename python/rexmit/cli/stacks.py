@@ -69,8 +69,9 @@ def _show(page: StackPage, json_output: bool) -> None:
         }
         _print_json({"name": page.name, "about": page.about, "settings": settings})
         return
-    from rich.console import Console
     from rich.table import Table
+
+    from rexmit import outputs
 
     typer.echo(f"{page.name}: {page.about}\n")
     table = Table(box=None, header_style="bold", pad_edge=False)
@@ -79,7 +80,7 @@ def _show(page: StackPage, json_output: bool) -> None:
     table.add_column("Source", overflow="fold")
     for setting in page.settings:
         table.add_row(setting.name, setting.value, setting.source)
-    console = Console(markup=False, highlight=False)
+    console = outputs.console()
     if not console.is_terminal:
         # One line a setting in a pipe, for grep.
         console.width = 250

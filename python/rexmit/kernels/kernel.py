@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
+from rexmit import outputs
 from rexmit.errors import UserError
 from rexmit.kernels import recipe
 from rexmit.store.files import write_text
@@ -99,13 +99,13 @@ class Kernel:
         """The command that builds it again. A patch of the user's own goes by its name there."""
         kind, _, path = self.source.partition(" ")
         if kind == "image":
-            return shlex.join(["rexmit", "kernel", "add", path, "--name", self.name])
+            return outputs.shell(["rexmit", "kernel", "add", path, "--name", self.name])
         words = ["rexmit", "kernel", "build", self.series if kind == "debian" else path]
         if self.hz != recipe.DEFAULT_HZ:
             words += ["--hz", str(self.hz)]
         for patch in self.patches:
             words += ["--patch", patch]
-        return shlex.join(words)
+        return outputs.shell(words)
 
     def as_json(self) -> dict[str, Any]:
         """What `kernel.json` holds, and the path."""

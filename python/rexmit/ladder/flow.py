@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rexmit import outputs
 from rexmit.analysis.axes import Group, groups, with_axes
 from rexmit.errors import UserError, argument
 from rexmit.ladder.match import match
@@ -77,7 +77,7 @@ def _without(run: Run, number: int, missing: str) -> UserError:
     if (run.path / "captures").is_dir():
         return UserError(f"{run.path}: no capture of flow {number}", f"repeat the run{missing}")
     command = run.command or "rexmit run SCENARIO"
-    folder = shlex.quote(f"{run.path}-captured")
+    folder = outputs.shell_word(f"{run.path}-captured")
     return UserError(
         f"{run.path}: the run kept no captures, so flow {number} cannot be shown",
         f"repeat it with {argument('capture')}, into another folder:\n"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from rexmit import _core
+from rexmit import _core, outputs
 from rexmit.errors import UserError, argument, by_caller
 from rexmit.library.ranges import part, whole, workers
 from rexmit.progress import Hear, Progress, heard
@@ -201,4 +200,4 @@ def _command(order: maker.Order, mix: str) -> str:
         *("--snaplen", str(order.snaplen), "--format", order.format),
         *(("--kinds", ",".join(order.kinds)) if order.kinds else ()),
     ]
-    return shlex.join(words)
+    return outputs.shell(words)

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.style import StyleType
 from rich.text import Text
 
+from rexmit import outputs
 from rexmit.present.blocks import Recorder
 
 _LABEL: Final = 16
@@ -21,7 +22,7 @@ def console() -> Console:
     """A console on stdout that writes `?` for what the terminal's encoding lacks, never fails."""
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")
-    return Console(highlight=False, emoji=False, markup=False)
+    return outputs.console()
 
 
 def is_unicode(encoding: str | None) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from rexmit import outputs
 from rexmit.errors import UserError
 from rexmit.store import checked, digests, formats, older
 from rexmit.store.run_json import NAME, OtherFormatError, read_run
@@ -105,7 +105,7 @@ def _meta(path: Path) -> dict[str, Any] | None:
 def _again(path: Path, meta: dict[str, Any] | None) -> str:
     """The command that goes on with the run, or makes it again where it is."""
     command = (meta or {}).get("command") or "rexmit run SCENARIO"
-    return f"`{command} --out {shlex.quote(str(path))}`"
+    return f"`{command} --out {outputs.shell_word(str(path))}`"
 
 
 def _mended_by(path: Path, meta: dict[str, Any]) -> str:
@@ -136,7 +136,7 @@ def _why_empty(meta: dict[str, Any]) -> str:
 
 def _parquet(file: Path, columns: tuple[Column, ...]) -> pl.DataFrame:
     try:
-        frame = older.renamed(pl.read_parquet(file))
+        frame = older.renamed(pl.read_parquet(file, glob=False))
     except FileNotFoundError as error:
         raise UserError(
             f"{file}: not there", "the run folder is not complete; repeat the run"

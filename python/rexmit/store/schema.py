@@ -96,7 +96,7 @@ def scan_table(path: Path) -> polars.LazyFrame:
     import polars
 
     # The folders' names are no columns.
-    return polars.scan_parquet(path, hive_partitioning=False)
+    return polars.scan_parquet(path, glob=False, hive_partitioning=False)
 
 
 def nulls_of_later(columns: tuple[Column, ...], there: Collection[str]) -> list[polars.Expr]:

@@ -9,6 +9,7 @@ import polars as pl
 
 from rexmit.tracing import sides
 from rexmit.tracing.folder import Trace
+from rexmit.tracing.source import Batch
 
 LEAST: Final = 100
 """Fewer attempts than this are no flood: a program that tries again, a service that is down."""
@@ -53,6 +54,13 @@ class Flood:
     sources: int
     start_s: float
     duration_s: float
+
+
+def attempts(batch: Batch) -> pl.Series:
+    """The connections among some rows that never got beyond the handshake, by their numbers."""
+    connections = batch["connections"].lazy()
+    with_sides = sides.joined(connections, batch["sides"].lazy(), "packets", "segments")
+    return with_sides.filter(_BEGUN).select("connection").collect().to_series()
 
 
 def flood(trace: Trace) -> Flood | None:

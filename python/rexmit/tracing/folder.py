@@ -247,7 +247,11 @@ class Writer:
         self._stays = True
         if values(name, sum(rows for _, rows in parts)) < PART_VALUES:
             self._parts.add(
-                {name: pl.concat([empty(name), *(pl.read_parquet(p) for p, _ in parts)])}
+                {
+                    name: pl.concat(
+                        [empty(name), *(pl.read_parquet(p, glob=False) for p, _ in parts)]
+                    )
+                }
             )
             return
         for part, _ in parts:
@@ -314,7 +318,7 @@ class Writer:
             return
         with whole_file(path) as file:
             if parts:
-                pl.scan_parquet(parts).sink_parquet(file, compression="zstd")
+                pl.scan_parquet(parts, glob=False).sink_parquet(file, compression="zstd")
             else:
                 rows = pl.concat([empty(name), *self._parts.waiting[name]])
                 rows = rows.sort(*ORDERS[name], maintain_order=True)

@@ -5,7 +5,6 @@ A quantity is reckoned once, in `summary`, and written once, here; `words` says 
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Console
 from rich.text import Text
 
+from rexmit import outputs
 from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say, say_facts
 from rexmit.tracing import terms
@@ -76,7 +76,7 @@ def print_page(
         if kept is not None:
             which = "one of them" if len(made.worst) > 1 else "the same"
             told = (
-                f"{which}, packet by packet: rexmit show {shlex.quote(str(kept))} --flow "
+                f"{which}, packet by packet: rexmit show {outputs.shell_word(str(kept))} --flow "
                 f"{made.worst[0].number}"
             )
             console.print(told, soft_wrap=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import signal
 import sys
 import time
@@ -10,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace as with_changes
 from pathlib import Path
 
+from rexmit import outputs
 from rexmit.interrupt import spared
 from rexmit.progress import Progress, Silent
 from rexmit.sources import STDIN, Capture, packed
@@ -95,7 +95,7 @@ def run(
         finally:
             told.close()
         facts = with_changes(facts, warnings=[*missing, *facts.warnings])
-        meta["command"] = shlex.join(words)
+        meta["command"] = outputs.shell(words)
         meta["wall_s"] = round(time.monotonic() - began, 3)
         return writer.finish(facts, meta, csv=csv)
 

@@ -11,10 +11,15 @@ from rexmit.tracing.folder import Trace
 def beside(connections: pl.LazyFrame, trace: Trace, *columns: str) -> pl.LazyFrame:
     """Connections of the trace with columns of `sides` beside: `forward_bytes` of the client,
     `backward_bytes` of the server."""
+    return joined(connections, trace.scan("sides"), *columns)
+
+
+def joined(connections: pl.LazyFrame, sides: pl.LazyFrame, *columns: str) -> pl.LazyFrame:
+    """As `beside`, of a table of sides."""
     made = connections
     for side in SIDES:
         names = [pl.col(name).alias(f"{side}_{name}") for name in columns]
-        of = trace.scan("sides").filter(pl.col("direction") == side).select("connection", *names)
+        of = sides.filter(pl.col("direction") == side).select("connection", *names)
         made = made.join(of, on="connection", how="left", maintain_order="left")
     return made
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
+from rexmit import outputs
 from rexmit.present.blocks import Block, Facts, Grid, Paragraph
 from rexmit.tracing.terms import COLOURS, ON_DARK, WORDS
 from rexmit.version import version
@@ -82,7 +83,7 @@ def _head(title: str) -> bytes:
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="referrer" content="no-referrer">',
         '<meta name="color-scheme" content="light dark">',
-        f"<title>{html.escape(title)}</title>",
+        f"<title>{html.escape(outputs.shown(title))}</title>",
         f"<style>{scripts.styles()}</style>",
         "</head>",
         "<body>",

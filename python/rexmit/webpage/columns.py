@@ -18,6 +18,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from rexmit import outputs
+
 _LEVEL: Final = 6
 """Of gzip: more takes three times as long for a hundredth of the size."""
 
@@ -40,11 +42,20 @@ def packed(tables: Mapping[str, pl.DataFrame], about: object = None) -> bytes:
         for name, frame in tables.items()
     }
     header = json.dumps(
-        {"tables": heads, "about": about}, ensure_ascii=False, separators=(",", ":")
+        {"tables": heads, "about": _plain(about)}, ensure_ascii=False, separators=(",", ":")
     ).encode()
     start = struct.pack("<I", len(header)) + header
     # No time of day: the same tables give the same bytes.
     return gzip.compress(_aligned(start) + bytes(body), compresslevel=_LEVEL, mtime=0)
+
+
+def _plain(data: Any) -> Any:  # noqa: ANN401 - JSON
+    """Plain data, its texts as they are to be shown."""
+    if isinstance(data, str):
+        return outputs.shown(data)
+    if isinstance(data, Mapping):
+        return {key: _plain(value) for key, value in data.items()}
+    return [_plain(one) for one in data] if isinstance(data, list | tuple) else data
 
 
 def _aligned(data: bytes) -> bytes:
@@ -84,6 +95,8 @@ def _numbers(series: pl.Series) -> Array:
 def _texts(series: pl.Series, body: bytearray) -> dict[str, Any]:
     # An empty text says nothing, either.
     series = series.replace("", None)
+    if series.str.contains(f"[{outputs.HIDDEN}]").any():
+        series = series.map_elements(outputs.shown, return_dtype=pl.String)
     values = series.unique(maintain_order=True).drop_nulls()
     if series.len() and values.len() * _FEW > series.len() and values.len() > 256:
         return _long_texts(series, body)

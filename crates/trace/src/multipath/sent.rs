@@ -1,8 +1,8 @@
 //! Which data were sent, and on which subflows.
 
-use std::collections::VecDeque;
-
 use rexmit_time::{Duration, Time};
+
+use crate::sequence::Sequence;
 
 /// Pieces of one direction that are kept; of more, the oldest are forgotten.
 const MOST_PIECES: usize = 1 << 14;
@@ -75,7 +75,7 @@ pub(super) struct Part {
 /// All data of one direction that matter yet, in order.
 #[derive(Debug, Default)]
 pub(super) struct SentData {
-    pieces: VecDeque<Piece>,
+    pieces: Sequence<Piece>,
     /// Of what is below, nothing is known any more.
     forgotten: Option<i64>,
     una: i64,

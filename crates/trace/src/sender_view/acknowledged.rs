@@ -7,7 +7,7 @@ use rexmit_wire::SeqRange;
 use super::board::LATELY;
 use super::line::Line;
 use super::merge::Ack;
-use super::pieces::{Copy, Covered, Piece, ORIGINAL};
+use super::pieces::{Copy, Covered, Piece, MOST_PARTS, ORIGINAL};
 use super::steps::packets;
 use super::SenderView;
 use crate::event::{Acked, Event, SenderEvent};
@@ -16,6 +16,9 @@ use crate::window::is_place_near;
 /// How far beyond what was seen an acknowledgement may lie to count as one for packets that the capture missed: the
 /// largest window without scaling, or what the receiver offers.
 const LEAST_WINDOW: u32 = 65_535;
+
+/// Retransmissions, the oldest first, among which that is looked for which the receiver answered.
+const MOST_ANSWERED: usize = 128;
 
 /// What one acknowledgement covers for the first time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -260,7 +263,8 @@ impl SenderView {
         self.reports.reported += 1;
         let start = start.max(self.board.pieces.bottom());
         let mut retransmitted = false;
-        for piece in self.board.pieces.within(start, end.max(start)) {
+        let pieces = self.board.pieces.within(start, end.max(start));
+        for piece in pieces.take(MOST_PARTS) {
             piece.dsacks = piece.dsacks.saturating_add(1);
             retransmitted |= !piece.again.is_empty();
             if let Some(covered) = piece.covered.as_mut().filter(|c| c.at == at) {
@@ -350,20 +354,23 @@ impl SenderView {
     /// oldest of which that is not known yet.
     fn answered(&mut self, since: Time, place: Option<i64>) {
         let since = since + self.times.beyond_now - self.times.beyond();
-        let open = |p: &&mut Piece| {
+        let open = |p: &Piece| {
             let known = usize::from(p.dsacks) + usize::from(p.answered);
-            known < p.again.len() && p.last().at <= since
+            known < p.times_again() && p.last().at <= since
         };
-        let found = match place {
-            Some(place) => self.board.pieces.at(place).filter(|p| open(p)),
-            None => self
-                .board
-                .pieces
-                .acknowledged()
-                .filter(open)
-                .min_by_key(|p| p.last().at),
+        let una = self.board.pieces.una();
+        let oldest = || {
+            let again = self.verdicts.waiting.iter().take(MOST_ANSWERED);
+            let mut pieces = again.flat_map(|open| {
+                let pieces = self.board.pieces.across(open.start, open.end);
+                let last = |p: &&Piece| p.end <= una && p.last().number == open.number;
+                pieces.take(MOST_PARTS).filter(last)
+            });
+            Some(pieces.find(|p| open(p))?.start)
         };
-        if let Some(piece) = found {
+        let found = place.or_else(oldest);
+        let found = found.and_then(|place| self.board.pieces.at(place));
+        if let Some(piece) = found.filter(|p| open(p)) {
             piece.answered = piece.answered.saturating_add(1);
             self.reports.answers += 1;
         }

@@ -18,6 +18,8 @@ pub(super) struct Board {
     pub line: Option<Line>,
     pub pieces: Pieces,
     pub sacked: Spans,
+    /// Segments that gaps were laid out in.
+    pub laid_out: i64,
     /// What was sent last: when it came by, its first place, and whether it was sent before.
     pub lately: VecDeque<(Time, i64, bool)>,
 }
@@ -53,7 +55,8 @@ mod tests {
         let mut board = Board {
             line: None,
             pieces: Pieces::new(1_000, VecDeque::new()),
-            sacked: Spans::within(Vec::new()),
+            sacked: Spans::default(),
+            laid_out: 0,
             lately: VecDeque::new(),
         };
         let at = Time::from_nanos;

@@ -5,7 +5,7 @@ use rexmit_wire::SeqRange;
 
 use super::ids::Ids;
 use super::open::Open;
-use super::pieces::{Copy, Covered, Piece, ORIGINAL};
+use super::pieces::{Copy, Covered, Piece, MOST_PARTS, ORIGINAL};
 use super::SenderView;
 use crate::event::{packets_of, Event, SenderEvent, Sent, SentKind};
 use crate::window::is_place_near;
@@ -14,6 +14,9 @@ use crate::window::is_place_near;
 const AT_ONCE: Duration = Duration::from_micros(500);
 /// Pieces that a gap is laid out in at most.
 const MOST_UNSEEN: i64 = 256;
+/// Pieces that all gaps are laid out in at most: so many, and more for each packet that came by.
+const UNSEEN_AT_ONCE: i64 = 1 << 13;
+const UNSEEN_EACH: i64 = 8;
 /// More packets than this are not missing in a row: the sender counts in another way.
 const MOST_MISSING: u32 = 1024;
 
@@ -153,8 +156,12 @@ impl SenderView {
             ..next
         };
         let mss = i64::from(self.mss);
-        let step = if (start - self.board.pieces.nxt()) / mss > MOST_UNSEEN {
-            start - self.board.pieces.nxt()
+        let missing = start - self.board.pieces.nxt();
+        let segments = missing / mss;
+        self.board.laid_out += segments;
+        let room = UNSEEN_AT_ONCE + self.merge.count() as i64 * UNSEEN_EACH;
+        let step = if segments > MOST_UNSEEN || self.board.laid_out > room {
+            missing
         } else {
             mss
         };
@@ -199,7 +206,8 @@ impl SenderView {
             return Old::Doubled;
         }
         let late = |piece: &Piece| Self::overtook(&self.numbers.own, event, stamp, soon, piece);
-        let mut pieces = self.board.pieces.across(start, end).peekable();
+        let pieces = self.board.pieces.across(start, end).take(MOST_PARTS);
+        let mut pieces = pieces.peekable();
         // Where nothing is kept of these numbers, they were acknowledged long ago.
         if pieces.peek().is_some() && pieces.all(late) {
             Old::Late
@@ -231,7 +239,8 @@ impl SenderView {
                 }
         };
         let mut at = None;
-        let all = self.board.pieces.across(start, end).all(|piece| {
+        let mut pieces = self.board.pieces.across(start, end).take(MOST_PARTS);
+        let all = pieces.all(|piece| {
             let mut copies = piece.copies();
             let known = copies.find(|c| same(c) && at.is_none_or(|at| c.at == at));
             at = known.map(|c| c.at);
@@ -289,16 +298,16 @@ impl SenderView {
         let credit = self.repeats.credit;
         let mut first = None;
         let mut unseen = 0;
-        for piece in self.board.pieces.within(start, end) {
+        let copy = Copy { number, ..copy };
+        self.board.pieces.send_again((start, end), copy, |piece| {
             if piece.again.is_empty() {
                 piece.overtaken = credit > 0 || high.is_some_and(|high| high > piece.end);
             }
             if !piece.copies().any(|c| c.seen) {
                 unseen += piece.end - piece.start;
             }
-            first.get_or_insert((piece.first, *piece.last(), piece.again.len() as u32 + 1));
-            piece.again.push(Copy { number, ..copy });
-        }
+            first.get_or_insert((piece.first, *piece.last(), piece.times_again() as u32 + 1));
+        });
         self.measured.row.unique_bytes += unseen as u64;
         let known = |c: Copy| (c.at > Time::ZERO).then_some(c.at);
         let previous = first.and_then(|(_, c, _)| known(c));
@@ -346,7 +355,7 @@ impl SenderView {
     fn late(&mut self, start: i64, end: i64, copy: Copy) {
         self.measured.row.reordered += 1;
         let mut unseen = 0;
-        for piece in self.board.pieces.within(start, end) {
+        for piece in self.board.pieces.within(start, end).take(MOST_PARTS) {
             if !piece.first.seen {
                 if piece.again.iter().all(|c| !c.seen) {
                     unseen += piece.end - piece.start;
@@ -363,7 +372,7 @@ impl SenderView {
     /// The same packet once more.
     fn double(&mut self, start: i64, end: i64, at: Time) {
         let mut capture = false;
-        for piece in self.board.pieces.within(start, end) {
+        for piece in self.board.pieces.within(start, end).take(MOST_PARTS) {
             piece.doubled = piece.doubled.saturating_add(1);
             capture |= at - piece.last().at < AT_ONCE;
         }

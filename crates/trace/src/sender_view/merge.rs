@@ -115,6 +115,11 @@ impl Merge {
         }
     }
 
+    /// How many packets came by so far.
+    pub(super) const fn count(&self) -> u64 {
+        self.count
+    }
+
     /// The sender's packet came by. Its place is before those that it left before.
     pub(super) fn sent(&mut self, event: &Event, clock: &Clock, ids: &Ids) {
         self.now = self.now.max(event.at);

@@ -109,7 +109,8 @@ impl SenderView {
             board: Board {
                 line: None,
                 pieces: Pieces::new(mss, recycled.pieces),
-                sacked: Spans::within(recycled.sacked),
+                sacked: Spans::default(),
+                laid_out: 0,
                 lately: recycled.lately,
             },
             receiver: Receiver::default(),

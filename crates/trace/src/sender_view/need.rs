@@ -6,7 +6,7 @@
 use rexmit_tcp::Need;
 use rexmit_time::{Duration, Time};
 
-use super::pieces::{Copy, Piece, Pieces, ORIGINAL};
+use super::pieces::{Copy, Piece, Pieces, MOST_PARTS, ORIGINAL};
 use crate::rows::Evidence;
 
 /// An acknowledgement that is held back is so for longer: stacks use 40 ms and more.
@@ -243,7 +243,7 @@ pub(super) fn of_retransmission(
     scene: &Scene,
 ) -> (Need, Evidence) {
     let mut verdict = (Need::Unknown, Evidence::None);
-    for piece in pieces.across(start, end) {
+    for piece in pieces.across(start, end).take(MOST_PARTS) {
         match of_piece(pieces, piece, number, scene) {
             needed @ (Need::Needed, _) => return needed,
             spurious @ (Need::Spurious, _) => verdict = spurious,

@@ -92,6 +92,11 @@ impl Waiting {
         }
     }
 
+    /// All of them, the oldest first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Open> {
+        self.open.iter()
+    }
+
     /// The oldest.
     pub(super) fn front(&self) -> Option<&Open> {
         self.open.front()

@@ -5,11 +5,22 @@ use std::collections::VecDeque;
 use rexmit_time::Time;
 use rexmit_wire::SeqNum;
 
-use crate::search::partition_near;
+use crate::sequence::Sequence;
 use crate::window::HELD;
 
 /// Stands for the number of a copy that is no retransmission: the first.
 pub(super) const ORIGINAL: u32 = u32::MAX;
+
+/// Pieces that one packet, or one report of a duplicate, is held against: more than the largest packet that a network card cuts
+/// (64 kB) has been sent in.
+pub(super) const MOST_PARTS: usize = 128;
+
+/// Pieces that are kept of what is not acknowledged; of more, nothing is known of the oldest any more.
+const MOST_OUT: usize = 1 << 17;
+
+/// Copies of a piece that are kept, the newest, besides the first: no stack sends more often. Of many pieces, fewer.
+const MOST_COPIES: usize = 64;
+const FEW_COPIES: usize = 4;
 
 /// One time that bytes were sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,8 +77,10 @@ pub(super) struct Piece {
     pub end: i64,
     /// The first time it was sent.
     pub first: Copy,
-    /// Every further time, in the order sent.
+    /// Every further time, in the order sent; of very many, the newest.
     pub again: Vec<Copy>,
+    /// Further times that are forgotten.
+    forgotten: u32,
     /// Its first acknowledgement.
     pub covered: Option<Covered>,
     /// How many duplicates of it the receiver reported (RFC 2883).
@@ -89,6 +102,11 @@ impl Piece {
         core::iter::once(&self.first).chain(&self.again)
     }
 
+    /// How often it was sent again.
+    pub(super) fn times_again(&self) -> usize {
+        self.forgotten as usize + self.again.len()
+    }
+
     /// The newest copy.
     pub(super) fn last(&self) -> &Copy {
         self.again.last().unwrap_or(&self.first)
@@ -107,9 +125,11 @@ impl Piece {
 /// All pieces that matter yet, in the order of their places.
 #[derive(Debug)]
 pub(super) struct Pieces {
-    pieces: VecDeque<Piece>,
+    pieces: Sequence<Piece>,
     /// How many of them, from the front, are acknowledged cumulatively.
     edge: usize,
+    /// How many copies they have besides their first.
+    copies: usize,
     /// Highest place acknowledged cumulatively.
     una: i64,
     /// Place after the highest sent.
@@ -123,8 +143,9 @@ impl Pieces {
     /// Nothing sent yet, and the first to be sent is place 0. Pieces go into `recycled`.
     pub(super) fn new(mss: u32, recycled: VecDeque<Piece>) -> Self {
         Pieces {
-            pieces: recycled,
+            pieces: Sequence::within(recycled),
             edge: 0,
+            copies: 0,
             una: 0,
             nxt: 0,
             segments: 0,
@@ -134,7 +155,7 @@ impl Pieces {
 
     /// Its collection.
     pub(super) fn leave(self) -> VecDeque<Piece> {
-        self.pieces
+        self.pieces.leave()
     }
 
     /// Highest place acknowledged cumulatively.
@@ -164,6 +185,7 @@ impl Pieces {
             end,
             first,
             again: Vec::new(),
+            forgotten: 0,
             covered: None,
             dsacks: 0,
             answered: 0,
@@ -202,6 +224,7 @@ impl Pieces {
                 end,
                 first,
                 again: Vec::new(),
+                forgotten: 0,
                 covered: Some(covered),
                 dsacks: 0,
                 answered: 0,
@@ -224,7 +247,8 @@ impl Pieces {
             Some(last) if place < last.start => {
                 // Most pieces are full segments.
                 let guess = (place - self.bottom()).max(0) / i64::from(self.mss);
-                partition_near(&self.pieces, guess as usize, |p| p.end <= place)
+                self.pieces
+                    .partition_near(guess as usize, |p| p.end <= place)
             }
             Some(last) if place < last.end => self.pieces.len() - 1,
             _ => self.pieces.len(),
@@ -237,11 +261,6 @@ impl Pieces {
         self.pieces.get_mut(i).filter(|p| p.start <= place)
     }
 
-    /// The pieces acknowledged cumulatively, oldest first.
-    pub(super) fn acknowledged(&mut self) -> impl Iterator<Item = &mut Piece> {
-        self.pieces.range_mut(..self.edge)
-    }
-
     /// Makes `place` a boundary between pieces and gives the index of the piece that begins there or after.
     fn cut(&mut self, place: i64) -> usize {
         let i = self.index(place);
@@ -249,6 +268,7 @@ impl Pieces {
             Some(piece) if piece.start < place => {
                 let before = piece.len().div_ceil(self.mss);
                 let mut rest = piece.clone();
+                self.copies += rest.again.len();
                 rest.start = place;
                 piece.end = place;
                 if i >= self.edge {
@@ -273,6 +293,31 @@ impl Pieces {
         let from = self.cut(start);
         let to = self.cut(end);
         self.pieces.range_mut(from..to.max(from))
+    }
+
+    /// `start..end` was sent again. Calls `before` with each piece, as it was.
+    pub(super) fn send_again(
+        &mut self,
+        (start, end): (i64, i64),
+        copy: Copy,
+        mut before: impl FnMut(&mut Piece),
+    ) {
+        let most = if self.copies < MOST_OUT {
+            MOST_COPIES
+        } else {
+            FEW_COPIES
+        };
+        let (mut added, mut forgotten) = (0, 0);
+        for piece in self.within(start, end).take(MOST_PARTS) {
+            before(piece);
+            let over = (piece.again.len() + 1).saturating_sub(most);
+            piece.again.drain(..over);
+            piece.forgotten += over as u32;
+            piece.again.push(copy);
+            forgotten += over;
+            added += 1;
+        }
+        self.copies = self.copies + added - forgotten;
     }
 
     /// The pieces that share a place with `start..end`, as they are.
@@ -308,9 +353,86 @@ impl Pieces {
 
     /// Drops pieces from the front that are acknowledged and that `keep` does not want.
     pub(super) fn trim(&mut self, mut keep: impl FnMut(&Piece) -> bool) {
-        while self.edge > 0 && self.pieces.front().is_some_and(|p| !keep(p)) {
-            self.pieces.pop_front();
-            self.edge -= 1;
+        let mut unwanted = |piece: &Piece| !keep(piece);
+        while self.edge > 0 && self.pieces.front().is_some_and(&mut unwanted) {
+            self.forget_first();
         }
+        while self.pieces.len() > MOST_OUT {
+            self.forget_first();
+        }
+    }
+
+    fn forget_first(&mut self) {
+        let Some(piece) = self.pieces.pop_front() else {
+            return;
+        };
+        self.copies -= piece.again.len();
+        if self.edge > 0 {
+            self.edge -= 1;
+        } else {
+            self.segments -= piece.len().div_ceil(self.mss);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn copy(number: u32) -> Copy {
+        Copy {
+            at: Time::from_nanos(u64::from(number)),
+            sent: Time::ZERO,
+            stamp: None,
+            ack: None,
+            ip_id: None,
+            span: 1,
+            number,
+            seen: true,
+            mark: false,
+        }
+    }
+
+    fn pieces(count: i64) -> Pieces {
+        let mut pieces = Pieces::new(1, VecDeque::new());
+        (1..=count).for_each(|end| pieces.push(end, copy(ORIGINAL)));
+        pieces
+    }
+
+    #[test]
+    fn of_what_is_sent_again_without_an_end_the_newest_copies_are_kept() {
+        let mut pieces = pieces(2);
+        for number in 0..10_000 {
+            pieces.send_again((0, 1), copy(number), |_| {});
+        }
+        let piece = pieces.at(0).expect("what was sent");
+        assert_eq!(
+            (piece.again.len(), piece.times_again()),
+            (MOST_COPIES, 10_000)
+        );
+        assert_eq!((piece.first.number, piece.last().number), (ORIGINAL, 9_999));
+        assert_eq!(pieces.copies, MOST_COPIES);
+    }
+
+    #[test]
+    fn one_packet_is_held_against_few_pieces_and_all_have_few_copies() {
+        let mut pieces = pieces(20_000);
+        let mut looks = 0;
+        for number in 0..20_000 {
+            let start = i64::from(number) % 10_000;
+            pieces.send_again((start, start + 10_000), copy(number), |_| looks += 1);
+        }
+        assert!(looks <= 20_000 * MOST_PARTS, "{looks}");
+        assert!(pieces.copies < MOST_OUT * 2, "{}", pieces.copies);
+        let kept: usize = pieces.pieces.range(0..20_000).map(|p| p.again.len()).sum();
+        assert_eq!(kept, pieces.copies);
+    }
+
+    #[test]
+    fn of_more_than_can_be_out_the_oldest_is_forgotten() {
+        let mut pieces = pieces(MOST_OUT as i64 + 10);
+        pieces.trim(|_| true);
+        assert_eq!((pieces.len(), pieces.bottom()), (MOST_OUT, 10));
+        assert_eq!(pieces.flight_segments(), MOST_OUT as u32);
     }
 }

@@ -18,7 +18,6 @@ pub struct Recycled {
     pub(super) peer: VecDeque<(u32, Time)>,
     pub(super) merge: merge::Recycled,
     pub(super) pieces: VecDeque<Piece>,
-    pub(super) sacked: Vec<(i64, i64)>,
     pub(super) lately: VecDeque<(Time, i64, bool)>,
     pub(super) verdicts: verdicts::Empty,
     pub(super) judges: emulate::Recycled,
@@ -31,7 +30,6 @@ impl SenderView {
             peer: queue(self.times.clock.leave()),
             merge: self.merge.leave(MOST),
             pieces: queue(self.board.pieces.leave()),
-            sacked: list(self.board.sacked.leave()),
             lately: queue(self.board.lately),
             verdicts: verdicts::Empty {
                 held: queue(self.verdicts.held.leave()),

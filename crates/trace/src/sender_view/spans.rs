@@ -1,47 +1,44 @@
 //! A set of places, as spans in order.
 
-/// Spans `start..end` in order that neither overlap nor touch.
+use std::collections::BTreeMap;
+
+/// Spans `start..end` in order that neither overlap nor touch: the end of each by its start.
+///
+/// As a tree: what arrives in any order makes as many spans as there are packets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spans {
-    spans: Vec<(i64, i64)>,
+    spans: BTreeMap<i64, i64>,
 }
 
 impl Spans {
-    /// None yet; they go into `recycled`.
-    pub(super) fn within(recycled: Vec<(i64, i64)>) -> Self {
-        Spans { spans: recycled }
-    }
-
-    /// Its collection.
-    pub(super) fn leave(self) -> Vec<(i64, i64)> {
-        self.spans
+    /// The last span that begins at or before a place.
+    fn before(&self, place: i64) -> Option<(i64, i64)> {
+        let (start, end) = self.spans.range(..=place).next_back()?;
+        Some((*start, *end))
     }
 
     /// Adds `start..end` and calls `new` with each part that was not there before.
-    pub(super) fn insert(&mut self, start: i64, end: i64, mut new: impl FnMut(i64, i64)) {
+    pub(crate) fn insert(&mut self, start: i64, end: i64, mut new: impl FnMut(i64, i64)) {
         if start >= end {
             return;
         }
-        let from = self.spans.partition_point(|s| s.1 < start);
-        let mut to = from;
-        let mut merged = (start, end);
-        let mut at = start;
-        while let Some(&(s, e)) = self.spans.get(to).filter(|s| s.0 <= end) {
+        let (mut first, mut at) = (start, start);
+        if let Some((s, e)) = self.before(start).filter(|s| s.1 >= start) {
+            (first, at) = (s, e);
+        }
+        let mut last = end.max(at);
+        while let Some((&s, &e)) = self.spans.range(first + 1..=end).next() {
             if at < s {
                 new(at, s);
             }
             at = at.max(e);
-            merged = (merged.0.min(s), merged.1.max(e));
-            to += 1;
+            last = last.max(e);
+            self.spans.remove(&s);
         }
         if at < end {
             new(at, end);
         }
-        if to == from + 1 {
-            self.spans[from] = merged;
-        } else {
-            self.spans.splice(from..to, [merged]);
-        }
+        self.spans.insert(first, last);
     }
 
     /// Adds `start..end`.
@@ -51,13 +48,13 @@ impl Spans {
 
     /// Takes `start..end` out, all of which is there.
     pub(crate) fn remove(&mut self, start: i64, end: i64) {
-        let at = self.spans.partition_point(|s| s.1 < end);
-        let Some(&(s, e)) = self.spans.get(at) else {
+        let Some((s, e)) = self.before(start).filter(|s| s.1 >= end) else {
             return;
         };
+        self.spans.remove(&s);
         let parts = [(s, start), (end, e)];
-        let left = parts.into_iter().filter(|(from, to)| from < to);
-        self.spans.splice(at..=at, left);
+        self.spans
+            .extend(parts.into_iter().filter(|(from, to)| from < to));
     }
 
     /// Whether there is none.
@@ -67,31 +64,26 @@ impl Spans {
 
     /// Whether all of `start..end` is there.
     pub(crate) fn covers(&self, start: i64, end: i64) -> bool {
-        let next = self.spans.partition_point(|s| s.1 < end);
-        self.spans
-            .get(next)
-            .is_some_and(|s| s.0 <= start && end <= s.1)
+        self.before(start).is_some_and(|s| end <= s.1)
     }
 
     /// Whether any of `start..end` is there.
     pub(crate) fn meets(&self, start: i64, end: i64) -> bool {
-        let next = self.spans.partition_point(|s| s.1 <= start);
-        self.spans.get(next).is_some_and(|s| s.0 < end)
+        start < end && self.before(end - 1).is_some_and(|s| s.1 > start)
     }
 
     /// The end of the last span.
     pub(crate) fn highest(&self) -> Option<i64> {
-        self.spans.last().map(|s| s.1)
+        self.spans.last_key_value().map(|s| *s.1)
     }
 
     /// Forgets what lies below `place`.
-    pub(super) fn forget_below(&mut self, place: i64) {
-        let gone = self.spans.partition_point(|s| s.1 <= place);
-        if gone > 0 {
-            self.spans.drain(..gone);
-        }
-        if let Some(first) = self.spans.first_mut() {
-            first.0 = first.0.max(place);
+    pub(crate) fn forget_below(&mut self, place: i64) {
+        while let Some(first) = self.spans.first_entry().filter(|s| *s.key() < place) {
+            let (_, end) = first.remove_entry();
+            if end > place {
+                self.spans.insert(place, end);
+            }
         }
     }
 }

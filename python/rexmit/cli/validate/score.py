@@ -153,14 +153,14 @@ def _scored(
     """With a line that says which capture is at work, on a terminal."""
     import sys
 
-    from rich.console import Console
     from rich.status import Status
 
+    from rexmit import outputs
     from rexmit.library.score import score
 
     if not sys.stderr.isatty():
         return score(corpus, point=point, points=points, part=part, flow=flow, with_tshark=tshark)
-    with Status("", console=Console(stderr=True)) as status:
+    with Status("", console=outputs.console(stderr=True)) as status:
 
         def tell(step: Step) -> None:
             if step.note is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +17,7 @@ from rexmit import outputs
 from rexmit.errors import UserError
 from rexmit.interrupt import spared
 from rexmit.sources import STDIN
+from rexmit.tracing import floods
 from rexmit.tracing.always.amounts import Amount
 from rexmit.tracing.always.metrics import served
 from rexmit.tracing.always.pieces import Pieces, opened
@@ -27,6 +27,10 @@ from rexmit.tracing.folder import NEXT, PIECE, Writer, next_connection
 from rexmit.tracing.source import CONNECTIONS_LIMIT, Batch, Facts, File, Stream, open_stream
 from rexmit.version import version
 from rexmit.wording import count
+
+MOST_ATTEMPTS: Final = 100_000
+"""So many connections of a piece that never got beyond the handshake have rows, the first. Of more,
+their number is kept."""
 
 _LOOKS_EVERY_S: Final = 0.2
 """How long the program waits for rows before it looks at clocks and signals."""
@@ -98,7 +102,7 @@ def run(
             wanted,
             tally,
             csv=csv,
-            command=shlex.join(words),
+            command=outputs.shell(words),
             log=log,
             capture_filter=capture_filter,
         )
@@ -154,6 +158,8 @@ class _Work:
         self._next = self._first
         self._before = tally.copy()
         self._read = tally.copy()
+        self._attempts = 0
+        """Of this piece; those beyond `MOST_ATTEMPTS` have no rows."""
 
     def go(self, signals: _Signals) -> None:
         """Until there is nothing more."""
@@ -161,6 +167,7 @@ class _Work:
         more = True
         while more:
             began, piece = time.time(), self._pieces.next()
+            self._attempts = 0
             with Writer(piece) as writer:
                 most = self._wanted.rotate.bytes
                 while more:
@@ -195,7 +202,22 @@ class _Work:
             if _has_numbers(rows):
                 self._next = max(self._next, rows.select(pl.col("connection").max()).item() + 1)
         self._tally.came_out(moved)
-        _aside(lambda: writer.add(moved))
+        kept = self._without_flood(moved)
+        _aside(lambda: writer.add(kept))
+
+    def _without_flood(self, batch: Batch) -> Batch:
+        """Rows, but for those of attempts beyond so many, or a flood would fill the disk."""
+        attempts = floods.attempts(batch)
+        over = attempts.tail(max(self._attempts + attempts.len() - MOST_ATTEMPTS, 0))
+        self._attempts += attempts.len()
+        if over.is_empty():
+            return batch
+        return {
+            name: rows.filter(~pl.col("connection").is_in(over.implode()))
+            if _has_numbers(rows)
+            else rows
+            for name, rows in batch.items()
+        }
 
     def _count(self) -> None:
         self._tally.read(self._stream.so_far())
@@ -237,6 +259,11 @@ class _Work:
             warnings.append(
                 f"{count(dropped, 'packet')} never reached the capture: "
                 f"{'it was' if dropped == 1 else 'they were'} dropped before"
+            )
+        if (over := self._attempts - MOST_ATTEMPTS) > 0:
+            warnings.append(
+                f"{count(over, 'connection')} that never got beyond the handshake have no rows: "
+                f"a piece keeps those of the first {MOST_ATTEMPTS:,}"
             )
         packets = now.packets - before.packets
         first_s = before.clock_s if before.clock_s is not None else self._stream.so_far()["first_s"]

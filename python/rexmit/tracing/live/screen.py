@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -29,8 +29,7 @@ def shown(every_s: float) -> Iterator[Callable[[Seen], None]]:
     if not sys.stderr.isatty():
         yield _Lines(every_s)
         return
-    console = Console(file=sys.stderr, highlight=False, emoji=False, markup=False)
-    with Live(console=console, refresh_per_second=4, transient=True) as live:
+    with Live(console=outputs.console(stderr=True), refresh_per_second=4, transient=True) as live:
         yield lambda seen: live.update(screen(seen))
 
 

@@ -266,7 +266,7 @@ def _meta(file: Path) -> dict[str, Any]:
 
 def _table(file: Path, columns: tuple[str, ...]) -> pl.DataFrame:
     try:
-        frame = older.renamed(pl.read_parquet(file))
+        frame = older.renamed(pl.read_parquet(file, glob=False))
     except (OSError, pl.exceptions.PolarsError) as error:
         raise UserError(f"{file}: cannot be read: {error}", "make the corpus again") from error
     missing = [name for name in columns if name not in frame.columns]

@@ -119,12 +119,12 @@ class Benches:
 
     def command(self, settings: Settings) -> str:
         """The command that makes the bench's transfers, to be looked at."""
-        import shlex
+        from rexmit import outputs
 
         words = ["rexmit", "run", self.base.stem, "--engine", "model"]
         for setting in (*self.always, *settings):
             words += ["--set", setting]
-        return shlex.join(words)
+        return outputs.shell(words)
 
     def measure(self, wanted: Iterable[Settings]) -> None:
         """Measure those that are not measured. `progress` hears of each that is done.

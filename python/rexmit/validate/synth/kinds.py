@@ -83,7 +83,7 @@ def add(folder: Path, kinds: Iterable[str], seed: int, jobs: int) -> None:
     wanted = tuple(kind for kind in kinds if kind in there)
     if not wanted:
         return
-    tables = {name: pl.read_parquet(folder / f"{name}.parquet") for name in _TABLES}
+    tables = {name: pl.read_parquet(folder / f"{name}.parquet", glob=False) for name in _TABLES}
     plain = tables["connections"].filter(kind=PLAIN)
     parts = plain["part"].unique(maintain_order=True).to_list()
     retransmissions = {part: tables["retransmissions"].filter(part=part) for part in parts}

@@ -26,7 +26,7 @@ def check(base: Base, folder: Path, *, seed: int, kernel: str | None, jobs: int)
     Raises UserError where the transfers cannot be run, or where one is not complete.
     """
     _run(base, folder, seed=seed, kernel=kernel, jobs=jobs)
-    transfers = pl.read_parquet(folder / "transfers.parquet").with_columns(
+    transfers = pl.read_parquet(folder / "transfers.parquet", glob=False).with_columns(
         pl.col("loss_pattern").fill_null("none")
     )
     own = transfers.filter(pl.col("config") == OWN)

@@ -17,6 +17,7 @@ impl Board {
         if acked.ack.is_after(self.nxt) {
             return false;
         }
+        self.make_room();
         report.at = acked.at;
         report.slack = acked.slack;
         report.prior_una = prior_una;
@@ -113,7 +114,7 @@ impl Board {
     }
 
     fn take_off(&mut self, ack: SeqNum, report: &mut AckReport) {
-        self.una = ack;
+        self.acknowledged_to(ack);
         while let Some(head) = self.pieces.front() {
             if head.end.is_after(ack) {
                 if !head.start.is_before(ack) {
@@ -146,7 +147,7 @@ impl Board {
 
     /// The piece at `index`, which ends there, is the highest SACKed.
     fn raise_highest(&mut self, index: usize, highest: SeqNum) {
-        let passed = self.pieces.range(..=index).rev();
+        let passed = self.pieces.range(0..index + 1).rev();
         let passed = passed.take_while(|piece| !piece.start.is_before(self.highest));
         self.below_highest += passed.map(|piece| piece.packets).sum::<u32>();
         self.highest = highest;
@@ -159,14 +160,21 @@ impl Board {
         {
             return;
         }
-        let mut index = self.index(block.start);
-        if self
-            .pieces
-            .get(index)
-            .is_some_and(|piece| piece.start.is_before(block.start))
-        {
-            index = self.cut(block.start);
-        }
+        // What a block before tagged is passed over (`tcp_sacktag_skip` and its cache of blocks).
+        let (una, una_place) = (self.una, self.una_place);
+        let place = |seq: SeqNum| una_place + i64::from(seq.offset_from(una));
+        let seq = |place: i64| una + (place - una_place) as u32;
+        let mut parts = core::mem::take(&mut self.tagged);
+        parts.insert(place(block.start), place(block.end), |start, end| {
+            let (start, end) = (seq(start), seq(end));
+            self.tag_part(SeqRange { start, end }, report);
+        });
+        self.tagged = parts;
+    }
+
+    /// SACKs what none of its pieces was tagged before.
+    fn tag_part(&mut self, block: SeqRange, report: &mut AckReport) {
+        let mut index = self.cut(block.start);
         while let Some(piece) = self.pieces.get(index) {
             if !piece.start.is_before(block.end) {
                 break;

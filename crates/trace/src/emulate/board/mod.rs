@@ -15,7 +15,8 @@ use rexmit_wire::{SeqNum, SeqRange};
 
 use super::profile::MOST_PROFILES;
 use crate::event::{Sent, SentKind};
-use crate::search::partition_near;
+use crate::sender_view::Spans;
+use crate::sequence::Sequence;
 use crate::window::{is_near, is_too_much, HELD};
 
 pub use order::Order;
@@ -28,6 +29,9 @@ const MOST_PIECES: usize = 1 << 16;
 /// No sender's segments are smaller (`tcp_min_snd_mss` of Linux), whatever a peer asks for: counts of packets stay far below
 /// what 32 bits hold.
 const LEAST_MSS: u32 = 48;
+
+/// Pieces that one retransmission is made of at most.
+const MOST_PARTS: usize = 128;
 
 /// Stamps whose time of sending is remembered.
 const STAMPS: usize = 64;
@@ -69,7 +73,10 @@ pub struct Board {
     pub nxt: SeqNum,
     pub mss: u32,
     pub sack: bool,
-    pieces: VecDeque<Piece>,
+    pieces: Sequence<Piece>,
+    /// What blocks have SACKed, by places: `una` is at this one.
+    tagged: Spans,
+    una_place: i64,
     /// Packets out.
     pub out: u32,
     /// Packets SACKed.
@@ -105,7 +112,9 @@ impl Board {
             nxt: SeqNum::default(),
             mss: mss.max(LEAST_MSS),
             sack,
-            pieces: recycled.pieces,
+            pieces: Sequence::within(recycled.pieces),
+            tagged: Spans::default(),
+            una_place: 0,
             out: 0,
             sacked: 0,
             highest: SeqNum::default(),
@@ -122,11 +131,11 @@ impl Board {
 
     /// Its collections, of a capacity of `most` pieces at most.
     pub fn leave(mut self, most: usize) -> Recycled {
-        self.pieces.clear();
-        self.pieces.shrink_to(most);
+        let mut pieces = self.pieces.leave();
+        pieces.shrink_to(most);
         self.stamps.clear();
         Recycled {
-            pieces: self.pieces,
+            pieces,
             stamps: self.stamps,
             order: self.order.leave(most),
         }
@@ -178,7 +187,7 @@ impl Board {
     }
 
     pub fn pieces_mut(&mut self) -> impl Iterator<Item = &mut Piece> {
-        self.pieces.iter_mut()
+        self.pieces.range_mut(0..self.pieces.len())
     }
 
     /// Packets from the first up to the highest SACK (`fackets_out`).
@@ -195,7 +204,7 @@ impl Board {
     /// There are few pieces between `seq` and the highest SACK, as a rule, and many below `seq`.
     pub fn below(&self, seq: SeqNum, sacked: bool) -> (usize, u32) {
         let index = self.index(seq);
-        let between = self.pieces.range(index..);
+        let between = self.pieces.range(index..self.pieces.len());
         let between = between.take_while(|piece| piece.start.is_before(self.highest));
         let (all, above) = if sacked {
             let some = between.filter(|piece| piece.sacked);
@@ -249,10 +258,7 @@ impl Board {
         let len = end.offset_from(start).unsigned_abs();
         let packets = self.packets_in(len.saturating_sub(fin));
         self.order.push(sent.at, start, end);
-        if self.pieces.len() == MOST_PIECES {
-            self.let_go_first();
-            self.trim_order();
-        }
+        self.make_room();
         self.pieces.push_back(Piece {
             start,
             end,
@@ -277,7 +283,8 @@ impl Board {
     /// What was sent begins somewhere else: the first that was told of had been sent long before.
     #[cold]
     fn begin_anew(&mut self, first: SeqNum) {
-        self.pieces.clear();
+        self.pieces = Sequence::within(core::mem::take(&mut self.pieces).leave());
+        self.tagged = Spans::default();
         (self.out, self.sacked, self.below_highest) = (0, 0, 0);
         self.begin(first);
         self.trim_order();
@@ -309,7 +316,7 @@ impl Board {
             }
             self.let_go_first();
         }
-        self.una = una;
+        self.acknowledged_to(una);
         if self.sacked == 0 || self.highest.is_before(una) {
             self.highest = una;
             self.below_highest = 0;
@@ -317,15 +324,34 @@ impl Board {
         self.trim_order();
     }
 
-    /// The pieces of a range, cut where it begins and ends; none of one that is not near.
+    /// What was sent is kept from here on.
+    fn acknowledged_to(&mut self, una: SeqNum) {
+        self.una_place += i64::from(una.offset_from(self.una));
+        self.una = una;
+        self.tagged.forget_below(self.una_place);
+    }
+
+    /// Lets go of the oldest where there are too many for another.
+    fn make_room(&mut self) {
+        if self.pieces.len() < MOST_PIECES {
+            return;
+        }
+        while self.pieces.len() >= MOST_PIECES {
+            self.let_go_first();
+        }
+        self.trim_order();
+    }
+
+    /// The pieces of a range, cut where it begins and ends; of very many, the first; none of one that is not near.
     pub fn locate(&mut self, range: SeqRange) -> core::ops::Range<usize> {
         if !is_near(range.start, self.nxt) {
             return 0..0;
         }
+        self.make_room();
         let from = self.cut(range.start);
         let to = self.cut(range.end);
         debug_assert!(from <= to, "{range:?} is in order");
-        from..to
+        from..to.min(from + MOST_PARTS)
     }
 
     /// The index of the first piece that ends after `seq`.
@@ -333,7 +359,8 @@ impl Board {
         // Most pieces are full segments.
         let above = seq.offset_from(self.una).max(0).unsigned_abs();
         let guess = (above / self.mss) as usize;
-        partition_near(&self.pieces, guess, |piece| !piece.end.is_after(seq))
+        self.pieces
+            .partition_near(guess, |piece| !piece.end.is_after(seq))
     }
 
     /// The index of the first piece that begins at or after `seq`; a piece across it is cut.

@@ -1,5 +1,6 @@
 //! What is on the board in the order in which it was sent last, for who looks for losses by time (`tsorted_sent_queue`).
 
+use core::cell::Cell;
 use std::collections::VecDeque;
 
 use rexmit_time::Time;
@@ -8,10 +9,11 @@ use rexmit_wire::SeqNum;
 use super::Board;
 
 /// One time that something was sent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Transmission {
     at: Time,
-    start: SeqNum,
+    /// Where what is left of it begins, as far as somebody looked.
+    start: Cell<SeqNum>,
     end: SeqNum,
 }
 
@@ -49,6 +51,7 @@ impl Order {
     pub(super) fn push(&mut self, at: Time, start: SeqNum, end: SeqNum) {
         self.sorted &= at >= self.latest;
         self.latest = self.latest.max(at);
+        let start = Cell::new(start);
         self.transmissions
             .push_back(Transmission { at, start, end });
     }
@@ -77,8 +80,8 @@ impl Order {
 impl Board {
     /// The pieces that were sent last in a transmission, by their indices.
     pub fn sent_in(&self, number: u64) -> impl Iterator<Item = usize> + '_ {
-        let sent = self.order.get(number).copied();
-        let first = sent.map_or(0, |sent| self.index(sent.start));
+        let sent = self.order.get(number);
+        let first = sent.map_or(0, |sent| self.index(sent.start.get()));
         let within = move |index: &usize| {
             let piece = self.pieces.get(*index);
             sent.zip(piece)
@@ -91,7 +94,14 @@ impl Board {
     /// The first transmission from `number` on that was the last of a piece on the board, and the index of its first piece.
     pub fn transmission(&self, number: u64) -> Option<(u64, usize)> {
         let mut numbers = number.max(self.order.first)..self.order.end();
-        numbers.find_map(|number| Some((number, self.sent_in(number).next()?)))
+        numbers.find_map(|number| {
+            let first = self.sent_in(number).next();
+            // What was sent again since never belongs to it again.
+            let sent = self.order.get(number)?;
+            let left = first.map_or(sent.end, |first| self.pieces[first].start);
+            sent.start.set(left);
+            Some((number, first?))
+        })
     }
 
     /// Lets go of transmissions at the front of which nothing is on the board any more.
