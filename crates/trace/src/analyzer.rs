@@ -87,7 +87,11 @@ impl Analyzer {
     pub fn shard(settings: Settings, of: usize) -> Self {
         let capacity = settings.most_connections / of.max(1);
         let capacity = capacity.clamp(1, Slot::MAX as usize);
-        let sweeps = Duration::from_nanos(settings.idle.as_nanos() / SWEEPS);
+        // At the first stretch's end it is over.
+        let mut sweeps = Span::new(Some(Duration::from_nanos(
+            settings.idle.as_nanos() / SWEEPS,
+        )));
+        sweeps.begin(Time::ZERO);
         Analyzer {
             openings: Table::new(capacity),
             table: Table::new(capacity),
@@ -98,7 +102,7 @@ impl Analyzer {
             common: Common::new(settings),
             rows: Rows::default(),
             counters: Counters::default(),
-            sweeps: Span::new(Some(sweeps)),
+            sweeps,
             rest: None,
         }
     }
