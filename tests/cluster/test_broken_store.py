@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 from tests.sources.servers import web_server
@@ -63,7 +64,7 @@ def test_what_came_is_kept(
     read = tasks.read
 
     def counted(*arguments: Any) -> dict[str, Any]:  # noqa: ANN401
-        asked.append(arguments[4])
+        asked.append(arguments[3])
         return read(*arguments)
 
     monkeypatch.setattr(tasks, "read", counted)
@@ -92,4 +93,7 @@ def test_what_came_is_kept(
     assert made.facts.packets == alone.facts.packets
     for name in TABLES:
         rows, same = (one.scan(name).drop("capture", strict=False) for one in (made, alone))
+        if not share and "connection" in same.collect_schema():
+            # Of a capture without a packet one process knows that it is there; its number counts.
+            same = same.with_columns(pl.col("connection") - (1 << 34))
         assert_frame_equal(rows.collect(), same.collect(), check_exact=True)

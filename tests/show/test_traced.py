@@ -54,6 +54,7 @@ def trace(tmp_path: Path) -> Trace:
             connection=1,
             mechanism="tlp",
             runner_up="rto",
+            runner_up_confidence=0.3,
             either=True,
             evidence="hole-filled",
             detection_s=0.0485,

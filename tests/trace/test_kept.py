@@ -98,15 +98,15 @@ def test_an_analysis_that_replaces_goes_on(
     with monkeypatch.context() as broken:
         broken.setattr(on_cluster, "_merge", fail)
         with pytest.raises(UserError, match="holds a trace already"):
-            rexmit.trace(second, out=out, cluster="here")
+            rexmit.trace(second, out=out, cluster="local:1")
         with pytest.raises(OSError, match="No space"):
-            rexmit.trace(second, out=out, cluster="here", replace=True)
+            rexmit.trace(second, out=out, cluster="local:1", replace=True)
     with pytest.raises(UserError, match="was interrupted") as caught:
-        rexmit.trace(second, out=out, cluster="here", replace=True)
+        rexmit.trace(second, out=out, cluster="local:1", replace=True)
     assert "resume" in (caught.value.hint or "")
     with pytest.raises(UserError, match="holds a trace already"):
-        rexmit.trace([capture, second], out=out, cluster="here", resume=True)
-    made = rexmit.trace(second, out=out, cluster="here", resume=True)
+        rexmit.trace([capture, second], out=out, cluster="local:1", resume=True)
+    made = rexmit.trace(second, out=out, cluster="local:1", resume=True)
     assert made.captures == [str(second)]
     assert rexmit.trace(out).captures == [str(second)]
     assert rexmit.trace(out).changed == []

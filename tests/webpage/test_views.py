@@ -244,10 +244,10 @@ def test_two_connections_beside_each_other(traced: Path, show: Open) -> None:
 def test_both_sides_are_drawn_where_both_retransmit(
     trace: rexmit.Trace, traced: Path, show: Open
 ) -> None:
-    rows = trace.scan("retransmissions").collect()
-    sides = rows.group_by("connection").agg(pl.col("direction").unique()).sort("connection")
-    both = sides.filter(pl.col("direction").list.len() == 2)["connection"][0]
-    one = sides.filter(pl.col("direction").list.len() == 1)["connection"][0]
+    rows = trace.scan("retransmissions").join(trace.numbered(), on="connection").collect()
+    sides = rows.group_by("number").agg(pl.col("direction").unique()).sort("number")
+    both = sides.filter(pl.col("direction").list.len() == 2)["number"][0]
+    one = sides.filter(pl.col("direction").list.len() == 1)["number"][0]
     page = show(traced, f"connection={both}")
     assert page.locator("h2.side").all_inner_texts() == [
         "What the server sent",

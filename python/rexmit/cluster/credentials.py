@@ -7,13 +7,13 @@ one itself.
 
 from __future__ import annotations
 
-import os
 import ssl
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from rexmit.errors import UserError
+from rexmit.store.opening import created
 
 
 def check(files: Mapping[str, str | None]) -> None:
@@ -75,8 +75,8 @@ def temporary(folder: Path) -> Any:  # noqa: ANN401
     made = security.temporary()
     file = folder / "cluster.pem"
     # Nobody but this user, whatever the umask.
-    with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as pem:  # noqa: PTH123 - a mode
-        pem.write(made.tls_client_cert + made.tls_client_key)
+    with created(file, 0o600) as pem:
+        pem.write(f"{made.tls_client_cert}{made.tls_client_key}".encode())
     roles = ("client", "scheduler", "worker")
     own: Any = {f"tls_{role}_{what}": str(file) for role in roles for what in ("cert", "key")}
     # All is named, or the user's configuration of Dask would add to it.

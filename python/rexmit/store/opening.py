@@ -71,6 +71,8 @@ def _strange(path: Path) -> OSError:
 def named_folder(path: Path) -> None:
     """Makes a folder that the user named, and those above it, unless it is there."""
     there = next(part for part in (path, *path.absolute().parents) if part.exists())
+    if not there.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, f"{there} is no folder", str(path))
     # Nothing is made beyond a link that is refused.
     with opened(there):
         path.mkdir(parents=True, exist_ok=True)
