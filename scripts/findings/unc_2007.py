@@ -80,7 +80,7 @@ def sample(work: Work) -> dict[str, str]:
             durations = pl.read_parquet(folder / "connections.parquet")["duration_s"]
             trace = rexmit.trace(made, stacks=["unc-2007"])
             rows = trace.scan("retransmissions").select("time_s", "mechanism", "need").collect()
-            changes = trace.scan("whatif").select("setting", "connection", "change_s").collect()
+            changes = trace.scan("whatif").select("setting", "change_s").collect()
             found[f"{stack}, {mix}"] = (durations.to_list(), rows.rows(), changes.rows())
     return lab.digests(found)
 
