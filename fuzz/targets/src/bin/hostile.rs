@@ -3,6 +3,11 @@
 //! What is found is written into the folder as pcap files, which `rexmit trace` reads, and the exit status is 1. `--from N` begins
 //! with that case of the seed.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "it says how long it takes, and writes into a folder that its user names"
+)]
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};

@@ -1,6 +1,7 @@
 //! All that reads captures, on a case.
 
 use rexmit_time::Time;
+use rexmit_trace::analyzer::Failures;
 use rexmit_trace::columns;
 use rexmit_trace::points::{self, Clocks, Merged, Sample};
 use rexmit_trace::run::Inline;
@@ -60,6 +61,7 @@ impl Case {
             let _ = columns::tables(&rows, "capture", &settings);
         }
         let counters = run.summary().counters;
+        none_failed(&counters.failures);
         assert_eq!(counters.connections, connections);
         let left_out = counters.strays + counters.stray_resets;
         assert_eq!(counters.packets, packets + left_out);
@@ -80,6 +82,12 @@ fn follow(captures: &[Vec<u8>]) {
     while let Some(rows) = merged.some(64) {
         let _ = points::tables(&rows, &names);
     }
+    none_failed(merged.failures());
+}
+
+/// A panic in one connection is contained, and costs that one alone: here it counts as any other.
+fn none_failed(failures: &Failures) {
+    assert!(failures.count == 0, "{failures:#?}");
 }
 
 fn sample(capture: &[u8]) -> Sample {

@@ -292,14 +292,14 @@ impl Connection {
             return;
         }
         if choices.once_in(32) {
-            let data_seq = jumps.from_long(self.ends[me].data_next, choices);
+            let data_seq = jumps.jump_long(self.ends[me].data_next, choices);
             fields.signal(&MptcpOption::Fail { data_seq });
             return;
         }
-        let ack = jumps.from_long(self.ends[1 - me].data_next, choices);
+        let ack = jumps.jump_long(self.ends[1 - me].data_next, choices);
         let end = &mut self.ends[me];
         let back = choices.weighted(&[(6, 0), (2, u64::from(MSS)), (1, 3 * u64::from(MSS))]);
-        let first = jumps.from_long(end.data_next.wrapping_sub(back), choices);
+        let first = jumps.jump_long(end.data_next.wrapping_sub(back), choices);
         let mapping = (fields.len > 0).then(|| Mapping {
             data_seq: number(first),
             subflow_seq: jumps.from(fields.seq.wrapping_sub(end.isn), choices),

@@ -165,7 +165,7 @@ impl Way {
     ) -> Sent {
         let mut passes: [Vec<(Time, Packet)>; MOST_POINTS] = Default::default();
         passes[0].push((now, fields.packet()));
-        for point in 1..points {
+        for (point, passed) in passes.iter_mut().enumerate().take(points).skip(1) {
             if choices.once_in(self.lost) {
                 continue;
             }
@@ -183,10 +183,10 @@ impl Way {
                         len: (fields.len - from).min(10 * MSS),
                         ..fields.clone()
                     };
-                    passes[point].push((at, part.packet()));
+                    passed.push((at, part.packet()));
                 }
             } else {
-                passes[point].push((at, fields.packet()));
+                passed.push((at, fields.packet()));
             }
         }
         if points > 1 && choices.once_in(30) {

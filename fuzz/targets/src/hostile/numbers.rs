@@ -19,7 +19,7 @@ impl Jumps {
     }
 
     /// The same with 64 bits.
-    pub fn from_long(self, plain: u64, choices: &mut Choices<'_>) -> u64 {
+    pub fn jump_long(self, plain: u64, choices: &mut Choices<'_>) -> u64 {
         if !choices.once_in(self.0) {
             return plain;
         }

@@ -17,7 +17,7 @@ thread_local! {
     static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Does something; an error if anything panicked in it on this thread, even where the analysis itself contains it.
+/// Does something; an error if it panicked.
 ///
 /// # Errors
 /// What the first panic said, and where it was.
