@@ -95,6 +95,13 @@ where
         .collect();
     // The next one last.
     waiting.sort_unstable_by(|one, other| other.cmp(one));
+    // As one run numbers them.
+    let mut numbers = vec![0; parts.len()];
+    let in_order = || waiting.iter().rev().map(|(_, file)| *file);
+    for (number, file) in in_order().enumerate() {
+        numbers[file] = number;
+    }
+    let last_stretches = Ends::of(in_order().map(|file| &parts[file]));
     let mut ends: Vec<Key> = parts
         .iter()
         .enumerate()
@@ -145,7 +152,7 @@ where
         let one = &mut opened[place];
         let file = one.file;
         while let Some(happening) = one.next()? {
-            group.happens(file, happening)?;
+            group.happens(numbers[file], happening)?;
             let goes_on = one
                 .key()
                 .is_some_and(|key| until.is_none_or(|until| key < until));
@@ -155,7 +162,7 @@ where
         }
     }
     let now = last.map_or(Time::ZERO, |(_, file)| parts[file].now);
-    group.finish(now, &Ends::of(parts))
+    group.finish(now, &last_stretches)
 }
 
 /// The stretches as which the rows of connections count that end with the capture: those behind its last, a fixed one for
@@ -166,8 +173,8 @@ struct Ends {
 }
 
 impl Ends {
-    fn of(parts: &[Part]) -> Self {
-        let before = parts.iter().scan(0, |all, part| {
+    fn of<'p>(parts: impl Iterator<Item = &'p Part>) -> Self {
+        let before = parts.scan(0, |all, part| {
             let before = *all;
             *all += part.frames() / ENDED_AT_ONCE + 1;
             Some(before)

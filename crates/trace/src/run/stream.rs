@@ -12,8 +12,10 @@ use crate::multipath::Signal;
 #[derive(Debug)]
 pub(super) struct Stream {
     spread: Spread,
-    /// Files that have begun and are not known to have ended, with their numbers.
+    /// Files that have begun and are not known to have ended, with what the source calls them.
     open: Vec<(usize, Decoder)>,
+    /// How many files have begun: the number of the next one.
+    begun: usize,
     /// The place in `open` of the file of the last frame.
     current: usize,
     /// Files that have ended.
@@ -33,6 +35,7 @@ impl Stream {
         Stream {
             spread,
             open: Vec::new(),
+            begun: 0,
             current: 0,
             ended: 0,
             over: Counted::default(),
@@ -77,7 +80,9 @@ impl Stream {
             }
         }
         self.current = self.open.len();
-        self.open.push((file, Decoder::new(file, self.spread)));
+        self.open
+            .push((file, Decoder::new(self.begun, self.spread)));
+        self.begun += 1;
         let begins = source.frame().map(|frame| frame.time);
         begins.filter(|_| self.frames > 0)
     }
