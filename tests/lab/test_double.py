@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -69,6 +70,9 @@ def give(folder: Path, uid: int) -> None:
         subprocess.run(["chown", "-R", f"{uid}:{uid}", folder], check=True)
 
 
+_NUMBERS: Final = count()
+
+
 def listener(
     stack: ExitStack, family: int, address: object, kind: int = socket.SOCK_STREAM
 ) -> socket.socket:
@@ -93,7 +97,8 @@ def shared_memory(stack: ExitStack) -> int:
 def host(request: pytest.FixtureRequest) -> Iterator[Host]:
     """Whoever runs the tests and an unprivileged user, and a machine with something to find."""
     user: User = request.getfixturevalue(request.param)
-    folder = user.home / "host"
+    # Where tests are shared out among workers, pytest may ask for one of these more than once.
+    folder = user.home / f"host-{next(_NUMBERS)}"
     secrets = {".ssh/id_ed25519": "key", ".aws/credentials": "key", ".netrc": "password"}
     for name, text in {**secrets, ".bash_history": "sudo", "file": "precious"}.items():
         path = folder / "home" / name
