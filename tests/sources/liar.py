@@ -12,9 +12,11 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from itertools import count
 from typing import Final
+
+from tests.sources.servers import serving
 
 MOST: Final = 60_000_000
 """Bytes after which what has no end ends all the same."""
@@ -185,15 +187,8 @@ def lying_store(capture: bytes, host: str = "127.0.0.1") -> Iterator[Liar]:
     """Serves a capture, and lies about it. All on loopback."""
     liar = Liar(capture)
     handler = type("_Handler", (_Handler,), {"liar": liar})
-    server = ThreadingHTTPServer((host, 0), handler)
-    server.daemon_threads = True
-    liar.address = f"http://{host}:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield liar
-    finally:
-        liar.over.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with serving(handler, host) as liar.address:
+        try:
+            yield liar
+        finally:
+            liar.over.set()

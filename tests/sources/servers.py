@@ -59,6 +59,21 @@ def s3_server(folder: Path) -> Iterator[dict[str, str]]:
             server.kill()
 
 
+@contextlib.contextmanager
+def serving(handler: type[BaseHTTPRequestHandler], host: str = "127.0.0.1") -> Iterator[str]:
+    """A web server that answers by `handler`, at the address that it gives."""
+    server = ThreadingHTTPServer((host, 0), handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://{host}:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
 @dataclass
 class Web:
     """A web server of bytes by name. `trouble` has what becomes of the next requests of a body:
@@ -127,14 +142,5 @@ def web_server(files: dict[str, bytes]) -> Iterator[Web]:
         def log_message(self, *_: object) -> None:
             """Says nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    web.address = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with serving(Handler) as web.address:
         yield web
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
