@@ -26,6 +26,7 @@ pub mod fingerprint;
 pub mod frames;
 pub mod measures;
 pub mod multipath;
+pub mod necessary;
 pub mod parts;
 pub mod points;
 pub mod rows;

@@ -10,6 +10,7 @@ use crate::cost::Waited;
 use crate::emulate::{ModePosterior, Opinions};
 use crate::event::Direction;
 use crate::measures::{Handshake, Measures, Reset};
+use crate::necessary::{Missing, Witness};
 
 /// What says whether a retransmission was needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +125,10 @@ pub struct Retransmission {
     pub position: Position,
     /// The wire cannot tell the mechanism from the runner-up: a timeout and a probe of one packet fall together.
     pub either: bool,
+    /// What the packets show of it.
+    pub witness: Witness,
+    /// What of it they do not show, where that leaves the mechanism unknown.
+    pub missing: Option<Missing>,
     /// Whether it was needed.
     pub need: Need,
     /// What says so.
@@ -134,12 +139,16 @@ pub struct Retransmission {
     pub episode: u32,
     /// What began the episode.
     pub episode_cause: Mechanism,
-    /// From the last earlier copy that the detection judged to the retransmission: original to retransmit.
+    /// From the last earlier copy that the detection judged to the retransmission: original to retransmit. At least.
     pub detection: Option<Duration>,
+    /// At most: the two differ where nobody saw that copy.
+    pub detection_most: Option<Duration>,
     /// From the episode's first retransmission to the acknowledgement of the highest sequence number sent before it.
     pub recovery: Option<Duration>,
-    /// How long its sender had waited for it (docs/reference/glossary.md); where both ends waited, each has its own.
+    /// How long its sender had waited for it (docs/reference/glossary.md), at least; where both ends waited, each has its own.
     pub waited: Duration,
+    /// At most.
+    pub waited_most: Duration,
     /// The timer that must have run out, for those that a timer made.
     pub timer: Option<Duration>,
     /// What the emulated senders say of it, where it depends on the sending host's settings.

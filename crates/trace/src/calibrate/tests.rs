@@ -1,41 +1,15 @@
-use rexmit_time::{Duration, Time};
-use rexmit_wire::{SeqNum, SeqRange};
-
 use super::*;
-use crate::event::Direction;
 use crate::rows::Evidence;
+use crate::testing::retransmission;
 
 fn row(position: Position, evidence: Evidence) -> Retransmission {
     Retransmission {
-        direction: Direction::Forward,
-        time: Time::ZERO,
-        range: SeqRange::new(SeqNum::new(0), 1448),
-        length: 1448,
-        first_sent: None,
-        copy: 1,
         mechanism: Mechanism::Rack,
         confidence: 0.99,
         runner_up: Some((Mechanism::SackRecovery, 0.01)),
-        shown: true,
-        disordered: false,
-        certainty: 1.0,
-        need_confidence: 1.0,
         position,
-        either: false,
-        need: Need::Needed,
         evidence,
-        episode: 0,
-        episode_cause: Mechanism::Rack,
-        detection: None,
-        recovery: None,
-        waited: Duration::ZERO,
-        timer: None,
-        opinions: None,
-        moving_rtt: None,
-        flight_segments: 1,
-        flight_bytes: 1448,
-        lost_in_flight: 1,
-        multipath: None,
+        ..retransmission()
     }
 }
 

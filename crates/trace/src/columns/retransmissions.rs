@@ -10,6 +10,7 @@ use super::filler::{nanos, seconds, whole, Filler};
 use super::word;
 use crate::analyzer::Of;
 use crate::event::Direction;
+use crate::necessary::{look, Missing};
 use crate::rows::Retransmission;
 
 pub(super) fn table(rows: &[Of<Retransmission>], capture: &str) -> Table {
@@ -28,6 +29,7 @@ pub(super) fn table(rows: &[Of<Retransmission>], capture: &str) -> Table {
             "first_sent_s",
             all().map(|row| row.first_sent.and_then(seconds)),
         );
+        table.text("packet", all().map(|row| Some(row.witness.packet.as_str())));
         table.integer("copy", all().map(|row| i64::from(row.copy)));
         table.text("mechanism", all().map(|row| Some(row.mechanism.as_str())));
         table.number("confidence", all().map(|row| Some(row.confidence)));
@@ -39,6 +41,14 @@ pub(super) fn table(rows: &[Of<Retransmission>], capture: &str) -> Table {
         );
         table.number("certainty", all().map(|row| Some(row.certainty)));
         table.boolean("either", all().map(|row| row.either));
+        let shown = |row: &Retransmission| look(row.mechanism, &row.witness).ok();
+        table.text(
+            "basis",
+            all().map(|row| shown(row).map(|(basis, _)| basis.as_str())),
+        );
+        let shown_at = |row: &Retransmission| shown(row)?.1;
+        table.integer_or_null("basis_ns", all().map(|row| shown_at(row).map(nanos)));
+        table.text("missing", all().map(|row| row.missing.map(Missing::as_str)));
         table.text("need", all().map(|row| Some(row.need.as_str())));
         table.number(
             "need_confidence",
@@ -51,9 +61,15 @@ pub(super) fn table(rows: &[Of<Retransmission>], capture: &str) -> Table {
             all().map(|row| Some(Mechanism::as_str(row.episode_cause))),
         );
         table.seconds("detection_s", all().map(|row| row.detection));
+        table.seconds("detection_most_s", all().map(|row| row.detection_most));
+        table.text(
+            "timed_by",
+            all().map(|row| Some(row.witness.timed.as_str())),
+        );
         table.number("detection_rtts", all().map(detection_rtts));
         table.seconds("recovery_s", all().map(|row| row.recovery));
         table.seconds("waited_s", all().map(|row| Some(row.waited)));
+        table.seconds("waited_most_s", all().map(|row| Some(row.waited_most)));
         table.seconds("timer_s", all().map(|row| row.timer));
         table.seconds("moving_rtt_s", all().map(|row| row.moving_rtt));
         table.integer(

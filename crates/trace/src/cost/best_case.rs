@@ -72,44 +72,19 @@ impl BestCase {
 #[cfg(test)]
 mod tests {
     use rexmit_tcp::Mechanism;
-    use rexmit_time::Time;
-    use rexmit_wire::{SeqNum, SeqRange};
 
     use super::*;
-    use crate::event::Direction;
-    use crate::rows::{Evidence, Position};
+    use crate::testing::retransmission;
 
     fn row(episode: u32, mechanism: Mechanism, need: Need) -> Retransmission {
         Retransmission {
-            direction: Direction::Forward,
-            time: Time::ZERO,
-            range: SeqRange::new(SeqNum::new(0), 1448),
-            length: 1448,
-            first_sent: None,
-            copy: 1,
             mechanism,
-            confidence: 1.0,
-            runner_up: None,
-            shown: true,
-            disordered: false,
-            certainty: 1.0,
-            need_confidence: 1.0,
-            position: Position::Sender,
-            either: false,
             need,
-            evidence: Evidence::None,
             episode,
-            episode_cause: mechanism,
             detection: Some(ms(400)),
-            recovery: None,
-            waited: Duration::ZERO,
             timer: Some(ms(300)),
-            opinions: None,
-            moving_rtt: None,
             flight_segments: 8,
-            flight_bytes: 8 * 1448,
-            lost_in_flight: 1,
-            multipath: None,
+            ..retransmission()
         }
     }
 

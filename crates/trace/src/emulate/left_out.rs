@@ -74,7 +74,6 @@ impl Judges {
             }
         }
         self.forget_before(before.first);
-        self.forgotten = before.forgotten;
     }
 
     fn end_hopeless(&mut self) {

@@ -11,16 +11,21 @@
 //!    and where the opinions of all ways agree.
 //! 4. **Nothing**: no emulated sender remembers the retransmission. Its mechanism is unknown.
 //!
-//! What calibration ([`crate::calibrate`]) does later changes how sure a row is, never its mechanism.
+//! Whatever they say, no mechanism is named without what it cannot do without in the packets ([`crate::necessary`]), none that is
+//! less likely than another, and none that is less likely than not: two that are so together are a pair ([`settle`]).
 
 use rexmit_tcp::Mechanism;
 use rexmit_time::Duration;
 
 use super::detection_mode::{DetectionMode, MODES};
+use crate::calibrate::calibrate;
+use crate::necessary::{look, Missing, Witness};
 use crate::rows::Retransmission;
 
 /// An explanation whose share is less is no rival.
 const RIVAL: f64 = 0.05;
+/// What is less likely than this is not said.
+const LIKELY: f64 = 0.5;
 
 const MECHANISMS: usize = Mechanism::ALL.len();
 
@@ -37,17 +42,18 @@ pub enum Evidence<'a> {
     Nothing,
 }
 
-/// The most likely mechanism.
+/// The most likely mechanism of those that `witness` allows.
 #[must_use]
-pub fn decide(evidence: Evidence<'_>) -> Judged {
+pub fn decide(evidence: Evidence<'_>, witness: &Witness) -> Judged {
     match evidence {
         Evidence::OtherSubflow => Judged {
             mechanism: Mechanism::MptcpReinject,
             confidence: 1.0,
+            missing: None,
             ..Judged::UNKNOWN
         },
-        Evidence::Host(opinions, modes) => opinions.judge_with(modes),
-        Evidence::Connection(opinions) => opinions.judge_with(&opinions.weights),
+        Evidence::Host(opinions, modes) => opinions.judge_with(modes, witness),
+        Evidence::Connection(opinions) => opinions.judge_with(&opinions.weights, witness),
         Evidence::Nothing => Judged::UNKNOWN,
     }
 }
@@ -65,6 +71,8 @@ pub struct Judged {
     pub either: bool,
     /// The timer that ran out.
     pub timer: Option<Duration>,
+    /// What is missing for what seemed most likely.
+    pub missing: Option<Missing>,
 }
 
 impl Judged {
@@ -74,6 +82,7 @@ impl Judged {
         runner_up: None,
         either: false,
         timer: None,
+        missing: Some(Missing::Stack),
     };
 
     /// Writes it into a row that was judged by weaker evidence.
@@ -82,7 +91,8 @@ impl Judged {
         row.confidence = self.confidence;
         row.runner_up = self.runner_up;
         row.either = self.either;
-        row.timer = self.timer;
+        row.timer = self.timer.filter(|timer| row.witness.fits(*timer));
+        row.missing = self.missing;
     }
 }
 
@@ -143,7 +153,7 @@ impl Opinions {
     }
 
     /// The most likely mechanism when the ways are so likely.
-    fn judge_with(&self, weights: &[f64; MODES]) -> Judged {
+    fn judge_with(&self, weights: &[f64; MODES], witness: &Witness) -> Judged {
         let mut shares = [0.0; MECHANISMS];
         for (of_way, weight) in self.shares.iter().zip(weights) {
             for (share, own) in shares.iter_mut().zip(of_way) {
@@ -152,7 +162,24 @@ impl Opinions {
         }
         let mut order: [usize; MECHANISMS] = core::array::from_fn(|place| place);
         order.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
-        let (best, second) = (order[0], order[1]);
+        let allows = |place: usize| match Mechanism::ALL[place] {
+            Mechanism::Unknown => Err(Missing::Stack),
+            mechanism => look(mechanism, witness).map(|_| ()),
+        };
+        let missing = allows(order[0]).err();
+        let mut allowed = order.iter().filter(|place| allows(**place).is_ok());
+        let (Some(&best), Some(&second)) = (allowed.next(), allowed.next().or(order.last())) else {
+            return Judged {
+                missing,
+                ..Judged::UNKNOWN
+            };
+        };
+        if shares[best] < RIVAL || (missing == Some(Missing::Stack) && shares[best] < LIKELY) {
+            return Judged {
+                missing: missing.or(Some(Missing::Stack)),
+                ..Judged::UNKNOWN
+            };
+        }
         let pair = [best, second].map(|place| Mechanism::ALL[place]);
         let by = DetectionMode::ALL.into_iter().max_by(|a, b| {
             let says =
@@ -167,7 +194,42 @@ impl Opinions {
                 && pair.contains(&Mechanism::Rto)
                 && shares[second] >= RIVAL,
             timer: by.and_then(|mode| self.timers[mode as usize][best]),
+            missing,
         }
+    }
+}
+
+/// Makes a row's verdict final: how sure it is, and whether that is enough to say it.
+pub(crate) fn settle(row: &mut Retransmission, uncalibrated: bool) {
+    if uncalibrated {
+        return;
+    }
+    calibrate(row);
+    if row.mechanism == Mechanism::Unknown || row.mechanism == Mechanism::MptcpReinject {
+        return;
+    }
+    let likelier = |(_, sure): &(Mechanism, f64)| *sure > row.confidence;
+    if let Some((next, sure)) = row.runner_up.filter(likelier) {
+        row.runner_up = Some((row.mechanism, row.confidence));
+        (row.mechanism, row.confidence) = (next, sure);
+        row.timer = None;
+    }
+    let rival = row
+        .runner_up
+        .filter(|(next, sure)| *next != Mechanism::Unknown && *sure >= RIVAL);
+    let together = row.confidence + rival.map_or(0.0, |(_, sure)| sure);
+    if row.confidence >= LIKELY {
+        row.missing = None;
+    } else if together >= LIKELY {
+        row.either = true;
+        row.missing = None;
+    } else {
+        row.runner_up = Some((row.mechanism, row.confidence));
+        row.mechanism = Mechanism::Unknown;
+        row.confidence = 0.0;
+        row.either = false;
+        row.timer = None;
+        row.missing = row.missing.or(Some(Missing::Likelihood));
     }
 }
 
@@ -191,11 +253,11 @@ mod tests {
 
     #[test]
     fn what_the_host_shows_counts_more_than_the_connection() {
-        let opinions = opinions([0.8, 0.0, 0.2]);
-        let alone = decide(Evidence::Connection(&opinions));
+        let (opinions, all) = (opinions([0.8, 0.0, 0.2]), Witness::of_all());
+        let alone = decide(Evidence::Connection(&opinions), &all);
         assert_eq!(alone.mechanism, Mechanism::Rack);
         assert!((alone.confidence - 0.72).abs() < 1e-9);
-        let host = decide(Evidence::Host(&opinions, &[0.0, 0.0, 1.0]));
+        let host = decide(Evidence::Host(&opinions, &[0.0, 0.0, 1.0]), &all);
         assert_eq!(host.mechanism, Mechanism::Rto);
         assert_eq!(host.timer, Some(Duration::from_millis(9)));
         assert!(host.either && !alone.either);
@@ -203,12 +265,13 @@ mod tests {
 
     #[test]
     fn another_subflow_decides_and_nothing_leaves_it_unknown() {
-        let other = decide(Evidence::OtherSubflow);
+        let all = Witness::of_all();
+        let other = decide(Evidence::OtherSubflow, &all);
         assert_eq!(
             (other.mechanism, other.confidence),
             (Mechanism::MptcpReinject, 1.0)
         );
-        let unknown = decide(Evidence::Nothing);
+        let unknown = decide(Evidence::Nothing, &all);
         assert_eq!(
             (unknown.mechanism, unknown.confidence),
             (Mechanism::Unknown, 0.0)

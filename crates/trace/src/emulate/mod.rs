@@ -29,7 +29,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rexmit_tcp::settings::Settings;
-use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
 
@@ -69,14 +68,6 @@ pub struct Identity {
     pub stacks: Vec<&'static str>,
     /// The six parameters.
     pub parameters: Parameters,
-}
-
-/// The episode of a retransmission.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    episode: u32,
-    /// The retransmission that began it.
-    first: u32,
 }
 
 /// All emulated senders of one direction, side by side.
@@ -121,11 +112,10 @@ pub struct Judges {
     let_go: LetGo,
     /// Number of the first retransmission remembered.
     first: u32,
-    places: VecDeque<Place>,
-    episode: Option<(Place, SeqNum)>,
+    /// The episode of each retransmission that is remembered.
+    places: VecDeque<u32>,
+    episode: Option<(u32, SeqNum)>,
     episodes: u32,
-    /// What began the episode whose first retransmission was forgotten last.
-    forgotten: Option<(u32, Mechanism)>,
 }
 
 impl Judges {
@@ -210,7 +200,6 @@ impl Judges {
             places: recycled.places,
             episode: None,
             episodes: 0,
-            forgotten: None,
         }
     }
 
@@ -260,7 +249,7 @@ impl Judges {
         match sent.kind {
             SentKind::New => self.sent_new(sent),
             SentKind::Unseen => self.unseen = Some(*sent),
-            SentKind::Retransmission(number) => self.sent_again(sent, number),
+            SentKind::Retransmission(_) => self.sent_again(sent),
             SentKind::WindowProbe | SentKind::KeepAlive => {}
         }
     }
@@ -296,8 +285,8 @@ impl Judges {
             }
             Some((at, count)) => {
                 self.syn = Some((at, count + 1));
-                if let SentKind::Retransmission(number) = sent.kind {
-                    self.note_place(number, sent.range.end);
+                if let SentKind::Retransmission(_) = sent.kind {
+                    self.note_place(sent.range.end);
                 }
                 let again = SynAgain {
                     at: sent.at,
@@ -411,7 +400,7 @@ impl Judges {
         }
     }
 
-    fn sent_again(&mut self, sent: &Sent, number: u32) {
+    fn sent_again(&mut self, sent: &Sent) {
         self.begin(sent.range.start);
         let mut moment = self.moment(sent).of_retransmission();
         self.pace.retransmitted(moment.gap, moment.slack);
@@ -435,25 +424,17 @@ impl Judges {
         self.board.retransmitted(&Sent { at, ..*sent }, pieces);
         self.together = Some(sent.at);
         let nxt = self.board.nxt;
-        self.note_place(number, nxt);
+        self.note_place(nxt);
     }
 
     /// The retransmission belongs to the episode that runs, or begins one that lasts until all before `end` is
     /// acknowledged.
-    fn note_place(&mut self, number: u32, end: SeqNum) {
-        let place = match self.episode {
-            Some((place, _)) => place,
-            None => {
-                let place = Place {
-                    episode: self.episodes,
-                    first: number,
-                };
-                self.episodes += 1;
-                self.episode = Some((place, end));
-                place
-            }
-        };
-        self.places.push_back(place);
+    fn note_place(&mut self, end: SeqNum) {
+        let (episode, _) = *self.episode.get_or_insert_with(|| {
+            self.episodes += 1;
+            (self.episodes - 1, end)
+        });
+        self.places.push_back(episode);
     }
 
     /// Whether newer acknowledgements came before it, so that a host drops it (RFC 7323 §5; `tcp_disordered_ack`): all but

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::board::{self, AckReport};
 use super::left_out::Told;
 use super::sender::{self, EmulatedSender};
-use super::{Judges, Place};
+use super::Judges;
 
 /// The largest capacity that a collection keeps.
 const MOST: usize = 1024;
@@ -17,7 +17,7 @@ pub struct Recycled {
     pub(super) report: AckReport,
     pub(super) senders: Vec<EmulatedSender>,
     pub(super) spare: Vec<sender::Recycled>,
-    pub(super) places: VecDeque<Place>,
+    pub(super) places: VecDeque<u32>,
     pub(super) told: Vec<Told>,
 }
 

@@ -1,21 +1,19 @@
 //! What the emulated senders say together of a retransmission, and of the sender's way of finding losses.
 
-use rexmit_tcp::Mechanism;
-
 use super::detection_mode::{DetectionMode, ModePosterior, MODES};
 use super::mechanism::{decide, Evidence, Judged, Opinions};
 use super::profile::MOST_PROFILES;
+use super::sender::EmulatedSender;
 use super::Judges;
+use crate::necessary::Witness;
 
 /// What made a retransmission.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// The mechanism, by what the connection shows.
     pub judged: Judged,
-    /// Its episode, from 0, and what began it.
+    /// Its episode, from 0.
     pub episode: u32,
-    /// What began the episode.
-    pub episode_cause: Mechanism,
     /// What the emulations say, where it depends on the host's settings.
     pub opinions: Option<Box<Opinions>>,
 }
@@ -64,60 +62,42 @@ impl Judges {
         opinions
     }
 
-    /// What the connection alone says of a retransmission.
-    fn judged_alone(&self, index: usize) -> Judged {
-        self.judged(&self.opinions(index))
-    }
-
-    fn judged(&self, opinions: &Opinions) -> Judged {
-        decide(match self.senders.is_empty() {
-            // None of the emulations that were chosen can be this sender.
-            true => Evidence::Nothing,
-            false => Evidence::Connection(opinions),
-        })
-    }
-
     fn index(&self, number: u32) -> Option<usize> {
         let index = number.checked_sub(self.first)? as usize;
         (index < self.places.len()).then_some(index)
     }
 
-    /// What is known of retransmission `number` now: the opinion of the stack that explains most so far. None once
-    /// forgotten.
+    /// What is known of retransmission `number` now, of which `witness` tells: the opinion of the stack that explains most so far.
+    /// None once forgotten.
     #[must_use]
-    pub fn verdict(&self, number: u32) -> Option<Verdict> {
+    pub fn verdict(&self, number: u32, witness: &Witness) -> Option<Verdict> {
         let index = self.index(number)?;
         let opinions = self.opinions(index);
-        let judged = self.judged(&opinions);
-        let place = self.places[index];
-        let episode_cause = if place.first == number {
-            judged.mechanism
-        } else {
-            match (self.index(place.first), self.forgotten) {
-                (Some(first), _) => self.judged_alone(first).mechanism,
-                (None, Some((episode, cause))) if episode == place.episode => cause,
-                _ => Mechanism::Unknown,
-            }
+        let evidence = match self.senders.is_empty() {
+            // None of the emulations that were chosen can be this sender.
+            true => Evidence::Nothing,
+            false => Evidence::Connection(&opinions),
         };
         Some(Verdict {
-            judged,
-            episode: place.episode,
-            episode_cause,
+            judged: decide(evidence, witness),
+            episode: self.places[index],
             opinions: opinions.differ().then(|| Box::new(opinions)),
         })
+    }
+
+    /// The least duplicates that the stack that explains most takes for a loss.
+    #[must_use]
+    pub fn threshold(&self) -> u32 {
+        self.best().map_or(0, EmulatedSender::own_threshold)
     }
 
     /// Forgets retransmissions below `number`, which have been given out.
     pub fn forget_before(&mut self, number: u32) {
         while self.first < number {
-            let Some(place) = self.places.front() else {
+            if self.places.pop_front().is_none() {
                 self.first = number;
                 return;
-            };
-            if place.first == self.first {
-                self.forgotten = Some((place.episode, self.judged_alone(0).mechanism));
             }
-            self.places.pop_front();
             for sender in &mut self.senders {
                 sender.evidence.opinions.pop_front();
             }

@@ -11,6 +11,7 @@ use super::subflow::Retransmitted;
 use crate::analyzer::{Of, Rows};
 use crate::emulate::mechanism::{self, decide};
 use crate::event::Direction;
+use crate::necessary::Witness;
 use crate::rows::{Evidence, OnSubflow, Position, Retransmission};
 
 /// What became of the copies that went before a re-injection.
@@ -187,6 +188,7 @@ impl Group {
         let whose = subflow.whose;
         let mut row = row(open, direction, (need, evidence), first_sent, (id, first));
         row.waited = waited(open, whose.start, first_sent);
+        (row.waited_most, row.detection_most) = (row.waited, row.detection);
         let flow = &mut subflow.directions[direction as usize];
         let column = usize::from(need == Need::Spurious);
         flow.reinjections[column] += 1;
@@ -235,7 +237,7 @@ fn row(
     (connection, first): (u64, Option<(FlowKey, u32)>),
 ) -> Retransmission {
     let copy = &open.copy;
-    let judged = decide(mechanism::Evidence::OtherSubflow);
+    let judged = decide(mechanism::Evidence::OtherSubflow, &Witness::default());
     let before = open.parts.first().map(|part| part.before.iter());
     let times = before.map_or(0, |before| before.map(|before| before.times).sum());
     Retransmission {
@@ -254,6 +256,8 @@ fn row(
         need_confidence: 1.0,
         position: Position::Unknown,
         either: judged.either,
+        witness: Witness::default(),
+        missing: None,
         need,
         evidence,
         // Apart from the subflow's own episodes.
@@ -262,8 +266,10 @@ fn row(
         detection: first_sent
             .map(|at| copy.at - at)
             .filter(|waited| !waited.is_negative()),
+        detection_most: None,
         recovery: open.recovered.map(|at| at - open.begun),
         waited: Duration::ZERO,
+        waited_most: Duration::ZERO,
         timer: judged.timer,
         opinions: None,
         moving_rtt: None,

@@ -239,7 +239,7 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
             rows: 0,
             totals: Totals::default(),
             packets: 0,
-            split: Split::new(settings.uncalibrated),
+            split: Split::default(),
             settled: Pieces::new(*head, to.piece),
             waiting_rows,
             packer: Packer::new()?,

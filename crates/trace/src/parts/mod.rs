@@ -35,7 +35,7 @@ use core::fmt;
 use std::io;
 
 pub use analyse::{analyse, Analysed, Sink, Source};
-pub(crate) use exact::{exact_struct, Broken, Exact, Input};
+pub(crate) use exact::{exact_enum, exact_struct, Broken, Exact, Input};
 pub use judge::{judge, Judged};
 pub use merge::Piece;
 pub use part::{broken, Detail, Part};

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use super::exact::exact_struct;
 use crate::analyzer::{Of, Rows};
-use crate::calibrate::calibrate;
 use crate::run::hosts::Said;
 
 /// What of a stretch goes through [`Hosts`](crate::run::hosts::Hosts).
@@ -41,17 +40,9 @@ impl Waiting {
 pub(super) struct Split {
     /// Numbers of connections of which something waited.
     waited: BTreeSet<u64>,
-    uncalibrated: bool,
 }
 
 impl Split {
-    pub fn new(uncalibrated: bool) -> Self {
-        Split {
-            uncalibrated,
-            ..Split::default()
-        }
-    }
-
     /// Takes out of a stretch's rows what goes through [`Hosts`](crate::run::hosts::Hosts); the others are as that would leave
     /// them.
     pub fn divide(&mut self, rows: &mut Rows) -> Waiting {
@@ -81,10 +72,6 @@ impl Split {
             let all = core::mem::take(&mut rows.connections);
             (waiting.rows.connections, rows.connections) =
                 all.into_iter().partition(|of| waits(of.connection));
-        }
-        if !self.uncalibrated {
-            let settled = rows.retransmissions.iter_mut();
-            settled.for_each(|of| calibrate(&mut of.row));
         }
         waiting
     }

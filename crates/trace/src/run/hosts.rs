@@ -10,9 +10,8 @@ use std::net::IpAddr;
 use rexmit_tcp::{Mechanism, Need};
 
 use crate::analyzer::{Failure, Failures, Of, Rows};
-use crate::calibrate::calibrate;
 use crate::contain::contain;
-use crate::emulate::mechanism::{decide, Evidence};
+use crate::emulate::mechanism::{decide, settle, Evidence};
 use crate::emulate::{shares_by, MODES};
 use crate::event::Direction;
 use crate::fault::{Fault, Moment};
@@ -126,10 +125,6 @@ impl Hosts {
                 None => rows.retransmissions.push(retransmission),
             }
         }
-        if !self.uncalibrated {
-            let ready = rows.retransmissions.iter_mut();
-            ready.for_each(|retransmission| calibrate(&mut retransmission.row));
-        }
         said.iter().for_each(|said| self.hear(said));
         for connection in core::mem::take(&mut rows.connections) {
             match self.waiting.get_mut(&connection.connection) {
@@ -208,10 +203,6 @@ impl Hosts {
                 fault.happen(&connection.flow, Moment::Judged);
             }
         }
-        if !self.uncalibrated {
-            let judged = waiting.retransmissions.iter_mut();
-            judged.for_each(|retransmission| calibrate(&mut retransmission.row));
-        }
     }
 
     /// Judges the retransmissions of a connection anew, by what its hosts' other connections said.
@@ -237,9 +228,10 @@ impl Hosts {
             };
             let first = begun[side].is_none_or(|(episode, _)| episode != row.episode);
             if let Some(opinions) = row.opinions.take() {
-                let judged = decide(Evidence::Host(&opinions, &ways[side]));
-                move_counts(sender, row, judged.mechanism);
-                judged.rename(row);
+                let before = row.mechanism;
+                decide(Evidence::Host(&opinions, &ways[side]), &row.witness).rename(row);
+                settle(row, self.uncalibrated);
+                move_counts(sender, row, before);
             }
             if first {
                 begun[side] = Some((row.episode, row.mechanism));
@@ -251,9 +243,9 @@ impl Hosts {
     }
 }
 
-/// A retransmission that was counted for one mechanism counts for another; so does what was waited for it.
-fn move_counts(sender: &mut SenderRow, row: &Retransmission, to: Mechanism) {
-    let (from, to) = (position_of(row.mechanism), position_of(to));
+/// A retransmission that was counted for another mechanism counts for its own; so does what was waited for it.
+fn move_counts(sender: &mut SenderRow, row: &Retransmission, before: Mechanism) {
+    let (from, to) = (position_of(before), position_of(row.mechanism));
     if from == to {
         return;
     }
@@ -268,11 +260,12 @@ fn move_counts(sender: &mut SenderRow, row: &Retransmission, to: Mechanism) {
 #[cfg(test)]
 mod tests {
     use rexmit_time::{Duration, Time};
-    use rexmit_wire::{FlowKey, SeqNum, SeqRange};
+    use rexmit_wire::FlowKey;
 
     use super::*;
     use crate::emulate::{DetectionMode, ModePosterior, Opinions};
-    use crate::rows::{self, Position};
+    use crate::necessary::Witness;
+    use crate::testing::retransmission;
 
     const SERVER: [u8; 4] = [10, 0, 0, 1];
 
@@ -294,7 +287,7 @@ mod tests {
         opinions.add(DetectionMode::Rack, 1.0, (Mechanism::Rack, 1.0), None, None);
         let fast = (Mechanism::FastRetransmit, 1.0);
         opinions.add(DetectionMode::Counting, 1.0, fast, None, None);
-        let judged = decide(Evidence::Connection(&opinions));
+        let judged = decide(Evidence::Connection(&opinions), &Witness::of_all());
         let mut backward = SenderRow {
             posterior,
             ..SenderRow::default()
@@ -304,34 +297,13 @@ mod tests {
         let flow = flow(number, server);
         let retransmission = Retransmission {
             direction: Direction::Backward,
-            time: Time::ZERO,
-            range: SeqRange::new(SeqNum::new(0), 1448),
-            length: 1448,
-            first_sent: None,
-            copy: 1,
             mechanism: judged.mechanism,
             confidence: judged.confidence,
             runner_up: judged.runner_up,
-            shown: true,
-            disordered: false,
-            certainty: 1.0,
-            need_confidence: 1.0,
-            position: Position::Sender,
-            either: false,
-            need: Need::Needed,
-            evidence: rows::Evidence::None,
-            episode: 0,
             episode_cause: judged.mechanism,
-            detection: Some(Duration::from_millis(30)),
-            recovery: None,
             waited: Duration::from_millis(30),
-            timer: None,
             opinions: Some(Box::new(opinions)),
-            moving_rtt: None,
-            flight_segments: 8,
-            flight_bytes: 8 * 1448,
-            lost_in_flight: 1,
-            multipath: None,
+            ..retransmission()
         };
         let connection = Connection {
             flow,
@@ -364,8 +336,16 @@ mod tests {
         }
     }
 
+    /// Hosts that leave shares as they are.
+    fn uncalibrated() -> Hosts {
+        Hosts {
+            uncalibrated: true,
+            ..Hosts::default()
+        }
+    }
+
     fn passed(pieces: impl IntoIterator<Item = Rows>) -> Rows {
-        let mut hosts = Hosts::default();
+        let mut hosts = uncalibrated();
         let mut all = Rows::default();
         for mut piece in pieces {
             hosts.pass(&mut piece);
@@ -414,7 +394,7 @@ mod tests {
             let mut opinions = Opinions::new(sender.posterior.shares());
             opinions.add(DetectionMode::Rack, 1.0, (Rack, 1.0), None, None);
             opinions.add(DetectionMode::Other, 1.0, (SackRecovery, 1.0), None, None);
-            row.mechanism = decide(Evidence::Connection(&opinions)).mechanism;
+            row.mechanism = decide(Evidence::Connection(&opinions), &Witness::of_all()).mechanism;
             row.opinions = Some(Box::new(opinions));
             rows
         };
@@ -444,7 +424,7 @@ mod tests {
     #[test]
     fn whoever_waited_long_enough_is_judged_by_what_came_until_then() {
         use Mechanism::{FastRetransmit, Rack};
-        let mut hosts = Hosts::default();
+        let mut hosts = uncalibrated();
         let mut first = rows(1, SERVER, 0.0);
         let mut second = rows(2, SERVER, 9.0);
         hosts.pass(&mut first);
@@ -464,7 +444,7 @@ mod tests {
 
     #[test]
     fn hosts_make_room_for_others() {
-        let mut hosts = Hosts::default();
+        let mut hosts = uncalibrated();
         for number in 0..MOST_HOSTS {
             let address = IpAddr::from((number as u32).to_be_bytes());
             hosts.said.insert((address, None), [0.0; MODES]);
@@ -475,7 +455,7 @@ mod tests {
 
     #[test]
     fn no_more_than_some_wait() {
-        let mut hosts = Hosts::default();
+        let mut hosts = uncalibrated();
         let mut given = 0;
         for round in 0..3_u16 {
             let mut piece = Rows::default();

@@ -33,10 +33,15 @@ pub(super) struct NewlyAcked {
     pub(super) retransmitted: Option<(i64, i64)>,
     /// Segments that were acknowledged at once when they came: out of order, or sent again.
     pub(super) answered: u32,
+    /// What of it was sent last: when, and where it ends.
+    pub(super) latest: Option<(Time, i64)>,
+    /// Some of it by SACK blocks.
+    pub(super) sacked: bool,
 }
 
 impl NewlyAcked {
     fn take(&mut self, piece: &Piece) {
+        self.latest = self.latest.max(Some((piece.last().sent, piece.end)));
         if !piece.again.is_empty() {
             let (start, end) = self.retransmitted.unwrap_or((piece.start, piece.end));
             self.retransmitted = Some((start.min(piece.start), end.max(piece.end)));
@@ -118,6 +123,7 @@ impl SenderView {
                     if piece.covered.is_none() {
                         piece.covered = Some(covered);
                         newly.take(piece);
+                        newly.sacked = true;
                         newly.answered += packets(piece, mss);
                     }
                 }
@@ -185,6 +191,15 @@ impl SenderView {
             self.receiver.last_heard_in_order = Some(*ack);
         }
         let shut = self.receiver.is_shut();
+        if came {
+            // RFC 5681 §2, but for the window: some stacks do not ask for it.
+            let repeats = place == una
+                && una < self.board.pieces.nxt()
+                && event.range().is_empty()
+                && (newly.sacked || (blocks.count == 0 && blocks.dsack.is_none()));
+            let moved = (place > una).then_some(place);
+            self.heard.heard(event.at, at, repeats, moved, &newly);
+        }
         if place >= una {
             let shift = if event.flags.syn() {
                 0
@@ -226,7 +241,7 @@ impl SenderView {
         let segments = (place - self.board.pieces.nxt()) as u32;
         let missed = &mut self.measured.row.capture_losses;
         *missed = missed.saturating_add(segments.div_ceil(self.mss));
-        self.unseen(place, unseen(seen, at));
+        self.unseen(place, unseen(seen, at), seen);
     }
 
     /// The blocks by their places, `edge` the cumulative acknowledgement.

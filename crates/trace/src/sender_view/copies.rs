@@ -8,6 +8,7 @@ use super::open::Open;
 use super::pieces::{Copy, Covered, Piece, MOST_PARTS, ORIGINAL};
 use super::SenderView;
 use crate::event::{packets_of, Event, SenderEvent, Sent, SentKind};
+use crate::necessary::Witness;
 use crate::window::is_place_near;
 
 /// A packet seen twice within this time was doubled by the capture rather than the network.
@@ -84,7 +85,7 @@ impl SenderView {
             // It bears the next number to be sent (RFC 9293 §3.10.7.4): what lies below was sent.
             let window = i64::from(self.receiver.window.unwrap_or(0));
             if start > nxt && start - nxt <= window {
-                self.unseen_before(start, copy, true);
+                self.unseen_before(start, copy, event.at, true);
             }
             if start >= nxt && !older {
                 // Nothing beyond it was.
@@ -97,7 +98,7 @@ impl SenderView {
             self.was_owed(nxt, (start, end), older, copy);
         }
         if start > self.board.pieces.nxt() {
-            self.unseen(start, copy);
+            self.unseen(start, copy, event.at);
         }
         if nxt == 0 && event.flags.syn() {
             self.unseen_answer(event, (start, end), copy);
@@ -119,6 +120,7 @@ impl SenderView {
             self.measured.row.unique_bytes += payload(event, start, new_start, end);
             self.tell_sent(event, new_start, end, sent, SentKind::New);
         }
+        self.heard.sent(sent);
     }
 
     /// A zero-window probe or a keep-alive (RFC 9293 §3.8.6.1, RFC 1122 §4.2.3.6).
@@ -143,20 +145,23 @@ impl SenderView {
         (closed && (again || (start == end && start + 1 == una))).then_some(SentKind::WindowProbe)
     }
 
-    /// Numbers up to `start` were sent, and never came by.
-    pub(super) fn unseen(&mut self, start: i64, next: Copy) {
-        self.unseen_before(start, next, false);
+    /// Numbers up to `start` were sent, before `until`, and never came by.
+    pub(super) fn unseen(&mut self, start: i64, next: Copy, until: Time) {
+        self.unseen_before(start, next, until, false);
     }
 
     /// As [`SenderView::unseen`]; `bare`: a bare acknowledgement tells of them.
-    fn unseen_before(&mut self, start: i64, next: Copy, bare: bool) {
+    fn unseen_before(&mut self, start: i64, next: Copy, until: Time, bare: bool) {
         let copy = Copy {
             seen: false,
             ack: None,
             ..next
         };
         let mss = i64::from(self.mss);
-        let missing = start - self.board.pieces.nxt();
+        let from = self.board.pieces.nxt();
+        let missing = start - from;
+        let since = self.board.pieces.newest_at().unwrap_or(next.at);
+        self.heard.missed((from, start), since.min(until), until);
         let segments = missing / mss;
         self.board.laid_out += segments;
         let room = UNSEEN_AT_ONCE + self.merge.count() as i64 * UNSEEN_EACH;
@@ -309,8 +314,12 @@ impl SenderView {
             first.get_or_insert((piece.first, *piece.last(), piece.times_again() as u32 + 1));
         });
         self.measured.row.unique_bytes += unseen as u64;
-        let known = |c: Copy| (c.at > Time::ZERO).then_some(c.at);
-        let previous = first.and_then(|(_, c, _)| known(c));
+        let known = |c: Copy| (c.at > Time::ZERO && c.seen).then_some(c.at);
+        let last = first
+            .map(|(_, last, _)| last)
+            .filter(|last| last.at > Time::ZERO);
+        let times = first.map_or(1, |(.., times)| times);
+        let witness = self.witness(event, (start, end), &copy, (times == 1, last));
         let retransmission = Open {
             number,
             at: event.at,
@@ -319,9 +328,9 @@ impl SenderView {
             length: event.payload_len,
             shown: unseen < end - start,
             first_sent: first.and_then(|(c, _, _)| known(c)),
-            previous,
-            waited: self.waited_for(event.at, previous),
-            copy: first.map_or(1, |(_, _, n)| n),
+            witness,
+            waited: self.waited_for(event.at, last.and_then(known), &witness),
+            copy: times,
             high: self.board.pieces.nxt(),
             recovered: None,
             flight: (
@@ -332,6 +341,7 @@ impl SenderView {
             episode: 0,
         };
         self.measured.silence.ends(event.at);
+        self.note_again(&witness, event.at, retransmission.high);
         self.verdicts.waiting.push(retransmission, una);
         self.tell_sent(
             event,
@@ -342,13 +352,25 @@ impl SenderView {
         );
     }
 
-    /// How long the sender has waited when it sends again what it sent last at `previous`: not at all where it has nothing
-    /// outstanding or the peer's window is shut.
-    fn waited_for(&self, at: Time, previous: Option<Time>) -> Duration {
+    /// How long the sender has waited when it sends again what it sent last at `previous`, or when nobody saw it: at least, and at
+    /// most. Not at all where it has nothing outstanding or the peer's window is shut.
+    fn waited_for(
+        &self,
+        at: Time,
+        previous: Option<Time>,
+        witness: &Witness,
+    ) -> (Duration, Duration) {
         if self.board.pieces.una() == self.board.pieces.nxt() || self.receiver.is_shut() {
-            return Duration::ZERO;
+            return (Duration::ZERO, Duration::ZERO);
         }
-        self.measured.silence.waited(at, previous)
+        let most = self.measured.silence.waited(at, previous);
+        match previous {
+            Some(_) => (most, most),
+            None => (
+                most.min(witness.since_sent.0),
+                most.min(witness.since_sent.1),
+            ),
+        }
     }
 
     /// A packet that was sent before others that came by before it.

@@ -91,8 +91,8 @@ impl SenderView {
                 ip_id: next.ip_id,
                 ..copy
             };
-            self.unseen(start, before);
-            self.unseen(end, copy);
+            self.unseen(start, before, next.at);
+            self.unseen(end, copy, next.at);
             let this = ((end - start) as u32).div_ceil(self.mss).max(1);
             self.verdicts.held.found_ahead(this);
             self.numbers.owed = self.numbers.owed.max(hidden).saturating_sub(this);
@@ -148,10 +148,10 @@ impl SenderView {
             sent: copy.sent,
             ..this
         };
-        self.unseen(start, before);
+        self.unseen(start, before, this.at);
         if let Some(owed) = owed.filter(|_| !jumps) {
             self.numbers.owed = owed;
-            self.unseen(end, copy);
+            self.unseen(end, copy, this.at);
         }
     }
 
@@ -177,6 +177,7 @@ impl SenderView {
             ..next
         };
         self.board.pieces.push(end, copy);
+        self.heard.missed((start, end), sent, sent);
         self.tell_sent(event, start, end, sent, SentKind::New);
     }
 }

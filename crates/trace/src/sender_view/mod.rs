@@ -26,6 +26,7 @@ mod steps;
 mod tests;
 mod times;
 mod verdicts;
+mod witness;
 
 use rexmit_tcp::{Mechanism, SackList};
 use rexmit_time::Time;
@@ -48,6 +49,7 @@ use pieces::Pieces;
 use receiver::{Receiver, Repeats, Reports};
 use times::Times;
 use verdicts::Verdicts;
+use witness::Heard;
 
 pub(crate) use line::Line;
 pub use recycled::Recycled;
@@ -67,11 +69,13 @@ pub struct SenderView {
     facts: SenderFacts,
     mss: u32,
     most_retransmissions: usize,
+    uncalibrated: bool,
     merge: Merge,
     times: Times,
     numbers: Numbers,
     board: Board,
     receiver: Receiver,
+    heard: Heard,
     repeats: Repeats,
     reports: Reports,
     verdicts: Verdicts,
@@ -103,6 +107,7 @@ impl SenderView {
             facts: *facts,
             mss,
             most_retransmissions: settings.most_retransmissions.max(1),
+            uncalibrated: settings.uncalibrated,
             merge: Merge::within(recycled.merge),
             times: Times::new(Clock::within(recycled.peer)),
             numbers: Numbers::new(facts.counts_own, facts.peer_counts_own),
@@ -114,6 +119,7 @@ impl SenderView {
                 lately: recycled.lately,
             },
             receiver: Receiver::default(),
+            heard: Heard::default(),
             repeats: Repeats::default(),
             reports: Reports::default(),
             verdicts: Verdicts::new(

@@ -8,6 +8,7 @@ use rexmit_time::{Duration, Time};
 use crate::emulate::mechanism::{self, decide};
 use crate::emulate::Verdict;
 use crate::event::Direction;
+use crate::necessary::Witness;
 use crate::rows::{Evidence, Position, Retransmission};
 
 /// A retransmission that is not settled.
@@ -27,10 +28,10 @@ pub(super) struct Open {
     pub shown: bool,
     /// When its first place was sent first, if that was seen.
     pub first_sent: Option<Time>,
-    /// When its first place was sent last before.
-    pub previous: Option<Time>,
-    /// How long the sender had waited for it.
-    pub waited: Duration,
+    /// What the packets show of it.
+    pub witness: Witness,
+    /// How long the sender had waited for it, at least and at most.
+    pub waited: (Duration, Duration),
     /// How often its first place had been sent before.
     pub copy: u32,
     /// The place after the highest sent before it.
@@ -43,6 +44,14 @@ pub(super) struct Open {
     pub moving: Option<Duration>,
     /// Counts up when all that was sent before the first retransmission since has been acknowledged.
     pub episode: u32,
+}
+
+impl Open {
+    /// Since its first place was sent last before, if that was seen or is bounded; at least.
+    pub(super) fn since_sent(&self) -> Option<Duration> {
+        let (least, most) = self.witness.since_sent;
+        (most < Duration::MAX).then_some(least)
+    }
 }
 
 /// Retransmissions in their order until they are settled.
@@ -123,6 +132,8 @@ impl Waiting {
 #[derive(Debug, Default)]
 pub(super) struct Episode {
     rows: Vec<Retransmission>,
+    /// Of the last row: the number of its episode, and what began that.
+    of: Option<(u32, Mechanism)>,
     recovery: Option<Duration>,
     lost: u32,
     last_lost: Option<i64>,
@@ -147,6 +158,54 @@ pub(super) struct Settled {
     pub range: rexmit_wire::SeqRange,
 }
 
+/// The row of a retransmission, but for what it shares with others of its episode.
+pub(super) fn row(open: &Open, settled: Settled) -> Retransmission {
+    let Verdict {
+        judged,
+        episode,
+        opinions,
+    } = settled.verdict;
+    let witness = open.witness;
+    let detection = open.since_sent();
+    let mut row = Retransmission {
+        direction: settled.direction,
+        time: open.at,
+        range: settled.range,
+        length: open.length,
+        first_sent: open.first_sent,
+        copy: open.copy,
+        mechanism: Mechanism::Unknown,
+        confidence: 0.0,
+        runner_up: None,
+        shown: open.shown,
+        disordered: settled.disordered,
+        certainty: f64::from(open.shown),
+        need_confidence: 1.0,
+        position: settled.position,
+        either: false,
+        witness,
+        missing: None,
+        need: settled.need,
+        evidence: settled.evidence,
+        episode,
+        episode_cause: Mechanism::Unknown,
+        detection,
+        detection_most: detection.map(|_| witness.since_sent.1),
+        recovery: None,
+        waited: open.waited.0,
+        waited_most: open.waited.1,
+        timer: None,
+        opinions,
+        moving_rtt: open.moving,
+        flight_segments: open.flight.0,
+        flight_bytes: open.flight.1,
+        lost_in_flight: 0,
+        multipath: None,
+    };
+    judged.rename(&mut row);
+    row
+}
+
 impl Episode {
     /// None yet; rows go into `recycled`.
     pub(super) fn within(recycled: Vec<Retransmission>) -> Self {
@@ -162,14 +221,9 @@ impl Episode {
     }
 
     /// Adds a row. If it is of another episode than the ones before, those come out.
-    pub(super) fn add(&mut self, open: &Open, settled: Settled, out: &mut Vec<Retransmission>) {
-        let verdict = settled.verdict;
-        let judged = verdict.judged;
-        if self
-            .rows
-            .first()
-            .is_some_and(|r| r.episode != verdict.episode)
-        {
+    pub(super) fn add(&mut self, open: &Open, row: Retransmission, out: &mut Vec<Retransmission>) {
+        let others = |r: &Retransmission| r.episode != row.episode;
+        if self.rows.first().is_some_and(others) {
             self.flush(out);
         }
         if self.rows.is_empty() {
@@ -177,40 +231,18 @@ impl Episode {
             self.last_lost = None;
             self.lost = 0;
         }
-        if settled.need == Need::Needed && self.last_lost.is_none_or(|last| open.start >= last) {
+        if row.need == Need::Needed && self.last_lost.is_none_or(|last| open.start >= last) {
             self.lost += 1;
             self.last_lost = Some(open.end);
         }
+        let (_, episode_cause) = *match &mut self.of {
+            Some(of) if of.0 == row.episode => of,
+            of => of.insert((row.episode, row.mechanism)),
+        };
         self.rows.push(Retransmission {
-            direction: settled.direction,
-            time: open.at,
-            range: settled.range,
-            length: open.length,
-            first_sent: open.first_sent,
-            copy: open.copy,
-            mechanism: judged.mechanism,
-            confidence: judged.confidence,
-            runner_up: judged.runner_up,
-            shown: open.shown,
-            disordered: settled.disordered,
-            certainty: f64::from(open.shown),
-            need_confidence: 1.0,
-            position: settled.position,
-            either: judged.either,
-            need: settled.need,
-            evidence: settled.evidence,
-            episode: verdict.episode,
-            episode_cause: verdict.episode_cause,
-            detection: open.previous.map(|at| open.at - at),
+            episode_cause,
             recovery: self.recovery,
-            waited: open.waited,
-            timer: judged.timer,
-            opinions: verdict.opinions,
-            moving_rtt: open.moving,
-            flight_segments: open.flight.0,
-            flight_bytes: open.flight.1,
-            lost_in_flight: 0,
-            multipath: None,
+            ..row
         });
     }
 
@@ -231,9 +263,8 @@ impl Episode {
 /// What stands for the verdict of emulations that have none.
 pub(super) fn no_verdict(episode: u32) -> Verdict {
     Verdict {
-        judged: decide(mechanism::Evidence::Nothing),
+        judged: decide(mechanism::Evidence::Nothing, &Witness::default()),
         episode,
-        episode_cause: Mechanism::Unknown,
         opinions: None,
     }
 }

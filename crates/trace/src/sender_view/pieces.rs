@@ -173,6 +173,11 @@ impl Pieces {
         self.segments
     }
 
+    /// When the newest piece came by first, or was missed.
+    pub(super) fn newest_at(&self) -> Option<Time> {
+        Some(self.pieces.back()?.first.at)
+    }
+
     /// How many pieces are kept.
     pub(super) fn len(&self) -> usize {
         self.pieces.len()

@@ -4,8 +4,9 @@ use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::Duration;
 
 use super::need::{self, Scene};
-use super::open::Settled;
+use super::open::{row, Settled};
 use super::{position_of, SenderView, MOST_PIECES};
+use crate::emulate::mechanism;
 use crate::rows::{Evidence, Position};
 use crate::whatif::Resolved;
 
@@ -54,16 +55,16 @@ impl SenderView {
         let sure = matches!(evidence, Evidence::AlreadyAcked | Evidence::AckTooEarly);
         self.reports.unreported += u32::from(sure && need == Need::Spurious);
         self.verdicts.tell_all();
-        let verdict = self.verdicts.of(&open);
+        let verdict = self.verdicts.of(&open, &self.complete(&open.witness));
         if let Some(replay) = &mut self.verdicts.replay {
             replay.resolved(&Resolved {
                 number: open.number,
                 mechanism: verdict.judged.mechanism,
                 need,
                 episode: verdict.episode,
-                detection: open.previous.map(|at| open.at - at),
+                detection: open.since_sent(),
                 timer: verdict.judged.timer,
-                waited: open.waited,
+                waited: open.waited.0,
                 flight_segments: open.flight.0,
             });
         }
@@ -75,21 +76,17 @@ impl SenderView {
 
     /// Asks the emulations what made the oldest retransmission that waits for it.
     pub(super) fn name_first(&mut self) {
-        let (Some(line), Some((open, need, evidence))) =
+        let (Some(line), Some((mut open, need, evidence))) =
             (self.board.line, self.verdicts.unnamed.pop_front())
         else {
             return;
         };
-        let verdict = self.verdicts.of(&open);
+        open.witness = self.complete(&open.witness);
+        let verdict = self.verdicts.of(&open, &open.witness);
         self.verdicts.judges.forget_before(open.number + 1);
-        let mechanism = verdict.judged.mechanism;
-        self.count(mechanism, need);
         // A SYN or a FIN is no byte, and what is new in the packet was not sent before.
         let again = u64::from(open.length).min((open.end - open.start) as u64);
         self.measured.row.measures.bytes_retransmitted += again;
-        self.measured
-            .waits
-            .add(open.at, open.waited, position_of(mechanism));
         let settled = Settled {
             direction: self.direction,
             verdict,
@@ -99,9 +96,15 @@ impl SenderView {
             disordered: self.measured.row.reordered > 0,
             range: line.range(open.start, open.end),
         };
+        let mut row = row(&open, settled);
+        mechanism::settle(&mut row, self.uncalibrated);
+        self.count(row.mechanism, need);
+        self.measured
+            .waits
+            .add(open.at, row.waited, position_of(row.mechanism));
         self.verdicts
             .episode
-            .add(&open, settled, &mut self.verdicts.ready);
+            .add(&open, row, &mut self.verdicts.ready);
         if self.verdicts.episode.len() > self.most_retransmissions {
             self.verdicts.episode.flush(&mut self.verdicts.ready);
         }

@@ -77,6 +77,18 @@ impl Spans {
         self.spans.last_key_value().map(|s| *s.1)
     }
 
+    /// How many places above `place` are there, counted from the highest up to `most`.
+    pub(crate) fn above(&self, place: i64, most: i64) -> i64 {
+        let mut all = 0;
+        for (start, end) in self.spans.range(..).rev() {
+            if *end <= place || all >= most {
+                break;
+            }
+            all += end - (*start).max(place);
+        }
+        all.min(most)
+    }
+
     /// Forgets what lies below `place`.
     pub(crate) fn forget_below(&mut self, place: i64) {
         while let Some(first) = self.spans.first_entry().filter(|s| *s.key() < place) {
@@ -113,6 +125,8 @@ mod tests {
             }
             let highest = oracle.iter().rposition(|&b| b).map(|p| p as i64 + 1);
             assert_eq!(spans.highest(), highest, "round {round}");
+            let above = oracle[start as usize..].iter().filter(|&&p| p).count() as i64;
+            assert_eq!(spans.above(start, 5), above.min(5), "round {round}");
             let (from, to) = (start as usize, end as usize);
             if from < to {
                 let there = oracle[from..to].iter();

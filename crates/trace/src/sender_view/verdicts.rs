@@ -8,6 +8,7 @@ use super::held::Held;
 use super::open::{no_verdict, Episode, Open, Waiting};
 use crate::emulate::{Judges, Verdict};
 use crate::event::SenderEvent;
+use crate::necessary::Witness;
 use crate::rows::{Evidence, Retransmission};
 use crate::whatif::Replay;
 
@@ -85,8 +86,8 @@ impl Verdicts {
     }
 
     /// What is known of a retransmission now.
-    pub fn of(&self, open: &Open) -> Verdict {
-        let verdict = self.judges.verdict(open.number);
+    pub fn of(&self, open: &Open, witness: &Witness) -> Verdict {
+        let verdict = self.judges.verdict(open.number, witness);
         verdict.unwrap_or_else(|| no_verdict(open.episode))
     }
 
@@ -126,8 +127,8 @@ mod tests {
             length: 1,
             shown: true,
             first_sent: None,
-            previous: None,
-            waited: rexmit_time::Duration::ZERO,
+            witness: Witness::default(),
+            waited: Default::default(),
             copy: 1,
             high: 1,
             recovered: None,
@@ -135,7 +136,7 @@ mod tests {
             moving: None,
             episode: 7,
         };
-        let verdict = verdicts.of(&open);
+        let verdict = verdicts.of(&open, &open.witness);
         assert_eq!(verdict.judged.mechanism, Mechanism::Unknown);
         assert_eq!(verdict.episode, 7);
         assert!(verdicts.end_replay().is_none());

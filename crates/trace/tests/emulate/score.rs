@@ -6,6 +6,7 @@ use rexmit_tcp::settings::Settings;
 use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Streams};
 use rexmit_trace::emulate::{Identity, Judges};
+use rexmit_trace::necessary::Witness;
 
 use super::model::{self, Run};
 
@@ -87,7 +88,7 @@ pub fn judge(run: &Run) -> (Vec<Option<rexmit_trace::emulate::Verdict>>, Identit
         }
     }
     let verdicts = (0..run.causes.len() as u32)
-        .map(|n| judges.verdict(n))
+        .map(|n| judges.verdict(n, &Witness::of_all()))
         .collect();
     (verdicts, judges.identity())
 }

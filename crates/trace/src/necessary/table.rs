@@ -1,0 +1,222 @@
+//! The table: of each mechanism what it cannot do without.
+
+use rexmit_tcp::recovery::constants::RTO_MIN;
+use rexmit_tcp::Mechanism;
+use rexmit_time::Duration;
+
+use super::witness::TICK;
+use super::{Basis, Missing, Shown, Timed, Witness};
+
+/// The longest first timer of any stack (`TCP_RTO_MAX`).
+const LONGEST: Duration = Duration::from_secs(120);
+
+/// The least that a probe waits on any stack: `TCP_TIMEOUT_MIN`, two ticks of a kernel with `HZ` of 1000, of which the first may
+/// be nearly over.
+const SHORTEST_PROBE: Duration = Duration::from_millis(1);
+
+/// Segments outstanding below which Early Retransmit counts (RFC 5827 §3.1).
+const FEW: u32 = 4;
+
+/// The least threshold of any stack here (`TcpMaxDupAcks` of old Windows).
+const LEAST_THRESHOLD: u32 = 2;
+
+/// What one mechanism cannot do without.
+#[derive(Clone, Copy, Debug)]
+pub struct Necessary {
+    /// The mechanism.
+    pub mechanism: Mechanism,
+    /// What must be in the packets.
+    pub words: &'static str,
+    /// What says so.
+    pub source: &'static str,
+    /// Looks for it.
+    pub(super) look: fn(&Witness) -> Result<Shown, Missing>,
+}
+
+/// Of each mechanism what must be in the packets before it may be named.
+pub const TABLE: [Necessary; 9] = [
+    Necessary {
+        mechanism: Mechanism::Rto,
+        words: "a round trip and 200 ms since it was sent last (less where the connection shows a shorter timer twice), at most \
+                120 s for the first timer; and, if nothing was sent again before, fewer duplicate ACKs and SACKed segments than \
+                the threshold",
+        source: "RFC 6298 §2 and §5.4, TCP_RTO_MIN, TCP_RTO_MAX",
+        look: rto,
+    },
+    Necessary {
+        mechanism: Mechanism::RtoRecovery,
+        words: "a retransmission before it that can be a timeout, when it had been sent, and not all sent by then acknowledged",
+        source: "RFC 5681 §3.1, tcp_enter_loss",
+        look: rto_recovery,
+    },
+    Necessary {
+        mechanism: Mechanism::FastRetransmit,
+        words: "since it was sent last as many duplicate ACKs, or SACKed segments above it, as the threshold; later ones of a \
+                recovery without SACK: an ACK of a part, in a recovery that had them",
+        source: "RFC 5681 §3.2, RFC 6582 §3.2, RFC 6675 §5",
+        look: fast_retransmit,
+    },
+    Necessary {
+        mechanism: Mechanism::SackRecovery,
+        words: "a SACK block above it; once a recovery, for its last hole, none",
+        source: "RFC 6675 §4, NextSeg",
+        look: sack_recovery,
+    },
+    Necessary {
+        mechanism: Mechanism::Fack,
+        words: "a SACK block above it, beyond the threshold",
+        source: "tcp_fackets_out, Mathis and Mahdavi 1996",
+        look: fack,
+    },
+    Necessary {
+        mechanism: Mechanism::EarlyRetransmit,
+        words: "fewer than four segments outstanding, and a duplicate ACK or a SACKed segment",
+        source: "RFC 5827 §3.1",
+        look: early_retransmit,
+    },
+    Necessary {
+        mechanism: Mechanism::Rack,
+        words: "SACK, and something that was sent after it was sent last had been acknowledged, a round trip after that",
+        source: "RFC 8985 §6.2",
+        look: rack,
+    },
+    Necessary {
+        mechanism: Mechanism::Tlp,
+        words: "SACK; it is the last that had been sent; one without an ACK between; two round trips, or what the timeout left, \
+                since the sender sent or heard anything",
+        source: "RFC 8985 §7.2 and §7.3, tcp_schedule_loss_probe",
+        look: tlp,
+    },
+    Necessary {
+        mechanism: Mechanism::MptcpReinject,
+        words: "the same data before it on another subflow",
+        source: "RFC 8684 §3.3.6",
+        look: |_| Err(Missing::OtherSubflow),
+    },
+];
+
+impl Witness {
+    /// Less time than `least` has passed, by what the packets show. Where they show times of arrival, the one before may have waited
+    /// on its way: a quarter of it must be left.
+    fn is_sooner(&self, passed: Duration, least: Duration) -> bool {
+        match self.timed {
+            Timed::Arrival => passed < least / 4,
+            Timed::Sender | Timed::Stamps => passed + self.slack + TICK < least,
+        }
+    }
+
+    /// Duplicates or SACKed segments, whichever are more.
+    fn count(&self) -> u32 {
+        self.duplicates.max(self.sacked)
+    }
+
+    /// When the last of them came by.
+    fn counted_at(&self) -> Shown {
+        (Basis::DuplicateAcks, self.duplicate_at.max(self.sacked_at))
+    }
+
+    fn has_sack_above(&self) -> bool {
+        self.sack && self.sacked > 0
+    }
+}
+
+fn rto(witness: &Witness) -> Result<Shown, Missing> {
+    let trip = witness.least_rtt.unwrap_or(Duration::ZERO);
+    let passed = witness.since_sent.1;
+    if witness.is_sooner(passed, trip + TICK) {
+        return Err(Missing::Time);
+    }
+    if witness.is_sooner(passed, RTO_MIN) && !witness.twice {
+        return Err(Missing::ShortTimerTwice);
+    }
+    if witness.first && witness.since_sent.0 > LONGEST + witness.slack + TICK {
+        return Err(Missing::LongTimer);
+    }
+    let threshold = witness.threshold.max(3);
+    if witness.first && !witness.raised && witness.count() >= threshold {
+        return Err(Missing::NoAcks);
+    }
+    Ok((Basis::Silence, None))
+}
+
+fn rto_recovery(witness: &Witness) -> Result<Shown, Missing> {
+    match witness.timeout_at {
+        Some(at) => Ok((Basis::TimeoutBefore, Some(at))),
+        None => Err(Missing::TimeoutBefore),
+    }
+}
+
+fn fast_retransmit(witness: &Witness) -> Result<Shown, Missing> {
+    let threshold = witness.threshold.clamp(LEAST_THRESHOLD, 3);
+    if witness.count() >= threshold {
+        return Ok(witness.counted_at());
+    }
+    match witness.partial_at {
+        Some(at) => Ok((Basis::PartialAck, Some(at))),
+        None => Err(Missing::DuplicateAcks),
+    }
+}
+
+fn sack_recovery(witness: &Witness) -> Result<Shown, Missing> {
+    if !witness.sack {
+        return Err(Missing::Sack);
+    }
+    if witness.sacked > 0 {
+        return Ok((Basis::SackAbove, witness.sacked_at));
+    }
+    if witness.rescue {
+        return Ok((Basis::Rescue, witness.sacked_at));
+    }
+    Err(Missing::SackAbove)
+}
+
+fn fack(witness: &Witness) -> Result<Shown, Missing> {
+    if !witness.has_sack_above() {
+        return Err(Missing::SackAbove);
+    }
+    // Of a later hole of the recovery the first one was beyond the threshold.
+    if witness.reach < witness.threshold.clamp(LEAST_THRESHOLD, 3) && witness.first {
+        return Err(Missing::DuplicateAcks);
+    }
+    Ok((Basis::SackAbove, witness.sacked_at))
+}
+
+fn early_retransmit(witness: &Witness) -> Result<Shown, Missing> {
+    if witness.out >= FEW {
+        return Err(Missing::FewOut);
+    }
+    if witness.count() == 0 {
+        return Err(Missing::DuplicateAcks);
+    }
+    Ok(witness.counted_at())
+}
+
+fn rack(witness: &Witness) -> Result<Shown, Missing> {
+    if !witness.sack {
+        return Err(Missing::Sack);
+    }
+    if let Some(at) = witness.later_at {
+        return Ok((Basis::LaterDelivered, Some(at)));
+    }
+    Err(Missing::LaterDelivered)
+}
+
+fn tlp(witness: &Witness) -> Result<Shown, Missing> {
+    if !witness.sack {
+        return Err(Missing::Sack);
+    }
+    if !witness.tail {
+        return Err(Missing::Tail);
+    }
+    if witness.probed {
+        return Err(Missing::AckSinceProbe);
+    }
+    let trips = witness.least_rtt.unwrap_or(Duration::ZERO) * 2;
+    // What the timeout left may be less.
+    let least = trips.min(RTO_MIN).max(SHORTEST_PROBE + TICK);
+    let since = witness.since_news.unwrap_or(witness.since_sent.1);
+    if witness.is_sooner(since, least) && witness.is_sooner(witness.since_sent.1, RTO_MIN) {
+        return Err(Missing::Time);
+    }
+    Ok((Basis::Silence, None))
+}

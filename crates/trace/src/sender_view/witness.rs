@@ -1,0 +1,277 @@
+//! What the sender had sent and heard when it sent something again: the packets' witness of it (`crate::necessary`).
+
+use std::collections::VecDeque;
+
+use rexmit_tcp::recovery::constants::RTO_MIN;
+use rexmit_tcp::Mechanism;
+use rexmit_time::{Duration, Time};
+
+use super::acknowledged::NewlyAcked;
+use super::pieces::Copy;
+use super::SenderView;
+use crate::event::Event;
+use crate::necessary::{self, Packet, Timed, Witness};
+use crate::rows::Position;
+
+/// Duplicate acknowledgements that are remembered of one edge: more than any threshold.
+const MOST_DUPLICATES: usize = 16;
+/// Gaps of what never came by that are remembered.
+const MOST_GAPS: usize = 64;
+/// Short timers that are remembered.
+const MOST_SHORT: usize = 64;
+/// Segments SACKed are counted up to so many: more than any threshold.
+const MOST_SACKED: u32 = 64;
+
+/// An acknowledgement that the sender heard: when that was on its clock, and when it came by.
+#[derive(Clone, Copy, Debug)]
+struct Hearing {
+    at: Time,
+    came_by: Time,
+}
+
+/// What never came by: it was sent after the one time and before the other.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    start: i64,
+    end: i64,
+    since: Time,
+    until: Time,
+}
+
+/// What the sender has heard, and what it sent when, as far as it bears upon what it sends again.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    /// Duplicates since the edge moved.
+    duplicates: VecDeque<Hearing>,
+    sacked_at: Option<Time>,
+    /// Of what arrived, what was sent last: when, where it ends, and when its acknowledgement came by.
+    latest: Option<(Time, i64, Time)>,
+    /// What had been sent when something was sent again, until it is acknowledged.
+    episode: Option<i64>,
+    /// As many duplicates as a threshold began it.
+    by_duplicates: bool,
+    partial_at: Option<Time>,
+    /// A rescue was sent in it.
+    rescued: bool,
+    /// What had been sent when a timer can have sent something again, and when that came by.
+    timeout: Option<(i64, Time)>,
+    /// The tail was sent again, and nothing was acknowledged since.
+    probed: bool,
+    /// When it sent or heard anything, on its clock.
+    news: Option<Time>,
+    gaps: VecDeque<Gap>,
+    /// Times after which something went again without an acknowledgement, shorter than the usual least timer.
+    short: Vec<Duration>,
+}
+
+impl Heard {
+    /// Numbers that never came by: they were sent after `since` and before `until`.
+    pub fn missed(&mut self, (start, end): (i64, i64), since: Time, until: Time) {
+        if self.gaps.len() == MOST_GAPS {
+            self.gaps.pop_front();
+        }
+        self.gaps.push_back(Gap {
+            start,
+            end,
+            since,
+            until,
+        });
+    }
+
+    /// When what holds `place` was sent, which never came by: after the one time, before the other.
+    fn gap(&self, place: i64) -> Option<(Time, Time)> {
+        let holds = |gap: &&Gap| (gap.start..gap.end).contains(&place);
+        let gap = self.gaps.iter().rfind(holds)?;
+        Some((gap.since, gap.until))
+    }
+
+    /// The sender sent something at `at`, on its clock.
+    pub fn sent(&mut self, at: Time) {
+        self.news = self.news.max(Some(at));
+    }
+
+    /// The sender heard at `at` an acknowledgement that came by at `came_by`. It `repeats` the one before, or `moved` the edge to
+    /// this place.
+    pub fn heard(
+        &mut self,
+        came_by: Time,
+        at: Time,
+        repeats: bool,
+        moved: Option<i64>,
+        newly: &NewlyAcked,
+    ) {
+        if let Some((sent, end)) = newly.latest {
+            if self
+                .latest
+                .is_none_or(|(then, to, _)| (then, to) < (sent, end))
+            {
+                self.latest = Some((sent, end, came_by));
+            }
+            self.probed = false;
+            self.news = self.news.max(Some(at));
+        }
+        if newly.sacked {
+            self.sacked_at = Some(came_by);
+        }
+        if repeats {
+            if self.duplicates.len() == MOST_DUPLICATES {
+                self.duplicates.pop_front();
+            }
+            self.duplicates.push_back(Hearing { at, came_by });
+        }
+        let Some(una) = moved else { return };
+        self.duplicates.clear();
+        self.probed = false;
+        if self.episode.is_some_and(|high| high <= una) {
+            self.episode = None;
+            self.by_duplicates = false;
+            self.partial_at = None;
+            self.rescued = false;
+        } else if self.by_duplicates {
+            self.partial_at = Some(came_by);
+        }
+        self.timeout = self.timeout.filter(|(high, _)| *high > una);
+    }
+
+    /// Whether a timer that may have run out after `span` is one of several as short, or one that doubled.
+    pub fn is_short_twice(&self, span: Duration) -> bool {
+        let like = |other: &&Duration| {
+            let (low, high) = (span.min(**other), span.max(**other));
+            let near = |low: Duration| high - low <= low / 8 + Duration::from_millis(2);
+            high > Duration::ZERO && (near(low) || near(low * 2))
+        };
+        self.short.iter().filter(like).count() > 1
+    }
+}
+
+impl SenderView {
+    /// By what it is known when a packet was sent.
+    fn timed(&self, event: &Event) -> Timed {
+        let stamped = event.timestamps.is_some() && self.times.stamps.tick().is_some();
+        if self.times.clock.is_beside_sender() {
+            Timed::Sender
+        } else if stamped {
+            Timed::Stamps
+        } else if self.times.clock.position() == Position::Sender {
+            Timed::Sender
+        } else {
+            Timed::Arrival
+        }
+    }
+
+    /// What the packets show of `event`, which is sent again: `copy` of what begins at `start`, sent last as `last`.
+    pub(super) fn witness(
+        &self,
+        event: &Event,
+        (start, end): (i64, i64),
+        copy: &Copy,
+        (first, last): (bool, Option<Copy>),
+    ) -> Witness {
+        let timed = self.timed(event);
+        let since = |copy_at: Time, sent: Time| match timed {
+            Timed::Arrival => event.at - copy_at,
+            Timed::Sender | Timed::Stamps => copy.sent - sent,
+        };
+        let since_sent = match last {
+            Some(last) if last.seen => {
+                let since = since(last.at, last.sent).max(Duration::ZERO);
+                (since, since)
+            }
+            _ => self.since_gap(event.at, start),
+        };
+        let sent_last = last.map_or(Time::ZERO, |last| last.sent);
+        let duplicates = self.heard.duplicates.iter();
+        let duplicates = duplicates.filter(|heard| heard.at >= sent_last);
+        let mss = i64::from(self.mss);
+        let segments =
+            |bytes: i64| ((bytes + mss - 1) / mss).clamp(0, i64::from(MOST_SACKED)) as u32;
+        let sacked = self.board.sacked.above(end, mss * i64::from(MOST_SACKED));
+        let highest = self.board.sacked.highest().filter(|high| *high > end);
+        let nxt = self.board.pieces.nxt();
+        let recovers = self.heard.episode.is_some();
+        Witness {
+            timed,
+            slack: match timed {
+                Timed::Sender => self.times.clock.delay(true),
+                Timed::Stamps | Timed::Arrival => self.times.slack(),
+            },
+            since_sent,
+            since_news: self
+                .heard
+                .news
+                .map(|news| (copy.sent - news).max(Duration::ZERO)),
+            least_rtt: self.measured.rtts.least(),
+            packet: Packet::of(event.flags, event.payload_len),
+            sack: self.facts.sack,
+            duplicates: duplicates.clone().count() as u32,
+            duplicate_at: duplicates.last().map(|heard| heard.came_by),
+            sacked: segments(sacked),
+            reach: highest.map_or(0, |high| segments(high - start)),
+            sacked_at: self.heard.sacked_at,
+            later_at: self
+                .heard
+                .latest
+                .filter(|(sent, to, _)| (*sent, *to) > (sent_last, end))
+                .map(|(.., came_by)| came_by),
+            partial_at: self.heard.partial_at,
+            rescue: recovers && !self.heard.rescued && self.heard.sacked_at.is_some(),
+            timeout_at: self
+                .heard
+                .timeout
+                .filter(|(high, _)| start < *high)
+                .map(|(_, at)| at),
+            first: first && !recovers,
+            threshold: 0,
+            raised: false,
+            out: self.board.pieces.flight_segments(),
+            tail: end == nxt,
+            probed: self.heard.probed,
+            twice: false,
+        }
+    }
+
+    /// Since what begins at `start` was sent, which never came by: at least, and at most.
+    fn since_gap(&self, at: Time, start: i64) -> (Duration, Duration) {
+        let trip = self.measured.rtts.least().unwrap_or(Duration::ZERO);
+        match self.heard.gap(start) {
+            Some((since, until)) => {
+                let most = (at - since).max(Duration::ZERO);
+                // Nothing is sent again sooner than after a round trip.
+                ((at - until).max(trip).min(most), most)
+            }
+            None => (Duration::ZERO, Duration::MAX),
+        }
+    }
+
+    /// This was sent again.
+    pub(super) fn note_again(&mut self, witness: &Witness, at: Time, nxt: i64) {
+        let heard = &mut self.heard;
+        if heard.episode.is_none() {
+            heard.by_duplicates = necessary::look(Mechanism::FastRetransmit, witness).is_ok();
+        }
+        heard.rescued |= witness.sacked == 0 && witness.rescue;
+        heard.episode = heard.episode.max(Some(nxt));
+        let silent = Witness {
+            twice: true,
+            ..*witness
+        };
+        if necessary::look(Mechanism::Rto, &silent).is_ok() {
+            heard.timeout = Some((nxt, at));
+            let span = witness.since_sent.1;
+            if span < RTO_MIN && heard.short.len() < MOST_SHORT {
+                heard.short.push(span);
+            }
+        }
+        heard.probed |= witness.tail;
+    }
+
+    /// What more is known of it when it gets its row.
+    pub(super) fn complete(&self, witness: &Witness) -> Witness {
+        Witness {
+            threshold: self.verdicts.judges.threshold(),
+            raised: self.measured.row.reordered > 0 || self.reports.reported > 0,
+            twice: self.heard.is_short_twice(witness.since_sent.1),
+            ..*witness
+        }
+    }
+}
