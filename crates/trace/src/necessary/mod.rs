@@ -11,6 +11,8 @@
 //! no timer is told, and nothing is refuted by them.
 
 mod table;
+#[cfg(test)]
+mod tests;
 mod witness;
 
 use rexmit_tcp::Mechanism;
@@ -19,120 +21,69 @@ use rexmit_time::Time;
 pub use table::{Necessary, TABLE};
 pub use witness::{Packet, Timed, Witness};
 
-/// What in the packets shows that a mechanism can have made a retransmission.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Basis {
-    /// As many duplicate acknowledgements as the threshold, or segments SACKed.
-    DuplicateAcks,
-    /// An acknowledgement of a part, in a recovery that duplicates began (RFC 6582).
-    PartialAck,
-    /// A SACK block above it.
-    SackAbove,
-    /// Nothing above it: the rescue of a recovery's last hole (RFC 6675 §4, `NextSeg` rule 4).
-    Rescue,
-    /// Something sent later had been acknowledged.
-    LaterDelivered,
-    /// A timer's time without an acknowledgement.
-    Silence,
-    /// A timeout before it, and it had been sent by then.
-    TimeoutBefore,
-    /// The same data on another subflow.
-    OtherSubflow,
-}
-
-impl Basis {
-    /// The word as it stands in tables.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Basis::DuplicateAcks => "duplicate-acks",
-            Basis::PartialAck => "partial-ack",
-            Basis::SackAbove => "sack-above",
-            Basis::Rescue => "rescue",
-            Basis::LaterDelivered => "later-delivered",
-            Basis::Silence => "silence",
-            Basis::TimeoutBefore => "timeout-before",
-            Basis::OtherSubflow => "other-subflow",
+/// An enum whose variants have a word, as it stands in tables, and a meaning.
+macro_rules! words {
+    ($(#[$about:meta])* $name:ident { $($variant:ident = $word:literal: $meaning:literal,)+ }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name {
+            $(#[doc = $meaning] $variant,)+
         }
-    }
-}
 
-/// What would have to be in the packets for the likeliest mechanism, and is not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Missing {
-    /// As many duplicate acknowledgements, or segments SACKed, as a threshold.
-    DuplicateAcks,
-    /// A SACK block above it.
-    SackAbove,
-    /// SACK itself: it was not agreed upon.
-    Sack,
-    /// An acknowledgement of something sent later.
-    LaterDelivered,
-    /// Less than four segments outstanding.
-    FewOut,
-    /// It is not the last that had been sent.
-    Tail,
-    /// An acknowledgement since the tail was probed before.
-    AckSinceProbe,
-    /// Time: no timer runs out so soon.
-    Time,
-    /// A second timer as short as this one.
-    ShortTimerTwice,
-    /// A timer that long.
-    LongTimer,
-    /// Acknowledgements had reached the threshold: they made it, no timer.
-    NoAcks,
-    /// A timeout before it.
-    TimeoutBefore,
-    /// The same data on another subflow.
-    OtherSubflow,
-    /// A stack here that would do so.
-    Stack,
-    /// Any explanation that is as likely as not.
-    Likelihood,
-}
+        crate::parts::exact_enum!($name { $($variant),+ });
 
-impl Missing {
-    /// The word as it stands in tables.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Missing::DuplicateAcks => "duplicate-acks",
-            Missing::SackAbove => "sack-above",
-            Missing::Sack => "sack",
-            Missing::LaterDelivered => "later-delivered",
-            Missing::FewOut => "few-out",
-            Missing::Tail => "tail",
-            Missing::AckSinceProbe => "ack-since-probe",
-            Missing::Time => "time",
-            Missing::ShortTimerTwice => "short-timer-twice",
-            Missing::LongTimer => "long-timer",
-            Missing::NoAcks => "no-acks",
-            Missing::TimeoutBefore => "timeout-before",
-            Missing::OtherSubflow => "other-subflow",
-            Missing::Stack => "stack",
-            Missing::Likelihood => "likelihood",
+        impl $name {
+            /// All of them.
+            pub const ALL: &[$name] = &[$($name::$variant),+];
+
+            /// The word as it stands in tables.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $word),+ }
+            }
+
+            /// What it means.
+            #[must_use]
+            pub const fn meaning(self) -> &'static str {
+                match self { $($name::$variant => $meaning),+ }
+            }
         }
-    }
+    };
 }
 
-crate::parts::exact_enum!(Missing {
-    DuplicateAcks,
-    SackAbove,
-    Sack,
-    LaterDelivered,
-    FewOut,
-    Tail,
-    AckSinceProbe,
-    Time,
-    ShortTimerTwice,
-    LongTimer,
-    NoAcks,
-    TimeoutBefore,
-    OtherSubflow,
-    Stack,
-    Likelihood,
-});
+words!(
+    /// What in the packets shows that a mechanism can have made a retransmission.
+    Basis {
+        DuplicateAcks = "duplicate-acks": "as many duplicate ACKs as the threshold, or SACKed segments",
+        PartialAck = "partial-ack": "an ACK of a part, in a recovery that duplicates began",
+        SackAbove = "sack-above": "a SACK block above it",
+        Rescue = "rescue": "nothing above it: the last hole of a recovery",
+        LaterDelivered = "later-delivered": "something sent later had been acknowledged",
+        Silence = "silence": "a timer's time without an ACK",
+        TimeoutBefore = "timeout-before": "a retransmission before it that can be a timeout, and it had been sent by then",
+    }
+);
+
+words!(
+    /// What would have to be in the packets for the likeliest mechanism, and is not.
+    Missing {
+        DuplicateAcks = "duplicate-acks": "as many duplicate ACKs, or SACKed segments, as a threshold",
+        SackAbove = "sack-above": "a SACK block above it",
+        Sack = "sack": "SACK itself: it was not agreed upon",
+        LaterDelivered = "later-delivered": "an ACK of something sent later",
+        FewOut = "few-out": "fewer than four segments outstanding",
+        Tail = "tail": "it is not the last that had been sent",
+        AckSinceProbe = "ack-since-probe": "an ACK since the tail was probed before",
+        Time = "time": "time: no timer runs out so soon",
+        ShortTimerTwice = "short-timer-twice": "another timer as short as this one",
+        LongTimer = "long-timer": "a first timer that long",
+        NoAcks = "no-acks": "ACKs had reached the threshold: they made it, no timer",
+        TimeoutBefore = "timeout-before": "a timeout before it",
+        OtherSubflow = "other-subflow": "the same data on another subflow",
+        Stack = "stack": "a stack known here that would do so",
+        Likelihood = "likelihood": "any explanation that is as likely as not",
+    }
+);
 
 /// What shows that a mechanism can have made it, and when the packet that does came by: none where it is the time that passed
 /// without one.
@@ -145,4 +96,40 @@ pub type Shown = (Basis, Option<Time>);
 pub fn look(mechanism: Mechanism, witness: &Witness) -> Result<Shown, Missing> {
     let necessary = TABLE.iter().find(|row| row.mechanism == mechanism);
     necessary.map_or(Err(Missing::Stack), |row| (row.look)(witness))
+}
+
+/// The page of this table, in Markdown.
+#[must_use]
+pub fn page() -> String {
+    use core::fmt::Write;
+    let mut page = String::from(
+        "# Necessary evidence\n\n\
+         Made from `crates/trace/src/necessary`; `cargo run --package rexmit-trace --example evidence > docs/reference/evidence.md` \
+         makes it again.\n\n\
+         A mechanism is named only if the packets show what it cannot do without, by what its sender had heard when it sent. The \
+         column `basis` of the table `retransmissions` says what shows it, `basis_ns` which packet. Where it is not there, the \
+         mechanism is `unknown`, however likely it seemed, and `missing` says what is not there. No mechanism is named that is \
+         less likely than another, or less likely than not; two that are so together are a pair: `either` is true, and the other is \
+         `runner_up`.\n\n\
+         Times are the sender's where the monitor stands beside it or its stamps tell them (`timed_by`). Elsewhere they are times of \
+         arrival, and a packet may have waited on its way: a quarter of the time that a timer takes is enough there.\n\n\
+         | mechanism | what must be in the packets | source |\n|---|---|---|\n",
+    );
+    // Writing to a String cannot fail.
+    for row in TABLE {
+        let _ = writeln!(
+            page,
+            "| `{}` | {} | {} |",
+            row.mechanism, row.words, row.source
+        );
+    }
+    page.push_str("\n## What shows it (`basis`)\n\n| word | meaning |\n|---|---|\n");
+    for basis in Basis::ALL {
+        let _ = writeln!(page, "| `{}` | {} |", basis.as_str(), basis.meaning());
+    }
+    page.push_str("\n## What is missing (`missing`)\n\n| word | meaning |\n|---|---|\n");
+    for missing in Missing::ALL {
+        let _ = writeln!(page, "| `{}` | {} |", missing.as_str(), missing.meaning());
+    }
+    page
 }

@@ -17,6 +17,9 @@ const SHORTEST_PROBE: Duration = Duration::from_millis(1);
 /// Segments outstanding below which Early Retransmit counts (RFC 5827 §3.1).
 const FEW: u32 = 4;
 
+/// The usual threshold (RFC 5681 §3.2).
+const THRESHOLD: u32 = 3;
+
 /// The least threshold of any stack here (`TcpMaxDupAcks` of old Windows).
 const LEAST_THRESHOLD: u32 = 2;
 
@@ -76,7 +79,7 @@ pub const TABLE: [Necessary; 9] = [
     },
     Necessary {
         mechanism: Mechanism::Rack,
-        words: "SACK, and something that was sent after it was sent last had been acknowledged, a round trip after that",
+        words: "SACK, and something that was sent after it was sent last had been acknowledged",
         source: "RFC 8985 §6.2",
         look: rack,
     },
@@ -132,8 +135,7 @@ fn rto(witness: &Witness) -> Result<Shown, Missing> {
     if witness.first && witness.since_sent.0 > LONGEST + witness.slack + TICK {
         return Err(Missing::LongTimer);
     }
-    let threshold = witness.threshold.max(3);
-    if witness.first && !witness.raised && witness.count() >= threshold {
+    if witness.first && !witness.raised && witness.count() >= THRESHOLD {
         return Err(Missing::NoAcks);
     }
     Ok((Basis::Silence, None))
@@ -147,7 +149,7 @@ fn rto_recovery(witness: &Witness) -> Result<Shown, Missing> {
 }
 
 fn fast_retransmit(witness: &Witness) -> Result<Shown, Missing> {
-    let threshold = witness.threshold.clamp(LEAST_THRESHOLD, 3);
+    let threshold = witness.threshold.clamp(LEAST_THRESHOLD, THRESHOLD);
     if witness.count() >= threshold {
         return Ok(witness.counted_at());
     }
@@ -175,7 +177,7 @@ fn fack(witness: &Witness) -> Result<Shown, Missing> {
         return Err(Missing::SackAbove);
     }
     // Of a later hole of the recovery the first one was beyond the threshold.
-    if witness.reach < witness.threshold.clamp(LEAST_THRESHOLD, 3) && witness.first {
+    if witness.reach < witness.threshold.clamp(LEAST_THRESHOLD, THRESHOLD) && witness.first {
         return Err(Missing::DuplicateAcks);
     }
     Ok((Basis::SackAbove, witness.sacked_at))

@@ -165,7 +165,7 @@ impl Witness {
     pub fn fits(&self, timer: Duration) -> bool {
         let off = self.slack + TICK + timer / 16;
         let since = self.since_news.unwrap_or(Duration::ZERO);
-        self.timed == Timed::Arrival || (since <= timer + off && timer <= self.since_sent.1 + off)
+        since <= timer + off && timer <= self.since_sent.0 + off
     }
 }
 

@@ -184,6 +184,16 @@ impl Merge {
         syn.map(|sent| sent.event.at)
     }
 
+    /// The receiver's packets that came by up to `at` and wait: the sender had not heard them, by what is known of the way to it.
+    pub(super) fn unheard_at(&self, at: Time) -> impl Iterator<Item = &Event> {
+        let waiting = self
+            .heard
+            .iter()
+            .take(MOST_UNHEARD)
+            .map(|(_, ack)| &ack.event);
+        waiting.take_while(move |event| event.at <= at)
+    }
+
     /// The sender's packets that wait with IP identifications between the two: they come late.
     pub(super) fn sent_between(
         &self,

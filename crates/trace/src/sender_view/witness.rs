@@ -182,6 +182,13 @@ impl SenderView {
         let sent_last = last.map_or(Time::ZERO, |last| last.sent);
         let duplicates = self.heard.duplicates.iter();
         let duplicates = duplicates.filter(|heard| heard.at >= sent_last);
+        // By the monitor's order it may have heard more: how far the way to it is, is known in part.
+        let una = self
+            .board
+            .line
+            .map(|line| line.seq(self.board.pieces.una()));
+        let repeats = |ack: &&Event| Some(ack.ack) == una && ack.range().is_empty();
+        let unheard = self.merge.unheard_at(event.at).filter(repeats);
         let mss = i64::from(self.mss);
         let segments =
             |bytes: i64| ((bytes + mss - 1) / mss).clamp(0, i64::from(MOST_SACKED)) as u32;
@@ -203,7 +210,7 @@ impl SenderView {
             least_rtt: self.measured.rtts.least(),
             packet: Packet::of(event.flags, event.payload_len),
             sack: self.facts.sack,
-            duplicates: duplicates.clone().count() as u32,
+            duplicates: (duplicates.clone().count() + unheard.count()) as u32,
             duplicate_at: duplicates.last().map(|heard| heard.came_by),
             sacked: segments(sacked),
             reach: highest.map_or(0, |high| segments(high - start)),

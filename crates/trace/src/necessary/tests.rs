@@ -1,0 +1,140 @@
+use super::*;
+use rexmit_time::Duration;
+
+fn ms(millis: i64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// A packet sent again `millis` after it was sent, beside its sender, with SACK and a round trip of 20 ms; and nothing else.
+fn after(millis: i64) -> Witness {
+    Witness {
+        timed: Timed::Sender,
+        since_sent: (ms(millis), ms(millis)),
+        since_news: Some(ms(millis)),
+        least_rtt: Some(ms(20)),
+        sack: true,
+        first: true,
+        out: 10,
+        ..Witness::default()
+    }
+}
+
+#[test]
+fn the_page_of_the_reference_is_the_table() {
+    let kept = include_str!("../../../../docs/reference/evidence.md");
+    assert_eq!(
+        kept,
+        page(),
+        "cargo run --package rexmit-trace --example evidence > docs/reference/evidence.md"
+    );
+}
+
+#[test]
+fn each_mechanism_has_its_row_and_silence_allows_timers_only() {
+    for mechanism in Mechanism::ALL {
+        let rows = TABLE.iter().filter(|row| row.mechanism == *mechanism);
+        let expected = usize::from(*mechanism != Mechanism::Unknown);
+        assert_eq!(rows.count(), expected, "{mechanism}");
+        let timer = *mechanism == Mechanism::Rto;
+        assert_eq!(look(*mechanism, &after(300)).is_ok(), timer, "{mechanism}");
+    }
+}
+
+#[test]
+fn acknowledgements_are_counted_up_to_the_threshold() {
+    let with = |duplicates, sacked| Witness {
+        duplicates,
+        sacked,
+        duplicate_at: Some(Time::from_nanos(7)),
+        ..after(25)
+    };
+    let fast = |witness: Witness| look(Mechanism::FastRetransmit, &witness);
+    assert_eq!(fast(with(0, 0)), Err(Missing::DuplicateAcks));
+    let shown = Ok((Basis::DuplicateAcks, Some(Time::from_nanos(7))));
+    assert_eq!([fast(with(3, 0)), fast(with(0, 3))], [shown, shown]);
+    let partial = Witness {
+        partial_at: Some(Time::from_nanos(9)),
+        ..after(25)
+    };
+    assert_eq!(fast(partial), Ok((Basis::PartialAck, partial.partial_at)));
+    // They made it, whatever time has passed; what a sender has learned of reordering may have raised its threshold.
+    let late = Witness {
+        duplicates: 3,
+        ..after(300)
+    };
+    assert_eq!(look(Mechanism::Rto, &late), Err(Missing::NoAcks));
+    let raised = Witness {
+        raised: true,
+        ..late
+    };
+    assert!(look(Mechanism::Rto, &raised).is_ok());
+}
+
+#[test]
+fn a_timer_takes_its_time() {
+    let rto = |witness: Witness| look(Mechanism::Rto, &witness).err();
+    assert_eq!(rto(after(15)), Some(Missing::Time));
+    assert_eq!(rto(after(100)), Some(Missing::ShortTimerTwice));
+    let twice = |witness| Witness {
+        twice: true,
+        ..witness
+    };
+    assert_eq!(rto(twice(after(100))), None);
+    assert_eq!(rto(after(121_000)), Some(Missing::LongTimer));
+    // What came by 60 ms apart may have left 200 ms apart, what came by at once has not shown it.
+    let arrival = |millis| Witness {
+        timed: Timed::Arrival,
+        ..after(millis)
+    };
+    assert_eq!(rto(arrival(60)), None);
+    assert_eq!(rto(arrival(1)), Some(Missing::Time));
+}
+
+#[test]
+fn a_probe_is_of_the_tail_and_one() {
+    let tail = |millis| Witness {
+        tail: true,
+        ..after(millis)
+    };
+    let tlp = |witness: Witness| look(Mechanism::Tlp, &witness).err();
+    assert_eq!(tlp(after(60)), Some(Missing::Tail));
+    assert_eq!(tlp(tail(60)), None);
+    assert_eq!(tlp(tail(5)), Some(Missing::Time));
+    let probed = Witness {
+        probed: true,
+        ..tail(60)
+    };
+    assert_eq!(tlp(probed), Some(Missing::AckSinceProbe));
+    let without = Witness {
+        sack: false,
+        ..tail(60)
+    };
+    assert_eq!(tlp(without), Some(Missing::Sack));
+}
+
+#[test]
+fn rack_needs_something_later_and_a_recovery_after_a_timeout_that() {
+    let rack = |witness: Witness| look(Mechanism::Rack, &witness).err();
+    let later_at = Some(Time::from_nanos(5));
+    let later = Witness {
+        later_at,
+        ..after(25)
+    };
+    assert_eq!(rack(after(25)), Some(Missing::LaterDelivered));
+    assert_eq!(rack(later), None);
+    let without = Witness {
+        sack: false,
+        ..later
+    };
+    assert_eq!(rack(without), Some(Missing::Sack));
+    let after_timeout = Witness {
+        timeout_at: later_at,
+        ..after(25)
+    };
+    let recovery = |witness| look(Mechanism::RtoRecovery, &witness);
+    assert_eq!(recovery(after(25)), Err(Missing::TimeoutBefore));
+    assert_eq!(
+        recovery(after_timeout),
+        Ok((Basis::TimeoutBefore, later_at))
+    );
+}
