@@ -181,7 +181,7 @@ impl SenderView {
         };
         let sent_last = last.map_or(Time::ZERO, |last| last.sent);
         let duplicates = self.heard.duplicates.iter();
-        let duplicates = duplicates.filter(|heard| heard.at >= sent_last);
+        let mut duplicates = duplicates.filter(|heard| heard.at >= sent_last);
         // By the monitor's order it may have heard more: how far the way to it is, is known in part.
         let una = self
             .board
@@ -211,7 +211,7 @@ impl SenderView {
             packet: Packet::of(event.flags, event.payload_len),
             sack: self.facts.sack,
             duplicates: (duplicates.clone().count() + unheard.count()) as u32,
-            duplicate_at: duplicates.last().map(|heard| heard.came_by),
+            duplicate_at: duplicates.next_back().map(|heard| heard.came_by),
             sacked: segments(sacked),
             reach: highest.map_or(0, |high| segments(high - start)),
             sacked_at: self.heard.sacked_at,
