@@ -25,6 +25,7 @@ from tests.show.captures import pcapng, transfer
 from tests.show.planted import plant
 
 from rexmit import _core
+from rexmit.kernels.kernel import Kernel, save
 from rexmit.store.checked import WORDS
 from rexmit.validate.agree.draw import draw
 from rexmit.validate.agree.folder import About, Folder
@@ -83,6 +84,26 @@ def laid(desk: Desk) -> Desk:
             rows = pl.read_parquet(file, glob=False)
             free = [n for n, kind in rows.schema.items() if kind == pl.String and n not in WORDS]
             plant(file.parent, file, rows.with_columns(pl.col(free) + BAD))
+    kernel = folder / "cache" / "kernels" / f"kernel{NAME}"
+    kernel.mkdir(parents=True)
+    (kernel / "linux").touch(0o755)
+    described = Kernel(
+        name=NAME,
+        version=NAME,
+        hash=NAME,
+        recipe=NAME,
+        compiler=NAME,
+        built=NAME,
+        path=kernel / "linux",
+        series="6.12",
+        hz=250,
+        patches=(NAME,),
+        source=f"tree {NAME}",
+        size=0,
+        seconds=1.0,
+        steps=1,
+    )
+    save(described, kernel)
     about = About(f"6.1.0-hz250-{NAME}", "6.1.0", 250, NAME, NAME, seed=5)
     cases = {0: draw(_core, 5, 0)}
     Folder.begin(folder / f"agree{NAME}", about, cases).add(0, {"error": NAME})
@@ -100,6 +121,7 @@ COMMANDS: Final[dict[str, Sequence[Sequence[str]]]] = {
         (f"bad{NAME}.toml",),
         ("smoke", "--engine", "model", "--out", TRACE),
         ("smoke", "--kernel", NAME),
+        ("smoke", "--kernel", f"kernel{NAME}"),
         ("smoke", "--engine", "model", "--stack", NAME),
         ("smoke", "--engine", "model", "--set", f"network={NAME}"),
         ("smoke", "--engine", "model", "--cluster", NAME),
