@@ -7,8 +7,10 @@ name and password, nor what stands behind `?`: signatures and tokens.
 from __future__ import annotations
 
 import re
-import shlex
+from functools import cache
 from typing import Any, Final
+
+from rexmit.escaping import shell, shell_words
 
 WEB: Final = ("http", "https")
 S3: Final = ("s3", "s3a")
@@ -20,16 +22,20 @@ SCHEMES: Final = (*S3, "gs", "az", "azure", *ABFS, *WEB)
 
 _SCHEME: Final = r"[A-Za-z][A-Za-z0-9+.-]*"
 
-# The names of several stand with commas between them. A path has one slash of the two left.
-_ADDRESS: Final = re.compile(rf"({_SCHEME}):(//?)(\S*?)(?=[,;]{_SCHEME}://|\s|$)")
 
-_USER: Final = re.compile(
+@cache
+def _address() -> re.Pattern[str]:
+    # The names of several stand with commas between them. A path has one slash of the two left.
+    return re.compile(rf"({_SCHEME}):(//?)(\S*?)(?=[,;]{_SCHEME}://|\s|$)")
+
+
+_USER: Final = (
     # As RFC 3986 has it; or with letters in the password that end an authority there. A port is
     # no password.
     r"[^/?#]*@|[^/?#:\[]+:\d*[^\d/?#].*@"
 )
 
-_QUERY: Final = re.compile(r"\?[A-Za-z][\w.-]*=")
+_QUERY: Final = r"\?[A-Za-z][\w.-]*="
 """Behind a store's object. `?` by itself is of a pattern there."""
 
 
@@ -47,7 +53,7 @@ def secret(address: str) -> str | None:
 
 def shown(text: str) -> str:
     """A text with all its addresses as they may be kept and shown."""
-    return _ADDRESS.sub(_without, text) if ":/" in text else text
+    return _address().sub(_without, text) if ":/" in text else text
 
 
 def all_shown(value: Any) -> Any:  # noqa: ANN401 - any JSON
@@ -60,11 +66,12 @@ def all_shown(value: Any) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _command_shown(command: str) -> str:
+    if ":/" not in command:
+        return command
     try:
-        words = shlex.split(command)
+        return shell(map(shown, shell_words(command)))
     except ValueError:
         return shown(command)
-    return shlex.join(map(shown, words)) if ":/" in command else command
 
 
 def _without(found: re.Match[str]) -> str:
@@ -76,13 +83,13 @@ def _without(found: re.Match[str]) -> str:
 
 def _parts(scheme: str, rest: str) -> tuple[str, str, str]:
     """What stands behind `scheme://`: the user with the password, the place, the query."""
-    found = _USER.match(rest)
+    found = re.match(_USER, rest)
     user = found[0] if found else ""
     if scheme in ABFS and ":" not in user:
         user = ""
     place = rest[len(user) :]
     if scheme in SCHEMES and scheme not in WEB:
-        query = _QUERY.search(place)
+        query = re.search(_QUERY, place)
         at = query.start() if query else len(place)
     else:
         at = place.find("?") if "?" in place else len(place)

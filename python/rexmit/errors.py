@@ -6,11 +6,9 @@ words of whoever made the call (`argument`, `by_caller`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
-
-from rexmit.addresses import shown
 
 EXIT_OK: Final = 0
 EXIT_FAILED: Final = 1
@@ -20,16 +18,19 @@ EXIT_USAGE: Final = 2
 class UserError(Exception):
     """What went wrong and what to do about it; the command line prints both, without a traceback.
 
-    `what` says what happened and where; `hint`, if any, says what to do. Either may have several
-    lines. `usage` marks a command that was typed wrongly (exit status 2), as against one that
-    failed (exit status 1).
+    `what` says what happened and where, in a line; `hint`, if any, says what to do, in one or in
+    several. Both are as they may be shown, whoever chose the names in them. `usage` marks a command
+    that was typed wrongly (exit status 2), as against one that failed (exit status 1).
     """
 
-    def __init__(self, what: str, hint: str | None = None, *, usage: bool = False) -> None:
-        what = shown(what)
+    def __init__(
+        self, what: str, hint: str | Iterable[str] | None = None, *, usage: bool = False
+    ) -> None:
+        what = _shown(what)
         super().__init__(what)
+        lines = [hint] if isinstance(hint, str) else hint or ()
         self.what = what
-        self.hint = shown(hint) if hint else hint
+        self.hint = "\n".join(map(_shown, lines)) or None
         self.usage = usage
 
     @property
@@ -44,6 +45,13 @@ class UserError(Exception):
         if self.hint:
             lines += [f"  {line}" if line else "" for line in self.hint.splitlines()]
         return "\n".join(lines)
+
+
+def _shown(line: str) -> str:
+    # Nothing has gone wrong where a command begins.
+    from rexmit import addresses, escaping
+
+    return escaping.shown(addresses.shown(line))
 
 
 _options: Mapping[str, str] | None = None

@@ -39,15 +39,15 @@ def main() -> NoReturn:
                 raise
             raise stopped from error
     except UserError as error:
-        outputs.say(error.text())
+        outputs.say_error(error)
         status = error.exit_status
     except MemoryError:
-        outputs.say(memory.ran_out().text())
+        outputs.say_error(memory.ran_out())
         status = EXIT_FAILED
     except interrupt.Interrupted as stopped:
         # One that nobody holds counts as dropped.
         held = stopped
-        outputs.say(UserError(held.what, held.hint).text())
+        outputs.say_error(UserError(held.what, held.hint))
         status = held.exit_status
     outputs.end(status)
 

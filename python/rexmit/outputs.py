@@ -13,63 +13,18 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import re
-import shlex
 import sys
 from collections.abc import Iterable
 from functools import cache
-from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from rexmit.errors import UserError
+from rexmit.escaping import shown, shown_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 STANDARD_OUTPUT = "standard output"
-
-HIDDEN: Final = (
-    # Control characters but for the newline, and halves of pairs: bytes of a name that are no text.
-    "\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f"
-    # What has no width, or turns the direction of what follows.
-    "\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e"
-    "\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff0-\\ufffb\\U000e0000-\\U000e0fff"
-    # What separates lines and paragraphs.
-    "\\u2028\\u2029"
-)
-"""Characters that are not to be seen on a terminal or do something there, as a class of `re`."""
-
-_HIDDEN: Final = re.compile(f"[{HIDDEN}\\ud800-\\udfff]")
-
-
-def shown(text: str) -> str:
-    """A text to look at: what is hidden in it stands as `\\u001b`, as JSON has it."""
-    return _HIDDEN.sub(_escaped, text)
-
-
-def _escaped(hidden: re.Match[str]) -> str:
-    code = ord(hidden[0])
-    if code < 0x10000:
-        return f"\\u{code:04x}"
-    high, low = divmod(code - 0x10000, 0x400)
-    return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
-
-
-def shell(words: Iterable[str]) -> str:
-    """Words of a command, quoted so that a shell takes them as they are and none hides anything."""
-    return " ".join(map(shell_word, words))
-
-
-def shell_word(word: str) -> str:
-    """One word, as `shell` quotes it."""
-    if "\n" not in word and not _HIDDEN.search(word):
-        return shlex.quote(word)
-    # Of bash, zsh, ksh and POSIX 2024 (XCU 2.2.4). Three octal digits end a byte, whatever follows.
-    plain = {ord("'"), ord("\\")}
-    escaped = (
-        chr(byte) if 0x20 <= byte < 0x7F and byte not in plain else f"\\{byte:03o}"
-        for byte in os.fsencode(word)
-    )
-    return f"$'{''.join(escaped)}'"
 
 
 class _Shown(io.TextIOWrapper):
@@ -81,7 +36,7 @@ class _Shown(io.TextIOWrapper):
         return _Styled(self)
 
     def write(self, text: str, /) -> int:
-        super().write(shown(text))
+        super().write(shown_lines(text))
         return len(text)
 
 
@@ -100,7 +55,7 @@ class _Styled:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console on standard output or standard error: its texts are `shown`, and are no markup."""
+    """A console on standard output or standard error: its lines are `shown`, and are no markup."""
     return _console_class()(stderr=stderr, highlight=False, emoji=False, markup=False)
 
 
@@ -109,15 +64,20 @@ def _console_class() -> type[Console]:
     # Importing Rich takes a while, and many commands say nothing.
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
+    from rich.text import Text
 
     class ShownConsole(Console):
         """Escapes what is rendered; only then come styles and what moves the cursor."""
+
+        def render_str(self, text: str, **options: Any) -> Text:  # noqa: ANN401 - as Rich's
+            # Rich drops some control characters.
+            return super().render_str(shown(text), **options)
 
         def render(
             self, renderable: RenderableType, options: ConsoleOptions | None = None
         ) -> Iterable[Segment]:
             for text, style, control in super().render(renderable, options):
-                yield Segment(text if control else shown(text), style, control)
+                yield Segment(text if control else shown_lines(text), style, control)
 
         @property
         def file(self) -> IO[str]:
@@ -182,8 +142,30 @@ def flush() -> None:
     sys.stdout.flush()
 
 
+def line(text: object, *, err: bool = False) -> None:
+    """Write a line, `err` on standard error, where it comes after what standard output has."""
+    if err:
+        say(str(text))
+    else:
+        lines(shown(str(text)))
+
+
+def lines(text: str) -> None:
+    """Write lines on standard output: JSON, CSV, or what is `shown`."""
+    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+
+
 def say(text: str) -> None:
     """A line on standard error, after what came before it on standard output."""
+    _say(shown(text))
+
+
+def say_error(error: UserError) -> None:
+    """What went wrong, and below it what to do."""
+    _say(error.text())
+
+
+def _say(text: str) -> None:
     with contextlib.suppress(OSError):
         sys.stdout.flush()
     print(text, file=sys.stderr, flush=True)

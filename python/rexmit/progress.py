@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol, TextIO
 
-from rexmit import outputs
+from rexmit import escaping, outputs
 from rexmit.wording import duration
 
 LINE_EVERY_S: Final = 10.0
@@ -129,7 +129,7 @@ class PlainProgress:
 
     def _say(self, text: str) -> None:
         self._said = True
-        print(f"rexmit: {text}", file=self._stream, flush=True)
+        print(f"rexmit: {escaping.shown(text)}", file=self._stream, flush=True)
 
     def start(self, total: int | None, done: int = 0) -> None:
         """See Progress."""

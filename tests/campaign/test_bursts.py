@@ -242,7 +242,7 @@ def test_a_kernel_without_multipath_tcp_is_refused_for_it(lab: Lab, tmp_path: Pa
     with pytest.raises(UserError, match="mptcp is of Multipath TCP, and the kernel fake") as caught:
         suited(scenario, engine)
     hint = str(caught.value.hint)
-    assert f"CONFIG_MPTCP is not set in {config}\n" in hint
+    assert f"CONFIG_MPTCP is not set in {config}; name a kernel" in hint
     assert hint.endswith("; or without it: `settings` config=tcp")
     assert suited(from_plain(copy.deepcopy(STUDY) | {"config": ["tcp"]}), engine)[1] == []
     config.write_text("CONFIG_MPTCP=y\n")

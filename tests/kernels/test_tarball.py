@@ -93,7 +93,10 @@ def _refused(path: Path, cache_root: Path) -> str:
         ([_file("linux/x", pax_headers={"path": "linux/a\0b"})], "impossible file name"),
         ([_file(f"linux/{'n' * 300}")], "impossible file name"),
         ([_file(f"linux/{'d/' * 600}n")], "impossible file name"),
-        ([_file("linux/a\x1b[31m\u202e" + "n" * 300)], r"impossible file name a\\x1b\[31m\\u202e"),
+        (
+            [_file("linux/a\x1b[31m\u202e" + "n" * 300)],
+            r"impossible file name a\\u001b\[31m\\u202e",
+        ),
         ([_entry("linux/hard", tarfile.LNKTYPE, "linux/main.c")], "neither file, folder nor"),
         ([_entry("linux/null", tarfile.CHRTYPE)], "neither file, folder nor"),
         ([_entry("linux/disk", tarfile.BLKTYPE)], "neither file, folder nor"),

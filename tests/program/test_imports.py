@@ -23,12 +23,15 @@ HEAVY = {
     "polars",
     "prometheus_client",
     "pyarrow",
+    "rexmit.addresses",
     "rexmit.engines",
     "rexmit.library",
     "rich",
+    "shlex",
     "sqlite3",
 }
-"""A tenth of a second of CPU or more each, or what would bring such in."""
+"""A tenth of a second of CPU or more each, or what would bring such in; and what errors and quoted
+commands alone need."""
 
 
 @pytest.mark.parametrize(
@@ -39,8 +42,14 @@ HEAVY = {
         (["trace", "--help"], set()),
         (["no-such-command"], set()),
         (["stacks"], {"rexmit.library"}),
-        (["trace", str(CAPTURE)], {"polars", "rexmit.library", "rich"}),
-        (["trace", "--json", str(CAPTURE)], {"polars", "rexmit.library"}),
+        (
+            ["trace", str(CAPTURE)],
+            {"polars", "rexmit.addresses", "rexmit.library", "rich", "shlex"},
+        ),
+        (
+            ["trace", "--json", str(CAPTURE)],
+            {"polars", "rexmit.addresses", "rexmit.library", "shlex"},
+        ),
     ],
 )
 def test_a_command_imports_what_it_needs(words: list[str], needs: set[str]) -> None:

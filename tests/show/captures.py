@@ -64,8 +64,10 @@ def transfer() -> list[Sent]:
     return sorted(sent, key=lambda packet: packet.ms)
 
 
-def pcapng(path: Path, packets: Iterable[tuple[float, Sent, str]]) -> None:
-    """A capture of raw IP with nanoseconds and comments (draft-ietf-opsawg-pcapng)."""
+def pcapng(path: Path, packets: Iterable[tuple[float, Sent, str]], name: str | None = None) -> None:
+    """A capture of raw IP with nanoseconds and comments (draft-ietf-opsawg-pcapng). `name` is a
+    comment on the whole, and what the interface and the programs are called.
+    """
 
     def block(kind: int, body: bytes) -> bytes:
         size = 12 + len(body)
@@ -74,8 +76,14 @@ def pcapng(path: Path, packets: Iterable[tuple[float, Sent, str]]) -> None:
     def option(code: int, value: bytes) -> bytes:
         return struct.pack("<HH", code, len(value)) + value + b"\0" * (-len(value) % 4)
 
-    out = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
-    out += block(1, struct.pack("<HHI", 101, 0, 0) + option(9, b"\x09") + option(0, b""))
+    def named(*codes: int) -> bytes:
+        return b"".join(option(code, name.encode()) for code in codes) if name else b""
+
+    section = struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)
+    # Comment, hardware, operating system, program; comment, name, description, filter, system.
+    out = block(0x0A0D0D0A, section + named(1, 2, 3, 4) + option(0, b""))
+    interface = struct.pack("<HHI", 101, 0, 0) + option(9, b"\x09") + named(1, 2, 3, 12)
+    out += block(1, interface + option(0, b""))
     for ms, sent, comment in packets:
         data = ip_packet(sent)
         ns = 1_000_000_000_000 + round(ms * 1e6)

@@ -86,6 +86,8 @@ class _Handler(BaseHTTPRequestHandler):
         with contextlib.suppress(OSError):
             if self.name.startswith("redir"):
                 self._point()
+            elif "list-type=" in self.path:
+                self._list()
             elif head:
                 self._look()
             else:
@@ -104,6 +106,18 @@ class _Handler(BaseHTTPRequestHandler):
             "redir-cloud": "http://169.254.169.254/latest/meta-data/ok.pcap",
         }[self.name]
         self._head(302, Location=to, Content_Length=0)
+
+    def _list(self) -> None:
+        # Each page says that there is another.
+        one = "<LastModified>2024-01-01T00:00:00.000Z</LastModified><ETag>x</ETag><Size>1</Size>"
+        keys = (f"{len(self.liar.asked)}-{n}.pcap" for n in range(1000))
+        every = "".join(f"<Contents><Key>{key}</Key>{one}</Contents>" for key in keys)
+        page = f"<NextContinuationToken>x</NextContinuationToken>{every}"
+        body = (
+            f"<ListBucketResult>{page}<IsTruncated>true</IsTruncated></ListBucketResult>".encode()
+        )
+        self._head(200, Content_Length=len(body), Content_Type="application/xml")
+        self._write(body)
 
     def _look(self) -> None:
         size: object = len(self.liar.capture)

@@ -118,6 +118,15 @@ def test_an_object_store(liar: Liar, name: str) -> None:
     assert liar.sent[name] < 2 * len(liar.capture) + WAITS
 
 
+@pytest.mark.usefixtures("s3")
+def test_a_list_without_an_end(liar: Liar, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(objects, "MOST_LISTED", 3000)
+    with pytest.raises(UserError, match="the store lists more than 3,000 objects") as caught:
+        find(["s3://bucket/*.pcap"])
+    assert caught.value.hint
+    assert len(liar.asked) < 10
+
+
 def test_the_memory_that_it_takes(liar: Liar) -> None:
     script = (
         "import resource, sys, rexmit\nfrom rexmit.errors import UserError\n"

@@ -69,7 +69,10 @@ def test_an_address_as_it_is_shown(text: str, as_shown: str) -> None:
 
 
 @pytest.mark.parametrize("address", BAD)
-def test_it_is_refused_and_not_repeated(address: str, tmp_path: Path) -> None:
+def test_it_is_refused_and_not_repeated(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError) as caught:
         find([address])
     assert caught.value.usage
@@ -81,6 +84,8 @@ def test_it_is_refused_and_not_repeated(address: str, tmp_path: Path) -> None:
         ["trace", "--study", address, "--out", out],
         ["trace", "--json", address, str(CAPTURE)],
         ["trace", address, "--cluster", "local:1", "--out", out],
+        ["trace", str(CAPTURE), "--out", address],
+        ["run", "smoke", "--engine", "model", "--out", address],
         ["report", address, "-o", out],
         ["show", address],
         ["plot", address],
@@ -89,7 +94,7 @@ def test_it_is_refused_and_not_repeated(address: str, tmp_path: Path) -> None:
         said = told(*words)
         assert said
         assert "TOPSEC" not in said, words
-    assert not (tmp_path / "out").exists()
+    assert not list(tmp_path.iterdir())
 
 
 def test_nothing_of_it_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rexmit.escaping import shown
+
 #: Timer ticks a second where a run does not say.
 _HZ = 250
 
@@ -66,7 +68,7 @@ def runner(meta: Mapping[str, Any]) -> Runner:
 
 def column_head(ran: Runner) -> str:
     """`model of\\nlinux-3.10`, `Linux\\n6.12.117`."""
-    name = ran.name or "kernel not recorded"
+    name = shown(ran.name or "kernel not recorded")
     first, _, rest = name.rpartition(" ")
     return f"{first}\n{rest}" if first else rest
 
@@ -79,7 +81,7 @@ def column_heads(runs: Sequence[tuple[Runner, Path]]) -> list[str]:
     made = []
     for head, (_, path) in zip(heads, runs, strict=True):
         alike = [other for one, (_, other) in zip(heads, runs, strict=True) if one == head]
-        made.append(head if len(alike) == 1 else f"{head}\n{_end(path, alike)}")
+        made.append(head if len(alike) == 1 else f"{head}\n{shown(_end(path, alike))}")
     return made
 
 

@@ -253,5 +253,5 @@ def _refuse_to_mix(folder: RunFolder, before: Mapping[str, Any], asked: Mapping[
     if found:
         raise UserError(
             f"{folder.path} holds another run, and runs are not mixed",
-            "\n".join([*found, f"name another folder with {argument('out')}, or remove this one"]),
+            [*found, f"name another folder with {argument('out')}, or remove this one"],
         )

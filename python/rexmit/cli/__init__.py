@@ -12,6 +12,7 @@ from typing import Annotated, Final
 
 import typer
 
+from rexmit import outputs
 from rexmit.errors import EXIT_OK, speaking_of_options
 from rexmit.store import formats
 from rexmit.version import commit, version
@@ -65,7 +66,7 @@ def _print_version(asked: bool) -> None:
     if asked:
         made_of = commit() or "unknown"
         written = f"run.json format {formats.RUN}, trace.json format {formats.TRACE}"
-        typer.echo(f"rexmit {version()} (commit {made_of}; {written})")
+        outputs.line(f"rexmit {version()} (commit {made_of}; {written})")
         raise typer.Exit(EXIT_OK)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import typer
+from rexmit import outputs
 
 
 def print_json(data: object) -> None:
     """One document, indented; no number in it may be infinite or none."""
     import json
 
-    typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
+    outputs.lines(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
+from rexmit import outputs
 from rexmit.cli.as_json import print_json
 from rexmit.errors import UserError
 
@@ -47,7 +46,7 @@ def show_packets(
         print_packets(compared, a, b, console(), every_packet=every_packet)
     if figures:
         for path in save(draw_packets(compared, a, b, every_packet=every_packet), figures):
-            typer.echo(path, err=as_json)
+            outputs.line(path, err=as_json)
 
 
 def _check(figures: list[Path]) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rexmit import outputs
 from rexmit.cli import completion
 from rexmit.cli.as_json import print_json
 from rexmit.errors import EXIT_FAILED
@@ -58,15 +59,15 @@ def _print(found: list[Finding]) -> None:
     for part in dict.fromkeys(finding.part for finding in found):
         of_part = [finding for finding in found if finding.part == part]
         ready = "not ready" if any(finding.missing for finding in of_part) else "ready"
-        typer.echo(f"{part}: {ready}")
+        outputs.line(f"{part}: {ready}")
         for finding in of_part:
             if finding.found is not None:
-                typer.echo(f"  {finding.name:<{width}}  {finding.found}")
+                outputs.line(f"  {finding.name:<{width}}  {finding.found}")
                 continue
             need = "missing, needed" if finding.needed else "missing"
-            typer.echo(f"  {finding.name:<{width}}  {need}: {finding.use}")
+            outputs.line(f"  {finding.name:<{width}}  {need}: {finding.use}")
             if finding.remedy is not None:
-                typer.echo(f"  {'':<{width}}  get it: {finding.remedy}")
+                outputs.line(f"  {'':<{width}}  get it: {finding.remedy}")
 
 
 def _as_json(found: list[Finding]) -> None:

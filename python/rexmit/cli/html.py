@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rexmit import outputs
+
 if TYPE_CHECKING:
     from rexmit.library.report import About, Report
 
@@ -35,4 +37,4 @@ def say(made: Report, *, err: bool = False) -> None:
     """Where the page is, how large, and what it is about."""
     from rexmit.tracing.words import size
 
-    typer.echo(f"{made.path}: {size(made.size_bytes)}, {'; '.join(made.about)}", err=err)
+    outputs.line(f"{made.path}: {size(made.size_bytes)}, {'; '.join(made.about)}", err=err)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rexmit import outputs
 from rexmit.cli import completion, kernel_exec
 from rexmit.cli.limits import MOST_JOBS
 
@@ -99,11 +100,11 @@ def build(
         progress=for_stream(sys.stderr, "steps", transient=True),
     )
     # The name alone on standard output, for scripts.
-    typer.echo(kernel.name)
+    outputs.line(kernel.name)
     built = (
         f"built in {kernel.seconds:.0f} s, {kernel.size / 1e6:.1f} MB" if new else "already built"
     )
-    typer.echo(f"Linux {kernel.version}, HZ {kernel.hz}: {built}", err=True)
+    outputs.say(f"Linux {kernel.version}, HZ {kernel.hz}: {built}")
 
 
 ADD_EXAMPLES = """\
@@ -145,9 +146,9 @@ def add(
     from rexmit.library.kernels import added
 
     kernel, new = added(image, modules=modules, config=config, name=name)
-    typer.echo(kernel.name)
+    outputs.line(kernel.name)
     done = "added" if new else "already there"
-    typer.echo(f"Linux {kernel.version}, HZ {kernel.hz}: {done}", err=True)
+    outputs.say(f"Linux {kernel.version}, HZ {kernel.hz}: {done}")
 
 
 @app.command("list", epilog="Example:\n\n\b\n  rexmit kernel list --json")
@@ -167,14 +168,12 @@ def list_kernels(
     if json_output:
         import json
 
-        typer.echo(json.dumps([one.as_json() for one in found], indent=2))
+        outputs.lines(json.dumps([one.as_json() for one in found], indent=2))
         return
     if not found:
-        typer.echo("No kernel is built. Build one: rexmit kernel build")
+        outputs.line("No kernel is built. Build one: rexmit kernel build")
         return
     from rich.table import Table
-
-    from rexmit import outputs
 
     table = Table(box=None, header_style="bold", pad_edge=False)
     # Names are there to be copied: never cut on a narrow screen or in a pipe.

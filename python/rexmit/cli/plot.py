@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rexmit import outputs
 from rexmit.errors import UserError
 
 
@@ -73,10 +74,10 @@ def plot(
     if as_json:
         import json
 
-        typer.echo(json.dumps({"figures": [str(path) for path in paths]}, indent=2))
+        outputs.lines(json.dumps({"figures": [str(path) for path in paths]}, indent=2))
     else:
         for path in paths:
-            typer.echo(path)
+            outputs.line(path)
 
 
 def _formats(text: str) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rexmit import outputs
 from rexmit.cli.as_json import print_json
 from rexmit.cli.html import say
 from rexmit.cli.selection import Host, Port, Since, Until
@@ -142,7 +143,9 @@ def report(
         )
     if table is not None:
         found = library.report_table(of, table, where=where, sort=sort, progress=progress)
-        typer.echo(found.write_csv(), nl=False)
+        from rexmit.webpage.columns import shown_texts
+
+        outputs.lines(shown_texts(found).write_csv())
         return
     made = library.report(
         of,

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from rexmit import outputs
 from rexmit.cli import completion
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
@@ -134,7 +135,7 @@ def run(
         capture=capture,
     )
     for line in prepared.left_out:
-        typer.echo(f"rexmit: {line}", err=True)
+        outputs.say(f"rexmit: {line}")
     campaign = prepared.campaign
     try:
         meta = prepared.run()
@@ -144,7 +145,7 @@ def run(
         stopped.hint = f"to go on: {prepared.again}"
         raise
     if campaign.was_complete:
-        typer.echo(f"{prepared.out} is complete already: nothing to do", err=True)
+        outputs.say(f"{prepared.out} is complete already: nothing to do")
     _report(prepared.out, meta, as_json=as_json)
     if html is not None and meta["transfers"]:
         from rexmit.library.opened import open_run
@@ -158,25 +159,25 @@ def _report(out: Path, meta: dict[str, Any], *, as_json: bool) -> None:
     """Say what there is now: one JSON object on standard output, or words."""
     import json
 
-    from rexmit import outputs
+    from rexmit import escaping
     from rexmit.wording import duration
 
     if as_json:
-        typer.echo(json.dumps({"run": str(out), **meta}, ensure_ascii=False))
+        outputs.lines(json.dumps({"run": str(out), **meta}, ensure_ascii=False))
         return
-    folder = outputs.shell_word(str(out))
+    folder = escaping.shell_word(str(out))
     failed = meta["failed_cells"]
     virtual, real = duration(meta["virtual_s"]), duration(meta["wall_s"])
-    typer.echo(f"{out}: {meta['transfers']:,} transfers, {virtual} of virtual time in {real}")
+    outputs.line(f"{out}: {meta['transfers']:,} transfers, {virtual} of virtual time in {real}")
     if failed:
         by_message: dict[str, list[dict[str, Any]]] = {}
         for cell in failed:
             by_message.setdefault(cell["message"], []).append(cell)
         for message, cells in by_message.items():
             more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
-            typer.echo(f"failed: {cells[0]['label']}{more}: {message}")
+            outputs.line(f"failed: {cells[0]['label']}{more}: {message}")
             for line in cells[0]["console_tail"]:
-                typer.echo(f"  | {line}")
-        typer.echo(f"to try the failed cells again: {meta['command']} --out {folder}")
+                outputs.line(f"  | {line}")
+        outputs.line(f"to try the failed cells again: {meta['command']} --out {folder}")
     if meta["transfers"]:
-        typer.echo(f"tables: rexmit show {folder}    figures: rexmit plot {folder}")
+        outputs.line(f"tables: rexmit show {folder}    figures: rexmit plot {folder}")

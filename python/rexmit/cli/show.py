@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rexmit import outputs
 from rexmit.cli.as_json import print_json
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
@@ -371,4 +372,4 @@ def _draw(opened: AnyFlow, asked: _Flow) -> None:
         from rexmit.present.figures.save import save
 
         for path in save(draw_flow(opened, at=asked.at, as_ladder=asked.ladder), asked.figures):
-            typer.echo(path, err=asked.as_json)
+            outputs.line(path, err=asked.as_json)

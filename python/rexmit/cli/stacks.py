@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rexmit import outputs
 from rexmit.cli import completion
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def _list(pages: list[StackPage], json_output: bool) -> None:
         return
     width = max(len(page.name) for page in pages)
     for page in pages:
-        typer.echo(f"{page.name:<{width}}  {page.about}")
+        outputs.line(f"{page.name:<{width}}  {page.about}")
 
 
 def _show(page: StackPage, json_output: bool) -> None:
@@ -71,9 +72,8 @@ def _show(page: StackPage, json_output: bool) -> None:
         return
     from rich.table import Table
 
-    from rexmit import outputs
-
-    typer.echo(f"{page.name}: {page.about}\n")
+    outputs.line(f"{page.name}: {page.about}")
+    outputs.line("")
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("Setting", no_wrap=True)
     table.add_column("Value", no_wrap=True)
@@ -90,4 +90,4 @@ def _show(page: StackPage, json_output: bool) -> None:
 def _print_json(what: object) -> None:
     import json
 
-    typer.echo(json.dumps(what, indent=2))
+    outputs.lines(json.dumps(what, indent=2))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
+from rexmit import outputs
 from rexmit.cli.as_json import print_json
 from rexmit.cli.trace_analysis import traces
 
@@ -41,7 +40,7 @@ def print_study_of(
         found, missing = find(captures)
         each = [[capture] for capture in found]
         for line in missing:
-            typer.echo(f"rexmit: {line}", err=True)
+            outputs.say(f"rexmit: {line}")
         made = study(
             traces(
                 each,
@@ -72,9 +71,9 @@ def print_study_of(
             shown.print()
             print_claims(made.claims, shown, SOURCE)
         for path in paths:
-            typer.echo(path)
+            outputs.line(path)
         if out is None:
-            typer.echo("figures: --out DIR")
+            outputs.line("figures: --out DIR")
             return
         for why in made.missing:
-            typer.echo(f"not drawn: {why}")
+            outputs.line(f"not drawn: {why}")

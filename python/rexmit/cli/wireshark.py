@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rexmit import outputs
 from rexmit.errors import EXIT_OK
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def _print_colorfilters(wanted: bool) -> None:
     if wanted:
         from rexmit.library.annotate import colorfilters
 
-        typer.echo(colorfilters(), nl=False)
+        outputs.lines(colorfilters())
         raise typer.Exit(EXIT_OK)
 
 
@@ -79,7 +80,6 @@ def write_annotated(made: Trace, captures: Sequence[Capture], out: Path) -> None
     """Writes the copy with comments, and says what is in it on standard error."""
     import sys
 
-    from rexmit import outputs
     from rexmit.progress import for_stream
     from rexmit.tracing.annotate.words import summary
     from rexmit.tracing.annotate.write import annotate

@@ -124,7 +124,7 @@ def find_pair(matched: Matched, text: str) -> tuple[Pair, int | None]:
     hint = [f"{pair.a.number}: {pair.label}" for pair in (found or matched.pairs)[:12]]
     raise UserError(
         told if found and names else f"{where}: no such cell in both runs",
-        "\n".join(["choose one by its number in A:", *hint]),
+        ["choose one by its number in A:", *hint],
         usage=True,
     )
 

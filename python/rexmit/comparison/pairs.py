@@ -122,7 +122,7 @@ def match(a: Run, b: Run, selection: Selection) -> Matched:
     if not pairs:
         raise UserError(
             f"{a.path} and {b.path} have no cell in common",
-            "\n".join([_described(a, in_a, told), _described(b, in_b, told), _remedy(selection)]),
+            [_described(a, in_a, told), _described(b, in_b, told), _remedy(selection)],
             usage=True,
         )
     return Matched(tuple(pairs), tuple(only_a), tuple(only_b))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console
-from rich.text import Text
 
 from rexmit.comparison.compare import CellDiff, Comparison
 from rexmit.comparison.gate import Trip
 from rexmit.comparison.measures import COUNTS, ESTIMATES, TIMES, Difference
 from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say
+from rexmit.present.text import Text
 from rexmit.wording import NONE, count, seconds, signed_percent, signed_seconds
 
 #: So many lines a table has unless all are asked for; so many names a sentence.

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
-from rich.text import Text
 
 from rexmit.analysis.runner import runner
 from rexmit.comparison.beside import Row, parting_row, window
@@ -14,6 +13,7 @@ from rexmit.comparison.packets import Compared, Parting, at_server
 from rexmit.ladder.steps import Step
 from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import is_unicode, say
+from rexmit.present.text import Text
 from rexmit.store.open_run import Run
 from rexmit.wording import count
 

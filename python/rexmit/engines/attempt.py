@@ -91,8 +91,7 @@ class Attempt:
     def _why(self) -> str:
         guest = self._guest
         if guest.exit_status == NO_SANDBOX:
-            said = "\n".join(guest.errors())
-            raise UserError("the kernel's sandbox could not be made", said or None)
+            raise UserError("the kernel's sandbox could not be made", guest.errors())
         if not self._health.kernel_runs and guest.fault is None:
             raise UserError(f"{guest.how_it_ended()} before it ran anything", _tail(guest))
         return f"{guest.how_it_ended()}; it was busy with: {guest.doing}"
@@ -116,5 +115,5 @@ class Attempt:
             self._intake.take(event)
 
 
-def _tail(guest: GuestBoot) -> str:
-    return "\n".join(guest.console_tail()) or "its console is empty"
+def _tail(guest: GuestBoot) -> list[str]:
+    return guest.console_tail() or ["its console is empty"]

@@ -135,8 +135,8 @@ def execute(
                 hang_limit_s=hang_limit_s,
             )
         except GuestDiedError as error:
-            lines = "\n".join(error.console_tail)
-            raise UserError(str(error), f"the kernel's last lines:\n{lines}") from None
+            hint = ["the kernel's last lines:", *error.console_tail]
+            raise UserError(str(error), hint) from None
         finally:
             if keep is not None:
                 boot.kill()

@@ -48,7 +48,7 @@ def has(
         with GuestBoot(options, plan, guest=engine.guest) as boot:
             watch(boot, on_event=take, hang_limit_s=_HANG_LIMIT_S)
     except GuestDiedError as error:
-        raise UserError(str(error), "\n".join(error.console_tail[-4:]) or None) from None
+        raise UserError(str(error), error.console_tail[-4:]) from None
     if not told:
         raise UserError(
             f"the kernel {engine.kernel.name} does not say what it has", "build the guest again"

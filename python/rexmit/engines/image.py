@@ -144,7 +144,7 @@ def _keep(
             state = boot.channel.path(".") / "state"
             if not boot.ended or boot.exit_status or not state.is_file():
                 how = boot.how_it_ended() if boot.ended else f"still at it after {BOOT_LIMIT_S:g} s"
-                tail = "\n".join(boot.console_tail()) or "its console is empty"
+                tail = boot.console_tail() or "its console is empty"
                 raise UserError(f"the kernel image {kernel.name} does not boot: {how}", tail)
             copy_file(state, out / "state")
         inner_folder(folder.parent)

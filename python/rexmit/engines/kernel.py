@@ -177,8 +177,8 @@ class KernelEngine:
             return None
         return Lack(
             f"the kernel {self.kernel.name} was built without it",
-            f"CONFIG_MPTCP is not set in {file}\n"
-            f"Name a kernel that has it with {argument('kernel')} (rexmit kernel list, "
+            f"CONFIG_MPTCP is not set in {file}; "
+            f"name a kernel that has it with {argument('kernel')} (rexmit kernel list, "
             "rexmit kernel build)",
         )
 

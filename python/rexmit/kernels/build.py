@@ -345,7 +345,7 @@ class _Make:
         ]
         raise UserError(
             f"building Linux {self._order.version} failed (make ended with status {status})",
-            "\n".join([*lines, f"The whole log: {kept}"]),
+            [*lines, f"The whole log: {kept}"],
         )
 
 

@@ -41,8 +41,7 @@ def check(fragment: str, tree: Path) -> list[str]:
         ]
         raise UserError(
             f"the kernel's configuration refuses {len(refused)} of the options that rexmit needs",
-            "\n".join(lines)
-            + "\nUsually an option that it depends on is missing or has a new name.",
+            [*lines, "Usually an option that it depends on is missing or has a new name."],
         )
     return sorted(wrong)
 

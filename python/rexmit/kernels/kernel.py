@@ -8,7 +8,7 @@ from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
-from rexmit import outputs
+from rexmit import escaping
 from rexmit.errors import UserError
 from rexmit.kernels import recipe
 from rexmit.store.files import write_text
@@ -99,13 +99,13 @@ class Kernel:
         """The command that builds it again. A patch of the user's own goes by its name there."""
         kind, _, path = self.source.partition(" ")
         if kind == "image":
-            return outputs.shell(["rexmit", "kernel", "add", path, "--name", self.name])
+            return escaping.shell(["rexmit", "kernel", "add", path, "--name", self.name])
         words = ["rexmit", "kernel", "build", self.series if kind == "debian" else path]
         if self.hz != recipe.DEFAULT_HZ:
             words += ["--hz", str(self.hz)]
         for patch in self.patches:
             words += ["--patch", patch]
-        return outputs.shell(words)
+        return escaping.shell(words)
 
     def as_json(self) -> dict[str, Any]:
         """What `kernel.json` holds, and the path."""
@@ -159,4 +159,4 @@ def save(kernel: Kernel, folder: Path) -> None:
 def printable(text: str, most: int = 100) -> str:
     """Text of somebody else's, such as a file name, for a line on a terminal."""
     cut = text if len(text) <= most else text[: most - 1] + "…"
-    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in cut)
+    return escaping.shown(cut)

@@ -30,7 +30,7 @@ def find(spec: str | None = None) -> Kernel:
             what = "Take it over, or build it again"
         raise UserError(
             f"kernel {kernel.name} is {fault}",
-            f"{what}: {kernel.build_command}\nIt lies in {kernel.folder}",
+            [f"{what}: {kernel.build_command}", f"It lies in {kernel.folder}"],
         )
     return kernel
 
@@ -62,7 +62,7 @@ def _meant(spec: str | None) -> Kernel:
             ]
         )
         why = "was built with other options or patches" if meant else "is not built"
-        raise UserError(f"kernel {wanted} {why}", f"Build it: {command}\n{_listing(present)}")
+        raise UserError(f"kernel {wanted} {why}", [f"Build it: {command}", *_listing(present)])
     matches = [k for k in present if k.name == wanted] or [
         k for k in present if k.name.startswith(wanted) or k.hash.startswith(wanted)
     ]
@@ -72,8 +72,11 @@ def _meant(spec: str | None) -> Kernel:
         raise UserError(f"kernel {wanted} may be several", _listing(matches))
     raise UserError(
         f"there is no kernel {wanted}",
-        f"{_listing(present)}\nBuild one: rexmit kernel build 6.1|6.12|FOLDER|TARBALL\n"
-        "or add an image: rexmit kernel add FILE",
+        [
+            *_listing(present),
+            "Build one: rexmit kernel build 6.1|6.12|FOLDER|TARBALL",
+            "or add an image: rexmit kernel add FILE",
+        ],
     )
 
 
@@ -97,7 +100,7 @@ def _check_patches(wanted: str, series: str, names: list[str], present: list[Ker
             )
 
 
-def _listing(found: list[Kernel]) -> str:
+def _listing(found: list[Kernel]) -> list[str]:
     if not found:
-        return "No kernel is built."
-    return "\n".join(["There are:", *(f"  {kernel.name}" for kernel in found)])
+        return ["No kernel is built."]
+    return ["There are:", *(f"  {kernel.name}" for kernel in found)]

@@ -9,7 +9,6 @@ from typing import Final
 
 from rexmit.errors import UserError
 from rexmit.kernels.confine import Confinement, Result
-from rexmit.kernels.kernel import printable
 from rexmit.kernels.recipe import Patch
 from rexmit.kernels.within import files_within, read_within
 
@@ -42,13 +41,14 @@ def apply(patch: Patch, tree: Path, version: str, confinement: Confinement) -> s
     if done.status == 0:
         return f"{patch.name}: applied, with other lines around it" if "fuzz" in done.text else ""
     parts = [
-        f"{printable(name.removesuffix('.rej'))}:\n{text.rstrip()}"
+        line
         for name in sorted(files_within(tree))
         if name.endswith(".rej") and (text := read_within(tree / name, _MOST_SHOWN))
+        for line in (f"{name.removesuffix('.rej')}:", *text.rstrip().split("\n"))
     ]
     raise UserError(
         f"patch {patch.path} does not apply to Linux {version}",
-        "\n".join(parts) or done.text.strip(),
+        parts or done.text.strip().split("\n"),
     )
 
 

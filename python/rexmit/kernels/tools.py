@@ -41,18 +41,18 @@ def compiler() -> str:
     done = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=False)
     said = done.stdout.partition("\n")[0]
     if done.returncode or not said:
-        raise UserError(f"gcc --version failed (status {done.returncode})", done.stderr or None)
+        raise UserError(
+            f"gcc --version failed (status {done.returncode})", done.stderr.splitlines()
+        )
     return said
 
 
 def name_package(package: str) -> None:
     """Raise UserError that says how to install a missing Debian package."""
-    ours = ""
-    if _may_install():
-        ours = "\nor let this command do it: --install"
+    ours = ["or let this command do it: --install"] if _may_install() else []
     raise UserError(
         f"the Debian package {package} is not installed",
-        f"Install it: sudo apt-get install --no-install-recommends {package}{ours}",
+        [f"Install it: sudo apt-get install --no-install-recommends {package}", *ours],
     )
 
 
@@ -72,8 +72,11 @@ def install_package(package: str, *, tell: Callable[[str], object]) -> None:
         if done.returncode:
             raise UserError(
                 f"the Debian package {package} cannot be installed",
-                f"apt-get says:\n{done.stdout.strip()}\nAny kernel source will do as well: "
-                "rexmit kernel build FOLDER|TARBALL",
+                [
+                    "apt-get says:",
+                    *done.stdout.strip().split("\n"),
+                    "Any kernel source will do as well: rexmit kernel build FOLDER|TARBALL",
+                ],
             )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rexmit import outputs
+from rexmit import escaping
 from rexmit.analysis.axes import Group, groups, with_axes
 from rexmit.errors import UserError, argument
 from rexmit.ladder.match import match
@@ -42,7 +42,7 @@ def captures(run: Run, number: int) -> tuple[Path, Path]:
     server, client = (run.path / "captures" / f"{name}.{host}.pcapng" for host in ("h1", "h2"))
     missing = [file for file in (server, client) if not file.is_file()]
     if missing:
-        raise _without(run, number, "".join(f"\n{file} is not there" for file in missing))
+        raise _without(run, number, [f"{file} is not there" for file in missing])
     return server, client
 
 
@@ -73,13 +73,15 @@ def group_of(run: Run, number: int) -> Group:
     return next(group for group in groups(frame) if here.filter(group.filter()).height)
 
 
-def _without(run: Run, number: int, missing: str) -> UserError:
+def _without(run: Run, number: int, missing: list[str]) -> UserError:
     if (run.path / "captures").is_dir():
-        return UserError(f"{run.path}: no capture of flow {number}", f"repeat the run{missing}")
+        return UserError(f"{run.path}: no capture of flow {number}", ["repeat the run", *missing])
     command = run.command or "rexmit run SCENARIO"
-    folder = outputs.shell_word(f"{run.path}-captured")
+    folder = escaping.shell_word(f"{run.path}-captured")
     return UserError(
         f"{run.path}: the run kept no captures, so flow {number} cannot be shown",
-        f"repeat it with {argument('capture')}, into another folder:\n"
-        f"  {command} --capture --out {folder}",
+        [
+            f"repeat it with {argument('capture')}, into another folder:",
+            f"  {command} --capture --out {folder}",
+        ],
     )

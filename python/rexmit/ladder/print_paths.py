@@ -7,7 +7,6 @@ from typing import Any
 
 from matplotlib.figure import Figure as Canvas
 from rich.console import Console
-from rich.text import Text
 
 from rexmit.ladder.draw import Panel, draw_ladders
 from rexmit.ladder.elide import Gap, elide
@@ -24,6 +23,7 @@ from rexmit.ladder.render import (
 )
 from rexmit.ladder.steps import Step
 from rexmit.present.terminal import is_unicode, say
+from rexmit.present.text import Text
 
 #: Columns of an arrow.
 _ARROW = 40

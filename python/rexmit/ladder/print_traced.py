@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
-from rich.text import Text
 
 from rexmit.ladder.elide import Entry, Gap, Silence, elide
 from rexmit.ladder.render import (
@@ -21,6 +20,7 @@ from rexmit.ladder.render import (
 from rexmit.ladder.steps import Step
 from rexmit.ladder.traced import Traced, retransmission_words
 from rexmit.present.terminal import is_unicode, say
+from rexmit.present.text import Text
 from rexmit.store.trace_schema import SIDES
 from rexmit.tracing.sender_words import in_words
 from rexmit.wording import count

@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rich.console import Console
-from rich.text import Text
 
 from rexmit.ladder.elide import Gap, Silence, elide
 from rexmit.ladder.flow import Flow
 from rexmit.ladder.steps import Step
 from rexmit.present.terminal import is_unicode, say
+from rexmit.present.text import Text
 from rexmit.wording import count, seconds
 
 #: Columns of a time (up to 99999.999), of an arrow, and of the numbers at the end of a line.

@@ -76,7 +76,8 @@ def opened(run: RunOrFolder) -> Run:
     try:
         return open_run(Path(run))
     except UserError as error:
-        raise UserError(error.what, error.hint, usage=True) from None
+        error.usage = True
+        raise
 
 
 def checked(metrics: Iterable[str]) -> list[str]:

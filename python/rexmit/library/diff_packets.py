@@ -47,7 +47,8 @@ def diff_packets(
     try:
         return compare_packets(one, other, pair, repetition, within, without)
     except UserError as error:
-        raise UserError(error.what, error.hint, usage=True) from None
+        error.usage = True
+        raise
 
 
 def draw_packets(compared: Compared, a: Run, b: Run, *, every_packet: bool = False) -> Figure:

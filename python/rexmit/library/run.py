@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rexmit import outputs
+from rexmit import escaping
 from rexmit import stacks as of_model
 from rexmit.campaign.identity import digest, identity
 from rexmit.campaign.runner import Campaign, Request
@@ -99,7 +99,7 @@ class Prepared:
     @property
     def again(self) -> str:
         """The command that goes on where the run stopped."""
-        return f"{self.campaign.request.command} --out {outputs.shell_word(str(self.out))}"
+        return f"{self.campaign.request.command} --out {escaping.shell_word(str(self.out))}"
 
     def run(self) -> dict[str, Any]:
         """Runs what is left of it; run.json as it stands then. Raises UserError."""
@@ -154,7 +154,7 @@ def prepare(
         name=name,
         scenario=loaded,
         out=out or Path("runs") / f"{name}-{loaded.seed}-{engine.slug}-{mark}",
-        command=outputs.shell(words),
+        command=escaping.shell(words),
         version=version(),
         jobs=jobs or len(cores()),
         capture=capture,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from rexmit import _core, outputs
+from rexmit import _core, escaping
 from rexmit.errors import UserError, argument, by_caller
 from rexmit.library.ranges import part, whole, workers
 from rexmit.progress import Hear, Progress, heard
@@ -200,4 +200,4 @@ def _command(order: maker.Order, mix: str) -> str:
         *("--snaplen", str(order.snaplen), "--format", order.format),
         *(("--kinds", ",".join(order.kinds)) if order.kinds else ()),
     ]
-    return outputs.shell(words)
+    return escaping.shell(words)

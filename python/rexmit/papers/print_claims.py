@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.text import Text
 
 from rexmit.analysis.runner import Runner, column_heads
 from rexmit.papers.claim import Claim, Source
 from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say
+from rexmit.present.text import Text
 
 _WORDS = {True: "holds", False: "no", None: "-"}
 _STYLES = {True: "", False: "yellow", None: "dim"}
@@ -31,8 +31,8 @@ def print_claims(claims: tuple[Claim, ...], console: Console, source: Source) ->
         Line(
             (
                 _WORDS[claim.holds],
-                "\n".join(textwrap.wrap(claim.words, claimed)),
-                "\n".join(textwrap.wrap(claim.measured, room)),
+                tuple(textwrap.wrap(claim.words, claimed)),
+                tuple(textwrap.wrap(claim.measured, room)),
             ),
             _STYLES[claim.holds],
         )

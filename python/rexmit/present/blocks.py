@@ -9,8 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import rich.text
 from rich.console import Console
-from rich.text import Text
+
+from rexmit.escaping import shown
+from rexmit.present.text import Text
 
 _WIDE: Final = 10_000
 """A page wraps by itself."""
@@ -64,13 +67,13 @@ class Recorder(Console):
     def print(self, *objects: Any, style: Any = None, **_options: Any) -> None:  # noqa: ANN401 - as Rich's
         """Keep a paragraph; an empty line says nothing here."""
         for one in objects:
-            text = one if isinstance(one, Text) else Text(str(one), str(style or ""))
+            text = one if isinstance(one, rich.text.Text) else Text(str(one), str(style or ""))
             if text.plain.strip():
                 self.blocks.append(Paragraph(text.plain, _look_of(text)))
 
     def facts(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Keep labelled facts."""
-        if kept := tuple(pairs):
+        if kept := tuple((shown(label), shown(text)) for label, text in pairs):
             self.blocks.append(Facts(kept))
 
     def grid(self, heads: Sequence[str], right: Sequence[bool], rows: Iterable[Row]) -> None:
@@ -88,6 +91,6 @@ def look(style: object) -> str:
     return "dim" if "dim" in words else ""
 
 
-def _look_of(text: Text) -> str:
+def _look_of(text: rich.text.Text) -> str:
     spans = [look(span.style) for span in text.spans]
     return look(text.style) or ("warning" if "warning" in spans else "")

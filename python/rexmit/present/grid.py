@@ -12,15 +12,18 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 from rich.console import Console
 from rich.style import StyleType
-from rich.text import Text
 
+from rexmit.escaping import shown
 from rexmit.present.blocks import Recorder, Row, look
 from rexmit.present.terminal import is_unicode
+from rexmit.present.text import Text
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column; `least` is the width it has at any rate, `before` the blanks left of it."""
+    """A column; `least` is the width it has at any rate, `before` the blanks left of it. A `head`
+    may have several lines; names in it are `shown`.
+    """
 
     head: str = ""
     right: bool = False
@@ -28,13 +31,17 @@ class Column:
     before: int = 1
 
 
+Cell = str | tuple[str, ...]
+"""What stands in a column of a row: a line, or several."""
+
+
 @dataclass(frozen=True)
 class Line:
-    """A row of the table; a text may have several lines. Without texts an empty row. One that goes
-    `across` is a heading: no column is widened for it.
+    """A row of the table. Without texts an empty row. One that goes `across` is a heading: no
+    column is widened for it.
     """
 
-    texts: tuple[str, ...] = ()
+    texts: tuple[Cell, ...] = ()
     style: StyleType = ""
     across: bool = False
 
@@ -48,28 +55,40 @@ def width(columns: Sequence[Column], lines: Iterable[Line]) -> int:
 def print_grid(columns: Sequence[Column], lines: Sequence[Line], console: Console) -> None:
     """Nothing is cut off: a table too wide for the terminal is written wide."""
     if isinstance(console, Recorder):
-        rows = (Row(line.texts, look(line.style), line.across) for line in lines)
+        rows = (
+            Row(tuple(map("\n".join, _cells(line))), look(line.style), line.across)
+            for line in lines
+        )
         console.grid([c.head for c in columns], [c.right for c in columns], rows)
         return
     widths = _widths(columns, lines)
-    heads = [column.head.split("\n") for column in columns]
-    for texts in _level(heads, bottom=True):
+    for texts in _level(_heads(columns), bottom=True):
         _print(texts, columns, widths, "bold", console)
     rule = "─" if is_unicode(console.encoding) else "-"
     console.print(rule * width(columns, lines), style="dim", soft_wrap=True)
     for line in lines:
-        for texts in _level([text.split("\n") for text in line.texts] or [[""]]):
+        for texts in _level(_cells(line) or [[""]]):
             _print(texts, columns, widths, line.style, console)
 
 
 def _widths(columns: Sequence[Column], lines: Iterable[Line]) -> list[int]:
-    widths = [max(c.least, *(cell_len(part) for part in c.head.split("\n"))) for c in columns]
+    heads = _heads(columns)
+    widths = [max(c.least, *map(cell_len, head)) for c, head in zip(columns, heads, strict=True)]
     for line in lines:
         if line.across:
             continue
-        for i, text in enumerate(line.texts):
-            widths[i] = max(widths[i], *(cell_len(part) for part in text.split("\n")))
+        for i, cell in enumerate(_cells(line)):
+            widths[i] = max(widths[i], *map(cell_len, cell))
     return widths
+
+
+def _heads(columns: Iterable[Column]) -> list[list[str]]:
+    return [list(map(shown, column.head.split("\n"))) for column in columns]
+
+
+def _cells(line: Line) -> list[list[str]]:
+    """The lines of each cell, as they are shown."""
+    return [list(map(shown, [cell] if isinstance(cell, str) else cell)) for cell in line.texts]
 
 
 def _level(cells: list[list[str]], *, bottom: bool = False) -> list[list[str]]:

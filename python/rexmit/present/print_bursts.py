@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from rich.console import Console
-from rich.text import Text
 
 from rexmit.analysis.bursts import Case, Cases
+from rexmit.escaping import shown
 from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say
+from rexmit.present.text import Text
 from rexmit.wording import NONE
 
 
@@ -25,7 +26,7 @@ def print_cases(
         title = f"{loss}: {name}" if name else loss
         say(console, Text(f"Completion of the last burst in seconds; {title}", "bold"))
         columns = [Column("one-way\ndelays, ms")]
-        columns += [Column(f"{config}\nmean  +- sd", before=3) for config in found.configs]
+        columns += [Column(f"{shown(config)}\nmean  +- sd", before=3) for config in found.configs]
         lines = []
         for network in found.networks:
             delays = "-".join(f"{delay:g}" for delay in found.delays_ms[network])
@@ -46,7 +47,7 @@ def _print_every(found: Cases, loss: str, console: Console) -> None:
     title = f"Completion of every burst in seconds, median, 99th percentile, longest; {loss}"
     say(console, Text(title, "bold"))
     columns = [Column("one-way\ndelays, ms")]
-    columns += [Column(f"{config}\nmedian 99% most", before=3) for config in found.configs]
+    columns += [Column(f"{shown(config)}\nmedian 99% most", before=3) for config in found.configs]
     lines = []
     for network in found.networks:
         delays = "-".join(f"{delay:g}" for delay in found.delays_ms[network])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.text import Text
 
 from rexmit.analysis.overview import FailedCell, Overview
 from rexmit.present.terminal import say
+from rexmit.present.text import Text
 from rexmit.wording import count, duration
 
 #: So many lines of a failed kernel's console are shown; run.json has them all.

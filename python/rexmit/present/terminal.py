@@ -6,13 +6,14 @@ import sys
 from collections.abc import Iterable
 from typing import Final
 
+import rich.text
 from rich.console import Console
 from rich.padding import Padding
 from rich.style import StyleType
-from rich.text import Text
 
 from rexmit import outputs
 from rexmit.present.blocks import Recorder
+from rexmit.present.text import Text
 
 _LABEL: Final = 16
 """So wide are the labels of facts."""
@@ -30,7 +31,9 @@ def is_unicode(encoding: str | None) -> bool:
     return (encoding or "").lower().replace("-", "").startswith("utf")
 
 
-def say(console: Console, text: str | Text, style: StyleType = "", indent: int = 2) -> None:
+def say(
+    console: Console, text: str | rich.text.Text, style: StyleType = "", indent: int = 2
+) -> None:
     """A sentence: on a terminal wrapped between words, what follows the first line indented; in a
     pipe or file one line, so that `grep` finds it whole.
     """

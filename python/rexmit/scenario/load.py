@@ -201,7 +201,7 @@ def _report(sources: Sources, problems: list[Problem]) -> UserError:
         for problem in problems
         for text in (line(problem), *((f"  {problem.remedy}",) if problem.remedy else ()))
     ]
-    return UserError(f"{sources.file}: {len(problems)} errors", "\n".join(lines), usage=usage)
+    return UserError(f"{sources.file}: {len(problems)} errors", lines, usage=usage)
 
 
 def _across(scenario: Scenario) -> Iterable[Problem]:

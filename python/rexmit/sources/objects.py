@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from datetime import timedelta
 from functools import lru_cache
 from os import environ
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from rexmit.addresses import S3
+from rexmit.errors import UserError
 from rexmit.sources import credentials
 from rexmit.sources.found import Found
 from rexmit.sources.meter import CONNECT_S, SILENT_S, Meter
@@ -20,6 +21,12 @@ from rexmit.sources.meter import CONNECT_S, SILENT_S, Meter
 if TYPE_CHECKING:
     from obstore import GetOptions, ObjectMeta
     from obstore.store import ObjectStore
+
+
+MOST_LISTED: Final = 1_000_000
+"""Objects that are looked through for a pattern: lists of a store that lies have no end."""
+
+_PAGE: Final = 1000
 
 
 class Objects:
@@ -30,6 +37,7 @@ class Objects:
     def __init__(self, address: str, tries: tuple[int, int]) -> None:
         """Raises UserError."""
         credentials.check(address)
+        self._address = f"{address}/"
         self._store = store(address, tries)
 
     def look(self, path: str) -> Found:
@@ -53,10 +61,18 @@ class Objects:
         return _found(given.meta), bytes(piece)
 
     def under(self, folder: str) -> Iterator[tuple[str, Found]]:
-        """Paths of all objects in a folder and below it, and what it says of each."""
+        """Paths of all objects in a folder and below it, and what it says of each. Raises
+        UserError where they do not end."""
         import obstore
 
-        for some in obstore.list(self._store, prefix=folder or None, chunk_size=1000):
+        for page, some in enumerate(
+            obstore.list(self._store, prefix=folder or None, chunk_size=_PAGE)
+        ):
+            if page * _PAGE >= MOST_LISTED:
+                raise UserError(
+                    f"{self._address}: the store lists more than {MOST_LISTED:,} objects",
+                    "name a folder of which only the last part is a pattern",
+                )
             yield from ((one["path"], _found(one)) for one in some)
 
     def close(self) -> None:

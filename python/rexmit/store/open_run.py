@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from rexmit import outputs
+from rexmit import escaping
 from rexmit.errors import UserError
 from rexmit.store import checked, digests, formats, older
 from rexmit.store.run_json import NAME, OtherFormatError, read_run
@@ -105,7 +105,7 @@ def _meta(path: Path) -> dict[str, Any] | None:
 def _again(path: Path, meta: dict[str, Any] | None) -> str:
     """The command that goes on with the run, or makes it again where it is."""
     command = (meta or {}).get("command") or "rexmit run SCENARIO"
-    return f"`{command} --out {outputs.shell_word(str(path))}`"
+    return f"`{command} --out {escaping.shell_word(str(path))}`"
 
 
 def _mended_by(path: Path, meta: dict[str, Any]) -> str:

@@ -19,6 +19,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Final
 
+from rexmit.addresses import SCHEMES
+from rexmit.errors import UserError
+
 _LONGEST_NAME: Final = 255
 """Bytes of a name, in the usual file systems."""
 
@@ -69,7 +72,14 @@ def _strange(path: Path) -> OSError:
 
 
 def named_folder(path: Path) -> None:
-    """Makes a folder that the user named, and those above it, unless it is there."""
+    """Makes a folder that the user named, and those above it, unless it is there.
+    Raises UserError for an address: as a name it is kept and shown, with its password.
+    """
+    scheme, colon, _ = str(path).partition(":/")
+    if colon and scheme.lower() in SCHEMES:
+        raise UserError(
+            f"{path} is an address, and results are kept on this machine", "name a folder"
+        )
     there = next(part for part in (path, *path.absolute().parents) if part.exists())
     if not there.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, f"{there} is no folder", str(path))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
 
 import polars as pl
 
@@ -12,12 +11,6 @@ from rexmit.store import checked, older
 from rexmit.store.older import ANALYSE
 from rexmit.store.schema import scan_table
 from rexmit.store.trace_schema import POINT_TABLES, TABLES
-
-_KEYS: Final = {
-    "connections": ("connection",),
-    "sides": ("connection", "direction"),
-}
-"""By table, what no two of its rows have in common: they are found by it."""
 
 
 def scan(folder: Path, table: str, format_: int) -> pl.LazyFrame:
@@ -41,18 +34,29 @@ def hold(folder: Path, format_: int, *, points: bool) -> None:
     for name, columns in tables.items():
         file = older.trace_file(folder, name, format_)
         checked.hold(scan(folder, name, format_), columns, file, ANALYSE)
-    rows = {name: scan(folder, name, format_) for name in _KEYS}
-    for name, key in _KEYS.items():
-        if _count(rows[name]) != _count(rows[name].unique(key)):
-            raise UserError(
-                f"{folder / name}.parquet: two rows have the same {', '.join(key)}", ANALYSE
-            )
-    both = _count(rows["connections"].join(rows["sides"], on="connection"))
-    if not both == _count(rows["sides"]) == 2 * _count(rows["connections"]):
+    _hold_keys(folder, format_)
+
+
+def _hold_keys(folder: Path, format_: int) -> None:
+    """Raises UserError where two rows have one connection, or a connection has not both sides."""
+    number, is_forward = pl.col("connection"), pl.col("direction") == "forward"
+    numbers = _sorted(scan(folder, "connections", format_), number)
+    # Sorted integers take a tenth of the time that sets of rows and a join take, and less memory.
+    sides = _sorted(scan(folder, "sides", format_), 2 * number + is_forward)
+    for name, keys, key in (
+        ("connections", numbers, "connection"),
+        ("sides", sides, "connection, direction"),
+    ):
+        if (keys.diff() == 0).any():
+            raise UserError(f"{folder / name}.parquet: two rows have the same {key}", ANALYSE)
+    if not (
+        sides.len() == 2 * numbers.len()
+        and all(sides.gather_every(2, of).equals(2 * numbers + of) for of in (0, 1))
+    ):
         raise UserError(
             f"{folder / 'sides.parquet'}: some connection has not both of its rows", ANALYSE
         )
 
 
-def _count(rows: pl.LazyFrame) -> int:
-    return int(rows.select(pl.len()).collect(engine="streaming").item())
+def _sorted(rows: pl.LazyFrame, key: pl.Expr) -> pl.Series:
+    return rows.select(key.alias("key")).collect(engine="streaming").to_series().sort()

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from rexmit import outputs
+from rexmit import escaping
 from rexmit.addresses import is_address
 from rexmit.tracing.source import Facts, Failure
 from rexmit.wording import count
@@ -49,7 +49,7 @@ def command(failure: Failure, captures: Sequence[str]) -> str:
     ends = f"host {failure.client} and host {failure.server}"
     ports = f"tcp port {failure.client_port} and tcp port {failure.server_port}"
     words = ["rexmit", "trace", *kept, "--filter", f"{ends} and {ports}"]
-    return outputs.shell([*words, "--annotate", "failed.pcapng"])
+    return escaping.shell([*words, "--annotate", "failed.pcapng"])
 
 
 def _is_kept(path: str) -> bool:

@@ -158,7 +158,7 @@ def _key(key: Key) -> pl.Expr:
     """The port of an end, or its address: `10.0.0.1:80`, `[fd00::1]:80`."""
     port = pl.col("own").str.extract(r":(\d+)$")
     host = pl.col("own").str.extract(r"^\[?(.*?)\]?:\d+$")
-    return (port if key == "port" else host).alias("key")
+    return (port if key == "port" else host).fill_null(pl.col("own")).alias("key")
 
 
 def _prefixes(addresses: pl.Series) -> pl.Series:
@@ -169,5 +169,8 @@ def _prefixes(addresses: pl.Series) -> pl.Series:
 
 
 def _prefix(address: str) -> str:
-    bits = _PREFIX_BITS[ipaddress.ip_address(address).version]
+    try:
+        bits = _PREFIX_BITS[ipaddress.ip_address(address).version]
+    except ValueError:
+        return address  # A folder may hold any text.
     return str(ipaddress.ip_network(f"{address}/{bits}", strict=False))

@@ -15,7 +15,7 @@ from dataclasses import replace as with_changes
 from pathlib import Path
 from typing import Any, Final
 
-from rexmit import _core, outputs
+from rexmit import _core, escaping
 from rexmit.cluster import Call, Cluster, LostError, Where, address_of, open_cluster
 from rexmit.cluster.calls import program
 from rexmit.errors import UserError, argument
@@ -117,7 +117,7 @@ def run(
                     "captures": [str(capture) for capture in read.captures],
                     "files": [whole_name(capture) for capture in read.captures],
                     AS_READ: [one for one in as_read if one["name"] in names],
-                    "command": outputs.shell(words),
+                    "command": escaping.shell(words),
                     "wall_s": round(time.monotonic() - began, 3),
                 }
                 made = writer.finish(facts, meta, csv=csv)

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from rich.console import Console
-from rich.text import Text
 
-from rexmit import outputs
+from rexmit import escaping
 from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say, say_facts
+from rexmit.present.text import Text
 from rexmit.tracing import terms
 from rexmit.tracing.advice import Advice
 from rexmit.tracing.doubts import NOT_TCP, counts, unread, warnings
@@ -76,7 +76,7 @@ def print_page(
         if kept is not None:
             which = "one of them" if len(made.worst) > 1 else "the same"
             told = (
-                f"{which}, packet by packet: rexmit show {outputs.shell_word(str(kept))} --flow "
+                f"{which}, packet by packet: rexmit show {escaping.shell_word(str(kept))} --flow "
                 f"{made.worst[0].number}"
             )
             console.print(told, soft_wrap=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rich.console import Console
-from rich.text import Text
 
 from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say
+from rexmit.present.text import Text
 from rexmit.tracing.advice import Advice
 from rexmit.tracing.setting_words import in_words
 from rexmit.tracing.summary import Totals

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import signal
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace as with_changes
 from pathlib import Path
 
-from rexmit import outputs
+from rexmit import escaping, outputs
 from rexmit.interrupt import spared
 from rexmit.progress import Progress, Silent
 from rexmit.sources import STDIN, Capture, packed
@@ -95,7 +94,7 @@ def run(
         finally:
             told.close()
         facts = with_changes(facts, warnings=[*missing, *facts.warnings])
-        meta["command"] = outputs.shell(words)
+        meta["command"] = escaping.shell(words)
         meta["wall_s"] = round(time.monotonic() - began, 3)
         return writer.finish(facts, meta, csv=csv)
 
@@ -114,5 +113,5 @@ class PipesOwn:
         if number != signal.SIGINT or not self._left:
             return False
         self._left -= 1
-        print("rexmit: waiting for the pipe to end; Ctrl-C again to give up", file=sys.stderr)
+        outputs.say("rexmit: waiting for the pipe to end; Ctrl-C again to give up")
         return True

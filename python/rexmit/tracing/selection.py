@@ -119,7 +119,10 @@ def _ends(rows: pl.DataFrame, wanted: Wanted) -> pl.Series:
 
 
 def _inside(address: str, networks: Sequence[Network]) -> bool:
-    one = ipaddress.ip_address(address)
+    try:
+        one = ipaddress.ip_address(address)
+    except ValueError:
+        return False  # A folder may hold any text.
     return any(one in network for network in networks)
 
 

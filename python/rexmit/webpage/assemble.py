@@ -14,12 +14,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from rexmit import outputs
+from rexmit import escaping
 from rexmit.present.blocks import Block, Facts, Grid, Paragraph
 from rexmit.tracing.terms import COLOURS, ON_DARK, WORDS
 from rexmit.version import version
 from rexmit.webpage import scripts
-from rexmit.webpage.columns import packed
+from rexmit.webpage.columns import Lines, packed
 from rexmit.webpage.part import Part, Section, Table
 
 FORMAT: Final = 1
@@ -83,7 +83,7 @@ def _head(title: str) -> bytes:
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="referrer" content="no-referrer">',
         '<meta name="color-scheme" content="light dark">',
-        f"<title>{html.escape(outputs.shown(title))}</title>",
+        f"<title>{html.escape(escaping.shown(title))}</title>",
         f"<style>{scripts.styles()}</style>",
         "</head>",
         "<body>",
@@ -165,4 +165,9 @@ def _block(block: Block) -> dict[str, Any]:
         case Facts():
             return {"is": "facts", **asdict(block)}
         case Grid():
-            return {"is": "grid", **asdict(block)}
+            rows = [
+                {"texts": list(map(Lines, row.texts)), "look": row.look, "across": row.across}
+                for row in block.rows
+            ]
+            heads = list(map(Lines, block.heads))
+            return {"is": "grid", "heads": heads, "right": block.right, "rows": rows}

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from rexmit import outputs
+from rexmit import escaping
 
 _LEVEL: Final = 6
 """Of gzip: more takes three times as long for a hundredth of the size."""
@@ -49,10 +49,18 @@ def packed(tables: Mapping[str, pl.DataFrame], about: object = None) -> bytes:
     return gzip.compress(_aligned(start) + bytes(body), compresslevel=_LEVEL, mtime=0)
 
 
+class Lines(str):
+    """A text of several lines; what is in each of them is `shown`."""
+
+    __slots__ = ()
+
+
 def _plain(data: Any) -> Any:  # noqa: ANN401 - JSON
     """Plain data, its texts as they are to be shown."""
+    if isinstance(data, Lines):
+        return escaping.shown_lines(data)
     if isinstance(data, str):
-        return outputs.shown(data)
+        return escaping.shown(data)
     if isinstance(data, Mapping):
         return {key: _plain(value) for key, value in data.items()}
     return [_plain(one) for one in data] if isinstance(data, list | tuple) else data
@@ -92,11 +100,21 @@ def _numbers(series: pl.Series) -> Array:
     return series.cast(pl.Float64).to_numpy()
 
 
+def _shown(series: pl.Series) -> pl.Series:
+    if series.str.contains(f"[{escaping.HIDDEN}]").any():
+        return series.map_elements(escaping.shown, return_dtype=pl.String)
+    return series
+
+
+def shown_texts(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table with its texts as they are to be shown."""
+    return frame.with_columns(_shown(series) for series in frame if series.dtype == pl.String)
+
+
 def _texts(series: pl.Series, body: bytearray) -> dict[str, Any]:
     # An empty text says nothing, either.
     series = series.replace("", None)
-    if series.str.contains(f"[{outputs.HIDDEN}]").any():
-        series = series.map_elements(outputs.shown, return_dtype=pl.String)
+    series = _shown(series)
     values = series.unique(maintain_order=True).drop_nulls()
     if series.len() and values.len() * _FEW > series.len() and values.len() > 256:
         return _long_texts(series, body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable
 
-from rexmit import outputs
+from rexmit import escaping
 from rexmit.store.files import SCRATCH
 from rexmit.tracing.folder import META, Trace
 from rexmit.tracing.selection import Selection
@@ -13,7 +13,7 @@ from rexmit.tracing.selection import Selection
 
 def command(*words: object) -> str:
     """`rexmit …`, quoted where a shell needs it."""
-    return outputs.shell(["rexmit", *(str(word) for word in words)])
+    return escaping.shell(["rexmit", *(str(word) for word in words)])
 
 
 def place(trace: Trace) -> list[str]:

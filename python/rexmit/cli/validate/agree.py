@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rexmit import outputs
 from rexmit.cli import completion
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
@@ -158,15 +159,15 @@ def agree(
         )
     rates, about = found.rates, found.about
     if as_json:
-        typer.echo(json.dumps(found.as_json()))
+        outputs.lines(json.dumps(found.as_json()))
     else:
         for line in found.recorded.lines():
-            typer.echo(line)
+            outputs.line(line)
         for line in report.lines(
             rates, kernel=about.version, other=found.other, hz=about.hz, ticks=ticks
         ):
-            typer.echo(line)
-        typer.echo(f"kept in {found.folder}")
+            outputs.line(line)
+        outputs.line(f"kept in {found.folder}")
     write_page([found], html, as_json=as_json)
     if fail_under is not None and rates.share(rates.agreed) < fail_under:
         raise typer.Exit(EXIT_FAILED)
@@ -190,8 +191,8 @@ def _one(case: Path, kernel: str | None, stack: str | None, *, show: bool) -> in
 
     one = agree_case(case, kernel=kernel, stack=stack)
     if show:
-        typer.echo(one.case.scenario(one.case.name))
+        outputs.lines(one.case.scenario(one.case.name))
         for line in one.beside():
-            typer.echo(line)
-    typer.echo(f"{one.case.name}: {one.words}")
+            outputs.line(line)
+    outputs.line(f"{one.case.name}: {one.words}")
     return 0 if one.agrees else EXIT_FAILED

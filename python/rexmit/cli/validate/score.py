@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rexmit import outputs
 from rexmit.cli.as_json import print_json
 from rexmit.errors import EXIT_FAILED, UserError
 
@@ -138,7 +139,7 @@ def _draw(made: Report, path: Path) -> None:
             usage=True,
         )
     save(draw_score(made), [path])
-    typer.echo(f"wrote {path}", err=True)
+    outputs.say(f"wrote {path}")
 
 
 def _scored(
@@ -155,7 +156,6 @@ def _scored(
 
     from rich.status import Status
 
-    from rexmit import outputs
     from rexmit.library.score import score
 
     if not sys.stderr.isatty():

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rexmit import outputs
 from rexmit.cli import completion
 from rexmit.cli.limits import ClusterCa, ClusterCert, ClusterKey, OnCluster, on_cluster
 
@@ -140,7 +141,7 @@ def sensitivity(
             progress=progress,
         )
         if as_json:
-            typer.echo(json.dumps(asdict(found)))
+            outputs.lines(json.dumps(asdict(found)))
         else:
             print_nearest(found, console())
         return
@@ -155,6 +156,6 @@ def sensitivity(
         progress=progress,
     )
     if as_json:
-        typer.echo(json.dumps(asdict(table)))
+        outputs.lines(json.dumps(asdict(table)))
         return
     print_sensitivity(table, console())

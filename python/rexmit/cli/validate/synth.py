@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rexmit import outputs
 from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import UserError
 
@@ -117,7 +118,7 @@ def synth(
     )
     made = prepared.make(for_stream(sys.stderr, "connections"))
     if json_output:
-        typer.echo(json.dumps({"folder": str(prepared.folder), "parts": made}))
+        outputs.lines(json.dumps({"folder": str(prepared.folder), "parts": made}))
     else:
         _tell(made, prepared.folder)
 
@@ -146,21 +147,21 @@ def _list(json_output: bool) -> None:
 
     mixes, kinds = synth_mixes(), synth_kinds()
     if json_output:
-        typer.echo(json.dumps({"mixes": mixes, "kinds": kinds}, indent=2))
+        outputs.lines(json.dumps({"mixes": mixes, "kinds": kinds}, indent=2))
         return
     width = max(len(name) for name in (*mixes, *kinds))
     for head, abouts in (("mixes:", mixes), ("kinds:", kinds)):
-        typer.echo(head)
+        outputs.line(head)
         for name, about in abouts.items():
-            typer.echo(f"  {name:<{width}}  {about}")
+            outputs.line(f"  {name:<{width}}  {about}")
 
 
 def _tell(made: Made, folder: Path) -> None:
     for part, counts in made.items():
         seen = ", ".join(f"{count:,} at {point}" for point, count in counts["packets"].items())
-        typer.echo(
+        outputs.line(
             f"{part}: {counts['connections']:,} connections, "
             f"{counts['retransmissions']:,} retransmissions; "
             f"packets: {seen or 'not captured'}"
         )
-    typer.echo(f"kept in {folder}")
+    outputs.line(f"kept in {folder}")

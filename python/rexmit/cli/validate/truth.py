@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rexmit import outputs
 from rexmit.cli import completion
 from rexmit.cli.limits import MOST_JOBS, ClusterCa, ClusterCert, ClusterKey, OnCluster, on_cluster
 
@@ -102,11 +103,11 @@ def truth(
         raise
     seconds = round(time.monotonic() - began, 1)
     if as_json:
-        typer.echo(json.dumps({"folder": str(folder), "seconds": seconds, **tally.as_json()}))
+        outputs.lines(json.dumps({"folder": str(folder), "seconds": seconds, **tally.as_json()}))
     else:
         for line in _lines(tally, seconds):
-            typer.echo(line)
-        typer.echo(f"kept in {folder}")
+            outputs.line(line)
+        outputs.line(f"kept in {folder}")
 
 
 def _lines(tally: Tally, seconds: float) -> list[str]:

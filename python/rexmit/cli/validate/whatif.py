@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rexmit import outputs
 from rexmit.cli import completion
 from rexmit.cli.limits import MOST_JOBS
 
@@ -86,6 +87,6 @@ def whatif(
         out=out,
     )
     if as_json:
-        typer.echo(json.dumps(asdict(made), indent=2))
+        outputs.lines(json.dumps(asdict(made), indent=2))
     else:
         print_errors(made.rows, console())

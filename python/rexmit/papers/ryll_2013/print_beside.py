@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.text import Text
 
 from rexmit.analysis.runner import column_heads
 from rexmit.papers.ryll_2013 import paper
@@ -12,6 +11,7 @@ from rexmit.papers.ryll_2013.table4 import MEASURES
 from rexmit.present.grid import Column, print_grid
 from rexmit.present.grid import Line as Row
 from rexmit.present.terminal import say
+from rexmit.present.text import Text
 from rexmit.wording import NONE, count, seconds, signed_percent
 
 

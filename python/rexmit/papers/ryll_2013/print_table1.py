@@ -6,12 +6,12 @@ import textwrap
 from itertools import groupby
 
 from rich.console import Console
-from rich.text import Text
 
 from rexmit.analysis.losses import numbers
 from rexmit.papers.ryll_2013.table1 import Row, Sequence, Table1
-from rexmit.present.grid import Column, Line, print_grid, width
+from rexmit.present.grid import Cell, Column, Line, print_grid, width
 from rexmit.present.terminal import is_unicode, say
+from rexmit.present.text import Text
 from rexmit.wording import NONE, count
 
 #: The less frequent sequences of a row are summed up beyond this many.
@@ -62,8 +62,8 @@ def _print_rows(rows: list[Row], console: Console) -> None:
     ]
     measured = len(columns) - 2
 
-    def line(row: Row, retransmissions: str) -> Line:
-        texts = [
+    def line(row: Row, retransmissions: Cell) -> Line:
+        texts: list[Cell] = [
             numbers(row.lost_segments),
             *([numbers(row.dropped_packets) or NONE] if apart else []),
             row.repair.losses,
@@ -76,7 +76,7 @@ def _print_rows(rows: list[Row], console: Console) -> None:
 
     others = width(columns, [line(row, "") for row in rows]) - len(columns[measured].head)
     room = max(console.width - others, len(columns[measured].head))
-    lines = [line(row, "\n".join(_retransmissions(row, arrow, room))) for row in rows]
+    lines = [line(row, tuple(_retransmissions(row, arrow, room))) for row in rows]
     print_grid(columns, lines, console)
 
 

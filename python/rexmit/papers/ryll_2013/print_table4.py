@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rich.console import Console
-from rich.text import Text
 
 from rexmit.analysis.cells import Cell
 from rexmit.analysis.leave_out import Reason
 from rexmit.analysis.losses import numbers
+from rexmit.escaping import shown
 from rexmit.papers.ryll_2013 import paper
 from rexmit.papers.ryll_2013.conditions import is_papers_network
 from rexmit.papers.ryll_2013.print_table4_by_setting import FEW, print_settings
 from rexmit.papers.ryll_2013.table4 import MEASURES, Beside, Block, Entry, Table4
 from rexmit.present.grid import Column, Line, print_grid, width
 from rexmit.present.terminal import say
+from rexmit.present.text import Text
 from rexmit.wording import NONE, count, seconds, signed_percent, signed_seconds
 
 #: Widths that the columns have at least: what a row is, a time, a percentage.
@@ -77,9 +78,9 @@ def heading(block: Block) -> str:
 def _grid(configs: list[str], sections: list[list[Row]]) -> tuple[list[Column], list[Line]]:
     rows = [row for section in sections for row in section]
     columns = [Column(least=_LABEL)]
-    texts: dict[str, list[str]] = {}
+    texts: dict[str, list[tuple[str, ...]]] = {}
     for config in configs:
-        head, *texts[config] = _column(config, [pairs[config] for _, pairs in rows])
+        head, texts[config] = _column(config, [pairs[config] for _, pairs in rows])
         columns.append(Column(head))
     lines: list[Line] = []
     for section in sections:
@@ -91,22 +92,23 @@ def _grid(configs: list[str], sections: list[list[Row]]) -> tuple[list[Column], 
     return columns, lines
 
 
-def _column(config: str, pairs: list[Pair]) -> list[str]:
+def _column(config: str, pairs: list[Pair]) -> tuple[str, list[tuple[str, ...]]]:
     """Head and texts of a configuration. What is no time (a count and what it counts) ends where
     the times end, or where the percentages end if that is too narrow for one of them.
     """
+    config = shown(config)
     wide = max(_TIME, len(config))
     whole = wide + 1 + _PERCENT
     counts = [part for time, _ in pairs for part in time.split("\n")]
     narrow = all(len(part) <= wide for part in counts)
-    made = [f"{config:>{wide}} {'':{_PERCENT}}"]
+    made = []
     for text, percent in pairs:
         if percent or narrow or _is_number(text):
             parts = [f"{part:>{wide}} {percent:>{_PERCENT}}" for part in text.split("\n")]
         else:
             parts = [f"{part:>{whole}}" for part in text.split("\n")]
-        made.append("\n".join(parts))
-    return made
+        made.append(tuple(parts))
+    return f"{config:>{wide}} {'':{_PERCENT}}", made
 
 
 def _is_number(text: str) -> bool:

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from itertools import groupby
 
 from rich.console import Console
-from rich.text import Text
 
+from rexmit.escaping import shown
 from rexmit.papers.ryll_2013.table4 import Block, Entry, Table4
 from rexmit.present.grid import Column, Line, print_grid, width
 from rexmit.present.terminal import say
+from rexmit.present.text import Text
 from rexmit.wording import seconds, signed_percent
 
 #: Up to so many settings have a block each.
@@ -72,9 +73,9 @@ def _grid(
     blocks: list[Block],
     configs: list[str],
 ) -> tuple[list[Column], list[Line]]:
-    columns = [Column(name)]
+    columns = [Column(shown(name))]
     for config in configs:
-        columns.append(Column(config, right=True, least=_TIME, before=2))
+        columns.append(Column(shown(config), right=True, least=_TIME, before=2))
         columns.append(Column(right=True, least=_PERCENT))
     lines = []
     for block in blocks:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from rich.console import Console
-from rich.text import Text
 
 from rexmit.papers.unc_2007.paper import TABLE_1, TABLE_2, TABLE_3, TABLE_4, TABLE_5
 from rexmit.papers.unc_2007.parameters import PARAMETERS, Inferred
 from rexmit.papers.unc_2007.tables import MOST_LOST, Tables
-from rexmit.present.grid import Column, Line, print_grid
+from rexmit.present.grid import Cell, Column, Line, print_grid
 from rexmit.present.terminal import say
+from rexmit.present.text import Text
 from rexmit.tracing import terms
 from rexmit.wording import NONE, duration
 
@@ -93,12 +93,12 @@ def _table_1(tables: Tables, console: Console) -> None:
     say(console, f"senders: {', '.join(counts)}", "dim")
 
 
-def _inferred(one: Inferred) -> str:
+def _inferred(one: Inferred) -> Cell:
     assumed = " or ".join(f"{value:g}" for value in one.assumed) or NONE
     text = f"{NONE if one.printed is None else f'{one.printed:g}'} / {assumed}"
     if one.median is None or one.low is None or one.high is None or one.low == one.high:
         return text
-    return f"{text}\n{one.median:.3g} ({one.low:.3g} to {one.high:.3g})"
+    return text, f"{one.median:.3g} ({one.low:.3g} to {one.high:.3g})"
 
 
 def _table_2(tables: Tables, console: Console) -> None:

@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator, MultipleLocator
 from rexmit.present.figures.plan import Figure
 from rexmit.present.figures.series import Series, offsets
 from rexmit.present.figures.style import Look, looks
-from rexmit.present.figures.words import folded, legend_below
+from rexmit.present.figures.words import folded, legend_below, plain
 
 #: Titles begin where the axes do, so far from the left end, in inches; some more for margins.
 _LEFT = 1.0
@@ -69,7 +69,7 @@ def _paper_marks(axes: Axes, figure: Figure, config: str, look: Look, shift: flo
 
 
 def _axes(canvas: Canvas, axes: Axes, figure: Figure) -> None:
-    axes.set_xlabel(figure.x.label)
+    axes.set_xlabel(plain(figure.x.label))
     axes.set_ylabel(_LABELS[figure.measure])
     _titles(canvas, axes, figure)
     low, high = figure.x.ends
@@ -82,7 +82,7 @@ def _axes(canvas: Canvas, axes: Axes, figure: Figure) -> None:
             axes.xaxis.set_minor_locator(MultipleLocator(1))
     else:
         places, labels = zip(*figure.x.ticks, strict=True)
-        axes.set_xticks(places, labels)
+        axes.set_xticks(places, list(map(plain, labels)))
     for place in figure.x.breaks:
         axes.axvline(place, color="#999999", linewidth=0.7, linestyle=(0, (2, 3)), zorder=1)
     axes.set_ylim(0, _top(figure))

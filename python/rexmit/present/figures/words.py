@@ -9,10 +9,18 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 from matplotlib.legend import Legend
 
+from rexmit.escaping import shown
+
 #: What stays free at both sides together, in inches.
 _MARGIN: Final = 0.3
 #: A legend of this height fits under any figure; for what is higher the figure grows, in inches.
 _LEGEND: Final = 0.45
+
+
+def plain(text: str) -> str:
+    """A line of a figure: of names that somebody else chose nothing is hidden, and nothing is a
+    formula."""
+    return shown(text).replace("$", r"\$")
 
 
 def folded(canvas: Canvas, text: str, inches: float | None = None, **font: Any) -> str:  # noqa: ANN401 - of matplotlib's Text
@@ -21,7 +29,7 @@ def folded(canvas: Canvas, text: str, inches: float | None = None, **font: Any) 
     """
     room = canvas.get_figwidth() - _MARGIN if inches is None else inches
     lines: list[str] = []
-    for word in text.split():
+    for word in plain(text).split():
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and _wide(canvas, longer, font) <= room:
             lines[-1] = longer
@@ -29,6 +37,7 @@ def folded(canvas: Canvas, text: str, inches: float | None = None, **font: Any) 
         rest = word
         while len(rest) > 1 and _wide(canvas, rest, font) > room:
             kept = max(1, int(len(rest) * room / _wide(canvas, rest, font)))
+            kept += rest[:kept].endswith("\\")
             lines.append(rest[:kept])
             rest = rest[kept:]
         lines.append(rest)
@@ -42,7 +51,7 @@ def legend_below(
     `small` stands above it in small print. The figure grows by what a high legend needs.
     """
     room = canvas.get_figwidth() - _MARGIN
-    title = "\n".join(folded(canvas, line, fontsize=7.5) for line in small.splitlines())
+    title = "\n".join(folded(canvas, line, fontsize=7.5) for line in small.split("\n"))
     texts = [folded(canvas, label, room - 0.6, fontsize=8.5) for label in labels]
     for columns in range(min(len(texts), most) or 1, 0, -1):
         legend = canvas.legend(

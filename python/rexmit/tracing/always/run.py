@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from rexmit import outputs
+from rexmit import escaping, outputs
 from rexmit.errors import UserError
 from rexmit.interrupt import spared
 from rexmit.sources import STDIN
@@ -102,7 +102,7 @@ def run(
             wanted,
             tally,
             csv=csv,
-            command=outputs.shell(words),
+            command=escaping.shell(words),
             log=log,
             capture_filter=capture_filter,
         )

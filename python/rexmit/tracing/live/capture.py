@@ -58,20 +58,20 @@ class Capturing:
         if status and not packets and self.asked_at is None:
             raise UserError(*self._why())
 
-    def _why(self) -> tuple[str, str | None]:
+    def _why(self) -> tuple[str, tuple[str, ...]]:
         self.told.seek(0)
         lines = self.told.read().decode(errors="replace").splitlines()
         said = " ".join(line.strip() for line in lines if line.strip())
-        said = "".join(c if c.isprintable() else "?" for c in said)[:600]
-        what = f"{self.interface}: {self.program} cannot capture: {said or 'it does not say why'}"
+        why = said[:600] or "it does not say why"
+        what = f"{self.interface}: {self.program} cannot capture: {why}"
         refused = ("permission", "not permitted", "Operation not", "CAP_NET_RAW")
         if any(word in said for word in refused):
             path = shutil.which(self.program)
             return what, (
-                "capture as root, or give the program the right once:\n"
-                f"sudo setcap cap_net_raw,cap_net_admin+eip {path}"
+                "capture as root, or give the program the right once:",
+                f"sudo setcap cap_net_raw,cap_net_admin+eip {path}",
             )
-        return what, None
+        return what, ()
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ from dataclasses import replace as with_changes
 from pathlib import Path
 from typing import Final
 
-from rexmit import outputs
+from rexmit import escaping
 from rexmit.interrupt import spared
 from rexmit.tracing.folder import Trace, Writer
 from rexmit.tracing.live.capture import capturing
@@ -91,7 +91,7 @@ def run(
             "rexmit": version(),
             "captures": [interface],
             "files": [],
-            "command": outputs.shell(words),
+            "command": escaping.shell(words),
             "wall_s": round(time.monotonic() - began, 3),
         }
         return writer.finish(facts, meta, csv=csv)

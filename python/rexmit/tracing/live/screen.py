@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.table import Table
-from rich.text import Text
 
 from rexmit import outputs
+from rexmit.present.text import Text
 from rexmit.tracing import terms
 from rexmit.tracing.always.tally import line
 from rexmit.tracing.live.seen import Seen

@@ -9,7 +9,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 
 from rexmit.present.figures.style import Look, looks
-from rexmit.present.figures.words import folded, legend_below
+from rexmit.present.figures.words import folded, legend_below, plain
 from rexmit.validate.score.reliability import CHECKED, TARGET, WHAT, Reliability
 
 LEAST = 10
@@ -42,7 +42,7 @@ def draw(points: Mapping[str, Mapping[str, Reliability]], title: str) -> Canvas:
 
 
 def _frame(axes: Axes, point: str) -> None:
-    axes.set_title(f"at the {point}", loc="left", fontsize=9)
+    axes.set_title(plain(f"at the {point}"), loc="left", fontsize=9)
     axes.set_xlabel("probability said")
     axes.set_xlim(0, 1.02)
     axes.set_ylim(0, 1.02)

@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping
 
 from rich.console import Console
-from rich.text import Text
 
-from rexmit import outputs
+from rexmit import escaping
 from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say
+from rexmit.present.text import Text
 from rexmit.validate.score import stacks, tshark
 from rexmit.validate.score.claims import EITHER
 from rexmit.validate.score.count import INVENTED, MISSED, Matrix
@@ -374,7 +374,7 @@ def _print_worst(report: Report, worst: int, console: Console) -> None:
             f"{row['mechanism']} claimed as {row['claimed_mechanism']}{sure}{needs}",
         )
         words = ["rexmit", "show", row["capture"], "--flow", row["flow"], "--at", at]
-        console.print(f"  {outputs.shell(words)}", soft_wrap=True)
+        console.print(f"  {escaping.shell(words)}", soft_wrap=True)
 
 
 def _against(value: float | None, target: float | None) -> str:

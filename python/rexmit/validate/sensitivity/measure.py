@@ -119,12 +119,12 @@ class Benches:
 
     def command(self, settings: Settings) -> str:
         """The command that makes the bench's transfers, to be looked at."""
-        from rexmit import outputs
+        from rexmit import escaping
 
         words = ["rexmit", "run", self.base.stem, "--engine", "model"]
         for setting in (*self.always, *settings):
             words += ["--set", setting]
-        return outputs.shell(words)
+        return escaping.shell(words)
 
     def measure(self, wanted: Iterable[Settings]) -> None:
         """Measure those that are not measured. `progress` hears of each that is done.

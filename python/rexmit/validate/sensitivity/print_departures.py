@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console
-from rich.text import Text
 
+from rexmit.escaping import shown
 from rexmit.papers.ryll_2013 import paper
 from rexmit.papers.ryll_2013.beside import NEAR_PERCENT
 from rexmit.papers.ryll_2013.table4 import MEASURES
 from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say
+from rexmit.present.text import Text
 from rexmit.validate.sensitivity.departures import Cell, Row, Sensitivity
 from rexmit.wording import NONE, signed_percent
 
@@ -36,7 +37,8 @@ def print_off(cells: Sequence[Cell], measure: str, rows: Iterable[Row], console:
     last = None
     for index in chosen:
         cell = cells[index]
-        head = f"{cell.network if cell.network != last else ''}\n{cell.config}"
+        network = shown(cell.network) if cell.network != last else ""
+        head = f"{network}\n{shown(cell.config)}"
         columns.append(Column(head, right=True, least=7, before=3 if cell.network != last else 1))
         last = cell.network
     columns.append(Column(f"{within}\nof {len(chosen)}", right=True, before=3))

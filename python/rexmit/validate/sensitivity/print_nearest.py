@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.text import Text
 
 from rexmit.papers.ryll_2013 import paper
 from rexmit.papers.ryll_2013.table4 import MEASURES
 from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say
+from rexmit.present.text import Text
 from rexmit.validate.sensitivity.departures import AS_IT_IS, Row
 from rexmit.validate.sensitivity.print_departures import print_off
 from rexmit.validate.sensitivity.search import Bench, Search

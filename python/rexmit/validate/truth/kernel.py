@@ -134,8 +134,7 @@ def run_part(
         except NoLongerWantedError:
             return
         except GuestDiedError as error:
-            tail = "\n".join(error.console_tail[-6:])
-            raise UserError(f"part {part.name}: {error}", tail) from None
+            raise UserError(f"part {part.name}: {error}", error.console_tail[-6:]) from None
         if failure := told.get("part-error"):
             raise _failed(part, engine, str(failure["message"]))
         if not {"part-start", "part-end"} <= told.keys():

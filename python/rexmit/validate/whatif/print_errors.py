@@ -16,7 +16,8 @@ def print_errors(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
     for row in rows:
         if row["base"] != base:
             base = row["base"]
-            say(console, f"\n{base}", "bold")
+            console.print()
+            say(console, base, "bold")
             say(
                 console,
                 f"  {'setting':<16}{'transfers':>10}{'predicted':>12}{'really':>12}"
@@ -27,8 +28,9 @@ def print_errors(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
             f"  {row['setting']:<16}{row['n']:>10}{row['predicted_s']:>+10.4f} s"
             f"{row['actual_s']:>+10.4f} s{row['median']:>13.1%}{row['p95']:>9.1%}",
         )
+    console.print()
     say(
         console,
-        "\nTransfers that the setting changes or was predicted to change; mean changes of their "
+        "Transfers that the setting changes or was predicted to change; mean changes of their "
         "durations, and how far predictions were off, in parts of the duration.",
     )
