@@ -279,9 +279,9 @@ impl Scoreboard for Marked<'_> {
         }
         let number = self.next.get();
         self.at.set(number);
-        let mut same = self.board.sent_in(number);
-        if let Some(index) = same.find(|index| *index > place) {
-            return Some(index);
+        let same = self.board.sent_in(number, Some(place));
+        if same.is_some() {
+            return same;
         }
         self.next.set(number + 1);
         self.first_sent()
