@@ -215,7 +215,7 @@ impl Analyzer {
                     }
                 }
             }
-            self.end(slot, false);
+            self.end(Place::Whole(slot), false);
         }
         self.begin(at, headers, hash, number);
     }
@@ -321,12 +321,6 @@ impl Analyzer {
             self.ended(connection, false);
         } else {
             self.table.insert(hash, connection);
-        }
-    }
-
-    fn end(&mut self, slot: Slot, evicted: bool) {
-        if let Some(connection) = self.table.remove(slot) {
-            self.ended(connection, evicted);
         }
     }
 

@@ -39,7 +39,7 @@ where
 
 impl Analyzer {
     /// Ends a connection, wherever it is.
-    fn end_at(&mut self, place: Place, evicted: bool) {
+    pub(super) fn end(&mut self, place: Place, evicted: bool) {
         let ended = match place {
             Place::Opening(slot) => {
                 let opening = self.openings.remove(slot);
@@ -66,7 +66,7 @@ impl Analyzer {
         } else {
             self.table.unused().map(Place::Whole)
         };
-        unused.inspect(|place| self.end_at(*place, true)).is_some()
+        unused.inspect(|place| self.end(*place, true)).is_some()
     }
 
     /// Ends all connections that are over at `now`.
@@ -83,7 +83,7 @@ impl Analyzer {
             }
         }
         for (_, place) in whole {
-            self.end_at(place, false);
+            self.end(place, false);
         }
     }
 
@@ -109,7 +109,7 @@ impl Analyzer {
                 return true;
             }
             self.rest().pop();
-            self.end_at(place, false);
+            self.end(place, false);
         }
         false
     }
@@ -136,7 +136,7 @@ impl Analyzer {
             chosen(&self.table, Place::Whole, of)
         };
         for (_, place) in all {
-            self.end_at(place, true);
+            self.end(place, true);
         }
     }
 }

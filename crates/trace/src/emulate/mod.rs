@@ -421,7 +421,11 @@ impl Judges {
             sender.on_retransmission(&mut self.board, &moment, pieces.clone());
         }
         let at = self.left_with(sent);
-        self.board.retransmitted(&Sent { at, ..*sent }, pieces);
+        self.board
+            .retransmitted(&Sent { at, ..*sent }, pieces.clone());
+        for sender in &mut self.senders {
+            sender.on_sent_again(&self.board, &pieces, at);
+        }
         self.together = Some(sent.at);
         let nxt = self.board.nxt;
         self.note_place(nxt);

@@ -100,7 +100,8 @@ impl SenderView {
         if start > self.board.pieces.nxt() {
             self.unseen(start, copy, event.at);
         }
-        if nxt == 0 && event.flags.syn() {
+        if nxt == 0 && start >= 0 && event.flags.syn() {
+            // Nothing was sent, as far as is known, and nothing of it lies below what was acknowledged.
             self.unseen_answer(event, (start, end), copy);
         }
         let nxt = self.board.pieces.nxt().max(nxt);

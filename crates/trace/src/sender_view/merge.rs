@@ -64,18 +64,27 @@ impl Waiting {
     }
 }
 
+/// A packet of the receiver that waits.
+#[derive(Clone, Copy, Debug)]
+struct Heard {
+    number: u64,
+    ack: Ack,
+    /// The newest time on the monitor's clock when it came by: its own, unless that clock was set back.
+    now: Time,
+}
+
 /// Recycled for packets of the sender and of the receiver.
 #[derive(Debug, Default)]
 pub(super) struct Recycled {
     sent: VecDeque<Waiting>,
-    heard: VecDeque<(u64, Ack)>,
+    heard: VecDeque<Heard>,
 }
 
 /// Packets of both sides that wait.
 #[derive(Debug, Default)]
 pub(super) struct Merge {
     sent: VecDeque<Waiting>,
-    heard: VecDeque<(u64, Ack)>,
+    heard: VecDeque<Heard>,
     /// Packets so far; their numbers are the monitor's order.
     count: u64,
     /// The newest time on the monitor's clock.
@@ -153,15 +162,19 @@ impl Merge {
         if event.timestamps.is_some() || event.payload_len <= 1 || event.flags.syn() {
             return None;
         }
-        let above = |(_, ack): &&(u64, Ack)| event.seq.is_before(ack.event.ack);
-        let (_, ack) = self.heard.iter().take(MOST_UNHEARD).find(above)?;
-        Some(ack.event.at)
+        let above = |heard: &&Heard| event.seq.is_before(heard.ack.event.ack);
+        let heard = self.heard.iter().take(MOST_UNHEARD).find(above)?;
+        Some(heard.ack.event.at)
     }
 
     /// The receiver's packet came by.
     pub(super) fn heard(&mut self, ack: Ack) {
         self.now = self.now.max(ack.event.at);
-        self.heard.push_back((self.count, ack));
+        self.heard.push_back(Heard {
+            number: self.count,
+            ack,
+            now: self.now,
+        });
         self.count += 1;
     }
 
@@ -230,7 +243,7 @@ impl Merge {
             (None, None) => return None,
             (Some(_), None) => false,
             (Some(sent), Some(heard)) => self.ack_first(sent, heard, clock, stamps),
-            (None, Some((_, ack))) => {
+            (None, Some(Heard { ack, .. })) => {
                 let due = ack.event.at + clock.delay(true);
                 let sure = if ack.event.timestamps.is_some() && due > ack.event.at {
                     due + HOLD
@@ -247,7 +260,7 @@ impl Merge {
             if self.is_unsure(clock) {
                 return None;
             }
-            let (_, ack) = self.heard.pop_front()?;
+            let Heard { ack, .. } = self.heard.pop_front()?;
             let mut at = ack.event.at + clock.delay(false);
             if let Some(sent) = self.last_sent {
                 at = at.max(sent);
@@ -276,7 +289,7 @@ impl Merge {
             if self
                 .heard
                 .front()
-                .is_some_and(|(_, ack)| self.had_not_heard(&event, ack))
+                .is_some_and(|heard| self.had_not_heard(&event, &heard.ack))
             {
                 self.deaf_at = Some(at);
             }
@@ -295,9 +308,9 @@ impl Merge {
     /// sent before the sender had heard that they had come.
     fn is_unsure(&self, clock: &Clock) -> bool {
         let oldest = match (self.sent.front(), self.heard.front()) {
-            (Some(sent), Some((_, heard))) => sent.event.at.min(heard.event.at),
+            (Some(sent), Some(heard)) => sent.event.at.min(heard.ack.event.at),
             (Some(sent), None) => sent.event.at,
-            (None, Some((_, heard))) => heard.event.at,
+            (None, Some(heard)) => heard.ack.event.at,
             (None, None) => return false,
         };
         let stamped = self.heard.front().map_or_else(
@@ -306,7 +319,7 @@ impl Merge {
                     .front()
                     .is_some_and(|sent| sent.event.timestamps.is_some())
             },
-            |(_, ack)| ack.event.timestamps.is_some(),
+            |heard| heard.ack.event.timestamps.is_some(),
         );
         !stamped
             && !self.ended
@@ -328,8 +341,11 @@ impl Merge {
         if ack.event.at + delay * 2 + beyond >= deaf_at {
             return false;
         }
-        let mut later = self.heard.iter();
-        let later = later.find(|(_, later)| later.event.at + delay >= deaf_at);
+        // All of them that wait may be earlier.
+        let since = |at: Time| at + delay >= deaf_at;
+        let first = self.heard.partition_point(|heard| !since(heard.now));
+        let mut later = self.heard.range(first..);
+        let later = later.find(|later| since(later.ack.event.at));
         later.is_some_and(|later| self.ack_first(next, later, clock, stamps))
     }
 
@@ -353,15 +369,9 @@ impl Merge {
     }
 
     /// Whether the sender heard `ack` before it sent `event`.
-    fn ack_first(
-        &self,
-        sent: &Waiting,
-        heard: &(u64, Ack),
-        clock: &Clock,
-        stamps: &Stamps,
-    ) -> bool {
-        let ((heard_number, ack), event) = (heard, &sent.event);
-        if sent.number < *heard_number {
+    fn ack_first(&self, sent: &Waiting, heard: &Heard, clock: &Clock, stamps: &Stamps) -> bool {
+        let (ack, event) = (&heard.ack, &sent.event);
+        if sent.number < heard.number {
             return false;
         }
         if self.had_not_heard(event, ack) || sent.unheard.is_some_and(|at| at <= ack.event.at) {

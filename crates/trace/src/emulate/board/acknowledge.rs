@@ -131,6 +131,7 @@ impl Board {
             if head.sacked {
                 self.sacked = self.sacked.saturating_sub(head.packets);
             }
+            self.again -= usize::from(head.retransmissions > 0);
             report.acked.push(head);
             self.pieces.pop_front();
         }
@@ -161,14 +162,15 @@ impl Board {
             return;
         }
         // What a block before tagged is passed over (`tcp_sacktag_skip` and its cache of blocks).
-        let (una, una_place) = (self.una, self.una_place);
-        let place = |seq: SeqNum| una_place + i64::from(seq.offset_from(una));
-        let seq = |place: i64| una + (place - una_place) as u32;
         let mut parts = core::mem::take(&mut self.tagged);
-        parts.insert(place(block.start), place(block.end), |start, end| {
-            let (start, end) = (seq(start), seq(end));
-            self.tag_part(SeqRange { start, end }, report);
-        });
+        parts.insert(
+            self.place(block.start),
+            self.place(block.end),
+            |start, end| {
+                let (start, end) = (self.seq(start), self.seq(end));
+                self.tag_part(SeqRange { start, end }, report);
+            },
+        );
         self.tagged = parts;
     }
 

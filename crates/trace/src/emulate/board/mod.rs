@@ -33,6 +33,9 @@ const LEAST_MSS: u32 = 48;
 /// Pieces that one retransmission is made of at most.
 const MOST_PARTS: usize = 128;
 
+/// More places than numbers of a board lie apart.
+const BEYOND_ALL: i64 = 1 << 32;
+
 /// Stamps whose time of sending is remembered.
 const STAMPS: usize = 64;
 
@@ -74,9 +77,11 @@ pub struct Board {
     pub mss: u32,
     pub sack: bool,
     pieces: Sequence<Piece>,
-    /// What blocks have SACKed, by places: `una` is at this one.
+    /// What blocks have SACKed, by [places](Board::place): `una` is at this one.
     tagged: Spans,
     una_place: i64,
+    /// Pieces that were sent again.
+    again: usize,
     /// Packets out.
     pub out: u32,
     /// Packets SACKed.
@@ -115,6 +120,7 @@ impl Board {
             pieces: Sequence::within(recycled.pieces),
             tagged: Spans::default(),
             una_place: 0,
+            again: 0,
             out: 0,
             sacked: 0,
             highest: SeqNum::default(),
@@ -150,6 +156,22 @@ impl Board {
 
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
+    }
+
+    /// A number's place on a line that does not wrap. What was sent before the board [began anew](Board::begin_anew) lies below all
+    /// that is on it.
+    pub fn place(&self, seq: SeqNum) -> i64 {
+        self.una_place + i64::from(seq.offset_from(self.una))
+    }
+
+    /// The number at a place that is on the board.
+    pub fn seq(&self, place: i64) -> SeqNum {
+        self.una + (place - self.una_place) as u32
+    }
+
+    /// Whether any piece was sent again.
+    pub fn any_sent_again(&self) -> bool {
+        self.again > 0
     }
 
     pub fn len(&self) -> usize {
@@ -286,6 +308,8 @@ impl Board {
         self.pieces = Sequence::within(core::mem::take(&mut self.pieces).leave());
         self.tagged = Spans::default();
         (self.out, self.sacked, self.below_highest) = (0, 0, 0);
+        self.again = 0;
+        self.una_place += BEYOND_ALL;
         self.begin(first);
         self.trim_order();
     }
@@ -301,6 +325,7 @@ impl Board {
             self.below_highest -= first.packets;
         }
         self.sacked -= if first.sacked { first.packets } else { 0 };
+        self.again -= usize::from(first.retransmissions > 0);
     }
 
     /// Forgets all pieces below `una`.
@@ -394,6 +419,7 @@ impl Board {
             // The cut may find more packets in the first part than were counted of both.
             self.below_highest = self.below_highest + first.packets - whole.packets;
         }
+        self.again += usize::from(whole.retransmissions > 0);
         self.pieces[index] = first;
         self.pieces.insert(index + 1, second);
     }
@@ -405,6 +431,7 @@ impl Board {
         let nxt = self.nxt;
         for piece in self.pieces.range_mut(pieces) {
             self.retransmitted = self.retransmitted.wrapping_add(piece.packets);
+            self.again += usize::from(piece.retransmissions == 0);
             piece.sent = sent.at;
             piece.seen = true;
             piece.stamp = sent.stamp;

@@ -15,6 +15,8 @@ pub struct Transmission {
     /// Where what is left of it begins, as far as somebody looked.
     start: Cell<SeqNum>,
     end: SeqNum,
+    /// How many from this one on have nothing left, as far as somebody looked.
+    over: Cell<u32>,
 }
 
 /// All transmissions of what is on the board, the oldest first, but for those at the front that others followed.
@@ -51,9 +53,12 @@ impl Order {
     pub(super) fn push(&mut self, at: Time, start: SeqNum, end: SeqNum) {
         self.sorted &= at >= self.latest;
         self.latest = self.latest.max(at);
-        let start = Cell::new(start);
-        self.transmissions
-            .push_back(Transmission { at, start, end });
+        self.transmissions.push_back(Transmission {
+            at,
+            start: Cell::new(start),
+            end,
+            over: Cell::new(0),
+        });
     }
 
     /// Whether the transmissions are in the order of their times.
@@ -78,30 +83,34 @@ impl Order {
 }
 
 impl Board {
-    /// The pieces that were sent last in a transmission, by their indices.
-    pub fn sent_in(&self, number: u64) -> impl Iterator<Item = usize> + '_ {
-        let sent = self.order.get(number);
-        let first = sent.map_or(0, |sent| self.index(sent.start.get()));
-        let within = move |index: &usize| {
-            let piece = self.pieces.get(*index);
-            sent.zip(piece)
-                .is_some_and(|(sent, piece)| piece.start.is_before(sent.end))
-        };
-        let indices = (first..).take_while(within);
-        indices.filter(move |index| sent.is_some_and(|sent| sent.at == self.pieces[*index].sent))
+    /// The first piece that was sent last in a transmission, by its index; of those after the piece at `after`, which is one of
+    /// them, if it is given.
+    pub fn sent_in(&self, number: u64, after: Option<usize>) -> Option<usize> {
+        let sent = self.order.get(number)?;
+        let from = after.map_or_else(|| self.index(sent.start.get()), |after| after + 1);
+        let pieces = self.pieces.range(from..self.pieces.len());
+        let mut within = pieces.take_while(|piece| piece.start.is_before(sent.end));
+        Some(from + within.position(|piece| piece.sent == sent.at)?)
     }
 
     /// The first transmission from `number` on that was the last of a piece on the board, and the index of its first piece.
     pub fn transmission(&self, number: u64) -> Option<(u64, usize)> {
-        let mut numbers = number.max(self.order.first)..self.order.end();
-        numbers.find_map(|number| {
-            let first = self.sent_in(number).next();
-            // What was sent again since never belongs to it again.
+        let mut number = number.max(self.order.first);
+        loop {
             let sent = self.order.get(number)?;
-            let left = first.map_or(sent.end, |first| self.pieces[first].start);
-            sent.start.set(left);
-            Some((number, first?))
-        })
+            if sent.over.get() == 0 {
+                if let Some(first) = self.sent_in(number, None) {
+                    sent.start.set(self.pieces[first].start);
+                    return Some((number, first));
+                }
+                // What was sent again since never belongs to it again.
+                sent.over.set(1);
+            }
+            number += u64::from(sent.over.get());
+            // So that not every look passes them one by one.
+            let further = self.order.get(number).map_or(0, |next| next.over.get());
+            sent.over.set(sent.over.get() + further);
+        }
     }
 
     /// Lets go of transmissions at the front of which nothing is on the board any more.

@@ -169,8 +169,9 @@ proptest::proptest! {
             by_time.sort_by_key(|index| board.at(*index).sent);
             let mut walked = Vec::new();
             let mut number = 0;
-            while let Some((found, _)) = board.transmission(number) {
-                walked.extend(board.sent_in(found));
+            while let Some((found, first)) = board.transmission(number) {
+                let next = |last: &usize| board.sent_in(found, Some(*last));
+                walked.extend(core::iter::successors(Some(first), next));
                 number = found + 1;
             }
             proptest::prop_assert_eq!(walked, by_time);

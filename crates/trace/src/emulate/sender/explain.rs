@@ -244,6 +244,11 @@ impl EmulatedSender {
         self.note_doubtful_retransmission();
     }
 
+    /// The board knows these pieces as sent again at `at`.
+    pub fn on_sent_again(&mut self, board: &Board, pieces: &core::ops::Range<usize>, at: Time) {
+        self.marks.sent_again(board, pieces, at);
+    }
+
     /// A wait for reordered segments that is long over ended unseen.
     fn catch_up_for_retransmission(&mut self, board: &mut Board, moment: &Moment) {
         let (_, late) = self.timer_window();

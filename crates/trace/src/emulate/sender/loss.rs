@@ -4,7 +4,7 @@
 use rexmit_tcp::recovery::frto::{self, Answer, Verdict};
 use rexmit_tcp::recovery::{rto, State};
 use rexmit_tcp::settings::UndoStart;
-use rexmit_time::Time;
+use rexmit_time::{Duration, Time};
 
 use super::{AckFlags, EmulatedSender};
 use crate::emulate::board::{AckReport, Board};
@@ -22,7 +22,7 @@ impl EmulatedSender {
         if !board.sack {
             self.marks.duplicates = 0;
         }
-        let retransmitted_before = board.pieces().any(|piece| piece.retransmissions > 0);
+        let retransmitted_before = board.any_sent_again();
         self.mark_lost_by_timeout(board, now);
         match self.settings.undo_start {
             UndoStart::Clean => {
@@ -58,15 +58,18 @@ impl EmulatedSender {
 
     /// `tcp_timeout_mark_lost`
     fn mark_lost_by_timeout(&mut self, board: &mut Board, now: Time) {
-        let rack = self.detection.rack;
-        for index in 0..board.len() {
-            let sent = board.at(index).sent;
-            let wait = self.settings.rack;
-            let wait = wait.then(|| rack.wait(sent, rexmit_time::Duration::ZERO, now));
-            if rto::marks_lost(self.settings.timeout_marks, index == 0, wait) {
-                self.marks.mark_lost(board, index);
-            }
+        let (rule, rack) = (self.settings.timeout_marks, self.detection.rack);
+        let rack = self.settings.rack.then_some(rack);
+        let lost = |head, sent| {
+            let wait = rack.map(|rack| rack.wait(sent, Duration::ZERO, now));
+            rto::marks_lost(rule, head, wait)
+        };
+        if board.head().is_some_and(|head| lost(true, head.sent)) {
+            self.marks.mark_lost(board, 0);
         }
+        let mut marked = self.marks.on(board);
+        marked.mark_sent_before(|sent| lost(false, sent));
+        marked.end();
     }
 
     /// What an acknowledgement says of the timeout, if F-RTO's test runs. Whether it was spurious.

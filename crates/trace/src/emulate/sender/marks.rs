@@ -5,12 +5,14 @@ use core::cell::Cell;
 
 use rexmit_tcp::recovery::scoreboard::{Scoreboard, Segment};
 use rexmit_tcp::recovery::{reordering, State};
+use rexmit_time::Time;
 use rexmit_wire::SeqNum;
 
+use super::overdue::Overdue;
 use crate::emulate::board::{Board, Piece, LOST, RESENT};
 
 /// One sender's marks on the board and their sums.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Marks {
     /// The place of its marks in a piece.
     slot: usize,
@@ -22,8 +24,9 @@ pub(super) struct Marks {
     pub duplicates: u32,
     /// Every piece that ends here or before is marked or SACKed.
     marked_up_to: Option<SeqNum>,
-    /// No transmission before this one has anything that RACK may find lost.
+    /// No transmission before this one has anything that time may find lost, by RACK or a timeout.
     left_over: u64,
+    overdue: Overdue,
 }
 
 impl Marks {
@@ -35,6 +38,7 @@ impl Marks {
             duplicates: 0,
             marked_up_to: None,
             left_over: 0,
+            overdue: Overdue::default(),
         }
     }
 
@@ -51,6 +55,13 @@ impl Marks {
     /// All before `una` is acknowledged.
     pub fn advanced(&mut self, una: SeqNum) {
         self.marked_up_to = self.marked_up_to.filter(|seq| seq.is_after(una));
+    }
+
+    /// Marks were taken back.
+    fn taken_back(&mut self) {
+        self.marked_up_to = None;
+        self.overdue.look_at_all();
+        self.look_at_all();
     }
 
     /// Marks were taken back, or set for another reason than a packet that leaves now.
@@ -98,10 +109,25 @@ impl Marks {
         }
     }
 
+    /// The pieces of this range, which may be marked, were sent again at `at`.
+    pub fn sent_again(&mut self, board: &Board, pieces: &core::ops::Range<usize>, at: Time) {
+        self.overdue.sent_again(board, pieces, at);
+    }
+
+    /// Takes for lost what is not marked, from the head up to the first that was not sent before `limit`.
+    pub fn mark_overdue(&mut self, board: &mut Board, limit: Time) {
+        let mut overdue = core::mem::take(&mut self.overdue);
+        overdue.look(board, limit, |board, index| {
+            if self.of(board.at(index)) == 0 {
+                self.mark_lost(board, index);
+            }
+        });
+        self.overdue = overdue;
+    }
+
     /// It is not lost after all.
     pub fn unmark_lost(&mut self, board: &mut Board, index: usize) {
-        self.marked_up_to = None;
-        self.look_at_all();
+        self.taken_back();
         let piece = board.at_mut(index);
         let marks = &mut piece.marks[self.slot];
         if *marks & LOST != 0 {
@@ -112,8 +138,7 @@ impl Marks {
 
     /// Nothing is lost.
     pub fn clear_lost(&mut self, board: &mut Board) {
-        self.marked_up_to = None;
-        self.look_at_all();
+        self.taken_back();
         for piece in board.pieces_mut() {
             piece.marks[self.slot] &= !LOST;
         }
@@ -208,6 +233,19 @@ pub(super) struct Marked<'a> {
 }
 
 impl Marked<'_> {
+    /// Marks what is `lost`: that was sent before all that is not.
+    pub fn mark_sent_before(&mut self, lost: impl Fn(Time) -> bool) {
+        let mut next = self.first_sent();
+        while let Some(place) = next {
+            next = self.next_sent(place);
+            if lost(self.segment(place).sent) {
+                self.mark_lost(place);
+            } else if self.board.order.is_sorted() {
+                break;
+            }
+        }
+    }
+
     /// Nothing more is looked at, this time.
     pub fn end(self) {
         self.see(None);
@@ -241,9 +279,9 @@ impl Scoreboard for Marked<'_> {
         }
         let number = self.next.get();
         self.at.set(number);
-        let mut same = self.board.sent_in(number);
-        if let Some(index) = same.find(|index| *index > place) {
-            return Some(index);
+        let same = self.board.sent_in(number, Some(place));
+        if same.is_some() {
+            return same;
         }
         self.next.set(number + 1);
         self.first_sent()

@@ -32,6 +32,7 @@ mod loss;
 mod marks;
 mod minimum;
 mod nothing;
+mod overdue;
 mod probe;
 mod rack;
 mod rate;

@@ -59,20 +59,10 @@ impl EmulatedSender {
                 .is_some_and(|head| fack::timed_out(age(head.sent), self.timers.rto))
     }
 
-    /// With FACK, what has been out for more than a timeout, from the head up to the first that has not
-    /// (`tcp_timeout_skbs`).
+    /// Marks what is [overdue](super::overdue).
     pub(super) fn mark_overdue(&mut self, board: &mut Board, now: Time) {
-        if !self.detection.fack || !self.head_timed_out(board, now) {
-            return;
-        }
-        for index in 0..board.len() {
-            let piece = *board.at(index);
-            if !fack::timed_out(now - piece.sent, self.timers.rto) {
-                break;
-            }
-            if self.marks.of(&piece) == 0 {
-                self.marks.mark_lost(board, index);
-            }
+        if self.detection.fack && self.head_timed_out(board, now) {
+            self.marks.mark_overdue(board, now - self.timers.rto);
         }
     }
 

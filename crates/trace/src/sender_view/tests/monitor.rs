@@ -56,3 +56,45 @@ fn what_is_missing_beside_the_sender_the_capture_missed() {
         .ack(950.0, 12_000, 900.0);
     assert!(script.end().rows.is_empty());
 }
+
+/// The peer's SYN comes by twice, and in between it acknowledges what begins `above` bytes after the SYN-ACK, the first packet
+/// of the sender that comes by, which answers the first SYN.
+fn answered_before(origin: u32, above: u32) -> Seen {
+    let mut script = Script::new(origin, true);
+    let from_peer = |script: &Script, at, flags, seq, payload_len| Event {
+        seq: SeqNum::new(seq),
+        ack: script.origin,
+        flags,
+        payload_len,
+        timestamps: Some((stamp(at), 0)),
+        ..script.event(at, Direction::Forward)
+    };
+    for packet in [
+        from_peer(&script, 0.0, Flags::SYN, 76, 0),
+        from_peer(&script, 900.0, Flags::ACK, 77, 1),
+        from_peer(&script, 1_000.0, Flags::SYN, 76, 0),
+    ] {
+        script.view.ack(&packet, &[]);
+    }
+    let syn_ack = Event {
+        flags: Flags(Flags::SYN.0 | Flags::ACK.0),
+        seq: script.origin - above,
+        ack: SeqNum::new(78),
+        timestamps: Some((stamp(1_100.0), stamp(0.0))),
+        ..script.event(1_100.0, Direction::Backward)
+    };
+    script.view.data(&syn_ack);
+    script.end()
+}
+
+#[test]
+fn an_answer_below_what_was_acknowledged_puts_nothing_below_what_was_sent() {
+    for origin in SLIDES {
+        for above in [0, 1, 2, 1_000, 1 << 29] {
+            let start = 0_u32.wrapping_sub(above);
+            let expected = [(start, start.wrapping_add(1))];
+            let seen = answered_before(origin, above);
+            assert_eq!(seen.ranges(origin), expected, "{above}");
+        }
+    }
+}
