@@ -12,6 +12,7 @@ use crate::analyzer::{Of, Rows};
 use crate::emulate::mechanism::{self, decide};
 use crate::event::Direction;
 use crate::rows::{Evidence, OnSubflow, Position, Retransmission};
+use crate::sender_view::column_of;
 
 /// What became of the copies that went before a re-injection.
 type Fate = (Need, Evidence);
@@ -188,8 +189,7 @@ impl Group {
         let mut row = row(open, direction, (need, evidence), first_sent, (id, first));
         row.waited = waited(open, whose.start, first_sent);
         let flow = &mut subflow.directions[direction as usize];
-        let column = usize::from(need == Need::Spurious);
-        flow.reinjections[column] += 1;
+        flow.reinjections[column_of(need)] += 1;
         flow.waited += row.waited;
         let of = Of {
             connection: whose.connection,

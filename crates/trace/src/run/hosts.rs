@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
-use rexmit_tcp::{Mechanism, Need};
+use rexmit_tcp::Mechanism;
 
 use crate::analyzer::{Failure, Failures, Of, Rows};
 use crate::calibrate::calibrate;
@@ -17,7 +17,7 @@ use crate::emulate::{shares_by, MODES};
 use crate::event::Direction;
 use crate::fault::{Fault, Moment};
 use crate::rows::{Connection, Retransmission, SenderRow};
-use crate::sender_view::position_of;
+use crate::sender_view::{column_of, position_of};
 use crate::settings::Settings;
 
 /// Retransmissions that wait at most, and how many of them go when there are more.
@@ -257,7 +257,7 @@ fn move_counts(sender: &mut SenderRow, row: &Retransmission, to: Mechanism) {
     if from == to {
         return;
     }
-    let need = usize::from(row.need == Need::Spurious);
+    let need = column_of(row.need);
     sender.retransmissions[from][need] = sender.retransmissions[from][need].saturating_sub(1);
     sender.retransmissions[to][need] += 1;
     let waited = row.waited.min(sender.waited[from]);
@@ -267,6 +267,7 @@ fn move_counts(sender: &mut SenderRow, row: &Retransmission, to: Mechanism) {
 
 #[cfg(test)]
 mod tests {
+    use rexmit_tcp::Need;
     use rexmit_time::{Duration, Time};
     use rexmit_wire::{FlowKey, SeqNum, SeqRange};
 
@@ -395,8 +396,8 @@ mod tests {
         let all = passed(pieces);
         assert_eq!(mechanisms(&all), [FastRetransmit, FastRetransmit, Rack]);
         let sender = &all.connections[0].row.backward;
-        assert_eq!(sender.retransmissions[position_of(Rack)], [0, 0]);
-        assert_eq!(sender.retransmissions[position_of(FastRetransmit)], [1, 0]);
+        assert_eq!(sender.retransmissions[position_of(Rack)], [0; 3]);
+        assert_eq!(sender.retransmissions[position_of(FastRetransmit)], [1, 0, 0]);
         let waited = sender.waited[position_of(FastRetransmit)];
         assert_eq!(waited, Duration::from_millis(30));
         assert_eq!(all.retransmissions[0].row.episode_cause, FastRetransmit);

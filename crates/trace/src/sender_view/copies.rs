@@ -5,13 +5,17 @@ use rexmit_wire::SeqRange;
 
 use super::ids::Ids;
 use super::open::Open;
-use super::pieces::{Copy, Covered, Piece, MOST_PARTS, ORIGINAL};
+use super::pieces::{Copy, Covered, Piece, Said, MOST_PARTS, ORIGINAL};
 use super::SenderView;
 use crate::event::{packets_of, Event, SenderEvent, Sent, SentKind};
 use crate::window::is_place_near;
 
 /// A packet seen twice within this time was doubled by the capture rather than the network.
 const AT_ONCE: Duration = Duration::from_micros(500);
+/// A packet of the same identification that comes later than this is no double: a stack may give the packets that its timers
+/// send again the identification of the first (RFC 1122 §3.2.1.5), and no stack's least timeout is shorter (`TCPTV_MIN` of BSD and
+/// macOS, 30 ms; 200 ms on Linux, 300 ms on Windows). Doubles of a network or of a capture at two places come within milliseconds.
+const NO_TIMER: Duration = Duration::from_millis(30);
 /// Pieces that a gap is laid out in at most.
 const MOST_UNSEEN: i64 = 256;
 /// Pieces that all gaps are laid out in at most: so many, and more for each packet that came by.
@@ -75,7 +79,9 @@ impl SenderView {
             stamp: event.timestamps.map(|t| t.0),
             ack: event.flags.ack().then_some(event.ack),
             ip_id: event.ip_id,
+            from: start,
             span: range.len(),
+            said: Said::by(event),
             number: ORIGINAL,
             seen: true,
             mark: event.flags.syn() || event.flags.fin(),
@@ -228,14 +234,15 @@ impl SenderView {
         let ack = event.flags.ack().then_some(event.ack);
         // Which SYN the capture holds twice was found before: one that is here was sent, if in the same moment.
         let at_once = |apart| apart == Duration::ZERO && !event.flags.syn();
+        let said = Said::by(event);
         let same = |c: &Copy| {
             let apart = event.at - c.at;
             c.seen
                 && c.span == event.range().len()
-                && c.stamp == stamp
+                && (c.stamp, c.ack, c.said) == (stamp, ack, said)
                 && match self.numbers.own.equal(c.ip_id, event.ip_id) {
-                    Some(equal) => equal,
-                    None => c.ack == ack && (apart < soon || at_once(apart)),
+                    Some(equal) => equal && apart < NO_TIMER,
+                    None => apart < soon || at_once(apart),
                 }
         };
         let mut at = None;
@@ -246,7 +253,32 @@ impl SenderView {
             at = known.map(|c| c.at);
             known.is_some()
         });
-        all && at.is_some()
+        (all && at.is_some()) || self.is_same_merged(event, (start, end))
+    }
+
+    /// Whether this is packets that were seen once more, merged into one, or a part of one that was: their identifications are as
+    /// far apart as their segments.
+    fn is_same_merged(&self, event: &Event, (start, end): (i64, i64)) -> bool {
+        let Some(id) = event.ip_id.filter(|&id| id != 0) else {
+            return false;
+        };
+        let (ack, said) = (event.flags.ack().then_some(event.ack), Said::by(event));
+        let stamp = event.timestamps.map(|t| t.0);
+        let span = event.range().len();
+        let mut pieces = self.board.pieces.across(start, end).take(MOST_PARTS);
+        let mut covered = start;
+        let all = pieces.all(|piece| {
+            let same = |c: &Copy| {
+                let alike = c.seen && (c.stamp, c.ack) == (stamp, ack) && c.said.merges_with(&said);
+                let segments = (c.from - start) / i64::from(self.mss);
+                let number = self.numbers.own.follows(id, c.ip_id, segments as i16);
+                alike && c.span != span && number && event.at - c.at < NO_TIMER
+            };
+            let next = piece.start <= covered;
+            covered = piece.end;
+            next && piece.copies().any(same)
+        });
+        all && covered >= end && span == (end - start) as u32
     }
 
     /// Whether a packet left before the one that carried a piece, which overtook it.

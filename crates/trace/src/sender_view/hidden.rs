@@ -7,7 +7,7 @@
 use rexmit_tcp::recovery::constants::RTO_MIN;
 use rexmit_time::Duration;
 
-use super::pieces::{Copy, ORIGINAL};
+use super::pieces::{Copy, Said, ORIGINAL};
 use super::steps::packets;
 use super::SenderView;
 use crate::event::{packets_of, Event, SentKind};
@@ -66,7 +66,9 @@ impl SenderView {
             stamp: last.timestamps.map(|t| t.0),
             ack: None,
             ip_id: last.ip_id,
+            from: 0,
             span: 0,
+            said: Said::default(),
             number: ORIGINAL,
             seen: false,
             mark: false,

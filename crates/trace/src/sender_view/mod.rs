@@ -27,7 +27,7 @@ mod tests;
 mod times;
 mod verdicts;
 
-use rexmit_tcp::{Mechanism, SackList};
+use rexmit_tcp::{Mechanism, Need, SackList};
 use rexmit_time::Time;
 use rexmit_wire::SeqRange;
 
@@ -314,6 +314,15 @@ impl SenderView {
         row.stacks = identity.stacks;
         row.parameters = identity.parameters;
         row.posterior = self.verdicts.judges.posterior();
+    }
+}
+
+/// Where retransmissions of a need are counted: needed, spurious, and not known.
+pub(crate) const fn column_of(need: Need) -> usize {
+    match need {
+        Need::Needed => 0,
+        Need::Spurious => 1,
+        Need::Unknown => 2,
     }
 }
 

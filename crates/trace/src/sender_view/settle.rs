@@ -5,7 +5,7 @@ use rexmit_time::Duration;
 
 use super::need::{self, Scene};
 use super::open::Settled;
-use super::{position_of, SenderView, MOST_PIECES};
+use super::{column_of, position_of, SenderView, MOST_PIECES};
 use crate::rows::{Evidence, Position};
 use crate::whatif::Resolved;
 
@@ -108,8 +108,7 @@ impl SenderView {
     }
 
     fn count(&mut self, mechanism: Mechanism, need: Need) {
-        let column = usize::from(need == Need::Spurious);
-        self.measured.row.retransmissions[position_of(mechanism)][column] += 1;
+        self.measured.row.retransmissions[position_of(mechanism)][column_of(need)] += 1;
     }
 
     /// What the question of need is answered from.

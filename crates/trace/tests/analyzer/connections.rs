@@ -50,7 +50,7 @@ fn a_whole_connection_is_told_by_its_handshake() {
     };
     near(client.rtt, 3);
     near(server.rtt, 3);
-    assert_eq!(client.retransmissions, [[0; 2]; 10]);
+    assert_eq!(client.retransmissions, [[0; 3]; 10]);
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn a_lost_packet_sent_again_is_one_retransmission_of_its_direction() {
     assert_eq!(server.retransmissions.iter().flatten().sum::<u32>(), 1);
     assert_eq!(
         rows.connections[0].row.forward.retransmissions,
-        [[0; 2]; 10]
+        [[0; 3]; 10]
     );
 }
 
