@@ -3,6 +3,7 @@
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqRange;
 
+use super::clock::SYN_TIMEOUT;
 use super::ids::Ids;
 use super::open::Open;
 use super::pieces::{Copy, Covered, Piece, Said, MOST_PARTS, ORIGINAL};
@@ -15,7 +16,7 @@ const AT_ONCE: Duration = Duration::from_micros(500);
 /// A packet of the same identification that comes later than this is no double: a stack may give the packets that its timers
 /// send again the identification of the first (RFC 1122 §3.2.1.5), and no stack's least timeout is shorter (`TCPTV_MIN` of BSD and
 /// macOS, 30 ms; 200 ms on Linux, 300 ms on Windows). Doubles of a network or of a capture at two places come within milliseconds.
-const NO_TIMER: Duration = Duration::from_millis(30);
+pub(super) const NO_TIMER: Duration = Duration::from_millis(30);
 /// Pieces that a gap is laid out in at most.
 const MOST_UNSEEN: i64 = 256;
 /// Pieces that all gaps are laid out in at most: so many, and more for each packet that came by.
@@ -35,7 +36,7 @@ enum Old {
 impl SenderView {
     /// The sender sent this, then.
     pub(super) fn sent(&mut self, event: &Event, at: Time) {
-        if event.flags.rst() {
+        if event.flags.rst() || (event.flags.syn() && self.is_recorded_late(event)) {
             return;
         }
         let older = self
@@ -279,6 +280,19 @@ impl SenderView {
             next && piece.copies().any(same)
         });
         all && covered >= end && span == (end - start) as u32
+    }
+
+    /// Whether a SYN that comes behind its answer is the first, and the capture has them in another order: the answer echoes its
+    /// stamp, or came sooner before it than any timer sends a SYN again.
+    fn is_recorded_late(&mut self, event: &Event) -> bool {
+        let Some(answer) = self.receiver.early_answer.take() else {
+            return false;
+        };
+        let echoed = match (event.timestamps, answer.timestamps) {
+            (Some((stamp, _)), Some((_, echo))) => stamp == echo,
+            _ => event.at - answer.at < SYN_TIMEOUT / 2,
+        };
+        echoed && answer.ack == event.range().end
     }
 
     /// Whether a packet left before the one that carried a piece, which overtook it.

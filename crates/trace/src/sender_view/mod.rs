@@ -41,6 +41,7 @@ use crate::whatif::Replay;
 
 use board::Board;
 use clock::Clock;
+use copies::NO_TIMER;
 use measured::Measured;
 use merge::{Ack, Merge, Next};
 use numbers::Numbers;
@@ -166,6 +167,9 @@ impl SenderView {
     /// A packet of the receiver that acknowledges, with its SACK blocks. Its SYN may be given, too.
     pub fn ack(&mut self, event: &Event, sacks: &[SeqRange]) {
         if event.flags.syn() {
+            if event.flags.ack() && self.merge.count() == 0 {
+                self.receiver.early_answer = Some(*event);
+            }
             let stamp = event.timestamps.map(|(value, _)| value);
             self.times.clock.peer_syn(event.at, stamp);
             self.verdicts
@@ -210,6 +214,7 @@ impl SenderView {
             };
             same == *event
                 && last.blocks == ack.blocks
+                && event.at - last.event.at < NO_TIMER
                 && self.numbers.peer.equal(last.event.ip_id, event.ip_id) == Some(true)
         });
         if !double && !event.flags.syn() {
