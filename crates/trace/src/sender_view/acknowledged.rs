@@ -400,5 +400,6 @@ fn unseen(seen: Time, sent: Time) -> Copy {
         number: ORIGINAL,
         seen: false,
         mark: false,
+        reset: false,
     }
 }

@@ -86,6 +86,7 @@ impl SenderView {
             number: ORIGINAL,
             seen: true,
             mark: event.flags.syn() || event.flags.fin(),
+            reset: false,
         };
         if start == end {
             // It bears the next number to be sent (RFC 9293 §3.10.7.4): what lies below was sent.

@@ -72,6 +72,7 @@ impl SenderView {
             number: ORIGINAL,
             seen: false,
             mark: false,
+            reset: false,
         };
         if start < nxt {
             let others = if soon {

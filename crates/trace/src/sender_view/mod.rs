@@ -16,6 +16,7 @@ mod open;
 mod order;
 mod pieces;
 mod receiver;
+mod resets;
 mod recycled;
 mod rtt;
 mod settle;
@@ -47,6 +48,7 @@ use merge::{Ack, Merge, Next};
 use numbers::Numbers;
 use pieces::Pieces;
 use receiver::{Receiver, Repeats, Reports};
+use resets::Resets;
 use times::Times;
 use verdicts::Verdicts;
 
@@ -75,6 +77,7 @@ pub struct SenderView {
     receiver: Receiver,
     repeats: Repeats,
     reports: Reports,
+    resets: Resets,
     verdicts: Verdicts,
     measured: Measured,
 }
@@ -117,6 +120,7 @@ impl SenderView {
             receiver: Receiver::default(),
             repeats: Repeats::default(),
             reports: Reports::default(),
+            resets: Resets::default(),
             verdicts: Verdicts::new(
                 Judges::within(facts, settings.stacks, recycled.judges),
                 settings
@@ -157,6 +161,7 @@ impl SenderView {
         if !event.flags.rst() {
             let packets = packets_of(event.payload_len, self.mss);
             self.numbers.own.learn(event.ip_id, event.seq, packets);
+            self.resets.sent(event);
         }
         let (clock, ids) = (&self.times.clock, &self.numbers.own);
         self.merge.sent(event, clock, ids);
@@ -186,7 +191,13 @@ impl SenderView {
                 self.times.clock.peer_stamp(value, event.at);
             }
         }
-        if !event.flags.ack() && !event.flags.rst() {
+        if event.flags.rst() {
+            if let Some(after) = self.resets.reset(event) {
+                self.times.clock.acknowledged(after);
+            }
+        } else if event.flags.ack() {
+            self.resets.lives();
+        } else {
             return;
         }
         let mut blocks = SackList::default();

@@ -47,6 +47,8 @@ pub(super) struct Copy {
     pub seen: bool,
     /// A SYN or FIN was on it, which is acknowledged at once.
     pub mark: bool,
+    /// A reset answered it: it arrived.
+    pub reset: bool,
 }
 
 /// What a packet said besides its numbers: a double says the same.
@@ -426,6 +428,7 @@ mod tests {
             number,
             seen: true,
             mark: false,
+            reset: false,
         }
     }
 

@@ -5,6 +5,7 @@ use rexmit_time::Duration;
 
 use super::need::{self, Scene};
 use super::open::Settled;
+use super::pieces::MOST_PARTS;
 use super::{column_of, position_of, SenderView, MOST_PIECES};
 use crate::rows::{Evidence, Position};
 use crate::whatif::Resolved;
@@ -44,6 +45,7 @@ impl SenderView {
         let Some(open) = self.verdicts.waiting.pop() else {
             return;
         };
+        self.mark_resets((open.start, open.end));
         let scene = self.scene();
         let (need, evidence) = need::of_retransmission(
             &self.board.pieces,
@@ -104,6 +106,19 @@ impl SenderView {
             .add(&open, settled, &mut self.verdicts.ready);
         if self.verdicts.episode.len() > self.most_retransmissions {
             self.verdicts.episode.flush(&mut self.verdicts.ready);
+        }
+    }
+
+    /// Marks the copies of these places that a reset answered.
+    fn mark_resets(&mut self, (start, end): (i64, i64)) {
+        let Some(line) = self.board.line.filter(|_| !self.resets.is_empty()) else {
+            return;
+        };
+        let resets = &self.resets;
+        for piece in self.board.pieces.within(start, end).take(MOST_PARTS) {
+            for copy in core::iter::once(&mut piece.first).chain(&mut piece.again) {
+                copy.reset = copy.seen && resets.has_answered(copy.at, line.seq(copy.from));
+            }
         }
     }
 
