@@ -142,7 +142,10 @@ impl Connection {
     #[cold]
     fn make_view(&self, of: Direction, facts: &SenderFacts, common: &mut Common) -> SenderView {
         let recycled = core::mem::take(&mut common.recycled);
-        let mut view = SenderView::within(of, facts, &common.settings, recycled);
+        let mut facts = *facts;
+        let packets = || self.log.iter(self.start, &self.cold.sacks);
+        facts.look_through(of, packets().map(|(event, _)| event));
+        let mut view = SenderView::within(of, &facts, &common.settings, recycled);
         for (event, sacks) in self.log.iter(self.start, &self.cold.sacks) {
             give(&mut view, of, &event, sacks);
         }

@@ -253,7 +253,7 @@ impl Log {
         &'l self,
         start: Time,
         sacks: &'l [SeqRange],
-    ) -> impl Iterator<Item = (Event, &'l [SeqRange])> {
+    ) -> impl Iterator<Item = (Event, &'l [SeqRange])> + Clone {
         let mut next = 0;
         self.packets().iter().map(move |packed| {
             let (from, count) = (next, packed.notes & SACKS);

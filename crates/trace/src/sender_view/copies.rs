@@ -46,10 +46,10 @@ impl SenderView {
         if older {
             self.verdicts
                 .held
-                .came_late(packets_of(event.payload_len, self.mss));
+                .came_late(packets_of(event.payload_len, self.cut));
         } else if event.ip_id != Some(0) {
             if let Some(newest) = self.numbers.newest {
-                let missing = self.numbers.missing(&newest, event, self.mss);
+                let missing = self.numbers.missing(&newest, event, self.cut);
                 self.verdicts.held.note_missing(missing.min(MOST_MISSING));
             }
             self.numbers.newest = Some(*event);
@@ -272,7 +272,7 @@ impl SenderView {
         let all = pieces.all(|piece| {
             let same = |c: &Copy| {
                 let alike = c.seen && (c.stamp, c.ack) == (stamp, ack) && c.said.merges_with(&said);
-                let segments = (c.from - start) / i64::from(self.mss);
+                let segments = (c.from - start) / i64::from(self.cut);
                 let number = self.numbers.own.follows(id, c.ip_id, segments as i16);
                 alike && c.span != span && number && event.at - c.at < NO_TIMER
             };

@@ -28,14 +28,14 @@ impl SenderView {
             return;
         }
         let newest = self.numbers.newest.unwrap_or(*last);
-        let missing = self.numbers.missing(&newest, next, self.mss);
+        let missing = self.numbers.missing(&newest, next, self.cut);
         let nxt = self.board.pieces.nxt();
         let start = line.place(next.seq, nxt);
         let end = start + i64::from(next.range().len());
         let gap = (start - nxt).max(0) as u32;
         let (mut late, mut late_bytes) = (0, 0);
         for event in self.merge.sent_between(newest.ip_id, next.ip_id) {
-            late += packets_of(event.payload_len, self.mss);
+            late += packets_of(event.payload_len, self.cut);
             let place = line.place(event.seq, nxt);
             if nxt <= place && place < start {
                 late_bytes += event.payload_len;
@@ -57,7 +57,10 @@ impl SenderView {
         let window = self.receiver.window.unwrap_or(0).div_ceil(self.mss);
         if hidden > 2 * window + MOST_TIMEOUTS {
             // More than its peer has room for, each sent again, and timers of nothing else: it counts other packets, too.
-            self.numbers.own.set_own(false);
+            self.numbers.set_own(false);
+            return;
+        }
+        if start >= nxt && !self.facts.counts_apart && !self.numbers.proof.holds_over(waited, hidden) {
             return;
         }
         let copy = Copy {

@@ -14,6 +14,7 @@ mod need;
 mod numbers;
 mod open;
 mod order;
+mod own_count;
 mod pieces;
 mod receiver;
 mod resets;
@@ -53,6 +54,7 @@ use times::Times;
 use verdicts::Verdicts;
 
 pub(crate) use line::Line;
+pub(crate) use own_count::{cut, OwnCount};
 pub use recycled::Recycled;
 pub(crate) use spans::Spans;
 
@@ -69,6 +71,8 @@ pub struct SenderView {
     direction: Direction,
     facts: SenderFacts,
     mss: u32,
+    /// What each packet bears of those that came by merged.
+    cut: u32,
     most_retransmissions: usize,
     merge: Merge,
     times: Times,
@@ -102,14 +106,19 @@ impl SenderView {
         } else {
             facts.mss
         };
+        let cut = if facts.cut == 0 { mss } else { facts.cut };
         SenderView {
             direction,
             facts: *facts,
             mss,
+            cut,
             most_retransmissions: settings.most_retransmissions.max(1),
             merge: Merge::within(recycled.merge),
             times: Times::new(Clock::within(recycled.peer)),
-            numbers: Numbers::new(facts.counts_own, facts.peer_counts_own),
+            numbers: Numbers::new(
+                (facts.counts_own, facts.peer_counts_own),
+                OwnCount::new(cut, facts.count_refuted),
+            ),
             board: Board {
                 line: None,
                 pieces: Pieces::new(mss, recycled.pieces),
@@ -135,7 +144,7 @@ impl SenderView {
 
     /// Other packets of the hosts have shown whether the sender, and its peer, number the packets of this connection apart.
     pub fn counted(&mut self, own: bool, peer_own: bool) {
-        self.numbers.own.set_own(own);
+        self.numbers.set_own(own);
         self.numbers.peer.set_own(peer_own);
     }
 
@@ -159,8 +168,8 @@ impl SenderView {
             }
         }
         if !event.flags.rst() {
-            let packets = packets_of(event.payload_len, self.mss);
-            self.numbers.own.learn(event.ip_id, event.seq, packets);
+            let packets = packets_of(event.payload_len, self.cut);
+            self.numbers.learn_own(event, packets);
             self.resets.sent(event);
         }
         let (clock, ids) = (&self.times.clock, &self.numbers.own);
@@ -209,6 +218,7 @@ impl SenderView {
         if self.doubled(&ack) {
             return;
         }
+        self.numbers.proof.answered(event);
         self.receiver.last_heard = Some(ack);
         self.merge.heard(ack);
         self.work();
