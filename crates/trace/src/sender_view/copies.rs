@@ -13,10 +13,11 @@ use crate::window::is_place_near;
 
 /// A packet seen twice within this time was doubled by the capture rather than the network.
 const AT_ONCE: Duration = Duration::from_micros(500);
-/// A packet of the same identification that comes later than this is no double: a stack may give the packets that its timers
-/// send again the identification of the first (RFC 1122 §3.2.1.5), and no stack's least timeout is shorter (`TCPTV_MIN` of BSD and
-/// macOS, 30 ms; 200 ms on Linux, 300 ms on Windows). Doubles of a network or of a capture at two places come within milliseconds.
-pub(super) const NO_TIMER: Duration = Duration::from_millis(30);
+/// A packet of the same identification that comes later than this is no double: a stack may give what its timers send again the
+/// identification of the first (RFC 1122 §3.2.1.5). Those with timers below 200 ms do not, they number each packet as it leaves
+/// (`TCPTV_MIN` of BSD and macOS is 30 ms, Linux's probes wait 10 ms); those that keep the packet as it is have timers of 200 ms
+/// and more. Doubles of a network, or of a capture at two places, come within milliseconds, and in a queue within tens of them.
+pub(super) const NO_TIMER: Duration = Duration::from_millis(100);
 /// Pieces that a gap is laid out in at most.
 const MOST_UNSEEN: i64 = 256;
 /// Pieces that all gaps are laid out in at most: so many, and more for each packet that came by.

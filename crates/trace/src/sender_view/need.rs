@@ -41,9 +41,6 @@ fn first_arrival(
     let Some(&(first, _)) = seen.first() else {
         return (None, Evidence::OriginalUnseen);
     };
-    if let Some((answered, _)) = seen.iter().find(|(_, copy)| copy.reset) {
-        return (Some(*answered), Evidence::DuplicateAnswered);
-    }
     if scene.at_receiver {
         return (Some(first), Evidence::OriginalSeen);
     }
@@ -199,6 +196,10 @@ fn of_piece(pieces: &Pieces, piece: &Piece, number: u32, scene: &Scene) -> (Need
         };
         return (Need::Spurious, evidence);
     }
+    // A receiver that has closed does not answer every packet: what it did not answer may have come.
+    if piece.copies().take(this).any(|c| c.reset) {
+        return (Need::Spurious, Evidence::DuplicateAnswered);
+    }
     let unseen_before = piece.copies().take(this).all(|c| !c.seen);
     if unseen_before {
         return (Need::Needed, Evidence::OriginalUnseen);
@@ -215,7 +216,6 @@ fn of_piece(pieces: &Pieces, piece: &Piece, number: u32, scene: &Scene) -> (Need
             (Need::Spurious, evidence)
         }
         (_, Evidence::Timestamp) => (Need::Needed, Evidence::Timestamp),
-        (Some(_), _) if copy.reset => (Need::Needed, Evidence::DuplicateAnswered),
         (Some(_), _) => (Need::Needed, Evidence::HoleFilled),
         (None, Evidence::None) => (Need::Unknown, Evidence::None),
         (None, evidence) => (Need::Needed, evidence),

@@ -3,7 +3,7 @@
 //! A sender that is believed to count each connection apart may not: the counter is shared with traffic that the capture does not
 //! hold, or grows with time. Then numbers are missing where nothing can have been sent.
 
-use rexmit_time::{Duration, Time};
+use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
 use super::ids::Ids;
@@ -152,6 +152,7 @@ pub(crate) fn cut(sizes: impl Iterator<Item = u32> + Clone, agreed: u32) -> Opti
 
 #[cfg(test)]
 mod tests {
+    use rexmit_time::Time;
     use rexmit_wire::Flags;
 
     use super::*;

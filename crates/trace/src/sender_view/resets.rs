@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{SeqNum, SeqRange};
 
+use super::copies::NO_TIMER;
 use crate::event::Event;
 
 /// Packets that wait for their reset, and packets that had one, at most.
@@ -31,7 +32,8 @@ pub(super) struct Resets {
 }
 
 impl Resets {
-    /// The sender's packet came by. What it carries once more was not answered before.
+    /// The sender's packet came by. What it carries once more was not answered before; of two that carry the same and come together
+    /// it is not known which one a reset answers.
     pub fn sent(&mut self, event: &Event) {
         let range = event.range();
         if range.is_empty() || !event.flags.ack() {
@@ -40,7 +42,12 @@ impl Resets {
         let apart = |sent: &Sent| {
             !range.end.is_after(sent.range.start) || !sent.range.end.is_after(range.start)
         };
+        let together = |sent: &Sent| !apart(sent) && event.at - sent.at < NO_TIMER;
+        let ambiguous = self.open.iter().any(together);
         self.open.retain(apart);
+        if ambiguous {
+            return;
+        }
         if self.open.len() == MOST {
             self.open.pop_front();
         }
@@ -118,9 +125,13 @@ mod tests {
         assert!(!resets.has_answered(at(0), SeqNum::new(110)));
         // The first was not answered when it came again.
         resets.sent(&packet(10, 120, Flags::ACK));
-        resets.sent(&packet(20, 120, Flags::ACK));
-        assert!(resets.reset(&reset(21, 7)).is_some());
+        resets.sent(&packet(200, 120, Flags::ACK));
+        assert!(resets.reset(&reset(201, 7)).is_some());
         assert!(!resets.has_answered(at(10), SeqNum::new(120)));
-        assert!(resets.has_answered(at(20), SeqNum::new(120)));
+        assert!(resets.has_answered(at(200), SeqNum::new(120)));
+        // Which of two was answered is not known.
+        resets.sent(&packet(300, 130, Flags::ACK));
+        resets.sent(&packet(301, 130, Flags::ACK));
+        assert_eq!(resets.reset(&reset(302, 7)), None);
     }
 }

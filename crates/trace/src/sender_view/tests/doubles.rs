@@ -38,7 +38,7 @@ fn a_double_is_the_same_in_everything() {
 #[test]
 fn what_comes_later_than_any_timer_was_sent_again() {
     // Some stacks keep the identification (RFC 1122 §3.2.1.5).
-    for later in [31.0, 300.0, 653.0] {
+    for later in [101.0, 300.0, 653.0] {
         let seen = again(later, |_| {});
         assert_eq!((seen.rows.len(), seen.row.network_duplicates), (1, 0));
     }
