@@ -42,22 +42,24 @@ fn of_connection(of: &Of<Box<Connection>>) -> impl Iterator<Item = Of<Row>> + '_
         .flat_map(move |(direction, sender)| {
             let counts = sender.retransmissions.iter().zip(&sender.waited);
             let all = Mechanism::ALL.iter().zip(counts);
-            all.filter_map(move |(mechanism, (&[needed, spurious, unknown], &waited))| {
-                let row = Row {
-                    direction,
-                    mechanism: *mechanism,
-                    needed,
-                    spurious,
-                    unknown,
-                    waited,
-                };
-                let used = needed + spurious + unknown > 0 || waited > Duration::ZERO;
-                used.then_some(Of {
-                    connection: of.connection,
-                    start: of.start,
-                    flow: of.flow,
-                    row,
-                })
-            })
+            all.filter_map(
+                move |(mechanism, (&[needed, spurious, unknown], &waited))| {
+                    let row = Row {
+                        direction,
+                        mechanism: *mechanism,
+                        needed,
+                        spurious,
+                        unknown,
+                        waited,
+                    };
+                    let used = needed + spurious + unknown > 0 || waited > Duration::ZERO;
+                    used.then_some(Of {
+                        connection: of.connection,
+                        start: of.start,
+                        flow: of.flow,
+                        row,
+                    })
+                },
+            )
         })
 }

@@ -60,7 +60,10 @@ impl SenderView {
             self.numbers.set_own(false);
             return;
         }
-        if start >= nxt && !self.facts.counts_apart && !self.numbers.proof.holds_over(waited, hidden) {
+        if start >= nxt
+            && !self.facts.counts_apart
+            && !self.numbers.proof.holds_over(waited, hidden)
+        {
             return;
         }
         let copy = Copy {

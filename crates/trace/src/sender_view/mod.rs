@@ -17,8 +17,8 @@ mod order;
 mod own_count;
 mod pieces;
 mod receiver;
-mod resets;
 mod recycled;
+mod resets;
 mod rtt;
 mod settle;
 mod spans;
@@ -42,6 +42,7 @@ use crate::settings::Settings;
 use crate::whatif::Replay;
 
 use board::Board;
+pub(crate) use clock::is_beside;
 use clock::Clock;
 use copies::NO_TIMER;
 use measured::Measured;

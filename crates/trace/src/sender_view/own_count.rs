@@ -206,10 +206,16 @@ mod tests {
             let mut count = counting();
             count.sent(&packet(100, 21, 500, 100));
             if again {
-                (1..6).for_each(|i| count.sent(&packet(101, 21 + i, 500 + u32::from(i) * 100, 100)));
+                (1..6)
+                    .for_each(|i| count.sent(&packet(101, 21 + i, 500 + u32::from(i) * 100, 100)));
             }
             count.answered(&ack(110, if again { 1100 } else { 600 }));
-            count.sent(&packet(120, if again { 27 } else { 22 }, if again { 1100 } else { 600 }, 0));
+            count.sent(&packet(
+                120,
+                if again { 27 } else { 22 },
+                if again { 1100 } else { 600 },
+                0,
+            ));
             assert_eq!(count.is_refuted(), refuted);
         }
     }
