@@ -115,7 +115,7 @@ const CONNECTION_ROW: &[Column] = &[
 ];
 
 const SIDE: &[Column] = &[
-    integer("packets", "packets seen"),
+    integer("packets", "packets; what the capture recorded more than once counts once"),
     integer("bytes", "payload bytes seen, retransmissions counted"),
     integer("unique_bytes", "different payload bytes"),
     integer("segments", "packets with payload, retransmissions counted"),

@@ -142,7 +142,7 @@ impl Connection {
             && *probes == [0; 2]
             && *window_probes == [0; 2]
             && *sacked == [false; 2]
-            && *doubled == [(0, 0); 2]
+            && *doubled == [0; 2]
             && sacks.is_empty()
             && recent.is_empty()
             && views.iter().all(Option::is_none)
