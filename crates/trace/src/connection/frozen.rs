@@ -111,6 +111,7 @@ impl Connection {
             mid_stream: _,
             syns,
             hints,
+            stray_syn,
             retried,
             last_syns,
             syn_counts: _,
@@ -136,6 +137,7 @@ impl Connection {
         };
         once(0)
             && once(1)
+            && stray_syn.is_none()
             && retried.is_none()
             && measured.is_none()
             && subflow.is_none()

@@ -148,6 +148,8 @@ struct Cold {
     syns: [Option<Kept>; 2],
     /// What these say of their senders.
     hints: [Hint; 2],
+    /// A SYN within the client's window, which is answered by a challenge.
+    stray_syn: Option<Box<Kept>>,
     /// The last SYN that offers other options than the first, before any answer.
     retried: Option<Box<Kept>>,
     /// The last SYN or SYN-ACK of each side.

@@ -18,6 +18,8 @@ const AT_ONCE: Duration = Duration::from_micros(500);
 /// (`TCPTV_MIN` of BSD and macOS is 30 ms, Linux's probes wait 10 ms); those that keep the packet as it is have timers of 200 ms
 /// and more. Doubles of a network, or of a capture at two places, come within milliseconds, and in a queue within tens of them.
 pub(super) const NO_TIMER: Duration = Duration::from_millis(100);
+/// The longest that any timer waits (`TCP_RTO_MAX`).
+const LONGEST_TIMER: Duration = Duration::from_secs(120);
 /// Pieces that a gap is laid out in at most.
 const MOST_UNSEEN: i64 = 256;
 /// Pieces that all gaps are laid out in at most: so many, and more for each packet that came by.
@@ -32,6 +34,8 @@ enum Old {
     Retransmission,
     Late,
     Doubled,
+    /// It comes so long after what followed it that the capture must have missed what happened since.
+    Untold,
 }
 
 impl SenderView {
@@ -116,7 +120,11 @@ impl SenderView {
         if start < old_end {
             match self.old(event, start, old_end) {
                 Old::Retransmission => self.retransmission(event, start, old_end, copy),
-                Old::Late => self.late(start, old_end, copy),
+                Old::Late => {
+                    self.measured.row.reordered += 1;
+                    self.came(start, old_end, copy);
+                }
+                Old::Untold => self.came(start, old_end, copy),
                 Old::Doubled => self.double(start, old_end, event.at),
             }
         }
@@ -214,6 +222,9 @@ impl SenderView {
         if self.is_same_packet(event, stamp, soon, (start, end)) {
             return Old::Doubled;
         }
+        if self.is_untold(event, (start, end)) {
+            return Old::Untold;
+        }
         let late = |piece: &Piece| Self::overtook(&self.numbers.own, event, stamp, soon, piece);
         let pieces = self.board.pieces.across(start, end).take(MOST_PARTS);
         let mut pieces = pieces.peekable();
@@ -282,6 +293,16 @@ impl SenderView {
             next && piece.copies().any(same)
         });
         all && covered >= end && span == (end - start) as u32
+    }
+
+    /// Whether nothing of these numbers came by, and they come later than a timer of any stack sends again what it sent last.
+    fn is_untold(&self, event: &Event, (start, end): (i64, i64)) -> bool {
+        let pieces = self.board.pieces.across(start, end).take(MOST_PARTS);
+        let mut pieces = pieces.peekable();
+        let untold = |piece: &Piece| {
+            piece.copies().all(|c| !c.seen) && event.at - piece.last().at > LONGEST_TIMER
+        };
+        pieces.peek().is_some() && pieces.all(untold)
     }
 
     /// Whether a SYN that comes behind its answer is the first, and the capture has them in another order: the answer echoes its
@@ -399,9 +420,8 @@ impl SenderView {
         self.measured.silence.waited(at, previous)
     }
 
-    /// A packet that was sent before others that came by before it.
-    fn late(&mut self, start: i64, end: i64, copy: Copy) {
-        self.measured.row.reordered += 1;
+    /// The first time that these numbers come by, though others behind them have.
+    fn came(&mut self, start: i64, end: i64, copy: Copy) {
         let mut unseen = 0;
         for piece in self.board.pieces.within(start, end).take(MOST_PARTS) {
             if !piece.first.seen {

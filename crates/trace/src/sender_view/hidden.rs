@@ -20,7 +20,8 @@ impl SenderView {
     /// have learned of a loss.
     pub(super) fn look_ahead(&mut self, last: &Event, next: &Event) {
         let Some(line) = self.board.line else { return };
-        if next.flags.rst() || next.flags.syn() || next.range().is_empty() {
+        // A FIN alone says nothing of what was lost before it: it is sent once all is, probes too.
+        if next.flags.rst() || next.flags.syn() || next.payload_len == 0 {
             return;
         }
         if self.times.clock.is_beside_sender() {
