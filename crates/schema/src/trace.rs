@@ -115,7 +115,7 @@ const CONNECTION_ROW: &[Column] = &[
 ];
 
 const SIDE: &[Column] = &[
-    integer("packets", "packets seen"),
+    integer("packets", "packets; what the capture recorded more than once counts once"),
     integer("bytes", "payload bytes seen, retransmissions counted"),
     integer("unique_bytes", "different payload bytes"),
     integer("segments", "packets with payload, retransmissions counted"),
@@ -168,8 +168,9 @@ const OF_PARAMETER: &[Column] = &[
 
 const OF_MECHANISM: &[Column] = &[
     text("mechanism", "what made the sender retransmit"),
-    integer("needed", "its retransmissions that were needed, or unknown"),
+    integer("needed", "its retransmissions that were needed; before there was `unknown`, also those of which it is not known"),
     integer("spurious", "its retransmissions that were spurious"),
+    integer("unknown", "its retransmissions of which it is not known whether they were needed").later(),
     number(
         "waited_s",
         "time waited for its retransmissions; where both ends wait, it counts once",

@@ -199,7 +199,7 @@ impl Analyzer {
                     if connection.is_frozen() {
                         connection.thaw(&mut self.common);
                     }
-                    match connection.belongs(headers) {
+                    match connection.belongs(at, headers) {
                         Belongs::Here => {
                             connection.packet(at, headers, &mut self.common);
                             if !self.common.retransmissions.is_empty() {
@@ -211,7 +211,15 @@ impl Analyzer {
                             self.counters.strays += 1;
                             return;
                         }
-                        Belongs::Next => {}
+                        Belongs::Next => {
+                            if let Some(syn) = connection.stray_syn(headers) {
+                                self.end(Place::Whole(slot), false);
+                                self.begin(syn.at, &syn.headers(headers.flow), hash, number);
+                                self.counters.strays = self.counters.strays.saturating_sub(1);
+                                self.counters.packets -= 1;
+                                return self.known_packet(at, headers, (hash, number));
+                            }
+                        }
                     }
                 }
             }

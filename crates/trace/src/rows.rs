@@ -261,8 +261,8 @@ pub struct SenderRow {
     pub mptcp: bool,
     /// Its SYN as a signature: `ttl:mss:window,scale:option layout`.
     pub syn_signature: Option<String>,
-    /// Retransmissions by mechanism, in the order of `Mechanism::ALL`, those needed (and unknown) and those spurious.
-    pub retransmissions: [[u32; 2]; Mechanism::ALL.len()],
+    /// Retransmissions by mechanism, in the order of `Mechanism::ALL`: those needed, those spurious, and those of which it is not known.
+    pub retransmissions: [[u32; Need::ALL.len()]; Mechanism::ALL.len()],
     /// Packets that came late (reordering).
     pub reordered: u32,
     /// Packets doubled by the network.

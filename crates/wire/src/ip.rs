@@ -35,6 +35,8 @@ pub(crate) struct Located {
     pub offset: usize,
     /// Bytes of the whole packet by its own length field.
     pub total: usize,
+    /// Bytes of it that link layers and tunnels around it carry, where they state a length: the rest is padding.
+    pub carried: usize,
     /// The length field is 0, `total` is the length on the wire.
     pub zero_length: bool,
     /// This is the first of several fragments.
@@ -46,6 +48,22 @@ pub(crate) struct Located {
     pub ttl: u8,
     /// The two bits of ECN.
     pub ecn: u8,
+}
+
+/// The most that pads a short frame (IEEE 802.3 §3.2.8: it carries 46 bytes at least).
+pub(crate) const MOST_PADDING: usize = 46;
+
+impl Located {
+    /// What is around the packet states that it carries `most` bytes, of `on_wire` that came: what lies behind is padding. More
+    /// than padding can be is a length that was not renewed when a network card merged packets.
+    #[inline]
+    pub fn bound(&mut self, most: usize, on_wire: usize) {
+        if self.zero_length {
+            self.total = self.total.min(most);
+        }
+        let merged = self.total <= on_wire && self.total.saturating_sub(most) > MOST_PADDING;
+        self.carried = if merged { self.total } else { most };
+    }
 }
 
 /// Who sent an IPv4 packet to whom, whatever it carries, and how it is numbered.
@@ -66,7 +84,7 @@ impl Numbered {
     /// is none, or it is a later fragment of another.
     #[must_use]
     pub fn in_frame(link: LinkType, data: &[u8], original_len: u32) -> Option<Self> {
-        let packet = link::strip(link, data, &mut Notes::default()).ok()?;
+        let packet = link::strip(link, data, &mut Notes::default()).ok()?.bytes;
         let located = locate(packet, original_len as usize).ok()?;
         match (located.src, located.dst, located.id) {
             (IpAddr::V4(src), IpAddr::V4(dst), Some(id)) => Some(Numbered {
@@ -120,6 +138,7 @@ fn v4(bytes: &[u8], original: usize) -> Result<Located, Skip> {
         protocol: h[9],
         offset,
         total,
+        carried: link::UNLIMITED,
         zero_length: [h[2], h[3]] == [0, 0],
         more_fragments: fragment & 0x2000 != 0,
         id: Some(u16::from_be_bytes([h[4], h[5]])),
@@ -181,6 +200,7 @@ fn v6(bytes: &[u8], original: usize) -> Result<Located, Skip> {
         protocol: next,
         offset,
         total,
+        carried: link::UNLIMITED,
         zero_length: [h[4], h[5]] == [0, 0],
         more_fragments,
         id: None,

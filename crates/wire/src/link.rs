@@ -5,7 +5,7 @@ use core::fmt;
 mod strip;
 mod tunnel;
 
-pub(crate) use strip::strip;
+pub(crate) use strip::{strip, UNLIMITED};
 pub(crate) use tunnel::inside;
 
 /// The type of a link, as the registry of the pcap formats numbers it

@@ -6,6 +6,8 @@ use crate::ip::{self, Located};
 use crate::options::{Items, Options};
 use crate::{FlowKey, SeqNum, Skip};
 
+mod padding;
+
 /// The flags of a TCP header (RFC 9293 §3.1), as the byte on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Flags(pub u8);
@@ -128,6 +130,7 @@ impl<'a> TcpPacket<'a> {
             dst,
             offset,
             total,
+            carried,
             ..
         } = *located;
         // Link layers pad short frames: what lies behind the packet's own end is not part of it.
@@ -157,7 +160,11 @@ impl<'a> TcpPacket<'a> {
             src_port: u16::from_be_bytes([fixed[0], fixed[1]]),
             dst_port: u16::from_be_bytes([fixed[2], fixed[3]]),
         };
-        let mut payload_len = total - offset - header;
+        let mut payload_len = total.min(carried).saturating_sub(offset + header);
+        if padding::is_counted(located, tcp, header) {
+            payload_len = 0;
+        }
+        let payload = payload.get(..payload_len).unwrap_or(payload);
         if Flags(fixed[13]).syn() {
             // Few SYNs carry data, and where one's length goes beyond its frame, it was written wrongly.
             payload_len = payload_len.saturating_sub(total.saturating_sub(on_wire));

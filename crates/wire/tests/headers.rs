@@ -183,6 +183,58 @@ fn every_link() {
     holds_segment(LinkType::LINUX_SLL2, &join(&[&sll2, &six]));
 }
 
+/// The payload by IP, PPPoE and 802.3 of an acknowledgement whose IP header counts padding.
+fn padded(link: LinkType, frame: &[u8]) -> u32 {
+    decode(link, frame).unwrap().payload_len
+}
+
+#[test]
+fn link_layers_bound_the_length_of_what_they_carry() {
+    let ack = v4(6, &tcp(0x18, &[], &[0; 6]));
+    let pppoe = |length| [0x11, 0, 0, 9, 0, length, 0, 0x21];
+    let over = |length| join(&[&pppoe(length), &ack, &[0; 8]]);
+    assert_eq!(padded(LinkType::PPPOE, &over(48)), 6);
+    assert_eq!(
+        padded(LinkType::PPPOE, &over(42)),
+        0,
+        "all of it is padding"
+    );
+    let tagged = join(&[&[0, 5, 0x88, 0x64], &over(44)[..]]);
+    assert_eq!(padded(LinkType::ETHERNET, &ethernet(0x8100, &tagged)), 2);
+    let snap = [0xaa, 0xaa, 3, 0, 0, 0, 0x08, 0];
+    let by_length = |length| ethernet(length, &join(&[&snap, &ack]));
+    assert_eq!(padded(LinkType::ETHERNET, &by_length(54)), 6);
+    assert_eq!(padded(LinkType::ETHERNET, &by_length(48)), 0);
+    // A length that was not renewed when packets were merged.
+    let merged = v4(6, &tcp(0x18, &[], &[7; 200]));
+    let stale = join(&[&pppoe(142), &merged]);
+    assert_eq!(padded(LinkType::PPPOE, &stale), 200);
+}
+
+#[test]
+fn what_pads_an_acknowledgement_is_no_data() {
+    let frame = |flags, bytes: &[u8]| ethernet(0x0800, &v4(6, &tcp(flags, &[], bytes)));
+    let len = |frame: &[u8]| padded(LinkType::ETHERNET, frame);
+    assert_eq!(len(&frame(0x10, &[0; 6])), 0);
+    assert_eq!(len(&frame(0x18, &[0; 6])), 6, "data");
+    assert_eq!(len(&frame(0x10, &[0; 5])), 5, "no frame is so short");
+    assert_eq!(len(&frame(0x10, &[1; 6])), 6, "nothing tells");
+    // The checksum is that of the header alone, whatever lies behind; or that of data which are zeros.
+    let with_checksum = |bytes: &[u8], of: usize| {
+        let mut frame = frame(0x10, bytes);
+        let segment = frame[34..34 + of].to_vec();
+        let mut sum: u32 = 6 + of as u32;
+        for pair in frame[26..34].chunks(2).chain(segment.chunks(2)) {
+            sum += u32::from(u16::from_be_bytes([pair[0], pair[1]]));
+        }
+        let folded = (sum & 0xffff) + (sum >> 16);
+        frame[50..52].copy_from_slice(&(!(folded as u16)).to_be_bytes());
+        len(&frame)
+    };
+    assert_eq!(with_checksum(&[1; 6], 20), 0);
+    assert_eq!(with_checksum(&[0; 6], 26), 6);
+}
+
 #[test]
 fn tags_and_labels() {
     let four = v4(6, &segment());

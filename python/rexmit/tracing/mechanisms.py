@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Final
 
 import polars as pl
 
 from rexmit.tracing.folder import Trace
 
 
+NEEDS: Final = ("needed", "spurious", "unknown")
+"""The counts of `mechanisms`. Traces of before have no `unknown`: `needed` counts those, too."""
+
+
 def total(what: str, mechanisms: Collection[str] = (), side: str | None = None) -> pl.Expr:
-    """The sum of needed, spurious or waited_s, of some mechanisms (none named: all) and sides."""
+    """The sum of needed, spurious, unknown or waited_s, of some mechanisms (none named: all) and sides."""
     wanted = pl.lit(True)
     if mechanisms:
         wanted &= pl.col("mechanism").is_in(list(mechanisms))
@@ -21,7 +26,7 @@ def total(what: str, mechanisms: Collection[str] = (), side: str | None = None) 
 
 def retransmissions(mechanisms: Collection[str] = (), side: str | None = None) -> pl.Expr:
     """Their number, as `total`."""
-    return total("needed", mechanisms, side) + total("spurious", mechanisms, side)
+    return sum((total(need, mechanisms, side) for need in NEEDS[1:]), total(NEEDS[0], mechanisms, side))
 
 
 def beside(connections: pl.LazyFrame, trace: Trace, **sums: pl.Expr) -> pl.LazyFrame:

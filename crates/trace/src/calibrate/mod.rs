@@ -73,11 +73,7 @@ pub(crate) fn calibrate(row: &mut Retransmission) {
     let told = row.confidence + if row.either { second } else { 0.0 };
     let share = told.clamp(0.0, 1.0);
     row.certainty = fitted::RETRANSMISSION.of(share, row);
-    row.need_confidence = if row.need == Need::Unknown {
-        0.0
-    } else {
-        fitted::NEED.of(share, row).min(row.certainty)
-    };
+    need(row, share);
     if row.mechanism == Mechanism::Unknown {
         // No mechanism is named that could be right.
         row.confidence = 0.0;
@@ -99,6 +95,15 @@ pub(crate) fn calibrate(row: &mut Retransmission) {
         *share *= if either { told_by } else { rest };
         *share = share.clamp(0.0, (1.0 - row.confidence).max(0.0));
     }
+}
+
+/// How sure it is that what a row of this share says of need is right.
+pub(crate) fn need(row: &mut Retransmission, share: f64) {
+    row.need_confidence = if row.need == Need::Unknown {
+        0.0
+    } else {
+        fitted::NEED.of(share, row).min(row.certainty)
+    };
 }
 
 #[cfg(test)]

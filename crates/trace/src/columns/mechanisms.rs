@@ -18,6 +18,7 @@ struct Row {
     mechanism: Mechanism,
     needed: u32,
     spurious: u32,
+    unknown: u32,
     waited: Duration,
 }
 
@@ -29,6 +30,7 @@ pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str) -> Table
         table.text("mechanism", all().map(|row| Some(row.mechanism.as_str())));
         table.integer("needed", all().map(|row| i64::from(row.needed)));
         table.integer("spurious", all().map(|row| i64::from(row.spurious)));
+        table.integer("unknown", all().map(|row| i64::from(row.unknown)));
         table.seconds("waited_s", all().map(|row| Some(row.waited)));
     })
 }
@@ -40,21 +42,24 @@ fn of_connection(of: &Of<Box<Connection>>) -> impl Iterator<Item = Of<Row>> + '_
         .flat_map(move |(direction, sender)| {
             let counts = sender.retransmissions.iter().zip(&sender.waited);
             let all = Mechanism::ALL.iter().zip(counts);
-            all.filter_map(move |(mechanism, (&[needed, spurious], &waited))| {
-                let row = Row {
-                    direction,
-                    mechanism: *mechanism,
-                    needed,
-                    spurious,
-                    waited,
-                };
-                let used = needed > 0 || spurious > 0 || waited > Duration::ZERO;
-                used.then_some(Of {
-                    connection: of.connection,
-                    start: of.start,
-                    flow: of.flow,
-                    row,
-                })
-            })
+            all.filter_map(
+                move |(mechanism, (&[needed, spurious, unknown], &waited))| {
+                    let row = Row {
+                        direction,
+                        mechanism: *mechanism,
+                        needed,
+                        spurious,
+                        unknown,
+                        waited,
+                    };
+                    let used = needed + spurious + unknown > 0 || waited > Duration::ZERO;
+                    used.then_some(Of {
+                        connection: of.connection,
+                        start: of.start,
+                        flow: of.flow,
+                        row,
+                    })
+                },
+            )
         })
 }

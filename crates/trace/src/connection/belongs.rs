@@ -1,9 +1,10 @@
 //! Whether a packet belongs to the connection whose addresses it bears.
 
+use rexmit_time::Time;
 use rexmit_wire::headers::Sack;
 use rexmit_wire::{Headers, SeqRange};
 
-use super::{Closed, Connection};
+use super::{Closed, Connection, Kept};
 use crate::event::Direction;
 use crate::window::MOST_STRAYS;
 
@@ -21,15 +22,37 @@ pub(crate) enum Belongs {
 impl Connection {
     /// What a packet is to it.
     #[inline]
-    pub fn belongs(&mut self, headers: &Headers) -> Belongs {
+    pub fn belongs(&mut self, at: Time, headers: &Headers) -> Belongs {
         let direction = self.direction(&headers.flow);
         if headers.flags.syn() {
-            return self.belongs_syn(direction, headers);
+            return self.belongs_syn(at, direction, headers);
+        }
+        let half = self.sides.iter().any(|side| side.packets == 0);
+        if half && self.is_before(direction, headers) {
+            return Belongs::Stray;
         }
         if self.is_near(direction, headers) {
             return Belongs::Here;
         }
         self.is_far(direction, headers)
+    }
+
+    /// Whether a packet is of the connection that had the addresses before: while the peer has not answered a SYN, one that
+    /// acknowledges something else than that (a challenge, RFC 5961 §4.2), or the reset that answers it.
+    #[cold]
+    fn is_before(&self, direction: Direction, headers: &Headers) -> bool {
+        let (me, peer) = (direction as usize, direction.reversed() as usize);
+        let flags = headers.flags;
+        let after = |of: usize| self.cold.syns[of].as_ref().map(|syn| syn.seq + 1);
+        match (after(me), after(peer)) {
+            (None, Some(next)) if !flags.rst() => {
+                let acknowledges = !headers.ack.is_before(next);
+                let side = &self.sides[peer];
+                flags.ack() && !(acknowledges && side.may_acknowledge(headers.ack))
+            }
+            (Some(next), None) => flags.rst() && !flags.ack() && headers.seq != next,
+            _ => false,
+        }
     }
 
     /// Whether the numbers of a packet are near those of both sides ([`crate::window`]).
@@ -74,8 +97,15 @@ impl Connection {
         sack.blocks().iter().filter(near).copied().collect()
     }
 
+    /// The SYN that came before, and was taken for a stray, of which this is one more: it was the first of the next connection.
+    pub fn stray_syn(&self, headers: &Headers) -> Option<Kept> {
+        let syn = self.cold.stray_syn.as_deref().copied();
+        syn.filter(|syn| headers.flags == syn.flags && headers.seq == syn.seq)
+            .filter(|_| self.pair.0 == headers.flow)
+    }
+
     #[cold]
-    fn belongs_syn(&self, direction: Direction, headers: &Headers) -> Belongs {
+    fn belongs_syn(&mut self, at: Time, direction: Direction, headers: &Headers) -> Belongs {
         let (me, peer) = (direction as usize, direction.reversed() as usize);
         let side = &self.sides[me];
         let near = self.is_near(direction, headers);
@@ -97,6 +127,8 @@ impl Connection {
         }
         // A SYN within the window gets a challenge and ends nothing (RFC 5961 §4.2).
         if side.is_in_window(headers.seq, u32::from(u16::MAX)) {
+            let first = Kept::syn(at, headers).filter(|_| direction == Direction::Forward);
+            self.cold.stray_syn = first.map(Box::new);
             Belongs::Stray
         } else {
             Belongs::Next

@@ -1,4 +1,4 @@
-//! Packets that the capture holds twice, before and behind a router.
+//! Packets that the capture holds more than once: before and behind a router, or of an interface and what is made of it.
 
 use rexmit_time::{Duration, Time};
 use rexmit_wire::headers::Timestamps;
@@ -21,6 +21,11 @@ pub(super) struct Mark {
     pub ack: SeqNum,
     pub payload_len: u32,
     pub flags: Flags,
+    pub window: u16,
+    pub stamps: Option<(u32, u32)>,
+    /// How many SACK blocks it bears.
+    pub blocks: u8,
+    /// 0 for none: Linux sends 0 where there are no fragments to be told apart.
     pub ip_id: u16,
 }
 
@@ -50,17 +55,18 @@ impl LastSyn {
 }
 
 impl Mark {
-    /// None for a packet without an identification.
-    fn of(direction: Direction, headers: &Headers) -> Option<Self> {
-        Some(Mark {
+    fn of(direction: Direction, headers: &Headers) -> Self {
+        Mark {
             direction,
             seq: headers.seq,
             ack: headers.ack,
             payload_len: headers.payload_len,
             flags: headers.flags,
-            // Linux sends 0 where there are no fragments to be told apart.
-            ip_id: headers.ip_id.filter(|id| *id != 0)?,
-        })
+            window: headers.window,
+            stamps: headers.timestamps.map(|stamps| (stamps.value, stamps.echo)),
+            blocks: headers.sack.blocks().len() as u8,
+            ip_id: headers.ip_id.unwrap_or(0),
+        }
     }
 }
 
@@ -73,20 +79,54 @@ impl Connection {
             self.ttls[me] = headers.ttl;
             return false;
         }
-        let Some(mark) = Mark::of(direction, headers) else {
-            return false;
-        };
-        let found = if self.is_marked() {
-            self.log
-                .marks()
-                .rev()
-                .take(RECENT)
-                .any(|other| other == mark)
-        } else {
-            self.cold.recent.contains(&mark)
-        };
+        let mark = Mark::of(direction, headers);
+        let found = mark.ip_id != 0 && self.latest().any(|(other, _)| other == mark);
         if found {
-            self.count_doubled(me, headers);
+            self.count_doubled(me);
+        }
+        found
+    }
+
+    /// The latest packets, as far as they are remembered, the newest first, and when each came.
+    fn latest(&self) -> impl Iterator<Item = (Mark, Time)> + '_ {
+        let marked = self.is_marked();
+        let logged = marked.then(|| self.log.marks(self.start).rev().take(RECENT));
+        let recent = (!marked).then(|| self.cold.recent.iter().rev().copied());
+        logged
+            .into_iter()
+            .flatten()
+            .chain(recent.into_iter().flatten())
+    }
+
+    /// Whether the capture has recorded a packet once more: one that is not new came by just now, the same in everything. Of a host
+    /// that numbers its packets another has another identification. One that does not sends none twice at the same time; its
+    /// acknowledgements may be alike, unless other packets of the connection are recorded more than once. It is counted then.
+    #[cold]
+    pub(super) fn is_recorded_again(
+        &mut self,
+        at: Time,
+        direction: Direction,
+        headers: &Headers,
+    ) -> bool {
+        let mark = Mark::of(direction, headers);
+        let bare = headers.seq_len() == 0;
+        let doubles = self.cold.doubled != [0; 2];
+        let mut found = false;
+        let mut numbered = false;
+        for (other, then) in self.latest() {
+            if other == mark {
+                let apart = at.since(then);
+                found |= if mark.ip_id != 0 {
+                    -AT_ONCE < apart && apart < AT_ONCE
+                } else {
+                    apart == Duration::ZERO && mark.blocks == 0 && (doubles || !bare)
+                };
+            }
+            numbered |= other.direction == direction && other.ip_id != mark.ip_id;
+        }
+        found &= numbered || mark.ip_id == 0;
+        if found {
+            self.count_doubled(direction as usize);
         }
         found
     }
@@ -129,25 +169,26 @@ impl Connection {
             answer.asked |= same && !headers.flags.ack();
         }
         if found {
-            self.count_doubled(me, headers);
+            self.count_doubled(me);
         }
         found
     }
 
-    fn count_doubled(&mut self, me: usize, headers: &Headers) {
-        let (packets, bytes) = &mut self.cold.doubled[me];
+    fn count_doubled(&mut self, me: usize) {
+        let packets = &mut self.cold.doubled[me];
         *packets = packets.saturating_add(1);
-        *bytes += u64::from(headers.payload_len);
     }
 
     /// Remembers a packet that is not logged, when there were such.
-    pub(super) fn remember(&mut self, direction: Direction, headers: &Headers) {
-        if self.cold.doubled == [(0, 0); 2] {
+    pub(super) fn remember(&mut self, at: Time, direction: Direction, headers: &Headers) {
+        if self.cold.doubled == [0; 2] {
             return;
         }
         if self.cold.recent.len() >= RECENT {
             self.cold.recent.pop_front();
         }
-        self.cold.recent.extend(Mark::of(direction, headers));
+        self.cold
+            .recent
+            .push_back((Mark::of(direction, headers), at));
     }
 }

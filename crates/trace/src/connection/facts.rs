@@ -20,9 +20,14 @@ impl Connection {
         if numbered.contains(Notes::NUMBERED_TOGETHER) {
             return false;
         }
+        self.counts_apart(of) || self.hint(of).counts_own()
+    }
+
+    /// Whether other packets of a side's host show that it numbers those of each connection apart.
+    fn counts_apart(&self, of: Direction) -> bool {
+        let numbered = self.numbered[of as usize];
         // Hosts that share an address (NAT) look apart, too, and those with 128 count all their packets.
-        let apart = numbered.contains(Notes::NUMBERED_APART) && self.ttls[of as usize] <= LINUX_TTL;
-        apart || self.hint(of).counts_own()
+        numbered.contains(Notes::NUMBERED_APART) && self.ttls[of as usize] <= LINUX_TTL
     }
 
     #[cold]
@@ -156,6 +161,7 @@ impl Connection {
             client: of == Direction::Forward,
             begun: Some(self.start),
             mss: terms.mss,
+            cut: 0,
             sack: terms.sack,
             timestamps: terms.timestamps,
             window_shift: terms.window_shift,
@@ -163,6 +169,8 @@ impl Connection {
             system: self.hint(of),
             syns: self.cold.syn_counts[me],
             counts_own: self.counts_own(of),
+            counts_apart: self.counts_apart(of),
+            count_refuted: false,
             peer_counts_own: self.counts_own(of.reversed()),
             handshake_rtt: self.handshake_rtt().map(|(whole, _)| whole),
         }

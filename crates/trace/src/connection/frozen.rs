@@ -111,6 +111,7 @@ impl Connection {
             mid_stream: _,
             syns,
             hints,
+            stray_syn,
             retried,
             last_syns,
             syn_counts: _,
@@ -136,13 +137,14 @@ impl Connection {
         };
         once(0)
             && once(1)
+            && stray_syn.is_none()
             && retried.is_none()
             && measured.is_none()
             && subflow.is_none()
             && *probes == [0; 2]
             && *window_probes == [0; 2]
             && *sacked == [false; 2]
-            && *doubled == [(0, 0); 2]
+            && *doubled == [0; 2]
             && sacks.is_empty()
             && recent.is_empty()
             && views.iter().all(Option::is_none)

@@ -53,7 +53,7 @@ impl Connection {
             self.cold.sacks.extend_from_slice(sacks);
         }
         if !marked {
-            self.remember(direction, headers);
+            self.remember(at, direction, headers);
         }
         for of in BOTH {
             if let Some(view) = &mut self.cold.views[of as usize] {
@@ -112,9 +112,9 @@ impl Connection {
 
     /// The latest packets of the log, once there was one that the capture holds twice.
     fn mark_latest(&mut self) {
-        if self.cold.doubled != [(0, 0); 2] {
+        if self.cold.doubled != [0; 2] {
             let latest = self.log.len().saturating_sub(RECENT);
-            self.cold.recent = self.log.marks().skip(latest).collect();
+            self.cold.recent = self.log.marks(self.start).skip(latest).collect();
         }
     }
 
@@ -142,7 +142,10 @@ impl Connection {
     #[cold]
     fn make_view(&self, of: Direction, facts: &SenderFacts, common: &mut Common) -> SenderView {
         let recycled = core::mem::take(&mut common.recycled);
-        let mut view = SenderView::within(of, facts, &common.settings, recycled);
+        let mut facts = *facts;
+        let packets = || self.log.iter(self.start, &self.cold.sacks);
+        facts.look_through(of, packets().map(|(event, _)| event));
+        let mut view = SenderView::within(of, &facts, &common.settings, recycled);
         for (event, sacks) in self.log.iter(self.start, &self.cold.sacks) {
             give(&mut view, of, &event, sacks);
         }
@@ -179,8 +182,7 @@ impl Connection {
                 let (retransmissions, whatif) = (&mut common.retransmissions, &mut common.whatif);
                 (common.recycled, waits[of as usize]) = view.finish(retransmissions, whatif, row);
             }
-            let (packets, _) = self.cold.doubled[of as usize];
-            row.capture_duplicates += packets;
+            row.capture_duplicates += self.cold.doubled[of as usize];
         }
         let [forward, backward] = &waits;
         let counted = count_once([forward, backward], row.start, row.end);

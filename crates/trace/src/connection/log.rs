@@ -235,16 +235,21 @@ impl Log {
         log
     }
 
-    /// What tells each packet with an identification from the others, oldest first.
-    pub(super) fn marks(&self) -> impl DoubleEndedIterator<Item = Mark> + '_ {
-        self.packets().iter().map(|packed| Mark {
-            direction: packed.direction(),
-            seq: packed.seq,
-            ack: packed.ack,
-            payload_len: packed.payload_len,
-            flags: packed.flags,
-            // 0 for none, which no mark that is looked for has.
-            ip_id: packed.ip_id,
+    /// What tells each packet from the others, and when it came, oldest first.
+    pub(super) fn marks(&self, start: Time) -> impl DoubleEndedIterator<Item = (Mark, Time)> + '_ {
+        self.packets().iter().map(move |packed| {
+            let mark = Mark {
+                direction: packed.direction(),
+                seq: packed.seq,
+                ack: packed.ack,
+                payload_len: packed.payload_len,
+                flags: packed.flags,
+                window: packed.window,
+                stamps: (packed.notes & STAMPED != 0).then_some((packed.stamp, packed.echo)),
+                blocks: packed.notes & SACKS,
+                ip_id: packed.ip_id,
+            };
+            (mark, start + Duration::from_nanos(packed.at()))
         })
     }
 
@@ -253,7 +258,7 @@ impl Log {
         &'l self,
         start: Time,
         sacks: &'l [SeqRange],
-    ) -> impl Iterator<Item = (Event, &'l [SeqRange])> {
+    ) -> impl Iterator<Item = (Event, &'l [SeqRange])> + Clone {
         let mut next = 0;
         self.packets().iter().map(move |packed| {
             let (from, count) = (next, packed.notes & SACKS);

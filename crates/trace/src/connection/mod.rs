@@ -148,6 +148,8 @@ struct Cold {
     syns: [Option<Kept>; 2],
     /// What these say of their senders.
     hints: [Hint; 2],
+    /// A SYN within the client's window, which is answered by a challenge.
+    stray_syn: Option<Box<Kept>>,
     /// The last SYN that offers other options than the first, before any answer.
     retried: Option<Box<Kept>>,
     /// The last SYN or SYN-ACK of each side.
@@ -169,10 +171,10 @@ struct Cold {
     due: [Option<Box<SenderFacts>>; 2],
     /// Packets for sender views since retransmissions were asked for last.
     unsettled: u32,
-    /// Packets of each side that the capture holds twice, before and behind a router, and their payload bytes.
-    doubled: [(u32, u64); 2],
+    /// Packets of each side that the capture holds more than once: only the first counts.
+    doubled: [u32; 2],
     /// The latest packets, once there was one of those and when there is no log.
-    recent: VecDeque<Mark>,
+    recent: VecDeque<(Mark, Time)>,
     /// Which subflow of a Multipath TCP connection it is.
     subflow: Option<Place>,
     /// Packets in a row that fit nothing here, and how many that fit came before them.
@@ -340,6 +342,10 @@ impl Connection {
         let direction = self.direction(&headers.flow);
         let (me, peer) = (direction as usize, direction.reversed() as usize);
         let flags = headers.flags;
+        let old = self.sides[me].is_old(headers) && !self.sides[peer].is_next_ack(headers);
+        if old && self.is_recorded_again(at, direction, headers) {
+            return;
+        }
         if let Some(missing) = self.sides[me].skipped(headers) {
             // After a wait it may be sent again, what never came by.
             let trip = self
@@ -350,8 +356,6 @@ impl Connection {
         }
         let before = self.last;
         self.last = self.last.max(at);
-        let shut = self.sides[me].offers_nothing();
-        let same_window = self.sides[me].count(headers);
         let numbered = headers.notes.of(NUMBERED);
         // Where nothing is known any more, what was known holds.
         if numbered != Notes::default() && numbered != self.numbered[me] {
@@ -363,6 +367,8 @@ impl Connection {
         if flags.syn() && self.is_doubled_syn(at, direction, headers) {
             return;
         }
+        let shut = self.sides[me].offers_nothing();
+        let same_window = self.sides[me].count(headers);
         if shut || headers.window == 0 {
             self.window_moves(at, direction, headers);
         }

@@ -53,7 +53,7 @@ impl Connection {
         let mut row = SenderRow {
             packets: side.packets,
             bytes: side.bytes,
-            unique_bytes: side.bytes - self.cold.doubled[of as usize].1,
+            unique_bytes: side.bytes,
             segments: side.segments,
             wire_segments: self.wire_segments(of),
             mss: offers.and_then(|syn| syn.mss),

@@ -137,6 +137,19 @@ impl Side {
         self.known && !ack.is_before(self.una) && !ack.is_after(self.nxt)
     }
 
+    /// Whether a packet, no SYN, bears nothing beyond what was sent.
+    #[inline]
+    pub fn is_old(&self, headers: &Headers) -> bool {
+        let end = headers.seq + headers.payload_len;
+        self.sent && !end.is_after(self.nxt) && !headers.flags.syn()
+    }
+
+    /// Whether a packet of the other side acknowledges something for the first time.
+    #[inline]
+    pub fn is_next_ack(&self, headers: &Headers) -> bool {
+        headers.ack != self.una
+    }
+
     /// Whether anything is known of its numbers.
     pub const fn is_known(&self) -> bool {
         self.known

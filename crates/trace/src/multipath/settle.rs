@@ -13,6 +13,7 @@ use crate::emulate::mechanism::{self, decide};
 use crate::event::Direction;
 use crate::necessary::Witness;
 use crate::rows::{Evidence, OnSubflow, Position, Retransmission};
+use crate::sender_view::column_of;
 
 /// What became of the copies that went before a re-injection.
 type Fate = (Need, Evidence);
@@ -190,8 +191,7 @@ impl Group {
         row.waited = waited(open, whose.start, first_sent);
         (row.waited_most, row.detection_most) = (row.waited, row.detection);
         let flow = &mut subflow.directions[direction as usize];
-        let column = usize::from(need == Need::Spurious);
-        flow.reinjections[column] += 1;
+        flow.reinjections[column_of(need)] += 1;
         flow.waited += row.waited;
         let of = Of {
             connection: whose.connection,

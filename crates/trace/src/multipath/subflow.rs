@@ -47,7 +47,7 @@ pub(super) struct SubflowDirection {
     /// Bytes of data that went first here.
     pub data_bytes: u64,
     /// Re-injections, needed and spurious, and the time that was waited for them.
-    pub reinjections: [u32; 2],
+    pub reinjections: [u32; Need::ALL.len()],
     pub waited: Duration,
 }
 

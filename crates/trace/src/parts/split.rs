@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::exact::exact_struct;
 use crate::analyzer::{Of, Rows};
 use crate::run::hosts::Said;
+use crate::run::waits;
 
 /// What of a stretch goes through [`Hosts`](crate::run::hosts::Hosts).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,7 +49,7 @@ impl Split {
     pub fn divide(&mut self, rows: &mut Rows) -> Waiting {
         let mut waiting = Waiting::default();
         for of in &rows.retransmissions {
-            if of.row.opinions.is_some() {
+            if waits(&of.row) {
                 self.waited.insert(of.connection);
             }
         }

@@ -7,16 +7,18 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
-use rexmit_tcp::{Mechanism, Need};
+use rexmit_tcp::Mechanism;
 
+use super::places::{self, Places};
 use crate::analyzer::{Failure, Failures, Of, Rows};
+use crate::calibrate;
 use crate::contain::contain;
 use crate::emulate::mechanism::{decide, settle, Evidence};
 use crate::emulate::{shares_by, MODES};
 use crate::event::Direction;
 use crate::fault::{Fault, Moment};
 use crate::rows::{Connection, Retransmission, SenderRow};
-use crate::sender_view::position_of;
+use crate::sender_view::{column_of, position_of};
 use crate::settings::Settings;
 
 /// Retransmissions that wait at most, and how many of them go when there are more.
@@ -35,9 +37,16 @@ type Host = (IpAddr, Option<&'static str>);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Said {
     of: [Option<(Host, [f64; MODES])>; 2],
+    /// Those beside which the monitor stands.
+    beside: [Option<IpAddr>; 2],
 }
 
-crate::parts::exact_struct!(Said { of });
+crate::parts::exact_struct!(Said { of, beside });
+
+/// Whether a retransmission waits for what other connections of its hosts say.
+pub(crate) fn waits(row: &Retransmission) -> bool {
+    row.opinions.is_some() || places::is_open(row)
+}
 
 impl Said {
     /// What this one says; nothing, mostly.
@@ -50,7 +59,9 @@ impl Said {
             let said = sender.posterior.evidence(MOST_SAID);
             (said != [0.0; MODES]).then_some(((host, sender.syn_system), said))
         });
-        of.iter().any(Option::is_some).then_some(Said { of })
+        let beside = places::beside(connection);
+        let any = of.iter().any(Option::is_some) || beside != [None; 2];
+        any.then_some(Said { of, beside })
     }
 }
 
@@ -66,6 +77,7 @@ struct Waiting {
 pub(crate) struct Hosts {
     /// What connections said of each way, summed up.
     said: BTreeMap<Host, [f64; MODES]>,
+    places: Places,
     /// By the connection's number, in the order in which they came to wait.
     waiting: BTreeMap<u64, Waiting>,
     order: VecDeque<u64>,
@@ -111,7 +123,7 @@ impl Hosts {
         }
         for retransmission in &rows.retransmissions {
             let number = retransmission.connection;
-            if retransmission.row.opinions.is_some() && !self.waiting.contains_key(&number) {
+            if waits(&retransmission.row) && !self.waiting.contains_key(&number) {
                 self.order.push_back(number);
                 self.waiting.insert(number, Waiting::default());
             }
@@ -146,6 +158,7 @@ impl Hosts {
         if self.said.len() >= MOST_HOSTS {
             self.said.clear();
         }
+        self.places.make_room();
     }
 
     /// Gives what waits.
@@ -158,6 +171,7 @@ impl Hosts {
 
     /// Notes what a connection says of both hosts.
     fn hear(&mut self, said: &Said) {
+        self.places.note(said.beside);
         for (host, said) in said.of.iter().flatten() {
             if let Some(sums) = self.said.get_mut(host) {
                 sums.iter_mut()
@@ -222,9 +236,9 @@ impl Hosts {
         for retransmission in retransmissions {
             let row = &mut retransmission.row;
             let side = row.direction as usize;
-            let sender = match row.direction {
-                Direction::Forward => &mut connection.forward,
-                Direction::Backward => &mut connection.backward,
+            let (sender, receiver) = match row.direction {
+                Direction::Forward => (&mut connection.forward, connection.flow.dst),
+                Direction::Backward => (&mut connection.backward, connection.flow.src),
             };
             let first = begun[side].is_none_or(|(episode, _)| episode != row.episode);
             if let Some(opinions) = row.opinions.take() {
@@ -232,6 +246,10 @@ impl Hosts {
                 decide(Evidence::Host(&opinions, &ways[side]), &row.witness).rename(row);
                 settle(row, self.uncalibrated);
                 move_counts(sender, row, before);
+            }
+            if self.places.judge(row, receiver, sender) && !self.uncalibrated {
+                // Beside the receiver the share counts for next to nothing.
+                calibrate::need(row, row.confidence);
             }
             if first {
                 begun[side] = Some((row.episode, row.mechanism));
@@ -249,7 +267,7 @@ fn move_counts(sender: &mut SenderRow, row: &Retransmission, before: Mechanism) 
     if from == to {
         return;
     }
-    let need = usize::from(row.need == Need::Spurious);
+    let need = column_of(row.need);
     sender.retransmissions[from][need] = sender.retransmissions[from][need].saturating_sub(1);
     sender.retransmissions[to][need] += 1;
     let waited = row.waited.min(sender.waited[from]);
@@ -259,12 +277,14 @@ fn move_counts(sender: &mut SenderRow, row: &Retransmission, before: Mechanism) 
 
 #[cfg(test)]
 mod tests {
+    use rexmit_tcp::Need;
     use rexmit_time::{Duration, Time};
     use rexmit_wire::FlowKey;
 
     use super::*;
     use crate::emulate::{DetectionMode, ModePosterior, Opinions};
     use crate::necessary::Witness;
+    use crate::rows::{self, Position};
     use crate::testing::retransmission;
 
     const SERVER: [u8; 4] = [10, 0, 0, 1];
@@ -375,8 +395,11 @@ mod tests {
         let all = passed(pieces);
         assert_eq!(mechanisms(&all), [FastRetransmit, FastRetransmit, Rack]);
         let sender = &all.connections[0].row.backward;
-        assert_eq!(sender.retransmissions[position_of(Rack)], [0, 0]);
-        assert_eq!(sender.retransmissions[position_of(FastRetransmit)], [1, 0]);
+        assert_eq!(sender.retransmissions[position_of(Rack)], [0; 3]);
+        assert_eq!(
+            sender.retransmissions[position_of(FastRetransmit)],
+            [1, 0, 0]
+        );
         let waited = sender.waited[position_of(FastRetransmit)];
         assert_eq!(waited, Duration::from_millis(30));
         assert_eq!(all.retransmissions[0].row.episode_cause, FastRetransmit);
@@ -419,6 +442,43 @@ mod tests {
         let many = (2..5).map(|number| rows(number, SERVER, -2.4));
         let all = passed(std::iter::once(rows(1, SERVER, 90.0)).chain(many));
         assert_eq!(mechanisms(&all), [Mechanism::Rack; 4]);
+    }
+
+    #[test]
+    fn the_monitor_stands_beside_a_host_in_all_its_connections() {
+        // Of one connection nothing came back, another shows that the monitor stands beside the client.
+        let silent = |number| {
+            let mut rows = rows(number, SERVER, 0.0);
+            let row = &mut rows.retransmissions[0].row;
+            row.opinions = None;
+            (row.need, row.position) = (Need::Unknown, Position::Unknown);
+            let sender = &mut rows.connections[0].row.backward;
+            sender.retransmissions[position_of(row.mechanism)] = [0, 0, 1];
+            rows
+        };
+        let twin = |client, server| {
+            let mut rows = rows(2, SERVER, 0.0);
+            rows.retransmissions.clear();
+            let connection = &mut rows.connections[0].row;
+            let delay = |micros| Some(Duration::from_micros(micros));
+            connection.forward.monitor_delay = delay(client);
+            connection.backward.monitor_delay = delay(server);
+            rows
+        };
+        let needs = |all: &Rows| {
+            let row = &all.retransmissions[0].row;
+            let sender = &all.connections[0].row.backward;
+            let counts = sender.retransmissions[position_of(row.mechanism)];
+            (row.need, row.evidence, counts)
+        };
+        let spurious = (Need::Spurious, rows::Evidence::OriginalSeen, [0, 1, 0]);
+        let unknown = (Need::Unknown, rows::Evidence::None, [0, 0, 1]);
+        for (client, server, expected) in [(50, 235_000, spurious), (20_000, 235_000, unknown)] {
+            for order in [[0, 1], [1, 0]] {
+                let pieces = order.map(|of| [silent(1), twin(client, server)][of].clone());
+                assert_eq!(needs(&passed(pieces)), expected);
+            }
+        }
     }
 
     #[test]

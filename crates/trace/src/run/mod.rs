@@ -16,6 +16,7 @@ pub(crate) mod decode;
 pub(crate) mod hosts;
 mod inline;
 mod numbering;
+mod places;
 mod promptly;
 mod stream;
 mod summary;
@@ -37,6 +38,7 @@ pub use warnings::{misdated, undated};
 use crate::analyzer::{Analyzer, Rows};
 use crate::settings::Settings;
 use decode::Spread;
+pub(crate) use hosts::waits;
 
 /// Where frames come from.
 pub trait Source: Send {

@@ -7,7 +7,7 @@ use rexmit_wire::SeqRange;
 use super::board::LATELY;
 use super::line::Line;
 use super::merge::Ack;
-use super::pieces::{Copy, Covered, Piece, MOST_PARTS, ORIGINAL};
+use super::pieces::{Copy, Covered, Piece, Said, MOST_PARTS, ORIGINAL};
 use super::steps::packets;
 use super::SenderView;
 use crate::event::{Acked, Event, SenderEvent};
@@ -408,10 +408,13 @@ fn unseen(seen: Time, sent: Time) -> Copy {
         sent,
         stamp: None,
         ack: None,
+        from: 0,
         span: 0,
+        said: Said::default(),
         ip_id: None,
         number: ORIGINAL,
         seen: false,
         mark: false,
+        reset: false,
     }
 }

@@ -178,7 +178,7 @@ impl Clock {
     /// Whether nothing is left of the way to the receiver where a packet may be lost: no time is spent on it.
     pub(super) fn is_at_receiver(&self) -> bool {
         match (self.small, self.beyond) {
-            (Some(near), Some(far)) => far * NOTHING <= near,
+            (Some(near), Some(far)) => is_beside(far, near),
             _ => false,
         }
     }
@@ -204,6 +204,12 @@ impl Clock {
             _ => Position::Unknown,
         }
     }
+}
+
+/// Whether the monitor stands beside a host from which it is `near` and back, and `far` from the other: nothing is left of the way
+/// there where a packet may be lost.
+pub(crate) fn is_beside(near: Duration, far: Duration) -> bool {
+    !near.is_negative() && near * NOTHING <= far
 }
 
 fn least(of: &mut Option<Duration>, delay: Duration) {

@@ -3,9 +3,10 @@
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqRange;
 
+use super::clock::SYN_TIMEOUT;
 use super::ids::Ids;
 use super::open::Open;
-use super::pieces::{Copy, Covered, Piece, MOST_PARTS, ORIGINAL};
+use super::pieces::{Copy, Covered, Piece, Said, MOST_PARTS, ORIGINAL};
 use super::SenderView;
 use crate::event::{packets_of, Event, SenderEvent, Sent, SentKind};
 use crate::necessary::Witness;
@@ -13,6 +14,13 @@ use crate::window::is_place_near;
 
 /// A packet seen twice within this time was doubled by the capture rather than the network.
 const AT_ONCE: Duration = Duration::from_micros(500);
+/// A packet of the same identification that comes later than this is no double: a stack may give what its timers send again the
+/// identification of the first (RFC 1122 §3.2.1.5). Those with timers below 200 ms do not, they number each packet as it leaves
+/// (`TCPTV_MIN` of BSD and macOS is 30 ms, Linux's probes wait 10 ms); those that keep the packet as it is have timers of 200 ms
+/// and more. Doubles of a network, or of a capture at two places, come within milliseconds, and in a queue within tens of them.
+pub(super) const NO_TIMER: Duration = Duration::from_millis(100);
+/// The longest that any timer waits (`TCP_RTO_MAX`).
+const LONGEST_TIMER: Duration = Duration::from_secs(120);
 /// Pieces that a gap is laid out in at most.
 const MOST_UNSEEN: i64 = 256;
 /// Pieces that all gaps are laid out in at most: so many, and more for each packet that came by.
@@ -27,12 +35,14 @@ enum Old {
     Retransmission,
     Late,
     Doubled,
+    /// It comes so long after what followed it that the capture must have missed what happened since.
+    Untold,
 }
 
 impl SenderView {
     /// The sender sent this, then.
     pub(super) fn sent(&mut self, event: &Event, at: Time) {
-        if event.flags.rst() {
+        if event.flags.rst() || (event.flags.syn() && self.is_recorded_late(event)) {
             return;
         }
         let older = self
@@ -42,10 +52,10 @@ impl SenderView {
         if older {
             self.verdicts
                 .held
-                .came_late(packets_of(event.payload_len, self.mss));
+                .came_late(packets_of(event.payload_len, self.cut));
         } else if event.ip_id != Some(0) {
             if let Some(newest) = self.numbers.newest {
-                let missing = self.numbers.missing(&newest, event, self.mss);
+                let missing = self.numbers.missing(&newest, event, self.cut);
                 self.verdicts.held.note_missing(missing.min(MOST_MISSING));
             }
             self.numbers.newest = Some(*event);
@@ -76,10 +86,13 @@ impl SenderView {
             stamp: event.timestamps.map(|t| t.0),
             ack: event.flags.ack().then_some(event.ack),
             ip_id: event.ip_id,
+            from: start,
             span: range.len(),
+            said: Said::by(event),
             number: ORIGINAL,
             seen: true,
             mark: event.flags.syn() || event.flags.fin(),
+            reset: false,
         };
         if start == end {
             // It bears the next number to be sent (RFC 9293 §3.10.7.4): what lies below was sent.
@@ -109,7 +122,11 @@ impl SenderView {
         if start < old_end {
             match self.old(event, start, old_end) {
                 Old::Retransmission => self.retransmission(event, start, old_end, copy),
-                Old::Late => self.late(start, old_end, copy),
+                Old::Late => {
+                    self.measured.row.reordered += 1;
+                    self.came(start, old_end, copy);
+                }
+                Old::Untold => self.came(start, old_end, copy),
                 Old::Doubled => self.double(start, old_end, event.at),
             }
         }
@@ -211,6 +228,9 @@ impl SenderView {
         if self.is_same_packet(event, stamp, soon, (start, end)) {
             return Old::Doubled;
         }
+        if self.is_untold(event, (start, end)) {
+            return Old::Untold;
+        }
         let late = |piece: &Piece| Self::overtook(&self.numbers.own, event, stamp, soon, piece);
         let pieces = self.board.pieces.across(start, end).take(MOST_PARTS);
         let mut pieces = pieces.peekable();
@@ -234,14 +254,15 @@ impl SenderView {
         let ack = event.flags.ack().then_some(event.ack);
         // Which SYN the capture holds twice was found before: one that is here was sent, if in the same moment.
         let at_once = |apart| apart == Duration::ZERO && !event.flags.syn();
+        let said = Said::by(event);
         let same = |c: &Copy| {
             let apart = event.at - c.at;
             c.seen
                 && c.span == event.range().len()
-                && c.stamp == stamp
+                && (c.stamp, c.ack, c.said) == (stamp, ack, said)
                 && match self.numbers.own.equal(c.ip_id, event.ip_id) {
-                    Some(equal) => equal,
-                    None => c.ack == ack && (apart < soon || at_once(apart)),
+                    Some(equal) => equal && apart < NO_TIMER,
+                    None => apart < soon || at_once(apart),
                 }
         };
         let mut at = None;
@@ -252,7 +273,55 @@ impl SenderView {
             at = known.map(|c| c.at);
             known.is_some()
         });
-        all && at.is_some()
+        (all && at.is_some()) || self.is_same_merged(event, (start, end))
+    }
+
+    /// Whether this is packets that were seen once more, merged into one, or a part of one that was: their identifications are as
+    /// far apart as their segments.
+    fn is_same_merged(&self, event: &Event, (start, end): (i64, i64)) -> bool {
+        let Some(id) = event.ip_id.filter(|&id| id != 0) else {
+            return false;
+        };
+        let (ack, said) = (event.flags.ack().then_some(event.ack), Said::by(event));
+        let stamp = event.timestamps.map(|t| t.0);
+        let span = event.range().len();
+        let mut pieces = self.board.pieces.across(start, end).take(MOST_PARTS);
+        let mut covered = start;
+        let all = pieces.all(|piece| {
+            let same = |c: &Copy| {
+                let alike = c.seen && (c.stamp, c.ack) == (stamp, ack) && c.said.merges_with(&said);
+                let segments = (c.from - start) / i64::from(self.cut);
+                let number = self.numbers.own.follows(id, c.ip_id, segments as i16);
+                alike && c.span != span && number && event.at - c.at < NO_TIMER
+            };
+            let next = piece.start <= covered;
+            covered = piece.end;
+            next && piece.copies().any(same)
+        });
+        all && covered >= end && span == (end - start) as u32
+    }
+
+    /// Whether nothing of these numbers came by, and they come later than a timer of any stack sends again what it sent last.
+    fn is_untold(&self, event: &Event, (start, end): (i64, i64)) -> bool {
+        let pieces = self.board.pieces.across(start, end).take(MOST_PARTS);
+        let mut pieces = pieces.peekable();
+        let untold = |piece: &Piece| {
+            piece.copies().all(|c| !c.seen) && event.at - piece.last().at > LONGEST_TIMER
+        };
+        pieces.peek().is_some() && pieces.all(untold)
+    }
+
+    /// Whether a SYN that comes behind its answer is the first, and the capture has them in another order: the answer echoes its
+    /// stamp, or came sooner before it than any timer sends a SYN again.
+    fn is_recorded_late(&mut self, event: &Event) -> bool {
+        let Some(answer) = self.receiver.early_answer.take() else {
+            return false;
+        };
+        let echoed = match (event.timestamps, answer.timestamps) {
+            (Some((stamp, _)), Some((_, echo))) => stamp == echo,
+            _ => event.at - answer.at < SYN_TIMEOUT / 2,
+        };
+        echoed && answer.ack == event.range().end
     }
 
     /// Whether a packet left before the one that carried a piece, which overtook it.
@@ -374,9 +443,8 @@ impl SenderView {
         }
     }
 
-    /// A packet that was sent before others that came by before it.
-    fn late(&mut self, start: i64, end: i64, copy: Copy) {
-        self.measured.row.reordered += 1;
+    /// The first time that these numbers come by, though others behind them have.
+    fn came(&mut self, start: i64, end: i64, copy: Copy) {
         let mut unseen = 0;
         for piece in self.board.pieces.within(start, end).take(MOST_PARTS) {
             if !piece.first.seen {

@@ -7,7 +7,7 @@
 use rexmit_tcp::recovery::constants::RTO_MIN;
 use rexmit_time::Duration;
 
-use super::pieces::{Copy, ORIGINAL};
+use super::pieces::{Copy, Said, ORIGINAL};
 use super::steps::packets;
 use super::SenderView;
 use crate::event::{packets_of, Event, SentKind};
@@ -20,7 +20,8 @@ impl SenderView {
     /// have learned of a loss.
     pub(super) fn look_ahead(&mut self, last: &Event, next: &Event) {
         let Some(line) = self.board.line else { return };
-        if next.flags.rst() || next.flags.syn() || next.range().is_empty() {
+        // A FIN alone says nothing of what was lost before it: it is sent once all is, probes too.
+        if next.flags.rst() || next.flags.syn() || next.payload_len == 0 {
             return;
         }
         if self.times.clock.is_beside_sender() {
@@ -28,14 +29,14 @@ impl SenderView {
             return;
         }
         let newest = self.numbers.newest.unwrap_or(*last);
-        let missing = self.numbers.missing(&newest, next, self.mss);
+        let missing = self.numbers.missing(&newest, next, self.cut);
         let nxt = self.board.pieces.nxt();
         let start = line.place(next.seq, nxt);
         let end = start + i64::from(next.range().len());
         let gap = (start - nxt).max(0) as u32;
         let (mut late, mut late_bytes) = (0, 0);
         for event in self.merge.sent_between(newest.ip_id, next.ip_id) {
-            late += packets_of(event.payload_len, self.mss);
+            late += packets_of(event.payload_len, self.cut);
             let place = line.place(event.seq, nxt);
             if nxt <= place && place < start {
                 late_bytes += event.payload_len;
@@ -57,7 +58,13 @@ impl SenderView {
         let window = self.receiver.window.unwrap_or(0).div_ceil(self.mss);
         if hidden > 2 * window + MOST_TIMEOUTS {
             // More than its peer has room for, each sent again, and timers of nothing else: it counts other packets, too.
-            self.numbers.own.set_own(false);
+            self.numbers.set_own(false);
+            return;
+        }
+        if start >= nxt
+            && !self.facts.counts_apart
+            && !self.numbers.proof.holds_over(waited, hidden)
+        {
             return;
         }
         let copy = Copy {
@@ -66,10 +73,13 @@ impl SenderView {
             stamp: last.timestamps.map(|t| t.0),
             ack: None,
             ip_id: last.ip_id,
+            from: 0,
             span: 0,
+            said: Said::default(),
             number: ORIGINAL,
             seen: false,
             mark: false,
+            reset: false,
         };
         if start < nxt {
             let others = if soon {

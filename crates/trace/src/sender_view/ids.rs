@@ -164,6 +164,12 @@ impl Ids {
         }
     }
 
+    /// Whether `other` is the identification of the packet `step` packets after the one with `id`.
+    pub(super) fn follows(&self, id: u16, other: Option<u16>, step: i16) -> bool {
+        let is_step = |other| self.differ() && self.step(id, other) == step;
+        other.is_some_and(is_step)
+    }
+
     /// Whether both are of one packet, if that can be told.
     pub(super) fn equal(&self, a: Option<u16>, b: Option<u16>) -> Option<bool> {
         match (a, b) {

@@ -203,7 +203,7 @@ impl Merge {
             .heard
             .iter()
             .take(MOST_UNHEARD)
-            .map(|(_, ack)| &ack.event);
+            .map(|heard| &heard.ack.event);
         waiting.take_while(move |event| event.at <= at)
     }
 

@@ -14,9 +14,11 @@ mod need;
 mod numbers;
 mod open;
 mod order;
+mod own_count;
 mod pieces;
 mod receiver;
 mod recycled;
+mod resets;
 mod rtt;
 mod settle;
 mod spans;
@@ -28,7 +30,7 @@ mod times;
 mod verdicts;
 mod witness;
 
-use rexmit_tcp::{Mechanism, SackList};
+use rexmit_tcp::{Mechanism, Need, SackList};
 use rexmit_time::Time;
 use rexmit_wire::SeqRange;
 
@@ -41,17 +43,21 @@ use crate::settings::Settings;
 use crate::whatif::Replay;
 
 use board::Board;
+pub(crate) use clock::is_beside;
 use clock::Clock;
+use copies::NO_TIMER;
 use measured::Measured;
 use merge::{Ack, Merge, Next};
 use numbers::Numbers;
 use pieces::Pieces;
 use receiver::{Receiver, Repeats, Reports};
+use resets::Resets;
 use times::Times;
 use verdicts::Verdicts;
 use witness::Heard;
 
 pub(crate) use line::Line;
+pub(crate) use own_count::{cut, OwnCount};
 pub use recycled::Recycled;
 pub(crate) use spans::Spans;
 
@@ -68,6 +74,8 @@ pub struct SenderView {
     direction: Direction,
     facts: SenderFacts,
     mss: u32,
+    /// What each packet bears of those that came by merged.
+    cut: u32,
     most_retransmissions: usize,
     uncalibrated: bool,
     merge: Merge,
@@ -78,6 +86,7 @@ pub struct SenderView {
     heard: Heard,
     repeats: Repeats,
     reports: Reports,
+    resets: Resets,
     verdicts: Verdicts,
     measured: Measured,
 }
@@ -102,15 +111,20 @@ impl SenderView {
         } else {
             facts.mss
         };
+        let cut = if facts.cut == 0 { mss } else { facts.cut };
         SenderView {
             direction,
             facts: *facts,
             mss,
+            cut,
             most_retransmissions: settings.most_retransmissions.max(1),
             uncalibrated: settings.uncalibrated,
             merge: Merge::within(recycled.merge),
             times: Times::new(Clock::within(recycled.peer)),
-            numbers: Numbers::new(facts.counts_own, facts.peer_counts_own),
+            numbers: Numbers::new(
+                (facts.counts_own, facts.peer_counts_own),
+                OwnCount::new(cut, facts.count_refuted),
+            ),
             board: Board {
                 line: None,
                 pieces: Pieces::new(mss, recycled.pieces),
@@ -122,6 +136,7 @@ impl SenderView {
             heard: Heard::default(),
             repeats: Repeats::default(),
             reports: Reports::default(),
+            resets: Resets::default(),
             verdicts: Verdicts::new(
                 Judges::within(facts, settings.stacks, recycled.judges),
                 settings
@@ -136,7 +151,7 @@ impl SenderView {
 
     /// Other packets of the hosts have shown whether the sender, and its peer, number the packets of this connection apart.
     pub fn counted(&mut self, own: bool, peer_own: bool) {
-        self.numbers.own.set_own(own);
+        self.numbers.set_own(own);
         self.numbers.peer.set_own(peer_own);
     }
 
@@ -160,8 +175,9 @@ impl SenderView {
             }
         }
         if !event.flags.rst() {
-            let packets = packets_of(event.payload_len, self.mss);
-            self.numbers.own.learn(event.ip_id, event.seq, packets);
+            let packets = packets_of(event.payload_len, self.cut);
+            self.numbers.learn_own(event, packets);
+            self.resets.sent(event);
         }
         let (clock, ids) = (&self.times.clock, &self.numbers.own);
         self.merge.sent(event, clock, ids);
@@ -172,6 +188,9 @@ impl SenderView {
     /// A packet of the receiver that acknowledges, with its SACK blocks. Its SYN may be given, too.
     pub fn ack(&mut self, event: &Event, sacks: &[SeqRange]) {
         if event.flags.syn() {
+            if event.flags.ack() && self.merge.count() == 0 {
+                self.receiver.early_answer = Some(*event);
+            }
             let stamp = event.timestamps.map(|(value, _)| value);
             self.times.clock.peer_syn(event.at, stamp);
             self.verdicts
@@ -188,7 +207,13 @@ impl SenderView {
                 self.times.clock.peer_stamp(value, event.at);
             }
         }
-        if !event.flags.ack() && !event.flags.rst() {
+        if event.flags.rst() {
+            if let Some(after) = self.resets.reset(event) {
+                self.times.clock.acknowledged(after);
+            }
+        } else if event.flags.ack() {
+            self.resets.lives();
+        } else {
             return;
         }
         let mut blocks = SackList::default();
@@ -200,6 +225,7 @@ impl SenderView {
         if self.doubled(&ack) {
             return;
         }
+        self.numbers.proof.answered(event);
         self.receiver.last_heard = Some(ack);
         self.merge.heard(ack);
         self.work();
@@ -216,6 +242,7 @@ impl SenderView {
             };
             same == *event
                 && last.blocks == ack.blocks
+                && event.at - last.event.at < NO_TIMER
                 && self.numbers.peer.equal(last.event.ip_id, event.ip_id) == Some(true)
         });
         if !double && !event.flags.syn() {
@@ -320,6 +347,15 @@ impl SenderView {
         row.stacks = identity.stacks;
         row.parameters = identity.parameters;
         row.posterior = self.verdicts.judges.posterior();
+    }
+}
+
+/// Where retransmissions of a need are counted: needed, spurious, and not known.
+pub(crate) const fn column_of(need: Need) -> usize {
+    match need {
+        Need::Needed => 0,
+        Need::Spurious => 1,
+        Need::Unknown => 2,
     }
 }
 

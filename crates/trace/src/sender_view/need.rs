@@ -196,6 +196,10 @@ fn of_piece(pieces: &Pieces, piece: &Piece, number: u32, scene: &Scene) -> (Need
         };
         return (Need::Spurious, evidence);
     }
+    // A receiver that has closed does not answer every packet: what it did not answer may have come.
+    if piece.copies().take(this).any(|c| c.reset) {
+        return (Need::Spurious, Evidence::DuplicateAnswered);
+    }
     let unseen_before = piece.copies().take(this).all(|c| !c.seen);
     if unseen_before {
         return (Need::Needed, Evidence::OriginalUnseen);
@@ -213,6 +217,7 @@ fn of_piece(pieces: &Pieces, piece: &Piece, number: u32, scene: &Scene) -> (Need
         }
         (_, Evidence::Timestamp) => (Need::Needed, Evidence::Timestamp),
         (Some(_), _) => (Need::Needed, Evidence::HoleFilled),
+        (None, Evidence::None) => (Need::Unknown, Evidence::None),
         (None, evidence) => (Need::Needed, evidence),
     }
 }
@@ -235,20 +240,23 @@ fn before_neighbours(pieces: &Pieces, piece: &Piece, scene: &Scene) -> Option<Ti
     came.min()
 }
 
-/// Whether retransmission `number` of these places was needed, and what says so: it was if any of its pieces needed it.
+/// Whether retransmission `number` of these places was needed, and what says so: it was if any of its pieces needed it, and that
+/// is not known if nothing tells of one of them.
 pub(super) fn of_retransmission(
     pieces: &Pieces,
     (start, end): (i64, i64),
     number: u32,
     scene: &Scene,
 ) -> (Need, Evidence) {
-    let mut verdict = (Need::Unknown, Evidence::None);
+    let mut spurious = None;
+    let mut unknown = false;
     for piece in pieces.across(start, end).take(MOST_PARTS) {
         match of_piece(pieces, piece, number, scene) {
             needed @ (Need::Needed, _) => return needed,
-            spurious @ (Need::Spurious, _) => verdict = spurious,
-            (Need::Unknown, _) => {}
+            verdict @ (Need::Spurious, _) => spurious = Some(verdict),
+            (Need::Unknown, _) => unknown = true,
         }
     }
-    verdict
+    let none = (Need::Unknown, Evidence::None);
+    spurious.filter(|_| !unknown).unwrap_or(none)
 }

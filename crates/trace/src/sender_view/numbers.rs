@@ -4,6 +4,7 @@ use rexmit_time::Time;
 use rexmit_wire::SeqNum;
 
 use super::ids::Ids;
+use super::own_count::OwnCount;
 use super::pieces::Copy;
 use super::steps::after_syn;
 use crate::event::Event;
@@ -13,6 +14,8 @@ use crate::event::Event;
 pub(super) struct Numbers {
     pub own: Ids,
     pub peer: Ids,
+    /// Whether the sender's count is this connection's own.
+    pub proof: OwnCount,
     /// The packet with the newest number.
     pub newest: Option<Event>,
     /// Packets lost before the monitor whose numbers are to come, and when that was.
@@ -26,15 +29,30 @@ pub(super) struct Numbers {
 
 impl Numbers {
     /// Of hosts that count, or do not, the packets of this connection apart.
-    pub fn new(own: bool, peer: bool) -> Self {
+    pub fn new((own, peer): (bool, bool), proof: OwnCount) -> Self {
         Numbers {
-            own: Ids::new(own).sorted(),
+            own: Ids::new(own && !proof.is_refuted()).sorted(),
+            proof,
             peer: Ids::new(peer),
             newest: None,
             owed: 0,
             owed_at: None,
             last_answer: None,
             peer_syn: None,
+        }
+    }
+
+    /// Whether the sender counts this connection apart, as other packets show; its own may have refuted it.
+    pub fn set_own(&mut self, own: bool) {
+        self.own.set_own(own && !self.proof.is_refuted());
+    }
+
+    /// The sender's packet came by; it stands for `packets`.
+    pub fn learn_own(&mut self, event: &Event, packets: u32) {
+        self.own.learn(event.ip_id, event.seq, packets);
+        self.proof.sent(event);
+        if self.proof.is_refuted() {
+            self.own.set_own(false);
         }
     }
 
@@ -103,7 +121,7 @@ mod tests {
 
     /// Hosts that count the packets of the connection, as some of them have shown.
     fn counting() -> Numbers {
-        let mut numbers = Numbers::new(true, true);
+        let mut numbers = Numbers::new((true, true), OwnCount::new(MSS, false));
         for id in 1..6 {
             let seq = SeqNum::new(u32::from(id));
             numbers.own.learn(Some(id), seq, 1);

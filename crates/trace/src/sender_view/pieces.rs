@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 
 use rexmit_time::Time;
-use rexmit_wire::SeqNum;
+use rexmit_wire::{Flags, SeqNum};
 
+use crate::event::Event;
 use crate::sequence::Sequence;
 use crate::window::HELD;
 
@@ -35,14 +36,49 @@ pub(super) struct Copy {
     pub ack: Option<SeqNum>,
     /// Its IP identification; of an unseen copy, that of the packet after it.
     pub ip_id: Option<u16>,
-    /// The sequence numbers that its packet took; of an unseen copy, 0.
+    /// The first place and the sequence numbers that its packet took; of an unseen copy, 0.
+    pub from: i64,
     pub span: u32,
+    /// What else its packet said; of an unseen copy, nothing.
+    pub said: Said,
     /// The retransmission's number, or [`ORIGINAL`].
     pub number: u32,
     /// Whether it came by the monitor.
     pub seen: bool,
     /// A SYN or FIN was on it, which is acknowledged at once.
     pub mark: bool,
+    /// A reset answered it: it arrived.
+    pub reset: bool,
+}
+
+/// What a packet said besides its numbers: a double says the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Said {
+    flags: Flags,
+    window: u16,
+    echo: Option<u32>,
+    sacks: u8,
+}
+
+impl Said {
+    /// What a packet said.
+    pub fn by(event: &Event) -> Self {
+        Said {
+            flags: event.flags,
+            window: event.window,
+            echo: event.timestamps.map(|(_, echo)| echo),
+            sacks: event.sacks.1,
+        }
+    }
+
+    /// Whether packets that were merged into one may have said this and that: all but where data were pushed.
+    pub fn merges_with(&self, other: &Said) -> bool {
+        let merged = |said: &Said| Said {
+            flags: Flags(said.flags.0 & !(Flags::PSH.0 | Flags::FIN.0)),
+            ..*said
+        };
+        merged(self) == merged(other)
+    }
 }
 
 /// How a piece was acknowledged first.
@@ -391,10 +427,13 @@ mod tests {
             stamp: None,
             ack: None,
             ip_id: None,
+            from: 0,
             span: 1,
+            said: Said::default(),
             number,
             seen: true,
             mark: false,
+            reset: false,
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use rexmit_time::Time;
 
 use super::merge::Ack;
+use crate::event::Event;
 
 /// Repeated acknowledgements that are remembered.
 const MOST_REPEATS: usize = 64;
@@ -17,6 +18,8 @@ pub(super) struct Receiver {
     /// The byte that was sent last into a window that was shut.
     pub refused: Option<i64>,
     pub last_heard: Option<Ack>,
+    /// Its SYN-ACK, where that came by before the SYN that it answers.
+    pub early_answer: Option<Event>,
     /// The last one that said anything, in the sender's order.
     pub last_heard_in_order: Option<Ack>,
 }

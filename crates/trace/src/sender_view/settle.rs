@@ -5,7 +5,8 @@ use rexmit_time::Duration;
 
 use super::need::{self, Scene};
 use super::open::{row, Settled};
-use super::{position_of, SenderView, MOST_PIECES};
+use super::pieces::MOST_PARTS;
+use super::{column_of, position_of, SenderView, MOST_PIECES};
 use crate::emulate::mechanism;
 use crate::rows::{Evidence, Position};
 use crate::whatif::Resolved;
@@ -45,6 +46,7 @@ impl SenderView {
         let Some(open) = self.verdicts.waiting.pop() else {
             return;
         };
+        self.mark_resets((open.start, open.end));
         let scene = self.scene();
         let (need, evidence) = need::of_retransmission(
             &self.board.pieces,
@@ -110,9 +112,21 @@ impl SenderView {
         }
     }
 
+    /// Marks the copies of these places that a reset answered.
+    fn mark_resets(&mut self, (start, end): (i64, i64)) {
+        let Some(line) = self.board.line.filter(|_| !self.resets.is_empty()) else {
+            return;
+        };
+        let resets = &self.resets;
+        for piece in self.board.pieces.within(start, end).take(MOST_PARTS) {
+            for copy in core::iter::once(&mut piece.first).chain(&mut piece.again) {
+                copy.reset = copy.seen && resets.has_answered(copy.at, line.seq(copy.from));
+            }
+        }
+    }
+
     fn count(&mut self, mechanism: Mechanism, need: Need) {
-        let column = usize::from(need == Need::Spurious);
-        self.measured.row.retransmissions[position_of(mechanism)][column] += 1;
+        self.measured.row.retransmissions[position_of(mechanism)][column_of(need)] += 1;
     }
 
     /// What the question of need is answered from.

@@ -1,6 +1,7 @@
 //! Scripted exchanges at a monitor. Times in ms; places count from the first data byte, segments of 1000 bytes.
 
 mod arrivals;
+mod doubles;
 mod monitor;
 mod waits;
 

@@ -50,7 +50,7 @@ fn a_whole_connection_is_told_by_its_handshake() {
     };
     near(client.rtt, 3);
     near(server.rtt, 3);
-    assert_eq!(client.retransmissions, [[0; 2]; 10]);
+    assert_eq!(client.retransmissions, [[0; 3]; 10]);
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn a_lost_packet_sent_again_is_one_retransmission_of_its_direction() {
     assert_eq!(server.retransmissions.iter().flatten().sum::<u32>(), 1);
     assert_eq!(
         rows.connections[0].row.forward.retransmissions,
-        [[0; 2]; 10]
+        [[0; 3]; 10]
     );
 }
 
@@ -283,7 +283,7 @@ fn packets_captured_before_and_behind_a_router_are_no_retransmissions() {
         let row = &rows.connections[0].row;
         assert_eq!(row.forward.capture_duplicates, 0);
         assert_eq!(row.backward.capture_duplicates, 63);
-        assert_eq!(row.backward.packets, 126);
+        assert_eq!((row.backward.packets, row.backward.bytes), (63, 45_000));
         assert_eq!(row.backward.unique_bytes, 45_000);
         // Without an identification, nothing tells them from retransmissions.
         for (_, headers) in &mut twice {
@@ -500,4 +500,45 @@ fn segments_that_left_as_one_packet_are_counted_as_the_wire_has_them() {
     let row = only(&script);
     assert_eq!((row.backward.segments, row.backward.wire_segments), (2, 11));
     assert_eq!((row.forward.segments, row.forward.wire_segments), (0, 0));
+}
+
+/// A capture that records each packet four times, of a host that numbers its packets and of one that does not.
+#[test]
+fn copies_that_the_capture_made_are_neither_packets_nor_acknowledgements() {
+    let mut script = Script::new(1);
+    script.handshake();
+    let mut id = 0;
+    for round in 0..6 {
+        for from_client in [true, false] {
+            for len in [100, 0] {
+                if len == 0 && from_client {
+                    continue;
+                }
+                id += 1;
+                let packet = Headers {
+                    ip_id: Some(if from_client { 0 } else { id }),
+                    ..script.packet(from_client, Flags::ACK, len)
+                };
+                script.send(from_client, Flags::ACK, len);
+                let (at, _) = *script.packets.last().unwrap();
+                let last = script.packets.len() - 1;
+                script.packets[last].1 = packet;
+                script.packets.extend([(at, packet); 3]);
+            }
+        }
+        script.wait(10 + round);
+    }
+    let rows = script.rows();
+    let row = &rows.connections[0].row;
+    assert_eq!((row.forward.segments, row.backward.segments), (6, 6));
+    assert_eq!((row.forward.bytes, row.forward.unique_bytes), (600, 600));
+    assert_eq!(row.backward.packets, 1 + 12);
+    assert_eq!(
+        (
+            row.forward.capture_duplicates,
+            row.backward.capture_duplicates
+        ),
+        (18, 36)
+    );
+    assert!(rows.retransmissions.is_empty());
 }

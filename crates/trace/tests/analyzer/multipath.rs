@@ -121,7 +121,7 @@ fn data_that_went_again_on_another_subflow() {
         .iter()
         .find(|of| of.flow.src_port == 40_001);
     let half = &second.unwrap().row.backward;
-    assert_eq!(half.retransmissions[REINJECT], [1, 0]);
+    assert_eq!(half.retransmissions[REINJECT], [1, 0, 0]);
     assert_eq!(half.waited[REINJECT], Duration::from_millis(240));
     assert_eq!(half.data_bytes, Some(1_000));
 }
@@ -146,7 +146,7 @@ fn a_spurious_one() {
         .find(|of| of.flow.src_port == 40_001);
     assert_eq!(
         second.unwrap().row.backward.retransmissions[REINJECT],
-        [0, 1]
+        [0, 1, 0]
     );
     assert_eq!(rows.retransmissions.len(), 1);
 }

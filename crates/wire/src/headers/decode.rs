@@ -41,10 +41,12 @@ fn innermost(
     original_len: u32,
 ) -> Result<(TcpPacket<'_>, Located, Notes), Skip> {
     let mut notes = Notes::default();
-    let mut packet = link::strip(link, data, &mut notes)?;
+    let stripped = link::strip(link, data, &mut notes)?;
+    let (mut packet, mut most) = (stripped.bytes, stripped.most);
     let mut on_wire = (original_len as usize).saturating_sub(data.len() - packet.len());
     for _ in 0..MOST_PACKETS {
-        let located = ip::locate(packet, on_wire)?;
+        let mut located = ip::locate(packet, on_wire)?;
+        located.bound(most, on_wire);
         if located.protocol == ip::protocol::TCP {
             let tcp = TcpPacket::located(packet, &located, on_wire)?;
             return Ok((tcp, located, notes));
@@ -53,8 +55,10 @@ fn innermost(
         let carried = whole.get(located.offset..).ok_or(Skip::CutShort)?;
         let inner = link::inside(located.protocol, carried, &mut notes)?;
         notes.insert(Notes::TUNNELLED);
-        on_wire = located.total.saturating_sub(whole.len() - inner.len());
-        packet = inner;
+        on_wire = located
+            .total
+            .saturating_sub(whole.len() - inner.bytes.len());
+        (packet, most) = (inner.bytes, inner.most);
     }
     Err(Skip::TooDeep)
 }

@@ -19,17 +19,39 @@ enum Layer {
 /// Layers that are looked through in one frame.
 const MOST_LAYERS: usize = 16;
 
-/// The IP packet in a frame, with whatever follows it. Notes are added to `notes`.
+/// No layer states the length of what it carries.
+pub(crate) const UNLIMITED: usize = usize::MAX;
+
+/// What a frame carries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Carried<'a> {
+    /// The IP packet, with whatever follows it.
+    pub bytes: &'a [u8],
+    /// The length of it that link layers state, or [`UNLIMITED`]: what lies behind is padding.
+    pub most: usize,
+}
+
+impl<'a> Carried<'a> {
+    /// Of layers that state no length.
+    pub const fn unlimited(bytes: &'a [u8]) -> Self {
+        Carried {
+            bytes,
+            most: UNLIMITED,
+        }
+    }
+}
+
+/// The IP packet in a frame. Notes are added to `notes`.
 #[inline]
 pub(crate) fn strip<'a>(
     link: LinkType,
     data: &'a [u8],
     notes: &mut Notes,
-) -> Result<&'a [u8], Skip> {
+) -> Result<Carried<'a>, Skip> {
     // By far the most frames.
     if link == LinkType::ETHERNET {
         if let Some((&[0x08, 0x00], rest)) = data.get(12..).and_then(|b| b.split_first_chunk()) {
-            return Ok(rest);
+            return Ok(Carried::unlimited(rest));
         }
     }
     let (layer, rest) = enter(link, data)?;
@@ -41,7 +63,7 @@ pub(crate) fn behind_ether_type<'a>(
     kind: u16,
     rest: &'a [u8],
     notes: &mut Notes,
-) -> Result<&'a [u8], Skip> {
+) -> Result<Carried<'a>, Skip> {
     walk(Layer::EtherType(kind), rest, notes)
 }
 
@@ -115,25 +137,58 @@ fn cooked((protocol, rest): (u16, &[u8]), hardware: u16) -> (Layer, &[u8]) {
     }
 }
 
-fn walk<'a>(mut layer: Layer, mut rest: &'a [u8], notes: &mut Notes) -> Result<&'a [u8], Skip> {
+fn walk<'a>(mut layer: Layer, mut rest: &'a [u8], notes: &mut Notes) -> Result<Carried<'a>, Skip> {
+    let mut most = UNLIMITED;
     for _ in 0..MOST_LAYERS {
-        (layer, rest) = match layer {
-            Layer::Ip => return Ok(rest),
-            Layer::Ethernet => {
-                let (kind, rest) = word(skip(rest, 12)?)?;
-                // IEEE 802.3 §3.2.6: lengths up to 1,500, types from 1,536.
-                if kind < 0x0600 {
-                    (Layer::Llc, rest)
-                } else {
-                    (Layer::EtherType(kind), rest)
-                }
-            }
+        let (next, behind) = match layer {
+            Layer::Ip => return Ok(Carried { bytes: rest, most }),
+            Layer::Ethernet => type_or_length(skip(rest, 12)?)?,
             Layer::EtherType(kind) => ether_type(kind, rest, notes)?,
             Layer::Llc => llc(rest)?,
             Layer::Ppp => ppp(rest)?,
         };
+        if most != UNLIMITED {
+            most = most.saturating_sub(rest.len() - behind.len());
+        }
+        most = most.min(stated(layer, rest, behind));
+        (layer, rest) = (next, behind);
     }
     Err(Skip::TooDeep)
+}
+
+/// The length of what a layer carries, by its own field; `rest` begins with the layer, `behind` with what it carries.
+fn stated(layer: Layer, rest: &[u8], behind: &[u8]) -> usize {
+    let end = rest.len() - behind.len();
+    let before = |bytes: usize| end.checked_sub(bytes).and_then(|at| rest.get(at..end));
+    let field = match layer {
+        // An 802.3 length stands where a type would.
+        Layer::Ethernet | Layer::EtherType(0x8100 | 0x88a8 | 0x9100 | 0x9200) => before(2),
+        // PPPoE, RFC 2516 §4: the length is the last field.
+        Layer::EtherType(0x8864) => before(2),
+        _ => None,
+    };
+    let Some(&[high, low]) = field else {
+        return UNLIMITED;
+    };
+    let length = u16::from_be_bytes([high, low]);
+    let is_type = length >= FIRST_TYPE && !matches!(layer, Layer::EtherType(0x8864));
+    if is_type {
+        UNLIMITED
+    } else {
+        length.into()
+    }
+}
+
+/// IEEE 802.3 §3.2.6: lengths up to 1,500, types from 1,536.
+const FIRST_TYPE: u16 = 0x0600;
+
+fn type_or_length(rest: &[u8]) -> Result<(Layer, &[u8]), Skip> {
+    let (kind, rest) = word(rest)?;
+    Ok(if kind < FIRST_TYPE {
+        (Layer::Llc, rest)
+    } else {
+        (Layer::EtherType(kind), rest)
+    })
 }
 
 fn ether_type<'a>(kind: u16, rest: &'a [u8], notes: &mut Notes) -> Result<(Layer, &'a [u8]), Skip> {
@@ -142,12 +197,7 @@ fn ether_type<'a>(kind: u16, rest: &'a [u8], notes: &mut Notes) -> Result<(Layer
         // IEEE 802.1Q and 802.1ad, with the numbers used before: tag, then the next type.
         0x8100 | 0x88a8 | 0x9100 | 0x9200 => {
             notes.insert(Notes::VLAN);
-            let (kind, rest) = word(skip(rest, 2)?)?;
-            Ok(if kind < 0x0600 {
-                (Layer::Llc, rest)
-            } else {
-                (Layer::EtherType(kind), rest)
-            })
+            type_or_length(skip(rest, 2)?)
         }
         0x8847 | 0x8848 => mpls(rest),
         // PPPoE, RFC 2516 §4: version and type, code, session, length.
@@ -166,7 +216,7 @@ fn ether_type<'a>(kind: u16, rest: &'a [u8], notes: &mut Notes) -> Result<(Layer
 }
 
 /// A label stack (RFC 3032 §2.1). Nothing says what follows it; the first four bits do (RFC 4385 §3).
-pub(crate) fn behind_labels<'a>(rest: &'a [u8], notes: &mut Notes) -> Result<&'a [u8], Skip> {
+pub(crate) fn behind_labels<'a>(rest: &'a [u8], notes: &mut Notes) -> Result<Carried<'a>, Skip> {
     let (layer, rest) = mpls(rest)?;
     walk(layer, rest, notes)
 }

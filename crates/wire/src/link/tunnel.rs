@@ -1,6 +1,6 @@
 //! IP packets inside IP packets.
 
-use super::strip::{behind_ether_type, behind_labels};
+use super::strip::{behind_ether_type, behind_labels, Carried};
 use super::LinkType;
 use crate::headers::Notes;
 use crate::ip::protocol;
@@ -19,10 +19,10 @@ pub(crate) fn inside<'a>(
     protocol: u8,
     bytes: &'a [u8],
     notes: &mut Notes,
-) -> Result<&'a [u8], Skip> {
+) -> Result<Carried<'a>, Skip> {
     let not_tcp = Err(Skip::NotTcp { protocol });
     match protocol {
-        protocol::IPV4 | protocol::IPV6 => Ok(bytes),
+        protocol::IPV4 | protocol::IPV6 => Ok(Carried::unlimited(bytes)),
         protocol::GRE => gre(bytes, notes),
         protocol::MPLS => behind_labels(bytes, notes),
         // RFC 3378 §3: version 3 and twelve bits of 0.
@@ -44,13 +44,13 @@ pub(crate) fn inside<'a>(
 }
 
 /// VXLAN, RFC 7348 §5: flags with the bit that the network's number holds, the number, an Ethernet frame.
-fn vxlan<'a>(bytes: &'a [u8], notes: &mut Notes) -> Option<Result<&'a [u8], Skip>> {
+fn vxlan<'a>(bytes: &'a [u8], notes: &mut Notes) -> Option<Result<Carried<'a>, Skip>> {
     let (head, frame) = bytes.split_first_chunk::<8>()?;
     (head[0] & 0x08 != 0).then(|| super::strip(LinkType::ETHERNET, frame, notes))
 }
 
 /// Geneve, RFC 8926 §3.4: version 0, options in words, an EtherType.
-fn geneve<'a>(bytes: &'a [u8], notes: &mut Notes) -> Option<Result<&'a [u8], Skip>> {
+fn geneve<'a>(bytes: &'a [u8], notes: &mut Notes) -> Option<Result<Carried<'a>, Skip>> {
     let (head, rest) = bytes.split_first_chunk::<8>()?;
     if head[0] >> 6 != 0 {
         return None;
@@ -64,7 +64,7 @@ fn geneve<'a>(bytes: &'a [u8], notes: &mut Notes) -> Option<Result<&'a [u8], Ski
 }
 
 /// GRE, RFC 2784 §2 with RFC 2890, and version 1, RFC 2637 §4.1.
-fn gre<'a>(bytes: &'a [u8], notes: &mut Notes) -> Result<&'a [u8], Skip> {
+fn gre<'a>(bytes: &'a [u8], notes: &mut Notes) -> Result<Carried<'a>, Skip> {
     const CHECKSUM: u16 = 0x8000;
     const ROUTING: u16 = 0x4000;
     const KEY: u16 = 0x2000;

@@ -151,9 +151,11 @@ def _senders(trace: Trace, number: int) -> pl.DataFrame:
     sums = {
         f"{side}_{what}": mechanisms.total(what, side=side)
         for side in SIDES
-        for what in ("needed", "spurious")
+        for what in mechanisms.NEEDS
     }
-    forward, backward = (pl.col(f"{side}_needed") + pl.col(f"{side}_spurious") for side in SIDES)
+    forward, backward = (
+        pl.sum_horizontal(f"{side}_{what}" for what in mechanisms.NEEDS) for side in SIDES
+    )
     more_bytes = pl.col("forward_unique_bytes") > pl.col("backward_unique_bytes")
     mine = pl.when((forward > backward) | ((forward == backward) & more_bytes))
 
@@ -177,12 +179,12 @@ def _senders(trace: Trace, number: int) -> pl.DataFrame:
             "duration_s",
             sides.both("bytes").alias("bytes"),
             sides.both("packets").alias("packets"),
-            *map(of, (*columns, "needed", "spurious")),
+            *map(of, (*columns, *mechanisms.NEEDS)),
             (pl.col("forward_sack_permitted") & pl.col("backward_sack_permitted")).alias("sack"),
         )
         .with_columns(
-            (pl.col("needed") > 0).alias("lossy"),
-            (pl.col("needed") + pl.col("spurious")).alias("retransmissions"),
+            (pl.col("needed") + pl.col("unknown") > 0).alias("lossy"),
+            pl.sum_horizontal(*mechanisms.NEEDS).alias("retransmissions"),
         )
         .collect()
     )

@@ -212,3 +212,31 @@ fn a_syn_ack_that_a_timer_sends_before_the_second_syn_is_answered_had_been_sent_
     assert_eq!(sent_again(&[1009.0, 1015.0]), 1, "the timer is not due");
     assert_eq!(sent_again(&[1112.0, 1115.0]), 1, "nor any more");
 }
+
+#[test]
+fn a_syn_recorded_behind_its_answer_is_the_first() {
+    // By its stamp, or by the time between them; one that a timer sent again was not seen before.
+    for (stamps, later, rows) in [(true, 0.3, 0), (false, 0.3, 0), (false, 1000.0, 1)] {
+        let mut script = Script::new(9, stamps);
+        let syn_ack = Event {
+            flags: Flags(Flags::SYN.0 | Flags::ACK.0),
+            ack: script.origin,
+            timestamps: stamps.then_some((stamp(0.0), stamp(-50.0))),
+            ..script.event(0.0, Direction::Forward)
+        };
+        script.view.ack(&syn_ack, &[]);
+        let syn = Event {
+            flags: Flags::SYN,
+            seq: script.origin - 1,
+            timestamps: stamps.then_some((stamp(-50.0), 0)),
+            ..script.event(later, Direction::Backward)
+        };
+        script.view.data(&syn);
+        script
+            .data(later + 0.1, 0, 1000)
+            .ack(later + 50.0, 1000, later);
+        let seen = script.end();
+        assert_eq!(seen.rows.len(), rows, "{stamps} {later}");
+        assert_eq!(seen.row.reordered, 0);
+    }
+}

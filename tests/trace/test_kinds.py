@@ -1,0 +1,257 @@
+"""What the packets do not show is not said: captures of kinds in which more was said once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.trace.scripted import (
+    ACK,
+    FIN,
+    LINUX_SYN,
+    PPPOE,
+    PSH,
+    RAW,
+    RST,
+    SYN,
+    Packet,
+    write,
+)
+
+from rexmit.tracing.memory import tables
+from rexmit.tracing.run import run
+from rexmit.tracing.summary import summary
+
+
+def rows(path: Path, packets: list[Packet], link: int = RAW) -> pl.DataFrame:
+    """The retransmissions of a capture of these packets."""
+    return tables(write(path / "kind.pcap", packets, link)).retransmissions
+
+
+def handshake(rtt: float = 0.02, *, port: int = 40_000, stamps: bool = False) -> list[Packet]:
+    """Client and server, both Linux by their SYNs, seen beside the client; data begin at 1."""
+    syn, answer, shaken = ((1, 0), (5, 1), (1, 5)) if stamps else (None, None, None)
+    bare = b"" if stamps else LINUX_SYN
+    return [
+        Packet(0, True, SYN, id=100, stamps=syn, port=port, options=bare),
+        Packet(rtt, False, SYN | ACK, ack=1, stamps=answer, port=port, options=bare),
+        Packet(rtt + 1e-4, True, seq=1, ack=1, id=101, stamps=shaken, port=port),
+    ]
+
+
+def test_merged_packets_take_as_many_numbers_as_segments(tmp_path: Path) -> None:
+    """Merged by GRO, in the middle of connections: the sizes of the others show the segments."""
+    packets = [Packet(0, True, PSH | ACK, seq=1, ack=1, length=200, id=50)]
+    number, seq, at = 700, 1, 0.3
+    for round_trip in range(6):
+        for segments in (1, 7, 2, 16, 1):
+            length = 1440 * segments
+            packets.append(Packet(at, False, seq=seq, ack=201, length=length, id=number))
+            number, seq, at = number + segments, seq + length, at + 1e-4
+        packets.append(Packet(at + 1e-4, True, seq=201, ack=seq, id=51 + round_trip))
+        at += 0.3
+    assert rows(tmp_path, packets).is_empty()
+    # Where all are merged, nothing tells of how many each is.
+    merged = [one for one in packets if one.length != 1440]
+    assert rows(tmp_path, merged).is_empty()
+
+
+def test_a_counter_that_goes_on_without_packets_is_not_the_connections(tmp_path: Path) -> None:
+    packets = handshake(stamps=False)
+    seq, number, at = 1, 102, 0.03
+    for _ in range(4):
+        packets += [
+            Packet(at, True, PSH | ACK, seq=seq, ack=1, length=100, id=number),
+            Packet(at + 0.02, False, seq=1, ack=seq + 100, id=number),
+        ]
+        seq, number, at = seq + 100, number + 1, at + 0.025
+    later = [
+        Packet(at + 0.06, True, PSH | ACK, seq=seq, ack=1, length=200, id=number + 6),
+        Packet(at + 0.08, False, seq=1, ack=seq + 200, id=200),
+        Packet(at + 0.5, False, PSH | ACK, seq=1, ack=seq + 200, length=50, id=201),
+        Packet(at + 0.54, True, seq=seq + 200, ack=51, id=number + 30),
+    ]
+    assert rows(tmp_path, packets + later).is_empty()
+
+
+def test_five_numbers_in_a_minute_are_no_timeout(tmp_path: Path) -> None:
+    """An idle connection that is closed; the count was proven for 80 ms."""
+    packets = handshake()
+    seq = 1
+    for number in range(9):
+        at = 0.03 + number / 100
+        packets += [
+            Packet(at, False, PSH | ACK, seq=seq, ack=1, length=500, id=300 + number),
+            Packet(at + 1e-4, True, seq=1, ack=seq + 500, id=102 + number),
+        ]
+        seq += 500
+    close = Packet(61.5, False, PSH | FIN | ACK, seq=seq, ack=1, length=85, id=314)
+    packets += [close, Packet(61.5001, True, seq=1, ack=seq + 86, id=111)]
+    assert rows(tmp_path, packets).is_empty()
+
+
+def test_a_thinned_capture_has_no_timeout(tmp_path: Path) -> None:
+    """Five packets of one connection, minutes apart."""
+    packets = [
+        Packet(0, True, PSH | ACK, seq=1, ack=1, length=12, id=0x429C, stamps=(935592819, 1)),
+        Packet(159, False, PSH | ACK, seq=2_407_936, ack=1, length=209, id=0x2ADF),
+        Packet(593, False, PSH | ACK, seq=1_163_444, ack=67_153, length=209, id=0x3E96),
+        Packet(1259, True, PSH | FIN | ACK, seq=139_673, ack=2_468_862, length=12, id=0xB1D8),
+        Packet(1755, False, PSH | ACK, seq=3_442_773, ack=198_589, length=209, id=0x6A9A),
+    ]
+    assert rows(tmp_path, packets).is_empty()
+
+
+@pytest.mark.parametrize("zeroed", [False, True])
+def test_a_reset_answers_the_packet_before_it(tmp_path: Path, zeroed: bool) -> None:
+    """The client has closed: it answers every copy, which the server does not hear."""
+    packets = [Packet(0, True, FIN | ACK, seq=1, ack=1, id=7, stamps=(1000, 90))]
+    copies = (0.0136, 0.0556, 0.2816, 0.7458, 1.6419)
+    for number, at in enumerate(copies):
+        data = Packet(at, False, PSH | ACK | FIN, seq=1, ack=2, length=31, stamps=(100, 1000))
+        packets.append(replace(data, id=0 if zeroed else 40 + number))
+        packets.append(Packet(at + 8e-5, True, RST, seq=2, id=0 if zeroed else 9000 - 77 * number))
+    found = rows(tmp_path, packets)
+    assert found["need"].to_list() == ["spurious"] * 4
+    assert set(found["evidence"]) <= {"duplicate-answered", "original-seen"}
+
+
+def test_a_host_beside_the_monitor_has_got_what_came_by(tmp_path: Path) -> None:
+    """Of one connection nothing comes back; its twin shows that the capture ran on the host."""
+    silent = [
+        Packet(at, False, PSH | ACK, seq=1, ack=1, length=151, id=5 + number, port=50_000)
+        for number, at in enumerate((0.5, 0.81, 1.27, 2.1, 4.0))
+    ]
+    alone = rows(tmp_path, silent)
+    assert set(alone["need"]) == {"unknown"}
+    assert set(alone["evidence"]) == {"none"}
+    twin = handshake(0.2)
+    both = rows(tmp_path, sorted(silent + twin, key=lambda one: one.at))
+    assert both.select("need", "evidence").unique().rows() == [("spurious", "original-seen")]
+
+
+def test_what_nothing_tells_of_is_counted_as_such(tmp_path: Path) -> None:
+    silent = [
+        Packet(at, False, PSH | ACK, seq=1, ack=1, length=151, id=5 + number)
+        for number, at in enumerate((0.5, 0.81, 1.27))
+    ]
+    trace = run([write(tmp_path / "kind.pcap", silent)], tmp_path / "trace", jobs=1)
+    sums = trace.scan("mechanisms").select(pl.sum("needed", "spurious", "unknown")).collect()
+    assert sums.row(0) == (0, 0, 2)
+    made = summary(trace)
+    assert [one.unknown for one in made.mechanisms] == [2]
+    assert made.totals.retransmissions == 2
+    assert made.totals.with_loss == 0
+
+
+def test_what_the_link_layer_does_not_carry_is_no_data(tmp_path: Path) -> None:
+    packets = handshake()
+    packets += [
+        Packet(0.03, True, PSH | ACK, seq=1, ack=1, length=100, id=102),
+        Packet(0.05, False, seq=1, ack=101, id=20, padding=6),
+        Packet(0.051, False, PSH | ACK, seq=1, ack=101, length=51, id=21),
+        Packet(0.0511, True, seq=101, ack=52, id=103),
+    ]
+    assert rows(tmp_path, packets, PPPOE).is_empty()
+    # Without a layer that tells, the padding of an acknowledgement is none either.
+    assert rows(tmp_path, packets).is_empty()
+
+
+@pytest.mark.parametrize(("later", "flags"), [(0.653, ACK), (0.3, PSH | ACK)])
+def test_the_same_identification_later_is_no_double(
+    tmp_path: Path, later: float, flags: int
+) -> None:
+    packets = handshake()
+    for number in range(6):
+        at = 0.03 + number / 100
+        packets += [
+            Packet(at, False, PSH | ACK, seq=1 + number * 100, ack=1, length=100, id=300 + number),
+            Packet(at + 1e-3, True, seq=1, ack=101 + number * 100, id=102 + number),
+        ]
+    lost = Packet(0.1, False, PSH | ACK, seq=601, ack=1, length=100, id=306)
+    again = replace(lost, at=0.1 + later, flags=flags)
+    answer = Packet(0.11 + later, True, seq=1, ack=701, id=108)
+    found = tables(write(tmp_path / "kind.pcap", [*packets, lost, again, answer]))
+    assert found.retransmissions.height == 1
+    assert found.sides["network_duplicates"].sum() == 0
+
+
+def test_a_syn_behind_its_answer_was_sent_once(tmp_path: Path) -> None:
+    syn, answer, shaken = handshake(stamps=True)
+    behind = replace(syn, at=answer.at + 2.6e-4)
+    data = [
+        Packet(0.03, True, PSH | ACK, seq=1, ack=1, length=100, stamps=(3, 5)),
+        Packet(0.05, False, seq=1, ack=101, stamps=(9, 3)),
+    ]
+    assert rows(tmp_path, [answer, behind, replace(shaken, at=0.021), *data]).is_empty()
+
+
+def test_copies_of_the_capture_are_not_counted(tmp_path: Path) -> None:
+    """Each packet four times, the client's without identifications."""
+    packets = [replace(one, id=0) if one.by_client else one for one in handshake()]
+    for number in range(10):
+        at, seq = 0.1 + number / 20, 1 + number * 100
+        exchange = [
+            Packet(at, True, PSH | ACK, seq=seq, ack=1 + number * 50, length=100),
+            Packet(at + 1e-5, False, seq=1 + number * 50, ack=seq + 100, id=40 + 2 * number),
+            replace(
+                Packet(at + 0.01, False, PSH | ACK, seq=1 + number * 50, ack=seq + 100, length=50),
+                id=41 + 2 * number,
+            ),
+            Packet(at + 0.0101, True, seq=seq + 100, ack=51 + number * 50),
+        ]
+        packets += [copy for one in exchange for copy in [one] * 4]
+    found = tables(write(tmp_path / "kind.pcap", packets))
+    sums = found.sides.sum()
+    assert sums.select("segments", "bytes", "packets").row(0) == (20, 1500, 3 + 40)
+    assert sums["capture_duplicates"].item() == 120
+    assert found.retransmissions.is_empty()
+
+
+@pytest.mark.parametrize("first", ["far", "in-window", "below"])
+@pytest.mark.parametrize("seen", ["all", "part", "nothing"])
+def test_a_challenge_and_its_reset_are_of_the_connection_before(
+    tmp_path: Path, first: str, seen: str
+) -> None:
+    """A client that has forgotten a connection opens it anew: its first SYN meets the old state."""
+    isn = {"far": 2_000_000_000, "in-window": 6_000, "below": 20}[first]
+    old = handshake()
+    for number in range(3):
+        at, seq = 0.03 + number / 20, 1 + number * 100
+        old += [
+            Packet(at, True, PSH | ACK, seq=seq, ack=1, length=100, id=102 + number),
+            Packet(at + 0.02, False, seq=1, ack=seq + 100, id=number + 1),
+        ]
+    old = {"all": old, "part": old[3:], "nothing": []}[seen]
+    syn = Packet(100, True, SYN, seq=isn, id=500, options=LINUX_SYN)
+    answer = Packet(101.02, False, SYN | ACK, seq=9 * 10**8, ack=isn + 1, options=LINUX_SYN)
+    new = [
+        syn,
+        Packet(100.02, False, ACK, seq=1, ack=301, id=50),
+        Packet(100.0201, True, RST, seq=301),
+        replace(syn, at=101, id=501),
+        answer,
+        Packet(101.0201, True, seq=isn + 1, ack=answer.seq + 1, id=502),
+        Packet(101.03, True, PSH | ACK, seq=isn + 1, ack=answer.seq + 1, length=100, id=503),
+        Packet(101.05, False, seq=answer.seq + 1, ack=isn + 101, id=60),
+    ]
+    found = tables(write(tmp_path / "kind.pcap", old + new))
+    last = found.connections.sort("start_s").row(-1, named=True)
+    assert (found.connections.height, last["handshake"]) == (1 + bool(old), "complete")
+    again = found.retransmissions.select("connection", "length_bytes", "detection_s").rows()
+    assert again == [(last["connection"], 0, 1.0)]
+
+
+def test_a_fin_that_came_once_was_sent_once(tmp_path: Path) -> None:
+    """Beside the receiver: what was lost on the way there were the sender's keep-alives."""
+    packets = handshake()
+    for number in range(20):
+        at, seq = 0.03 + number / 10, 1 + number * 100
+        packets += [
+            Packet(at, False, PSH | ACK, seq=seq, ack=1, length=100, id=300 + number),
+            Packet(at + 1e-4, True, seq=1, ack=seq + 100, id=102 + number),
+        ]
+    fin = Packet(2.8, False, FIN | ACK, seq=2001, ack=1, id=323)
+    assert rows(tmp_path, [*packets, fin, Packet(2.8001, True, seq=1, ack=2002, id=130)]).is_empty()
