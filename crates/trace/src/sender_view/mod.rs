@@ -27,6 +27,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 mod times;
+mod unacked;
 mod verdicts;
 mod witness;
 
@@ -339,6 +340,7 @@ impl SenderView {
 
     fn summarise(&mut self, row: &mut SenderRow) {
         self.measured.give(row, self.facts.agreed);
+        row.measures.unacked = self.unacked();
         row.position = Some(self.times.clock.position());
         row.monitor_delay = self.times.clock.known_delay();
         let identity = self.verdicts.judges.identity();

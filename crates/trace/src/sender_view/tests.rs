@@ -3,6 +3,7 @@
 mod arrivals;
 mod doubles;
 mod monitor;
+mod unacked;
 mod waits;
 
 use rexmit_tcp::{Mechanism, Need};

@@ -6,6 +6,7 @@
 //! by how it differs from the sender's own in the same model, so that the sender's own setting never changes anything.
 //! Round-trip times and losses are taken to be what they were, as UNC 2007 does.
 
+mod clock;
 mod effects;
 mod found;
 mod judge;
@@ -38,6 +39,7 @@ use crate::rows::{Inferred, Parameters, WhatIf};
 use judge::Judge;
 use known::Known;
 use outcome::Tally;
+use scene::Scene;
 use watch::{Note, Watch};
 
 /// Notes kept before they are worked through with the stack that is known so far.
@@ -199,6 +201,13 @@ impl Replay {
             Judge::new(compiled, self.plan.recycled(), sack, timestamps)
         });
         let known = &self.known;
+        let mut timeouts = self.notes.iter().filter_map(|note| match note {
+            Note::Stand(stand) => Scene::timeouts(stand, known).next(),
+            _ => None,
+        });
+        if let Some(timeout) = timeouts.next() {
+            judge.fired(timeout.at, timeout.slack);
+        }
         let ready = |note: &Note| match note {
             Note::Stand(stand) => stand.legs.last().is_none_or(|leg| known.has(leg.number)),
             Note::Ack(_) | Note::Begin(..) => true,
