@@ -27,7 +27,7 @@ from rexmit.tracing.as_json import page_data
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.print_page import print_page
 from rexmit.tracing.print_settings import helping
-from rexmit.tracing.reasons import reason
+from rexmit.tracing.sentences.reasons import reason
 from rexmit.tracing.source import Facts, File
 from rexmit.tracing.summary import summary
 from rexmit.whatif.calibration import Calibration
@@ -46,6 +46,7 @@ def trace(tmp_path: Path) -> Trace:
         backward_packets=100,
         backward_bytes=144_800,
         backward_segments=100,
+        backward_wire_segments=100,
         backward_bytes_retransmitted=2 * 1448,
         waited_s=1.5,
         backward_stack="linux-6",
@@ -59,6 +60,7 @@ def trace(tmp_path: Path) -> Trace:
         end_s=102.0,
         forward_packets=10,
         forward_segments=10,
+        forward_wire_segments=10,
         forward_bytes=1000,
         forward_bytes_retransmitted=1448,
         waited_s=0.25,
@@ -67,7 +69,12 @@ def trace(tmp_path: Path) -> Trace:
     plain = connection(connection=2, duration_s=5.0, start_s=102.0, end_s=107.0, one_sided=True)
     retransmissions = [
         retransmission(
-            connection=0, detection_s=0.5, waited_s=0.5, detection_rtts=5.0, flight_segments=1
+            connection=0,
+            detection_s=0.5,
+            waited_s=0.5,
+            detection_rtts=5.0,
+            flight_segments=1,
+            recovery_s=0.1,
         ),
         retransmission(
             connection=0,
@@ -79,6 +86,7 @@ def trace(tmp_path: Path) -> Trace:
             need="unknown",
             episode=1,
             flight_segments=2,
+            recovery_s=0.1,
         ),
         retransmission(
             connection=1,
@@ -143,10 +151,12 @@ def test_the_worst_come_first_with_their_row(trace: Trace) -> None:
         "linux-6",
         2,
     )
-    assert first.reason.startswith("2 timeouts, the longest 1.00 s: too few packets were in flight")
+    assert first.reason.text.startswith(
+        "2 timeouts, the longest wait 1.00 s: too few packets were in flight"
+    )
     assert (second.number, second.stack) == (1, None)
-    assert second.reason == (
-        "1 tail loss probe after 250 ms: it was spurious, the original had arrived"
+    assert second.reason.text == (
+        "1 tail loss probe after a wait of 250 ms: it was spurious, the original had arrived"
     )
 
 
@@ -187,9 +197,8 @@ def test_multipath_connections(tmp_path: Path) -> None:
         "Multipath TCP 2 connections of 3 subflows, 1 with more than one; 2 packets sent again on "
         "another subflow (2.9 kB), 1 of them spurious"
     )
-    assert made.worst[0].reason == (
-        "2 packets sent again on another subflow, the longest 250 ms: the data were lost or late "
-        "on the subflow that had them first"
+    assert made.worst[0].reason.text == (
+        "2 packets sent again on another subflow, the longest wait 250 ms"
     )
     assert page_data(trace, made, ())["multipath"]["joined"] == 1
     # That no stack is named for them says nothing.
@@ -265,7 +274,7 @@ def test_printed(trace: Trace) -> None:
     assert lines[0] == "x.pcap: 120 packets in 7.00 s"
     assert "connections 3, of 2 clients to 1 server; together they lasted 10 s" in lines
     assert (
-        "retransmissions 3 packets in 2 of 3 connections (66.7%): 1 needed, 1 spurious, 1 unclear"
+        "retransmissions 3 packets in 2 of 3 connections (66.7%): 1 needed, 1 spurious, 1 not known"
     ) in lines
     assert "with data 3 of 110 packets (2.7%), 4.3 kB of 145.8 kB (3.0%)" in lines
     assert "warning: x.pcap ends within a packet" in lines
@@ -304,7 +313,7 @@ def test_predictions_say_how_far_they_were_off(trace: Trace) -> None:
 def test_without_retransmissions(tmp_path: Path) -> None:
     lines = printed(write_trace(tmp_path / "t", connections=[connection()]))
     assert (
-        "nothing no retransmission, no closed window, no reset, no SYN without an answer"
+        "nothing no retransmission, no closed window, no reset, no handshake that failed"
     ) in lines
     assert not any("setting" in line for line in lines)
 
@@ -338,8 +347,8 @@ def test_a_setting_that_saves_less_than_the_page_shows_is_no_advice(tmp_path: Pa
 # Reasons.
 
 
-def why(*rows: dict[str, Any], segments: int = 100) -> str:
-    return reason(batch(retransmissions=rows)["retransmissions"], segments=segments)
+def why(*rows: dict[str, Any], handshake: str | None = None) -> str:
+    return reason(batch(retransmissions=rows)["retransmissions"], handshake=handshake).text
 
 
 def test_the_reason_is_what_cost_most() -> None:
@@ -350,11 +359,15 @@ def test_the_reason_is_what_cost_most() -> None:
         )
         for n in range(1, 4)
     ]
-    assert why(slow, *quick).startswith("1 timeout after 1.00 s: ")
-    assert why(*quick) == (
-        "3 packets retransmitted in 3 recoveries, of 100 packets with data (3.0%): a recovery "
-        "takes a round trip or more"
-    )
+    assert why(slow, *quick).startswith("1 timeout after a wait of 1.00 s")
+    assert why(*quick) == "3 packets retransmitted in 3 recoveries"
+    ended = [{**one, "recovery_s": 0.1 * (n + 1)} for n, one in enumerate(quick)]
+    assert why(*ended) == "3 packets retransmitted in 3 recoveries, the longest of 300 ms"
+    nobody = retransmission(waited_s=9.0, mechanism="unknown", episode_cause="unknown")
+    told = "what made the sender retransmit is not known"
+    assert why(nobody, *quick) == f"1 retransmission after a wait of 9.00 s: {told}"
+    refused = why(nobody, handshake="refused")
+    assert refused == "1 retransmission after a wait of 9.00 s: the SYN was refused by a RST"
 
 
 def test_a_second_timeout_is_a_wait_of_its_own() -> None:
@@ -366,7 +379,64 @@ def test_a_second_timeout_is_a_wait_of_its_own() -> None:
             time_s=4.5, detection_s=0.1, mechanism="rto-recovery", episode_cause="rto-recovery"
         ),
     ]
-    assert why(*rows).startswith("2 timeouts, the longest 2.00 s")
+    assert why(*rows).startswith("2 timeouts, the longest wait 2.00 s")
+
+
+def backing_off(*gaps_s: float, **values: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+    """Timeouts of one packet, each so long after the copy before it."""
+    rows, at_ns = [], 1_000_000_000
+    for copy, gap_s in enumerate(gaps_s, 1):
+        at_ns += round(gap_s * 1e9)
+        of = {"time_ns": at_ns, "time_s": at_ns / 1e9, "copy": copy, "detection_s": gap_s}
+        usual = {"waited_s": gap_s, "flight_segments": 9, "recovery_s": 20.0}
+        rows.append(retransmission(**{**usual, **of, **values}))
+    return rows
+
+
+def test_a_row_of_timeouts_is_one_of_the_same_packet() -> None:
+    rows = backing_off(0.3, 0.6, 1.2)
+    doubled = "one packet timed out 3 times in a row, and the timer doubled each time"
+    assert why(*rows).endswith(doubled)
+    assert why(*backing_off(0.3, 0.3, 0.3)).endswith("one packet timed out 3 times in a row")
+    apart = [{**row, "seq_start": 1000 + n} for n, row in enumerate(rows)]
+    assert "in a row" not in why(*apart)
+    # A copy that something else made is no timeout, and one of another packet ends the row.
+    assert "in a row" not in why(rows[0], {**rows[1], "mechanism": "rack"}, rows[2])
+    other = {**rows[1], "seq_start": 5000, "mechanism": "rto-recovery", "waited_s": 0.0}
+    assert "in a row" not in why(*rows[:2], other, rows[2])
+    # That it was sent before, and again and again, does not make timeouts of it.
+    assert "in a row" not in why(retransmission(waited_s=2.0, copy=40, flight_segments=9))
+
+
+def test_a_flight_without_an_answer_is_no_packet_lost_many_times() -> None:
+    lost = backing_off(0.3, 0.6, 1.2, recovery_s=None, flight_segments=31)
+    told = (
+        "all 31 packets in flight stayed without an ACK; the first one timed out 3 times in a row"
+    )
+    assert f": {told}, and the timer doubled each time" in why(*lost)
+    alone = why(*backing_off(0.3, recovery_s=None, flight_segments=1))
+    assert alone.endswith(": the packet in flight stayed without an ACK")
+    went_on = retransmission(time_ns=9_000_000_000, seq_start=9000, mechanism="rack")
+    assert "without an ACK" not in why(*lost, went_on)
+
+
+def test_the_longest_is_the_timer_where_it_is_known() -> None:
+    rows = backing_off(0.3, 0.6, 1.2)
+    known = [{**row, "timer_s": row["detection_s"]} for row in rows]
+    assert why(*known).startswith("3 timeouts, the longest timer 1.20 s")
+    assert why(*known[:2], rows[2]).startswith("3 timeouts, the longest wait 1.20 s")
+    assert why(known[0]).startswith("1 timeout, timer 300 ms")
+
+
+def test_a_verdict_of_two_mechanisms_is_said_as_both() -> None:
+    either = {"mechanism": "tlp", "runner_up": "rto", "either": True, "flight_segments": 9}
+    rows = [
+        retransmission(**either, waited_s=0.2, need="unknown"),
+        retransmission(**either, waited_s=0.3, time_ns=2, need="unknown"),
+        retransmission(waited_s=0.1),
+    ]
+    told = "2 tail loss probes or timeouts, the longest wait 300 ms: whether they were needed is "
+    assert why(*rows) == f"{told}not known"
 
 
 @pytest.mark.parametrize(
@@ -374,14 +444,19 @@ def test_a_second_timeout_is_a_wait_of_its_own() -> None:
     [
         ({"length_bytes": 0}, "open or close the connection (SYN, FIN)"),
         ({"need": "spurious"}, "it was spurious, the original had arrived"),
-        ({"copy": 4}, "lost 4 times in a row, and the timer doubled"),
         ({"flight_segments": 2}, "too few packets were in flight"),
         ({"lost_in_flight": 7, "flight_segments": 9}, "up to 7 packets of a flight"),
-        ({"flight_segments": 9}, "no acknowledgement pointed to the loss"),
+        ({"need": "unknown", "flight_segments": 9}, "whether it was needed is not known"),
+        ({"evidence": "not-accepted"}, "did not accept it yet"),
     ],
 )
 def test_why_a_timeout(values: dict[str, Any], told: str) -> None:
-    assert told in why(retransmission(waited_s=0.2, **values))
+    assert told in why(retransmission(**{"waited_s": 0.2, "recovery_s": 0.1, **values}))
+
+
+def test_where_nothing_more_is_known_nothing_more_is_said() -> None:
+    usual = {"waited_s": 0.2, "recovery_s": 0.1, "flight_segments": 9}
+    assert why(retransmission(**usual)) == "1 timeout after a wait of 200 ms"
 
 
 def test_what_cannot_be_timed() -> None:

@@ -15,13 +15,13 @@ from rexmit import escaping
 from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say, say_facts
 from rexmit.present.text import Text
-from rexmit.tracing import terms
 from rexmit.tracing.advice import Advice
 from rexmit.tracing.doubts import NOT_TCP, counts, unread, warnings
 from rexmit.tracing.groups import Group
 from rexmit.tracing.points.print_points import points, print_points
 from rexmit.tracing.print_settings import print_settings
-from rexmit.tracing.print_troubles import troubles
+from rexmit.tracing.sentences import wrong
+from rexmit.tracing.sentences.retransmissions import NEEDS, cause
 from rexmit.tracing.source import Facts, File
 from rexmit.tracing.summary import Multipath, OfMechanism, Sender, Summary, Totals, Worst
 from rexmit.tracing.words import period, rate, share, size, span
@@ -63,7 +63,8 @@ def print_page(
         print_points(made.points, console)
     console.print()
     say(console, Text("What went wrong", "bold"))
-    say_facts(console, troubles(made, unread=sum(unread(facts).values())))
+    said = wrong.said(made, unread=sum(unread(facts).values()))
+    say_facts(console, ((sentence.label, sentence.text) for sentence in said))
     if made.mechanisms:
         console.print()
         _print_mechanisms(made.mechanisms, console)
@@ -195,9 +196,7 @@ def _print_mechanisms(mechanisms: tuple[OfMechanism, ...], console: Console) -> 
     heads = (
         "packets",
         "share",
-        "needed",
-        "spurious",
-        "unclear",
+        *NEEDS.values(),
         "time\nwaited",
         "sent again\nafter",
         "in round\ntrips",
@@ -209,7 +208,7 @@ def _print_mechanisms(mechanisms: tuple[OfMechanism, ...], console: Console) -> 
     lines = [
         Line(
             (
-                _cause(one.mechanism),
+                cause(one.verdict),
                 f"{one.retransmissions:,}",
                 share(one.retransmissions, every),
                 f"{one.needed:,}",
@@ -223,11 +222,6 @@ def _print_mechanisms(mechanisms: tuple[OfMechanism, ...], console: Console) -> 
         for one in mechanisms
     ]
     print_grid(columns, lines, console)
-
-
-def _cause(mechanism: str) -> str:
-    """In words, with the word that stands in the tables."""
-    return f"{terms.WORDS.get(mechanism, mechanism)} ({mechanism})"
 
 
 def _print_senders(made: Summary, console: Console) -> None:
@@ -262,6 +256,6 @@ def _print_worst(worst: tuple[Worst, ...], console: Console) -> None:
         say(
             console,
             f"{one.number:>6}  {one.flow}: waited {span(one.waited_s)} of {span(one.duration_s)} "
-            f"({share(one.waited_s, one.duration_s)}); {one.reason}",
+            f"({share(one.waited_s, one.duration_s)}); {one.reason.text}",
             indent=8,
         )

@@ -10,7 +10,7 @@ from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say
 from rexmit.present.text import Text
 from rexmit.tracing.advice import Advice
-from rexmit.tracing.setting_words import in_words
+from rexmit.tracing.sentences.settings import in_words
 from rexmit.tracing.summary import Totals
 from rexmit.tracing.words import share, span
 from rexmit.wording import NONE, count

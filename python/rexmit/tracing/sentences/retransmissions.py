@@ -1,220 +1,164 @@
-"""What went wrong in a trace, a line a kind: what touches most connections comes first."""
+"""What was sent again: how much of all, whether it was needed, and what each row says."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
-from rexmit.tracing.floods import Flood
-from rexmit.tracing.summary import Summary
-from rexmit.tracing.troubles import Failed, HeldUp, Resets
-from rexmit.tracing.words import listed, share, size, span
+import polars as pl
+
+from rexmit.tracing import terms
+from rexmit.tracing.sentences.value import Sentence, connections
+from rexmit.tracing.words import share, size, span
 from rexmit.wording import count
 
-Lines = list[tuple[str, str]]
-"""Labels and texts."""
+if TYPE_CHECKING:
+    from rexmit.tracing.summary import Summary
 
-_STATES: Final = {
-    "syn-sent": "before the SYN was answered",
-    "syn-received": "before the handshake was complete",
-    "established": "while both ends could send",
-    "half-closed": "after one FIN",
-    "closed": "after both FINs",
-}
-"""The states in which a reset comes, in words."""
+EITHER: Final = " or "
+"""Between the two mechanisms of a verdict, where the packets cannot tell which."""
+
+NEEDS: Final = {"needed": "needed", "spurious": "spurious", "unknown": "not known"}
+"""Whether it was needed, in words."""
+
+SURE: Final = 0.9
+"""Below this confidence a row names its runner-up, too."""
+
+TICK_S: Final = 0.01
+"""A timer runs out up to a tick of its host's clock late: 10 ms where the kernel counts 100 a
+second."""
 
 
-def troubles(made: Summary, *, unread: int = 0) -> Lines:
-    """Labels and lines, those first that touch most connections, each with what belongs to it;
-    `unread` is the number of packets that could not be read.
+def verdict() -> pl.Expr:
+    """What made the sender retransmit: the mechanism, or both where the packets cannot tell."""
+    pair = pl.col("either") & pl.col("runner_up").is_not_null()
+    one = pl.col("mechanism").fill_null("unknown")
+    both = pl.concat_str(one, "runner_up", separator=EITHER)
+    return pl.when(pair).then(both).otherwise(one).alias("verdict")
+
+
+def verdict_of(row: Mapping[str, Any]) -> str:
+    """As `verdict`, of one row."""
+    one = row["mechanism"] or "unknown"
+    return f"{one}{EITHER}{row['runner_up']}" if row["either"] and row["runner_up"] else one
+
+
+def cause(verdict: str) -> str:
+    """A verdict in words, with the word that stands in the tables."""
+    words = [terms.WORDS.get(one, one) for one in verdict.split(EITHER)]
+    return f"{EITHER.join(words)} ({verdict})"
+
+
+def timer_s(row: Mapping[str, Any]) -> float | None:
+    """The timer that ran out, where it can have been set after the earlier copy, and no longer ago
+    than its sender's last packet: None for one that the wait beside it contradicts.
     """
-    totals, wrong, every = made.totals, made.troubles, made.totals.connections
-    if not every and unread:
-        return [("not known", "no TCP packet could be read: see the warning above")]
-    if not every:
-        return [("nothing", "there is no TCP connection in the capture")]
-    found: list[tuple[int, Lines]] = []
-    if totals.retransmissions:
-        found.append((totals.with_retransmissions, _retransmissions(made)))
-    found += _handshakes(made)
-    found += _windows(made)
-    if wrong.reset:
-        found.append((wrong.reset, [("reset", _resets(wrong.resets, wrong.reset, every))]))
-    if made.flood is not None:
-        found.append((made.flood.connections, [_flood(made.flood)]))
-    found.sort(key=lambda one: -one[0])
-    lines = [line for _, some in found for line in some]
-    if totals.reordered or totals.network_duplicates:
-        said = [
-            f"{count(n, 'packet')} {what}"
-            for n, what in (
-                (totals.reordered, "out of order"),
-                (totals.network_duplicates, "twice (if the capture did not record them twice)"),
-            )
-            if n
-        ]
-        lines.append(("network", f"delivered {listed(said)}; these are no retransmissions"))
-    return lines or [
-        (
-            "nothing",
-            "no retransmission, no closed window, no reset, no SYN without an answer",
-        )
-    ]
+    timer_s, longest_s = row["timer_s"], row["detection_s"]
+    if timer_s is None:
+        return None
+    slack_s = TICK_S + timer_s / 10
+    late = longest_s is not None and timer_s > longest_s + slack_s
+    return None if late or timer_s < row["waited_s"] - slack_s else float(timer_s)
 
 
-def _handshakes(made: Summary) -> list[tuple[int, Lines]]:
-    wrong, every = made.troubles, made.totals.connections
-    kinds = (
-        ("no answer", "unanswered", wrong.unanswered, "nothing came back for the SYN", "to"),
-        ("refused", "refused", wrong.refused, "a RST came back for the SYN", "to"),
-        ("half-open", "half-open", wrong.half_open, "no ACK followed the SYN-ACK", "of"),
-    )
-    return [
-        (
-            number,
-            [
-                (
-                    label,
-                    _connections(number, every)
-                    + f": {what}{_service(kind, number, wrong.failed, whose)}",
-                )
-            ],
-        )
-        for label, kind, number, what, whose in kinds
-        if number
-    ]
-
-
-def _service(handshake: str, number: int, failed: tuple[Failed, ...], whose: str) -> str:
-    """Which service they were for, or most of them; `whose` is the word before it."""
-    mine = [one for one in failed if one.handshake == handshake]
-    if not mine:
-        return ""
-    first = mine[0]
-    if first.connections == number:
-        return f" {whose} {first.service}"
-    if first.connections * 2 > number:
-        return f", most often {whose} {first.service} ({first.connections:,})"
-    return ""
-
-
-def _windows(made: Summary) -> list[tuple[int, Lines]]:
-    wrong, every = made.troubles, made.totals.connections
-    found: list[tuple[int, Lines]] = []
-    number, told = wrong.with_zero_window, _connections(wrong.with_zero_window, every)
-    if number and wrong.held_up:
-        worst = max(wrong.held_up, key=lambda one: one.closed_s)
-        if number > 1:
-            told += f": receivers closed their windows, for {span(wrong.zero_window_s)} in all"
-        told += f"{'; longest' if number > 1 else ':'} {_closed(worst)}"
-        found.append((number, [("zero window", told)]))
-    number, told = wrong.with_full_window, _connections(wrong.with_full_window, every)
-    if number and wrong.held_up:
-        worst = max(wrong.held_up, key=lambda one: one.full_s)
-        if number > 1:
-            told += (
-                f": senders had more to send than the windows of their peers took, for "
-                f"{span(wrong.window_full_s)} in all; longest {worst.sender} to {worst.receiver}, "
-                f"{span(worst.full_s)}"
-            )
-        else:
-            told += (
-                f": {worst.sender} had more to send than the window of {worst.receiver} took, for "
-                f"{span(worst.full_s)}"
-            )
-        found.append((number, [("window full", told)]))
-    return found
-
-
-def _closed(worst: HeldUp) -> str:
-    """Who closed its window, how often, for how long."""
-    if not worst.times:
-        return f"{worst.receiver}, whose window was closed for {span(worst.closed_s)}"
-    told = f"{worst.receiver} closed its window {_times(worst.times)}, for {span(worst.closed_s)}"
-    return f"{told}, and was probed {_times(worst.probes)}" if worst.probes else told
-
-
-def _times(number: int) -> str:
-    return {1: "once", 2: "twice"}.get(number, f"{number:,} times")
-
-
-def _resets(resets: tuple[Resets, ...], number: int, every: int) -> str:
-    told = f"{_connections(number, every)}: ended by a RST"
-    if not resets:
-        return told
-    most = resets[0]
-    who, _, what = most.after.partition(" ")
-    how = (
-        f"of the {most.by} {_STATES.get(most.state, most.state)}; the packet before was the "
-        f"{who}'s {what}"
-    )
-    if most.connections == number:
-        return f"{told} {how}"
-    if most.connections == 1:
-        return f"{told}, each in another way; one {how}"
-    return f"{told}; most often ({most.connections:,}) {how}"
-
-
-def _retransmissions(made: Summary) -> Lines:
+def said(made: Summary) -> list[Sentence]:
+    """How many there are, of what, and how long they were waited for; nothing where none is."""
     totals, volume = made.totals, made.volume
+    if not totals.retransmissions:
+        return []
+    lines = [_numbers(made)]
+    if volume.data_packets:
+        noun = "packet" if totals.wire_segments == totals.segments else "segment"
+        text = (
+            f"{volume.data_segments:,} of {count(totals.wire_segments, noun)} "
+            f"({share(volume.data_segments, totals.wire_segments)}), "
+            f"{size(volume.bytes)} of {size(totals.bytes)} ({share(volume.bytes, totals.bytes)})"
+        )
+        data = pl.col("length_bytes") > 0
+        lines.append(Sentence(text, _TABLE, _height(volume.data_packets), data, "  with data"))
+    if volume.other_packets:
+        text = f"{count(volume.other_packets, 'packet')} (SYN or FIN)"
+        bare = pl.col("length_bytes") == 0
+        lines.append(Sentence(text, _TABLE, _height(volume.other_packets), bare, "  without data"))
+    if totals.waited_s > 0:
+        lines.append(_waited(made))
+    return lines
+
+
+_TABLE: Final = "retransmissions"
+
+
+def _height(number: int) -> Any:  # noqa: ANN401 - a condition
+    return lambda rows: rows.height == number
+
+
+def _numbers(made: Summary) -> Sentence:
+    totals = made.totals
     need = {
-        what: sum(getattr(one, name) for one in made.mechanisms)
-        for what, name in (("needed", "needed"), ("spurious", "spurious"), ("unclear", "unknown"))
+        words: sum(getattr(one, name) for one in made.mechanisms) for name, words in NEEDS.items()
     }
     some = {what: n for what, n in need.items() if n}
     told = ", ".join(f"{n:,} {what}" for what, n in some.items())
     if len(some) == 1:
-        told = ("all " if totals.retransmissions > 1 else "") + next(iter(some))
-    where = _connections(totals.with_retransmissions, totals.connections)
-    lines = [("retransmissions", f"{count(totals.retransmissions, 'packet')} in {where}: {told}")]
-    if volume.data_packets:
-        packets = f"{volume.data_packets:,} of {count(totals.segments, 'packet')}"
-        sizes = f"{size(volume.bytes)} of {size(totals.bytes)}"
-        told = (
-            f"{packets} ({share(volume.data_packets, totals.segments)}), {sizes} "
-            f"({share(volume.bytes, totals.bytes)})"
-        )
-        lines.append(("  with data", told))
-    if volume.other_packets:
-        lines.append(("  without data", f"{count(volume.other_packets, 'packet')} (SYN or FIN)"))
-    if totals.waited_s > 0:
-        lasted = "connection" if totals.connections == 1 else "connections"
-        told = (
-            f"{span(totals.waited_s)} of the {span(totals.duration_s)} that the {lasted} lasted "
-            f"({share(totals.waited_s, totals.duration_s)}), for a timer or for ACKs that show a "
-            "loss"
-        )
-        lines.append(("time waited", told))
-    return lines
+        (only,) = some
+        every = "all " if totals.retransmissions > 1 and only != NEEDS["unknown"] else ""
+        told = "need not known" if only == NEEDS["unknown"] else f"{every}{only}"
+    where = connections(totals.with_retransmissions, totals.connections)
+
+    def condition(rows: pl.DataFrame) -> bool:
+        counted = {words: (rows["need"] == name).sum() for name, words in NEEDS.items()}
+        return counted == need and rows["connection"].n_unique() == totals.with_retransmissions
+
+    text = f"{count(totals.retransmissions, 'packet')} in {where}: {told}"
+    return Sentence(text, _TABLE, condition, label="retransmissions")
 
 
-def _connections(number: int, every: int) -> str:
-    """`2 of 8 connections (25.0%)`, or that it is all of them."""
-    if number == every:
-        return {1: "the only connection", 2: "both connections"}.get(
-            every, f"all {every:,} connections"
-        )
-    return f"{number:,} of {every:,} connections ({share(number, every)})"
+def _waited(made: Summary) -> Sentence:
+    totals = made.totals
+    lasted = "connection" if totals.connections == 1 else "connections"
+    text = (
+        f"{span(totals.waited_s)} of the {span(totals.duration_s)} that the {lasted} lasted "
+        f"({share(totals.waited_s, totals.duration_s)})"
+    )
+    unknown_s = sum(one.waited_s for one in made.mechanisms if one.mechanism == "unknown")
+    if unknown_s < totals.waited_s:
+        text += ", for a timer or for ACKs that show a loss"
+    if unknown_s > 0:
+        some = f"but for {span(unknown_s)} " if unknown_s < totals.waited_s else ""
+        text += f", {some}of unknown cause"
+
+    def condition(rows: pl.DataFrame) -> bool:
+        # Where both ends wait, a moment counts once in the sum, and twice in rows.
+        each_s = float(rows["waited_s"].sum())
+        return 0 < totals.waited_s <= min(each_s, totals.duration_s) + 1e-6
+
+    return Sentence(text, _TABLE, condition, label="time waited")
 
 
-def _flood(made: Flood) -> tuple[str, str]:
-    """What it is called, and the line that says so."""
-    over = f"from {_addresses(made.sources)} in {span(made.duration_s)}"
-    told = f"{count(made.connections, 'connection')} ({share(made.share, 1)} of all)"
-    host = f"of {made.hosts:,} hosts" if made.hosts > 1 else f"of {made.service.rpartition(':')[0]}"
-    ports = f"{made.services:,} ports {host}"
-    most = f"{made.for_service:,} of them"
-    few = made.for_service * 2 <= made.connections
-    if made.kind == "backscatter":
-        return "backscatter", (
-            f"of {told} only the answer to a SYN was seen, as when others flood a host under "
-            f"forged addresses; {f'from {ports}' if few else f'{most} from {made.service}'}, in "
-            f"{span(made.duration_s)}"
-        )
-    never = f"{told} never got beyond the handshake, {over}"
-    if made.kind == "syn-flood":
-        return "SYN flood", f"{never}{f', to {ports}' if few else f'; {most} to {made.service}'}"
-    return "scan", f"{never}, to {ports}"
-
-
-def _addresses(number: int) -> str:
-    return "1 address" if number == 1 else f"{number:,} addresses"
+def row(row: Mapping[str, Any]) -> Sentence:
+    """What is known of one retransmission, in the order in which one asks."""
+    parts = [verdict_of(row)]
+    if row["need"] == "spurious":
+        parts.append("spurious")
+    elif row["need"] == "unknown":
+        parts.append("need not known")
+    if row.get("first_flow") is not None:
+        parts.append(f"first on subflow {row['first_subflow']}, {row['first_flow']}")
+    if row["evidence"] not in ("", "none"):
+        parts.append(f"by {row['evidence']}")
+    if row["detection_s"] is not None and row["detection_s"] >= 0:
+        rtts = row["detection_rtts"]
+        told = f"{row['detection_s'] * 1000:.1f} ms after"
+        parts.append(told + (f" ({rtts:.1f} RTT)" if rtts is not None and rtts >= 0 else ""))
+    if (timer := timer_s(row)) is not None:
+        parts.append(f"timer {timer * 1000:.1f} ms")
+    if row["confidence"] < SURE and not row["either"] and verdict_of(row) != "unknown":
+        other = row["runner_up"]
+        parts.append(f"confidence {row['confidence']:.2f}" + (f", or {other}" if other else ""))
+    mine = (
+        (pl.col("connection") == row["connection"])
+        & (pl.col("direction") == row["direction"])
+        & (pl.col("time_ns") == row["time_ns"])
+        & (pl.col("seq_start") == row["seq_start"])
+    )
+    return Sentence(", ".join(parts), _TABLE, lambda rows: rows.height >= 1, mine)

@@ -1,7 +1,8 @@
-"""What went wrong in connections beside retransmissions: windows, handshakes, resets."""
+"""Senders that the windows of their peers held up: windows that were closed, and full ones."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,9 +11,8 @@ import polars as pl
 from rexmit.store.trace_schema import SIDES
 from rexmit.tracing import sides
 from rexmit.tracing.folder import Trace
-
-MOST: Final = 10
-"""So many of each kind are told, the worst ones."""
+from rexmit.tracing.sentences.value import Sentence, connections, times
+from rexmit.tracing.words import span
 
 _ENDS: Final = pl.col("flow").str.split_exact(" > ", 1).struct
 _CLIENT: Final = _ENDS.field("field_0")
@@ -40,81 +40,18 @@ class HeldUp:
     share: float | None
 
 
-@dataclass(frozen=True)
-class Failed:
-    """Connections to one service that never came to be. `handshake` is `unanswered`, `refused` or
-    `half-open` (no ACK followed the service's SYN-ACK), `clients` from how many addresses they
-    came, `syns` how many SYNs they sent.
-    """
-
-    service: str
-    handshake: str
-    connections: int
-    clients: int
-    syns: int
+def held_up(trace: Trace) -> pl.LazyFrame:
+    """`HeldUp` for each sender that there is, held up or not."""
+    return pl.concat(_held_up(trace, side) for side in SIDES)
 
 
-@dataclass(frozen=True)
-class Resets:
-    """Connections that were reset in one way: `by` client or server, in a `state`, after a packet
-    (`after`). `services` says to how many addresses and ports, `service` which one most of them
-    were to. `silence_median_s` is the time from that packet to the reset; long ones are of
-    something that forgot the connection, or of a program that gave up.
-    """
-
-    by: str
-    state: str
-    after: str
-    connections: int
-    service: str
-    for_service: int
-    services: int
-    silence_median_s: float
-
-
-@dataclass(frozen=True)
-class Troubles:
-    """The worst of each kind; the numbers are of all."""
-
-    held_up: tuple[HeldUp, ...]
-    with_zero_window: int
-    zero_window_s: float
-    with_full_window: int
-    window_full_s: float
-    failed: tuple[Failed, ...]
-    unanswered: int
-    refused: int
-    half_open: int
-    resets: tuple[Resets, ...]
-    reset: int
-
-
-def troubles(trace: Trace, most: int = MOST) -> Troubles:
-    """Reads the connections once for each kind."""
-    windows = pl.concat(_held_up(trace, side) for side in SIDES)
-    worst = (
-        windows.filter(pl.col("closed_s") + pl.col("full_s") > 0)
-        .sort(pl.col("closed_s") + pl.col("full_s"), "number", descending=[True, False])
-        .head(most)
-    )
-    sums = windows.select(
+def sums(senders: pl.LazyFrame) -> pl.LazyFrame:
+    """How many connections were held up, and how long, of all senders together."""
+    return senders.select(
         _connections(pl.col("times") > 0).alias("with_zero_window"),
         pl.col("closed_s").sum().alias("zero_window_s"),
         _connections(pl.col("full_s") > 0).alias("with_full_window"),
         pl.col("full_s").sum().alias("window_full_s"),
-    )
-    failed, reset = _failed(trace), _resets(trace)
-    tables = pl.collect_all([worst, sums, failed, reset])
-    by_kind = dict(tables[2].group_by("handshake").agg(pl.col("connections").sum()).iter_rows())
-    return Troubles(
-        held_up=tuple(HeldUp(**row) for row in tables[0].to_dicts()),
-        **tables[1].row(0, named=True),
-        failed=tuple(Failed(**row) for row in tables[2].head(most).to_dicts()),
-        unanswered=by_kind.get("unanswered", 0),
-        refused=by_kind.get("refused", 0),
-        half_open=by_kind.get("half-open", 0),
-        resets=tuple(Resets(**row) for row in tables[3].head(most).to_dicts()),
-        reset=int(tables[3]["connections"].sum()),
     )
 
 
@@ -145,37 +82,45 @@ def _held_up(trace: Trace, side: str) -> pl.LazyFrame:
     )
 
 
-def _failed(trace: Trace) -> pl.LazyFrame:
-    host = _CLIENT.str.extract(r"^(.*):\d+$")
-    return (
-        sides.beside(trace.scan("connections"), trace, "syns")
-        .filter(pl.col("handshake").is_in(["unanswered", "refused", "half-open"]))
-        .group_by(_SERVER.alias("service"), "handshake")
-        .agg(
-            pl.len().alias("connections"),
-            host.n_unique().alias("clients"),
-            pl.col("forward_syns").sum().alias("syns"),
+def said_closed(number: int, length_s: float, worst: HeldUp, every: int) -> Sentence:
+    """Of `number` connections with closed windows; `worst` is the one whose was closed longest."""
+    told = connections(number, every)
+    if number > 1:
+        told += f": receivers closed their windows, for {span(length_s)} in all"
+    told += f"{'; longest' if number > 1 else ':'} {_closed(worst)}"
+    closed = pl.col("zero_windows") > 0
+    return Sentence(told, "sides", _of(number, "zero_window_s", length_s), closed, "zero window")
+
+
+def said_full(number: int, length_s: float, worst: HeldUp, every: int) -> Sentence:
+    """Of `number` connections with full windows; `worst` is the one whose was full longest."""
+    told = connections(number, every)
+    if number > 1:
+        told += (
+            f": senders had more to send than the windows of their peers took, for "
+            f"{span(length_s)} in all; longest {worst.sender} to {worst.receiver}, "
+            f"{span(worst.full_s)}"
         )
-        .sort("connections", "service", "handshake", descending=[True, False, False])
+    else:
+        told += (
+            f": {worst.sender} had more to send than the window of {worst.receiver} took, for "
+            f"{span(worst.full_s)}"
+        )
+    full = pl.col("window_full_s") > 0
+    return Sentence(told, "sides", _of(number, "window_full_s", length_s), full, "window full")
+
+
+def _of(number: int, column: str, length_s: float) -> Callable[[pl.DataFrame], bool]:
+    """So many connections, and so long in all."""
+    return lambda rows: (
+        rows["connection"].n_unique() == number
+        and abs(float(rows[column].sum()) - length_s) < 1e-6 * max(length_s, 1)
     )
 
 
-def _resets(trace: Trace) -> pl.LazyFrame:
-    """Those of a SYN are told by the handshake."""
-    service = pl.col("service")
-    ways = ["reset_by", "reset_state", "reset_after"]
-    return (
-        trace.scan("connections")
-        .filter(pl.col("reset_by").is_not_null() & (pl.col("handshake") != "refused"))
-        .select(*ways, _SERVER.alias("service"), "reset_silence_s")
-        .group_by(*ways)
-        .agg(
-            pl.len().alias("connections"),
-            service.mode().sort().first(),
-            (service == service.mode().sort().first()).sum().alias("for_service"),
-            service.n_unique().alias("services"),
-            pl.col("reset_silence_s").median().alias("silence_median_s"),
-        )
-        .rename({"reset_by": "by", "reset_state": "state", "reset_after": "after"})
-        .sort("connections", "by", "state", "after", descending=[True, False, False, False])
-    )
+def _closed(worst: HeldUp) -> str:
+    """Who closed its window, how often, for how long."""
+    if not worst.times:
+        return f"{worst.receiver}, whose window was closed for {span(worst.closed_s)}"
+    told = f"{worst.receiver} closed its window {times(worst.times)}, for {span(worst.closed_s)}"
+    return f"{told}, and was probed {times(worst.probes)}" if worst.probes else told
