@@ -379,6 +379,7 @@ def _worst(trace: Trace) -> tuple[Worst, ...]:
             "connection",
             "flow",
             "duration_s",
+            "end_s",
             "forward_stack",
             "backward_stack",
             "waited_s",
@@ -412,5 +413,5 @@ def _one(row: dict[str, Any], retransmissions: pl.DataFrame) -> Worst:
         duration_s=row["duration_s"],
         waited_s=row["waited_s"],
         retransmissions=row["retransmissions"],
-        reason=reason(retransmissions, handshake=row["handshake"]),
+        reason=reason(retransmissions, handshake=row["handshake"], end_s=row["end_s"]),
     )

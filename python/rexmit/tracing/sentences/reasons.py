@@ -22,6 +22,9 @@ from rexmit.wording import count
 _FEW: Final = 4
 """With fewer packets on the way three duplicate ACKs cannot come (RFC 5681 section 3.2)."""
 
+_SAME_S: Final = 1e-6
+"""Times as numbers of seconds are that far off."""
+
 _ROW: Final = 3
 """So many timeouts of one packet, one after the other, are a row."""
 
@@ -41,11 +44,15 @@ class _Why:
     words: Callable[[pl.DataFrame, pl.DataFrame], str]
 
 
-def reason(retransmissions: pl.DataFrame, *, handshake: str | None = None) -> Sentence:
+def reason(
+    retransmissions: pl.DataFrame, *, handshake: str | None = None, end_s: float | None = None
+) -> Sentence:
     """`retransmissions` are those of one connection in order of time; `handshake` is `unanswered`
     where nothing ever came back, `refused` where a RST did, `half-open` where no ACK of the SYN-ACK
-    did.
+    did. `end_s` is the time of its last packet.
     """
+    last_s = retransmissions["time_s"].max()
+    ends = end_s is not None and isinstance(last_s, float) and last_s >= end_s - _SAME_S
     waits = retransmissions.with_columns(_cause().alias("cause"))
     by_cause = waits.group_by("cause").agg(pl.col("waited_s").sum())
     if not by_cause["waited_s"].sum():
@@ -56,7 +63,7 @@ def reason(retransmissions: pl.DataFrame, *, handshake: str | None = None) -> Se
     mine = waits.filter(pl.col("cause") == cause)
     made = mine.filter(verdict() == cause)
     if made.height and set(cause.split(EITHER)) <= set(_NOUNS):
-        return _timers(cause, made, waits, handshake)
+        return _timers(cause, made, waits, handshake, ends=ends)
     if handshake in NOT_OPENED:
         again = count(waits.height, "retransmission")
         return _of(waits, f"{again}{_longest(waits)}: {NOT_OPENED[handshake]}", _any)
@@ -104,13 +111,18 @@ def _most(condition: pl.Expr) -> Callable[[pl.DataFrame, pl.DataFrame], bool]:
 # Timers.
 
 
-def _timers(cause: str, made: pl.DataFrame, every: pl.DataFrame, handshake: str | None) -> Sentence:
+def _timers(
+    cause: str, made: pl.DataFrame, every: pl.DataFrame, handshake: str | None, *, ends: bool
+) -> Sentence:
+    """`ends`: no packet of the connection follows the last retransmission."""
     nouns = (count(made.height, _NOUNS[one]) for one in cause.split(EITHER))
     head = EITHER.join(nouns).replace(f"{EITHER}{made.height:,} ", EITHER) + _longest_timer(made)
     if cause == "tlp":
         return _first(head, _PROBES, made, every)
     if handshake in NOT_OPENED:
         return _of(made, f"{head}: {NOT_OPENED[handshake]}", _any)
+    if ends and _is_silence(made, every):
+        return _first(head, (_SILENCE,), made, every)
     return _first(head, _TIMEOUTS, made, every)
 
 
@@ -165,14 +177,12 @@ def _in_a_row(run: pl.DataFrame) -> str:
 
 
 def _is_silence(_: pl.DataFrame, every: pl.DataFrame) -> bool:
-    """The last thing that its sender did, over and over, and nothing of it was acknowledged."""
+    """The last thing that its sender did, over and over, was to send it again."""
     run = _longest_run(every)
-    if run.is_empty() or run["recovery_s"].is_not_null().any() or _spurious(run, every):
+    if run.is_empty() or _spurious(run, every):
         return False
-    side = every.filter(pl.col("direction") == run["direction"][0])
-    return bool(side["time_ns"].max() == run["time_ns"].max()) and bool(
-        (run["flight_segments"] > 0).all() and (run["length_bytes"] > 0).all()
-    )
+    data = bool((run["flight_segments"] > 0).all() and (run["length_bytes"] > 0).all())
+    return data and every["time_ns"].max() == run["time_ns"].max()
 
 
 def _silence_words(_: pl.DataFrame, every: pl.DataFrame) -> str:
@@ -208,6 +218,9 @@ _NOT_KNOWN: Final = _Why(
     lambda rows, _: f"whether {'it was' if rows.height == 1 else 'they were'} needed is not known",
 )
 
+_SILENCE: Final = _Why(_is_silence, _silence_words)
+"""Below timeouts of a connection that ends with them: no ACK came any more."""
+
 _TIMEOUTS: Final = (
     _Why(
         _most(pl.col("evidence") == "not-accepted"),
@@ -217,7 +230,6 @@ _TIMEOUTS: Final = (
         ),
     ),
     _IS_SPURIOUS,
-    _Why(_is_silence, _silence_words),
     _Why(_is_row, _row_words),
     _Why(
         _most(pl.col("length_bytes") == 0),
