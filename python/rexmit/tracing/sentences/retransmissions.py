@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -19,7 +19,10 @@ EITHER: Final = " or "
 """Between the two mechanisms of a verdict, where the packets cannot tell which."""
 
 NEEDS: Final = {"needed": "needed", "spurious": "spurious", "unknown": "not known"}
-"""Whether it was needed, in words."""
+"""Whether it was needed, in words, behind a number of them."""
+
+NEED_OF_ROW: Final = NEEDS | {"unknown": "need not known"}
+"""The same, of one."""
 
 SURE: Final = 0.9
 """Below this confidence a row names its runner-up, too."""
@@ -50,15 +53,24 @@ def cause(verdict: str) -> str:
 
 
 def timer_s(row: Mapping[str, Any]) -> float | None:
-    """The timer that ran out, where it can have been set after the earlier copy, and no longer ago
-    than its sender's last packet: None for one that the wait beside it contradicts.
+    """The timer that ran out; None for one that is longer than what went by since the earlier copy.
+    (It may be shorter: an ACK of what went before sets it anew.)
     """
-    timer_s, longest_s = row["timer_s"], row["detection_s"]
-    if timer_s is None:
+    timer_s, most_s = row["timer_s"], row["detection_s"]
+    if timer_s is None or (most_s is not None and timer_s > 1.1 * max(most_s, 0) + TICK_S):
         return None
-    slack_s = TICK_S + timer_s / 10
-    late = longest_s is not None and timer_s > longest_s + slack_s
-    return None if late or timer_s < row["waited_s"] - slack_s else float(timer_s)
+    return float(timer_s)
+
+
+def after(row: Mapping[str, Any], words: Callable[[float], str]) -> str:
+    """How long after the copy before: between two bounds where nobody saw that copy, nothing where
+    it is not known, or the capture's clock stepped back in between.
+    """
+    least_s, most_s = row["detection_s"], row.get("detection_most_s")
+    if least_s is None or least_s < 0:
+        return ""
+    told = [words(time_s) for time_s in (least_s, most_s) if time_s is not None]
+    return f"{' to '.join(dict.fromkeys(told))} after"
 
 
 def said(made: Summary) -> list[Sentence]:
@@ -88,7 +100,7 @@ def said(made: Summary) -> list[Sentence]:
 _TABLE: Final = "retransmissions"
 
 
-def _height(number: int) -> Any:  # noqa: ANN401 - a condition
+def _height(number: int) -> Callable[[pl.DataFrame], bool]:
     return lambda rows: rows.height == number
 
 
@@ -138,18 +150,15 @@ def _waited(made: Summary) -> Sentence:
 def row(row: Mapping[str, Any]) -> Sentence:
     """What is known of one retransmission, in the order in which one asks."""
     parts = [verdict_of(row)]
-    if row["need"] == "spurious":
-        parts.append("spurious")
-    elif row["need"] == "unknown":
-        parts.append("need not known")
+    if row["need"] != "needed":
+        parts.append(NEED_OF_ROW[row["need"]])
     if row.get("first_flow") is not None:
         parts.append(f"first on subflow {row['first_subflow']}, {row['first_flow']}")
     if row["evidence"] not in ("", "none"):
         parts.append(f"by {row['evidence']}")
-    if row["detection_s"] is not None and row["detection_s"] >= 0:
-        rtts = row["detection_rtts"]
-        told = f"{row['detection_s'] * 1000:.1f} ms after"
-        parts.append(told + (f" ({rtts:.1f} RTT)" if rtts is not None and rtts >= 0 else ""))
+    if earlier := after(row, lambda time_s: f"{time_s * 1000:.1f} ms"):
+        rtts = None if " to " in earlier else row["detection_rtts"]
+        parts.append(earlier + (f" ({rtts:.1f} RTT)" if rtts is not None else ""))
     if (timer := timer_s(row)) is not None:
         parts.append(f"timer {timer * 1000:.1f} ms")
     if row["confidence"] < SURE and not row["either"] and verdict_of(row) != "unknown":
