@@ -310,6 +310,78 @@ def test_predictions_say_how_far_they_were_off(trace: Trace) -> None:
     assert any("has not been measured here" in line for line in printed(trace))
 
 
+def test_copies_are_no_part_of_what_was_sent(tmp_path: Path) -> None:
+    """Each packet was recorded twice: a share of all that was recorded would be half of it."""
+    doubled = connection(
+        backward_bytes=40_000,
+        backward_unique_bytes=18_000,
+        backward_bytes_retransmitted=2_000,
+        backward_segments=40,
+        backward_wire_segments=40,
+        backward_capture_duplicates=20,
+    )
+    again = [retransmission(length_bytes=1_000, time_ns=n) for n in (1, 2)]
+    counts = [mechanism(needed=2)]
+    folder = tmp_path / "doubled"
+    lines = printed(
+        write_trace(folder, connections=[doubled], retransmissions=again, mechanisms=counts)
+    )
+    assert "data 20.0 kB; with copies, 40.0 kB in 40 packets" in lines
+    assert "with data 2 packets, 2.0 kB of 20.0 kB (10.0%)" in lines
+    assert "warning: the capture recorded packets again that it had recorded before: 20 copies" in (
+        lines
+    )
+
+
+@pytest.mark.parametrize(
+    ("stamps", "told"),
+    [(False, "with data 5 of 41 segments (12.2%)"), (True, "with data 6 of 41 segments (14.6%)")],
+)
+def test_a_share_counts_what_the_wire_carried_above_and_below(
+    stamps: bool, told: str, tmp_path: Path
+) -> None:
+    """4,380 bytes are 3 segments of 1,460 bytes, or 4 of 1,448; a card cut 5 packets up."""
+    offers = {f"{side}_mss_bytes": 1_460 for side in ("forward", "backward")}
+    offers |= {f"{side}_timestamps": stamps for side in ("forward", "backward")}
+    both = connection(
+        **offers,
+        backward_segments=11,
+        backward_wire_segments=30,
+        forward_wire_segments=11,
+        forward_segments=11,
+        backward_bytes=40_000,
+    )
+    again = [
+        retransmission(length_bytes=4_380, time_ns=1),
+        retransmission(length_bytes=100, time_ns=2),
+        retransmission(length_bytes=5_000, direction="forward", time_ns=3),
+    ]
+    counts = [mechanism(needed=2), mechanism(needed=1, direction="forward")]
+    folder = tmp_path / "t"
+    lines = printed(
+        write_trace(folder, connections=[both], retransmissions=again, mechanisms=counts)
+    )
+    assert any(line.startswith(told) for line in lines), lines
+
+
+def test_verdicts_of_two_mechanisms_are_a_line_of_their_own(tmp_path: Path) -> None:
+    either = {"mechanism": "tlp", "runner_up": "rto", "either": True, "waited_s": 0.1}
+    rows = [
+        retransmission(mechanism="tlp", waited_s=0.3),
+        retransmission(**either, time_ns=2),
+        retransmission(**either, time_ns=3, need="unknown"),
+    ]
+    counts = [mechanism(mechanism="tlp", needed=3, waited_s=0.4)]
+    ends = [connection(duration_s=9.0, waited_s=0.4)]
+    trace = write_trace(tmp_path / "t", connections=ends, mechanisms=counts, retransmissions=rows)
+    lines = printed(trace)
+    assert "tail loss probe (tlp) 1 33.3% 1 0 0 240 ms - -" in lines
+    words = "tail loss probe or retransmission timeout (tlp or rto)"
+    assert f"{words} 2 66.7% 1 0 1 160 ms - -" in lines
+    told = page_data(trace, summary(trace), ())["mechanisms"]
+    assert [(one["mechanism"], one["runner_up"]) for one in told] == [("tlp", None), ("tlp", "rto")]
+
+
 def test_without_retransmissions(tmp_path: Path) -> None:
     lines = printed(write_trace(tmp_path / "t", connections=[connection()]))
     assert (

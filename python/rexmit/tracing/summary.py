@@ -38,6 +38,8 @@ class Totals:
     with_loss: int
     packets: int
     bytes: int
+    unique_bytes: int
+    bytes_retransmitted: int
     segments: int
     wire_segments: int
     retransmissions: int
@@ -53,6 +55,17 @@ class Totals:
     reordered: int
     network_duplicates: int
     capture_duplicates: int
+
+    @property
+    def copies(self) -> int:
+        """Packets that the capture or the network made of others; all else counts them, too."""
+        return self.network_duplicates + self.capture_duplicates
+
+    @property
+    def sent_bytes(self) -> int:
+        """Payload that was sent, without such copies."""
+        whole = self.unique_bytes + self.bytes_retransmitted
+        return min(whole, self.bytes) if self.copies else self.bytes
 
 
 @dataclass(frozen=True)
@@ -181,7 +194,7 @@ def summary(trace: Trace) -> Summary:
 
 
 _OF_SIDES: Final = (
-    *("packets", "bytes", "segments", "wire_segments"),
+    *("packets", "bytes", "unique_bytes", "bytes_retransmitted", "segments", "wire_segments"),
     *("capture_losses", "reordered", "network_duplicates", "capture_duplicates"),
 )
 """What the totals have of all sides together."""

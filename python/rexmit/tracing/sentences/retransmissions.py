@@ -81,11 +81,13 @@ def said(made: Summary) -> list[Sentence]:
     lines = [_numbers(made)]
     if volume.data_packets:
         noun = "packet" if totals.wire_segments == totals.segments else "segment"
-        text = (
-            f"{volume.data_segments:,} of {count(totals.wire_segments, noun)} "
-            f"({share(volume.data_segments, totals.wire_segments)}), "
-            f"{size(volume.bytes)} of {size(totals.bytes)} ({share(volume.bytes, totals.bytes)})"
-        )
+        part, whole = volume.data_segments, totals.wire_segments
+        packets = f"{part:,} of {count(whole, noun)} ({share(part, whole)})"
+        if totals.copies:
+            # How many of the whole are copies with data is not known.
+            packets = count(part, noun)
+        sent = totals.sent_bytes
+        text = f"{packets}, {size(volume.bytes)} of {size(sent)} ({share(volume.bytes, sent)})"
         data = pl.col("length_bytes") > 0
         lines.append(Sentence(text, _TABLE, _height(volume.data_packets), data, "  with data"))
     if volume.other_packets:

@@ -46,7 +46,10 @@ def _connections(totals: Totals, clients: int, servers: int) -> Sentence:
 
 def _data(totals: Totals) -> Sentence:
     text = f"{size(totals.bytes)} in {count(totals.segments, 'packet')}"
-    wanted = {"bytes": totals.bytes, "segments": totals.segments}
+    if totals.copies:
+        text = f"{size(totals.sent_bytes)}; with copies, {text}"
+    names = ("bytes", "unique_bytes", "bytes_retransmitted", "segments")
+    wanted = {name: getattr(totals, name) for name in names}
     return Sentence(text if totals.segments else "none", "sides", _sums(wanted), label="data")
 
 
