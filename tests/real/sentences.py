@@ -235,12 +235,13 @@ def _covers(packet: Packet, seq: int) -> bool:
     return bool(packet.flags & ACK) and not packet.flags & RST and 0 < above < SPACE // 2
 
 
-def silence(held: Held, told: str | None) -> str | None:
+def silence(held: Held, told: str) -> str | None:
     first = max(_run(held), key=lambda row: row["time_ns"])
     if any(_covers(one, first["seq_start"]) for one in held.from_peer(first)):
         return "an ACK of it came"
     flight = _run(held)[0]["flight_segments"]
-    return None if told is None or number(told) == flight else f"{flight} packets were in flight"
+    wanted = {"the packet": 1, "both packets": 2}.get(told) or number(told.split()[1])
+    return None if wanted == flight else f"{flight} packets were in flight"
 
 
 def few_in_flight(held: Held) -> str | None:
@@ -440,7 +441,7 @@ RULES: tuple[tuple[str, Callable[..., str | None]], ...] = (
     (rf"(?:the longest wait|after a wait of) {TIME}", longest_wait),
     (r"timed out (\d+) times in a row", in_a_row),
     (r"the timer doubled each time", doubled),
-    (r"(?:the packet|all ([\d,]+) packets) in flight stayed without an ACK", silence),
+    (r"(the packet|both packets|all [\d,]+ packets) in flight stayed without an ACK", silence),
     (r"too few packets were in flight", few_in_flight),
     (r"up to ([\d,]+) packets of a flight were lost", lost_in_flight),
     (r"(it was|all were|[\d,]+ were) spurious, the original", all_spurious),

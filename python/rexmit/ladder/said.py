@@ -30,28 +30,36 @@ class Said:
     window: int | None = None
     duplicates: int = 0
     spans: list[tuple[int, int]] = field(default_factory=list)  #: of numbers that were used
-    lately: deque[Packet] = field(default_factory=lambda: deque(maxlen=_LATELY))
+    lately: deque[tuple[Packet, str | None]] = field(default_factory=lambda: deque(maxlen=_LATELY))
 
     def kind(self, packet: Packet, seq: int, *, closed: bool) -> str | None:
         """What a packet is that says nothing new though its numbers may look so, None for others;
         `closed`: its peer's window is.
         """
-        used = packet.payload_bytes + len(packet.flags & {"SYN", "FIN"})
-        before = [one for one in self.lately if one.key == packet.key]
-        self.lately.append(packet)
-        soon = any(packet.time_ns - one.time_ns < _AT_ONCE_NS for one in before)
+        alike = [(one, kind) for one, kind in self.lately if one.key == packet.key]
+        soon = any(packet.time_ns - one.time_ns < _AT_ONCE_NS for one, _ in alike)
         if soon and self.recorded_again:
-            return RECORDED
+            kind: str | None = RECORDED
+        else:
+            copied = any(kind is None for _, kind in alike)
+            kind = self._kind(packet, seq, closed=closed, copied=copied, soon=soon)
+        self.lately.append((packet, kind))
+        return kind
+
+    def _kind(
+        self, packet: Packet, seq: int, *, closed: bool, copied: bool, soon: bool
+    ) -> str | None:
+        used = packet.payload_bytes + len(packet.flags & {"SYN", "FIN"})
         if not used and (packet.flags != frozenset({"ACK"}) or not self.spans):
             return None
-        if packet.payload_bytes <= 1 and used == packet.payload_bytes and seq == self.sent_to - 1:
+        last = packet.payload_bytes <= 1 and used == packet.payload_bytes
+        if last and seq == self.sent_to - 1 and not (used and copied):
             return "window probe" if closed else "keep-alive"
         if not used:
             return None
         shown = self._shown(seq, seq + used)
-        below = seq < self.sent_to
         self._show(seq, seq + used)
-        if not below:
+        if seq >= self.sent_to:
             return None
         if not shown:
             return "out of order"

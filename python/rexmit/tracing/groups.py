@@ -36,8 +36,8 @@ class Group:
     the median of the connections' medians, `rtt_p95_s` the 95th percentile of their 95th
     percentiles. Throughput is different payload from the first packet with data to the last, in
     bits per second, of connections that took longer for it than a round trip, where one is known,
-    and sent at least `LEAST_SEGMENTS` different segments. `waited_s` is the
-    sum of what either side's retransmissions were waited for.
+    and sent at least `LEAST_SEGMENTS` different segments; `throughput_connections` are those.
+    `waited_s` is the sum of what either side's retransmissions were waited for.
 
     A window is closed by the receiver whose it is: `zero_window_s` is that of the group's own end,
     `peer_zero_window_s` that of the other; the same for who was held up by a full window
@@ -52,6 +52,7 @@ class Group:
     share_retransmitted: float | None
     rtt_median_s: float | None
     rtt_p95_s: float | None
+    throughput_connections: int
     throughput_median_bps: float | None
     throughput_p95_bps: float | None
     waited_s: float
@@ -153,6 +154,7 @@ _SUMS: Final = (
     *(pl.col(name).sum() for name in _SUMMED),
     pl.col("rtt_median_s").median(),
     pl.col("rtt_p95_s").quantile(0.95, "nearest"),
+    pl.col("rate").count().alias("throughput_connections"),
     pl.col("rate").median().alias("throughput_median_bps"),
     pl.col("rate").quantile(0.95, "nearest").alias("throughput_p95_bps"),
 )

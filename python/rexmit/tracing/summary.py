@@ -57,15 +57,11 @@ class Totals:
     capture_duplicates: int
 
     @property
-    def copies(self) -> int:
-        """Packets that the capture or the network made of others; all else counts them, too."""
-        return self.network_duplicates + self.capture_duplicates
-
-    @property
     def sent_bytes(self) -> int:
-        """Payload that was sent, without such copies."""
-        whole = self.unique_bytes + self.bytes_retransmitted
-        return min(whole, self.bytes) if self.copies else self.bytes
+        """Payload that was sent: `bytes` without what the capture or the network doubled."""
+        doubled = self.network_duplicates + self.capture_duplicates > 0
+        once = self.unique_bytes + self.bytes_retransmitted
+        return min(once, self.bytes) if doubled else self.bytes
 
 
 @dataclass(frozen=True)

@@ -188,7 +188,7 @@ def _is_silence(_: pl.DataFrame, every: pl.DataFrame) -> bool:
 def _silence_words(_: pl.DataFrame, every: pl.DataFrame) -> str:
     run = _longest_run(every)
     flight = int(run["flight_segments"][0])
-    which = "the packet" if flight == 1 else f"all {flight:,} packets"
+    which = {1: "the packet", 2: "both packets"}.get(flight, f"all {flight:,} packets")
     again = f"; the first one timed out {_in_a_row(run)}" if run.height >= _ROW else ""
     told = f"{which} in flight stayed without an ACK"
     return told + (again if flight > 1 else again.replace("the first one", "it"))

@@ -83,7 +83,7 @@ def said(made: Summary) -> list[Sentence]:
         noun = "packet" if totals.wire_segments == totals.segments else "segment"
         part, whole = volume.data_segments, totals.wire_segments
         packets = f"{part:,} of {count(whole, noun)} ({share(part, whole)})"
-        if totals.copies:
+        if totals.sent_bytes < totals.bytes:
             # How many of the whole are copies with data is not known.
             packets = count(part, noun)
         sent = totals.sent_bytes

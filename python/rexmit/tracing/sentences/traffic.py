@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from rexmit.tracing.groups import Group
-from rexmit.tracing.sentences.value import Sentence
+from rexmit.tracing.sentences.value import Sentence, connections
 from rexmit.tracing.words import rate, size, span
 from rexmit.wording import count
 
@@ -21,7 +21,7 @@ def said(made: Summary) -> list[Sentence]:
     totals = made.totals
     told = []
     if totals.connections:
-        told = [_connections(totals, *made.hosts), _data(totals), *_speed(made.overall)]
+        told = [_hosts(totals, *made.hosts), _data(totals), *_speed(made.overall)]
     return told + ([_multipath(made.multipath)] if made.multipath is not None else [])
 
 
@@ -32,7 +32,7 @@ def _sums(wanted: Mapping[str, float]) -> Callable[[pl.DataFrame], bool]:
     )
 
 
-def _connections(totals: Totals, clients: int, servers: int) -> Sentence:
+def _hosts(totals: Totals, clients: int, servers: int) -> Sentence:
     hosts = f"of {count(clients, 'client')} to {count(servers, 'server')}"
     lasted = "it lasted" if totals.connections == 1 else "together they lasted"
     text = f"{totals.connections:,}, {hosts}; {lasted} {span(totals.duration_s)}"
@@ -46,7 +46,7 @@ def _connections(totals: Totals, clients: int, servers: int) -> Sentence:
 
 def _data(totals: Totals) -> Sentence:
     text = f"{size(totals.bytes)} in {count(totals.segments, 'packet')}"
-    if totals.copies:
+    if totals.sent_bytes < totals.bytes:
         text = f"{size(totals.sent_bytes)}; with copies, {text}"
     names = ("bytes", "unique_bytes", "bytes_retransmitted", "segments")
     wanted = {name: getattr(totals, name) for name in names}
@@ -64,9 +64,12 @@ def _speed(every: Group) -> list[Sentence]:
         told.append(Sentence(text, "sides", _some, sampled, "round trip"))
     median, most = every.throughput_median_bps, every.throughput_p95_bps
     if median is not None and most is not None:
-        text = f"of a connection: median {rate(median)}, 95th percentile {rate(most)}"
+        number = every.throughput_connections
+        of = connections(number, every.connections)
+        text = f"of {of}: median {rate(median)}, 95th percentile {rate(most)}"
+        if number == 1:
+            text = rate(median) if every.connections == 1 else f"{rate(median)}, of {of}"
         sent = pl.col("data_s") > 0
-        text = rate(median) if every.connections == 1 else text
         told.append(Sentence(text, "sides", _some, sent, "throughput"))
     return told
 
