@@ -53,7 +53,7 @@ class Said:
         if not used and (packet.flags != frozenset({"ACK"}) or not self.spans):
             return None
         last = packet.payload_bytes <= 1 and used == packet.payload_bytes
-        if last and seq == self.sent_to - 1 and not (used and copied):
+        if last and seq == self.sent_to - 1 and (closed or not (used and copied)):
             return "window probe" if closed else "keep-alive"
         if not used:
             return None
