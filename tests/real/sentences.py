@@ -20,8 +20,10 @@ from tests.real.packets import ACK, FIN, RST, SYN, Packet
 
 from rexmit.ladder.traced import open_several
 from rexmit.library.trace import trace
+from rexmit.tracing.advice import advice
 from rexmit.tracing.folder import Trace
-from rexmit.tracing.sentences import network, retransmissions, traffic, wrong
+from rexmit.tracing.print_settings import helping
+from rexmit.tracing.sentences import network, retransmissions, settings, traffic, wrong
 from rexmit.tracing.sentences.value import Sentence
 from rexmit.tracing.summary import Summary, summary
 from rexmit.tracing.words import span
@@ -72,6 +74,9 @@ def every(whole: Trace, made: Summary) -> Iterator[Sentence]:
     yield from network.warnings(made.totals, made.half_seen)
     yield from wrong.said(made)
     yield from (one.reason for one in made.worst)
+    found = advice(whole)
+    if made.mechanisms and whole.settings and not helping(found, made.totals):
+        yield settings.none_helps(found, len(whole.settings), made.totals)
     rows = whole.scan("retransmissions").collect()
     yield from map(retransmissions.row, rows.iter_rows(named=True))
 
@@ -121,7 +126,7 @@ KINDS = {
     "out of order": {"hole"},
     "recorded again": {"double", "bare", "other", "keep-alive", "probe"},
     "came twice": {"double", "certain"},
-    "seen before": {"certain", "double"},
+    "seen before": {"certain", "double", "bare"},
 }
 """What a ladder says of packets that are no retransmissions, and what they are to the oracle."""
 
@@ -415,7 +420,8 @@ def row_after(held: Held, told: str) -> str | None:
     rows = [row for row in held.rows if row["detection_s"] is not None]
     if not rows or any(row["detection_s"] < 0 for row in rows):
         return "no time from the copy before is known"
-    return None if any(f"{row['detection_s'] * 1000:.1f}" == told for row in rows) else "not so"
+    near = [abs(row["detection_s"] * 1000 - float(told)) <= 0.1 for row in rows]
+    return None if any(near) else f"it was {rows[0]['detection_s']} s"
 
 
 def row_timer(held: Held, told: str) -> str | None:
@@ -425,6 +431,26 @@ def row_timer(held: Held, told: str) -> str | None:
     if row["detection_s"] is not None and row["timer_s"] > 1.1 * row["detection_s"] + 0.011:
         return "it cannot have been set after the copy before"
     return None if f"{row['timer_s'] * 1000:.1f}" == told else "another timer"
+
+
+def none_helps(held: Held, tried: str) -> str | None:
+    """None of the six that save most makes more connections shorter than longer, or as many and
+    saves a tenth of the time waited; less than 10 ms, or a thousandth, is no saving.
+    """
+    lasted = {row["connection"]: row["duration_s"] for row in held.rows_of("connections")}
+    waited_s = sum(row["waited_s"] for row in held.rows_of("connections"))
+    effects: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0, 0])
+    for row in held.rows_of("whatif"):
+        effect, tenth = effects[row["setting"]], lasted[row["connection"]] / 10
+        effect[0] -= row["waited_change_s"]
+        effect[1] += -row["change_s"] > tenth and row["waited_change_s"] < 0
+        effect[2] += row["change_s"] > tenth
+    most = sorted(effects.items(), key=lambda one: -one[1][0])[:6]
+    for setting, (saved_s, shorter, longer) in most:
+        helps = shorter > longer or (shorter == longer and saved_s >= waited_s / 10)
+        if helps and saved_s >= max(0.01, waited_s / 1000):
+            return f"{setting} saves {saved_s} s and makes {shorter} shorter, {longer} longer"
+    return None if number(tried) == len(held.trace.settings) else f"{held.trace.settings} tried"
 
 
 def pair(held: Held, first: str, second: str) -> str | None:
@@ -454,7 +480,8 @@ RULES: tuple[tuple[str, Callable[..., str | None]], ...] = (
     (r"^with data: ([\d,]+) of ([\d,]+) (packet|segment)", one_unit),
     (r"^reset: ", ended_by_reset),
     (r"([\d,]+) packets? out of order", out_of_order),
-    (r"^: [a-z -]+,.* ([-\d.]+) ms(?: to [\d.]+ ms)? after", row_after),
+    (r"^: nothing: of the ([\d,]+) other settings tried none", none_helps),
+    (r"^: [a-z -]+,.* <?([-\d.]+) ms(?: to [\d.]+ ms)? after", row_after),
     (r"^: [a-z -]+,.* timer ([\d.]+) ms(?:,|$)", row_timer),
     (r"^: ([a-z-]+) or ([a-z-]+)(?:,|$)", pair),
 )

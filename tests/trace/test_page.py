@@ -246,6 +246,23 @@ def test_a_setting_that_makes_more_connections_longer_is_no_help(tmp_path: Path)
     assert told == ["k=1"]
 
 
+def test_that_none_helps_is_said_of_none_that_does(tmp_path: Path) -> None:
+    """One saves half of what was waited, and makes more connections longer than shorter."""
+    rows = [whatif(connection=n, change_s=0.2 * n, waited_change_s=-0.25) for n in (0, 1)]
+    ends = [connection(connection=n, duration_s=1.0, waited_s=0.5) for n in (0, 1)]
+    again = [retransmission(connection=0, detection_s=1.0)]
+    facts = Facts(settings=["k=2", "k=8"])
+    made = write_trace(
+        tmp_path / "t", connections=ends, retransmissions=again, whatif=rows, facts=facts
+    )
+    told = (
+        "nothing: of the 2 other settings tried none of those that save most would have made more "
+        "connections shorter by a tenth than longer, or as many and saved a tenth of the time "
+        "waited"
+    )
+    assert told in printed(made)
+
+
 def test_a_grid_is_summed_up_already(tmp_path: Path) -> None:
     rows = [
         whatif_total(

@@ -149,6 +149,11 @@ def _waited(made: Summary) -> Sentence:
     return Sentence(text, _TABLE, condition, label="time waited")
 
 
+def _ms(time_s: float) -> str:
+    """Milliseconds, never rounded to nothing."""
+    return "<0.1 ms" if 0 < time_s < 0.00005 else f"{time_s * 1000:.1f} ms"
+
+
 def row(row: Mapping[str, Any]) -> Sentence:
     """What is known of one retransmission, in the order in which one asks."""
     parts = [verdict_of(row)]
@@ -158,11 +163,11 @@ def row(row: Mapping[str, Any]) -> Sentence:
         parts.append(f"first on subflow {row['first_subflow']}, {row['first_flow']}")
     if row["evidence"] not in ("", "none"):
         parts.append(f"by {row['evidence']}")
-    if earlier := after(row, lambda time_s: f"{time_s * 1000:.1f} ms"):
+    if earlier := after(row, _ms):
         rtts = None if " to " in earlier else row["detection_rtts"]
         parts.append(earlier + (f" ({rtts:.1f} RTT)" if rtts is not None else ""))
     if (timer := timer_s(row)) is not None:
-        parts.append(f"timer {timer * 1000:.1f} ms")
+        parts.append(f"timer {_ms(timer)}")
     if row["confidence"] < SURE and not row["either"] and verdict_of(row) != "unknown":
         other = row["runner_up"]
         parts.append(f"confidence {row['confidence']:.2f}" + (f", or {other}" if other else ""))
