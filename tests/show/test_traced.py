@@ -193,6 +193,9 @@ def test_words_of_a_retransmission() -> None:
     assert words(**unsure, either=True) == "rto or tlp"
     assert words(need="unknown") == "rto, need not known"
     assert words(mechanism="unknown", confidence=0.0) == "unknown"
+    unknown = retransmission(mechanism="unknown", confidence=0.0)
+    told = row_said({**unknown, "missing": "sack-above"}).text
+    assert told == "unknown, without a SACK block above it"
 
 
 def test_a_time_that_nobody_saw_is_said_by_its_bounds() -> None:

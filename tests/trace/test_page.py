@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from rich.console import Console
 from tests.trace.rows import (
@@ -27,6 +29,7 @@ from rexmit.tracing.as_json import page_data
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.print_page import print_page
 from rexmit.tracing.print_settings import helping
+from rexmit.tracing.sentences import wrong
 from rexmit.tracing.sentences.reasons import reason
 from rexmit.tracing.source import Facts, File
 from rexmit.tracing.summary import summary
@@ -549,6 +552,33 @@ def test_why_a_timeout(values: dict[str, Any], told: str) -> None:
 def test_where_nothing_more_is_known_nothing_more_is_said() -> None:
     usual = {"waited_s": 0.2, "recovery_s": 0.1, "flight_segments": 9}
     assert why(retransmission(**usual)) == "1 timeout after a wait of 200 ms"
+
+
+def test_a_wait_that_nobody_saw_begin_is_said_by_its_bounds() -> None:
+    rows = batch(retransmissions=[retransmission(waited_s=0.2, flight_segments=9)])
+    seen = rows["retransmissions"].with_columns(waited_most_s=pl.lit(61.0), recovery_s=pl.lit(0.1))
+    assert reason(seen).text == "1 timeout after a wait of 200 ms to 1 min 1 s"
+    seen = seen.with_columns(waited_most_s=pl.lit(0.2))
+    assert reason(seen).text == "1 timeout after a wait of 200 ms"
+
+
+def test_what_is_missing_for_the_likeliest_cause_is_said(trace: Trace) -> None:
+    unknown = retransmission(waited_s=0.2, mechanism="unknown", episode_cause="unknown")
+    rows = batch(retransmissions=[unknown])["retransmissions"]
+    told = "1 retransmission after a wait of 200 ms: what made the sender retransmit is not known"
+    assert reason(rows).text == told
+    rows = rows.with_columns(missing=pl.lit("later-delivered"))
+    assert reason(rows).text == f"{told}; the packets lack an ACK of something sent later"
+    made = replace(summary(trace), missing=(("stack", 2), ("time", 1)), waited_most_s=2.5)
+    lines = {one.label.strip(): one for one in wrong.said(made)}
+    assert lines["unknown cause"].text == (
+        "3 packets, for whose likeliest cause this is missing: a stack known to rexmit that does "
+        "so (2), the time that a timer takes (1)"
+    )
+    words = pl.DataFrame({"missing": ["stack", "time", "stack"]})
+    assert lines["unknown cause"].condition(words)
+    assert not lines["unknown cause"].condition(words[1:])
+    assert lines["time waited"].text.startswith("1.75 s to 2.50 s of the 10 s that")
 
 
 def test_what_cannot_be_timed() -> None:

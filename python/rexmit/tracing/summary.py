@@ -152,7 +152,9 @@ class Summary:
     """Everything but what other settings would have done. `multipath` is None where there is no
     Multipath TCP, `flood` where the capture is no flood or scan. `hosts` are how many addresses
     opened connections, and to how many; `half_seen` counts connections of which one direction is in
-    the capture although there were two. `points` is None where packets were captured at one point.
+    the capture although there were two. `missing` says of how many retransmissions the packets lack
+    what for the likeliest cause; `waited_most_s` is the most that was waited, where from when on is
+    not known of some. `points` is None where packets were captured at one point.
     """
 
     captured: Captured
@@ -167,6 +169,8 @@ class Summary:
     mechanisms: tuple[OfMechanism, ...]
     senders: tuple[Sender, ...]
     worst: tuple[Worst, ...]
+    missing: tuple[tuple[str, int], ...] = ()
+    waited_most_s: float | None = None
     points: Points | None = None
 
 
@@ -185,6 +189,7 @@ def summary(trace: Trace) -> Summary:
         _mechanisms(trace),
         _senders(trace),
         _worst(trace),
+        *_unsure(trace),
         of_points(trace),
     )
 
@@ -330,6 +335,25 @@ def _mechanisms(trace: Trace) -> tuple[OfMechanism, ...]:
     part_s = pl.when(every_s > 0).then(once_s * pl.col("waited_s") / every_s).otherwise(once_s)
     made = [OfMechanism(**row) for row in rows.with_columns(part_s.alias("waited_s")).to_dicts()]
     return tuple(sorted(made, key=lambda one: (-one.waited_s, -one.retransmissions, one.verdict)))
+
+
+def _unsure(trace: Trace) -> tuple[tuple[tuple[str, int], ...], float | None]:
+    """`missing` and `waited_most_s` of a summary, of a trace that has the columns."""
+    rows = trace.scan("retransmissions")
+    missing: tuple[tuple[str, int], ...] = ()
+    most_s = None
+    names = rows.collect_schema().names()
+    if "missing" in names:
+        unknown = rows.filter(pl.col("missing").is_not_null())
+        counted = unknown.group_by("missing").len().sort("len", "missing", descending=[True, False])
+        missing = tuple(counted.collect().rows())
+    if "waited_most_s" in names:
+        late_s = (pl.col("waited_most_s") - pl.col("waited_s")).sum()
+        lasted = trace.scan("connections").select(pl.col("waited_s", "duration_s").sum())
+        more_s = float(rows.select(late_s).collect().item())
+        waited_s, duration_s = lasted.collect().row(0)
+        most_s = min(waited_s + more_s, duration_s)
+    return missing, most_s
 
 
 def _senders(trace: Trace) -> tuple[Sender, ...]:

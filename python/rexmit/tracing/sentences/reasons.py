@@ -14,7 +14,7 @@ from typing import Final
 import polars as pl
 
 from rexmit.tracing.sentences.handshakes import NOT_OPENED
-from rexmit.tracing.sentences.retransmissions import EITHER, timer_s, verdict
+from rexmit.tracing.sentences.retransmissions import EITHER, between, lacks, timer_s, verdict
 from rexmit.tracing.sentences.value import Sentence
 from rexmit.tracing.words import span
 from rexmit.wording import count
@@ -69,7 +69,7 @@ def reason(
         return _of(waits, f"{again}{_longest(waits)}: {NOT_OPENED[handshake]}", _any)
     if cause == "unknown":
         again = f"{count(mine.height, 'retransmission')}{_longest(mine)}"
-        return _of(mine, f"{again}: what made the sender retransmit is not known", _any)
+        return _of(mine, f"{again}: {_unknown_words(mine)}", _any)
     if cause == "mptcp-reinject":
         head = f"{count(mine.height, 'packet')} sent again on another subflow{_longest(mine)}"
         return _first(head, _REINJECTIONS, mine, waits)
@@ -279,13 +279,22 @@ def _longest_recovery(mine: pl.DataFrame) -> str:
     return f"{' of' if only else ', the longest of'} {span(float(lengths.max()))}"  # type: ignore[arg-type]
 
 
+def _unknown_words(mine: pl.DataFrame) -> str:
+    """That the cause is not known, and what is missing for the likeliest one of most."""
+    told = "what made the sender retransmit is not known"
+    if "missing" not in mine.columns or mine["missing"].drop_nulls().is_empty():
+        return told
+    most = mine["missing"].drop_nulls().mode().sort()[0]
+    return f"{told}; the packets lack {lacks(str(most))}"
+
+
 def _longest(waits: pl.DataFrame) -> str:
-    """Behind a count: how long the only one was waited for, or the longest."""
-    most = waits["waited_s"].max()
-    if not isinstance(most, int | float):
+    """Behind a count: how long the only one was waited for, or the longest; bounds of it where
+    nobody saw from when on.
+    """
+    least = waits["waited_s"].max()
+    if not isinstance(least, int | float):
         return ""
-    return (
-        f" after a wait of {span(most)}"
-        if waits.height == 1
-        else (f", the longest wait {span(most)}")
-    )
+    bound = waits["waited_most_s"].max() if "waited_most_s" in waits.columns else None
+    told = between(least, bound if isinstance(bound, int | float) else None)
+    return f" after a wait of {told}" if waits.height == 1 else f", the longest wait {told}"

@@ -24,6 +24,25 @@ NEEDS: Final = {"needed": "needed", "spurious": "spurious", "unknown": "not know
 NEED_OF_ROW: Final = NEEDS | {"unknown": "need not known"}
 """The same, of one."""
 
+LACKS: Final = {
+    "duplicate-acks": "as many duplicate ACKs or SACKs as a threshold",
+    "sack-above": "a SACK block above it",
+    "sack": "SACK",
+    "later-delivered": "an ACK of something sent later",
+    "few-out": "a flight of fewer than four segments",
+    "tail": "being the last that was sent",
+    "ack-since-probe": "an ACK since the probe before",
+    "time": "the time that a timer takes",
+    "short-timer-twice": "another timer as short",
+    "long-timer": "a first timer that long",
+    "no-acks": "an absence of ACKs that point to a loss",
+    "timeout-before": "a timeout before it",
+    "other-subflow": "the same data on another subflow",
+    "stack": "a stack known to rexmit that does so",
+    "likelihood": "an explanation that is as likely as not",
+}
+"""What the packets do not show of a retransmission whose mechanism is unknown."""
+
 SURE: Final = 0.9
 """Below this confidence a row names its runner-up, too."""
 
@@ -73,6 +92,12 @@ def after(row: Mapping[str, Any], words: Callable[[float], str]) -> str:
     return f"{' to '.join(dict.fromkeys(told))} after"
 
 
+def between(least_s: float, most_s: float | None) -> str:
+    """A time, or its bounds where nobody saw from when on it counts."""
+    told = [span(time_s) for time_s in (least_s, most_s) if time_s is not None]
+    return " to ".join(dict.fromkeys(told))
+
+
 def said(made: Summary) -> list[Sentence]:
     """How many there are, of what, and how long they were waited for; nothing where none is."""
     totals, volume = made.totals, made.volume
@@ -94,6 +119,8 @@ def said(made: Summary) -> list[Sentence]:
         text = f"{count(volume.other_packets, 'packet')} (SYN or FIN)"
         bare = pl.col("length_bytes") == 0
         lines.append(Sentence(text, _TABLE, _height(volume.other_packets), bare, "  without data"))
+    if made.missing:
+        lines.append(_unknown(made.missing))
     if totals.waited_s > 0:
         lines.append(_waited(made))
     return lines
@@ -127,12 +154,30 @@ def _numbers(made: Summary) -> Sentence:
     return Sentence(text, _TABLE, condition, label="retransmissions")
 
 
+def lacks(word: str) -> str:
+    """What is missing, in words."""
+    return LACKS.get(word, word.replace("-", " "))
+
+
+def _unknown(missing: tuple[tuple[str, int], ...]) -> Sentence:
+    """Why the cause of some is not known: what is missing, and of how many."""
+    told = ", ".join(f"{lacks(word)} ({number:,})" for word, number in missing)
+    every = sum(number for _, number in missing)
+    text = f"{count(every, 'packet')}, for whose likeliest cause this is missing: {told}"
+
+    def condition(rows: pl.DataFrame) -> bool:
+        return all((rows["missing"] == word).sum() == number for word, number in missing)
+
+    unknown = pl.col("mechanism") == "unknown"
+    return Sentence(text, _TABLE, condition, unknown, "  unknown cause")
+
+
 def _waited(made: Summary) -> Sentence:
     totals = made.totals
     lasted = "connection" if totals.connections == 1 else "connections"
     text = (
-        f"{span(totals.waited_s)} of the {span(totals.duration_s)} that the {lasted} lasted "
-        f"({share(totals.waited_s, totals.duration_s)})"
+        f"{between(totals.waited_s, made.waited_most_s)} of the {span(totals.duration_s)} that the "
+        f"{lasted} lasted ({share(totals.waited_s, totals.duration_s)})"
     )
     unknown_s = sum(one.waited_s for one in made.mechanisms if one.mechanism == "unknown")
     if unknown_s < totals.waited_s:
@@ -157,6 +202,8 @@ def _ms(time_s: float) -> str:
 def row(row: Mapping[str, Any]) -> Sentence:
     """What is known of one retransmission, in the order in which one asks."""
     parts = [verdict_of(row)]
+    if missing := row.get("missing"):
+        parts.append(f"without {lacks(missing)}")
     if row["need"] != "needed":
         parts.append(NEED_OF_ROW[row["need"]])
     if row.get("first_flow") is not None:
