@@ -1,7 +1,7 @@
 """`python -m tests.real FOLDER`: the rows of captures in a folder against what is certain there.
 
 Prints what the audit of captures made by others counts, every capture in which anything differs,
-and how often rows are certain by how sure they say that they are.
+how often rows are certain by how sure they say that they are, and which sentences are not so.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from rich.console import Console
 from tests.real.hold import Held, hold
+from tests.real.sentences import print_refuted
 
 from rexmit.errors import UserError
 from rexmit.present.grid import Column, Line, print_grid
@@ -51,6 +52,8 @@ def main() -> None:
     print_grid(columns, lines, console)
     console.print()
     _print_certainty(certainty(whole), console)
+    console.print()
+    print_refuted((asked.folder / path for path, *_ in made), console)
 
 
 def certainty(held: Held) -> Reliability:

@@ -215,7 +215,55 @@ def test_what_a_side_sends_again_is_marked() -> None:
     sent += [replace(fin, time_ns=50_000_000), packet(60, server=False, seq=135)]
     made = steps(match([], sent), ISN_SERVER, ISN_CLIENT)
     assert [s.again for s in made] == [False, True, False, True, False, True, False]
-    assert lines(made[3], 32, UNICODE)[0].count("sent again") == 1
+    assert [s.kind for s in made] == [
+        *(None, "came twice", None, "seen before", None, "seen before", None)
+    ]
+    assert lines(made[3], 32, UNICODE)[0].count("seen before") == 1
+
+
+def test_what_is_neither_new_nor_a_retransmission_is_named() -> None:
+    get = packet(20, server=False, seq=1, length=100)
+    sent = [
+        packet(0, server=False, seq=0, ack=0, flags="SYN"),
+        get,
+        packet(21, server=False, seq=201, length=100),
+        packet(22, server=False, seq=101, length=100),
+        packet(500, server=False, seq=300, length=1),
+        packet(600, server=False, seq=300),
+        replace(packet(601, server=False, seq=301, length=10), mechanism="rto"),
+    ]
+    made = steps(match([], sent), ISN_SERVER, ISN_CLIENT)
+    told = [None, None, None, "out of order", "keep-alive", "keep-alive", None]
+    assert [s.kind for s in made] == told
+    closed = replace(packet(400, server=True, seq=1), window=0)
+    probed = steps(match([closed], sent), ISN_SERVER, ISN_CLIENT)
+    assert [s.kind for s in probed if s.kind] == ["out of order", "window probe", "window probe"]
+
+
+def test_a_packet_that_was_recorded_twice_is_no_second_ack() -> None:
+    acks = [packet(10, server=False, ack=500), packet(20, server=False, ack=500)]
+    copies = [replace(one, time_ns=one.time_ns + 1000) for one in acks]
+    every = sorted([*acks, *copies], key=lambda one: one.time_ns)
+    for recorded_again, said, duplicates in (
+        (True, [None, "recorded again"] * 2, [0, 0, 1, 0]),
+        (False, [None] * 4, [0, 1, 2, 3]),
+    ):
+        made = steps(match([], every), ISN_SERVER, ISN_CLIENT, recorded_again=recorded_again)
+        assert [one.kind for one in made] == said
+        assert [one.duplicate_acks for one in made] == duplicates
+
+
+def test_what_the_far_ends_capture_may_have_missed_is_not_lost() -> None:
+    """The last acknowledgement was on its way when the client's capture ended."""
+    data = [packet(10 * n, server=True, seq=100 * n, length=100) for n in (1, 2, 3)]
+    arrived = [later(one) for one in data[:2]]
+    for heard_ms, lost in ((24, False), (80, True)):
+        fin = packet(heard_ms, server=False, ack=200)
+        made = steps(match(data, [*arrived, fin]), ISN_SERVER, ISN_CLIENT)
+        last = next(step for step in made if step.seq == 300)
+        assert (last.arrived_ns, last.lost) == (None, lost)
+        said = "lost on the line" if lost else "arrival not captured"
+        assert lines(last, 32, UNICODE)[0].endswith(said)
 
 
 @pytest.mark.parametrize(

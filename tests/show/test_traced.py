@@ -14,8 +14,9 @@ from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError
-from rexmit.ladder.traced import Traced, open_traced, retransmission_words
+from rexmit.ladder.traced import Traced, open_traced
 from rexmit.tracing.folder import Trace, open_trace
+from rexmit.tracing.sentences.retransmissions import row as row_said
 
 runner = CliRunner()
 
@@ -98,7 +99,7 @@ def test_every_packet_of_the_connection_has_its_retransmission(trace: Trace) -> 
     assert len(found.steps) == len(transfer())
     told = {round((found.steps[i].sent_ns or 0) / 1e6 + 5, 1): i for i in found.retransmissions}
     assert list(told) == [84.0, 94.2, 94.3]
-    assert [found.steps[i].mechanism for i in told.values()] == ["tlp|rto", "rack", "rack"]
+    assert [found.steps[i].mechanism for i in told.values()] == ["tlp or rto", "rack", "rack"]
     assert found.data_from_server
     assert not any(step.lost for step in found.steps)
 
@@ -175,20 +176,39 @@ def test_subflows_are_named(trace: Trace, tmp_path: Path) -> None:
     ]
 
 
+def words(**values: Any) -> str:  # noqa: ANN401 - any column
+    return row_said(retransmission(**{"confidence": 1.0, **values})).text
+
+
 def test_words_of_a_retransmission() -> None:
-    usual = {"mechanism": "rto", "either": False, "need": "needed", "evidence": "none"}
-    nothing = {"detection_s": None, "detection_rtts": None, "timer_s": None, "runner_up": None}
-    row = {**usual, **nothing, "confidence": 1.0}
-    assert retransmission_words(row) == "rto"
-    again = {**row, "mechanism": "mptcp-reinject", "first_flow": FLOW, "first_subflow": 1}
-    assert retransmission_words(again) == f"mptcp-reinject, first on subflow 1, {FLOW}"
+    assert words() == "rto"
+    again = {"mechanism": "mptcp-reinject", "first_flow": FLOW, "first_subflow": 1}
+    assert words(**again) == f"mptcp-reinject, first on subflow 1, {FLOW}"
     known = {"detection_s": 0.2, "detection_rtts": 4.0, "timer_s": 0.21, "evidence": "dsack"}
-    assert retransmission_words({**row, **known, "need": "spurious"}) == (
+    assert words(**known, need="spurious", waited_s=0.2) == (
         "rto, spurious, by dsack, 200.0 ms after (4.0 RTT), timer 210.0 ms"
     )
     unsure = {"confidence": 0.6, "runner_up": "tlp"}
-    assert retransmission_words({**row, **unsure}) == "rto, confidence 0.60, or tlp"
-    assert retransmission_words({**row, **unsure, "either": True}) == "rto|tlp"
+    assert words(**unsure) == "rto, confidence 0.60, or tlp"
+    assert words(**unsure, either=True) == "rto or tlp"
+    assert words(need="unknown") == "rto, need not known"
+    assert words(mechanism="unknown", confidence=0.0) == "unknown"
+    unknown = retransmission(mechanism="unknown", confidence=0.0)
+    told = row_said({**unknown, "missing": "sack-above"}).text
+    assert told == "unknown, without a SACK block above it"
+
+
+def test_a_time_that_nobody_saw_is_said_by_its_bounds() -> None:
+    row = retransmission(confidence=1.0, detection_s=0.2, detection_rtts=4.0, waited_s=0.2)
+    assert row_said({**row, "detection_most_s": 0.2}).text == "rto, 200.0 ms after (4.0 RTT)"
+    assert row_said({**row, "detection_most_s": 61.0}).text == "rto, 200.0 ms to 61000.0 ms after"
+
+
+def test_a_time_that_cannot_be_is_not_said() -> None:
+    assert words(detection_s=-0.01, detection_rtts=-0.3) == "rto"
+    assert words(detection_s=0.000004) == "rto, <0.1 ms after"
+    # A timer of 420 ms cannot have run out 200 ms after it was set.
+    assert words(detection_s=0.2, waited_s=0.1, timer_s=0.42) == "rto, 200.0 ms after"
 
 
 def shown(trace: Trace, *words: str) -> list[str]:
@@ -207,7 +227,7 @@ def test_printed(trace: Trace) -> None:
         "confidence 0.97"
     ) in lines
     assert (
-        "79.000 ◀ FIN, PSH, ACK 1448 seq 41993 ack 201 retransmission: tlp|rto, by hole-filled, "
+        "79.000 ◀ FIN, PSH, ACK 1448 seq 41993 ack 201 retransmission: tlp or rto, by hole-filled, "
         "48.5 ms after (4.8 RTT), timer 34.0 ms"
     ) in lines
     assert "89.300 ◀ ACK 1448 seq 40545 ack 201 retransmission: rack, spurious" in lines

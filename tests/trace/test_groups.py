@@ -12,7 +12,7 @@ from tests.trace.rows import connection, write_trace
 from rexmit.errors import UserError
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.groups import by, overall
-from rexmit.tracing.troubles import troubles
+from rexmit.tracing.sentences.wrong import troubles
 
 WEB = "10.0.0.1:80"
 
@@ -31,6 +31,7 @@ def trace(tmp_path: Path) -> Trace:
             forward_bytes=100,
             backward_bytes=10_900,
             backward_unique_bytes=10_000,
+            backward_wire_segments=11,
             backward_bytes_retransmitted=900,
             backward_rtt_samples=9,
             backward_rtt_median_s=0.02,
@@ -42,6 +43,7 @@ def trace(tmp_path: Path) -> Trace:
             forward_zero_window_s=0.2,
             backward_window_probes=3,
             duration_s=1.0,
+            end_s=2.0,
             reset_by="client",
             reset_state="established",
             reset_after="server data",
@@ -167,6 +169,68 @@ def test_troubles_are_told_by_who_made_them(trace: Trace) -> None:
     assert (reset.by, reset.state, reset.after) == ("client", "established", "server data")
     assert (reset.service, reset.for_service, reset.services) == (WEB, 1, 1)
     assert found.reset == 1
+
+
+@pytest.mark.parametrize("end_s", [0.9, 1.1])
+def test_no_answer_is_missed_of_which_the_capture_ends_too_soon(
+    end_s: float, tmp_path: Path
+) -> None:
+    def failed(last: int, handshake: str, **values: Any) -> dict[str, Any]:  # noqa: ANN401
+        return connection(flow=f"10.0.0.{last}:1 > 10.0.0.9:25", handshake=handshake, **values)
+
+    rows = [
+        failed(1, "unanswered", forward_syns=1),
+        failed(2, "half-open", forward_syns=1, backward_syns=1),
+        # Whoever sends it again has waited for its answer.
+        failed(3, "unanswered", forward_syns=2),
+        failed(4, "half-open", forward_syns=1, backward_syns=2),
+        failed(5, "refused", forward_syns=1),
+        connection(connection=9, end_s=end_s),
+    ]
+    trace = write_trace(
+        tmp_path / "t",
+        connections=[{**row, "connection": number} for number, row in enumerate(rows)],
+    )
+    found, late = troubles(trace), end_s > 1
+    assert (found.unanswered, found.half_open, found.refused) == (1 + late, 1 + late, 1)
+    assert sum(one.unanswered for one in by(trace, "port")) == 1 + late
+
+
+def test_the_longest_is_found_beyond_those_that_are_told(tmp_path: Path) -> None:
+    """Twelve senders are held up by full windows for longer than one by a closed window."""
+    rows = [connection(connection=n, forward_window_full_s=9.0) for n in range(12)]
+    rows.append(connection(connection=12, backward_zero_windows=1, backward_zero_window_s=0.5))
+    found = troubles(write_trace(tmp_path / "t", connections=rows))
+    assert len(found.held_up) == 10
+    assert found.longest_closed is not None
+    assert (found.longest_closed.number, found.longest_closed.closed_s) == (12, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({}, True),
+        # Nine different segments; ten, of which five are the same.
+        ({"backward_wire_segments": 9}, False),
+        ({"backward_wire_segments": 15, "backward_bytes": 20_000}, False),
+        ({"backward_data_s": 0.02}, False),
+        ({"backward_rtt_median_s": None}, False),
+        ({"backward_rtt_median_s": None, "handshake_rtt_s": 0.04}, True),
+    ],
+)
+def test_throughput_is_of_ten_segments_and_of_a_round_trip(
+    values: dict[str, Any], told: bool, tmp_path: Path
+) -> None:
+    usual = {
+        "backward_bytes": 10_000,
+        "backward_unique_bytes": 10_000,
+        "backward_wire_segments": 10,
+        "backward_rtt_samples": 5,
+        "backward_rtt_median_s": 0.04,
+        "backward_data_s": 0.5,
+    }
+    trace = write_trace(tmp_path / "t", connections=[connection(**{**usual, **values})])
+    assert (overall(trace).throughput_median_bps is not None) == told
 
 
 def test_a_connection_held_up_both_ways_is_one(tmp_path: Path) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from rich.console import Console
 from tests.trace.rows import (
@@ -27,7 +29,8 @@ from rexmit.tracing.as_json import page_data
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.print_page import print_page
 from rexmit.tracing.print_settings import helping
-from rexmit.tracing.reasons import reason
+from rexmit.tracing.sentences import wrong
+from rexmit.tracing.sentences.reasons import reason
 from rexmit.tracing.source import Facts, File
 from rexmit.tracing.summary import summary
 from rexmit.whatif.calibration import Calibration
@@ -46,6 +49,7 @@ def trace(tmp_path: Path) -> Trace:
         backward_packets=100,
         backward_bytes=144_800,
         backward_segments=100,
+        backward_wire_segments=100,
         backward_bytes_retransmitted=2 * 1448,
         waited_s=1.5,
         backward_stack="linux-6",
@@ -59,6 +63,7 @@ def trace(tmp_path: Path) -> Trace:
         end_s=102.0,
         forward_packets=10,
         forward_segments=10,
+        forward_wire_segments=10,
         forward_bytes=1000,
         forward_bytes_retransmitted=1448,
         waited_s=0.25,
@@ -67,7 +72,12 @@ def trace(tmp_path: Path) -> Trace:
     plain = connection(connection=2, duration_s=5.0, start_s=102.0, end_s=107.0, one_sided=True)
     retransmissions = [
         retransmission(
-            connection=0, detection_s=0.5, waited_s=0.5, detection_rtts=5.0, flight_segments=1
+            connection=0,
+            detection_s=0.5,
+            waited_s=0.5,
+            detection_rtts=5.0,
+            flight_segments=1,
+            recovery_s=0.1,
         ),
         retransmission(
             connection=0,
@@ -79,6 +89,7 @@ def trace(tmp_path: Path) -> Trace:
             need="unknown",
             episode=1,
             flight_segments=2,
+            recovery_s=0.1,
         ),
         retransmission(
             connection=1,
@@ -143,10 +154,12 @@ def test_the_worst_come_first_with_their_row(trace: Trace) -> None:
         "linux-6",
         2,
     )
-    assert first.reason.startswith("2 timeouts, the longest 1.00 s: too few packets were in flight")
+    assert first.reason.text.startswith(
+        "2 timeouts, the longest wait 1.00 s: too few packets were in flight"
+    )
     assert (second.number, second.stack) == (1, None)
-    assert second.reason == (
-        "1 tail loss probe after 250 ms: it was spurious, the original had arrived"
+    assert second.reason.text == (
+        "1 tail loss probe after a wait of 250 ms: it was spurious, the original had arrived"
     )
 
 
@@ -187,9 +200,8 @@ def test_multipath_connections(tmp_path: Path) -> None:
         "Multipath TCP 2 connections of 3 subflows, 1 with more than one; 2 packets sent again on "
         "another subflow (2.9 kB), 1 of them spurious"
     )
-    assert made.worst[0].reason == (
-        "2 packets sent again on another subflow, the longest 250 ms: the data were lost or late "
-        "on the subflow that had them first"
+    assert made.worst[0].reason.text == (
+        "2 packets sent again on another subflow, the longest wait 250 ms"
     )
     assert page_data(trace, made, ())["multipath"]["joined"] == 1
     # That no stack is named for them says nothing.
@@ -237,6 +249,23 @@ def test_a_setting_that_makes_more_connections_longer_is_no_help(tmp_path: Path)
     assert told == ["k=1"]
 
 
+def test_that_none_helps_is_said_of_none_that_does(tmp_path: Path) -> None:
+    """One saves half of what was waited, and makes more connections longer than shorter."""
+    rows = [whatif(connection=n, change_s=0.2 * n, waited_change_s=-0.25) for n in (0, 1)]
+    ends = [connection(connection=n, duration_s=1.0, waited_s=0.5) for n in (0, 1)]
+    again = [retransmission(connection=0, detection_s=1.0)]
+    facts = Facts(settings=["k=2", "k=8"])
+    made = write_trace(
+        tmp_path / "t", connections=ends, retransmissions=again, whatif=rows, facts=facts
+    )
+    told = (
+        "nothing: of the 2 other settings tried none of those that save most would have made more "
+        "connections shorter by a tenth than longer, or as many and saved a tenth of the time "
+        "waited"
+    )
+    assert told in printed(made)
+
+
 def test_a_grid_is_summed_up_already(tmp_path: Path) -> None:
     rows = [
         whatif_total(
@@ -265,7 +294,7 @@ def test_printed(trace: Trace) -> None:
     assert lines[0] == "x.pcap: 120 packets in 7.00 s"
     assert "connections 3, of 2 clients to 1 server; together they lasted 10 s" in lines
     assert (
-        "retransmissions 3 packets in 2 of 3 connections (66.7%): 1 needed, 1 spurious, 1 unclear"
+        "retransmissions 3 packets in 2 of 3 connections (66.7%): 1 needed, 1 spurious, 1 not known"
     ) in lines
     assert "with data 3 of 110 packets (2.7%), 4.3 kB of 145.8 kB (3.0%)" in lines
     assert "warning: x.pcap ends within a packet" in lines
@@ -301,10 +330,82 @@ def test_predictions_say_how_far_they_were_off(trace: Trace) -> None:
     assert any("has not been measured here" in line for line in printed(trace))
 
 
+def test_copies_are_no_part_of_what_was_sent(tmp_path: Path) -> None:
+    """Each packet was recorded twice: a share of all that was recorded would be half of it."""
+    doubled = connection(
+        backward_bytes=40_000,
+        backward_unique_bytes=18_000,
+        backward_bytes_retransmitted=2_000,
+        backward_segments=40,
+        backward_wire_segments=40,
+        backward_capture_duplicates=20,
+    )
+    again = [retransmission(length_bytes=1_000, time_ns=n) for n in (1, 2)]
+    counts = [mechanism(needed=2)]
+    folder = tmp_path / "doubled"
+    lines = printed(
+        write_trace(folder, connections=[doubled], retransmissions=again, mechanisms=counts)
+    )
+    assert "data 20.0 kB; with copies, 40.0 kB in 40 packets" in lines
+    assert "with data 2 packets, 2.0 kB of 20.0 kB (10.0%)" in lines
+    assert "warning: the capture recorded packets again that it had recorded before: 20 copies" in (
+        lines
+    )
+
+
+@pytest.mark.parametrize(
+    ("stamps", "told"),
+    [(False, "with data 5 of 41 segments (12.2%)"), (True, "with data 6 of 41 segments (14.6%)")],
+)
+def test_a_share_counts_what_the_wire_carried_above_and_below(
+    stamps: bool, told: str, tmp_path: Path
+) -> None:
+    """4,380 bytes are 3 segments of 1,460 bytes, or 4 of 1,448; a card cut 5 packets up."""
+    offers = {f"{side}_mss_bytes": 1_460 for side in ("forward", "backward")}
+    offers |= {f"{side}_timestamps": stamps for side in ("forward", "backward")}
+    both = connection(
+        **offers,
+        backward_segments=11,
+        backward_wire_segments=30,
+        forward_wire_segments=11,
+        forward_segments=11,
+        backward_bytes=40_000,
+    )
+    again = [
+        retransmission(length_bytes=4_380, time_ns=1),
+        retransmission(length_bytes=100, time_ns=2),
+        retransmission(length_bytes=5_000, direction="forward", time_ns=3),
+    ]
+    counts = [mechanism(needed=2), mechanism(needed=1, direction="forward")]
+    folder = tmp_path / "t"
+    lines = printed(
+        write_trace(folder, connections=[both], retransmissions=again, mechanisms=counts)
+    )
+    assert any(line.startswith(told) for line in lines), lines
+
+
+def test_verdicts_of_two_mechanisms_are_a_line_of_their_own(tmp_path: Path) -> None:
+    either = {"mechanism": "tlp", "runner_up": "rto", "either": True, "waited_s": 0.1}
+    rows = [
+        retransmission(mechanism="tlp", waited_s=0.3),
+        retransmission(**either, time_ns=2),
+        retransmission(**either, time_ns=3, need="unknown"),
+    ]
+    counts = [mechanism(mechanism="tlp", needed=3, waited_s=0.4)]
+    ends = [connection(duration_s=9.0, waited_s=0.4)]
+    trace = write_trace(tmp_path / "t", connections=ends, mechanisms=counts, retransmissions=rows)
+    lines = printed(trace)
+    assert "tail loss probe (tlp) 1 33.3% 1 0 0 240 ms - -" in lines
+    words = "tail loss probe or retransmission timeout (tlp or rto)"
+    assert f"{words} 2 66.7% 1 0 1 160 ms - -" in lines
+    told = page_data(trace, summary(trace), ())["mechanisms"]
+    assert [(one["mechanism"], one["runner_up"]) for one in told] == [("tlp", None), ("tlp", "rto")]
+
+
 def test_without_retransmissions(tmp_path: Path) -> None:
     lines = printed(write_trace(tmp_path / "t", connections=[connection()]))
     assert (
-        "nothing no retransmission, no closed window, no reset, no SYN without an answer"
+        "nothing no retransmission, no closed window, no reset, no handshake that failed"
     ) in lines
     assert not any("setting" in line for line in lines)
 
@@ -338,8 +439,8 @@ def test_a_setting_that_saves_less_than_the_page_shows_is_no_advice(tmp_path: Pa
 # Reasons.
 
 
-def why(*rows: dict[str, Any], segments: int = 100) -> str:
-    return reason(batch(retransmissions=rows)["retransmissions"], segments=segments)
+def why(*rows: dict[str, Any], **of_connection: Any) -> str:  # noqa: ANN401
+    return reason(batch(retransmissions=rows)["retransmissions"], **of_connection).text
 
 
 def test_the_reason_is_what_cost_most() -> None:
@@ -350,11 +451,15 @@ def test_the_reason_is_what_cost_most() -> None:
         )
         for n in range(1, 4)
     ]
-    assert why(slow, *quick).startswith("1 timeout after 1.00 s: ")
-    assert why(*quick) == (
-        "3 packets retransmitted in 3 recoveries, of 100 packets with data (3.0%): a recovery "
-        "takes a round trip or more"
-    )
+    assert why(slow, *quick).startswith("1 timeout after a wait of 1.00 s")
+    assert why(*quick) == "3 packets retransmitted in 3 recoveries"
+    ended = [{**one, "recovery_s": 0.1 * (n + 1)} for n, one in enumerate(quick)]
+    assert why(*ended) == "3 packets retransmitted in 3 recoveries, the longest of 300 ms"
+    nobody = retransmission(waited_s=9.0, mechanism="unknown", episode_cause="unknown")
+    told = "what made the sender retransmit is not known"
+    assert why(nobody, *quick) == f"1 retransmission after a wait of 9.00 s: {told}"
+    refused = why(nobody, handshake="refused")
+    assert refused == "1 retransmission after a wait of 9.00 s: the SYN was refused by a RST"
 
 
 def test_a_second_timeout_is_a_wait_of_its_own() -> None:
@@ -366,7 +471,67 @@ def test_a_second_timeout_is_a_wait_of_its_own() -> None:
             time_s=4.5, detection_s=0.1, mechanism="rto-recovery", episode_cause="rto-recovery"
         ),
     ]
-    assert why(*rows).startswith("2 timeouts, the longest 2.00 s")
+    assert why(*rows).startswith("2 timeouts, the longest wait 2.00 s")
+
+
+def backing_off(*gaps_s: float, **values: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+    """Timeouts of one packet, each so long after the copy before it."""
+    rows, at_ns = [], 1_000_000_000
+    for copy, gap_s in enumerate(gaps_s, 1):
+        at_ns += round(gap_s * 1e9)
+        of = {"time_ns": at_ns, "time_s": at_ns / 1e9, "copy": copy, "detection_s": gap_s}
+        usual = {"waited_s": gap_s, "flight_segments": 9, "recovery_s": 20.0}
+        rows.append(retransmission(**{**usual, **of, **values}))
+    return rows
+
+
+def test_a_row_of_timeouts_is_one_of_the_same_packet() -> None:
+    rows = backing_off(0.3, 0.6, 1.2)
+    doubled = "one packet timed out 3 times in a row, and the timer doubled each time"
+    assert why(*rows).endswith(doubled)
+    assert why(*backing_off(0.3, 0.3, 0.3)).endswith("one packet timed out 3 times in a row")
+    apart = [{**row, "seq_start": 1000 + n} for n, row in enumerate(rows)]
+    assert "in a row" not in why(*apart)
+    # A copy that something else made is no timeout, and one of another packet ends the row.
+    assert "in a row" not in why(rows[0], {**rows[1], "mechanism": "rack"}, rows[2])
+    other = {**rows[1], "seq_start": 5000, "mechanism": "rto-recovery", "waited_s": 0.0}
+    assert "in a row" not in why(*rows[:2], other, rows[2])
+    # That it was sent before, and again and again, does not make timeouts of it.
+    assert "in a row" not in why(retransmission(waited_s=2.0, copy=40, flight_segments=9))
+
+
+def test_a_flight_without_an_answer_is_no_packet_lost_many_times() -> None:
+    lost = backing_off(0.3, 0.6, 1.2, flight_segments=31)
+    told = (
+        "all 31 packets in flight stayed without an ACK; the first one timed out 3 times in a row"
+    )
+    assert f": {told}, and the timer doubled each time" in why(*lost, end_s=lost[-1]["time_s"])
+    # What came after the last copy may have been an ACK.
+    assert "without an ACK" not in why(*lost, end_s=lost[-1]["time_s"] + 0.01)
+    (once,) = backing_off(0.3, flight_segments=1)
+    alone = why(once, end_s=once["time_s"])
+    assert alone.endswith(": the packet in flight stayed without an ACK")
+    went_on = retransmission(time_ns=9_000_000_000, time_s=9.0, seq_start=9000, mechanism="rack")
+    assert "without an ACK" not in why(*lost, went_on, end_s=9.0)
+
+
+def test_the_longest_is_the_timer_where_it_is_known() -> None:
+    rows = backing_off(0.3, 0.6, 1.2)
+    known = [{**row, "timer_s": row["detection_s"]} for row in rows]
+    assert why(*known).startswith("3 timeouts, the longest timer 1.20 s")
+    assert why(*known[:2], rows[2]).startswith("3 timeouts, the longest wait 1.20 s")
+    assert why(known[0]).startswith("1 timeout, timer 300 ms")
+
+
+def test_a_verdict_of_two_mechanisms_is_said_as_both() -> None:
+    either = {"mechanism": "tlp", "runner_up": "rto", "either": True, "flight_segments": 9}
+    rows = [
+        retransmission(**either, waited_s=0.2, need="unknown"),
+        retransmission(**either, waited_s=0.3, time_ns=2, need="unknown"),
+        retransmission(waited_s=0.1),
+    ]
+    told = "2 tail loss probes or timeouts, the longest wait 300 ms: whether they were needed is "
+    assert why(*rows) == f"{told}not known"
 
 
 @pytest.mark.parametrize(
@@ -374,14 +539,46 @@ def test_a_second_timeout_is_a_wait_of_its_own() -> None:
     [
         ({"length_bytes": 0}, "open or close the connection (SYN, FIN)"),
         ({"need": "spurious"}, "it was spurious, the original had arrived"),
-        ({"copy": 4}, "lost 4 times in a row, and the timer doubled"),
         ({"flight_segments": 2}, "too few packets were in flight"),
         ({"lost_in_flight": 7, "flight_segments": 9}, "up to 7 packets of a flight"),
-        ({"flight_segments": 9}, "no acknowledgement pointed to the loss"),
+        ({"need": "unknown", "flight_segments": 9}, "whether it was needed is not known"),
+        ({"evidence": "not-accepted"}, "did not accept it yet"),
     ],
 )
 def test_why_a_timeout(values: dict[str, Any], told: str) -> None:
-    assert told in why(retransmission(waited_s=0.2, **values))
+    assert told in why(retransmission(**{"waited_s": 0.2, "recovery_s": 0.1, **values}))
+
+
+def test_where_nothing_more_is_known_nothing_more_is_said() -> None:
+    usual = {"waited_s": 0.2, "recovery_s": 0.1, "flight_segments": 9}
+    assert why(retransmission(**usual)) == "1 timeout after a wait of 200 ms"
+
+
+def test_a_wait_that_nobody_saw_begin_is_said_by_its_bounds() -> None:
+    rows = batch(retransmissions=[retransmission(waited_s=0.2, flight_segments=9)])
+    seen = rows["retransmissions"].with_columns(waited_most_s=pl.lit(61.0), recovery_s=pl.lit(0.1))
+    assert reason(seen).text == "1 timeout after a wait of 200 ms to 1 min 1 s"
+    seen = seen.with_columns(waited_most_s=pl.lit(0.2))
+    assert reason(seen).text == "1 timeout after a wait of 200 ms"
+
+
+def test_what_is_missing_for_the_likeliest_cause_is_said(trace: Trace) -> None:
+    unknown = retransmission(waited_s=0.2, mechanism="unknown", episode_cause="unknown")
+    rows = batch(retransmissions=[unknown])["retransmissions"]
+    told = "1 retransmission after a wait of 200 ms: what made the sender retransmit is not known"
+    assert reason(rows).text == told
+    rows = rows.with_columns(missing=pl.lit("later-delivered"))
+    assert reason(rows).text == f"{told}; the packets lack an ACK of something sent later"
+    made = replace(summary(trace), missing=(("stack", 2), ("time", 1)), waited_most_s=2.5)
+    lines = {one.label.strip(): one for one in wrong.said(made)}
+    assert lines["unknown cause"].text == (
+        "3 packets, for whose likeliest cause this is missing: a stack known to rexmit that does "
+        "so (2), the time that a timer takes (1)"
+    )
+    words = pl.DataFrame({"missing": ["stack", "time", "stack"]})
+    assert lines["unknown cause"].condition(words)
+    assert not lines["unknown cause"].condition(words[1:])
+    assert lines["time waited"].text.startswith("1.75 s to 2.50 s of the 10 s that")
 
 
 def test_what_cannot_be_timed() -> None:

@@ -112,8 +112,8 @@ def test_the_numbers_agree(page: Page) -> None:
     assert told is not None
     number = whole(told[1])
     assert number == totals["retransmissions"]
-    kinds = [whole(n) for n in re.findall(r"([\d,]+) (?:needed|spurious|unclear)", told[3])]
-    words = "needed", "spurious", "unclear"
+    kinds = [whole(n) for n in re.findall(r"([\d,]+) (?:needed|spurious|not known)", told[3])]
+    words = "needed", "spurious", "need not known"
     assert sum(kinds) == number or told[3].removeprefix("all ") in words
     table = rows(page, "retransmissions, by what caused them")
     assert sum(whole(row[1]) for row in table) == number

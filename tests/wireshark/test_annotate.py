@@ -45,7 +45,7 @@ def test_every_retransmission_has_a_comment(capture: Path, tmp_path: Path) -> No
     times = {
         int(time.replace(".", ""))
         for time, text in fields(out, ("frame.time_epoch", "frame.comment"), "-Y", "frame.comment")
-        if re.search(r"rexmit trace: [a-z-]+, (needed|spurious|need unclear); ", text)
+        if re.search(r"rexmit trace: [a-z-]+, (needed|spurious|need not known); ", text)
     }
     assert times == set(rows["time_ns"])
 
@@ -58,7 +58,7 @@ def test_a_comment_says_what_the_row_says(capture: Path, tmp_path: Path) -> None
     whole = "\n".join(said.values())
     rows = trace.scan("retransmissions").collect()
     for mechanism, need in rows.select("mechanism", "need").unique().iter_rows():
-        words = {"unknown": "need unclear"}.get(need, need)
+        words = {"unknown": "need not known"}.get(need, need)
         number = rows.filter(mechanism=mechanism, need=need).height
         assert whole.count(f"rexmit trace: {mechanism}, {words}; ") == number
     timers = rows.filter(pl.col("timer_s").is_not_null()).height
@@ -81,7 +81,7 @@ def test_causes_and_effects_name_each_other(capture: Path, tmp_path: Path) -> No
         again = re.search(r"rexmit trace: [a-z-]+, [a-z ]+; [^,]*?", text)
         if again is None:
             continue
-        if found := re.search(r" frame (\d+); (its sender|needed|spurious|need unclear)", text):
+        if found := re.search(r" frame (\d+); (its sender|needed|spurious|need not known)", text):
             before = int(found[1])
             originals += 1
             assert before < number

@@ -47,7 +47,7 @@ def test_packets_get_the_colours_of_their_mechanism(capture: Path, tmp_path: Pat
     assert coloured.keys() == said.keys()
     seen = set()
     for number, text in said.items():
-        found = re.search(r"rexmit trace: ([a-z-]+), (needed|spurious|need unclear); ", text)
+        found = re.search(r"rexmit trace: ([a-z-]+), (needed|spurious|need not known); ", text)
         if found is None:
             continue
         colour = int(terms.COLOURS[found[1]][1:], 16)

@@ -174,7 +174,7 @@ def _arrow(axes: Axes, step: Step, *, marked: bool) -> None:
     sent, arrived = step.sent_ns, step.arrived_ns
     began = _ms(sent if sent is not None else step.at_ns(from_server=True))
     ended = _ms(arrived) if arrived is not None else began
-    gone = arrived is None
+    gone = step.dropped or step.lost
     if gone:
         to_x = (from_x + to_x) / 2
     axes.annotate(

@@ -18,11 +18,12 @@ from rexmit.ladder.render import (
     told_marks,
 )
 from rexmit.ladder.steps import Step
-from rexmit.ladder.traced import Traced, retransmission_words
+from rexmit.ladder.traced import Traced
 from rexmit.present.terminal import is_unicode, say
 from rexmit.present.text import Text
 from rexmit.store.trace_schema import SIDES
-from rexmit.tracing.sender_words import in_words
+from rexmit.tracing.sentences.retransmissions import row as row_said
+from rexmit.tracing.sentences.senders import in_words
 from rexmit.wording import count
 
 _NEAR = 25
@@ -50,7 +51,7 @@ def print_traced(
     for entry in entries:
         if isinstance(entry, Step):
             retransmission = traced.retransmissions.get(numbers[id(entry)])
-            words = retransmission_words(retransmission) if retransmission else None
+            words = row_said(retransmission).text if retransmission else None
             drawn = arrow(entry, width, glyphs)
             line = (
                 f"{_between(entry, drawn, time) if traced.points else _at_one(entry, drawn, time)}"
@@ -170,8 +171,7 @@ def _numbers(step: Step) -> str:
 
 
 def _marks(step: Step) -> list[str]:
-    again = ["sent again, no retransmission"] if step.again else []
-    return again + told_marks(step)
+    return [step.kind, *told_marks(step)] if step.kind else told_marks(step)
 
 
 def _style(step: Step, retransmission: dict[str, Any] | None) -> str:

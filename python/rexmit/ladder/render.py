@@ -127,12 +127,14 @@ def _marks(step: Step) -> list[str]:
     if step.mechanism:
         spurious = " (spurious)" if step.need == "spurious" else ""
         marks.append(f"retransmission: {step.mechanism}{spurious}")
-    elif step.again:
-        marks.append("sent again")
+    elif step.kind:
+        marks.append(step.kind)
     if step.dropped:
         marks.append("dropped")
     if step.lost:
         marks.append("lost on the line")
+    elif step.arrived_ns is None and not step.dropped:
+        marks.append("arrival not captured")
     marks += told_marks(step)
     if step.sent_ns is None:
         marks.append("sending not captured")

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure as Canvas
 from rexmit.ladder.steps import Step
 from rexmit.present.figures.style import styled
 from rexmit.present.figures.words import folded, legend_below
+from rexmit.tracing.sentences.retransmissions import EITHER
 from rexmit.tracing.terms import COLOURS
 
 _DATA: Final = "#555555"
@@ -111,7 +112,7 @@ def _retransmissions(
 ) -> None:
     for word in sorted({str(step.mechanism) for step in retransmissions}, key=_place):
         mine = [step for step in retransmissions if step.mechanism == word]
-        colour = COLOURS.get(word.partition("|")[0], "#000000")
+        colour = COLOURS.get(word.partition(EITHER)[0], "#000000")
         axes.vlines(
             [at(step) for step in mine],
             [_kb(step.seq) for step in mine],
@@ -127,7 +128,7 @@ def _retransmissions(
                     [at(step) for step in some],
                     [_kb(step.seq) for step in some],
                     linestyle="none",
-                    marker=_MARKERS.get(word.partition("|")[0], ">"),
+                    marker=_MARKERS.get(word.partition(EITHER)[0], ">"),
                     markersize=5.5,
                     color=colour,
                     markerfacecolor="white" if spurious else colour,
@@ -137,7 +138,7 @@ def _retransmissions(
 
 
 def _place(word: str) -> tuple[int, str]:
-    first = word.partition("|")[0]
+    first = word.partition(EITHER)[0]
     return (list(COLOURS).index(first) if first in COLOURS else len(COLOURS), word)
 
 

@@ -4,11 +4,12 @@ fate.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from rexmit.ladder.match import Passage
-from rexmit.ladder.packets import Packet, in_order
+from rexmit.ladder.packets import in_order
+from rexmit.ladder.said import RECORDED, Said
 
 _SPACE = 1 << 32
 
@@ -37,11 +38,12 @@ class Step:
     lost: bool  #: sent, not dropped by the rule, and yet never arrived
     mechanism: str | None
     need: str | None
-    again: bool  #: (part of) what it carries was sent before by the same side
+    again: bool  #: (part of) what it carries is below what the same side sent before
     duplicate_sack: bool  #: its first block reports data that came twice (RFC 2883)
     duplicate_acks: int  #: how many in a row say the same, this one included; 0: it says more
     window_scale: int | None  #: what a SYN offers, as sent
     window_update: bool  #: only the window is another than in the one before
+    kind: str | None = None  #: what it is that is neither new nor a retransmission, in words
 
     @property
     def seen_ns(self) -> list[int]:
@@ -70,6 +72,7 @@ class Step:
             self.dropped
             or self.lost
             or self.again
+            or self.kind
             or self.mechanism
             or self.duplicate_sack
             or (self.sack and self.duplicate_acks <= _THRESHOLD)
@@ -84,9 +87,12 @@ def steps(
     isn_server: int | None,
     isn_client: int | None,
     start_ns: int | None = None,
+    *,
+    recorded_again: bool = False,
 ) -> list[Step]:
     """Lines in order of being sent. The initial numbers told are for captures without a SYN; times
-    count from `start_ns`, else from the first packet.
+    count from `start_ns`, else from the first packet. `recorded_again`: the capture has packets
+    more than once.
     """
     ordered = list(passages)
     if not ordered:
@@ -97,42 +103,30 @@ def steps(
         True: _initial(ordered, from_server=True, told=isn_server),
         False: _initial(ordered, from_server=False, told=isn_client),
     }
-    said = {True: _Said(), False: _Said()}
-    return [_step(passage, start, isn, said[passage.packet.from_server]) for passage in ordered]
+    said = {True: Said(recorded_again=recorded_again), False: Said(recorded_again=recorded_again)}
+    gone = _gone(ordered)
+    return [_step(passage, start, isn, said, gone=gone(passage)) for passage in ordered]
 
 
-@dataclass
-class _Said:
-    """What one side has said so far; sequence and acknowledgement numbers relative."""
+def _gone(passages: list[Passage]) -> Callable[[Passage], bool]:
+    """Whether a packet that was not seen to arrive was lost: the far end's capture goes on for as
+    long after its sending as any packet took.
+    """
+    until, longest = {True: 0, False: 0}, {True: 0, False: 0}
+    for one in passages:
+        side = one.packet.from_server
+        if one.arrived is not None:
+            until[side] = max(until[side], one.arrived.time_ns)
+            if one.sent is not None:
+                longest[side] = max(longest[side], one.arrived.time_ns - one.sent.time_ns)
+        if one.sent is not None:
+            until[not side] = max(until[not side], one.sent.time_ns)
 
-    sent_to: int = 0  #: one past the highest sequence number used
-    ack: int | None = None
-    window: int | None = None
-    duplicates: int = 0
+    def gone(one: Passage) -> bool:
+        side = one.packet.from_server
+        return one.arrived is None and one.order_ns + longest[side] < until[side]
 
-    def carries_again(self, packet: Packet, seq: int) -> bool:
-        """Whether sequence numbers are used that were used before (SYN and FIN use one each)."""
-        used = packet.payload_bytes + len(packet.flags & {"SYN", "FIN"})
-        again = used > 0 and seq < self.sent_to
-        if used:
-            self.sent_to = max(self.sent_to, seq + used)
-        return again
-
-    def count_duplicate(self, packet: Packet, ack: int | None) -> tuple[int, bool]:
-        """(duplicates in a row, window update): bare, with the highest acknowledgement so far, and
-        the same window (RFC 5681 section 2); with SACK blocks whatever the window (RFC 6675).
-        """
-        bare = packet.payload_bytes == 0 and packet.flags == frozenset({"ACK"})
-        same = bare and ack is not None and ack == self.ack
-        update = same and not packet.sack and packet.window != self.window
-        if same and not update:
-            self.duplicates += 1
-        elif ack is not None and (self.ack is None or ack > self.ack):
-            self.duplicates = 0
-        if ack is not None:
-            self.ack = max(ack, self.ack or 0)
-            self.window = packet.window
-        return (self.duplicates if same and not update else 0), update
+    return gone
 
 
 def _initial(passages: list[Passage], *, from_server: bool, told: int | None) -> int:
@@ -146,14 +140,18 @@ def _step(
     passage: Passage,
     start: int,
     isn: dict[bool, int],
-    said: _Said,
+    every: dict[bool, Said],
+    *,
+    gone: bool,
 ) -> Step:
     packet = passage.packet
+    said, theirs = every[packet.from_server], every[not packet.from_server]
     mine, other = isn[packet.from_server], isn[not packet.from_server]
     ack = (packet.ack - other) % _SPACE if "ACK" in packet.flags else None
     sack = tuple(((left - other) % _SPACE, (right - other) % _SPACE) for left, right in packet.sack)
     seq = (packet.seq - mine) % _SPACE
-    duplicates, update = said.count_duplicate(packet, ack)
+    kind = said.kind(packet, seq, closed=theirs.window == 0)
+    duplicates, update = (0, False) if kind == RECORDED else said.count_duplicate(packet, ack)
     return Step(
         from_server=packet.from_server,
         sent_ns=passage.sent.time_ns - start if passage.sent else None,
@@ -166,10 +164,11 @@ def _step(
         window=packet.window,
         window_scale=packet.window_scale,
         dropped=packet.dropped,
-        lost=passage.arrived is None and not packet.dropped,
+        lost=gone and not packet.dropped,
         mechanism=packet.mechanism,
         need=packet.need,
         again=said.carries_again(packet, seq),
+        kind=None if packet.mechanism else kind,
         duplicate_sack=bool(sack) and ack is not None and _reports_duplicate(sack, ack),
         duplicate_acks=duplicates,
         window_update=update,

@@ -23,6 +23,7 @@ from rexmit.ladder.steps import Step, steps
 from rexmit.ladder.two_ended import Ends
 from rexmit.tracing import mechanisms, sides
 from rexmit.tracing.folder import Trace
+from rexmit.tracing.sentences.retransmissions import verdict_of
 
 _SPACE: Final = 1 << 32
 
@@ -207,7 +208,7 @@ def _between(
     from_servers = [passage.packet.from_server for passage in both.passages]
     made_of = _retransmissions(both.captured, from_servers, retransmissions)
     passages = [
-        two_ended.told(passage, mechanism_words(made_of[i]), made_of[i]["need"])
+        two_ended.told(passage, verdict_of(made_of[i]), made_of[i]["need"])
         if i in made_of
         else passage
         for i, passage in enumerate(both.passages)
@@ -249,11 +250,12 @@ def _traced(
             window=raw.window,
             window_scale=raw.window_scale,
             sack=tuple(raw.sack),
-            mechanism=mechanism_words(retransmission) if retransmission else None,
+            mechanism=verdict_of(retransmission) if retransmission else None,
             need=retransmission["need"] if retransmission else None,
         )
         passages.append(Passage(packet, packet))
-    made = steps(passages, None, None)
+    copies = bool(of_sides["capture_duplicates"].sum())
+    made = steps(passages, None, None, recorded_again=copies)
     # Seen once, at the monitor: that nothing is known of the far end is no loss.
     made = [replace(step, lost=False) for step in made]
     return Traced(
@@ -288,37 +290,3 @@ def _retransmissions(
 def _begins_in(row: dict[str, Any], raw: _core.Packet) -> bool:
     length = raw.payload_len + bin(raw.flags & 3).count("1")
     return bool((row["seq_start"] - raw.seq) % _SPACE < max(length, 1))
-
-
-def mechanism_words(retransmission: dict[str, Any]) -> str:
-    """The mechanism, or both where the wire cannot tell."""
-    if retransmission["either"] and retransmission["runner_up"]:
-        return f"{retransmission['mechanism']}|{retransmission['runner_up']}"
-    return str(retransmission["mechanism"])
-
-
-def retransmission_words(retransmission: dict[str, Any]) -> str:
-    """What is known of a retransmission, in the order in which one asks."""
-    parts = [mechanism_words(retransmission)]
-    if retransmission["need"] == "spurious":
-        parts.append("spurious")
-    elif retransmission["need"] == "unknown":
-        parts.append("need unknown")
-    if retransmission.get("first_flow") is not None:
-        parts.append(
-            f"first on subflow {retransmission['first_subflow']}, {retransmission['first_flow']}"
-        )
-    if retransmission["evidence"] not in ("", "none"):
-        parts.append(f"by {retransmission['evidence']}")
-    if retransmission["detection_s"] is not None:
-        wait = f"{retransmission['detection_s'] * 1000:.1f} ms after"
-        rtts = retransmission["detection_rtts"]
-        parts.append(wait + (f" ({rtts:.1f} RTT)" if rtts is not None else ""))
-    if retransmission["timer_s"] is not None:
-        parts.append(f"timer {retransmission['timer_s'] * 1000:.1f} ms")
-    if retransmission["confidence"] < 0.9 and not retransmission["either"]:
-        other = retransmission["runner_up"]
-        parts.append(
-            f"confidence {retransmission['confidence']:.2f}" + (f", or {other}" if other else "")
-        )
-    return ", ".join(parts)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from rexmit.tracing.advice import Advice
 from rexmit.tracing.doubts import warnings
 from rexmit.tracing.folder import Trace
-from rexmit.tracing.setting_words import in_words
+from rexmit.tracing.sentences.settings import in_words
+from rexmit.tracing.sentences.value import Sentence
 from rexmit.tracing.summary import Summary
 
 if TYPE_CHECKING:
@@ -38,9 +40,20 @@ def page_data(
         "facts": asdict(trace.facts),
         "warnings": warnings(trace.facts, made),
         "changed": [asdict(one) for one in trace.changed],
-        **asdict(made),
+        **_plain(made),
         "settings": [
             {**asdict(one), "words": in_words(one.setting), "off_by": off_by(one.setting)}
             for one in settings
         ],
     }
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """As `asdict`; a sentence is its text."""
+    if isinstance(value, Sentence):
+        return value.text
+    if is_dataclass(value):
+        return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, Mapping):
+        return {key: _plain(one) for key, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from rexmit.tracing import failures, files
+from rexmit.tracing.sentences import network
 from rexmit.tracing.source import Facts
 from rexmit.tracing.summary import Summary
-from rexmit.tracing.words import share
 from rexmit.wording import count
 
 NOT_TCP: Final = {
@@ -35,7 +35,6 @@ _STRANGE: Final = {
 
 def warnings(facts: Facts, made: Summary) -> list[str]:
     """What to know before the page is trusted."""
-    totals, one_sided = made.totals, made.half_seen
     told = [*failures.warnings(facts), *facts.warnings, *files.warnings(made.captured)]
     if facts.evicted:
         told.append("--connections-limit says how many connections are remembered at a time")
@@ -46,29 +45,7 @@ def warnings(facts: Facts, made: Summary) -> list[str]:
         told.append(f"{count(sum(strange.values()), 'packet')} could not be read: {kinds}")
     if "cut-short" in strange:
         told.append("capture more of each packet: tcpdump -s 128 or more")
-    if one_sided:
-        told.append(
-            f"of {count(one_sided, 'connection')} only one direction is in the capture "
-            f"({share(one_sided, totals.connections)} of all): little can be told of "
-            f"{'it' if one_sided == 1 else 'them'}"
-        )
-    if totals.mid_stream:
-        its = "its" if totals.mid_stream == 1 else "their"
-        told.append(
-            f"{count(totals.mid_stream, 'connection')} began before the capture: what the two ends "
-            f"agreed on in {its} handshake is not known"
-        )
-    if totals.capture_losses:
-        arrived = "it" if totals.capture_losses == 1 else "they"
-        was = "was" if totals.capture_losses == 1 else "were"
-        told.append(
-            f"the capture lacks at least {count(totals.capture_losses, 'packet')} of "
-            f"{count(totals.with_capture_losses, 'connection')}: {arrived} arrived, but {was} not "
-            "recorded"
-        )
-    if totals.capture_duplicates:
-        told.append(f"the capture recorded {count(totals.capture_duplicates, 'packet')} twice")
-    return told
+    return told + [sentence.text for sentence in network.warnings(made.totals, made.half_seen)]
 
 
 def unread(facts: Facts) -> dict[str, int]:

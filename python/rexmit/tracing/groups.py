@@ -12,12 +12,17 @@ from rexmit.errors import UserError
 from rexmit.store.trace_schema import SIDES
 from rexmit.tracing import sides
 from rexmit.tracing.folder import Trace
+from rexmit.tracing.sentences.handshakes import settled
 
 Key = Literal["host", "port", "prefix"]
 
 KEYS: Final[tuple[Key, ...]] = get_args(Key)
 """What connections are summed up by. A host or a prefix (/24, /64) has those of either end, so that
 a connection between two of them counts for both; a port those to it as the server's."""
+
+LEAST_SEGMENTS: Final = 10
+"""With fewer the time is that of the sender's program, and the first window's, more than the
+path's."""
 
 _PREFIX_BITS: Final = {4: 24, 6: 64}
 
@@ -30,8 +35,9 @@ class Group:
     trips and throughput are of the direction with more samples and more bytes: `rtt_median_s` is
     the median of the connections' medians, `rtt_p95_s` the 95th percentile of their 95th
     percentiles. Throughput is different payload from the first packet with data to the last, in
-    bits per second, of connections that took longer for it than a round trip. `waited_s` is the
-    sum of what either side's retransmissions were waited for.
+    bits per second, of connections that took longer for it than a round trip, where one is known,
+    and sent at least `LEAST_SEGMENTS` different segments; `throughput_connections` are those.
+    `waited_s` is the sum of what either side's retransmissions were waited for.
 
     A window is closed by the receiver whose it is: `zero_window_s` is that of the group's own end,
     `peer_zero_window_s` that of the other; the same for who was held up by a full window
@@ -46,6 +52,7 @@ class Group:
     share_retransmitted: float | None
     rtt_median_s: float | None
     rtt_p95_s: float | None
+    throughput_connections: int
     throughput_median_bps: float | None
     throughput_p95_bps: float | None
     waited_s: float
@@ -102,19 +109,23 @@ def _seats(trace: Trace, side: str) -> pl.LazyFrame:
         return pl.when(forward).then(f"forward_{name}").otherwise(f"backward_{name}")
 
     data_s, rtt_s = more("data_s", "unique_bytes"), more("rtt_median_s", "unique_bytes")
-    rate = more("unique_bytes", "unique_bytes") * 8 / data_s
+    unique, sent = (more(name, "unique_bytes") for name in ("unique_bytes", "bytes"))
+    # Retransmissions are as large as others.
+    segments = more("wire_segments", "unique_bytes") * unique / sent
+    path_s = pl.coalesce(rtt_s, "handshake_rtt_s")
+    known = (data_s > path_s) & (path_s > 0) & (segments >= LEAST_SEGMENTS)
     closings = ("zero_windows", "zero_window_s", "window_full_s")
     who = {"forward": "client", "backward": "server"}
     weighed = ("unique_bytes", "data_s", "rtt_samples", "rtt_median_s", "rtt_p95_s")
-    beside = ("bytes", "bytes_retransmitted", *weighed, *closings)
-    return sides.beside(trace.numbered(), trace, *beside).select(
+    beside = ("bytes", "bytes_retransmitted", "wire_segments", *weighed, *closings)
+    return sides.beside(settled(trace), trace, *beside).select(
         "number",
         own.alias("own"),
         sides.both("bytes").alias("bytes"),
         sides.both("bytes_retransmitted").alias("bytes_retransmitted"),
         more("rtt_median_s", "rtt_samples").alias("rtt_median_s"),
         more("rtt_p95_s", "rtt_samples").alias("rtt_p95_s"),
-        pl.when(data_s > pl.max_horizontal(rtt_s, 0.0)).then(rate).alias("rate"),
+        pl.when(known).then(unique * 8 / data_s).alias("rate"),
         "waited_s",
         *(pl.col(f"{side}_{name}").alias(name) for name in closings),
         *(pl.col(f"{other}_{name}").alias(f"peer_{name}") for name in closings),
@@ -143,6 +154,7 @@ _SUMS: Final = (
     *(pl.col(name).sum() for name in _SUMMED),
     pl.col("rtt_median_s").median(),
     pl.col("rtt_p95_s").quantile(0.95, "nearest"),
+    pl.col("rate").count().alias("throughput_connections"),
     pl.col("rate").median().alias("throughput_median_bps"),
     pl.col("rate").quantile(0.95, "nearest").alias("throughput_p95_bps"),
 )

@@ -15,16 +15,15 @@ from rexmit import escaping
 from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say, say_facts
 from rexmit.present.text import Text
-from rexmit.tracing import terms
 from rexmit.tracing.advice import Advice
 from rexmit.tracing.doubts import NOT_TCP, counts, unread, warnings
-from rexmit.tracing.groups import Group
 from rexmit.tracing.points.print_points import points, print_points
 from rexmit.tracing.print_settings import print_settings
-from rexmit.tracing.print_troubles import troubles
+from rexmit.tracing.sentences import traffic, wrong
+from rexmit.tracing.sentences.retransmissions import NEEDS, cause
 from rexmit.tracing.source import Facts, File
-from rexmit.tracing.summary import Multipath, OfMechanism, Sender, Summary, Totals, Worst
-from rexmit.tracing.words import period, rate, share, size, span
+from rexmit.tracing.summary import OfMechanism, Sender, Summary, Worst
+from rexmit.tracing.words import period, share, span
 from rexmit.wording import NONE, count
 
 if TYPE_CHECKING:
@@ -63,7 +62,8 @@ def print_page(
         print_points(made.points, console)
     console.print()
     say(console, Text("What went wrong", "bold"))
-    say_facts(console, troubles(made, unread=sum(unread(facts).values())))
+    said = wrong.said(made, unread=sum(unread(facts).values()))
+    say_facts(console, ((sentence.label, sentence.text) for sentence in said))
     if made.mechanisms:
         console.print()
         _print_mechanisms(made.mechanisms, console)
@@ -114,8 +114,6 @@ def _when(start_s: float | None, end_s: float | None, captured_s: float) -> str:
 
 def _captured(facts: Facts, made: Summary) -> list[tuple[str, str]]:
     """Labels and lines."""
-    totals = made.totals
-    clients, servers = made.hosts
     others = {NOT_TCP[why]: n for why, n in facts.not_understood.items() if why in NOT_TCP}
     lines = _files(made.captured.files) if len(made.captured.files) > 1 else []
     if made.points is not None:
@@ -123,18 +121,9 @@ def _captured(facts: Facts, made: Summary) -> list[tuple[str, str]]:
     if facts.capture_filter:
         passing = f"that pass {facts.capture_filter}: {facts.left_out:,} others are left out"
         lines.append(("only packets", passing))
-    if totals.connections:
-        hosts = f"of {count(clients, 'client')} to {count(servers, 'server')}"
-        lasted = "it lasted" if totals.connections == 1 else "together they lasted"
-        lines += [
-            ("connections", f"{totals.connections:,}, {hosts}; {lasted} {span(totals.duration_s)}"),
-            ("data", _data(totals)),
-            *_speed(made.overall),
-        ]
+    lines += [(one.label, one.text) for one in traffic.said(made)]
     if others:
         lines.append(("not TCP", _not_tcp(others)))
-    if made.multipath is not None:
-        lines.append(("Multipath TCP", _multipath(made.multipath)))
     return lines
 
 
@@ -143,28 +132,6 @@ def _not_tcp(others: Mapping[str, int]) -> str:
         ((why, number),) = others.items()
         return f"{count(number, 'packet')}, {'all ' if number > 1 else ''}{why}"
     return f"{count(sum(others.values()), 'packet')}: {counts(others)}"
-
-
-def _data(totals: Totals) -> str:
-    if not totals.segments:
-        return "none"
-    return f"{size(totals.bytes)} in {count(totals.segments, 'packet')}"
-
-
-def _speed(every: Group) -> list[tuple[str, str]]:
-    """Round trips and throughput of all connections together."""
-    lines = []
-    if every.rtt_median_s is not None and every.rtt_p95_s is not None:
-        told = f"median {span(every.rtt_median_s)}, 95th percentile {span(every.rtt_p95_s)}"
-        if not every.rtt_p95_s:
-            told = "shorter than the step of the capture's clock"
-        lines.append(("round trip", told))
-    median, most = every.throughput_median_bps, every.throughput_p95_bps
-    if median is not None and most is not None:
-        one = every.connections == 1
-        told = f"of a connection: median {rate(median)}, 95th percentile {rate(most)}"
-        lines.append(("throughput", rate(median) if one else told))
-    return lines
 
 
 def _files(every: Sequence[File]) -> list[tuple[str, str]]:
@@ -178,15 +145,6 @@ def _files(every: Sequence[File]) -> list[tuple[str, str]]:
     return lines
 
 
-def _multipath(made: Multipath) -> str:
-    several = f", {made.joined:,} with more than one" if made.joined else ""
-    told = f"{count(made.connections, 'connection')} of {count(made.subflows, 'subflow')}{several}"
-    if not made.reinjections:
-        return f"{told}; nothing sent again on another subflow"
-    again = f"{count(made.reinjections, 'packet')} sent again on another subflow"
-    return f"{told}; {again} ({size(made.reinjected_bytes)}), {made.spurious:,} of them spurious"
-
-
 # How the retransmissions came about, and whose they are.
 
 
@@ -195,9 +153,7 @@ def _print_mechanisms(mechanisms: tuple[OfMechanism, ...], console: Console) -> 
     heads = (
         "packets",
         "share",
-        "needed",
-        "spurious",
-        "unclear",
+        *NEEDS.values(),
         "time\nwaited",
         "sent again\nafter",
         "in round\ntrips",
@@ -209,7 +165,7 @@ def _print_mechanisms(mechanisms: tuple[OfMechanism, ...], console: Console) -> 
     lines = [
         Line(
             (
-                _cause(one.mechanism),
+                cause(one.verdict),
                 f"{one.retransmissions:,}",
                 share(one.retransmissions, every),
                 f"{one.needed:,}",
@@ -223,11 +179,6 @@ def _print_mechanisms(mechanisms: tuple[OfMechanism, ...], console: Console) -> 
         for one in mechanisms
     ]
     print_grid(columns, lines, console)
-
-
-def _cause(mechanism: str) -> str:
-    """In words, with the word that stands in the tables."""
-    return f"{terms.WORDS.get(mechanism, mechanism)} ({mechanism})"
 
 
 def _print_senders(made: Summary, console: Console) -> None:
@@ -262,6 +213,6 @@ def _print_worst(worst: tuple[Worst, ...], console: Console) -> None:
         say(
             console,
             f"{one.number:>6}  {one.flow}: waited {span(one.waited_s)} of {span(one.duration_s)} "
-            f"({share(one.waited_s, one.duration_s)}); {one.reason}",
+            f"({share(one.waited_s, one.duration_s)}); {one.reason.text}",
             indent=8,
         )

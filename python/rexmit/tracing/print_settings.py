@@ -10,17 +10,13 @@ from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say
 from rexmit.present.text import Text
 from rexmit.tracing.advice import Advice
-from rexmit.tracing.setting_words import in_words
+from rexmit.tracing.sentences.settings import helps, in_words, none_helps
 from rexmit.tracing.summary import Totals
 from rexmit.tracing.words import share, span
 from rexmit.wording import NONE, count
 
 if TYPE_CHECKING:
     from rexmit.whatif.calibration import Calibration
-
-_NOTICED: Final = 0.1
-"""A setting helps where it makes more connections shorter by this share than longer, the measure of
-the tables' `shorter` and `longer`, or as many and saves this share of all that was waited."""
 
 _ESTIMATE: Final = (
     "These are estimates: round trips and losses are taken to be what they were, as in A "
@@ -31,12 +27,7 @@ _ESTIMATE: Final = (
 
 def helping(settings: tuple[Advice, ...], totals: Totals) -> tuple[Advice, ...]:
     """Those of the settings that would have made a difference that somebody notices."""
-    return tuple(
-        one
-        for one in settings
-        if one.shorter > one.longer
-        or (one.shorter == one.longer and one.saved_s >= _NOTICED * totals.waited_s > 0)
-    )
+    return tuple(one for one in settings if helps(one, totals))
 
 
 def print_settings(
@@ -51,10 +42,7 @@ def print_settings(
     say(console, Text("What would have helped", "bold"))
     shown = helping(settings, totals)
     if not shown:
-        others = "the other setting" if tried == 1 else f"none of the {tried:,} other settings"
-        would = "would not" if tried == 1 else "would"
-        said = f"{others} tried {would} have saved a tenth of the time waited"
-        say(console, f"nothing: {said}, or of a connection's duration")
+        say(console, none_helps(settings, tried, totals).text)
         return
     say(console, _best(shown[0], totals))
     _print_table(shown, checked, console)

@@ -15,9 +15,12 @@ from rexmit.tracing.folder import Trace
 from rexmit.tracing.groups import Group, overall
 from rexmit.tracing.points.summary import Points
 from rexmit.tracing.points.summary import summary as of_points
-from rexmit.tracing.reasons import reason
-from rexmit.tracing.sender_words import in_words
-from rexmit.tracing.troubles import Troubles, troubles
+from rexmit.tracing.sentences import handshakes
+from rexmit.tracing.sentences.reasons import reason
+from rexmit.tracing.sentences.retransmissions import verdict_of
+from rexmit.tracing.sentences.senders import in_words
+from rexmit.tracing.sentences.value import Sentence
+from rexmit.tracing.sentences.wrong import Troubles, troubles
 
 WORST: Final = 10
 
@@ -25,7 +28,9 @@ WORST: Final = 10
 @dataclass(frozen=True)
 class Totals:
     """Of all connections. `with_loss` have at least one retransmission that was not spurious;
-    `waited_s` is the time waited, summed over connections as `duration_s` is.
+    `waited_s` is the time waited, summed over connections as `duration_s` is. `segments` are
+    packets with data, `wire_segments` as many as they were on the wire, where a network card cut
+    them.
     """
 
     connections: int
@@ -33,7 +38,10 @@ class Totals:
     with_loss: int
     packets: int
     bytes: int
+    unique_bytes: int
+    bytes_retransmitted: int
     segments: int
+    wire_segments: int
     retransmissions: int
     start_s: float | None
     end_s: float | None
@@ -48,23 +56,35 @@ class Totals:
     network_duplicates: int
     capture_duplicates: int
 
+    @property
+    def sent_bytes(self) -> int:
+        """Payload that was sent: `bytes` without what the capture or the network doubled."""
+        doubled = self.network_duplicates + self.capture_duplicates > 0
+        once = self.unique_bytes + self.bytes_retransmitted
+        return min(once, self.bytes) if doubled else self.bytes
+
 
 @dataclass(frozen=True)
 class Volume:
-    """What was retransmitted: packets with data, other packets (SYN, FIN), bytes of data."""
+    """What was retransmitted: packets with data, and as many as they were on the wire; other
+    packets (SYN, FIN); bytes of data.
+    """
 
     data_packets: int
+    data_segments: int
     other_packets: int
     bytes: int
 
 
 @dataclass(frozen=True)
 class OfMechanism:
-    """Retransmissions of one mechanism. `waited_s` is the time waited for them; `median_s` and
+    """Retransmissions of one mechanism, or of two where the packets cannot tell which of them:
+    `runner_up` is the other one. `waited_s` is the time waited for them; `median_s` and
     `median_rtts` are from the original to the retransmission.
     """
 
     mechanism: str
+    runner_up: str | None
     needed: int
     spurious: int
     unknown: int
@@ -76,6 +96,12 @@ class OfMechanism:
     def retransmissions(self) -> int:
         """All of them."""
         return self.needed + self.spurious + self.unknown
+
+    @property
+    def verdict(self) -> str:
+        """The mechanism, or both."""
+        row = {"mechanism": self.mechanism, "either": True, "runner_up": self.runner_up}
+        return verdict_of(row)
 
 
 @dataclass(frozen=True)
@@ -89,7 +115,7 @@ class Worst:
     duration_s: float
     waited_s: float
     retransmissions: int
-    reason: str
+    reason: Sentence
 
 
 @dataclass(frozen=True)
@@ -126,7 +152,9 @@ class Summary:
     """Everything but what other settings would have done. `multipath` is None where there is no
     Multipath TCP, `flood` where the capture is no flood or scan. `hosts` are how many addresses
     opened connections, and to how many; `half_seen` counts connections of which one direction is in
-    the capture although there were two. `points` is None where packets were captured at one point.
+    the capture although there were two. `missing` says of how many retransmissions the packets lack
+    what for the likeliest cause; `waited_most_s` is the most that was waited, where from when on is
+    not known of some. `points` is None where packets were captured at one point.
     """
 
     captured: Captured
@@ -141,6 +169,8 @@ class Summary:
     mechanisms: tuple[OfMechanism, ...]
     senders: tuple[Sender, ...]
     worst: tuple[Worst, ...]
+    missing: tuple[tuple[str, int], ...] = ()
+    waited_most_s: float | None = None
     points: Points | None = None
 
 
@@ -159,12 +189,13 @@ def summary(trace: Trace) -> Summary:
         _mechanisms(trace),
         _senders(trace),
         _worst(trace),
+        *_unsure(trace),
         of_points(trace),
     )
 
 
 _OF_SIDES: Final = (
-    *("packets", "bytes", "segments"),
+    *("packets", "bytes", "unique_bytes", "bytes_retransmitted", "segments", "wire_segments"),
     *("capture_losses", "reordered", "network_duplicates", "capture_duplicates"),
 )
 """What the totals have of all sides together."""
@@ -213,10 +244,14 @@ def _half_seen(trace: Trace) -> int:
 def _volume(trace: Trace) -> Volume:
     data = pl.col("length_bytes") > 0
     again = pl.col("mechanism") == "mptcp-reinject"
+    rows = trace.scan("retransmissions").join(
+        _cut_at(trace), on=["connection", "direction"], how="left", maintain_order="left"
+    )
+    cut = (pl.col("length_bytes") / pl.col("cut_bytes")).ceil().fill_null(1)
     row = (
-        trace.scan("retransmissions")
-        .select(
+        rows.select(
             data.sum(),
+            cut.filter(data).sum().cast(pl.Int64).alias("segments"),
             (~data).sum().alias("others"),
             pl.col("length_bytes").filter(again).sum().alias("reinjected"),
         )
@@ -225,7 +260,26 @@ def _volume(trace: Trace) -> Volume:
     )
     # A packet may bear new bytes behind those that were sent before.
     sent_again = trace.scan("sides").select(pl.col("bytes_retransmitted").sum()).collect()
-    return Volume(row[0], row[1], int(sent_again.item()) + row[2])
+    return Volume(row[0], row[1], row[2], int(sent_again.item()) + row[3])
+
+
+def _cut_at(trace: Trace) -> pl.LazyFrame:
+    """The payload of a segment, of the sides whose packets a network card cut up: what both ends
+    offered (536 bytes without an offer: RFC 9293 §3.7.1), less their time stamps (RFC 6691 §2).
+    """
+    terms = (
+        trace.scan("sides")
+        .group_by("connection")
+        .agg(pl.col("mss_bytes").fill_null(536).min() - 12 * pl.col("timestamps").all())
+    )
+    cut = pl.col("wire_segments") > pl.col("segments")
+    return (
+        trace.scan("sides")
+        .filter(cut)
+        .select("connection", "direction")
+        .join(terms, on="connection")
+        .rename({"mss_bytes": "cut_bytes"})
+    )
 
 
 def _multipath(trace: Trace) -> Multipath | None:
@@ -254,14 +308,15 @@ def _multipath(trace: Trace) -> Multipath | None:
 
 
 def _mechanisms(trace: Trace) -> tuple[OfMechanism, ...]:
-    need = pl.col("need")
+    need, runner_up = pl.col("need"), pl.when(pl.col("either")).then("runner_up")
     rows = (
         trace.scan("retransmissions")
-        .group_by(pl.col("mechanism").fill_null("unknown"))
+        .group_by(pl.col("mechanism").fill_null("unknown"), runner_up.alias("runner_up"))
         .agg(
             (need == "needed").sum().alias("needed"),
             (need == "spurious").sum().alias("spurious"),
             (need == "unknown").sum().alias("unknown"),
+            pl.col("waited_s").sum(),
             pl.col("detection_s").median().alias("median_s"),
             pl.col("detection_rtts").median().alias("median_rtts"),
         )
@@ -274,8 +329,31 @@ def _mechanisms(trace: Trace) -> tuple[OfMechanism, ...]:
         .collect()
         .row(0, named=True)
     )
-    made = [OfMechanism(**row, waited_s=waited[row["mechanism"]]) for row in rows.to_dicts()]
-    return tuple(sorted(made, key=lambda one: (-one.waited_s, -one.retransmissions)))
+    # Where both ends wait, a moment counts once: each verdict has its part of that.
+    once_s = pl.col("mechanism").replace_strict(waited, return_dtype=pl.Float64)
+    every_s = pl.col("waited_s").sum().over("mechanism")
+    part_s = pl.when(every_s > 0).then(once_s * pl.col("waited_s") / every_s).otherwise(once_s)
+    made = [OfMechanism(**row) for row in rows.with_columns(part_s.alias("waited_s")).to_dicts()]
+    return tuple(sorted(made, key=lambda one: (-one.waited_s, -one.retransmissions, one.verdict)))
+
+
+def _unsure(trace: Trace) -> tuple[tuple[tuple[str, int], ...], float | None]:
+    """`missing` and `waited_most_s` of a summary, of a trace that has the columns."""
+    rows = trace.scan("retransmissions")
+    missing: tuple[tuple[str, int], ...] = ()
+    most_s = None
+    names = rows.collect_schema().names()
+    if "missing" in names:
+        unknown = rows.filter(pl.col("missing").is_not_null())
+        counted = unknown.group_by("missing").len().sort("len", "missing", descending=[True, False])
+        missing = tuple(counted.collect().rows())
+    if "waited_most_s" in names:
+        late_s = (pl.col("waited_most_s") - pl.col("waited_s")).sum()
+        lasted = trace.scan("connections").select(pl.col("waited_s", "duration_s").sum())
+        more_s = float(rows.select(late_s).collect().item())
+        waited_s, duration_s = lasted.collect().row(0)
+        most_s = min(waited_s + more_s, duration_s)
+    return missing, most_s
 
 
 def _senders(trace: Trace) -> tuple[Sender, ...]:
@@ -323,7 +401,7 @@ def _senders(trace: Trace) -> tuple[Sender, ...]:
 def _worst(trace: Trace) -> tuple[Worst, ...]:
     rows = (
         mechanisms.beside(
-            sides.beside(trace.numbered(), trace, "stack", "rtt_max_s", "segments"),
+            sides.beside(handshakes.settled(trace), trace, "stack"),
             trace,
             retransmissions=mechanisms.retransmissions(),
             forward_waited_s=mechanisms.total("waited_s", side="forward"),
@@ -334,13 +412,12 @@ def _worst(trace: Trace) -> tuple[Worst, ...]:
             "connection",
             "flow",
             "duration_s",
+            "end_s",
             "forward_stack",
             "backward_stack",
             "waited_s",
             "forward_waited_s",
             "retransmissions",
-            pl.max_horizontal("forward_rtt_max_s", "backward_rtt_max_s").alias("rtt_max_s"),
-            sides.both("segments").alias("segments"),
             "handshake",
         )
         .filter(pl.col("waited_s") > 0)
@@ -369,5 +446,5 @@ def _one(row: dict[str, Any], retransmissions: pl.DataFrame) -> Worst:
         duration_s=row["duration_s"],
         waited_s=row["waited_s"],
         retransmissions=row["retransmissions"],
-        reason=reason(retransmissions, segments=row["segments"], handshake=row["handshake"]),
+        reason=reason(retransmissions, handshake=row["handshake"], end_s=row["end_s"]),
     )

@@ -14,7 +14,7 @@ FR: Final = ("fast-retransmit", "sack-recovery", "fack", "early-retransmit", "ra
 WORDS: Final = {
     "rto": "retransmission timeout",
     "rto-recovery": "what followed a timeout",
-    "fast-retransmit": "three duplicate ACKs",
+    "fast-retransmit": "duplicate ACKs",
     "sack-recovery": "holes between SACK blocks",
     "fack": "forward ACK, from the highest SACK",
     "early-retransmit": "early retransmit: fewer duplicate ACKs",

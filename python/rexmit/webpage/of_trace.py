@@ -11,7 +11,7 @@ import polars as pl
 from rexmit.errors import UserError
 from rexmit.ladder.print_traced import about as facts_of
 from rexmit.ladder.print_traced import title
-from rexmit.ladder.traced import Traced, open_several, retransmission_words
+from rexmit.ladder.traced import Traced, open_several
 from rexmit.present.blocks import Recorder
 from rexmit.store.schema import declared
 from rexmit.tracing import mechanisms, sides
@@ -20,6 +20,8 @@ from rexmit.tracing.folder import Trace
 from rexmit.tracing.groups import KEYS, by
 from rexmit.tracing.print_page import print_page
 from rexmit.tracing.selection import Selection
+from rexmit.tracing.sentences.retransmissions import row as row_said
+from rexmit.tracing.sentences.retransmissions import timer_s, verdict
 from rexmit.tracing.summary import summary
 from rexmit.version import version
 from rexmit.webpage import choose, commands, of_study, packets
@@ -30,9 +32,10 @@ from rexmit.whatif.calibration import load
 _SIDE: Final = ("packets", "bytes", "rtt_median_s", "rtt_max_s", "rtt_samples", "stack")
 
 _ROWS: Final = (
-    *("number", "flow", "direction", "after_s", "time_s", "mechanism", "need", "evidence"),
+    *("number", "flow", "direction", "after_s", "time_s", "verdict", "need", "evidence"),
     *("detection_s", "detection_rtts", "timer_s", "waited_s", "recovery_s", "length_bytes"),
-    *("copy", "flight_segments", "lost_in_flight", "confidence", "runner_up", "episode_cause"),
+    *("copy", "flight_segments", "lost_in_flight", "mechanism", "confidence", "runner_up"),
+    "episode_cause",
 )
 
 _PLURALS: Final = {"host": "hosts", "port": "ports", "prefix": "prefixes"}
@@ -49,6 +52,7 @@ _OWN: Final = {
     "rtt_max_s": ("s", "largest round-trip time of either side"),
     "stack": ("", "the stack that explains the retransmissions of the side with more of them"),
     "after_s": ("s", "from the connection's first packet"),
+    "verdict": ("", "the mechanism, or both where the packets cannot tell it from runner_up"),
 }
 """Columns that no table of a trace has as they are here: unit and meaning."""
 
@@ -143,7 +147,7 @@ def _retransmissions(trace: Trace) -> pl.DataFrame:
     return (
         trace.scan("retransmissions")
         .join(of, on="connection", how="left", maintain_order="left")
-        .with_columns((pl.col("time_s") - pl.col("start_s")).alias("after_s"))
+        .with_columns((pl.col("time_s") - pl.col("start_s")).alias("after_s"), verdict())
         .select(_ROWS)
         .collect()
     )
@@ -274,11 +278,12 @@ def _packets(traced: Traced, names: list[str]) -> Packets:
     drawn = packets.Drawn(
         traced.steps,
         from_server,
-        lambda number: retransmission_words(rows[number]) if number in rows else "sent again",
+        lambda number: row_said(rows[number]).text,
         [
-            (at[number], row["timer_s"])
+            (at[number], timer)
             for number, row in rows.items()
-            if row["timer_s"] is not None and traced.steps[number].from_server == from_server
+            if (timer := timer_s(row)) is not None
+            and traced.steps[number].from_server == from_server
         ],
     )
     client, _, server = traced.row["flow"].partition(" > ")

@@ -107,7 +107,7 @@ def _row(number: int, drawn: Drawn) -> tuple[Any, ...]:
 
 
 def _words(number: int, step: Step, told: Callable[[int], str]) -> str | None:
-    parts = [told(number)] if step.mechanism else ["sent again"] if step.again else []
+    parts = [told(number)] if step.mechanism else [step.kind] if step.kind else []
     parts += ["dropped by the loss rule"] if step.dropped else ["lost"] if step.lost else []
     return "; ".join([*parts, *told_marks(step)]) or None
 

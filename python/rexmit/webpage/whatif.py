@@ -7,7 +7,7 @@ from typing import Any, Final
 from rexmit.tracing.advice import totals
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.selection import Selection
-from rexmit.tracing.setting_words import in_words
+from rexmit.tracing.sentences.settings import in_words
 from rexmit.whatif.settings import parts
 
 _NAMES: Final = {

@@ -38,6 +38,8 @@ pub(crate) struct Full {
     /// How long it was full since new data were sent last.
     pending: Duration,
     length: Duration,
+    /// The largest window that was offered.
+    largest: u32,
 }
 
 impl Full {
@@ -48,8 +50,11 @@ impl Full {
         if new {
             self.length += core::mem::take(&mut self.pending);
         }
-        // A sender does not send less than a segment into what is left (RFC 9293 §3.8.6.2.1).
-        let full = window > 0 && flight > 0 && flight + i64::from(segment) > i64::from(window);
+        self.largest = self.largest.max(window);
+        // A sender does not send into what is left where that is less than a segment, and less than half of the largest window
+        // (RFC 9293 §3.8.6.2.1).
+        let least = segment.min(self.largest / 2);
+        let full = window > 0 && flight > 0 && i64::from(window) - flight < i64::from(least);
         match self.since {
             None if full => self.since = Some(at),
             Some(since) if !full => {
@@ -100,6 +105,21 @@ mod tests {
         assert_eq!(full.length(), Duration::from_millis(30));
         // Nothing follows: what was full at the end held nobody up.
         full.note(at(60), 0, 4_000, 1_000, false);
+        assert_eq!(full.length(), Duration::from_millis(30));
+    }
+
+    #[test]
+    fn a_window_smaller_than_a_segment_is_full_when_half_of_it_is() {
+        let mut full = Full::default();
+        // 100 bytes of a window of 65,483, of which a segment takes all: the next 100 could follow at once.
+        for write in 0..3 {
+            full.note(at(write * 40), 100, 65_483, 65_495, true);
+            full.note(at(write * 40 + 30), 0, 65_483, 65_495, false);
+        }
+        assert_eq!(full.length(), Duration::ZERO);
+        full.note(at(200), 40_000, 65_483, 65_495, true);
+        full.note(at(230), 0, 65_483, 65_495, false);
+        full.note(at(230), 40_000, 65_483, 65_495, true);
         assert_eq!(full.length(), Duration::from_millis(30));
     }
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from rexmit.tracing import terms
-from rexmit.tracing.annotate.words import BEGINS, NEEDS
+from rexmit.tracing.annotate.words import BEGINS
+from rexmit.tracing.sentences.retransmissions import NEED_OF_ROW
 
 _PALE: Final = 0.72
 """How much white there is in the colour of what was not needed."""
@@ -21,7 +22,7 @@ def colorfilters() -> str:
     lines = ["# Retransmissions by mechanism, pale where spurious: rexmit trace --colorfilters"]
     for mechanism, colour in terms.COLOURS.items():
         whole = int(colour[1:], 16)
-        spurious = f'frame.comment contains "{BEGINS}{mechanism}, {NEEDS["spurious"]}"'
+        spurious = f'frame.comment contains "{BEGINS}{mechanism}, {NEED_OF_ROW["spurious"]}"'
         lines.append(_rule(f"rexmit {mechanism}, spurious", spurious, _mixed(whole)))
         every = f'frame.comment contains "{BEGINS}{mechanism}, "'
         lines.append(_rule(f"rexmit {mechanism}", every, whole))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from rexmit.tracing import terms
+from rexmit.tracing.sentences.retransmissions import NEED_OF_ROW, after, timer_s
 from rexmit.tracing.words import span
 from rexmit.wording import count
 
@@ -14,9 +15,6 @@ BEGINS: Final = "rexmit trace: "
 
 _LISTED: Final = 4
 """Frames that a comment names; of more it says how many."""
-
-NEEDS: Final = {"needed": "needed", "spurious": "spurious", "unknown": "need unclear"}
-"""Whether it was needed, in words."""
 
 EVIDENCE: Final = {
     "none": "nothing shows that an earlier copy arrived",
@@ -45,9 +43,9 @@ def retransmission(row: Mapping[str, Any], before: int | None, trigger: int | No
     that of the acknowledgement that made its sender send it, where these are known.
     """
     mechanism = row["mechanism"]
-    parts = [f"{mechanism}, {NEEDS[row['need']]}", terms.WORDS[mechanism]]
-    if row["timer_s"] is not None:
-        parts.append(f"{_TIMERS.get(mechanism, 'timer')} of {span(row['timer_s'])} ran out")
+    parts = [f"{mechanism}, {NEED_OF_ROW[row['need']]}", terms.WORDS[mechanism]]
+    if (timer := timer_s(row)) is not None:
+        parts.append(f"{_TIMERS.get(mechanism, 'timer')} of {span(timer)} ran out")
     if trigger is not None:
         likely = "" if row["position"] == "sender" else "most likely "
         parts.append(f"{likely}triggered by frame {trigger}")
@@ -58,7 +56,7 @@ def retransmission(row: Mapping[str, Any], before: int | None, trigger: int | No
         parts.append(f"its sender had waited {span(row['waited_s'])} for it")
     why = EVIDENCE[row["evidence"]]
     sure = f" ({row['need_confidence']:.2f})" if row["need"] != "unknown" else ""
-    parts.append(f"{NEEDS[row['need']]}{sure}: {why}")
+    parts.append(f"{NEED_OF_ROW[row['need']]}{sure}: {why}")
     if mechanism != "unknown":
         parts.append(f"confidence {row['confidence']:.2f}{_other(row)}")
     return _clean(f"{BEGINS}{'; '.join(part for part in parts if part)}")
@@ -67,12 +65,12 @@ def retransmission(row: Mapping[str, Any], before: int | None, trigger: int | No
 def _copy(row: Mapping[str, Any], before: int | None) -> str:
     if row["first_subflow"] is not None:
         return f"first on subflow {row['first_subflow']}, {row['first_flow']}"
-    after = "" if row["detection_s"] is None else f"{span(row['detection_s'])} after"
+    earlier = after(row, span)
     nth = f"copy {row['copy'] + 1}" if row["copy"] > 1 else ""
     if before is None:
         said = "the copy before it is not in the capture"
     else:
-        said = f"{after} frame {before}" if after else f"before it: frame {before}"
+        said = f"{earlier} frame {before}" if earlier else f"before it: frame {before}"
     return ", ".join(part for part in (nth, said) if part)
 
 
@@ -98,7 +96,7 @@ def trigger(made: Sequence[tuple[int, str, str]], *, sure: bool) -> str:
 
 
 def _frames(of: Sequence[tuple[int, str, str]]) -> str:
-    told = [f"{n} ({mechanism}, {NEEDS[need]})" for n, mechanism, need in of[:_LISTED]]
+    told = [f"{n} ({mechanism}, {NEED_OF_ROW[need]})" for n, mechanism, need in of[:_LISTED]]
     more = f" and {len(of) - _LISTED:,} more" if len(of) > _LISTED else ""
     return f"frame{'s' if len(of) > 1 else ''} {', '.join(told)}{more}"
 

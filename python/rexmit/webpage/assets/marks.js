@@ -22,9 +22,9 @@ export function learn(mechanisms) {
   known = mechanisms;
 }
 
-/** The mechanism that a word is of; of `tlp|rto` the first. */
+/** The mechanism that a word is of; of `tlp or rto` the first. */
 export function first(word) {
-  return word.split("|")[0];
+  return word.split(" or ")[0];
 }
 
 /** Its colour in this theme. */
@@ -36,7 +36,7 @@ export function colourOf(word) {
 
 /** In words, with the word of the tables. */
 export function wordsOf(word) {
-  const parts = word.split("|").map((name) => (known[name] || { words: name }).words);
+  const parts = word.split(" or ").map((name) => (known[name] || { words: name }).words);
   return `${parts.join(", or ")} (${word})`;
 }
 

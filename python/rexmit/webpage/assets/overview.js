@@ -56,9 +56,9 @@ function grid(block, part, base) {
   );
   // Of a mechanism, its retransmissions.
   function cell(text, place) {
-    const word = place === 0 && part.kind === "trace" ? /\(([a-z|-]+)\)$/.exec(text) : null;
+    const word = place === 0 && part.kind === "trace" ? /\((([a-z-]+)( or [a-z-]+)?)\)$/.exec(text) : null;
     const known = word && part.tables.some((table) => table.name === "retransmissions");
-    const address = known && write({ ...base, table: "retransmissions", filter: `mechanism=${word[1]}` });
+    const address = known && write({ ...base, table: "retransmissions", filter: `mechanism=${word[2]}${word[3] ? ` "${word[1]}"` : ""}` });
     return h("td", { class: align(place) }, known ? h("a", { href: address }, text) : text);
   }
   return h("div", { class: "wide" }, h("table", { class: "printed" }, h("thead", {}, head), h("tbody", {}, rows)));

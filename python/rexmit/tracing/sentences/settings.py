@@ -1,10 +1,22 @@
-"""The settings of a what-if in words: what each part changes, and what is usual instead."""
+"""The settings of a what-if in words: what each part changes, what is usual instead, and that none
+would have helped.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
+from rexmit.tracing.advice import Advice
+from rexmit.tracing.sentences.value import Sentence
 from rexmit.tracing.words import listed
+
+if TYPE_CHECKING:
+    from rexmit.tracing.summary import Totals
+
+NOTICED: Final = 0.1
+"""A setting helps where it makes more connections shorter by this share than longer, the measure of
+the tables' `shorter` and `longer`, or as many and saves this share of all that was waited."""
 
 _WHOLE: Final = {
     "tlp": "tail loss probes (RFC 8985), the last packet again after 2 round trips without an ACK",
@@ -19,6 +31,32 @@ _WHOLE: Final = {
     "at least 100 ms; fast retransmit after 1 to 3 duplicate ACKs",
     "d=smart": "fast retransmit after 1 to 3 duplicate ACKs, fewer with less in flight",
 }
+
+
+def helps(one: Advice, totals: Totals) -> bool:
+    """Whether it would have made a difference that somebody notices."""
+    return one.shorter > one.longer or (
+        one.shorter == one.longer and one.saved_s >= NOTICED * totals.waited_s > 0
+    )
+
+
+def none_helps(settings: Sequence[Advice], tried: int, totals: Totals) -> Sentence:
+    """Where none of the `settings` helps, those that save most of all that were tried."""
+    text = (
+        "more connections shorter by a tenth than longer, or as many and saved a tenth of the time "
+        "waited"
+    )
+    text = (
+        f"nothing: the other setting tried would not have made {text}"
+        if tried == 1
+        else f"nothing: of the {tried:,} other settings tried none of those that save most would "
+        f"have made {text}"
+    )
+
+    def condition(_: object) -> bool:
+        return not any(helps(one, totals) for one in settings)
+
+    return Sentence(text, "connections", condition)
 
 
 def in_words(setting: str) -> str:

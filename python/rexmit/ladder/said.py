@@ -1,0 +1,99 @@
+"""What one side of a connection has said so far, and what a packet of it is beside that."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Final
+
+from rexmit.ladder.packets import Packet
+
+RECORDED: Final = "recorded again"
+"""Of a packet that the capture has more than once."""
+
+_AT_ONCE_NS: Final = 500_000
+"""No sender repeats itself so soon: what comes again within this time was doubled on its way."""
+
+_LATELY: Final = 64
+"""Packets among which the first of two doubles is looked for."""
+
+
+@dataclass
+class Said:
+    """What one side has said so far; sequence and acknowledgement numbers relative.
+    `recorded_again`: the capture has packets more than once.
+    """
+
+    recorded_again: bool = False
+    sent_to: int = 0  #: one past the highest sequence number used
+    ack: int | None = None
+    window: int | None = None
+    duplicates: int = 0
+    spans: list[tuple[int, int]] = field(default_factory=list)  #: of numbers that were used
+    lately: deque[tuple[Packet, str | None]] = field(default_factory=lambda: deque(maxlen=_LATELY))
+
+    def kind(self, packet: Packet, seq: int, *, closed: bool) -> str | None:
+        """What a packet is that says nothing new though its numbers may look so, None for others;
+        `closed`: its peer's window is.
+        """
+        alike = [(one, kind) for one, kind in self.lately if one.key == packet.key]
+        soon = any(packet.time_ns - one.time_ns < _AT_ONCE_NS for one, _ in alike)
+        if soon and self.recorded_again:
+            kind: str | None = RECORDED
+        else:
+            copied = any(kind is None for _, kind in alike)
+            kind = self._kind(packet, seq, closed=closed, copied=copied, soon=soon)
+        self.lately.append((packet, kind))
+        return kind
+
+    def _kind(
+        self, packet: Packet, seq: int, *, closed: bool, copied: bool, soon: bool
+    ) -> str | None:
+        used = packet.payload_bytes + len(packet.flags & {"SYN", "FIN"})
+        if not used and (packet.flags != frozenset({"ACK"}) or not self.spans):
+            return None
+        last = packet.payload_bytes <= 1 and used == packet.payload_bytes
+        if last and seq == self.sent_to - 1 and (closed or not (used and copied)):
+            return "window probe" if closed else "keep-alive"
+        if not used:
+            return None
+        shown = self._shown(seq, seq + used)
+        self._show(seq, seq + used)
+        if seq >= self.sent_to:
+            return None
+        if not shown:
+            return "out of order"
+        return "came twice" if soon else "seen before"
+
+    def _shown(self, start: int, end: int) -> bool:
+        return any(start < there and here < end for here, there in self.spans)
+
+    def _show(self, start: int, end: int) -> None:
+        joined = [one for one in self.spans if one[0] <= end and start <= one[1]]
+        apart = [one for one in self.spans if one not in joined]
+        low = min([start, *(one[0] for one in joined)])
+        self.spans = [*apart, (low, max([end, *(one[1] for one in joined)]))]
+
+    def carries_again(self, packet: Packet, seq: int) -> bool:
+        """Whether sequence numbers are used that were used before (SYN and FIN use one each)."""
+        used = packet.payload_bytes + len(packet.flags & {"SYN", "FIN"})
+        again = used > 0 and seq < self.sent_to
+        if used:
+            self.sent_to = max(self.sent_to, seq + used)
+        return again
+
+    def count_duplicate(self, packet: Packet, ack: int | None) -> tuple[int, bool]:
+        """(duplicates in a row, window update): bare, with the highest acknowledgement so far, and
+        the same window (RFC 5681 section 2); with SACK blocks whatever the window (RFC 6675).
+        """
+        bare = packet.payload_bytes == 0 and packet.flags == frozenset({"ACK"})
+        same = bare and ack is not None and ack == self.ack
+        update = same and not packet.sack and packet.window != self.window
+        if same and not update:
+            self.duplicates += 1
+        elif ack is not None and (self.ack is None or ack > self.ack):
+            self.duplicates = 0
+        if ack is not None:
+            self.ack = max(ack, self.ack or 0)
+            self.window = packet.window
+        return (self.duplicates if same and not update else 0), update

@@ -1,0 +1,97 @@
+"""What was captured of TCP: connections, data, round trips, throughput, subflows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from rexmit.tracing.groups import Group
+from rexmit.tracing.sentences.value import Sentence, connections
+from rexmit.tracing.words import rate, size, span
+from rexmit.wording import count
+
+if TYPE_CHECKING:
+    from rexmit.tracing.summary import Multipath, Summary, Totals
+
+
+def said(made: Summary) -> list[Sentence]:
+    """Sentences with labels; nothing where there is no connection."""
+    totals = made.totals
+    told = []
+    if totals.connections:
+        told = [_hosts(totals, *made.hosts), _data(totals), *_speed(made.overall)]
+    return told + ([_multipath(made.multipath)] if made.multipath is not None else [])
+
+
+def _sums(wanted: Mapping[str, float]) -> Callable[[pl.DataFrame], bool]:
+    return lambda rows: all(
+        abs(float(rows[name].sum()) - value) <= 1e-6 * max(value, 1)
+        for name, value in wanted.items()
+    )
+
+
+def _hosts(totals: Totals, clients: int, servers: int) -> Sentence:
+    hosts = f"of {count(clients, 'client')} to {count(servers, 'server')}"
+    lasted = "it lasted" if totals.connections == 1 else "together they lasted"
+    text = f"{totals.connections:,}, {hosts}; {lasted} {span(totals.duration_s)}"
+    same = _sums({"duration_s": totals.duration_s})
+
+    def condition(rows: pl.DataFrame) -> bool:
+        return rows.height == totals.connections and same(rows)
+
+    return Sentence(text, "connections", condition, label="connections")
+
+
+def _data(totals: Totals) -> Sentence:
+    text = f"{size(totals.bytes)} in {count(totals.segments, 'packet')}"
+    if totals.sent_bytes < totals.bytes:
+        text = f"{size(totals.sent_bytes)}; with copies, {text}"
+    names = ("bytes", "unique_bytes", "bytes_retransmitted", "segments")
+    wanted = {name: getattr(totals, name) for name in names}
+    return Sentence(text if totals.segments else "none", "sides", _sums(wanted), label="data")
+
+
+def _speed(every: Group) -> list[Sentence]:
+    """Round trips and throughput of all connections together."""
+    told = []
+    if every.rtt_median_s is not None and every.rtt_p95_s is not None:
+        text = f"median {span(every.rtt_median_s)}, 95th percentile {span(every.rtt_p95_s)}"
+        if not every.rtt_p95_s:
+            text = "shorter than the step of the capture's clock"
+        sampled = pl.col("rtt_samples") > 0
+        told.append(Sentence(text, "sides", _some, sampled, "round trip"))
+    median, most = every.throughput_median_bps, every.throughput_p95_bps
+    if median is not None and most is not None:
+        number = every.throughput_connections
+        of = connections(number, every.connections)
+        text = f"of {of}: median {rate(median)}, 95th percentile {rate(most)}"
+        if number == 1:
+            text = rate(median) if every.connections == 1 else f"{rate(median)}, of {of}"
+        sent = pl.col("data_s") > 0
+        told.append(Sentence(text, "sides", _some, sent, "throughput"))
+    return told
+
+
+def _some(rows: pl.DataFrame) -> bool:
+    return rows.height > 0
+
+
+def _multipath(made: Multipath) -> Sentence:
+    several = f", {made.joined:,} with more than one" if made.joined else ""
+    told = f"{count(made.connections, 'connection')} of {count(made.subflows, 'subflow')}{several}"
+    again = "nothing sent again on another subflow"
+    if made.reinjections:
+        again = (
+            f"{count(made.reinjections, 'packet')} sent again on another subflow "
+            f"({size(made.reinjected_bytes)}), {made.spurious:,} of them spurious"
+        )
+
+    def condition(rows: pl.DataFrame) -> bool:
+        return rows.height == made.reinjections and (rows["need"] == "spurious").sum() == (
+            made.spurious
+        )
+
+    mine = pl.col("mechanism") == "mptcp-reinject"
+    return Sentence(f"{told}; {again}", "retransmissions", condition, mine, "Multipath TCP")
