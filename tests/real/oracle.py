@@ -87,10 +87,10 @@ def _account(packet: Packet, flows: dict[tuple[str, int, str, int], _Flow]) -> S
     if _is_double(packet, flow):
         return Seen(packet, "double")
     flow.lately.append(packet)
-    flow.window = packet.window
     if packet.flags & RST:
         flow.closed = True
         return Seen(packet, "other")
+    flow.window = packet.window
     start = flow.place(packet.seq)
     if packet.flags & SYN:
         again = ("syn", start) in flow.marks

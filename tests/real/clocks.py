@@ -1,0 +1,62 @@
+"""Times of a sender between two of its packets.
+
+Beside the sender they are the capture's. Elsewhere the sender's own stamps give them (RFC 7323 §4),
+to a tick on either side, where the length of a tick shows in its packets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tests.real.history import Sent, View
+
+TICKS_NS = (1_000, 1_000_000, 2_000_000, 4_000_000, 10_000_000, 100_000_000, 500_000_000)
+"""Ticks of stamps that stacks have: a microsecond to half a second."""
+
+APART = 0.1
+"""By which share a measured tick may differ from a known one."""
+
+LEAST_TICKS = 20
+"""Ticks that the packets of a host must span to show how long one is."""
+
+Bounds = tuple[float, float]
+"""At least, at most; in nanoseconds."""
+
+
+def ticks(views: Iterable[View]) -> dict[str, int]:
+    """The length of a tick of each host that shows it, by address."""
+    longest: dict[str, tuple[int, int]] = {}
+    for view in views:
+        stamped = [one for one in view.sent if one.options.stamp is not None]
+        if len(stamped) < 2:
+            continue
+        count = between(stamped[0], stamped[-1])
+        span = stamped[-1].packet.time_ns - stamped[0].packet.time_ns
+        host = view.flow[0]
+        if count >= LEAST_TICKS and span > longest.get(host, (0, 0))[1]:
+            longest[host] = count, span
+    found = {}
+    for host, (count, span) in longest.items():
+        near = min(TICKS_NS, key=lambda tick: abs(span / count / tick - 1))
+        if abs(span / count / near - 1) <= APART:
+            found[host] = near
+    return found
+
+
+def between(before: Sent, after: Sent) -> int:
+    """Ticks from one packet to another."""
+    stamps = before.options.stamp, after.options.stamp
+    assert stamps[0] is not None
+    assert stamps[1] is not None
+    return (stamps[1] - stamps[0] + (1 << 31)) % (1 << 32) - (1 << 31)
+
+
+def wait(view: View, before: Sent, after: Sent, tick: int | None) -> Bounds | None:
+    """How long the sender waited from one packet to the other; None: the packets do not tell."""
+    if view.beside:
+        time = float(after.packet.time_ns - before.packet.time_ns)
+        return time, time
+    if tick is None or before.options.stamp is None or after.options.stamp is None:
+        return None
+    count = between(before, after)
+    return max(0.0, (count - 1.0) * tick), (count + 1.0) * tick

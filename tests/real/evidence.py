@@ -1,0 +1,312 @@
+"""Whether what a row says of its mechanism is possible, by the packets alone.
+
+A rule gives a reason where the packets exclude the mechanism. Where the monitor stands away from
+the sender, a rule counts what the sender may have heard, and judges no time that is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from tests.real.clocks import Bounds, wait
+from tests.real.history import Heard, Sent, Span, View
+
+THRESHOLD = 3
+"""Duplicate ACKs of RFC 5681 §3.2."""
+
+LEAST_PROBE_NS = 1_000_000
+LEAST_TIMEOUT_NS = 200_000_000
+MOST_TIMEOUT_NS = 126_000_000_000
+"""TCP_RTO_MAX of Linux is 120 s; a tick and rounding more."""
+
+AT_ONCE_NS = 5_000_000
+"""What an acknowledgement triggers leaves within this time, and within the way there and back."""
+
+Reason = str | None
+"""Why a row is impossible; None: it is possible, or not judged."""
+
+
+@dataclass
+class Case:
+    """A packet of a row, with what its sender had sent and heard before."""
+
+    view: View
+    at: Sent
+    tick: int | None = None
+    probes: frozenset[int] = field(default_factory=frozenset)
+    """Places in the file of packets whose rows say `tlp`."""
+
+    @cached_property
+    def last(self) -> Sent | None:
+        """The last transmission of its first byte; None where the capture does not show one."""
+        return next((one for one in self.before() if one.start <= self.at.start < one.end), None)
+
+    @cached_property
+    def since(self) -> Sent | None:
+        """The packet after which its first byte was sent: `last`, else the first that came nearest
+        to the byte from below; None where the capture shows none below."""
+        if self.last:
+            return self.last
+        below = [one for one in self.before() if one.end <= self.at.start]
+        nearest = max((one.end for one in below), default=None)
+        return next((one for one in reversed(below) if one.end == nearest), None)
+
+    def before(self) -> Iterator[Sent]:
+        """What its sender sent before, the latest first."""
+        sent = self.view.sent
+        for at in range(self._place(sent) - 1, -1, -1):
+            yield sent[at]
+
+    def heard(self, since: Sent | None) -> Iterator[Heard]:
+        """What its sender may have heard after a packet and before this one, the latest first."""
+        heard = self.view.heard
+        for at in range(self._place(heard) - 1, -1, -1):
+            one = heard[at]
+            early = since.packet.time_ns - one.packet.time_ns if since else 0
+            if since and one.index < since.index and early > self.view.slack:
+                return
+            yield one
+
+    def _place(self, items: list[Sent] | list[Heard]) -> int:
+        low, high = 0, len(items)
+        while low < high:
+            middle = (low + high) // 2
+            if items[middle].index < self.at.index:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    @cached_property
+    def waited(self) -> Bounds | None:
+        """How long its sender waited since it sent the first byte last."""
+        return wait(self.view, self.since, self.at, self.tick) if self.since else None
+
+    @cached_property
+    def quiet(self) -> Bounds | None:
+        """`waited`, where its sender neither sent nor heard anything meanwhile."""
+        last = self.last
+        if last is None or next(iter(self.before())) is not last:
+            return None
+        return None if any(True for _ in self.heard(last)) else self.waited
+
+    @cached_property
+    def signals(self) -> int:
+        """Duplicate ACKs, or segments reported by SACK, that point to a hole at its first byte,
+        since the byte was sent last."""
+        return sum(self._points(one) for one in self.heard(self.since))
+
+    def _points(self, heard: Heard) -> int:
+        if heard.ack >= self.at.end:
+            return 0
+        above = [span for span in heard.fresh if span[1] > self.at.start]
+        segments = sum(max(1, round((high - low) / self.view.mss)) for low, high in above)
+        at_hole = self.at.start <= heard.ack < self.at.end
+        return max(segments, int(heard.duplicate and at_hole))
+
+    @cached_property
+    def above(self) -> int | None:
+        """The end of the highest SACK block above its first byte that its sender may have heard."""
+        highest = None
+        for one in self.heard(self._original):
+            ends = [self.view.place(high) for _, high in one.options.blocks]
+            ends = [end for end in ends if end > max(self.at.start, one.ack)]
+            highest = max([*ends, *([highest] if highest is not None else [])], default=None)
+        return highest
+
+    @cached_property
+    def _original(self) -> Sent | None:
+        """Its first transmission, as far as the capture goes."""
+        shown = [one for one in self.before() if one.start <= self.at.start < one.end]
+        return shown[-1] if shown else self.since
+
+    def earlier(self) -> Iterator[Case]:
+        """Retransmissions before it in the same episode, the latest first: what had been sent by
+        then is not all acknowledged."""
+        for one in self.before():
+            if one.top <= max(self.at.una, self.at.start):
+                return
+            if one.again:
+                yield Case(self.view, one, self.tick, self.probes)
+
+    @cached_property
+    def out(self) -> int:
+        """Segments out, at least."""
+        low = self.at.una
+        spans = sorted({(max(one.start, low), one.end) for one in self.before() if one.end > low})
+        least, at = 0, low
+        for start, end in spans:
+            if end > at:
+                least += end - max(start, at)
+                at = end
+        return -(-least // self.view.mss)
+
+
+def fast_retransmit(case: Case) -> Reason:
+    """Duplicate ACKs or SACKed segments since the last transmission (RFC 5681 §3.2), or a partial
+    ACK in a recovery that had them (RFC 6582 §3.2)."""
+    if case.signals:
+        return None
+    for one in case.earlier():
+        if one.at.start <= case.at.start and one.at.top >= case.at.end and one.signals:
+            return None if _acknowledged(case, one) else "no ACK since the recovery began"
+    return "no duplicate ACK"
+
+
+def _acknowledged(case: Case, one: Case) -> bool:
+    return any(heard.ack > one.at.una for heard in case.heard(one.at))
+
+
+def sack_recovery(case: Case) -> Reason:
+    """A SACK block above the hole, or the rescue retransmission, once (RFC 6675 §4, NextSeg 4)."""
+    if case.view.sack is False:
+        return "SACK was not agreed on"
+    if case.above is not None:
+        return None
+    if case.at.end < case.at.top:
+        return "no SACK block above the hole"
+    begun = [one for one in case.earlier() if one.above is not None]
+    if not begun:
+        return "no SACK block above the hole"
+    rescues = [one for one in begun if one.at.end >= one.at.top]
+    return "a second rescue in one recovery" if rescues else None
+
+
+def fack(case: Case) -> Reason:
+    """The highest SACK block ends more than the threshold above the hole."""
+    if case.view.sack is False:
+        return "SACK was not agreed on"
+    if case.above is None:
+        return "no SACK block above the hole"
+    if case.above - case.at.start <= case.view.mss:
+        return "the highest SACK block ends within a segment of the hole"
+    return None
+
+
+def rack(case: Case) -> Reason:
+    """Something that was sent later than the byte's last transmission was delivered (RFC 8985)."""
+    if case.view.sack is False:
+        return "SACK was not agreed on"
+    since = case.since
+    later = [one for one in case.before() if since is None or _later(case, one, since)]
+    for heard in case.heard(since):
+        spans: list[Span] = [
+            *heard.fresh,
+            *([(heard.una, heard.ack)] if heard.ack > heard.una else []),
+        ]
+        for low, high in spans:
+            if any(one.index < heard.index and one.start < high and low < one.end for one in later):
+                return None
+    return "nothing sent later had been delivered"
+
+
+def _later(case: Case, one: Sent, since: Sent) -> bool:
+    if one.index > since.index:
+        return True
+    stamps = one.options.stamp, since.options.stamp
+    if case.view.beside or stamps[0] is None or stamps[1] is None:
+        return False
+    return 0 < (stamps[0] - stamps[1]) % (1 << 32) < 1 << 31
+
+
+def early_retransmit(case: Case) -> Reason:
+    """Fewer than four segments out, and a duplicate ACK (RFC 5827 §3)."""
+    if not case.signals:
+        return "no duplicate ACK"
+    if case.out > THRESHOLD:
+        return "four segments or more out"
+    return None
+
+
+def tlp(case: Case) -> Reason:
+    """The last segment sent, alone, after at least a probe's least wait (RFC 8985 §7)."""
+    if case.view.sack is False:
+        return "SACK was not agreed on"
+    if case.at.end < case.at.top:
+        return "not the last byte sent"
+    before = next(iter(case.before()), None)
+    if before is None:
+        return None
+    for one in case.before():
+        if one.index in case.probes:
+            if not any(heard.ack > heard.una or heard.fresh for heard in case.heard(one)):
+                return "a second probe without an ACK between"
+            break
+    waited = wait(case.view, before, case.at, case.tick)
+    if waited and waited[1] < LEAST_PROBE_NS:
+        return "sooner than 1 ms after the last transmission"
+    head = case.view.sent[0]
+    least = case.at.least
+    if waited and least and waited[1] < least and not _timer_near(case, head):
+        return "sooner than a round trip after the last transmission"
+    return None
+
+
+def _timer_near(case: Case, head: Sent) -> bool:
+    """What was left of the timeout may be less than a round trip: the oldest segment that is out
+    was sent a least timeout ago."""
+    oldest = head
+    for one in case.before():
+        if one.start <= case.at.una < one.end:
+            oldest = one
+            break
+    return case.at.packet.time_ns - oldest.packet.time_ns >= LEAST_TIMEOUT_NS
+
+
+def rto(case: Case) -> Reason:
+    """A round trip since the last transmission (RFC 6298 §2), and no ACK that reached the threshold
+    of fast retransmit."""
+    if case.waited:
+        if case.at.least and case.waited[1] < case.at.least:
+            return "sooner than a round trip after the last transmission"
+        if case.last and case.waited[0] > MOST_TIMEOUT_NS:
+            return "later than any timeout"
+    if _threshold_at_once(case):
+        return "three duplicate ACKs just before it"
+    return None
+
+
+def _threshold_at_once(case: Case) -> bool:
+    """It left right with the ACK that reached the threshold, and nothing kept fast retransmit from
+    it: no retransmission before it in the episode."""
+    if not case.last or case.last.again or case.signals < THRESHOLD:
+        return False
+    if any(True for _ in case.earlier()):
+        return False
+    soon = AT_ONCE_NS + 2 * (case.view.near or 0)
+    count = 0
+    for heard in reversed(list(case.heard(case.last))):
+        count += case._points(heard)
+        if count >= THRESHOLD:
+            return case.at.packet.time_ns - heard.packet.time_ns < soon
+    return False
+
+
+def rto_recovery(case: Case) -> Reason:
+    """An earlier timeout of this sender in the episode, and a byte below what was sent then."""
+    for one in case.earlier():
+        if rto(one) is None:
+            return None
+    return "no timeout before it"
+
+
+RULES = {
+    "fast-retransmit": fast_retransmit,
+    "sack-recovery": sack_recovery,
+    "fack": fack,
+    "rack": rack,
+    "early-retransmit": early_retransmit,
+    "tlp": tlp,
+    "rto": rto,
+    "rto-recovery": rto_recovery,
+}
+"""`mptcp-reinject` and `unknown` are not judged."""
+
+
+def low_timeout(case: Case) -> float | None:
+    """The wait of a row whose timeout was shorter than 200 ms, in nanoseconds."""
+    if case.waited and case.last and case.waited[1] < LEAST_TIMEOUT_NS:
+        return case.waited[1]
+    return None
