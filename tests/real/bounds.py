@@ -13,6 +13,8 @@ UNSEEN_S = 126.0
 TICK_S = 0.01
 """How much later than it is due a timer fires: a tick at 100 Hz."""
 
+LEAST_TIMER_S = 0.001
+
 SHARE = 0.1
 
 NO_EVIDENCE = "needed without evidence"
@@ -39,6 +41,8 @@ def _times(row: dict[str, Any], *, seen: bool, quiet: Bounds | None) -> Iterator
         yield "an original that nobody saw, longer ago than any timer"
     if timer is None:
         return
+    if timer < LEAST_TIMER_S:
+        yield "timer_s is shorter than any timer"
     if detection is not None and timer > detection * (1 + SHARE) + TICK_S:
         yield "timer_s is longer than detection_s"
     least = min(quiet[0], quiet[0] if detection is None else detection * 1e9) if quiet else None

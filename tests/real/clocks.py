@@ -30,7 +30,7 @@ def ticks(views: Iterable[View]) -> dict[str, int]:
         stamped = [one for one in view.sent if one.options.stamp is not None]
         if len(stamped) < 2:
             continue
-        count = between(stamped[0], stamped[-1])
+        count = between(stamped[0], stamped[-1]) or 0
         span = stamped[-1].packet.time_ns - stamped[0].packet.time_ns
         host = view.flow[0]
         if count >= LEAST_TICKS and span > longest.get(host, (0, 0))[1]:
@@ -43,11 +43,11 @@ def ticks(views: Iterable[View]) -> dict[str, int]:
     return found
 
 
-def between(before: Sent, after: Sent) -> int:
-    """Ticks from one packet to another."""
+def between(before: Sent, after: Sent) -> int | None:
+    """Ticks from one packet to another; None without stamps."""
     stamps = before.options.stamp, after.options.stamp
-    assert stamps[0] is not None
-    assert stamps[1] is not None
+    if stamps[0] is None or stamps[1] is None:
+        return None
     return (stamps[1] - stamps[0] + (1 << 31)) % (1 << 32) - (1 << 31)
 
 
@@ -56,7 +56,7 @@ def wait(view: View, before: Sent, after: Sent, tick: int | None) -> Bounds | No
     if view.beside:
         time = float(after.packet.time_ns - before.packet.time_ns)
         return time, time
-    if tick is None or before.options.stamp is None or after.options.stamp is None:
-        return None
     count = between(before, after)
+    if tick is None or count is None:
+        return None
     return max(0.0, (count - 1.0) * tick), (count + 1.0) * tick

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from tests.real.clocks import Bounds, wait
+from tests.real.clocks import Bounds, between, wait
 from tests.real.history import Heard, Sent, Span, View
 
 THRESHOLD = 3
@@ -83,6 +83,13 @@ class Case:
     def waited(self) -> Bounds | None:
         """How long its sender waited since it sent the first byte last."""
         return wait(self.view, self.since, self.at, self.tick) if self.since else None
+
+    @property
+    def shown(self) -> int:
+        """How long its first byte had been out, at least, where its first copy was not seen: since
+        the first packet beyond it; in nanoseconds."""
+        beyond = [one for one in self.before() if one.end > self.at.start]
+        return self.at.packet.time_ns - beyond[-1].packet.time_ns if beyond else 0
 
     @cached_property
     def quiet(self) -> Bounds | None:
@@ -190,25 +197,34 @@ def rack(case: Case) -> Reason:
     if case.view.sack is False:
         return "SACK was not agreed on"
     since = case.since
-    later = [one for one in case.before() if since is None or _later(case, one, since)]
+    later = [(one.index, one.start, one.end) for one in _later(case, since)]
+    if case.last:
+        # A packet that the sender's network card cut up: its segments left in their order.
+        later.append((case.last.index, case.at.start + 1, case.last.end))
     for heard in case.heard(since):
-        spans: list[Span] = [
-            *heard.fresh,
-            *([(heard.una, heard.ack)] if heard.ack > heard.una else []),
-        ]
+        spans: list[Span] = [*heard.fresh, *([heard.first] if heard.first else [])]
+        if heard.ack > heard.una:
+            spans.append((heard.una, heard.ack))
         for low, high in spans:
-            if any(one.index < heard.index and one.start < high and low < one.end for one in later):
+            if any(at < heard.index and start < high and low < end for at, start, end in later):
                 return None
     return "nothing sent later had been delivered"
 
 
-def _later(case: Case, one: Sent, since: Sent) -> bool:
-    if one.index > since.index:
-        return True
-    stamps = one.options.stamp, since.options.stamp
-    if case.view.beside or stamps[0] is None or stamps[1] is None:
-        return False
-    return 0 < (stamps[0] - stamps[1]) % (1 << 32) < 1 << 31
+def _later(case: Case, since: Sent | None) -> Iterator[Sent]:
+    """What its sender sent after a packet. Packets may overtake each other on the way to a monitor
+    that is not beside the sender: stamps tell."""
+    for one in case.before():
+        if since is None or one.index > since.index:
+            yield one
+        elif case.view.beside or not _near(case.view, one, since):
+            return
+        elif (ticks := between(since, one)) and ticks > 0:
+            yield one
+
+
+def _near(view: View, one: Sent, since: Sent) -> bool:
+    return since.packet.time_ns - one.packet.time_ns <= view.slack
 
 
 def early_retransmit(case: Case) -> Reason:
@@ -263,18 +279,17 @@ def rto(case: Case) -> Reason:
             return "sooner than a round trip after the last transmission"
         if case.last and case.waited[0] > MOST_TIMEOUT_NS:
             return "later than any timeout"
-    if _threshold_at_once(case):
-        return "three duplicate ACKs just before it"
+    if case.signals >= THRESHOLD and not any(True for _ in case.earlier()):
+        if case.last is None and case.shown < AT_ONCE_NS:
+            return "three duplicate ACKs before it, and no wait is seen"
+        if case.last and not case.last.again and _threshold_at_once(case):
+            return "three duplicate ACKs just before it"
     return None
 
 
 def _threshold_at_once(case: Case) -> bool:
-    """It left right with the ACK that reached the threshold, and nothing kept fast retransmit from
-    it: no retransmission before it in the episode."""
-    if not case.last or case.last.again or case.signals < THRESHOLD:
-        return False
-    if any(True for _ in case.earlier()):
-        return False
+    """It left right with the ACK that reached the threshold: nothing kept fast retransmit from it,
+    as there was no retransmission before it in the episode."""
     soon = AT_ONCE_NS + 2 * (case.view.near or 0)
     count = 0
     for heard in reversed(list(case.heard(case.last))):

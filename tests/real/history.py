@@ -49,7 +49,8 @@ class Sent:
 @dataclass(frozen=True, slots=True)
 class Heard:
     """A packet of the peer. `una` is the highest acknowledgement before it, `fresh` what its SACK
-    blocks say for the first time, `duplicate` whether it is a duplicate ACK of RFC 5681 §2."""
+    blocks say for the first time, `first` its first block, which is of the segment that arrived last
+    (RFC 2018 §4, RFC 2883), `duplicate` whether it is a duplicate ACK of RFC 5681 §2."""
 
     index: int
     packet: Packet
@@ -57,6 +58,7 @@ class Heard:
     ack: int
     una: int
     fresh: tuple[Span, ...]
+    first: Span | None
     duplicate: bool
 
 
@@ -230,7 +232,9 @@ def _acknowledge(view: View, index: int, packet: Packet, options: Options) -> No
     bare = not packet.length and not packet.flags & (SYN | FIN)
     same = view.una is not None and ack == una and view.top > ack
     duplicate = same and bare and (packet.window == view.window or bool(fresh))
-    view.heard.append(Heard(index, packet, options, ack, una, tuple(fresh), duplicate))
+    numbers = [view.place(number) for number in options.blocks[0]] if options.blocks else []
+    first = (numbers[0], numbers[1]) if numbers else None
+    view.heard.append(Heard(index, packet, options, ack, una, tuple(fresh), first, duplicate))
     view.window = packet.window
     if view.una is None or ack > view.una:
         view.una = ack
