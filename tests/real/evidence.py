@@ -6,6 +6,7 @@ the sender, a rule counts what the sender may have heard, and judges no time tha
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -45,13 +46,17 @@ class Case:
 
     @cached_property
     def since(self) -> Sent | None:
-        """The packet after which its first byte was sent: `last`, else the first that came nearest
-        to the byte from below; None where the capture shows none below."""
+        """The packet after which its first byte was sent: `last`, else the one that came nearest
+        from below before anything beyond was sent; None where the capture shows none."""
         if self.last:
             return self.last
-        below = [one for one in self.before() if one.end <= self.at.start]
-        nearest = max((one.end for one in below), default=None)
-        return next((one for one in reversed(below) if one.end == nearest), None)
+        nearest = None
+        for one in reversed(list(self.before())):
+            if one.end > self.at.start:
+                return nearest
+            if nearest is None or one.end > nearest.end:
+                nearest = one
+        return nearest
 
     def before(self) -> Iterator[Sent]:
         """What its sender sent before, the latest first."""
@@ -78,6 +83,15 @@ class Case:
             else:
                 high = middle
         return low
+
+    @cached_property
+    def una(self) -> int:
+        """The highest acknowledgement that its sender must have heard."""
+        if self.view.beside:
+            return self.at.una
+        latest = self.at.packet.time_ns - self.view.slack
+        heard = (one for one in self.heard(None) if one.packet.time_ns <= latest)
+        return max((max(one.ack, one.una) for one in itertools.islice(heard, 1)), default=0)
 
     @cached_property
     def waited(self) -> Bounds | None:
@@ -133,7 +147,7 @@ class Case:
         """Retransmissions before it in the same episode, the latest first: what had been sent by
         then is not all acknowledged."""
         for one in self.before():
-            if one.top <= max(self.at.una, self.at.start):
+            if one.top <= max(self.una, self.at.start):
                 return
             if one.again:
                 yield Case(self.view, one, self.tick, self.probes)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from statistics import median
 
 from tests.real.options import Options, parse
 from tests.real.oracle import Seen
@@ -22,6 +21,9 @@ NO_MSS = 1460
 
 NEAR_NS = 1_000_000
 """A sender that answers within this time stands beside the monitor."""
+
+QUEUES_NS = 10_000_000
+"""Packets may wait so much longer on one day than on the next, at least."""
 
 FARTHER = 10
 """So does one that answers so many times sooner than its peer."""
@@ -49,7 +51,7 @@ class Sent:
 @dataclass(frozen=True, slots=True)
 class Heard:
     """A packet of the peer. `una` is the highest acknowledgement before it, `fresh` what its SACK
-    blocks say for the first time, `first` its first block, which is of the segment that arrived last
+    blocks say for the first time, `first` its first block, of the segment that arrived last
     (RFC 2018 §4, RFC 2883), `duplicate` whether it is a duplicate ACK of RFC 5681 §2."""
 
     index: int
@@ -131,13 +133,13 @@ class View:
 
     @cached_property
     def slack(self) -> float:
-        """By how much an ACK that a sender heard after it sent a packet may stand before that
-        packet in the file: a round trip, unless the monitor stands beside the sender."""
+        """How much earlier than a packet an ACK may stand in the file that its sender heard later:
+        a round trip and what queues add, unless the monitor stands beside the sender."""
         if self.beside:
             return float(self.near or 0)
-        if not self.trips:
+        if self.near is None or not self.trips:
             return float("inf")
-        return max(self.trips) + median(self.trips) + (self.near or 0)
+        return 2.0 * (max(self.trips) + self.near) + QUEUES_NS
 
 
 def histories(account: Iterable[Seen]) -> dict[int, tuple[View, Sent]]:
