@@ -15,38 +15,46 @@ TICK_S = 0.01
 
 LEAST_TIMER_S = 0.001
 
-SHARE = 0.1
+OVER = 1.1
+"""By how much a timer that is known only roughly may be off."""
 
 NO_EVIDENCE = "needed without evidence"
 
 NO_MECHANISM = ("unknown", None)
 
 
-def broken(row: dict[str, Any], *, seen: bool, quiet: Bounds | None) -> Iterator[str]:
-    """What is wrong. `seen`: the capture shows an earlier copy of the row's first byte. `quiet`:
-    the sender's wait since the last copy, where it neither sent nor heard anything meanwhile."""
-    yield from _times(row, seen=seen, quiet=quiet)
+def broken(row: dict[str, Any], *, seen: bool, waits: Bounds | None, quiet: bool) -> Iterator[str]:
+    """What is wrong. `seen`: the capture shows an earlier copy of the row's first byte. `waits`:
+    how long the sender waited since that copy, where it is known. `quiet`: the sender neither sent
+    nor heard anything meanwhile."""
+    yield from _times(row, seen=seen)
+    if waits and seen:
+        yield from _waits(row, waits, quiet=quiet)
     yield from _sureness(row)
     if row["evidence"] == "none" and row["need"] == "needed":
         yield NO_EVIDENCE
 
 
-def _times(row: dict[str, Any], *, seen: bool, quiet: Bounds | None) -> Iterator[str]:
+def _times(row: dict[str, Any], *, seen: bool) -> Iterator[str]:
     detection, waited, timer = row["detection_s"], row["waited_s"], row["timer_s"]
     for name in ("detection_s", "waited_s"):
         if row[name] is not None and row[name] < 0:
             yield f"{name} is negative"
-    longest = max(detection or 0.0, waited or 0.0)
-    if not seen and longest > UNSEEN_S:
+    if not seen and max(detection or 0.0, waited or 0.0) > UNSEEN_S:
         yield "an original that nobody saw, longer ago than any timer"
-    if timer is None:
-        return
-    if timer < LEAST_TIMER_S:
+    if timer is not None and timer < LEAST_TIMER_S:
         yield "timer_s is shorter than any timer"
-    if detection is not None and timer > detection * (1 + SHARE) + TICK_S:
+    elif timer is not None and detection is not None and timer > detection * OVER + TICK_S:
         yield "timer_s is longer than detection_s"
-    least = min(quiet[0], quiet[0] if detection is None else detection * 1e9) if quiet else None
-    if least is not None and timer < least / 1e9 * (1 - SHARE) - TICK_S:
+
+
+def _waits(row: dict[str, Any], waits: Bounds, *, quiet: bool) -> Iterator[str]:
+    """Times against what the sender's clock shows. Nothing sets a timer anew in silence."""
+    least, most = waits[0] / 1e9, waits[1] / 1e9
+    detection, timer = row["detection_s"], row["timer_s"]
+    if detection is not None and not least - TICK_S <= detection <= most + TICK_S:
+        yield "detection_s is not the wait that the sender's clock shows"
+    if quiet and timer is not None and timer * OVER + TICK_S < least:
         yield "timer_s is shorter than the silence before the row"
 
 

@@ -59,4 +59,4 @@ def wait(view: View, before: Sent, after: Sent, tick: int | None) -> Bounds | No
     count = between(before, after)
     if tick is None or count is None:
         return None
-    return max(0.0, (count - 1.0) * tick), (count + 1.0) * tick
+    return max(0.0, (count - 1.0) * tick * (1 - APART)), (count + 1.0) * tick * (1 + APART)

@@ -93,6 +93,13 @@ class Case:
         heard = (one for one in self.heard(None) if one.packet.time_ns <= latest)
         return max((max(one.ack, one.una) for one in itertools.islice(heard, 1)), default=0)
 
+    @property
+    def least(self) -> int:
+        """The least round trip of its sender so far; 0 where none was seen."""
+        if self.at.least is None:
+            return 0
+        return self.at.least + (0 if self.view.beside else self.view.near or 0)
+
     @cached_property
     def waited(self) -> Bounds | None:
         """How long its sender waited since it sent the first byte last."""
@@ -105,13 +112,13 @@ class Case:
         beyond = [one for one in self.before() if one.end > self.at.start]
         return self.at.packet.time_ns - beyond[-1].packet.time_ns if beyond else 0
 
-    @cached_property
-    def quiet(self) -> Bounds | None:
-        """`waited`, where its sender neither sent nor heard anything meanwhile."""
+    @property
+    def quiet(self) -> bool:
+        """Since the last transmission its sender neither sent nor heard anything."""
         last = self.last
-        if last is None or next(iter(self.before())) is not last:
-            return None
-        return None if any(True for _ in self.heard(last)) else self.waited
+        if last is None or next(self.before()) is not last:
+            return False
+        return not any(True for _ in self.heard(last))
 
     @cached_property
     def signals(self) -> int:
@@ -188,10 +195,12 @@ def sack_recovery(case: Case) -> Reason:
         return None
     if case.at.end < case.at.top:
         return "no SACK block above the hole"
-    begun = [one for one in case.earlier() if one.above is not None]
+    earlier = list(case.earlier())
+    begun = [place for place, one in enumerate(earlier) if one.above is not None]
     if not begun:
         return "no SACK block above the hole"
-    rescues = [one for one in begun if one.at.end >= one.at.top]
+    since = earlier[: begun[-1]]
+    rescues = any(one.at.end >= one.at.top and one.above is None for one in since)
     return "a second rescue in one recovery" if rescues else None
 
 
@@ -268,8 +277,7 @@ def tlp(case: Case) -> Reason:
     if waited and waited[1] < LEAST_PROBE_NS:
         return "sooner than 1 ms after the last transmission"
     head = case.view.sent[0]
-    least = case.at.least
-    if waited and least and waited[1] < least and not _timer_near(case, head):
+    if waited and waited[1] < case.least and not _timer_near(case, head):
         return "sooner than a round trip after the last transmission"
     return None
 
@@ -289,7 +297,7 @@ def rto(case: Case) -> Reason:
     """A round trip since the last transmission (RFC 6298 §2), and no ACK that reached the threshold
     of fast retransmit."""
     if case.waited:
-        if case.at.least and case.waited[1] < case.at.least:
+        if case.waited[1] < case.least:
             return "sooner than a round trip after the last transmission"
         if case.last and case.waited[0] > MOST_TIMEOUT_NS:
             return "later than any timeout"
@@ -332,10 +340,3 @@ RULES = {
     "rto-recovery": rto_recovery,
 }
 """`mptcp-reinject` and `unknown` are not judged."""
-
-
-def low_timeout(case: Case) -> float | None:
-    """The wait of a row whose timeout was shorter than 200 ms, in nanoseconds."""
-    if case.waited and case.last and case.waited[1] < LEAST_TIMEOUT_NS:
-        return case.waited[1]
-    return None

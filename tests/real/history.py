@@ -6,6 +6,7 @@ with what each newly acknowledged. Copies that the capture made of a packet do n
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -85,6 +86,8 @@ class View:
     """Times from data that was sent once to its ACK, at the monitor."""
     least: int | None = None
     smoothed: float | None = None
+    host: list[int] = field(default_factory=list)
+    """The least `own_near` of each connection of its host."""
     waiting: list[tuple[int, int]] = field(default_factory=list)
     peer: View | None = None
 
@@ -113,9 +116,14 @@ class View:
 
     @cached_property
     def near(self) -> int | None:
-        """The least time from the monitor to this sender and back; None: not known."""
-        times = self.answers + (self.peer.trips if self.peer else [])
-        return min(times, default=None)
+        """The least time from the monitor to this sender and back, as this connection or others of
+        its host show it; None: not known."""
+        return min(self.own_near, default=min(self.host, default=None))
+
+    @property
+    def own_near(self) -> list[int]:
+        """Times from the monitor to this sender and back."""
+        return self.answers + (self.peer.trips if self.peer else [])
 
     @cached_property
     def far(self) -> int | None:
@@ -160,7 +168,17 @@ def histories(account: Iterable[Seen]) -> dict[int, tuple[View, Sent]]:
         if seen.kind != "double" and seen.kind not in ("keep-alive", "bare", "other"):
             sent = _send(view, index, packet, options)
             found[index] = view, sent
+    _share({id(view): view for view, _ in found.values()}.values())
     return found
+
+
+def _share(views: Iterable[View]) -> None:
+    """The place of the monitor is the same for all connections of a host."""
+    hosts: defaultdict[str, list[int]] = defaultdict(list)
+    for view in views:
+        view.host = hosts[view.flow[0]]
+        if view.own_near:
+            view.host.append(min(view.own_near))
 
 
 def _may_be_another(seen: Seen) -> bool:

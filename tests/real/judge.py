@@ -10,8 +10,8 @@ from typing import Any
 
 from tests.real import bounds, oracle, packets
 from tests.real.clocks import ticks
-from tests.real.evidence import RULES, Case, low_timeout
-from tests.real.history import histories
+from tests.real.evidence import LEAST_TIMEOUT_NS, RULES, Case, rto
+from tests.real.history import View, histories
 from tests.real.hold import Held, compare
 from tests.real.oracle import Seen
 
@@ -21,6 +21,10 @@ SURE = 0.95
 
 RATIO = 1.3
 """Two waits that differ by less show the same timer."""
+
+
+Timeouts = dict[str, list[tuple[View, float]]]
+"""By host, waits of rows that may be timeouts, in nanoseconds, with their direction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,41 +73,39 @@ def judged(
         place = found.get(places[id(seen)]) if seen else None
         case = Case(*place, lengths.get(place[0].flow[0]), probes) if place else None
         cases.append((seen, row, case))
-    lows = _lows(cases)
-    return [_judge(seen, row, case, lows) for seen, row, case in cases]
+    timeouts = _timeouts(cases)
+    return [_judge(seen, row, case, timeouts) for seen, row, case in cases]
 
 
-def _lows(
+def _timeouts(
     cases: Iterable[tuple[Seen | None, dict[str, Any], Case | None]],
-) -> dict[str, list[float]]:
-    """By host, the waits of rows that are said to be timeouts of less than 200 ms."""
-    lows: defaultdict[str, list[float]] = defaultdict(list)
+) -> Timeouts:
+    """The waits of rows that are said to be timeouts and may be, by host."""
+    waits: defaultdict[str, list[tuple[View, float]]] = defaultdict(list)
     for _, row, case in cases:
-        low = low_timeout(case) if case and row["mechanism"] == "rto" else None
-        if case and low is not None and RULES["rto"](case) is None:
-            lows[case.view.flow[0]].append(low)
-    return lows
+        if case and case.last and case.waited and row["mechanism"] == "rto" and rto(case) is None:
+            waits[case.view.flow[0]].append((case.view, case.waited[1]))
+    return waits
 
 
-def _judge(
-    seen: Seen | None, row: dict[str, Any], case: Case | None, lows: dict[str, list[float]]
-) -> Judged:
+def _judge(seen: Seen | None, row: dict[str, Any], case: Case | None, timeouts: Timeouts) -> Judged:
     impossible = None
     names = [row["mechanism"], *([row["runner_up"]] if row["either"] else [])]
-    reasons = [_impossible(name, seen, case, lows) for name in names]
+    reasons = [_impossible(name, seen, case, timeouts) for name in names]
     if all(reasons):
         impossible = reasons[0]
     broken = bounds.broken(
         row,
         seen=case is not None and case.last is not None,
-        quiet=case.quiet if case else None,
+        waits=case.waited if case else None,
+        quiet=case is not None and case.quiet,
     )
     frame = seen.packet.number if seen else 0
     return Judged(row, frame, impossible, tuple(broken))
 
 
 def _impossible(
-    name: str | None, seen: Seen | None, case: Case | None, lows: dict[str, list[float]]
+    name: str | None, seen: Seen | None, case: Case | None, timeouts: Timeouts
 ) -> str | None:
     rule = RULES.get(name or "")
     if rule is None:
@@ -113,12 +115,22 @@ def _impossible(
     if case is None or seen.kind in ("double", "keep-alive", "probe"):
         return f"its packet is a {seen.kind}"
     reason = rule(case)
-    if reason is None and name == "rto":
-        low = low_timeout(case)
-        host = lows.get(case.view.flow[0], [])
-        if low is not None and sum(_same(low, other) for other in host) < 2:
-            return "less than 200 ms, once only"
+    if reason is None and name == "rto" and not _shown_twice(case, timeouts):
+        return "less than 200 ms, once only"
     return reason
+
+
+def _shown_twice(case: Case, timeouts: Timeouts) -> bool:
+    """A timer of less than 200 ms is believed where its host shows it twice, or where the same
+    connection shows it doubled."""
+    if not case.last or not case.waited or case.waited[1] >= LEAST_TIMEOUT_NS:
+        return True
+    mine = case.waited[1]
+    alike = 0
+    for view, other in timeouts.get(case.view.flow[0], []):
+        doubled = view is case.view and (_same(2 * mine, other) or _same(mine, 2 * other))
+        alike += _same(mine, other) or doubled
+    return alike >= 2
 
 
 def _same(one: float, other: float) -> bool:
