@@ -6,6 +6,7 @@ to a tick on either side, where the length of a tick shows in its packets.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 from tests.real.history import Sent, View
@@ -17,30 +18,35 @@ APART = 0.1
 """By which share a measured tick may differ from a known one."""
 
 LEAST_TICKS = 20
-"""Ticks that the packets of a host must span to show how long one is."""
+"""Ticks that packets must span to show how long one is."""
 
 Bounds = tuple[float, float]
 """At least, at most; in nanoseconds."""
 
 
-def ticks(views: Iterable[View]) -> dict[str, int]:
-    """The length of a tick of each host that shows it, by address."""
-    longest: dict[str, tuple[int, int]] = {}
+def ticks(views: Iterable[View]) -> dict[int, int]:
+    """The length of a tick of each sender that shows it, by identity: as its own packets do, else
+    as all other connections of its address do."""
+    views = list(views)
+    own = {id(view): tick for view in views if (tick := _tick(view))}
+    hosts: defaultdict[str, set[int]] = defaultdict(set)
     for view in views:
-        stamped = [one for one in view.sent if one.options.stamp is not None]
-        if len(stamped) < 2:
-            continue
-        count = between(stamped[0], stamped[-1]) or 0
-        span = stamped[-1].packet.time_ns - stamped[0].packet.time_ns
-        host = view.flow[0]
-        if count >= LEAST_TICKS and span > longest.get(host, (0, 0))[1]:
-            longest[host] = count, span
-    found = {}
-    for host, (count, span) in longest.items():
-        near = min(TICKS_NS, key=lambda tick: abs(span / count / tick - 1))
-        if abs(span / count / near - 1) <= APART:
-            found[host] = near
-    return found
+        if id(view) in own:
+            hosts[view.flow[0]].add(own[id(view)])
+    shared = {id(view): min(found) for view in views if len(found := hosts[view.flow[0]]) == 1}
+    return shared | own
+
+
+def _tick(view: View) -> int | None:
+    stamped = [one for one in view.sent if one.options.stamp is not None]
+    if not stamped:
+        return None
+    count = between(stamped[0], stamped[-1]) or 0
+    span = stamped[-1].packet.time_ns - stamped[0].packet.time_ns
+    if count < LEAST_TICKS:
+        return None
+    near = min(TICKS_NS, key=lambda tick: abs(span / count / tick - 1))
+    return near if abs(span / count / near - 1) <= APART else None
 
 
 def between(before: Sent, after: Sent) -> int | None:

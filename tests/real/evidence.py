@@ -13,6 +13,7 @@ from functools import cached_property
 
 from tests.real.clocks import Bounds, between, wait
 from tests.real.history import Heard, Sent, Span, View
+from tests.real.packets import SYN
 
 THRESHOLD = 3
 """Duplicate ACKs of RFC 5681 §3.2."""
@@ -95,8 +96,8 @@ class Case:
 
     @property
     def least(self) -> int:
-        """The least round trip of its sender so far; 0 where none was seen."""
-        if self.at.least is None:
+        """The least round trip of its sender so far; 0 where it had not seen one."""
+        if self.at.least is None or self.at.packet.flags & SYN:
             return 0
         return self.at.least + (0 if self.view.beside else self.view.near or 0)
 
@@ -157,7 +158,21 @@ class Case:
             if one.top <= max(self.una, self.at.start):
                 return
             if one.again:
-                yield Case(self.view, one, self.tick, self.probes)
+                yield self._with(one)
+
+    def earlier_unseen(self) -> Iterator[Case]:
+        """What may be one where the monitor stands away from the sender: the copies before it were
+        lost on the way. A packet may be one that came after a wait."""
+        sent = list(self.before())
+        for one, before in zip(sent, [*sent[1:], None], strict=True):
+            if max(one.top, one.end) <= self.una:
+                return
+            gap = one.packet.time_ns - before.packet.time_ns if before else None
+            if one.again or gap is None or gap >= self.least:
+                yield self._with(one)
+
+    def _with(self, one: Sent) -> Case:
+        return Case(self.view, one, self.tick, self.probes)
 
     @cached_property
     def out(self) -> int:
@@ -323,10 +338,8 @@ def _threshold_at_once(case: Case) -> bool:
 
 def rto_recovery(case: Case) -> Reason:
     """An earlier timeout of this sender in the episode, and a byte below what was sent then."""
-    for one in case.earlier():
-        if rto(one) is None:
-            return None
-    return "no timeout before it"
+    earlier = case.earlier() if case.view.beside else case.earlier_unseen()
+    return None if any(rto(one) is None for one in earlier) else "no timeout before it"
 
 
 RULES = {

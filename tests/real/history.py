@@ -116,9 +116,10 @@ class View:
 
     @cached_property
     def near(self) -> int | None:
-        """The least time from the monitor to this sender and back, as this connection or others of
-        its host show it; None: not known."""
-        return min(self.own_near, default=min(self.host, default=None))
+        """The least time from the monitor to this sender and back; None: not known."""
+        own = min(self.own_near, default=None)
+        beside = [time for time in self.host if time <= NEAR_NS]
+        return own if own is not None or not beside else min(beside)
 
     @property
     def own_near(self) -> list[int]:

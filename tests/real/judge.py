@@ -71,7 +71,7 @@ def judged(
     cases: list[tuple[Seen | None, dict[str, Any], Case | None]] = []
     for seen, row in said:
         place = found.get(places[id(seen)]) if seen else None
-        case = Case(*place, lengths.get(place[0].flow[0]), probes) if place else None
+        case = Case(*place, lengths.get(id(place[0])), probes) if place else None
         cases.append((seen, row, case))
     timeouts = _timeouts(cases)
     return [_judge(seen, row, case, timeouts) for seen, row, case in cases]
