@@ -48,8 +48,9 @@ class Case:
     @cached_property
     def since(self) -> Sent | None:
         """The packet after which its first byte was sent: `last`, else the one that came nearest
-        from below before anything beyond was sent; None where the capture shows none."""
-        if self.last:
+        from below before anything beyond was sent; None where the capture shows none, or where
+        other copies may have been lost before the monitor."""
+        if self.last or not self.view.beside:
             return self.last
         nearest = None
         for one in reversed(list(self.before())):
@@ -87,12 +88,14 @@ class Case:
 
     @cached_property
     def una(self) -> int:
-        """The highest acknowledgement that its sender must have heard."""
+        """The highest acknowledgement that its sender must have heard. Away from the sender one
+        that passed the monitor may have been lost: nobody sends again what is acknowledged."""
         if self.view.beside:
             return self.at.una
         latest = self.at.packet.time_ns - self.view.slack
         heard = (one for one in self.heard(None) if one.packet.time_ns <= latest)
-        return max((max(one.ack, one.una) for one in itertools.islice(heard, 1)), default=0)
+        highest = max((max(one.ack, one.una) for one in itertools.islice(heard, 1)), default=0)
+        return min(highest, self.at.start)
 
     @property
     def least(self) -> int:
@@ -151,6 +154,10 @@ class Case:
         shown = [one for one in self.before() if one.start <= self.at.start < one.end]
         return shown[-1] if shown else self.since
 
+    def begun(self) -> Iterator[Case]:
+        """What may have begun the episode, the latest first."""
+        return self.earlier() if self.view.beside else self.earlier_unseen()
+
     def earlier(self) -> Iterator[Case]:
         """Retransmissions before it in the same episode, the latest first: what had been sent by
         then is not all acknowledged."""
@@ -192,25 +199,36 @@ def fast_retransmit(case: Case) -> Reason:
     ACK in a recovery that had them (RFC 6582 §3.2)."""
     if case.signals:
         return None
-    for one in case.earlier():
-        if one.at.start <= case.at.start and one.at.top >= case.at.end and one.signals:
-            return None if _acknowledged(case, one) else "no ACK since the recovery began"
-    return "no duplicate ACK"
+    begun = [one for one in case.begun() if one.signals and _covers(case, one)]
+    if not begun:
+        return "no duplicate ACK"
+    return None if any(_partial(case, one) for one in begun) else "no ACK since the recovery began"
 
 
-def _acknowledged(case: Case, one: Case) -> bool:
+def _covers(case: Case, one: Case) -> bool:
+    """A recovery that began with `one` covers the row: its byte had been sent by then."""
+    known = case.view.beside
+    return one.at.start <= case.at.start and (not known or one.at.top >= case.at.end)
+
+
+def _partial(case: Case, one: Case) -> bool:
+    """An ACK of some of what was out when a recovery began (RFC 6582 §3.2)."""
     return any(heard.ack > one.at.una for heard in case.heard(one.at))
 
 
 def sack_recovery(case: Case) -> Reason:
-    """A SACK block above the hole, or the rescue retransmission, once (RFC 6675 §4, NextSeg 4)."""
+    """A SACK block above the hole, a partial ACK in a recovery that had one, or the rescue
+    retransmission, once (RFC 6675 §4, NextSeg 4)."""
     if case.view.sack is False:
         return "SACK was not agreed on"
     if case.above is not None:
         return None
+    earlier = list(case.begun())
+    recoveries = [one for one in earlier if one.above is not None and _covers(case, one)]
+    if any(_partial(case, one) for one in recoveries):
+        return None
     if case.at.end < case.at.top:
         return "no SACK block above the hole"
-    earlier = list(case.earlier())
     begun = [place for place, one in enumerate(earlier) if one.above is not None]
     if not begun:
         return "no SACK block above the hole"
@@ -337,9 +355,11 @@ def _threshold_at_once(case: Case) -> bool:
 
 
 def rto_recovery(case: Case) -> Reason:
-    """An earlier timeout of this sender in the episode, and a byte below what was sent then."""
-    earlier = case.earlier() if case.view.beside else case.earlier_unseen()
-    return None if any(rto(one) is None for one in earlier) else "no timeout before it"
+    """An earlier timeout of this sender in the episode, and a byte below what was sent then. Where
+    all copies may have been lost before the monitor, so may that of the timeout."""
+    if not case.view.beside and case.at.start >= case.at.top:
+        return None
+    return None if any(rto(one) is None for one in case.begun()) else "no timeout before it"
 
 
 RULES = {
