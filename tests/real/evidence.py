@@ -269,9 +269,13 @@ def rack(case: Case) -> Reason:
 
 def _later(case: Case, since: Sent | None) -> Iterator[Sent]:
     """What its sender sent after a packet. Packets may overtake each other on the way to a monitor
-    that is not beside the sender: stamps tell."""
+    that is not beside the sender: stamps tell. Of an original that nobody saw, what lies beyond and
+    what was sent again may be later."""
     for one in case.before():
-        if since is None or one.index > since.index:
+        if since is None:
+            if one.again or one.start >= case.at.end:
+                yield one
+        elif one.index > since.index:
             yield one
         elif case.view.beside or not _near(case.view, one, since):
             return

@@ -176,3 +176,23 @@ def test_an_ack_that_passed_the_monitor_may_not_have_reached_the_sender() -> Non
     assert rto_recovery(away.case()) is None
     beside = flight().data(330, 2).ack(330.1, 5002).data(331, 1002)
     assert rto_recovery(beside.case()) == "no timeout before it"
+
+
+def test_rack_on_new_data_needs_something_sent_again() -> None:
+    away = Script(near=30).handshake().data(50, 1, 1).ack(90, 2).data(150, 2)
+    assert rack(away.case()) == "nothing sent later had been delivered"
+    away = flight(near=30, segments=3).ack(140, 2, (1002, 3002)).data(190, 2).ack(230, 3002)
+    assert rack(away.data(300, 3002).case()) is None
+
+
+def test_what_came_first_may_be_a_copy_away_from_the_sender() -> None:
+    def late(near: float) -> Script:
+        return flight(near=near, segments=1).ack(140, 1002).data(700, 1002).ack(740, 2002)
+
+    assert rto_recovery(late(30).data(800, 2002).case()) is None
+    assert rto_recovery(late(0.01).data(800, 2002).case()) == "no timeout before it"
+
+
+def test_a_partial_ack_goes_on_with_a_recovery_by_sack() -> None:
+    script = flight().ack(140, 2, (1002, 2002)).data(141, 2).ack(181, 2002).data(182, 2002)
+    assert sack_recovery(script.case()) is None
