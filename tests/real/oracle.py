@@ -56,6 +56,8 @@ class _Flow:
     closed: bool = False
     window: int | None = None
     """What it offers its peer, as its last packet says."""
+    probed: set[int] = field(default_factory=set)
+    """Single bytes that it sent into a closed window: refused there, they are sent once more."""
     acked: int | None = None
     """The highest acknowledgement of its peer."""
 
@@ -112,7 +114,7 @@ def _account(packet: Packet, flows: dict[tuple[str, int, str, int], _Flow]) -> S
     if abs(start - flow.top) > FAR:
         return Seen(packet, "other", start, end)
     if packet.length == 1 and not fin and start == flow.top - 1 and not _is_new(flow, start, end):
-        if peer is not None and peer.window == 0:
+        if start in flow.probed or (peer is not None and peer.window == 0):
             return Seen(packet, "probe", start, end)
         # A keep-alive repeats a byte that has arrived (RFC 1122 §4.2.3.6).
         if flow.acked is None or flow.acked >= end:
@@ -120,6 +122,8 @@ def _account(packet: Packet, flows: dict[tuple[str, int, str, int], _Flow]) -> S
     if peer is not None and peer.window == 0 and start >= 0 and _in_closed(packet, flow, peer):
         again = flow.shown(start, end)
         flow.show(start, end)
+        if packet.length == 1:
+            flow.probed.add(start)
         return Seen(packet, "probe" if again else "new", start, end)
     again = packet.length > 0 and flow.shown(start, end)
     hole = start < flow.next
