@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 from rich.console import Console
-from tests.real.hold import Held, hold
+from tests.real import report
+from tests.real.hold import Held, kind_of
+from tests.real.judge import Judged, judge
 from tests.real.sentences import print_refuted
+from tests.real.zeroed import zeroed
 
 from rexmit.errors import UserError
 from rexmit.present.grid import Column, Line, print_grid
@@ -37,15 +41,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.real", description=__doc__)
     parser.add_argument("folder", type=Path, help="captures, of any kind and depth")
     parser.add_argument("--worst", type=int, default=20, help="captures listed (default: 20)")
+    parser.add_argument("--rows", type=int, default=50, help="wrong rows listed (default: 50)")
+    parser.add_argument(
+        "--zeroed", action="store_true", help="with all IPv4 identifications set to zero"
+    )
     asked = parser.parse_args()
     if not asked.folder.is_dir():
         parser.error(f"{asked.folder}: no such folder")
     console = Console()
-    made = list(_all(asked.folder, console))
-    whole = sum((held for _, held in made), Held())
+    made = list(_all(asked.folder, console, zero=asked.zeroed))
+    whole = sum((held for _, held, _ in made), Held())
     columns = [Column("", least=9), *(Column(head, right=True, before=2) for head in HEADS)]
     worst = sorted(made, key=lambda one: -_differs(one[1]))
-    listed = [(str(path), held) for path, held in worst[: asked.worst] if _differs(held)]
+    listed = [(str(path), held) for path, held, _ in worst[: asked.worst] if _differs(held)]
     lines = [
         Line((name, *_counts(held))) for name, held in [(f"{len(made)} files", whole), *listed]
     ]
@@ -53,21 +61,28 @@ def main() -> None:
     console.print()
     _print_certainty(certainty(whole), console)
     console.print()
+    report.print_report([(path, judged) for path, _, judged in made], console, most=asked.rows)
+    console.print()
     print_refuted((asked.folder / path for path, *_ in made), console)
 
 
 def certainty(held: Held) -> Reliability:
     """What rows say of their being retransmissions, and whether they are certain ones."""
-    return of_pairs((row["certainty"], kind == "certain") for kind, row in held.said)
+    return of_pairs((row["certainty"], kind_of(one) == "certain") for one, row in held.said)
 
 
-def _all(folder: Path, console: Console) -> Iterator[tuple[Path, Held]]:
+def _all(
+    folder: Path, console: Console, *, zero: bool
+) -> Iterator[tuple[Path, Held, list[Judged]]]:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.suffix not in NO_CAPTURES:
             try:
-                yield path.relative_to(folder), hold(path)
+                with zeroed(path) if zero else nullcontext(path) as capture:
+                    held, judged = judge(capture)
             except UserError as error:
                 console.print(f"left out: {error}", style="dim", soft_wrap=True)
+            else:
+                yield path.relative_to(folder), held, judged
 
 
 def _differs(held: Held) -> int:

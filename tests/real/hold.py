@@ -33,8 +33,8 @@ class Held:
     """Certain ones without a row."""
     by_kind: Counter[str] = field(default_factory=Counter)
     """Rows by what the oracle calls their packet; `none` where it has no such packet."""
-    said: tuple[tuple[str, dict[str, Any]], ...] = ()
-    """Each row with the kind of its packet."""
+    said: tuple[tuple[Seen | None, dict[str, Any]], ...] = ()
+    """Each row with its packet."""
 
     @property
     def on_new(self) -> int:
@@ -48,7 +48,7 @@ class Held:
 
     def of(self, kind: str) -> Iterator[dict[str, Any]]:
         """The rows whose packets are of this kind."""
-        return (row for said, row in self.said if said == kind)
+        return (row for one, row in self.said if kind_of(one) == kind)
 
     def __add__(self, other: Held) -> Held:
         return Held(
@@ -71,27 +71,33 @@ def compare(seen: Iterable[Seen], rows: pl.DataFrame) -> Held:
     waiting: defaultdict[tuple[str, int], list[dict[str, Any]]] = defaultdict(list)
     for row in rows.iter_rows(named=True):
         waiting[row["flow"], row["time_ns"]].append(row)
-    certain, missed, said = 0, [], []
     # Packets of one time and one number: the row is of the one that repeats the other.
-    for one in sorted(seen, key=lambda one: one.kind != "certain"):
-        key = (_flow(one), one.packet.time_ns)
-        mine = [row for row in waiting[key] if _overlap(one, row)] if key in waiting else []
-        for row in mine:
-            waiting[key].remove(row)
-            said.append((one.kind, row))
-        if one.kind == "certain":
-            certain += 1
-            if not mine:
-                missed.append(one)
-    said += [("none", row) for left in waiting.values() for row in left]
+    ordered = sorted(seen, key=lambda one: one.kind != "certain")
+    said: list[tuple[Seen | None, dict[str, Any]]] = []
+    # One row each first: several packets of one time may carry the same numbers. A packet that was
+    # merged has several rows.
+    for most in (1, None):
+        for one in ordered:
+            left = waiting.get((_flow(one), one.packet.time_ns), [])
+            for row in [row for row in left if _overlap(one, row)][:most]:
+                left.remove(row)
+                said.append((one, row))
+    of_packets = {id(one) for one, _ in said}
+    certain = [one for one in ordered if one.kind == "certain"]
+    said += [(None, row) for left in waiting.values() for row in left]
     return Held(
-        files=int(certain > 0 or rows.height > 0),
-        certain=certain,
+        files=int(bool(certain) or rows.height > 0),
+        certain=len(certain),
         rows=rows.height,
-        missed=tuple(missed),
-        by_kind=Counter(kind for kind, _ in said),
+        missed=tuple(one for one in certain if id(one) not in of_packets),
+        by_kind=Counter(kind_of(one) for one, _ in said),
         said=tuple(said),
     )
+
+
+def kind_of(one: Seen | None) -> str:
+    """What a row's packet is; `none` where the oracle has no such packet."""
+    return one.kind if one else "none"
 
 
 def _flow(one: Seen) -> str:

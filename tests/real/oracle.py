@@ -56,6 +56,10 @@ class _Flow:
     closed: bool = False
     window: int | None = None
     """What it offers its peer, as its last packet says."""
+    probed: set[int] = field(default_factory=set)
+    """Single bytes that it sent into a closed window: refused there, they are sent once more."""
+    acked: int | None = None
+    """The highest acknowledgement of its peer."""
 
     def place(self, seq: int) -> int:
         """A number's distance from `base`, nearest to what was shown last."""
@@ -87,10 +91,13 @@ def _account(packet: Packet, flows: dict[tuple[str, int, str, int], _Flow]) -> S
     if _is_double(packet, flow):
         return Seen(packet, "double")
     flow.lately.append(packet)
-    flow.window = packet.window
     if packet.flags & RST:
         flow.closed = True
         return Seen(packet, "other")
+    flow.window = packet.window
+    if peer is not None and packet.flags & ACK:
+        ack = peer.place(packet.ack)
+        peer.acked = ack if peer.acked is None else max(peer.acked, ack)
     start = flow.place(packet.seq)
     if packet.flags & SYN:
         again = ("syn", start) in flow.marks
@@ -107,11 +114,16 @@ def _account(packet: Packet, flows: dict[tuple[str, int, str, int], _Flow]) -> S
     if abs(start - flow.top) > FAR:
         return Seen(packet, "other", start, end)
     if packet.length == 1 and not fin and start == flow.top - 1 and not _is_new(flow, start, end):
-        closed = peer is not None and peer.window == 0
-        return Seen(packet, "probe" if closed else "keep-alive", start, end)
+        if start in flow.probed or (peer is not None and peer.window == 0):
+            return Seen(packet, "probe", start, end)
+        # A keep-alive repeats a byte that has arrived (RFC 1122 §4.2.3.6).
+        if flow.acked is None or flow.acked >= end:
+            return Seen(packet, "keep-alive", start, end)
     if peer is not None and peer.window == 0 and start >= 0 and _in_closed(packet, flow, peer):
         again = flow.shown(start, end)
         flow.show(start, end)
+        if packet.length == 1:
+            flow.probed.add(start)
         return Seen(packet, "probe" if again else "new", start, end)
     again = packet.length > 0 and flow.shown(start, end)
     hole = start < flow.next

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FIELDS = (
+    "frame.number",
     "frame.time_epoch",
     "ip.src",
     "ipv6.src",
@@ -32,7 +33,8 @@ FIN, SYN, RST, ACK = 1, 2, 4, 16
 @dataclass(frozen=True, slots=True)
 class Packet:
     """A packet. `flow` is (source, port, destination, port), `length` its payload in bytes, `ip_id`
-    the IP identification (None in IPv6), `options` those of TCP as hexadecimal text."""
+    the IP identification (None in IPv6), `options` those of TCP as hexadecimal text, `number` its
+    frame, as Wireshark counts."""
 
     time_ns: int
     flow: tuple[str, int, str, int]
@@ -43,6 +45,7 @@ class Packet:
     window: int
     ip_id: int | None
     options: str
+    number: int = 0
 
     @property
     def reverse(self) -> tuple[str, int, str, int]:
@@ -79,4 +82,5 @@ def read(capture: Path) -> Iterator[Packet]:
             window=int(values["tcp.window_size_value"] or 0),
             ip_id=int(values["ip.id"], 0) if values["ip.id"] else None,
             options=values["tcp.options"],
+            number=int(values["frame.number"]),
         )
