@@ -302,7 +302,12 @@ impl SenderView {
         let untold = |piece: &Piece| {
             piece.copies().all(|c| !c.seen) && event.at - piece.last().at > LONGEST_TIMER
         };
-        pieces.peek().is_some() && pieces.all(untold)
+        if pieces.peek().is_some() {
+            return pieces.all(untold);
+        }
+        // Nothing is kept of them: the sender was silent for longer.
+        let last = self.board.lately.iter().rev().nth(1);
+        last.is_some_and(|&(at, ..)| event.at - at > LONGEST_TIMER)
     }
 
     /// Whether a SYN that comes behind its answer is the first, and the capture has them in another order: the answer echoes its
