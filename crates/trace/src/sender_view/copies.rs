@@ -298,6 +298,7 @@ impl SenderView {
     /// Whether nothing of these numbers came by, and they come later than a timer of any stack sends again what it sent last.
     fn is_untold(&self, event: &Event, (start, end): (i64, i64)) -> bool {
         let pieces = self.board.pieces.across(start, end).take(MOST_PARTS);
+        let pieces = pieces.filter(|piece| piece.start < end && start < piece.end);
         let mut pieces = pieces.peekable();
         let untold = |piece: &Piece| {
             piece.copies().all(|c| !c.seen) && event.at - piece.last().at > LONGEST_TIMER
