@@ -26,7 +26,7 @@ class Packet:
     ack: int = 0
     length: int = 0
     id: int = 0
-    window: int = 60_000
+    window: int = 64_240
     stamps: tuple[int, int] | None = None
     sack: tuple[int, int] | None = None
     port: int = 40_000

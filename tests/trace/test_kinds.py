@@ -30,37 +30,45 @@ def rows(path: Path, packets: list[Packet], link: int = RAW) -> pl.DataFrame:
     return tables(write(path / "kind.pcap", packets, link)).retransmissions
 
 
-def handshake(rtt: float = 0.02, *, port: int = 40_000, stamps: bool = False) -> list[Packet]:
-    """Client and server, both Linux by their SYNs, seen beside the client; data begin at 1."""
+def handshake(
+    rtt: float = 0.02, *, near: float = 1e-4, port: int = 40_000, stamps: bool = False
+) -> list[Packet]:
+    """Client and server, both Linux by their SYNs, seen `near` the client; data begin at 1."""
     syn, answer, shaken = ((1, 0), (5, 1), (1, 5)) if stamps else (None, None, None)
     bare = b"" if stamps else LINUX_SYN
     return [
         Packet(0, True, SYN, id=100, stamps=syn, port=port, options=bare),
         Packet(rtt, False, SYN | ACK, ack=1, stamps=answer, port=port, options=bare),
-        Packet(rtt + 1e-4, True, seq=1, ack=1, id=101, stamps=shaken, port=port),
+        Packet(rtt + near, True, seq=1, ack=1, id=101, stamps=shaken, port=port),
     ]
 
 
 def test_merged_packets_take_as_many_numbers_as_segments(tmp_path: Path) -> None:
     """Merged by GRO, in the middle of connections: the sizes of the others show the segments."""
-    packets = [Packet(0, True, PSH | ACK, seq=1, ack=1, length=200, id=50)]
+    packets = []
     number, seq, at = 700, 1, 0.3
     for round_trip in range(6):
-        for segments in (1, 7, 2, 16, 1):
+        # Another connection of the host shows that it counts each apart.
+        other = Packet(at - 0.01, False, PSH | ACK, seq=1 + round_trip * 9, ack=1, length=9)
+        packets.append(replace(other, port=50_000, id=(number + 0x8080) % 2**16))
+        for segments in (1, 1, 7, 2, 16):
             length = 1440 * segments
             packets.append(Packet(at, False, seq=seq, ack=201, length=length, id=number))
             number, seq, at = number + segments, seq + length, at + 1e-4
         packets.append(Packet(at + 1e-4, True, seq=201, ack=seq, id=51 + round_trip))
         at += 0.3
-    assert rows(tmp_path, packets).is_empty()
+    lost = Packet(at, False, PSH | ACK, seq=seq, ack=201, length=300, id=number)
+    packets += [lost, replace(lost, at=at + 0.3, id=number + 1)]
+    packets.append(Packet(at + 0.301, True, seq=201, ack=seq + 300, id=58))
+    assert rows(tmp_path, packets)["length_bytes"].to_list() == [300]
     # Where all are merged, nothing tells of how many each is.
     merged = [one for one in packets if one.length != 1440]
-    assert rows(tmp_path, merged).is_empty()
+    assert rows(tmp_path, merged)["length_bytes"].to_list() == [300]
 
 
 def test_a_counter_that_goes_on_without_packets_is_not_the_connections(tmp_path: Path) -> None:
-    packets = handshake(stamps=False)
-    seq, number, at = 1, 102, 0.03
+    packets = handshake(near=0.004)
+    seq, number, at = 1, 102, 0.04
     for _ in range(4):
         packets += [
             Packet(at, True, PSH | ACK, seq=seq, ack=1, length=100, id=number),
@@ -180,12 +188,18 @@ def test_the_same_identification_later_is_no_double(
 
 def test_a_syn_behind_its_answer_was_sent_once(tmp_path: Path) -> None:
     syn, answer, shaken = handshake(stamps=True)
+    lost = Packet(0.06, True, PSH | ACK, seq=101, ack=51, length=100, stamps=(4, 9))
     behind = replace(syn, at=answer.at + 2.6e-4)
     data = [
         Packet(0.03, True, PSH | ACK, seq=1, ack=1, length=100, stamps=(3, 5)),
-        Packet(0.05, False, seq=1, ack=101, stamps=(9, 3)),
+        Packet(0.05, False, PSH | ACK, seq=1, ack=101, length=50, stamps=(9, 3)),
+        Packet(0.05004, True, seq=101, ack=51, stamps=(3, 9)),
+        lost,
+        replace(lost, at=0.3, stamps=(5, 9)),
+        Packet(0.32, False, seq=51, ack=201, stamps=(10, 5)),
     ]
-    assert rows(tmp_path, [answer, behind, replace(shaken, at=0.021), *data]).is_empty()
+    found = rows(tmp_path, [answer, behind, replace(shaken, at=0.021), *data])
+    assert found["length_bytes"].to_list() == [100]
 
 
 def test_copies_of_the_capture_are_not_counted(tmp_path: Path) -> None:

@@ -304,11 +304,17 @@ impl SenderView {
     /// Whether nothing of these numbers came by, and they come later than a timer of any stack sends again what it sent last.
     fn is_untold(&self, event: &Event, (start, end): (i64, i64)) -> bool {
         let pieces = self.board.pieces.across(start, end).take(MOST_PARTS);
+        let pieces = pieces.filter(|piece| piece.start < end && start < piece.end);
         let mut pieces = pieces.peekable();
         let untold = |piece: &Piece| {
             piece.copies().all(|c| !c.seen) && event.at - piece.last().at > LONGEST_TIMER
         };
-        pieces.peek().is_some() && pieces.all(untold)
+        if pieces.peek().is_some() {
+            return pieces.all(untold);
+        }
+        // Nothing is kept of them: the sender was silent for longer.
+        let last = self.board.lately.iter().rev().nth(1);
+        last.is_some_and(|&(at, ..)| event.at - at > LONGEST_TIMER)
     }
 
     /// Whether a SYN that comes behind its answer is the first, and the capture has them in another order: the answer echoes its
