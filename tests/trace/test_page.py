@@ -402,7 +402,7 @@ def test_verdicts_of_two_mechanisms_are_a_line_of_their_own(tmp_path: Path) -> N
     words = "tail loss probe or retransmission timeout (tlp or rto)"
     assert f"{words} 2 66.7% 1 0 1 175 ms - -" in lines
     told = page_data(trace, summary(trace), ())["mechanisms"]
-    assert [(one["mechanism"], one["runner_up"]) for one in told] == [("tlp", ""), ("tlp", "rto")]
+    assert [(one["mechanism"], one["runner_up"]) for one in told] == [("tlp", None), ("tlp", "rto")]
 
 
 def test_without_retransmissions(tmp_path: Path) -> None:

@@ -79,12 +79,12 @@ class Volume:
 @dataclass(frozen=True)
 class OfMechanism:
     """Retransmissions of one mechanism, or of two where the packets cannot tell which of them:
-    `runner_up` is the other one, empty for one alone. `waited_s` is the time waited for them;
+    `runner_up` is the other one, None for one alone. `waited_s` is the time waited for them;
     `median_s` and `median_rtts` are from the original to the retransmission.
     """
 
     mechanism: str
-    runner_up: str
+    runner_up: str | None
     needed: int
     spurious: int
     unknown: int
@@ -334,9 +334,9 @@ def _mechanisms(trace: Trace) -> tuple[OfMechanism, ...]:
         .agg(pl.col("waited_s").sum())
     )
     made = [
-        OfMechanism(*pair.partition(EITHER)[::2], **row)
+        OfMechanism(first, other or None, **row)
         for row in counted.join(waited, on="verdict").collect().to_dicts()
-        if (pair := row.pop("verdict"))
+        for first, _, other in [row.pop("verdict").partition(EITHER)]
     ]
     return tuple(sorted(made, key=lambda one: (-one.waited_s, -one.retransmissions, one.verdict)))
 
