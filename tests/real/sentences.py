@@ -454,8 +454,8 @@ def none_helps(held: Held, tried: str) -> str | None:
 
 
 def pair(held: Held, first: str, second: str) -> str | None:
-    known = [(row["mechanism"], row["runner_up"]) for row in held.rows if row["either"]]
-    return None if (first, second) in known else "no row says either"
+    known = [{row["mechanism"], row["runner_up"]} for row in held.rows if row["either"]]
+    return None if {first, second} in known else "no row says either"
 
 
 TIME = r"(<?[\d.,]+ (?:ms|s|min(?: \d+ s)?|h(?: \d+ min)?|days))"

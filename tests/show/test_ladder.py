@@ -240,6 +240,17 @@ def test_what_is_neither_new_nor_a_retransmission_is_named() -> None:
     assert [s.kind for s in probed if s.kind] == ["out of order", "window probe", "window probe"]
 
 
+def test_numbers_below_the_first_are_no_high_ones() -> None:
+    """A capture that begins in the middle has first what was sent second."""
+    sent = [packet(n, server=False, seq=seq, length=100) for n, seq in enumerate((300, 200, 400))]
+    made = steps(match([], sent), ISN_SERVER, None)
+    assert [(s.seq % 2**32, s.kind) for s in made] == [
+        (0, None),
+        (2**32 - 100, "out of order"),
+        (100, None),
+    ]
+
+
 def test_a_packet_that_was_recorded_twice_is_no_second_ack() -> None:
     acks = [packet(10, server=False, ack=500), packet(20, server=False, ack=500)]
     copies = [replace(one, time_ns=one.time_ns + 1000) for one in acks]

@@ -190,7 +190,7 @@ def test_words_of_a_retransmission() -> None:
     )
     unsure = {"confidence": 0.6, "runner_up": "tlp"}
     assert words(**unsure) == "rto, confidence 0.60, or tlp"
-    assert words(**unsure, either=True) == "rto or tlp"
+    assert words(**unsure, either=True) == "tlp or rto"
     assert words(need="unknown") == "rto, need not known"
     assert words(mechanism="unknown", confidence=0.0) == "unknown"
     unknown = retransmission(mechanism="unknown", confidence=0.0)

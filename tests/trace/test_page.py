@@ -389,15 +389,18 @@ def test_verdicts_of_two_mechanisms_are_a_line_of_their_own(tmp_path: Path) -> N
     rows = [
         retransmission(mechanism="tlp", waited_s=0.3),
         retransmission(**either, time_ns=2),
-        retransmission(**either, time_ns=3, need="unknown"),
+        retransmission(
+            **{**either, "mechanism": "rto", "runner_up": "tlp"}, time_ns=3, need="unknown"
+        ),
     ]
-    counts = [mechanism(mechanism="tlp", needed=3, waited_s=0.4)]
+    # Of 0.4 s of rows of probes the other end waited for 0.1 s, too.
+    counts = [mechanism(mechanism="tlp", needed=2, waited_s=0.3), mechanism(needed=1, waited_s=0.1)]
     ends = [connection(duration_s=9.0, waited_s=0.4)]
     trace = write_trace(tmp_path / "t", connections=ends, mechanisms=counts, retransmissions=rows)
     lines = printed(trace)
-    assert "tail loss probe (tlp) 1 33.3% 1 0 0 240 ms - -" in lines
+    assert "tail loss probe (tlp) 1 33.3% 1 0 0 225 ms - -" in lines
     words = "tail loss probe or retransmission timeout (tlp or rto)"
-    assert f"{words} 2 66.7% 1 0 1 160 ms - -" in lines
+    assert f"{words} 2 66.7% 1 0 1 175 ms - -" in lines
     told = page_data(trace, summary(trace), ())["mechanisms"]
     assert [(one["mechanism"], one["runner_up"]) for one in told] == [("tlp", None), ("tlp", "rto")]
 

@@ -11,6 +11,8 @@ from rexmit.ladder.packets import Packet
 RECORDED: Final = "recorded again"
 """Of a packet that the capture has more than once."""
 
+_SPACE: Final = 1 << 32
+
 _AT_ONCE_NS: Final = 500_000
 """No sender repeats itself so soon: what comes again within this time was doubled on its way."""
 
@@ -29,7 +31,8 @@ class Said:
     ack: int | None = None
     window: int | None = None
     duplicates: int = 0
-    spans: list[tuple[int, int]] = field(default_factory=list)  #: of numbers that were used
+    spans: list[tuple[int, int]] = field(default_factory=list)  #: of bytes that were sent
+    flags: set[tuple[str, int]] = field(default_factory=set)  #: SYN and FIN, and their numbers
     lately: deque[tuple[Packet, str | None]] = field(default_factory=lambda: deque(maxlen=_LATELY))
 
     def kind(self, packet: Packet, seq: int, *, closed: bool) -> str | None:
@@ -42,7 +45,7 @@ class Said:
             kind: str | None = RECORDED
         else:
             copied = any(kind is None for _, kind in alike)
-            kind = self._kind(packet, seq, closed=closed, copied=copied, soon=soon)
+            kind = self._kind(packet, self._near(seq), closed=closed, copied=copied, soon=soon)
         self.lately.append((packet, kind))
         return kind
 
@@ -50,20 +53,28 @@ class Said:
         self, packet: Packet, seq: int, *, closed: bool, copied: bool, soon: bool
     ) -> str | None:
         used = packet.payload_bytes + len(packet.flags & {"SYN", "FIN"})
-        if not used and (packet.flags != frozenset({"ACK"}) or not self.spans):
+        if not used and (packet.flags != frozenset({"ACK"}) or not self.sent_to):
             return None
         last = packet.payload_bytes <= 1 and used == packet.payload_bytes
         if last and seq == self.sent_to - 1 and (closed or not (used and copied)):
             return "window probe" if closed else "keep-alive"
         if not used:
             return None
-        shown = self._shown(seq, seq + used)
-        self._show(seq, seq + used)
+        end = seq + packet.payload_bytes
+        flags = {(flag, end) for flag in packet.flags & {"SYN", "FIN"}}
+        shown = self._shown(seq, end) or bool(flags & self.flags)
+        self.flags |= flags
+        if packet.payload_bytes:
+            self._show(seq, end)
         if seq >= self.sent_to:
             return None
         if not shown:
             return "out of order"
         return "came twice" if soon else "seen before"
+
+    def _near(self, seq: int) -> int:
+        """A number, which the wire counts to 2^32, nearest to the highest so far."""
+        return self.sent_to + (seq - self.sent_to + _SPACE // 2) % _SPACE - _SPACE // 2
 
     def _shown(self, start: int, end: int) -> bool:
         return any(start < there and here < end for here, there in self.spans)
@@ -76,7 +87,7 @@ class Said:
 
     def carries_again(self, packet: Packet, seq: int) -> bool:
         """Whether sequence numbers are used that were used before (SYN and FIN use one each)."""
-        used = packet.payload_bytes + len(packet.flags & {"SYN", "FIN"})
+        used, seq = packet.payload_bytes + len(packet.flags & {"SYN", "FIN"}), self._near(seq)
         again = used > 0 and seq < self.sent_to
         if used:
             self.sent_to = max(self.sent_to, seq + used)

@@ -17,7 +17,7 @@ from rexmit.tracing.points.summary import Points
 from rexmit.tracing.points.summary import summary as of_points
 from rexmit.tracing.sentences import handshakes
 from rexmit.tracing.sentences.reasons import reason
-from rexmit.tracing.sentences.retransmissions import verdict_of
+from rexmit.tracing.sentences.retransmissions import EITHER, verdict
 from rexmit.tracing.sentences.senders import in_words
 from rexmit.tracing.sentences.value import Sentence
 from rexmit.tracing.sentences.wrong import Troubles, troubles
@@ -79,8 +79,8 @@ class Volume:
 @dataclass(frozen=True)
 class OfMechanism:
     """Retransmissions of one mechanism, or of two where the packets cannot tell which of them:
-    `runner_up` is the other one. `waited_s` is the time waited for them; `median_s` and
-    `median_rtts` are from the original to the retransmission.
+    `runner_up` is the other one, None for one alone. `waited_s` is the time waited for them;
+    `median_s` and `median_rtts` are from the original to the retransmission.
     """
 
     mechanism: str
@@ -100,8 +100,7 @@ class OfMechanism:
     @property
     def verdict(self) -> str:
         """The mechanism, or both."""
-        row = {"mechanism": self.mechanism, "either": True, "runner_up": self.runner_up}
-        return verdict_of(row)
+        return EITHER.join(filter(None, (self.mechanism, self.runner_up)))
 
 
 @dataclass(frozen=True)
@@ -308,32 +307,37 @@ def _multipath(trace: Trace) -> Multipath | None:
 
 
 def _mechanisms(trace: Trace) -> tuple[OfMechanism, ...]:
-    need, runner_up = pl.col("need"), pl.when(pl.col("either")).then("runner_up")
-    rows = (
-        trace.scan("retransmissions")
-        .group_by(pl.col("mechanism").fill_null("unknown"), runner_up.alias("runner_up"))
-        .agg(
-            (need == "needed").sum().alias("needed"),
-            (need == "spurious").sum().alias("spurious"),
-            (need == "unknown").sum().alias("unknown"),
-            pl.col("waited_s").sum(),
-            pl.col("detection_s").median().alias("median_s"),
-            pl.col("detection_rtts").median().alias("median_rtts"),
-        )
-        .collect()
+    need, rows = pl.col("need"), trace.scan("retransmissions").with_columns(verdict())
+    counted = rows.group_by("verdict").agg(
+        (need == "needed").sum().alias("needed"),
+        (need == "spurious").sum().alias("spurious"),
+        (need == "unknown").sum().alias("unknown"),
+        pl.col("detection_s").median().alias("median_s"),
+        pl.col("detection_rtts").median().alias("median_rtts"),
     )
     by_connection = {name: mechanisms.total("waited_s", [name]) for name in MECHANISMS}
-    waited = (
+    once = (
         mechanisms.beside(trace.scan("connections"), trace, **by_connection)
         .select(pl.col(MECHANISMS).sum())
-        .collect()
-        .row(0, named=True)
+        .unpivot(variable_name="mechanism", value_name="once_s")
     )
     # Where both ends wait, a moment counts once: each verdict has its part of that.
-    once_s = pl.col("mechanism").replace_strict(waited, return_dtype=pl.Float64)
-    every_s = pl.col("waited_s").sum().over("mechanism")
-    part_s = pl.when(every_s > 0).then(once_s * pl.col("waited_s") / every_s).otherwise(once_s)
-    made = [OfMechanism(**row) for row in rows.with_columns(part_s.alias("waited_s")).to_dicts()]
+    mechanism = pl.col("mechanism").fill_null("unknown")
+    every_s, number = (pl.col(name).sum().over("mechanism") for name in ("waited_s", "len"))
+    part = pl.when(every_s > 0).then(pl.col("waited_s") / every_s).otherwise(pl.col("len") / number)
+    waited = (
+        rows.group_by(mechanism, "verdict")
+        .agg(pl.col("waited_s").sum(), pl.len())
+        .join(once, on="mechanism")
+        .with_columns((pl.col("once_s") * part).alias("waited_s"))
+        .group_by("verdict")
+        .agg(pl.col("waited_s").sum())
+    )
+    made = [
+        OfMechanism(first, other or None, **row)
+        for row in counted.join(waited, on="verdict").collect().to_dicts()
+        for first, _, other in [row.pop("verdict").partition(EITHER)]
+    ]
     return tuple(sorted(made, key=lambda one: (-one.waited_s, -one.retransmissions, one.verdict)))
 
 

@@ -52,17 +52,21 @@ second."""
 
 
 def verdict() -> pl.Expr:
-    """What made the sender retransmit: the mechanism, or both where the packets cannot tell."""
+    """What made the sender retransmit: the mechanism, or both where the packets cannot tell, in one
+    order whichever is likelier.
+    """
     pair = pl.col("either") & pl.col("runner_up").is_not_null()
     one = pl.col("mechanism").fill_null("unknown")
-    both = pl.concat_str(one, "runner_up", separator=EITHER)
+    two = [pl.max_horizontal(one, "runner_up"), pl.min_horizontal(one, "runner_up")]
+    both = pl.concat_str(*two, separator=EITHER)
     return pl.when(pair).then(both).otherwise(one).alias("verdict")
 
 
 def verdict_of(row: Mapping[str, Any]) -> str:
     """As `verdict`, of one row."""
     one = row["mechanism"] or "unknown"
-    return f"{one}{EITHER}{row['runner_up']}" if row["either"] and row["runner_up"] else one
+    pair = row["either"] and row["runner_up"]
+    return EITHER.join(sorted((one, row["runner_up"]), reverse=True)) if pair else one
 
 
 def cause(verdict: str) -> str:
