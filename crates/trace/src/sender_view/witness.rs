@@ -183,12 +183,10 @@ impl SenderView {
         let duplicates = self.heard.duplicates.iter();
         let mut duplicates = duplicates.filter(|heard| heard.at >= sent_last);
         // By the monitor's order it may have heard more: how far the way to it is, is known in part.
-        let una = self
-            .board
-            .line
-            .map(|line| line.seq(self.board.pieces.una()));
-        let repeats = |ack: &&Event| Some(ack.ack) == una && ack.range().is_empty();
-        let unheard = self.merge.unheard_at(event.at).filter(repeats);
+        let at_edge = |ack: &&Event| ack.ack == event.seq && ack.range().is_empty();
+        let moves = usize::from(start > self.board.pieces.una());
+        let unheard = self.merge.unheard_at(event.at).filter(at_edge).count();
+        let unheard = unheard.saturating_sub(moves);
         let mss = i64::from(self.mss);
         let segments =
             |bytes: i64| ((bytes + mss - 1) / mss).clamp(0, i64::from(MOST_SACKED)) as u32;
@@ -210,7 +208,7 @@ impl SenderView {
             least_rtt: self.measured.rtts.least(),
             packet: Packet::of(event.flags, event.payload_len),
             sack: self.facts.sack,
-            duplicates: (duplicates.clone().count() + unheard.count()) as u32,
+            duplicates: (duplicates.clone().count() + unheard) as u32,
             duplicate_at: duplicates.next_back().map(|heard| heard.came_by),
             sacked: segments(sacked),
             reach: highest.map_or(0, |high| segments(high - start)),
