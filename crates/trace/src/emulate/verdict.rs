@@ -3,7 +3,6 @@
 use super::detection_mode::{DetectionMode, ModePosterior, MODES};
 use super::mechanism::{decide, Evidence, Judged, Opinions};
 use super::profile::MOST_PROFILES;
-use super::sender::EmulatedSender;
 use super::Judges;
 use crate::necessary::Witness;
 
@@ -83,12 +82,6 @@ impl Judges {
             episode: self.places[index],
             opinions: opinions.differ().then(|| Box::new(opinions)),
         })
-    }
-
-    /// The least duplicates that the stack that explains most takes for a loss.
-    #[must_use]
-    pub fn threshold(&self) -> u32 {
-        self.best().map_or(0, EmulatedSender::own_threshold)
     }
 
     /// Forgets retransmissions below `number`, which have been given out.

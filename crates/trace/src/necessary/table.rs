@@ -5,7 +5,7 @@ use rexmit_tcp::Mechanism;
 use rexmit_time::Duration;
 
 use super::witness::TICK;
-use super::{Basis, Missing, Shown, Timed, Witness};
+use super::{Basis, Missing, Packet, Shown, Timed, Witness};
 
 /// The longest first timer of any stack (`TCP_RTO_MAX`).
 const LONGEST: Duration = Duration::from_secs(120);
@@ -20,7 +20,7 @@ const FEW: u32 = 4;
 /// The usual threshold (RFC 5681 §3.2).
 const THRESHOLD: u32 = 3;
 
-/// The least threshold of any stack here (`TcpMaxDupAcks` of old Windows).
+/// The least threshold of any stack here (`TcpMaxDupAcks` of old Windows, `net.ipv4.tcp_reordering`).
 const LEAST_THRESHOLD: u32 = 2;
 
 /// What one mechanism cannot do without.
@@ -41,8 +41,8 @@ pub const TABLE: [Necessary; 9] = [
     Necessary {
         mechanism: Mechanism::Rto,
         words: "a round trip and 200 ms since it was sent last (less where the connection shows a shorter timer twice), at most \
-                120 s for the first timer; and, if nothing was sent again before, fewer duplicate ACKs and SACKed segments than \
-                the threshold",
+                120 s for the first timer; and, if nothing was sent again before, fewer than three duplicate ACKs or SACKed \
+                segments. A SYN-ACK: nothing, as it answers each SYN",
         source: "RFC 6298 §2 and §5.4, TCP_RTO_MIN, TCP_RTO_MAX",
         look: rto,
     },
@@ -54,7 +54,7 @@ pub const TABLE: [Necessary; 9] = [
     },
     Necessary {
         mechanism: Mechanism::FastRetransmit,
-        words: "since it was sent last as many duplicate ACKs, or SACKed segments above it, as the threshold; later ones of a \
+        words: "since it was sent last as many duplicate ACKs, or SACKed segments above it, as a threshold: two at least; later ones of a \
                 recovery without SACK: an ACK of a part, in a recovery that had them",
         source: "RFC 5681 §3.2, RFC 6582 §3.2, RFC 6675 §5",
         look: fast_retransmit,
@@ -67,7 +67,7 @@ pub const TABLE: [Necessary; 9] = [
     },
     Necessary {
         mechanism: Mechanism::Fack,
-        words: "a SACK block above it, beyond the threshold",
+        words: "a SACK block above it; the first of a recovery, two segments above it at least",
         source: "tcp_fackets_out, Mathis and Mahdavi 1996",
         look: fack,
     },
@@ -125,6 +125,10 @@ impl Witness {
 
 fn rto(witness: &Witness) -> Result<Shown, Missing> {
     let trip = witness.least_rtt.unwrap_or(Duration::ZERO);
+    if witness.packet == Packet::SynAck {
+        // It answers a SYN that came again, too.
+        return Ok((Basis::Silence, None));
+    }
     let passed = witness.since_sent.1;
     if witness.is_sooner(passed, trip + TICK) {
         return Err(Missing::Time);
@@ -149,8 +153,7 @@ fn rto_recovery(witness: &Witness) -> Result<Shown, Missing> {
 }
 
 fn fast_retransmit(witness: &Witness) -> Result<Shown, Missing> {
-    let threshold = witness.threshold.clamp(LEAST_THRESHOLD, THRESHOLD);
-    if witness.count() >= threshold {
+    if witness.count() >= LEAST_THRESHOLD {
         return Ok(witness.counted_at());
     }
     match witness.partial_at {
@@ -177,7 +180,7 @@ fn fack(witness: &Witness) -> Result<Shown, Missing> {
         return Err(Missing::SackAbove);
     }
     // Of a later hole of the recovery the first one was beyond the threshold.
-    if witness.reach < witness.threshold.clamp(LEAST_THRESHOLD, THRESHOLD) && witness.first {
+    if witness.reach < LEAST_THRESHOLD && witness.first {
         return Err(Missing::DuplicateAcks);
     }
     Ok((Basis::SackAbove, witness.sacked_at))

@@ -122,8 +122,6 @@ pub struct Witness {
     pub timeout_at: Option<Time>,
     /// It was sent once before, and nothing else was sent again since all was acknowledged.
     pub first: bool,
-    /// The least duplicates that the sender takes for a loss, as far as that is known.
-    pub threshold: u32,
     /// What the sender had learned of reordering may have raised that.
     pub raised: bool,
     /// Segments outstanding.
@@ -187,7 +185,6 @@ exact_struct!(Witness {
     rescue,
     timeout_at,
     first,
-    threshold,
     raised,
     out,
     tail,

@@ -226,7 +226,6 @@ impl SenderView {
                 .filter(|(high, _)| start < *high)
                 .map(|(_, at)| at),
             first: first && !recovers,
-            threshold: 0,
             raised: false,
             out: self.board.pieces.flight_segments(),
             tail: end == nxt,
@@ -273,7 +272,6 @@ impl SenderView {
     /// What more is known of it when it gets its row.
     pub(super) fn complete(&self, witness: &Witness) -> Witness {
         Witness {
-            threshold: self.verdicts.judges.threshold(),
             raised: self.measured.row.reordered > 0 || self.reports.reported > 0,
             twice: self.heard.is_short_twice(witness.since_sent.1),
             ..*witness
