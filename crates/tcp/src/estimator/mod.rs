@@ -58,6 +58,13 @@ enum Stage {
 }
 
 impl Estimator {
+    /// Whether round-trip times are counted in whole ticks, by the timestamp first; else in microseconds from the time of
+    /// sending (Linux since 3.15).
+    #[must_use]
+    pub const fn counts_ticks(self) -> bool {
+        !matches!(self, Estimator::LinuxMicros)
+    }
+
     /// The clock of the timestamps option at a time (`tcp_time_stamp`, RFC 7323 §5.4).
     pub(crate) fn stamp(self, clock: &Clock, at: Time) -> u32 {
         match self {

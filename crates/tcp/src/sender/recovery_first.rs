@@ -10,7 +10,7 @@ use super::queue::Sent;
 use super::sack::Tagged;
 use super::{Ack, Sender, State};
 use crate::recovery::Job;
-use crate::settings::{CongestionControl, Estimator, RttSamples};
+use crate::settings::{CongestionControl, RttSamples};
 
 impl Sender {
     /// Whether the segment is acceptable.
@@ -100,7 +100,7 @@ impl Sender {
         if self.queue.head().is_some_and(Sent::is_sacked) {
             outcome.set(AckOutcome::RENEGING);
         }
-        let by_time_of_sending = self.settings.estimator == Estimator::LinuxMicros;
+        let by_time_of_sending = !self.settings.estimator.counts_ticks();
         if by_time_of_sending {
             self.sample_rtt_micros(&cleaned, tagged, outcome.any(AckOutcome::ACKED));
         }

@@ -8,7 +8,7 @@ use super::retransmissions::whose;
 use super::sides;
 use crate::analyzer::Of;
 use crate::event::Direction;
-use crate::measures::Measures;
+use crate::measures::{Measures, Unacked};
 use crate::rows::{Connection, Position, SenderRow};
 
 pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str) -> Table {
@@ -119,4 +119,14 @@ where
     );
     table.seconds("rtt_p95_s", all().map(|of| of.rtt.map(|[_, most]| most)));
     table.seconds("data_s", all().map(|of| of.data));
+    let unacked = || all().map(|of| of.unacked);
+    let count = |of: fn(&Unacked) -> u32| unacked().map(move |one| one.map(|one| of(&one).into()));
+    table.integer_or_null("unacked_sends", count(|of| of.sends));
+    table.integer_or_null("unanswered_sends", count(|of| of.unanswered));
+    table.seconds(
+        "unanswered_s",
+        unacked().map(|one| one.map(|of| of.silence)),
+    );
+    table.integer_or_null("unacked_size_bytes", count(|of| of.size));
+    table.integer_or_null("acked_size_bytes", count(|of| of.acked_size));
 }

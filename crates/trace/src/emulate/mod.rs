@@ -41,6 +41,7 @@ use left_out::Told;
 use let_go::LetGo;
 use pace::Pace;
 pub use recycled::Recycled;
+pub(crate) use sender::StackClock;
 use sender::{EmulatedSender, Moment, SynAgain};
 use traits::{SenderTrait, SenderTraits};
 

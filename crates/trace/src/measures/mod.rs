@@ -151,6 +151,24 @@ pub struct Measures {
     pub rtt: Option<[Duration; 2]>,
     /// From this side's first packet with data to its last.
     pub data: Option<Duration>,
+    /// What of it was never acknowledged.
+    pub unacked: Option<Unacked>,
+}
+
+/// The first byte of a sender that nothing had acknowledged when its connection ended, though it was sent more than once, to a
+/// peer that acknowledges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unacked {
+    /// How often it was sent.
+    pub sends: u32,
+    /// How often of those it was sent so late that no packet of the peer can be an answer.
+    pub unanswered: u32,
+    /// From the peer's last packet to the last time that the byte was sent.
+    pub silence: Duration,
+    /// Payload of the smallest packet that carried it; 0 where the wire carried it in smaller packets than the capture shows.
+    pub size: u32,
+    /// Payload of the largest packet of the sender that was acknowledged.
+    pub acked_size: u32,
 }
 
 /// From the first to the last of some times.

@@ -3,7 +3,7 @@
 use super::exact::{exact_enum, exact_struct, Broken, Exact, Input};
 use crate::analyzer::{Counters, Of, Rows};
 use crate::event::Direction;
-use crate::measures::{Handshake, Measures, Reset, State};
+use crate::measures::{Handshake, Measures, Reset, State, Unacked};
 use crate::rows::{
     Changes, Connection, Evidence, Inferred, OnSubflow, Parameters, Position, Retransmission, Role,
     SenderRow, Subflow, WhatIf,
@@ -260,6 +260,14 @@ exact_struct!(Measures {
     bytes_retransmitted,
     rtt,
     data,
+    unacked,
+});
+exact_struct!(Unacked {
+    sends,
+    unanswered,
+    silence,
+    size,
+    acked_size,
 });
 exact_struct!(Changes {
     avoided,

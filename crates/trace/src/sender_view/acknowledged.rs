@@ -9,6 +9,7 @@ use super::line::Line;
 use super::merge::Ack;
 use super::pieces::{Copy, Covered, Piece, MOST_PARTS, ORIGINAL};
 use super::steps::packets;
+use super::unacked::came_through;
 use super::SenderView;
 use crate::event::{Acked, Event, SenderEvent};
 use crate::window::is_place_near;
@@ -33,10 +34,13 @@ pub(super) struct NewlyAcked {
     pub(super) retransmitted: Option<(i64, i64)>,
     /// Segments that were acknowledged at once when they came: out of order, or sent again.
     pub(super) answered: u32,
+    /// Payload of the largest packet that came through.
+    largest: u32,
 }
 
 impl NewlyAcked {
-    fn take(&mut self, piece: &Piece) {
+    fn take(&mut self, piece: &Piece, mss: u32) {
+        self.largest = self.largest.max(came_through(piece, mss));
         if !piece.again.is_empty() {
             let (start, end) = self.retransmitted.unwrap_or((piece.start, piece.end));
             self.retransmitted = Some((start.min(piece.start), end.max(piece.end)));
@@ -117,7 +121,7 @@ impl SenderView {
                 for piece in pieces.within(from, to) {
                     if piece.covered.is_none() {
                         piece.covered = Some(covered);
-                        newly.take(piece);
+                        newly.take(piece, mss);
                         newly.answered += packets(piece, mss);
                     }
                 }
@@ -130,7 +134,7 @@ impl SenderView {
                 ..covered
             };
             self.board.pieces.advance(place, covered, |piece| {
-                newly.take(piece);
+                newly.take(piece, mss);
                 if !piece.again.is_empty() {
                     newly.answered += packets(piece, mss);
                 }
@@ -140,6 +144,7 @@ impl SenderView {
         } else if place == una && event.payload_len == 0 && !event.flags.fin() {
             self.repeated(ack, &blocks, &newly);
         }
+        self.measured.acked_size = self.measured.acked_size.max(newly.largest);
         if let Some((start, end)) = blocks.dsack {
             self.reported(start, end, event.at);
         }

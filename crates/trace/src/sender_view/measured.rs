@@ -20,6 +20,8 @@ pub(super) struct Measured {
     full: window::Full,
     /// When data were sent.
     pub data_sent: Extent,
+    /// Payload of the largest packet that was acknowledged.
+    pub acked_size: u32,
 }
 
 impl Measured {

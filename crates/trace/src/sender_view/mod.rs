@@ -25,6 +25,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 mod times;
+mod unacked;
 mod verdicts;
 
 use rexmit_tcp::{Mechanism, SackList};
@@ -306,6 +307,7 @@ impl SenderView {
 
     fn summarise(&mut self, row: &mut SenderRow) {
         self.measured.give(row, self.facts.agreed);
+        row.measures.unacked = self.unacked();
         row.position = Some(self.times.clock.position());
         row.monitor_delay = self.times.clock.known_delay();
         let identity = self.verdicts.judges.identity();

@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod monitor;
+mod unacked;
 mod waits;
 
 use rexmit_tcp::{Mechanism, Need};

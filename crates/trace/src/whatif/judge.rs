@@ -6,7 +6,7 @@ use rexmit_tcp::clock::{Clock, Tick};
 use rexmit_tcp::estimator::Batch;
 use rexmit_tcp::recovery::rto::BackOff;
 use rexmit_tcp::recovery::tlp;
-use rexmit_tcp::settings::{EarlyRetransmit, Estimator, RttSamples, Tlp};
+use rexmit_tcp::settings::{EarlyRetransmit, RttSamples, Tlp};
 use rexmit_tcp::Need;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
@@ -20,6 +20,7 @@ use super::scene::Scene;
 use super::undone::{self, Terms};
 use super::watch::{Ack, Stand, Wait};
 use crate::cost::Finder;
+use crate::emulate::StackClock;
 
 /// Runs the settings side by side over what a [`super::watch::Watch`] noted.
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub(super) struct Judge {
     plan: Arc<Compiled>,
     batch: Batch,
     clock: Clock,
+    /// How round-trip times are measured.
+    measures: StackClock,
     /// Timeouts since the last sample.
     doublings: u32,
     sack: bool,
@@ -66,6 +69,7 @@ impl Judge {
         Judge {
             batch: plan.batch.clone(),
             clock,
+            measures: StackClock::new(&plan.own),
             most_ticks: clock.ticks_in(plan.own.max_rto),
             slop_ticks: clock.ticks_in(plan.own.rto_slop),
             doublings: 0,
@@ -109,28 +113,27 @@ impl Judge {
         }
     }
 
+    /// A timer of the sender fired at `at`, which may be off by `slack`: where its ticks begin.
+    pub fn fired(&mut self, at: Time, slack: Duration) {
+        self.measures.learn_phase(at, slack);
+    }
+
     /// The sample that the sender's stack takes (RFC 6298 §3, RFC 7323 §4; Linux: `tcp_ack_update_rtt`).
     fn sample_of(&self, ack: &Ack) -> Option<Duration> {
         let stamp = ack.stamp_rtt.filter(|_| self.timestamps);
-        let sample = match self.plan.own.estimator {
-            Estimator::LinuxMicros => return ack.sent_rtt.or(stamp),
-            _ => stamp.or(match self.plan.own.rtt_samples {
-                RttSamples::EachAck => ack.sent_rtt,
-                RttSamples::OncePerRoundTrip => ack.once_rtt,
-            }),
+        let own = &self.plan.own;
+        let sample = match (own.estimator.counts_ticks(), own.rtt_samples) {
+            (false, _) => ack.sent_rtt.or(stamp),
+            (true, RttSamples::EachAck) => stamp.or(ack.sent_rtt),
+            (true, RttSamples::OncePerRoundTrip) => stamp.or(ack.once_rtt),
         };
-        if self.plan.own.estimator != Estimator::LinuxTicks {
-            return sample;
-        }
-        // In ticks as the kernel counts them, on average over where they begin.
-        let tick = self.clock.tick_ns() as i64;
-        sample.map(|rtt| Duration::from_nanos((rtt.as_nanos() + tick / 2) / tick * tick))
+        sample.map(|rtt| self.measures.measured(ack.at - rtt, ack.at))
     }
 
     /// The handshake is over; its sample, if it was not among the acknowledgements.
     pub fn begin(&mut self, rtt: Option<Duration>, una: SeqNum) {
         match rtt {
-            Some(rtt) => self.batch.sample(rtt, una, una),
+            Some(rtt) => self.batch.sample(self.measures.on_average(rtt), una, una),
             None => self.batch.no_sample_after_handshake(),
         }
     }
@@ -181,7 +184,7 @@ impl Judge {
     /// A wait with duplicate acknowledgements or retransmissions.
     pub fn stand(&mut self, stand: &Stand, known: &Known) {
         let srtt = self.batch.srtt(0).unwrap_or(self.plan.own.initial_rto);
-        let timeouts = Scene::timeouts(stand, known);
+        let timeouts = Scene::timeouts(stand, known).count() as u32;
         let Some(scene) = Scene::of(stand, known, srtt, self.doublings) else {
             self.doublings += timeouts;
             return;

@@ -38,6 +38,7 @@ use crate::rows::{Inferred, Parameters, WhatIf};
 use judge::Judge;
 use known::Known;
 use outcome::Tally;
+use scene::Scene;
 use watch::{Note, Watch};
 
 /// Notes kept before they are worked through with the stack that is known so far.
@@ -199,6 +200,13 @@ impl Replay {
             Judge::new(compiled, self.plan.recycled(), sack, timestamps)
         });
         let known = &self.known;
+        let mut timeouts = self.notes.iter().filter_map(|note| match note {
+            Note::Stand(stand) => Scene::timeouts(stand, known).next(),
+            _ => None,
+        });
+        if let Some(timeout) = timeouts.next() {
+            judge.fired(timeout.at, timeout.slack);
+        }
         let ready = |note: &Note| match note {
             Note::Stand(stand) => stand.legs.last().is_none_or(|leg| known.has(leg.number)),
             Note::Ack(_) | Note::Begin(..) => true,

@@ -42,11 +42,11 @@ pub(super) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    /// How many timeouts there were in a wait.
-    pub fn timeouts(stand: &Stand, known: &Known) -> u32 {
+    /// The timeouts in a wait.
+    pub fn timeouts<'s>(stand: &'s Stand, known: &'s Known) -> impl Iterator<Item = &'s Leg> {
         let timeout =
             |leg: &&Leg| known.retransmission(leg.number).finder() == Some(Finder::Timeout);
-        stand.legs.iter().filter(timeout).count() as u32
+        stand.legs.iter().filter(timeout)
     }
 
     /// What happened in a wait; none if that is not known.
@@ -99,10 +99,8 @@ impl<'a> Scene<'a> {
                 },
             },
         };
-        // Of a head that was not lost, or not known to be, the acknowledgement would have come all the same.
-        if !lost && stand.end.is_none() {
-            return None;
-        }
+        // What nothing acknowledged by the end arrived under no setting: earlier copies of it would have been lost, too.
+        stand.end?;
         let timeouts = detections
             .iter()
             .filter(|d| d.finder == Finder::Timeout)

@@ -252,6 +252,36 @@ fn a_second_timeout_doubles_the_difference() {
 }
 
 #[test]
+fn nothing_is_saved_of_what_nothing_acknowledged() {
+    let mut script = Script::new("linux-2.4", &["default"]);
+    let (at, next) = script.settle();
+    script.send(at, next, next + 4);
+    script.retransmission(at + 300, next, Mechanism::Rto, NEEDED, 0);
+    script.retransmission(at + 900, next, Mechanism::Rto, NEEDED, 0);
+    // What is behind it arrives.
+    script.ack(at + 1000, next, Some((next + 1, next + 4)));
+    assert_eq!(script.finish().len(), 0);
+}
+
+#[test]
+fn a_round_trip_is_as_many_ticks_as_the_stack_counts() {
+    // 10 ms or 60 ms within a tick of 100 ms are none once a timer has shown where ticks begin, whatever is nearer.
+    for trip in [10, 60] {
+        let mut script = Script::new("windows-xp-unc2007", &["min_rto=100ms"]);
+        script.replay.facts.handshake_rtt = Some(Duration::from_millis(10));
+        for turn in 0..30 {
+            script.send(100 * u64::from(turn) + 10, turn, turn + 1);
+            script.ack(100 * u64::from(turn) + 10 + trip, turn + 1, None);
+        }
+        script.send(3_010, 30, 31);
+        script.retransmission(3_200, 30, Mechanism::Rto, NEEDED, 0);
+        script.ack(3_210, 31, None);
+        // The timeout of one tick instead of two.
+        near(seconds(&script.finish()["min_rto=100ms"]), -0.1);
+    }
+}
+
+#[test]
 fn what_is_added_to_every_timeout_is_part_of_the_shortest_that_is_inferred() {
     let saved = |page: &str, shortest: f64| {
         let mut script = Script::new("freebsd-5", &["min_rto=100ms"]);

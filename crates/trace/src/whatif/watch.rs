@@ -79,6 +79,8 @@ pub(super) struct Stand {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leg {
     pub at: Time,
+    /// How far that may be off.
+    pub slack: Duration,
     pub number: u32,
     /// When RACK finds it lost in its turn.
     pub rack_at: Option<Time>,
@@ -214,6 +216,7 @@ impl Watch {
             if (head || first) && stand.legs.len() < MOST_LEGS {
                 stand.legs.push(Leg {
                     at: sent.at,
+                    slack: sent.slack,
                     number,
                     rack_at: None,
                 });

@@ -61,7 +61,7 @@ use evidence::Evidence;
 use marks::Marks;
 use minimum::Minimum;
 use round_trips::{RoundTrips, Seen};
-use stack_clock::StackClock;
+pub(crate) use stack_clock::StackClock;
 use timers::Timers;
 use window::Flight;
 

@@ -1,13 +1,13 @@
-//! The clock of an emulated sender: how long its ticks are, and where in time they begin, as far as that shows.
+//! The clock of a sender, emulated or replayed under other settings: how long its ticks are, and where in time they begin, as far as that shows.
 
-use rexmit_tcp::settings::{Estimator, Settings};
+use rexmit_tcp::settings::Settings;
 use rexmit_time::{Duration, Time};
 
 use crate::emulate::timer::Ticks;
 
 /// A stack's clock.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct StackClock {
+pub(crate) struct StackClock {
     pub ticks: Ticks,
     /// Round-trip times are counted in ticks.
     counts_ticks: bool,
@@ -24,7 +24,7 @@ impl StackClock {
         let ticks = Ticks::new(settings);
         StackClock {
             ticks,
-            counts_ticks: settings.estimator != Estimator::LinuxMicros,
+            counts_ticks: settings.estimator.counts_ticks(),
             phase: None,
             rate_known: false,
             phased: ticks.are_coarse(),
@@ -35,10 +35,17 @@ impl StackClock {
     pub fn measured(&self, sent: Time, acked: Time) -> Duration {
         // Times that were estimated may lie the wrong way round.
         let rtt = (acked - sent).max(Duration::ZERO);
-        match self.phase {
-            _ if !self.counts_ticks => rtt.max(Duration::from_micros(1)),
+        match self.phase.filter(|_| self.counts_ticks) {
             Some(phase) => self.ticks.between(sent, acked.max(sent), phase),
-            None => self.ticks.down(rtt + self.ticks.tick() / 2),
+            None => self.on_average(rtt),
+        }
+    }
+
+    /// What it measures of so long a span wherever ticks begin, on average.
+    pub fn on_average(&self, span: Duration) -> Duration {
+        match self.counts_ticks {
+            true => self.ticks.down(span + self.ticks.tick() / 2),
+            false => span.max(Duration::from_micros(1)),
         }
     }
 

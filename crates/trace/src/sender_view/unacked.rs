@@ -1,0 +1,49 @@
+//! What nothing had acknowledged when the connection ended, and how large packets had been that something acknowledged.
+
+use rexmit_time::Duration;
+
+use super::pieces::{Copy, Piece};
+use super::SenderView;
+use crate::measures::Unacked;
+
+/// Payload of a packet.
+fn payload(copy: &Copy) -> u32 {
+    copy.span - u32::from(copy.mark && copy.span > 0)
+}
+
+/// Payload of the smallest packet that carried the piece.
+fn smallest(piece: &Piece) -> Option<u32> {
+    let seen = piece.copies().filter(|copy| copy.seen);
+    seen.map(payload).min()
+}
+
+/// How large a packet came through when the piece was acknowledged: the smallest that carried it, or a piece of that, where a
+/// network card cut it up.
+pub(super) fn came_through(piece: &Piece, mss: u32) -> u32 {
+    smallest(piece).map_or(0, |size| size.min(mss))
+}
+
+impl SenderView {
+    /// The first byte that nothing acknowledged, if it was sent more than once. None where its peer closed its window, or
+    /// was never heard.
+    pub(super) fn unacked(&mut self) -> Option<Unacked> {
+        let heard = self.receiver.last_heard?.event.at;
+        let una = self.board.pieces.una();
+        let (mss, round_trip) = (self.mss, self.times.beyond());
+        let shut = self.receiver.is_shut();
+        let piece = self.board.pieces.at(una)?;
+        let again = piece.times_again() > 0 && piece.first.seen;
+        if !again || piece.covered.is_some() || piece.is_syn() || shut {
+            return None;
+        }
+        let last = piece.last().at;
+        let late = |copy: &&Copy| copy.at + round_trip > heard;
+        Some(Unacked {
+            sends: piece.times_again() as u32 + 1,
+            unanswered: piece.copies().filter(late).count() as u32,
+            silence: (last - heard).max(Duration::ZERO),
+            size: smallest(piece).filter(|size| *size <= mss).unwrap_or(0),
+            acked_size: self.measured.acked_size,
+        })
+    }
+}
