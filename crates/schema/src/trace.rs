@@ -141,7 +141,7 @@ const SIDE: &[Column] = &[
     text("stack", "the stack that explains every retransmission, several, or none").or_null(),
     number("stack_confidence", "how sure that is, 0 to 1").or_null(),
     text("stacks", "all stacks that explain every retransmission, by commas").or_null(),
-    number("best_case_s", "what ideal loss detection would have saved at most").or_null(),
+    number("best_case_s", "the Best-Case reduction of UNC 2007: no spurious retransmission, and no needed timeout later than the largest round-trip time").or_null(),
     integer("data_bytes", "of a subflow: data of the Multipath TCP connection that went first here").or_null(),
     integer("syns", "SYNs of the client, SYN-ACKs of the server; the first counts"),
     integer("resets", "RSTs sent"),
@@ -153,11 +153,11 @@ const SIDE: &[Column] = &[
     number("rtt_median_s", "median round-trip time, 2 % off at most").or_null(),
     number("rtt_p95_s", "95th percentile of it, 2 % off at most").or_null(),
     number("data_s", "from its first packet with data to its last").or_null(),
-    integer("unacked_sends", "how often the first byte was sent that nothing acknowledged by the end; null where it was sent once, all was acknowledged, or its peer acknowledges nothing").or_null(),
-    integer("unanswered_sends", "how often of those no packet of its peer can be an answer: none came a round trip later").or_null(),
-    number("unanswered_s", "from its peer's last packet to the last of unacked_sends").or_null(),
-    integer("unacked_size_bytes", "payload of the smallest packet of unacked_sends; 0 where it cannot be told").or_null(),
-    integer("acked_size_bytes", "of a side with unacked_sends: payload of its largest packet that was acknowledged").or_null(),
+    integer("unacked_sends", "how often the first byte was sent that nothing acknowledged by the end; null where it was sent once, all was acknowledged, or its peer acknowledges nothing").later().or_null(),
+    integer("unanswered_sends", "how often of those no packet of its peer can be an answer: none came a round trip later").later().or_null(),
+    number("unanswered_s", "from its peer's last packet to the last of unacked_sends").later().or_null(),
+    integer("unacked_size_bytes", "payload of the smallest packet of unacked_sends; 0 where it cannot be told").later().or_null(),
+    integer("acked_size_bytes", "of a side with unacked_sends: payload of its largest packet that was acknowledged").later().or_null(),
 ];
 
 const OF_PARAMETER: &[Column] = &[

@@ -17,6 +17,9 @@ const MOST_TIMEOUTS: usize = 1024;
 /// detection is avoided once, by equation (1) if acknowledgements made it and by (2) if a timeout did. Each needed timeout
 /// happens at the connection's largest round-trip time instead, and never saves less than nothing; a detection of which it
 /// is unknown whether it was needed counts as needed. A probe costs a packet and no rate: avoided, it saves nothing.
+///
+/// It is no bound of what a setting saves. A needed loss that acknowledgements found counts nothing here, and is found sooner
+/// after fewer duplicates; a timer may be shorter than the largest round-trip time, and duplicates come before that.
 #[derive(Clone, Debug, Default)]
 pub struct BestCase {
     episode: Option<u32>,

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use rexmit_tcp::clock::{Clock, Tick};
+use rexmit_tcp::clock::Tick;
 use rexmit_tcp::estimator::Batch;
-use rexmit_tcp::recovery::rto::BackOff;
 use rexmit_tcp::recovery::tlp;
 use rexmit_tcp::settings::{EarlyRetransmit, RttSamples, Tlp};
 use rexmit_tcp::Need;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
 
+use super::clock::SenderClock;
 use super::effects::{Effects, Key};
 use super::found::found_at;
 use super::known::Known;
@@ -20,26 +20,19 @@ use super::scene::Scene;
 use super::undone::{self, Terms};
 use super::watch::{Ack, Stand, Wait};
 use crate::cost::Finder;
-use crate::emulate::StackClock;
 
 /// Runs the settings side by side over what a [`super::watch::Watch`] noted.
 #[derive(Debug)]
 pub(super) struct Judge {
     plan: Arc<Compiled>,
     batch: Batch,
-    clock: Clock,
-    /// How round-trip times are measured.
-    measures: StackClock,
+    clock: SenderClock,
     /// Timeouts since the last sample.
     doublings: u32,
     sack: bool,
     timestamps: bool,
     /// Some setting probes where the sender's own stack does not.
     new_probes: bool,
-    /// The longest timeout in ticks.
-    most_ticks: i64,
-    /// What is added to every timeout, in ticks.
-    slop_ticks: i64,
     round_trips: (Duration, i64),
     recycled: Recycled,
 }
@@ -61,17 +54,13 @@ pub(super) struct Recycled {
 impl Judge {
     pub fn new(plan: Arc<Compiled>, mut recycled: Recycled, sack: bool, timestamps: bool) -> Self {
         let own = plan.detectors[0].tlp;
-        let clock = Clock::linux(plan.own.hz, plan.own.wheel);
         recycled.tallies.clear();
         recycled
             .tallies
             .resize(plan.choices.len(), Tally::default());
         Judge {
             batch: plan.batch.clone(),
-            clock,
-            measures: StackClock::new(&plan.own),
-            most_ticks: clock.ticks_in(plan.own.max_rto),
-            slop_ticks: clock.ticks_in(plan.own.rto_slop),
+            clock: SenderClock::new(&plan.own),
             doublings: 0,
             sack,
             timestamps,
@@ -115,7 +104,7 @@ impl Judge {
 
     /// A timer of the sender fired at `at`, which may be off by `slack`: where its ticks begin.
     pub fn fired(&mut self, at: Time, slack: Duration) {
-        self.measures.learn_phase(at, slack);
+        self.clock.fired(at, slack);
     }
 
     /// The sample that the sender's stack takes (RFC 6298 §3, RFC 7323 §4; Linux: `tcp_ack_update_rtt`).
@@ -127,13 +116,15 @@ impl Judge {
             (true, RttSamples::EachAck) => stamp.or(ack.sent_rtt),
             (true, RttSamples::OncePerRoundTrip) => stamp.or(ack.once_rtt),
         };
-        sample.map(|rtt| self.measures.measured(ack.at - rtt, ack.at))
+        sample.map(|rtt| self.clock.measured(rtt, ack.at))
     }
 
     /// The handshake is over; its sample, if it was not among the acknowledgements.
     pub fn begin(&mut self, rtt: Option<Duration>, una: SeqNum) {
         match rtt {
-            Some(rtt) => self.batch.sample(self.measures.on_average(rtt), una, una),
+            Some(rtt) => self
+                .batch
+                .sample(self.clock.measured_on_average(rtt), una, una),
             None => self.batch.no_sample_after_handshake(),
         }
     }
@@ -141,8 +132,7 @@ impl Judge {
     /// A wait in which nothing happened: most are too short for any timer.
     fn quiet(&mut self, wait: &Wait, end: Time) {
         let length = end - wait.start;
-        let tick = Duration::from_nanos(self.clock.tick_ns() as i64);
-        let timer = || length + tick > self.batch.least();
+        let timer = || length + self.clock.tick() > self.batch.least();
         let probe = || {
             let least = self.pto(Tlp::Rfc8985, wait.outstanding, Duration::ZERO);
             self.new_probes && !wait.recovery && end - wait.last_sent > least
@@ -239,14 +229,17 @@ impl Judge {
         );
     }
 
-    /// How long a timer runs that has backed off so often.
+    /// How long a timer runs that has backed off so often, on average over when in a tick it is set.
     fn doubled(&self, variant: usize, doublings: u32) -> Duration {
-        let grows = BackOff {
-            slop: self.slop_ticks,
-            max: self.most_ticks,
-        };
-        let ticks = grows.after_times(self.recycled.timeouts[variant], doublings);
-        self.clock.mean_wait(ticks)
+        let timeout = self.recycled.timeouts[variant];
+        self.clock.mean_wait(self.clock.doubled(timeout, doublings))
+    }
+
+    /// When it fires if it is set at `set`.
+    fn fires(&self, set: Time, variant: usize, doublings: u32) -> Time {
+        let timeout = self.recycled.timeouts[variant];
+        self.clock
+            .fires(set, self.clock.doubled(timeout, doublings))
     }
 
     /// Round trips more that slow start takes to send again what was lost. UNC 2007's equations, which know neither probes
@@ -272,6 +265,12 @@ impl Judge {
         } else {
             let (retransmissions, timeouts) = scene.spurious;
             tally.spurious(scene.own, other, scene.x, retransmissions, timeouts);
+            if let (Outcome::Timeout(before), Outcome::Timeout(after), true) =
+                (scene.own, other, scene.lost_behind)
+            {
+                // What the spurious timeout sends again next goes as much earlier or later.
+                tally.waited += (after - before).max(-scene.waited);
+            }
             let (own, new) = (&self.plan.detectors[0], &self.plan.detectors[detector]);
             let terms = Terms {
                 timestamps: self.timestamps,
@@ -306,21 +305,22 @@ impl Judge {
             pto.min(self.doubled(variant, scene.doublings))
         };
         let later_probe = || pto(tlp, variant) - pto(own_tlp, 0);
+        let fires = |set: Time| self.fires(set, variant, scene.doublings);
         let timeout = match scene.own {
-            Outcome::Timeout(_) if scene.vain && tlp == Tlp::Off => Some(wait.start + rto),
+            Outcome::Timeout(_) if scene.vain && tlp == Tlp::Off => Some(fires(wait.start)),
             Outcome::Timeout(at) if scene.vain => Some(at + longer + later_probe()),
             Outcome::Timeout(at) => Some(at + longer),
             Outcome::Probe { at, .. } => Some((wait.start + own_rto).max(at) + longer),
             // Whatever the timer was, it did not run out: a longer one would not have either.
-            Outcome::Acknowledged => longer.is_negative().then(|| wait.start + rto),
-            Outcome::Acknowledgements(at) if longer.is_negative() => Some(wait.start + rto)
+            Outcome::Acknowledged => longer.is_negative().then(|| fires(wait.start)),
+            Outcome::Acknowledgements(at) if longer.is_negative() => Some(fires(wait.start))
                 .filter(|early| *early < at || self.recycled.found[detector].is_none()),
             Outcome::Acknowledgements(at) => {
                 // A probe that was due by then brings nothing new, and the timer runs anew after it.
                 let due = wait.last_sent + pto(tlp, variant);
-                let probed = tlp != Tlp::Off && !wait.recovery && due < wait.start + rto;
+                let probed = tlp != Tlp::Off && !wait.recovery && due < fires(wait.start);
                 let from = if probed { due } else { wait.start };
-                Some((from + rto).max(at))
+                Some(fires(from).max(at))
             }
         };
         let probe = match (own_tlp, tlp, scene.own) {
@@ -407,7 +407,8 @@ impl Judge {
                     doublings += u32::from(early.is_none());
                 }
                 Finder::Acknowledgements if own_rack && !rack => {
-                    let timeout = Outcome::Timeout((last.leg.at + rto).max(at));
+                    let fires = self.fires(last.leg.at, variant, doublings);
+                    let timeout = Outcome::Timeout(fires.max(at));
                     let own = Outcome::Acknowledgements(at);
                     tally.needed(own, timeout, scene.x, 0.0, detection.retransmission.waited);
                     doublings += 1;
@@ -420,8 +421,9 @@ impl Judge {
         if let Some(end) = scene.stand.end {
             let rto = self.doubled(variant, doublings);
             let own_rto = self.doubled(0, own_doublings).min(end - last.leg.at);
-            if rto < own_rto {
-                let timeout = Outcome::Timeout(last.leg.at + rto);
+            let fires = self.fires(last.leg.at, variant, doublings);
+            if rto < own_rto && fires < end {
+                let timeout = Outcome::Timeout(fires);
                 tally.spurious(Outcome::Acknowledged, timeout, scene.x, 0, 0);
             }
         }

@@ -6,6 +6,7 @@
 //! by how it differs from the sender's own in the same model, so that the sender's own setting never changes anything.
 //! Round-trip times and losses are taken to be what they were, as UNC 2007 does.
 
+mod clock;
 mod effects;
 mod found;
 mod judge;

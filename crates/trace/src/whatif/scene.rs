@@ -35,6 +35,8 @@ pub(super) struct Scene<'a> {
     pub x: f64,
     /// Segments lost, at least one.
     pub lost: u32,
+    /// What lay behind a head that was not lost was, and was sent again after the head.
+    pub lost_behind: bool,
     /// Retransmissions, and timeouts, that go if nothing is sent again.
     pub spurious: (u32, u32),
     /// The timer's doublings at the start.
@@ -130,6 +132,7 @@ impl<'a> Scene<'a> {
                 stand.wait.outstanding
             }),
             lost: needed.max(1),
+            lost_behind: !lost && needed > 0,
             spurious: (spurious, timeouts),
             doublings,
             detections,

@@ -264,6 +264,41 @@ fn nothing_is_saved_of_what_nothing_acknowledged() {
 }
 
 #[test]
+fn a_timer_of_long_ticks_fires_where_one_begins() {
+    // A timer of one tick fires 5 ms after it is set, before the acknowledgement, or 80 ms after.
+    for (set, caused) in [(3_095, 1), (3_020, 0)] {
+        let mut script = Script::new("windows-xp-unc2007", &["min_rto=100ms"]);
+        script.replay.facts.handshake_rtt = Some(Duration::from_millis(10));
+        for turn in 0..30 {
+            script.send(100 * u64::from(turn) + 10, turn, turn + 1);
+            script.ack(100 * u64::from(turn) + 20, turn + 1, None);
+        }
+        script.send(set, 30, 31);
+        script.ack(set + 10, 31, None);
+        // A timeout that shows where ticks begin.
+        script.send(9_110, 31, 32);
+        script.retransmission(9_400, 31, Mechanism::Rto, NEEDED, 0);
+        script.ack(9_410, 32, None);
+        let row = &script.finish()["min_rto=100ms"];
+        assert_eq!(row.changes.spurious_rto_caused, caused, "set at {set}");
+    }
+}
+
+#[test]
+fn what_was_lost_behind_a_spurious_timeout_is_sent_again_with_it() {
+    let mut script = Script::new("linux-2.4", &["min_rto=100ms"]);
+    let (at, next) = script.settle();
+    script.send(at, next, next + 2);
+    // The first arrived, and its acknowledgement is late. The second was lost.
+    script.retransmission(at + 300, next, Mechanism::Rto, SPURIOUS, 0);
+    script.ack(at + 350, next + 1, None);
+    script.retransmission(at + 350, next + 1, Mechanism::RtoRecovery, NEEDED, 0);
+    script.ack(at + 450, next + 2, None);
+    let rows = script.finish();
+    assert_eq!(rows["min_rto=100ms"].waited, Duration::from_millis(-70));
+}
+
+#[test]
 fn a_round_trip_is_as_many_ticks_as_the_stack_counts() {
     // 10 ms or 60 ms within a tick of 100 ms are none once a timer has shown where ticks begin, whatever is nearer.
     for trip in [10, 60] {

@@ -49,6 +49,15 @@ impl StackClock {
         }
     }
 
+    /// When a timer of so many ticks fires that is set at `set`, if it is known where ticks begin: it fires at the beginning of
+    /// one.
+    pub fn fires(&self, set: Time, ticks: i64) -> Option<Time> {
+        let phase = self.phase?;
+        let tick = self.ticks.tick().as_nanos();
+        let within = (set.as_nanos() as i64 - phase).rem_euclid(tick);
+        Some(set + Duration::from_nanos(ticks * tick - within))
+    }
+
     /// Where ticks begin, or how long they are, may still become known.
     pub fn is_unsure(&self) -> bool {
         self.counts_ticks && (!self.rate_known || (self.phase.is_none() && self.phased))
@@ -122,6 +131,8 @@ mod tests {
         assert_eq!(clock.measured(at(29), at(31)), tick);
         assert_eq!(clock.measured(at(31), at(33)), Duration::ZERO);
         assert_eq!(clock.off_phase(at(33)), Some(Duration::from_millis(3)));
+        assert_eq!(clock.fires(at(135), 2), Some(at(330)));
+        assert_eq!(clock.fires(at(129), 1), Some(at(130)));
         clock.forget_phase();
         assert_eq!(clock.off_phase(at(33)), None);
         assert!(!clock.learn_phase(at(30), Duration::ZERO));
