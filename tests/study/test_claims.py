@@ -8,7 +8,15 @@ from pathlib import Path
 import polars as pl
 import pytest
 from rich.console import Console
-from tests.trace.rows import connection, mechanism, parameter, retransmission, whatif, write_trace
+from tests.trace.rows import (
+    connection,
+    detected,
+    mechanism,
+    parameter,
+    retransmission,
+    whatif,
+    write_trace,
+)
 from typer.testing import CliRunner
 
 from rexmit.cli import app
@@ -59,11 +67,9 @@ def trace(folder: Path, *, k_saves_s: float = 0.5) -> Trace:
             mechanism(connection=3, mechanism="rto", spurious=1),
         ],
         retransmissions=[
-            *(retransmission(connection=number, detection_rtts=4.0) for number in range(4)),
-            retransmission(connection=3, episode=1, need="spurious", detection_rtts=12.0),
-            retransmission(
-                connection=0, mechanism="fast-retransmit", episode=2, detection_rtts=1.5
-            ),
+            *(retransmission(connection=number, **detected(4.0)) for number in range(4)),
+            retransmission(connection=3, episode=1, need="spurious", **detected(12.0)),
+            retransmission(connection=0, mechanism="fast-retransmit", episode=2, **detected(1.5)),
         ],
         parameters=[
             parameter(connection=number, parameter="min_rto_s", value=0.2, low=low, high=high)

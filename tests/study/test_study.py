@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 from rich.console import Console
-from tests.trace.rows import connection, mechanism, retransmission, whatif, write_trace
+from tests.trace.rows import connection, detected, mechanism, retransmission, whatif, write_trace
 from typer.testing import CliRunner
 
 from rexmit.cli import app
@@ -75,20 +75,27 @@ def made(tmp_path: Path) -> Study:
         retransmissions=[
             retransmission(
                 connection=0,
-                detection_rtts=4.0,
+                **detected(4.0, 0.1),
                 recovery_s=0.3,
-                moving_rtt_s=0.1,
                 lost_in_flight=7,
             ),
             retransmission(
-                connection=0, mechanism="rack", episode=1, need="unknown", detection_rtts=1.0
+                connection=0, mechanism="rack", episode=1, need="unknown", **detected(1.0)
             ),
-            retransmission(connection=1, detection_rtts=6.0),
-            retransmission(connection=1, episode=1, need="spurious", detection_rtts=8.0),
-            retransmission(connection=2, detection_rtts=99.0),
+            retransmission(connection=1, **detected(6.0)),
+            # The second copy of a packet: it, too, counts from the original.
+            retransmission(
+                connection=1,
+                episode=1,
+                need="spurious",
+                detection_rtts=5.0,
+                copy=2,
+                **detected(8.0),
+            ),
+            retransmission(connection=2, **detected(99.0)),
             retransmission(connection=3, mechanism="tlp", need="spurious"),
             # The other direction of a connection is another sender.
-            retransmission(connection=0, direction="forward", detection_rtts=77.0),
+            retransmission(connection=0, direction="forward", **detected(77.0)),
         ],
         whatif=[
             whatif(connection=0, setting="k=2", change_s=-0.2),
@@ -108,9 +115,7 @@ def made(tmp_path: Path) -> Study:
         captures=("two.pcap.gz",),
         connections=[lossy(0, "linux-2.4", backward_unique_bytes=15_000, backward_bytes=15_000)],
         mechanisms=[mechanism(connection=0, needed=1)],
-        retransmissions=[
-            retransmission(connection=0, mechanism="sack-recovery", detection_rtts=2.0)
-        ],
+        retransmissions=[retransmission(connection=0, mechanism="sack-recovery", **detected(2.0))],
         facts=REPLAYED,
     )
     return study([one, two])
@@ -312,9 +317,8 @@ def random_trace(
                     connection=number,
                     episode=episode,
                     mechanism="rto" if slow else "fast-retransmit",
-                    detection_rtts=dice.lognormvariate(math.log(4 if slow else 1.4), 0.6),
+                    **detected(dice.lognormvariate(math.log(4 if slow else 1.4), 0.6), rtt),
                     recovery_s=rtt * dice.uniform(1, 6),
-                    moving_rtt_s=rtt,
                     lost_in_flight=dice.randint(1, 8),
                 )
             )

@@ -60,6 +60,11 @@ def retransmission(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any colum
     return _row(RETRANSMISSIONS, usual, values)
 
 
+def detected(rtts: float, moving_rtt_s: float = 0.125) -> dict[str, float]:
+    """Columns of a retransmission so many round trips after its original."""
+    return {"first_sent_s": 1.0 - rtts * moving_rtt_s, "moving_rtt_s": moving_rtt_s}
+
+
 def connection(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
     """A connection without trouble, and of its sides what is said: `forward_bytes=10`. `batch`
     makes rows of both tables of it."""

@@ -146,7 +146,7 @@ def _timeliness(told: Told) -> Iterator[Claim]:
 
 def _why_timeouts(told: Told) -> Iterator[Claim]:
     """What the study found behind its timeouts."""
-    rows = told.study.retransmissions("mechanism", "flight_segments", "detection_rtts", "timer_s")
+    rows = told.study.detections("mechanism", "flight_segments", "timer_s")
     rows = rows.filter(pl.col("mechanism") == "rto")
     first = pl.col("timer_s").is_between(0.9 * FIRST_TIMEOUT_S, 1.1 * FIRST_TIMEOUT_S)
     few, early = {}, {}
@@ -155,7 +155,7 @@ def _why_timeouts(told: Told) -> Iterator[Claim]:
         flights = mine["flight_segments"].drop_nulls()
         if flights.len():
             few[system] = number((flights <= (2 if system == "Windows" else 3)).mean())
-        long = mine.filter(pl.col("detection_rtts") > 10, pl.col("timer_s").is_not_null())
+        long = mine.filter(pl.col("detected_rtts") > 10, pl.col("timer_s").is_not_null())
         if system == "Windows" and long.height:
             early[system] = number(long.select(first.mean()).item())
     words = "the first of them come mostly where too few segments fly for duplicates (at most D)"

@@ -75,12 +75,12 @@ def bytes_sent(study: Study) -> list[Curve]:
 
 def detection(study: Study) -> list[Curve]:
     """Figure 2: detection time in units of the moving average of the RTT."""
-    rows = study.retransmissions("mechanism", "detection_rtts")
+    rows = study.detections("mechanism")
     made = []
     for system in study.systems:
         of = rows.filter(pl.col("system") == system)
         for word, mechanisms in (("FR/R", terms.FR), ("RTO", terms.RTO)):
-            times = of.filter(pl.col("mechanism").is_in(mechanisms))["detection_rtts"]
+            times = of.filter(pl.col("mechanism").is_in(mechanisms))["detected_rtts"]
             made.append(curve(f"{system} {word}", times))
     return [one for one in made if one.n]
 

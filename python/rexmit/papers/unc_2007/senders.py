@@ -60,6 +60,15 @@ class Study:
         there = set(self.explained["system"].unique())
         return tuple(system for system in SYSTEMS if system in there)
 
+    def detections(self, *columns: str) -> pl.DataFrame:
+        """As `retransmissions`, with `detected_rtts`: the time from the original transmission of a
+        segment, if that was seen, to its retransmission (section IV-B), in units of the moving
+        average of the RTT.
+        """
+        rows = self.retransmissions(*columns, "time_s", "first_sent_s", "moving_rtt_s")
+        took_s = pl.col("time_s") - pl.col("first_sent_s")
+        return rows.with_columns((took_s / pl.col("moving_rtt_s")).alias("detected_rtts"))
+
     def retransmissions(self, *columns: str) -> pl.DataFrame:
         """The retransmissions of the lossy explained connections' senders, with `system` and
         `sack`.

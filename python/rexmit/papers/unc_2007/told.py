@@ -49,12 +49,12 @@ class Told:
     @cached_property
     def detection(self) -> dict[tuple[str, str], pl.Series]:
         """Detection times in RTTs by system and `RTO` or `FR/R`."""
-        rows = self.study.retransmissions("mechanism", "detection_rtts").drop_nulls()
+        rows = self.study.detections("mechanism").drop_nulls("detected_rtts")
         made = {}
         for system in self.systems:
             for word, mechanisms in (("RTO", terms.RTO), ("FR/R", terms.FR)):
                 wanted = (pl.col("system") == system) & pl.col("mechanism").is_in(mechanisms)
-                times = rows.filter(wanted)["detection_rtts"]
+                times = rows.filter(wanted)["detected_rtts"]
                 if times.len():
                     made[system, word] = times
         return made
