@@ -18,6 +18,7 @@ from rexmit.tracing.points.summary import summary as of_points
 from rexmit.tracing.reasons import reason
 from rexmit.tracing.sender_words import in_words
 from rexmit.tracing.troubles import Troubles, troubles
+from rexmit.tracing.unacked import Unacked, unacked
 
 WORST: Final = 10
 
@@ -141,6 +142,7 @@ class Summary:
     mechanisms: tuple[OfMechanism, ...]
     senders: tuple[Sender, ...]
     worst: tuple[Worst, ...]
+    unacked: tuple[Unacked, ...] = ()
     points: Points | None = None
 
 
@@ -159,6 +161,7 @@ def summary(trace: Trace) -> Summary:
         _mechanisms(trace),
         _senders(trace),
         _worst(trace),
+        unacked(trace),
         of_points(trace),
     )
 
