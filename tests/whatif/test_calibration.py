@@ -8,7 +8,12 @@ import polars as pl
 import pytest
 
 from rexmit.validate.whatif.check import errors
+from rexmit.validate.whatif.transfers import usual
 from rexmit.whatif.calibration import Calibration, Error, load, save
+from rexmit.whatif.settings import expanded
+
+LEAST = 300
+"""Transfers of each stack and setting."""
 
 
 def _row(base: str, setting: str, n: int, median: float, p95: float) -> dict[str, object]:
@@ -46,9 +51,24 @@ def test_it_is_kept_for_the_same_program_and_else_the_package_has_one(tmp_path: 
     path = save(MADE, tmp_path / "deep" / "whatif.json")
     assert load("1.0", path) == MADE
     ours = load("1.1", path)
+    assert ours is not None
     assert load("1.0", tmp_path / "nothing") == ours
     path.write_text("[]", encoding="utf-8")
     assert load("1.0", path) == ours
+
+
+def test_the_package_has_errors_of_every_stack_and_setting_that_is_tried() -> None:
+    ours = load("")
+    assert ours is not None
+    rows = {(row["base"], row["setting"]): row for row in ours.rows}
+    for base in usual():
+        for setting in base.settings:
+            # One that changes nothing, and is predicted to change nothing, has no row.
+            row = rows.get((base.name, setting), {"transfers": LEAST, "n": 0})
+            assert row["transfers"] >= LEAST
+            assert row["n"] <= row["transfers"]
+    assert all(ours.error_of(setting) for setting in expanded(["default"]))
+    assert sum(ours.error_of(setting) is not None for setting in expanded(["grid"])) == 720
 
 
 def test_errors_are_relative_to_durations_and_leave_out_what_never_changes() -> None:

@@ -93,13 +93,19 @@ def place() -> Path:
 
 
 def save(calibration: Calibration, path: Path | None = None) -> Path:
-    """Keeps it, whole or not at all."""
+    """Keeps it to five digits behind the point, whole or not at all."""
     path = path or place()
     named_folder(path.parent)
     head = {"format": FORMAT, **asdict(calibration)}
     rows = head.pop("rows")
+
+    def short(value: object) -> object:
+        return round(value, 5) if isinstance(value, float) else value
+
     # A line a row.
-    lines = ",\n".join(json.dumps(row) for row in rows)
+    lines = ",\n".join(
+        json.dumps({name: short(value) for name, value in row.items()}) for row in rows
+    )
     write_text(path, json.dumps(head)[:-1] + f', "rows": [\n{lines}\n]}}\n')
     return path
 
