@@ -22,7 +22,7 @@ from rexmit.tracing.source import Facts, Source, conformed
 
 
 def test_written_and_read(tmp_path: Path) -> None:
-    facts = Facts(packets=7, warnings=["w"], settings=["k=2"], stacks=["rfc"])
+    facts = Facts(packets=7, warnings=["w"], settings=["k=2"], named=["k=2"], stacks=["rfc"])
     write_trace(tmp_path / "t", connections=[connection()], facts=facts)
     trace = open_trace(tmp_path / "t")
     assert trace.facts == facts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -306,23 +307,23 @@ def test_printed(trace: Trace) -> None:
     assert "retransmission timeout (rto) 2 66.7% 1 0 1 1.50 s 875 ms 7.5" in lines
     assert f"one of them, packet by packet: rexmit show {trace.path} --flow 0" in lines
     assert (
-        "k=2 200 ms 1 0 1 0 4 timeout = smoothed RTT + 2 times the RTT variation (RFC 6298: 4)"
+        "k=2 200 ms 1 0 0 1 0 4 timeout = smoothed RTT + 2 times the RTT variation (RFC 6298: 4)"
     ) in lines
     assert any("only one direction is in the capture" in line for line in lines)
     (best,) = [line for line in lines if "would have saved" in line]
     assert best.startswith("k=2,a=1/2: timeout = smoothed RTT + 2 times the RTT variation")
     assert best.endswith(
         ". It would have saved 600 ms of the 1.75 s waited (34.3%), made 1 connection shorter by "
-        "more than a tenth, and caused no spurious retransmissions"
+        "more than a tenth and caused no spurious retransmissions"
     )
 
 
 def test_predictions_say_how_far_they_were_off(trace: Trace) -> None:
-    row = {"setting": "k=2", "n": 40, "median": 0.012, "p95": 0.2}
+    row = {"setting": "k=2", "n": 40, "median": 0.012, "p95": 0.2, "wrong": 0.05}
     checked = Calibration("2026-01-01", "0.1.0", "model", 1, [row])
     lines = printed(trace, checked)
-    assert any(line.startswith("k=2 200 ms 1 0 1 0 4 1.2% 20.0% timeout") for line in lines)
-    assert any(line.startswith("k=2,a=1/2 600 ms 1 0 0 0 0 - - timeout") for line in lines)
+    assert any(line.startswith("k=2 200 ms 1 0 0 1 0 4 1.2% 20.0% 5.0% timeout") for line in lines)
+    assert any(line.startswith("k=2,a=1/2 600 ms 1 0 0 0 0 0 - - - timeout") for line in lines)
     (told,) = [line for line in lines if line.startswith("off by:")]
     assert "(model, 2026-01-01)" in told
     data = page_data(trace, summary(trace), advice(trace), checked)["settings"]
@@ -421,6 +422,78 @@ def test_without_anything(tmp_path: Path) -> None:
         "warning: 3 packets could not be read: with lengths that contradict each other"
     ) in lines
     assert lines[-1] == "not known no TCP packet could be read: see the warning above"
+
+
+def test_what_was_asked_for_by_name_is_printed_whatever_it_does(tmp_path: Path) -> None:
+    rows = [
+        whatif(setting="d=4", waited_change_s=0.5, change_s=3.0, spurious_rto_caused=2),
+        whatif(setting="min_rto=400ms", avoided=2),
+        whatif(setting="k=6", avoided=2),
+    ]
+    asked = ("min_rto=400ms", "d=4", "d=3")
+    made = write_trace(
+        tmp_path / "t",
+        connections=[connection(duration_s=10.0, waited_s=1.0)],
+        mechanisms=[mechanism(spurious=2)],
+        retransmissions=[retransmission(need="spurious"), retransmission(need="spurious")],
+        whatif=rows,
+        facts=Facts(settings=(*asked, "k=6"), named=asked),
+    )
+    assert [one.setting for one in advice(made)] == ["d=3", "min_rto=400ms", "d=4"]
+    lines = " ".join(printed(made))
+    assert (
+        "(Linux: rto_min, 200 ms). It would have saved nothing of the time waited, avoided all 2 "
+        "retransmissions and caused no spurious retransmissions"
+    ) in lines
+    assert (
+        "It would have added 500 ms to the 1.00 s waited (50.0%), made 0 connections shorter by "
+        "more than a tenth and 1 longer and caused 2 spurious retransmissions"
+    ) in lines
+    assert "d=4 -500 ms 0 1 0 0 0 2" in lines
+    assert "nothing else: the other setting tried would not have saved a tenth" in lines
+    assert "k=6" not in lines
+
+
+def test_what_nothing_acknowledged_is_told_and_no_setting_helps(tmp_path: Path) -> None:
+    hole = {
+        "backward_unacked_sends": 9,
+        "backward_unanswered_sends": 8,
+        "backward_unanswered_s": 63.7,
+        "backward_unacked_size_bytes": 1148,
+        "backward_acked_size_bytes": 216,
+    }
+    gone = hole | {"backward_unanswered_sends": 9, "backward_acked_size_bytes": 1448}
+    either = hole | {"backward_unanswered_sends": 9, "backward_unanswered_s": 90.0}
+    once = gone | {"backward_unacked_sends": 2, "backward_unanswered_sends": 1}
+    beside = hole | {"backward_position": "receiver", "backward_unanswered_sends": 1}
+
+    def told(*which: Mapping[str, object]) -> list[str]:
+        name = str(len(list(tmp_path.iterdir())))
+        ends = [connection(connection=n, **one) for n, one in enumerate(which)]
+        lines = printed(
+            write_trace(
+                tmp_path / name,
+                connections=ends,
+                mechanisms=[mechanism(connection=0, needed=1)],
+                retransmissions=[retransmission(connection=0)],
+                facts=Facts(settings=("k=2",)),
+            )
+        )
+        return [line for line in lines if line.startswith(("path MTU", "no answer", "no setting"))]
+
+    why = "no setting saves what was waited for data that were never acknowledged"
+    (mtu, said) = told(hole)
+    assert said == why
+    assert "nothing larger than 216 bytes arrives: at least 1,148 bytes were sent 9 times" in mtu
+    (silent, _) = told(gone)
+    assert silent.startswith("no answer")
+    assert "the peer stopped answering: what was next was sent 9 times" in silent
+    assert "MTU" not in silent
+    (silent, _) = told(either, gone)
+    assert "2 connections; longest" in silent
+    assert silent.endswith("it may be the path's MTU, too")
+    assert len(told(hole, gone)) == 3
+    assert told(once) == told(beside) == told({}) == []
 
 
 def test_a_setting_that_saves_less_than_the_page_shows_is_no_advice(tmp_path: Path) -> None:

@@ -288,6 +288,22 @@ def test_of_some_connections_a_grid_is_not_known(trace: rexmit.Trace) -> None:
     assert summed <= {row["setting"] for row in every["settings"]}
 
 
+def test_sliders_and_json_have_the_numbers_of_what_was_asked_for_by_name(capture: Path) -> None:
+    trace = rexmit.trace(capture, whatif=["default", "min_rto=400ms"])
+    page = rexmit.page(trace)
+    (asked,) = [one for one in page.advice if one.named]
+    (told,) = [one for one in page.as_json()["settings"] if one["named"]]
+    made = sliders(trace, "", "")
+    assert made is not None
+    (row,) = [one for one in made["settings"] if one["named"]]
+    assert row["setting"] == told["setting"] == asked.setting == "min_rto=400ms"
+    for name in ("saved_s", "avoided", "shorter", "longer", "spurious", "to_fr", "to_rto"):
+        assert row[name] == told[name] == getattr(asked, name), name
+    off_by = told["off_by"]
+    shares = (off_by["median"], off_by["p95"], off_by["wrong"])
+    assert (row["off_median"], row["off_p95"], row["off_sign"]) == shares
+
+
 def test_the_commands_write_pages(
     capture: Path, new: rexmit.Run, old: rexmit.Run, tmp_path: Path
 ) -> None:

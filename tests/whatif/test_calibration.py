@@ -8,11 +8,16 @@ import polars as pl
 import pytest
 
 from rexmit.validate.whatif.check import errors
+from rexmit.validate.whatif.transfers import usual
 from rexmit.whatif.calibration import Calibration, Error, load, save
+from rexmit.whatif.settings import expanded
+
+LEAST = 300
+"""Transfers of each stack and setting."""
 
 
 def _row(base: str, setting: str, n: int, median: float, p95: float) -> dict[str, object]:
-    return {"base": base, "setting": setting, "n": n, "median": median, "p95": p95}
+    return {"base": base, "setting": setting, "n": n, "median": median, "p95": p95, "wrong": 0.1}
 
 
 MADE = Calibration(
@@ -38,17 +43,32 @@ def test_an_error_is_that_of_the_setting_and_else_of_its_kind() -> None:
         assert error is not None
         assert (error.setting, error.n, error.p95) == (of, n, p95)
         assert error.median == pytest.approx(median)
-    assert MADE.error_of("tlp") == Error("tlp", 5, 0.2, 0.3)
+    assert MADE.error_of("tlp") == Error("tlp", 5, 0.2, 0.3, 0.1)
     assert MADE.error_of("d=2") is None
 
 
-def test_it_is_kept_for_the_same_program_only(tmp_path: Path) -> None:
+def test_it_is_kept_for_the_same_program_and_else_the_package_has_one(tmp_path: Path) -> None:
     path = save(MADE, tmp_path / "deep" / "whatif.json")
     assert load("1.0", path) == MADE
-    assert load("1.1", path) is None
-    assert load("1.0", tmp_path / "nothing") is None
+    ours = load("1.1", path)
+    assert ours is not None
+    assert load("1.0", tmp_path / "nothing") == ours
     path.write_text("[]", encoding="utf-8")
-    assert load("1.0", path) is None
+    assert load("1.0", path) == ours
+
+
+def test_the_package_has_errors_of_every_stack_and_setting_that_is_tried() -> None:
+    ours = load("")
+    assert ours is not None
+    rows = {(row["base"], row["setting"]): row for row in ours.rows}
+    for base in usual():
+        for setting in base.settings:
+            # One that changes nothing, and is predicted to change nothing, has no row.
+            row = rows.get((base.name, setting), {"transfers": LEAST, "n": 0})
+            assert row["transfers"] >= LEAST
+            assert row["n"] <= row["transfers"]
+    assert all(ours.error_of(setting) for setting in expanded(["default"]))
+    assert sum(ours.error_of(setting) is not None for setting in expanded(["grid"])) == 720
 
 
 def test_errors_are_relative_to_durations_and_leave_out_what_never_changes() -> None:
@@ -62,8 +82,10 @@ def test_errors_are_relative_to_durations_and_leave_out_what_never_changes() -> 
         }
     )
     (row,) = errors(rows)
-    assert row["n"] == 3
+    assert (row["n"], row["transfers"], row["wrong"]) == (3, 4, 0)
     assert row["predicted_s"] == pytest.approx(0.1 / 3)
     assert row["median"] == pytest.approx(0.1)
     assert row["bias"] == pytest.approx(-0.1)
     assert row["p95"] == pytest.approx(0.37)
+    (row,) = errors(rows.with_columns(pl.Series("actual_s", [0.1, 0.0, 0.3, 0.2])))
+    assert row["wrong"] == pytest.approx(1 / 3)

@@ -8,7 +8,7 @@ from rexmit import stacks
 from rexmit.errors import UserError
 from rexmit.scenario.stacks import of_scenario
 from rexmit.validate.whatif.transfers import KERNEL_SETTINGS, Base, scenario, usual
-from rexmit.whatif.settings import applicable, as_stack, as_sysctl, expanded, kind
+from rexmit.whatif.settings import applicable, as_stack, as_sysctl, expanded, kind, named
 
 
 def test_a_setting_becomes_settings_of_a_stack() -> None:
@@ -36,6 +36,10 @@ def test_what_a_stack_has_or_cannot_have_is_not_tried_on_it() -> None:
     assert len(expanded(["grid"])) == 720
     with pytest.raises(UserError, match="nonsense"):
         expanded(["nonsense"])
+
+
+def test_words_name_one_setting_or_many() -> None:
+    assert named(["default", " k=2", "grid", "k=2", "d=smart"]) == ["k=2", "d=smart"]
 
 
 def test_a_setting_becomes_sysctls() -> None:

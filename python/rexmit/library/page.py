@@ -25,8 +25,9 @@ class Page:
     """The page of a trace, or of the part of one that was selected.
 
     `summary` has totals, mechanisms, troubles and the worst connections; `advice` the settings that
-    would have saved most. `checked` says how far such predictions were off when `check_whatif` was
-    called last; None where it was not. Times are in seconds.
+    would have saved most, and those that were asked for by name. `checked` says how far such
+    predictions were off when `check_whatif` was called last, else when the package was made. Times
+    are in seconds.
     """
 
     trace: Trace

@@ -29,14 +29,16 @@ def check_whatif(
     """Runs transfers, predicts from their captures what a setting changes, runs the same transfers
     with that setting, and says how far the predictions were off.
 
-    `settings` are written as "k=2" or "no-tlp", "grid" are UNC 2007's 720; every usual one that the
-    stack can be run with where there is none. `engine` is
-    "model" (with one `stack`, or all), or "kernel" (with `kernel`, by name). A check of every
-    usual setting on the model is kept, and `page` has its errors beside its predictions. `out`
-    keeps the runs and check.parquet. `progress` counts senders.
+    `settings` are written as "k=2" or "no-tlp", "default" are those that `trace` replays, "grid"
+    UNC 2007's 720; the former where there is none. `engine` is "model" (with one `stack`, or every
+    one, each under those of the settings that make it another), or "kernel" (with `kernel`, by
+    name). A check of the usual settings on all stacks of the model is kept, and `page` has its
+    errors beside its predictions; without one it has those that came with the package. `out` keeps
+    captures and check.parquet. `progress` counts senders.
 
-    The answer's `rows` have, for each sender and setting, the number of transfers `n` and the
-    `median` and `p95` of the errors, shares of the transfer's duration. Raises UserError.
+    The answer's `rows` have, for each sender and setting, the number of transfers `n` that it
+    changes or was predicted to, the `median` and `p95` of the errors, shares of the transfer's
+    duration, and the share of `wrong` signs; of the grid they are of all senders. Raises UserError.
     """
     if engine not in ("model", "kernel"):
         raise UserError(f"there is no engine {engine}", "engines: model, kernel", usage=True)
@@ -57,7 +59,7 @@ def check_whatif(
 def _bases(stack: str | None, settings: tuple[str, ...], engine: str) -> Sequence[Base]:
     if engine == "kernel":
         return [Base("kernel", settings or KERNEL_SETTINGS)]
-    if not settings:
-        return usual(None if stack is None else stacks.known(stack))
-    name = stacks.known(stack or stacks.DEFAULT)
-    return [Base(name, expanded(settings))]
+    if stack is None:
+        return usual(None, settings or ("default",))
+    name = stacks.known(stack)
+    return [Base(name, expanded(settings))] if settings else usual(name)

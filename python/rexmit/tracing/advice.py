@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,6 +10,7 @@ import polars as pl
 
 from rexmit.store.trace_schema import SMART_CONFIG
 from rexmit.tracing.folder import Trace
+from rexmit.tracing.selection import Selection
 
 SHOWN: Final = 6
 
@@ -29,10 +31,11 @@ _SUMS: Final = {
 class Advice:
     """One setting over all connections.
 
-    `saved_s` is what would not have been waited, summed over connections; `shorter` and `longer`
+    `saved_s` is what would not have been waited, summed over connections, less than nothing where
+    more would have been; `shorter` and `longer`
     count the connections that last shorter, because less was waited, or longer by more than a
     tenth; `spurious` the retransmissions that it would have caused for nothing, `avoided` those
-    that it would have spared; `alone`: it changes one thing.
+    that it would have spared; `alone`: it changes one thing; `named`: it was asked for by name.
     """
 
     setting: str
@@ -44,31 +47,56 @@ class Advice:
     spurious: int
     to_fr: int
     to_rto: int
+    named: bool = False
 
 
 def advice(trace: Trace, shown: int = SHOWN) -> tuple[Advice, ...]:
-    """The settings that save most, the best first; empty where none would have saved anything that
-    the page can show: a hundredth of a second, and a thousandth of the time waited.
+    """The settings that save most, the best first: those that save what the page can show, a
+    hundredth of a second and a thousandth of the time waited, and all that were asked for by name.
 
-    Of those that change several things only the best stands among them.
+    Of those that change several things only the best stands among the others.
     """
     waited = trace.scan("connections").select(pl.col("waited_s").sum()).collect().item()
     least_s = max(LEAST_SAVED_S, LEAST_SAVED * waited)
+    named = trace.facts.named
+    changing = totals(trace).select("setting").collect()["setting"]
     rows = (
-        totals(trace)
-        .filter(pl.col("saved_s") >= least_s)
+        of_settings(trace, dict.fromkeys([*changing, *named]))
+        .with_columns(pl.col("setting").is_in(list(named)).alias("named"))
+        .filter((pl.col("saved_s") >= least_s) | pl.col("named"))
         .with_columns(
             (~pl.col("setting").str.contains(",") & (pl.col("setting") != SMART_CONFIG)).alias(
                 "alone"
             )
         )
         .sort("saved_s", "setting", descending=[True, False])
-        .collect()
     )
-    every = [Advice(**row) for row in rows.to_dicts()]
+    found = [Advice(**row) for row in rows.to_dicts()]
+    asked = [one for one in found if one.named]
+    every = [one for one in found if not one.named]
     together = [one for one in every if not one.alone][:1]
     alone = [one for one in every if one.alone][: shown - len(together)]
-    return tuple(sorted([*together, *alone], key=lambda one: -one.saved_s))
+    return tuple(sorted([*asked, *together, *alone], key=lambda one: -one.saved_s))
+
+
+def of_settings(trace: Trace, settings: Iterable[str]) -> pl.DataFrame:
+    """Of these settings, what `Advice` has of them: zeros where one changes nothing."""
+    changed = totals(trace).collect()
+    rows = pl.DataFrame({"setting": list(settings)}, schema={"setting": pl.String})
+    # To the nanosecond: the last digits of a sum depend on the order of its parts.
+    return rows.join(changed, on="setting", how="left", maintain_order="left").with_columns(
+        pl.col("saved_s").round(9).fill_null(0.0), pl.exclude("setting", "saved_s").fill_null(0)
+    )
+
+
+def known(trace: Trace) -> list[str]:
+    """The settings of which it is known what they would have changed. A grid's sums are of all
+    connections: of some of them only what changed nothing for all is known.
+    """
+    if not isinstance(trace, Selection) or trace.whole is None:
+        return list(trace.settings)
+    summed = trace.whole.scan("whatif_totals").select("setting").unique().collect()
+    return [setting for setting in trace.settings if setting not in set(summed["setting"])]
 
 
 def totals(trace: Trace) -> pl.LazyFrame:

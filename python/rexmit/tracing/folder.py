@@ -118,6 +118,7 @@ _CHECK: Final = shape(
                 "failures": list_of(_FAILURE),
                 "warnings": list_of(text),
                 "settings": list_of(text),
+                "named": list_of(text),
                 "stacks": list_of(text),
                 "files": list_of(_FILE),
             }

@@ -26,7 +26,9 @@ def total(what: str, mechanisms: Collection[str] = (), side: str | None = None) 
 
 def retransmissions(mechanisms: Collection[str] = (), side: str | None = None) -> pl.Expr:
     """Their number, as `total`."""
-    return sum((total(need, mechanisms, side) for need in NEEDS[1:]), total(NEEDS[0], mechanisms, side))
+    return sum(
+        (total(need, mechanisms, side) for need in NEEDS[1:]), total(NEEDS[0], mechanisms, side)
+    )
 
 
 def beside(connections: pl.LazyFrame, trace: Trace, **sums: pl.Expr) -> pl.LazyFrame:

@@ -32,6 +32,7 @@ from rexmit.tracing.journal import PARTIAL, Journal
 from rexmit.tracing.source import CONNECTIONS_LIMIT, chosen, facts_of
 from rexmit.tracing.table_parts import file_name
 from rexmit.version import version
+from rexmit.whatif.settings import named
 
 TRIES = 3
 """Times that a capture is read whose store fails; of the last, what came is kept."""
@@ -108,7 +109,11 @@ def run(
                 for name, parts in tables.items():
                     writer.take(name, parts)
                 facts = facts_of(summary, read.captures)
-                facts = with_changes(facts, warnings=[*missing, *read.left_out, *facts.warnings])
+                facts = with_changes(
+                    facts,
+                    warnings=[*missing, *read.left_out, *facts.warnings],
+                    named=named(whatif),
+                )
                 words = ["rexmit", "trace", *map(str, captures), *address_of(cluster).words]
                 words += packed.words()
                 names = {whole_name(capture) for capture in read.captures}

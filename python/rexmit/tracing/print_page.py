@@ -50,7 +50,6 @@ def print_page(
     held against transfers really run, `selected` which of the connections the page is about, where
     not all.
     """
-    totals = made.totals
     say(console, Text(_title(captures, facts, made), "bold"))
     if selected:
         say(console, Text(selected, "bold"))
@@ -82,7 +81,7 @@ def print_page(
             console.print(told, soft_wrap=True)
     if made.mechanisms and facts.settings:
         console.print()
-        print_settings(settings, totals, checked, console, tried=len(facts.settings))
+        print_settings(settings, made, checked, console, tried=len(facts.settings))
 
 
 def print_unfit(

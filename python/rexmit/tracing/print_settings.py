@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Console
 
 from rexmit.present.grid import Column, Line, print_grid
-from rexmit.present.terminal import say
+from rexmit.present.terminal import say, say_facts
 from rexmit.present.text import Text
+from rexmit.tracing import unacked
 from rexmit.tracing.advice import Advice
 from rexmit.tracing.sentences.settings import helps, in_words, none_helps
-from rexmit.tracing.summary import Totals
-from rexmit.tracing.words import share, span
+from rexmit.tracing.summary import Summary, Totals
+from rexmit.tracing.words import listed, share, span
 from rexmit.wording import NONE, count
 
 if TYPE_CHECKING:
@@ -32,46 +33,69 @@ def helping(settings: tuple[Advice, ...], totals: Totals) -> tuple[Advice, ...]:
 
 def print_settings(
     settings: tuple[Advice, ...],
-    totals: Totals,
+    made: Summary,
     checked: Calibration | None,
     console: Console,
     *,
     tried: int,
 ) -> None:
-    """What would have helped, of so many settings that were tried."""
+    """What would have helped, of so many settings that were tried; those that were asked for by
+    name, whatever they do; and before it what none can help.
+    """
+    totals = made.totals
     say(console, Text("What would have helped", "bold"))
-    shown = helping(settings, totals)
+    if made.unacked:
+        say_facts(console, unacked.lines(made.unacked))
+        say(console, "no setting saves what was waited for data that were never acknowledged")
+    asked = [one for one in settings if one.named]
+    others = tuple(one for one in settings if not one.named)
+    found = helping(others, totals)
+    for one in asked:
+        say(console, _effect(one, totals))
+    if found:
+        say(console, _effect(found[0], totals))
+    elif tried > len(asked):
+        none = none_helps(others, tried - len(asked), totals, named=bool(asked))
+        say(console, none.text)
+    shown = tuple(one for one in settings if one in asked or one in found)
     if not shown:
-        say(console, none_helps(settings, tried, totals).text)
         return
-    say(console, _best(shown[0], totals))
     _print_table(shown, checked, console)
     say(console, _ESTIMATE, "dim")
     if checked:
         told = (
             "off by: how far such estimates were from the truth in transfers really run with the "
             f"setting ({checked.engine}, {checked.made}), in shares of their duration: median and "
-            "95th percentile"
+            "95th percentile; and the share of which they said longer where it was shorter, or the "
+            "other way round"
         )
     else:
         told = "How good they are has not been measured here: `rexmit validate whatif` measures it."
     say(console, told, "dim")
 
 
-def _best(best: Advice, totals: Totals) -> str:
-    saved = f"{span(best.saved_s)} of the {span(totals.waited_s)} waited"
-    changes = f"{count(best.shorter, 'connection')} shorter by more than a tenth"
-    if best.longer:
-        changes += f" and {best.longer:,} longer"
-    cost = (
-        count(best.spurious, "spurious retransmission")
-        if best.spurious
-        else "no spurious retransmissions"
-    )
-    return (
-        f"{best.setting}: {in_words(best.setting)}. It would have saved {saved} "
-        f"({share(best.saved_s, totals.waited_s)}), made {changes}, and caused {cost}"
-    )
+def _effect(one: Advice, totals: Totals) -> str:
+    """What a setting would have done, what it makes worse among it."""
+    did = [_waited(one, totals)]
+    if one.shorter or one.longer:
+        shorter = f"{count(one.shorter, 'connection')} shorter by more than a tenth"
+        did.append(f"made {shorter}" + (f" and {one.longer:,} longer" if one.longer else ""))
+    if one.avoided:
+        every = one.avoided == totals.retransmissions
+        avoided = count(one.avoided, "retransmission")
+        did.append(f"avoided {'all ' if every and one.avoided > 1 else ''}{avoided}")
+    spurious = count(one.spurious, "spurious retransmission")
+    did.append(f"caused {spurious if one.spurious else 'no spurious retransmissions'}")
+    return f"{one.setting}: {in_words(one.setting)}. It would have {listed(did)}"
+
+
+def _waited(one: Advice, totals: Totals) -> str:
+    if not totals.waited_s or not one.saved_s:
+        return "saved nothing of the time waited"
+    more = "saved" if one.saved_s > 0 else "added"
+    of = "of" if one.saved_s > 0 else "to"
+    part = share(abs(one.saved_s), totals.waited_s)
+    return f"{more} {span(abs(one.saved_s))} {of} the {span(totals.waited_s)} waited ({part})"
 
 
 def _print_table(
@@ -81,10 +105,11 @@ def _print_table(
         "time\nsaved",
         "connections\nshorter",
         "\nlonger",
+        "packets\navoided",
         "timeouts\nfewer",
         "\nmore",
         "spurious\nmore",
-        *(("off by\nmedian", "\n95 %") if checked else ()),
+        *(("off by\nmedian", "\n95 %", "sign\nwrong") if checked else ()),
     )
     columns = [
         Column("setting", least=12),
@@ -95,9 +120,10 @@ def _print_table(
         Line(
             (
                 one.setting,
-                span(one.saved_s),
+                span(one.saved_s) if one.saved_s >= 0 else f"-{span(-one.saved_s)}",
                 f"{one.shorter:,}",
                 f"{one.longer:,}",
+                f"{one.avoided:,}",
                 f"{one.to_fr:,}",
                 f"{one.to_rto:,}",
                 f"{one.spurious:,}",
@@ -110,6 +136,8 @@ def _print_table(
     print_grid(columns, lines, console)
 
 
-def _off_by(setting: str, checked: Calibration) -> tuple[str, str]:
+def _off_by(setting: str, checked: Calibration) -> tuple[str, ...]:
     error = checked.error_of(setting)
-    return (f"{error.median:.1%}", f"{error.p95:.1%}") if error else (NONE, NONE)
+    if error is None:
+        return (NONE, NONE, NONE)
+    return tuple(f"{part:.1%}" for part in (error.median, error.p95, error.wrong))

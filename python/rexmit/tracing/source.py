@@ -14,6 +14,7 @@ from rexmit.errors import UserError, argument
 from rexmit.sources import STDIN, Capture
 from rexmit.store.schema import Column, polars_schema
 from rexmit.store.trace_schema import TABLES
+from rexmit.whatif.settings import named
 
 if TYPE_CHECKING:
     from rexmit import _core
@@ -79,6 +80,8 @@ class Facts:
     """The expression that packets had to pass to be analysed; empty where all were."""
     left_out: int = 0
     """Packets that did not pass it."""
+    named: Sequence[str] = ()
+    """Those of the settings that were asked for by name."""
 
 
 def together(each: Sequence[Facts], name: str) -> Facts:
@@ -102,6 +105,7 @@ def together(each: Sequence[Facts], name: str) -> Facts:
         failures=tuple(failure for one in each for failure in one.failures),
         warnings=tuple(dict.fromkeys(told for one in each for told in one.warnings)),
         settings=tuple(dict.fromkeys(name for one in each for name in one.settings)),
+        named=tuple(dict.fromkeys(name for one in each for name in one.named)),
         stacks=tuple(dict.fromkeys(name for one in each for name in one.stacks)),
         files=(File(name, packets, first_s, last_s),),
         capture_filter=next((one.capture_filter for one in each if one.capture_filter), ""),
@@ -299,18 +303,23 @@ def _open(
         raise UserError(f"cannot be read: {error}", "give captures, or - for a pipe") from error
     except ValueError as error:
         raise UserError(f"{argument('whatif')}: {error}", usage=True) from error
-    return _Core(trace, captures, capture_filter or "")
+    return _Core(trace, captures, capture_filter or "", named(whatif))
 
 
 class _Core:
     """The analysis of `rexmit._core`."""
 
     def __init__(
-        self, trace: _core.Trace, captures: Sequence[Capture], capture_filter: str
+        self,
+        trace: _core.Trace,
+        captures: Sequence[Capture],
+        capture_filter: str,
+        named: Sequence[str],
     ) -> None:
         self._trace = trace
         self._captures = captures
         self._filter = capture_filter
+        self._named = named
 
     @property
     def name(self) -> str:
@@ -344,7 +353,9 @@ class _Core:
     def facts(self) -> Facts:
         told = self._trace.summary()
         facts = facts_of(told, self._captures)
-        return replace(facts, capture_filter=self._filter, left_out=told["left_out"])
+        return replace(
+            facts, capture_filter=self._filter, left_out=told["left_out"], named=self._named
+        )
 
 
 def from_batch(tables: Mapping[str, _core.Batch]) -> Batch:

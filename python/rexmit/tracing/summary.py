@@ -21,6 +21,7 @@ from rexmit.tracing.sentences.retransmissions import EITHER, verdict
 from rexmit.tracing.sentences.senders import in_words
 from rexmit.tracing.sentences.value import Sentence
 from rexmit.tracing.sentences.wrong import Troubles, troubles
+from rexmit.tracing.unacked import Unacked, unacked
 
 WORST: Final = 10
 
@@ -170,6 +171,7 @@ class Summary:
     worst: tuple[Worst, ...]
     missing: tuple[tuple[str, int], ...] = ()
     waited_most_s: float | None = None
+    unacked: tuple[Unacked, ...] = ()
     points: Points | None = None
 
 
@@ -189,6 +191,7 @@ def summary(trace: Trace) -> Summary:
         _senders(trace),
         _worst(trace),
         *_unsure(trace),
+        unacked(trace),
         of_points(trace),
     )
 

@@ -228,6 +228,10 @@ _OF_SETTINGS: Final = {
     "spurious": ("", "retransmissions that it would have caused for nothing"),
     "to_fr": ("", "losses found by acknowledgements or a probe, not a timeout"),
     "to_rto": ("", "losses found by a timeout, not acknowledgements or a probe"),
+    "named": ("", "it was asked for by name"),
+    "off_median": ("", "how far such predictions were off, in shares of the duration: median"),
+    "off_p95": ("", "the same: 95th percentile"),
+    "off_sign": ("", "share of them that said longer where it was shorter, or the other way round"),
     "words": ("", "what it means"),
 }
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from rexmit.tracing.advice import totals
+from rexmit.tracing.advice import known, of_settings
 from rexmit.tracing.folder import Trace
-from rexmit.tracing.selection import Selection
 from rexmit.tracing.sentences.settings import in_words
+from rexmit.version import version
+from rexmit.whatif.calibration import load
 from rexmit.whatif.settings import parts
 
 _NAMES: Final = {
@@ -29,24 +30,24 @@ def sliders(trace: Trace, command: str, other: str) -> dict[str, Any] | None:
     was. Times in seconds, over all connections. `command` prints them, `other` computes another
     one.
     """
-    tried = _known(trace)
-    if not tried:
-        return None
-    changed = {row["setting"]: row for row in totals(trace).collect().to_dicts()}
-    columns = [name for name in totals(trace).collect_schema().names() if name != "setting"]
+    checked = load(version())
     rows = []
-    for setting in tried:
-        row = changed.get(setting) or dict.fromkeys(columns, 0)
+    for row in of_settings(trace, known(trace)).to_dicts():
+        setting = row["setting"]
+        error = checked.error_of(setting) if checked else None
         rows.append(
-            # To the nanosecond: the last digits of a sum depend on the order of its parts.
             {
                 **row,
-                "saved_s": round(row["saved_s"], 9),
-                "setting": setting,
+                "off_median": error and error.median,
+                "off_p95": error and error.p95,
+                "off_sign": error and error.wrong,
+                "named": setting in trace.facts.named,
                 "parts": parts(setting),
                 "words": in_words(setting),
             }
         )
+    if not rows:
+        return None
     connections = trace.scan("connections").select("waited_s").collect()
     values: dict[str, list[str]] = {}
     for row in rows:
@@ -68,16 +69,6 @@ def sliders(trace: Trace, command: str, other: str) -> dict[str, Any] | None:
         "command": command,
         "other": other,
     }
-
-
-def _known(trace: Trace) -> list[str]:
-    """The settings of which it is known what they would have changed. A grid's sums are of all
-    connections: of some of them only what changed nothing for all is known.
-    """
-    if not isinstance(trace, Selection) or trace.whole is None:
-        return list(trace.settings)
-    summed = trace.whole.scan("whatif_totals").select("setting").unique().collect()
-    return [setting for setting in trace.settings if setting not in set(summed["setting"])]
 
 
 def _place(value: str) -> tuple[int, float, str]:

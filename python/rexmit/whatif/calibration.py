@@ -1,4 +1,8 @@
-"""How far predictions were off when they were checked last: kept for the pages that print them."""
+"""How far predictions were off when they were held against transfers really run.
+
+`errors.json` has what `scripts/measure-whatif` measured; a check of one's own, of this version of
+the program, goes before it.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +18,13 @@ from rexmit.store.opening import named_folder
 from rexmit.store.plain_json import list_of, number, read, shape, text, whole
 from rexmit.whatif.settings import kind
 
-FORMAT: Final = 1
+FORMAT: Final = 2
+
+_COLUMNS: Final = ("setting", "n", "median", "p95", "wrong")
 
 _ROW: Final = shape(
-    {"setting": text, "n": whole(), "median": number(), "p95": number()},
-    needed=("setting", "n", "median", "p95"),
+    {"setting": text, "n": whole(), "median": number(), "p95": number(), "wrong": number()},
+    needed=_COLUMNS,
 )
 
 _CHECK: Final = shape(
@@ -38,13 +44,15 @@ _CHECK: Final = shape(
 class Error:
     """Over `n` transfers that a setting changed or was predicted to: the size of predicted less
     actual change, relative to the transfer's duration. `setting` is the one that was run, or its
-    kind where several were.
+    kind where several were. `wrong` is the share of which the prediction says longer, and they are
+    shorter, or the other way round.
     """
 
     setting: str
     n: int
     median: float
     p95: float
+    wrong: float
 
 
 @dataclass(frozen=True)
@@ -66,31 +74,56 @@ class Calibration:
         n = sum(row["n"] for row in rows)
         if not n:
             return None
-        # Of several stacks: the mean of the medians by their transfers, and the worst.
-        median = sum(row["median"] * row["n"] for row in rows) / n
-        return Error(setting if same else kind(setting), n, median, max(row["p95"] for row in rows))
+
+        def mean(column: str) -> float:
+            return float(sum(row[column] * row["n"] for row in rows) / n)
+
+        # Of several stacks: the means by their transfers, and the worst.
+        most = max(row["p95"] for row in rows)
+        return Error(setting if same else kind(setting), n, mean("median"), most, mean("wrong"))
+
+
+MEASURED: Final = Path(__file__).with_name("errors.json")
+"""What comes with the package."""
 
 
 def place() -> Path:
-    """Where it is kept: $XDG_CACHE_HOME/rexmit, by default ~/.cache/rexmit."""
+    """Where one's own is kept: $XDG_CACHE_HOME/rexmit, by default ~/.cache/rexmit."""
     return user_folder.cache() / "whatif.json"
 
 
 def save(calibration: Calibration, path: Path | None = None) -> Path:
-    """Keeps it, whole or not at all."""
+    """Keeps it to five digits behind the point, whole or not at all."""
     path = path or place()
     named_folder(path.parent)
-    write_text(path, json.dumps({"format": FORMAT, **asdict(calibration)}, indent=2) + "\n")
+    head = {"format": FORMAT, **asdict(calibration)}
+    rows = head.pop("rows")
+
+    def short(value: object) -> object:
+        return round(value, 5) if isinstance(value, float) else value
+
+    # A line a row.
+    lines = ",\n".join(
+        json.dumps({name: short(value) for name, value in row.items()}) for row in rows
+    )
+    write_text(path, json.dumps(head)[:-1] + f', "rows": [\n{lines}\n]}}\n')
     return path
 
 
 def load(program: str, path: Path | None = None) -> Calibration | None:
-    """What is kept; None where nothing is, or it was made by another version of the program."""
+    """One's own, if it was made by this version of the program, else what comes with the package;
+    None where that cannot be read.
+    """
+    own = _read(path or place())
+    return own if own is not None and own.program == program else _read(MEASURED)
+
+
+def _read(path: Path) -> Calibration | None:
     try:
-        data = read(path or place())
+        data = read(path)
         _CHECK(data, "")
     except (OSError, ValueError):
         return None
-    if data["format"] != FORMAT or data["program"] != program:
+    if data["format"] != FORMAT:
         return None
     return Calibration(**{entry.name: data[entry.name] for entry in fields(Calibration)})

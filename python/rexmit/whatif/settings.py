@@ -42,6 +42,10 @@ _SYSCTL: Final[Mapping[str, _Change]] = {
 """And among a kernel's, of 6.12."""
 
 
+MANY: Final = ("default", "grid")
+"""Words that name many settings."""
+
+
 def parts(setting: str) -> dict[str, str]:
     """The parts of a setting by name; of a switch, `on` or nothing."""
     found: dict[str, str] = {}
@@ -59,6 +63,11 @@ def parts(setting: str) -> dict[str, str]:
 def kind(setting: str) -> str:
     """What it changes: `k`, `min_rto`, `d`, `tlp`, or several with commas."""
     return "smart" if setting == "smart" else ",".join(parts(setting))
+
+
+def named(words: Sequence[str]) -> list[str]:
+    """Those of the words that name one setting."""
+    return list(dict.fromkeys(word.strip() for word in words if word.strip() not in MANY))
 
 
 def expanded(words: Sequence[str]) -> list[str]:
@@ -85,12 +94,12 @@ def applicable(settings: Sequence[str], name: str, changes: Mapping[str, object]
     """Those of the settings that a stack with these changes can be run with, and that make it
     another.
     """
-    own = stack(name, {key: _text(value) for key, value in changes.items()}).settings
+    own = stack(name, as_texts(changes)).settings
     there = []
     for setting in settings:
         new = {**changes, **as_stack(setting, name)}
         try:
-            other = stack(name, {key: _text(value) for key, value in new.items()}).settings
+            other = stack(name, as_texts(new)).settings
         except ValueError:
             # Such as RACK where acknowledgements are worked off in an older order.
             continue
@@ -99,8 +108,12 @@ def applicable(settings: Sequence[str], name: str, changes: Mapping[str, object]
     return there
 
 
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def as_texts(changes: Mapping[str, object]) -> dict[str, str]:
+    """Changes to a stack as it reads them."""
+    return {
+        name: str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in changes.items()
+    }
 
 
 def as_sysctl(setting: str) -> dict[str, object]:

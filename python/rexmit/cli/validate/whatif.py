@@ -17,7 +17,7 @@ Examples:
 \b
   rexmit validate whatif                                   every usual setting, on every stack
   rexmit validate whatif --stack linux-2.4 --setting k=2,min_rto=100ms
-  rexmit validate whatif --stack linux-2.4 --setting grid  the 720 of UNC 2007, on 14 transfers
+  rexmit validate whatif --stack linux-2.4 --setting grid  the 720 of UNC 2007
   rexmit validate whatif --engine kernel --kernel 6.12     on a real kernel, those that it has
 """
 
@@ -58,7 +58,7 @@ def whatif(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Keep the runs with their captures, and check.parquet, in this folder.",
+            help="Keep the captures and check.parquet in this folder.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the errors as JSON.")] = False,

@@ -106,6 +106,7 @@ def _together(made: Recognised, facts: Sequence[Facts], ways: Ways) -> Facts:
         failures=(*ways.failures, *(failure for one in facts for failure in one.failures)),
         warnings=tuple(told),
         settings=facts[0].settings,
+        named=facts[0].named,
         files=tuple(files[number] for number in sorted(files)),
         capture_filter=facts[0].capture_filter,
         left_out=sum(one.left_out for one in facts),

@@ -40,16 +40,21 @@ def helps(one: Advice, totals: Totals) -> bool:
     )
 
 
-def none_helps(settings: Sequence[Advice], tried: int, totals: Totals) -> Sentence:
-    """Where none of the `settings` helps, those that save most of all that were tried."""
+def none_helps(
+    settings: Sequence[Advice], tried: int, totals: Totals, *, named: bool = False
+) -> Sentence:
+    """Where none of the `settings` helps, those that save most of all that were tried; `named`: what
+    others do, which were asked for, is said before.
+    """
     text = (
         "more connections shorter by a tenth than longer, or as many and saved a tenth of the time "
         "waited"
     )
+    nothing = "nothing else" if named else "nothing"
     text = (
-        f"nothing: the other setting tried would not have made {text}"
+        f"{nothing}: the other setting tried would not have made {text}"
         if tried == 1
-        else f"nothing: of the {tried:,} other settings tried none of those that save most would "
+        else f"{nothing}: of the {tried:,} other settings tried none of those that save most would "
         f"have made {text}"
     )
 

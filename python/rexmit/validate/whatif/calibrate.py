@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 import polars as pl
 
@@ -15,6 +16,10 @@ from rexmit.validate.whatif.check import check, errors
 from rexmit.validate.whatif.transfers import Base
 from rexmit.version import version
 from rexmit.whatif.calibration import Calibration, save
+from rexmit.whatif.settings import expanded
+
+EVERY: Final = "every stack"
+"""The base of a row that is of all senders."""
 
 
 def calibrate(
@@ -28,7 +33,8 @@ def calibrate(
     progress: Progress,
 ) -> Calibration:
     """Runs the check, and with `keep` keeps its errors for `rexmit trace`. `kernel` is None for the
-    model; `out` keeps the runs. `progress` counts senders.
+    model; `out` keeps the runs. `progress` counts senders. Of UNC 2007's grid the errors are those
+    of all senders together, where there are several.
     """
     with scratch_folder() as scratch:
         root = out or scratch
@@ -44,6 +50,7 @@ def calibrate(
         finally:
             progress.close()
         rows = pl.concat(found)
+        pooled = pl.col("setting").is_in(expanded(["grid"])) & (len(bases) > 1)
         if out is not None:
             with whole_file(out / "check.parquet") as file:
                 rows.write_parquet(file)
@@ -52,7 +59,10 @@ def calibrate(
         program=version(),
         engine="model" if kernel is None else "kernel",
         seed=seed,
-        rows=errors(rows),
+        rows=[
+            *errors(rows.filter(~pooled)),
+            *errors(rows.filter(pooled).with_columns(pl.lit(EVERY).alias("base"))),
+        ],
     )
     if keep:
         save(calibration)

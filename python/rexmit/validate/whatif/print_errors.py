@@ -21,16 +21,18 @@ def print_errors(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
             say(
                 console,
                 f"  {'setting':<16}{'transfers':>10}{'predicted':>12}{'really':>12}"
-                f"{'off: median':>14}{'p95':>8}",
+                f"{'off: median':>14}{'p95':>8}{'sign wrong':>12}",
             )
         say(
             console,
             f"  {row['setting']:<16}{row['n']:>10}{row['predicted_s']:>+10.4f} s"
-            f"{row['actual_s']:>+10.4f} s{row['median']:>13.1%}{row['p95']:>9.1%}",
+            f"{row['actual_s']:>+10.4f} s{row['median']:>13.1%}{row['p95']:>9.1%}"
+            f"{row['wrong']:>11.1%}",
         )
     console.print()
     say(
         console,
         "Transfers that the setting changes or was predicted to change; mean changes of their "
-        "durations, and how far predictions were off, in parts of the duration.",
+        "durations, and how far predictions were off, in parts of the duration. sign wrong: longer "
+        "was predicted, and they got shorter, or the other way round.",
     )

@@ -30,18 +30,25 @@ PATTERNS: Final = (
     "data 7 9",
     "data 2 -1",
     "ack 3..5",
+    "data -2",
+    "data 1..2",
+    "data 2 2#2",
+    "data 4 6 8",
+    "data -1 -1#2",
+    "ack 1..2",
 )
+"""The first `FEW` of these, networks and sizes are what a kernel runs."""
+
+FEW: Final = {"patterns": 14, "networks": 3, "sizes": 3}
 
 NETWORKS: Final[Mapping[str, Mapping[str, str]]] = {
     "10 ms": {"rate": "100Mbit", "delay": "2.5ms"},
     "80 ms": {"rate": "20Mbit", "delay": "20ms"},
     "240 ms": {"rate": "10Mbit", "delay": "60ms"},
+    "40 ms": {"rate": "2Mbit", "delay": "10ms"},
 }
 
-SEGMENTS: Final = (4, 12, 40)
-
-MANY: Final = 100
-"""So many settings are tried on the network and the page in the middle alone."""
+SEGMENTS: Final = (4, 12, 40, 24)
 
 
 @dataclass(frozen=True)
@@ -64,15 +71,15 @@ _CHANGED: Final[Sequence[tuple[str, Mapping[str, object]]]] = (
 """Stacks that are tried with something switched off, too, so that it can be switched on."""
 
 
-def usual(name: str | None = None) -> list[Base]:
-    """The settings that `rexmit trace` replays unless told otherwise, on every stack of the model,
-    or on one, that they change.
+def usual(name: str | None = None, words: Sequence[str] = ("default",)) -> list[Base]:
+    """The settings that words name, on every stack of the model, or on one, that they change: those
+    that `rexmit trace` replays unless told otherwise.
     """
     every: list[tuple[str, Mapping[str, object]]] = [(stack, {}) for stack in stacks.names()]
     made = []
     for stack, changes in [*every, *_CHANGED]:
         if name in (None, stack):
-            settings = applicable(expanded(["default"]), stack, changes)
+            settings = applicable(expanded(words), stack, changes)
             made.append(Base(stack, settings, changes))
     return made
 
@@ -82,10 +89,10 @@ KERNEL_SETTINGS: Final = ("min_rto=100ms", "rto_min=50ms", "d=2", "d=4", "no-tlp
 
 def scenario(base: Base, *, seed: int, kernel: bool) -> dict[str, Any]:
     """The scenario: the sender as it is, and with each setting."""
-    networks, segments = NETWORKS, list(SEGMENTS)
-    if len(base.settings) > MANY:
-        middle = list(NETWORKS)[len(NETWORKS) // 2]
-        networks, segments = {middle: NETWORKS[middle]}, [SEGMENTS[len(SEGMENTS) // 2]]
+    networks, sizes, patterns = list(NETWORKS), list(SEGMENTS), list(PATTERNS)
+    if kernel:
+        networks, sizes = networks[: FEW["networks"]], sizes[: FEW["sizes"]]
+        patterns = patterns[: FEW["patterns"]]
     configs: dict[str, Any] = {OWN: {} if kernel else {"stack": dict(base.changes)}}
     for setting in base.settings:
         if kernel:
@@ -97,8 +104,8 @@ def scenario(base: Base, *, seed: int, kernel: bool) -> dict[str, Any]:
         "title": "The same losses under other settings",
         "seed": seed,
         "repeat": 1,
-        "networks": {name: dict(network) for name, network in networks.items()},
+        "networks": {name: dict(NETWORKS[name]) for name in networks},
         "configs": configs,
-        "workload": {"segments": segments},
-        "loss": {"rule": "pattern", "pattern": list(PATTERNS)},
+        "workload": {"segments": sizes},
+        "loss": {"rule": "pattern", "pattern": patterns},
     }

@@ -124,6 +124,14 @@ export function showWhatIf(host, part, view) {
       ["losses found without a timeout instead of by one", plain(row.to_fr)],
       ["losses found by a timeout instead of without one", plain(row.to_rto)],
     ];
+    if (row.off_median !== null) {
+      const percent = (share) => `${(100 * share).toFixed(1)}%`;
+      pairs.push(
+        ["such predictions were off by, of the duration: median", percent(row.off_median)],
+        ["95 % of them by less than", percent(row.off_p95)],
+        ["longer said for shorter, or the other way round", percent(row.off_sign)],
+      );
+    }
     return h("table", { class: "numbers" }, pairs.map(([name, value]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, value))));
   }
 
@@ -179,7 +187,9 @@ function named(parts) {
     .join(",");
 }
 
+// What was asked for by name, else what saves most.
 function best(whatif) {
-  const first = whatif.settings.reduce((most, row) => (row.saved_s > most.saved_s ? row : most));
+  const asked = whatif.settings.find((row) => row.named);
+  const first = asked || whatif.settings.reduce((most, row) => (row.saved_s > most.saved_s ? row : most));
   return first.parts;
 }

@@ -1,0 +1,111 @@
+"""What no setting can save: data of which no copy was acknowledged before the connection ended.
+
+What the packets prove of it stands in `sides`: how often its first byte was sent, how often of
+those nothing that its peer sent can be an answer, and how large packets were that came through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from rexmit.tracing.folder import Trace
+from rexmit.tracing.words import span
+from rexmit.wording import count
+
+LEAST_COPIES: Final = 2
+"""One copy without an answer may be lost, and the capture may end before its answer comes."""
+
+_sends, _unanswered = pl.col("unacked_sends"), pl.col("unanswered_sends")
+
+LARGER: Final = (
+    (pl.col("acked_size_bytes") > 0)
+    & (pl.col("unacked_size_bytes") > pl.col("acked_size_bytes"))
+    & (_sends > LEAST_COPIES)
+    & (pl.col("position") != "receiver").fill_null(value=True)
+)
+"""Rows of `sides`: the packet is larger than each that was acknowledged, it was sent again at least
+twice, and the monitor does not stand where the copies arrived."""
+
+KINDS: Final = {
+    "path MTU": LARGER & (_unanswered < _sends),
+    "no answer": (_unanswered >= LEAST_COPIES) & ~(LARGER & (_unanswered < _sends)),
+}
+"""What may be said of which rows of `sides`: that what is as large does not arrive, since the peer
+still answered when it had been sent; that the peer stopped answering."""
+
+
+@dataclass(frozen=True)
+class Unacked:
+    """Connections of a kind, and of the one whose sender tried longest: its sender, how often the
+    first byte that was never acknowledged was sent, the size of the smallest packet that carried it
+    (0: not known), that of the largest packet that was acknowledged, and how long nothing came from
+    its peer.
+    """
+
+    kind: str
+    connections: int
+    flow: str
+    sends: int
+    size_bytes: int
+    acked_bytes: int
+    silent_s: float
+
+    @property
+    def text(self) -> str:
+        """The sentence; it is of the rows of `sides` that `KINDS` has for its kind."""
+        whom = f"{self.flow}: "
+        if self.connections > 1:
+            whom = f"{count(self.connections, 'connection')}; longest {whom}"
+        largest = f"no packet of more than {self.acked_bytes:,} bytes"
+        if self.kind == "path MTU":
+            return (
+                f"{whom}nothing larger than {self.acked_bytes:,} bytes arrives: at least "
+                f"{self.size_bytes:,} bytes were sent {self.sends:,} times and never acknowledged, "
+                "and the peer still answered after the first time"
+            )
+        larger = self.acked_bytes and self.size_bytes > self.acked_bytes
+        return (
+            f"{whom}the peer stopped answering: what was next was sent {self.sends:,} times, and "
+            f"nothing came from the peer for {span(self.silent_s)}"
+            + (
+                f"; {largest} was ever acknowledged, so it may be the path's MTU, too"
+                if larger
+                else ""
+            )
+        )
+
+
+def unacked(trace: Trace) -> tuple[Unacked, ...]:
+    """Of each kind that there is."""
+    rows = (
+        trace.scan("sides")
+        .filter(_sends.is_not_null())
+        .select(
+            pl.coalesce(pl.when(rows).then(pl.lit(kind)) for kind, rows in KINDS.items()).alias(
+                "kind"
+            ),
+            "connection",
+            "flow",
+            _sends.alias("sends"),
+            pl.col("unacked_size_bytes").alias("size_bytes"),
+            pl.col("acked_size_bytes").alias("acked_bytes"),
+            pl.col("unanswered_s").alias("silent_s"),
+        )
+        .filter(pl.col("kind").is_not_null())
+        .sort("silent_s", "connection", descending=[True, False])
+        .with_columns(pl.col("connection").n_unique().over("kind").alias("connections"))
+        .drop("connection")
+        .collect()
+        .unique("kind", keep="first", maintain_order=True)
+        .sort("kind", descending=True)
+    )
+    return tuple(Unacked(**row) for row in rows.to_dicts())
+
+
+def lines(found: Sequence[Unacked]) -> list[tuple[str, str]]:
+    """Labels and sentences."""
+    return [(one.kind, one.text) for one in found]
