@@ -269,3 +269,24 @@ def test_a_fin_that_came_once_was_sent_once(tmp_path: Path) -> None:
         ]
     fin = Packet(2.8, False, FIN | ACK, seq=2001, ack=1, id=323)
     assert rows(tmp_path, [*packets, fin, Packet(2.8001, True, seq=1, ack=2002, id=130)]).is_empty()
+
+
+@pytest.mark.parametrize("late", [0.0, 0.05])
+def test_a_direction_that_is_recorded_late_leaves_need_unclear(tmp_path: Path, late: float) -> None:
+    """The server's data are lost once, and sent again; its packets stand `late` behind."""
+    packets = handshake(near=0.001)
+    seq = 1
+    for number in range(12):
+        at = 0.05 + number / 20
+        data = Packet(at + late, False, PSH | ACK, seq=seq, ack=1, length=500, id=300 + number)
+        packets.append(data)
+        if number == 6:
+            at += 0.04
+            packets.append(replace(data, at=at + late, id=400))
+        seq += 500
+        packets.append(Packet(at + 0.001, True, seq=1, ack=seq, id=102 + number))
+    packets.sort(key=lambda one: one.at)
+    trace = run([write(tmp_path / "kind.pcap", packets)], tmp_path / "trace", jobs=1)
+    found = trace.scan("retransmissions").collect()
+    warned = any("one direction is recorded late" in one for one in trace.facts.warnings)
+    assert (found["need"].to_list(), warned) == (["unknown" if late else "needed"], late > 0)

@@ -112,6 +112,8 @@ impl Analyzer {
     pub fn counters(&self) -> Counters {
         Counters {
             stray_blocks: self.common.stray_blocks,
+            late: self.common.late.0,
+            latest: self.common.late.1,
             ..self.counters.clone()
         }
     }

@@ -19,6 +19,10 @@ pub struct Counters {
     pub strays: u64,
     /// SACK blocks of numbers that fit nothing of what they report on.
     pub stray_blocks: u64,
+    /// Connections of which one direction is recorded late.
+    pub late: u64,
+    /// By how much at most.
+    pub latest: Duration,
     /// RSTs without a connection.
     pub stray_resets: u64,
     /// Connections that were left out, since their analysis failed.
@@ -38,6 +42,8 @@ impl Counters {
         self.evicted_openings += other.evicted_openings;
         self.strays += other.strays;
         self.stray_blocks += other.stray_blocks;
+        self.late += other.late;
+        self.latest = self.latest.max(other.latest);
         self.stray_resets += other.stray_resets;
         self.failures.add(&other.failures);
         self.steps_back += other.steps_back;

@@ -127,6 +127,7 @@ impl Connection {
             unsettled,
             doubled,
             recent,
+            late: _,
             subflow,
             strays,
         } = &*self.cold;

@@ -167,6 +167,10 @@ impl Connection {
         let mut row = Box::new(self.row(evicted, &mut common.known));
         let mut waits = [Waits::default(), Waits::default()];
         let before = common.whatif.len();
+        let late = self.recorded_late();
+        if let Some(longest) = late {
+            common.late = (common.late.0 + 1, common.late.1.max(longest));
+        }
         let whole = &mut *row;
         let measures = [&mut whole.forward.measures, &mut whole.backward.measures];
         self.replay(common, measures);
@@ -181,6 +185,9 @@ impl Connection {
             if let Some(view) = view {
                 let (retransmissions, whatif) = (&mut common.retransmissions, &mut common.whatif);
                 (common.recycled, waits[of as usize]) = view.finish(retransmissions, whatif, row);
+                if late.is_some() {
+                    Connection::doubt(of, retransmissions, row);
+                }
             }
             row.capture_duplicates += self.cold.doubled[of as usize];
         }

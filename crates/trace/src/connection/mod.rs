@@ -7,6 +7,7 @@ mod facts;
 mod frozen;
 mod keep;
 mod kept;
+mod late;
 mod log;
 mod measured;
 mod opening;
@@ -37,6 +38,7 @@ pub(crate) use belongs::Belongs;
 use doubled::{LastSyn, Mark};
 use frozen::Offers;
 use kept::Kept;
+use late::Late;
 use log::Log;
 pub(crate) use log::Spare;
 use measured::Measured;
@@ -59,6 +61,8 @@ pub(crate) struct Common {
     pub recycled: Recycled,
     /// SACK blocks of numbers that are none of what they are about.
     pub stray_blocks: u64,
+    /// Connections of which one direction is recorded late, and by how much at most.
+    pub late: (u64, Duration),
     /// What quiet connections were offered.
     pub offers: Offers,
     /// What was found of signatures.
@@ -76,6 +80,7 @@ impl Common {
             spare: Spare::default(),
             recycled: Recycled::default(),
             stray_blocks: 0,
+            late: (0, Duration::ZERO),
             offers: Offers::default(),
             known: Known::default(),
             replay: Replay::default(),
@@ -175,6 +180,8 @@ struct Cold {
     doubled: [u32; 2],
     /// The latest packets, once there was one of those and when there is no log.
     recent: VecDeque<(Mark, Time)>,
+    /// What came of each direction behind its acknowledgement.
+    late: [Late; 2],
     /// Which subflow of a Multipath TCP connection it is.
     subflow: Option<Place>,
     /// Packets in a row that fit nothing here, and how many that fit came before them.
@@ -389,6 +396,9 @@ impl Connection {
         } else if takes_up && !flags.rst() {
             let side = &mut self.sides[me];
             side.fin |= flags.fin();
+            if self.trouble[me] && side.is_next(headers) {
+                self.cold.late[me].came(headers, at);
+            }
             self.trouble[me] |= side.advance(at, headers.range());
         } else if self.sides[me].is_keep_alive(headers.seq) {
             self.keeps_alive(direction);
@@ -400,6 +410,9 @@ impl Connection {
         } else if flags.ack() {
             let sender = &mut self.sides[peer];
             let samples = sender.rtt.count;
+            if sender.has_not_shown(headers.ack) {
+                self.cold.late[peer].acked(headers.ack, at);
+            }
             self.trouble[peer] |= sender.acked(at, headers.ack, !takes_up && same_window);
             if sender.rtt.count != samples {
                 // A round-trip time that a lower timeout might not have waited for, or in which a loss hides.

@@ -137,6 +137,17 @@ impl Side {
         self.known && !ack.is_before(self.una) && !ack.is_after(self.nxt)
     }
 
+    /// Whether a packet bears what comes next.
+    pub fn is_next(&self, headers: &Headers) -> bool {
+        self.sent && headers.seq == self.nxt
+    }
+
+    /// Whether the other side acknowledges what has not come by, of a side that is seen to send.
+    #[inline]
+    pub fn has_not_shown(&self, ack: SeqNum) -> bool {
+        self.sent && ack.is_after(self.nxt)
+    }
+
     /// Whether a packet, no SYN, bears nothing beyond what was sent.
     #[inline]
     pub fn is_old(&self, headers: &Headers) -> bool {

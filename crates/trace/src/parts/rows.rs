@@ -76,6 +76,8 @@ exact_struct!(Counters {
     evicted_openings,
     strays,
     stray_blocks,
+    late,
+    latest,
     stray_resets,
     failures,
     steps_back,

@@ -90,6 +90,14 @@ impl Summary {
                 of(counters.stray_blocks, "SACK block has", "SACK blocks have")
             ));
         }
+        if counters.late > 0 {
+            self.warnings.push(format!(
+                "of {} one direction is recorded late, by up to {}: acknowledgements stand before the data that they acknowledge, \
+                 and times do not tell which retransmissions were needed",
+                of(counters.late, "connection", "connections"),
+                in_words(counters.latest)
+            ));
+        }
     }
 }
 
