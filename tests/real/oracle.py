@@ -19,6 +19,9 @@ from tests.real.packets import ACK, FIN, RST, SYN, Packet
 AT_ONCE_NS = 500_000
 """No sender repeats itself so soon: what comes again within this time was doubled on its way."""
 
+NO_TIMER_NS = 100_000_000
+"""Nor within this time by a timer that keeps the identification (RFC 1122 §3.2.1.5)."""
+
 FAR = 1 << 30
 """A number farther away than the largest window (RFC 7323 §2.3) is of another connection."""
 
@@ -176,9 +179,10 @@ def _is_double(packet: Packet, flow: _Flow) -> bool:
         )
         if not same:
             continue
-        soon = abs(packet.time_ns - before.time_ns) < AT_ONCE_NS
+        apart = abs(packet.time_ns - before.time_ns)
+        soon = apart < AT_ONCE_NS
         # Linux sends 0 where there are no fragments to be told apart.
-        if soon or (packet.ip_id and _counts(flow)):
+        if soon or (packet.ip_id and apart < NO_TIMER_NS and _counts(flow)):
             return True
     return False
 
