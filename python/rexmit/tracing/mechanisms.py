@@ -9,7 +9,6 @@ import polars as pl
 
 from rexmit.tracing.folder import Trace
 
-
 NEEDS: Final = ("needed", "spurious", "unknown")
 """The counts of `mechanisms`. Traces of before have no `unknown`: `needed` counts those, too."""
 
