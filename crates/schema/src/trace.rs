@@ -175,7 +175,7 @@ const OF_MECHANISM: &[Column] = &[
     text("mechanism", "what made the sender retransmit"),
     integer("needed", "its retransmissions that were needed; before there was `unknown`, also those of which it is not known"),
     integer("spurious", "its retransmissions that were spurious"),
-    integer("unknown", "its retransmissions of which it is not known whether they were needed").later(),
+    integer("unknown", "its retransmissions of which it is not known whether they were needed").or_null().later(),
     number(
         "waited_s",
         "time waited for its retransmissions; where both ends wait, it counts once",

@@ -14,7 +14,7 @@ NEEDS: Final = ("needed", "spurious", "unknown")
 
 
 def total(what: str, mechanisms: Collection[str] = (), side: str | None = None) -> pl.Expr:
-    """The sum of needed, spurious, unknown or waited_s, of some mechanisms (none named: all) and sides."""
+    """The sum of a count or of waited_s, of some mechanisms (none named: all) and sides."""
     wanted = pl.lit(True)
     if mechanisms:
         wanted &= pl.col("mechanism").is_in(list(mechanisms))

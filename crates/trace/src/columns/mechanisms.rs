@@ -30,7 +30,7 @@ pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str) -> Table
         table.text("mechanism", all().map(|row| Some(row.mechanism.as_str())));
         table.integer("needed", all().map(|row| i64::from(row.needed)));
         table.integer("spurious", all().map(|row| i64::from(row.spurious)));
-        table.integer("unknown", all().map(|row| i64::from(row.unknown)));
+        table.integer_or_null("unknown", all().map(|row| Some(row.unknown.into())));
         table.seconds("waited_s", all().map(|row| Some(row.waited)));
     })
 }
