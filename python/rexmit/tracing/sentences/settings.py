@@ -43,8 +43,8 @@ def helps(one: Advice, totals: Totals) -> bool:
 def none_helps(
     settings: Sequence[Advice], tried: int, totals: Totals, *, named: bool = False
 ) -> Sentence:
-    """Where none of the `settings` helps, those that save most of all that were tried; `named`: what
-    others do, which were asked for, is said before.
+    """Where none of the `settings` helps, those that save most of all that were tried; `named`:
+    what others do, which were asked for, is said before.
     """
     text = (
         "more connections shorter by a tenth than longer, or as many and saved a tenth of the time "
