@@ -420,7 +420,8 @@ def row_after(held: Held, told: str) -> str | None:
     rows = [row for row in held.rows if row["detection_s"] is not None]
     if not rows or any(row["detection_s"] < 0 for row in rows):
         return "no time from the copy before is known"
-    near = [abs(row["detection_s"] * 1000 - float(told)) <= 0.1 for row in rows]
+    ends = [row[name] for row in rows for name in ("detection_s", "detection_most_s")]
+    near = [end is not None and abs(end * 1000 - float(told)) <= 0.1 for end in ends]
     return None if any(near) else f"it was {rows[0]['detection_s']} s"
 
 

@@ -208,12 +208,11 @@ pub(crate) fn settle(row: &mut Retransmission, uncalibrated: bool) {
     if row.mechanism == Mechanism::Unknown || row.mechanism == Mechanism::MptcpReinject {
         return;
     }
-    let likelier = |(_, sure): &(Mechanism, f64)| *sure > row.confidence;
-    if let Some((next, sure)) = row.runner_up.filter(likelier) {
-        row.runner_up = Some((row.mechanism, row.confidence));
-        (row.mechanism, row.confidence) = (next, sure);
-        row.timer = None;
-    }
+    // That the first is less sure than it seemed speaks for all others together, not for the next.
+    let next = row
+        .runner_up
+        .map(|(next, sure)| (next, sure.min(row.confidence)));
+    row.runner_up = next;
     let rival = row
         .runner_up
         .filter(|(next, sure)| *next != Mechanism::Unknown && *sure >= RIVAL);

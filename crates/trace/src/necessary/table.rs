@@ -48,7 +48,8 @@ pub const TABLE: [Necessary; 9] = [
     },
     Necessary {
         mechanism: Mechanism::RtoRecovery,
-        words: "a retransmission before it that can be a timeout, when it had been sent, and not all sent by then acknowledged",
+        words: "a retransmission before it that can be a timeout, when it had been sent, and not all sent by then acknowledged; or, \
+                where the one before was lost before the monitor, a timer's time since",
         source: "RFC 5681 §3.1, tcp_enter_loss",
         look: rto_recovery,
     },
@@ -108,6 +109,11 @@ impl Witness {
         }
     }
 
+    /// The one before was not seen, away from the sender.
+    fn is_unseen(&self) -> bool {
+        self.timed != Timed::Sender && self.since_sent.0 != self.since_sent.1
+    }
+
     /// Duplicates or SACKed segments, whichever are more.
     fn count(&self) -> u32 {
         self.duplicates.max(self.sacked)
@@ -148,6 +154,10 @@ fn rto(witness: &Witness) -> Result<Shown, Missing> {
 fn rto_recovery(witness: &Witness) -> Result<Shown, Missing> {
     match witness.timeout_at {
         Some(at) => Ok((Basis::TimeoutBefore, Some(at))),
+        // Nobody saw the one before: a timeout may have sent that, or another that was lost on the way here.
+        None if witness.is_unseen() && !witness.is_sooner(witness.since_sent.1, RTO_MIN) => {
+            Ok((Basis::Silence, None))
+        }
         None => Err(Missing::TimeoutBefore),
     }
 }

@@ -120,7 +120,7 @@ pub struct Witness {
     pub rescue: bool,
     /// When something was sent again, before it, that a timer can have made, when it had been sent by then.
     pub timeout_at: Option<Time>,
-    /// It was sent once before, and nothing else was sent again since all was acknowledged.
+    /// It was sent once before, which was seen, and nothing else was sent again since all was acknowledged.
     pub first: bool,
     /// What the sender had learned of reordering may have raised that.
     pub raised: bool,

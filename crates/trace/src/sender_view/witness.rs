@@ -67,6 +67,9 @@ pub(super) struct Heard {
 impl Heard {
     /// Numbers that never came by: they were sent after `since` and before `until`.
     pub fn missed(&mut self, (start, end): (i64, i64), since: Time, until: Time) {
+        // What lies right before it may never have come by either.
+        let before = self.gaps.back().filter(|gap| gap.end == start);
+        let since = before.map_or(since, |gap| gap.since.min(since));
         if self.gaps.len() == MOST_GAPS {
             self.gaps.pop_front();
         }
@@ -107,7 +110,6 @@ impl Heard {
             {
                 self.latest = Some((sent, end, came_by));
             }
-            self.probed = false;
             self.news = self.news.max(Some(at));
         }
         if newly.sacked {
@@ -119,9 +121,10 @@ impl Heard {
             }
             self.duplicates.push_back(Hearing { at, came_by });
         }
+        // A probe's episode ends with any (`tcp_process_tlp_ack`).
+        self.probed = false;
         let Some(una) = moved else { return };
         self.duplicates.clear();
-        self.probed = false;
         if self.episode.is_some_and(|high| high <= una) {
             self.episode = None;
             self.by_duplicates = false;
@@ -180,8 +183,10 @@ impl SenderView {
             _ => self.since_gap(event.at, start),
         };
         let sent_last = last.map_or(Time::ZERO, |last| last.sent);
+        // What repeats the edge came after what lies there was sent first, whenever that was.
+        let counted_since = if first { Time::ZERO } else { sent_last };
         let duplicates = self.heard.duplicates.iter();
-        let mut duplicates = duplicates.filter(|heard| heard.at >= sent_last);
+        let mut duplicates = duplicates.filter(|heard| heard.at >= counted_since);
         // By the monitor's order it may have heard more: how far the way to it is, is known in part.
         let at_edge = |ack: &&Event| ack.ack == event.seq && ack.range().is_empty();
         let moves = usize::from(start > self.board.pieces.una());
@@ -205,7 +210,10 @@ impl SenderView {
                 .heard
                 .news
                 .map(|news| (copy.sent - news).max(Duration::ZERO)),
-            least_rtt: self.measured.rtts.least(),
+            least_rtt: [self.measured.rtts.least(), self.facts.handshake_rtt]
+                .into_iter()
+                .flatten()
+                .min(),
             packet: Packet::of(event.flags, event.payload_len),
             sack: self.facts.sack,
             duplicates: (duplicates.clone().count() + unheard) as u32,
@@ -225,7 +233,7 @@ impl SenderView {
                 .timeout
                 .filter(|(high, _)| start < *high)
                 .map(|(_, at)| at),
-            first: first && !recovers,
+            first: first && !recovers && last.is_some_and(|last| last.seen),
             raised: false,
             out: self.board.pieces.flight_segments(),
             tail: end == nxt,
