@@ -5,6 +5,7 @@ mod doubles;
 mod monitor;
 mod unacked;
 mod waits;
+mod witness;
 
 use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::{Duration, Time};
