@@ -25,7 +25,8 @@ from rexmit.tracing.folder import Trace
 from rexmit.tracing.print_settings import helping
 from rexmit.tracing.sentences import network, retransmissions, settings, traffic, wrong
 from rexmit.tracing.sentences.value import Sentence
-from rexmit.tracing.summary import Summary, summary
+from rexmit.tracing.summary import summary
+from rexmit.tracing.summed import Summary
 from rexmit.tracing.words import span
 
 SPACE = 1 << 32

@@ -12,7 +12,7 @@ from tests.trace.rows import connection, write_trace
 from rexmit.errors import UserError
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.groups import by, overall
-from rexmit.tracing.sentences.wrong import troubles
+from rexmit.tracing.troubles import troubles
 
 WEB = "10.0.0.1:80"
 

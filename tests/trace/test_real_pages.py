@@ -167,7 +167,7 @@ def test_advice_is_given_only_where_something_would_help(page: Page) -> None:
         ),
         ("syn-tries", r"^no answer +the only connection: nothing came back for the SYN to "),
         ("refused", r": the SYN was refused by a RST$"),
-        ("unanswered-syn", r"^retransmissions  2 packets in the only connection: all unclear$"),
+        ("unanswered-syn", r"^retransmissions  2 packets in the only connection: need not known$"),
         ("dcerpc", r", by its SYN; its retransmissions "),
         (
             "zero-window",

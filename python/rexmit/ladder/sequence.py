@@ -12,8 +12,7 @@ from matplotlib.figure import Figure as Canvas
 from rexmit.ladder.steps import Step
 from rexmit.present.figures.style import styled
 from rexmit.present.figures.words import folded, legend_below
-from rexmit.tracing.sentences.retransmissions import EITHER
-from rexmit.tracing.terms import COLOURS
+from rexmit.tracing.terms import COLOURS, EITHER
 
 _DATA: Final = "#555555"
 _ACK: Final = "#1A7F37"

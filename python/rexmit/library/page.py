@@ -13,8 +13,8 @@ from rexmit.tracing.folder import Trace
 from rexmit.tracing.groups import KEYS, Group, Key
 from rexmit.tracing.groups import by as summed_up
 from rexmit.tracing.selection import Selection
-from rexmit.tracing.summary import Summary
 from rexmit.tracing.summary import summary as summed
+from rexmit.tracing.summed import Summary
 from rexmit.tracing.unfit import unfit
 from rexmit.version import version
 from rexmit.whatif.calibration import Calibration, load

@@ -11,7 +11,7 @@ from rexmit.tracing.doubts import warnings
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.sentences.settings import in_words
 from rexmit.tracing.sentences.value import Sentence
-from rexmit.tracing.summary import Summary
+from rexmit.tracing.summed import Summary
 
 if TYPE_CHECKING:
     from rexmit.whatif.calibration import Calibration

@@ -8,7 +8,7 @@ from typing import Final
 from rexmit.tracing import failures, files
 from rexmit.tracing.sentences import network
 from rexmit.tracing.source import Facts
-from rexmit.tracing.summary import Summary
+from rexmit.tracing.summed import Summary
 from rexmit.wording import count
 
 NOT_TCP: Final = {

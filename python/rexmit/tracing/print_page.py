@@ -22,7 +22,7 @@ from rexmit.tracing.print_settings import print_settings
 from rexmit.tracing.sentences import traffic, wrong
 from rexmit.tracing.sentences.retransmissions import NEEDS, cause
 from rexmit.tracing.source import Facts, File
-from rexmit.tracing.summary import OfMechanism, Sender, Summary, Worst
+from rexmit.tracing.summed import OfMechanism, Sender, Summary, Worst
 from rexmit.tracing.words import period, share, span
 from rexmit.wording import NONE, count
 

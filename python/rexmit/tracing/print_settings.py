@@ -12,7 +12,7 @@ from rexmit.present.text import Text
 from rexmit.tracing import unacked
 from rexmit.tracing.advice import Advice
 from rexmit.tracing.sentences.settings import helps, in_words, none_helps
-from rexmit.tracing.summary import Summary, Totals
+from rexmit.tracing.summed import Summary, Totals
 from rexmit.tracing.words import listed, share, span
 from rexmit.wording import NONE, count
 

@@ -11,6 +11,9 @@ The probe's timer is younger than the paper, which had only one."""
 FR: Final = ("fast-retransmit", "sack-recovery", "fack", "early-retransmit", "rack")
 """What counts as FR/R: brought on by acknowledgements."""
 
+EITHER: Final = " or "
+"""Between the two mechanisms of a verdict, where the packets cannot tell which."""
+
 WORDS: Final = {
     "rto": "retransmission timeout",
     "rto-recovery": "what followed a timeout",

@@ -440,13 +440,9 @@ impl SenderView {
             return (Duration::ZERO, Duration::ZERO);
         }
         let most = self.measured.silence.waited(at, previous);
-        match previous {
-            Some(_) => (most, most),
-            None => (
-                most.min(witness.since_sent.0),
-                most.min(witness.since_sent.1),
-            ),
-        }
+        // Its sender's clock knows better than the monitor's.
+        let (least, longest) = witness.since_sent;
+        (most.min(least), most.min(longest))
     }
 
     /// The first time that these numbers come by, though others behind them have.

@@ -13,7 +13,7 @@ from rexmit.tracing.words import listed, share, span
 from rexmit.wording import count
 
 if TYPE_CHECKING:
-    from rexmit.tracing.summary import Totals
+    from rexmit.tracing.summed import Totals
 
 
 def said(totals: Totals) -> list[Sentence]:

@@ -14,8 +14,9 @@ from typing import Final
 import polars as pl
 
 from rexmit.tracing.sentences.handshakes import NOT_OPENED
-from rexmit.tracing.sentences.retransmissions import EITHER, between, lacks, timer_s, verdict
+from rexmit.tracing.sentences.retransmissions import between, lacks, timer_s, verdict
 from rexmit.tracing.sentences.value import Sentence
+from rexmit.tracing.terms import EITHER
 from rexmit.tracing.words import span
 from rexmit.wording import count
 

@@ -9,14 +9,12 @@ import polars as pl
 
 from rexmit.tracing import terms
 from rexmit.tracing.sentences.value import Sentence, connections
+from rexmit.tracing.terms import EITHER
 from rexmit.tracing.words import share, size, span
 from rexmit.wording import count
 
 if TYPE_CHECKING:
-    from rexmit.tracing.summary import Summary
-
-EITHER: Final = " or "
-"""Between the two mechanisms of a verdict, where the packets cannot tell which."""
+    from rexmit.tracing.summed import Summary
 
 NEEDS: Final = {"needed": "needed", "spurious": "spurious", "unknown": "not known"}
 """Whether it was needed, in words, behind a number of them."""

@@ -12,7 +12,7 @@ from rexmit.tracing.sentences.value import Sentence
 from rexmit.tracing.words import listed
 
 if TYPE_CHECKING:
-    from rexmit.tracing.summary import Totals
+    from rexmit.tracing.summed import Totals
 
 NOTICED: Final = 0.1
 """A setting helps where it makes more connections shorter by this share than longer, the measure of

@@ -13,7 +13,7 @@ from rexmit.tracing.words import rate, size, span
 from rexmit.wording import count
 
 if TYPE_CHECKING:
-    from rexmit.tracing.summary import Multipath, Summary, Totals
+    from rexmit.tracing.summed import Multipath, Summary, Totals
 
 
 def said(made: Summary) -> list[Sentence]:
