@@ -214,7 +214,9 @@ impl Analyzer {
                             return;
                         }
                         Belongs::Next => {
-                            if let Some(syn) = connection.stray_syn(headers) {
+                            if let Some(syn) =
+                                connection.stray_syn(at, headers, &self.common.settings)
+                            {
                                 self.end(Place::Whole(slot), false);
                                 self.begin(syn.at, &syn.headers(headers.flow), hash, number);
                                 self.counters.strays = self.counters.strays.saturating_sub(1);

@@ -6,6 +6,7 @@ use rexmit_wire::{Headers, SeqRange};
 
 use super::{Closed, Connection, Kept};
 use crate::event::Direction;
+use crate::settings::Settings;
 use crate::window::MOST_STRAYS;
 
 /// What a packet is to the connection whose addresses it bears.
@@ -97,11 +98,16 @@ impl Connection {
         sack.blocks().iter().filter(near).copied().collect()
     }
 
-    /// The SYN that came before, and was taken for a stray, of which this is one more: it was the first of the next connection.
-    pub fn stray_syn(&self, headers: &Headers) -> Option<Kept> {
+    /// The SYN that came before, and was taken for a stray, of which this is one more: it was the first of the next connection,
+    /// which is not over.
+    pub fn stray_syn(&self, at: Time, headers: &Headers, settings: &Settings) -> Option<Kept> {
         let syn = self.cold.stray_syn.as_deref().copied();
+        let lasts = |syn: &Kept| {
+            let since = at.since(syn.at);
+            (-settings.idle..=settings.idle).contains(&since)
+        };
         syn.filter(|syn| headers.flags == syn.flags && headers.seq == syn.seq)
-            .filter(|_| self.pair.0 == headers.flow)
+            .filter(|syn| self.pair.0 == headers.flow && lasts(syn))
     }
 
     #[cold]
