@@ -172,8 +172,8 @@ impl SenderView {
     ) -> Witness {
         let timed = self.timed(event);
         let since = |copy_at: Time, sent: Time| match timed {
-            Timed::Arrival => event.at - copy_at,
-            Timed::Sender | Timed::Stamps => copy.sent - sent,
+            Timed::Sender | Timed::Arrival => event.at - copy_at,
+            Timed::Stamps => copy.sent - sent,
         };
         let since_sent = match last {
             Some(last) if last.seen => {
