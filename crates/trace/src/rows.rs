@@ -11,6 +11,7 @@ use crate::emulate::{ModePosterior, Opinions};
 use crate::event::Direction;
 use crate::measures::{Handshake, Measures, Reset};
 use crate::necessary::{Missing, Witness};
+use crate::sender_view::{column_of, position_of};
 
 /// What says whether a retransmission was needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -299,6 +300,18 @@ pub struct SenderRow {
     pub data_bytes: Option<u64>,
     /// What an operator asks for beside retransmissions.
     pub measures: Measures,
+}
+
+impl SenderRow {
+    /// A retransmission that was counted by its need counts for another one; for none where it is none after all.
+    pub(crate) fn count_again(&mut self, row: &Retransmission, need: Option<Need>) {
+        let counts = &mut self.retransmissions[position_of(row.mechanism)];
+        let was = &mut counts[column_of(row.need)];
+        *was = was.saturating_sub(1);
+        if let Some(need) = need {
+            counts[column_of(need)] += 1;
+        }
+    }
 }
 
 /// One connection.

@@ -9,6 +9,9 @@ pub const TIMEOUT_MIN: Duration = Duration::from_micros(2_000);
 /// The smallest timeout that no setting changes (`TCP_RTO_MIN`, include/net/tcp.h, 3.10 and 6.12).
 pub const RTO_MIN: Duration = Duration::from_millis(200);
 
+/// The longest timeout (`TCP_RTO_MAX`, include/net/tcp.h, 3.10 and 6.12).
+pub const RTO_MAX: Duration = Duration::from_secs(120);
+
 /// The longest delay of an acknowledgement (`TCP_DELACK_MAX`, include/net/tcp.h, 3.10).
 pub const DELACK_MAX: Duration = Duration::from_millis(200);
 

@@ -41,13 +41,16 @@ pub(super) fn table(rows: &[Of<Retransmission>], capture: &str) -> Table {
         );
         table.number("certainty", all().map(|row| Some(row.certainty)));
         table.boolean("either", all().map(|row| row.either));
-        let shown = |row: &Retransmission| look(row.mechanism, &row.witness).ok();
-        table.text(
-            "basis",
-            all().map(|row| shown(row).map(|(basis, _)| basis.as_str())),
+        let shown = all().map(|row| look(row.mechanism, &row.witness).ok());
+        let shown: Vec<_> = shown.collect();
+        let basis = shown.iter().map(|one| one.map(|(basis, _)| basis.as_str()));
+        table.text("basis", basis);
+        table.integer_or_null(
+            "basis_ns",
+            shown
+                .iter()
+                .map(|one| one.and_then(|(_, at)| at).map(nanos)),
         );
-        let shown_at = |row: &Retransmission| shown(row)?.1;
-        table.integer_or_null("basis_ns", all().map(|row| shown_at(row).map(nanos)));
         table.text("missing", all().map(|row| row.missing.map(Missing::as_str)));
         table.text("need", all().map(|row| Some(row.need.as_str())));
         table.number(

@@ -10,7 +10,6 @@ use rexmit_wire::{Headers, SeqNum};
 use super::Connection;
 use crate::event::Direction;
 use crate::rows::{Evidence, Retransmission, SenderRow};
-use crate::sender_view::{column_of, position_of};
 
 /// Packets behind their acknowledgements from which on the direction counts as recorded late: one may have been reordered.
 const ENOUGH: u32 = 3;
@@ -60,24 +59,16 @@ impl Connection {
 
     /// Takes back what only times between the directions say of the retransmissions of a direction.
     pub(super) fn doubt(of: Direction, rows: &mut Vec<Retransmission>, sender: &mut SenderRow) {
-        let mut count = |row: &Retransmission, to: Option<Need>| {
-            let counts = &mut sender.retransmissions[position_of(row.mechanism)];
-            let was = &mut counts[column_of(row.need)];
-            *was = was.saturating_sub(1);
-            if let Some(need) = to {
-                counts[column_of(need)] += 1;
-            }
-        };
         rows.retain_mut(|row| {
             let sure = matches!(row.evidence, Evidence::Dsack | Evidence::Timestamp);
             if row.direction != of || sure {
                 return true;
             }
             if !row.shown && row.evidence == Evidence::AlreadyAcked {
-                count(row, None);
+                sender.count_again(row, None);
                 return false;
             }
-            count(row, Some(Need::Unknown));
+            sender.count_again(row, Some(Need::Unknown));
             (row.need, row.evidence) = (Need::Unknown, Evidence::None);
             true
         });

@@ -1,14 +1,11 @@
 //! The table: of each mechanism what it cannot do without.
 
-use rexmit_tcp::recovery::constants::RTO_MIN;
+use rexmit_tcp::recovery::constants::{RTO_MAX, RTO_MIN};
 use rexmit_tcp::Mechanism;
 use rexmit_time::Duration;
 
 use super::witness::TICK;
 use super::{Basis, Missing, Packet, Shown, Timed, Witness};
-
-/// The longest first timer of any stack (`TCP_RTO_MAX`).
-const LONGEST: Duration = Duration::from_secs(120);
 
 /// The least that a probe waits on any stack: `TCP_TIMEOUT_MIN`, two ticks of a kernel with `HZ` of 1000, of which the first may
 /// be nearly over.
@@ -142,7 +139,7 @@ fn rto(witness: &Witness) -> Result<Shown, Missing> {
     if witness.is_sooner(passed, RTO_MIN) && !witness.twice {
         return Err(Missing::ShortTimerTwice);
     }
-    if witness.first && witness.since_sent.0 > LONGEST + witness.slack + TICK {
+    if witness.first && witness.since_sent.0 > RTO_MAX + witness.slack + TICK {
         return Err(Missing::LongTimer);
     }
     if witness.first && !witness.raised && witness.count() >= THRESHOLD {

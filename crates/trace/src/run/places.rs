@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use rexmit_tcp::Need;
 
 use crate::rows::{Connection, Evidence, Position, Retransmission, SenderRow};
-use crate::sender_view::{column_of, is_beside, position_of};
+use crate::sender_view::is_beside;
 
 /// Hosts of which it is kept.
 const MOST_HOSTS: usize = 1 << 16;
@@ -54,10 +54,7 @@ impl Places {
         if !is_open(row) || !self.0.contains(&receiver) {
             return false;
         }
-        let counts = &mut sender.retransmissions[position_of(row.mechanism)];
-        let was = &mut counts[column_of(row.need)];
-        *was = was.saturating_sub(1);
-        counts[column_of(Need::Spurious)] += 1;
+        sender.count_again(row, Some(Need::Spurious));
         (row.need, row.evidence) = (Need::Spurious, Evidence::OriginalSeen);
         row.position = Position::Receiver;
         sender.position = Some(Position::Receiver);

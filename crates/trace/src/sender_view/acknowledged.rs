@@ -7,7 +7,7 @@ use rexmit_wire::SeqRange;
 use super::board::LATELY;
 use super::line::Line;
 use super::merge::Ack;
-use super::pieces::{Copy, Covered, Piece, Said, MOST_PARTS, ORIGINAL};
+use super::pieces::{Copy, Covered, Piece, MOST_PARTS, ORIGINAL};
 use super::steps::packets;
 use super::unacked::came_through;
 use super::SenderView;
@@ -240,13 +240,13 @@ impl SenderView {
     fn missed(&mut self, place: i64, seen: Time, at: Time) {
         if self.board.pieces.nxt() == 0 {
             // The capture begins here.
-            self.board.pieces.push(place, unseen(seen, at));
+            self.board.pieces.push(place, Copy::unseen(seen, at));
             return;
         }
         let segments = (place - self.board.pieces.nxt()) as u32;
         let missed = &mut self.measured.row.capture_losses;
         *missed = missed.saturating_add(segments.div_ceil(self.mss));
-        self.unseen(place, unseen(seen, at), seen);
+        self.unseen(place, Copy::unseen(seen, at), seen);
     }
 
     /// The blocks by their places, `edge` the cumulative acknowledgement.
@@ -404,22 +404,5 @@ impl SenderView {
             let since = event.at - self.times.beyond_now;
             self.answered(since, None);
         }
-    }
-}
-
-fn unseen(seen: Time, sent: Time) -> Copy {
-    Copy {
-        at: seen,
-        sent,
-        stamp: None,
-        ack: None,
-        from: 0,
-        span: 0,
-        said: Said::default(),
-        ip_id: None,
-        number: ORIGINAL,
-        seen: false,
-        mark: false,
-        reset: false,
     }
 }

@@ -1,5 +1,6 @@
 //! What each packet of the sender is: new, sent again, late, doubled, a probe.
 
+use rexmit_tcp::recovery::constants::RTO_MAX;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqRange;
 
@@ -19,8 +20,6 @@ const AT_ONCE: Duration = Duration::from_micros(500);
 /// (`TCPTV_MIN` of BSD and macOS is 30 ms, Linux's probes wait 10 ms); those that keep the packet as it is have timers of 200 ms
 /// and more. Doubles of a network, or of a capture at two places, come within milliseconds, and in a queue within tens of them.
 pub(super) const NO_TIMER: Duration = Duration::from_millis(100);
-/// The longest that any timer waits (`TCP_RTO_MAX`).
-const LONGEST_TIMER: Duration = Duration::from_secs(120);
 /// Pieces that a gap is laid out in at most.
 const MOST_UNSEEN: i64 = 256;
 /// Pieces that all gaps are laid out in at most: so many, and more for each packet that came by.
@@ -306,15 +305,14 @@ impl SenderView {
         let pieces = self.board.pieces.across(start, end).take(MOST_PARTS);
         let pieces = pieces.filter(|piece| piece.start < end && start < piece.end);
         let mut pieces = pieces.peekable();
-        let untold = |piece: &Piece| {
-            piece.copies().all(|c| !c.seen) && event.at - piece.last().at > LONGEST_TIMER
-        };
+        let untold =
+            |piece: &Piece| piece.copies().all(|c| !c.seen) && event.at - piece.last().at > RTO_MAX;
         if pieces.peek().is_some() {
             return pieces.all(untold);
         }
         // Nothing is kept of them: the sender was silent for longer.
         let last = self.board.lately.iter().rev().nth(1);
-        last.is_some_and(|&(at, ..)| event.at - at > LONGEST_TIMER)
+        last.is_some_and(|&(at, ..)| event.at - at > RTO_MAX)
     }
 
     /// Whether a SYN that comes behind its answer is the first, and the capture has them in another order: the answer echoes its

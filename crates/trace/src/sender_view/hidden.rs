@@ -7,7 +7,7 @@
 use rexmit_tcp::recovery::constants::RTO_MIN;
 use rexmit_time::Duration;
 
-use super::pieces::{Copy, Said, ORIGINAL};
+use super::pieces::Copy;
 use super::steps::packets;
 use super::SenderView;
 use crate::event::{packets_of, Event, SentKind};
@@ -68,18 +68,9 @@ impl SenderView {
             return;
         }
         let copy = Copy {
-            at: last.at,
-            sent: self.times.told(),
             stamp: last.timestamps.map(|t| t.0),
-            ack: None,
             ip_id: last.ip_id,
-            from: 0,
-            span: 0,
-            said: Said::default(),
-            number: ORIGINAL,
-            seen: false,
-            mark: false,
-            reset: false,
+            ..Copy::unseen(last.at, self.times.told())
         };
         if start < nxt {
             let others = if soon {

@@ -51,6 +51,26 @@ pub(super) struct Copy {
     pub reset: bool,
 }
 
+impl Copy {
+    /// The first copy, which never came by: it was missed at `at`, and left at `sent`, sender's clock.
+    pub fn unseen(at: Time, sent: Time) -> Self {
+        Copy {
+            at,
+            sent,
+            stamp: None,
+            ack: None,
+            ip_id: None,
+            from: 0,
+            span: 0,
+            said: Said::default(),
+            number: ORIGINAL,
+            seen: false,
+            mark: false,
+            reset: false,
+        }
+    }
+}
+
 /// What a packet said besides its numbers: a double says the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Said {
