@@ -290,3 +290,4 @@ def test_a_direction_that_is_recorded_late_leaves_need_unclear(tmp_path: Path, l
     found = trace.scan("retransmissions").collect()
     warned = any("one direction is recorded late" in one for one in trace.facts.warnings)
     assert (found["need"].to_list(), warned) == (["unknown" if late else "needed"], late > 0)
+    assert (found["need_confidence"][0] == 0) == (late > 0)

@@ -70,7 +70,39 @@ impl Connection {
             }
             sender.count_again(row, Some(Need::Unknown));
             (row.need, row.evidence) = (Need::Unknown, Evidence::None);
+            row.need_confidence = 0.0;
             true
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sender_view::position_of;
+    use crate::testing::retransmission;
+
+    #[test]
+    fn what_only_times_say_is_taken_back_and_counted_so() {
+        let told = |evidence, shown| Retransmission {
+            evidence,
+            shown,
+            ..retransmission()
+        };
+        let mut rows = vec![
+            told(Evidence::Timestamp, true),
+            told(Evidence::HoleFilled, true),
+            told(Evidence::AlreadyAcked, false),
+        ];
+        let mut sender = SenderRow::default();
+        let place = position_of(rows[0].mechanism);
+        sender.retransmissions[place] = [3, 0, 0];
+        Connection::doubt(Direction::Forward, &mut rows, &mut sender);
+        assert_eq!(sender.retransmissions[place], [1, 0, 1]);
+        let left: Vec<_> = rows
+            .iter()
+            .map(|row| (row.need, row.need_confidence))
+            .collect();
+        assert_eq!(left, [(Need::Needed, 1.0), (Need::Unknown, 0.0)]);
     }
 }
