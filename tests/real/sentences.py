@@ -23,7 +23,7 @@ from rexmit.library.trace import trace
 from rexmit.tracing.advice import advice
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.print_settings import helping
-from rexmit.tracing.sentences import network, retransmissions, settings, traffic, wrong
+from rexmit.tracing.sentences import network, retransmissions, settings, traffic, unacked, wrong
 from rexmit.tracing.sentences.value import Sentence
 from rexmit.tracing.summary import summary
 from rexmit.tracing.summed import Summary
@@ -74,6 +74,7 @@ def every(whole: Trace, made: Summary) -> Iterator[Sentence]:
     yield from traffic.said(made)
     yield from network.warnings(made.totals, made.half_seen)
     yield from wrong.said(made)
+    yield from unacked.said(made.unacked)
     yield from (one.reason for one in made.worst)
     found = advice(whole)
     if made.mechanisms and whole.settings and not helping(found, made.totals):
@@ -460,6 +461,17 @@ def pair(held: Held, first: str, second: str) -> str | None:
     return None if {first, second} in known else "no row says either"
 
 
+def stopped_answering(held: Held, told: str) -> str | None:
+    """Since the peer's last packet its sender went on for so long."""
+    silent = []
+    for row in held.rows:
+        back = held.flows.get(" > ".join(reversed(row["flow"].split(" > "))), [])
+        heard_ns = max(one.time_ns for one in back)
+        sent_ns = max(one.time_ns for one in held.flows[row["flow"]] if one.length)
+        silent.append(span((sent_ns - heard_ns) / 1e9))
+    return None if told in silent else f"it was {silent}"
+
+
 TIME = r"(<?[\d.,]+ (?:ms|s|min(?: \d+ s)?|h(?: \d+ min)?|days))"
 
 RULES: tuple[tuple[str, Callable[..., str | None]], ...] = (
@@ -475,7 +487,8 @@ RULES: tuple[tuple[str, Callable[..., str | None]], ...] = (
     (r"(it was|all were|[\d,]+ were) spurious, the original", all_spurious),
     (r"needed is not known", not_known),
     (r": the SYN was never answered", not_answered),
-    (r"^(no answer|half-open): ", handshakes),
+    (r"^(no answer|half-open): (?!.*the peer stopped answering)", handshakes),
+    (rf"^no answer: .*nothing came from the peer for {TIME}", stopped_answering),
     (r"^window full: .*?(\S+) had more to send than the window of (\S+) took", full_window),
     (r"^zero window: .*?(\S+) closed its window", closed_window),
     (r"^throughput: ", throughput),

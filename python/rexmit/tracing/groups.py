@@ -101,8 +101,7 @@ def overall(trace: Trace) -> Group:
 def _seats(trace: Trace, side: str) -> pl.LazyFrame:
     """Connections as they are for the end that sends in that direction."""
     other = SIDES[side == SIDES[0]]
-    ends = pl.col("flow").str.split_exact(" > ", 1).struct
-    own = ends.field("field_0") if side == SIDES[0] else ends.field("field_1")
+    own = sides.CLIENT if side == SIDES[0] else sides.SERVER
 
     def more(name: str, weight: str) -> pl.Expr:
         forward = pl.col(f"forward_{weight}") >= pl.col(f"backward_{weight}")

@@ -9,8 +9,8 @@ from rich.console import Console
 from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say, say_facts
 from rexmit.present.text import Text
-from rexmit.tracing import unacked
 from rexmit.tracing.advice import Advice
+from rexmit.tracing.sentences import unacked
 from rexmit.tracing.sentences.settings import helps, in_words, none_helps
 from rexmit.tracing.summed import Summary, Totals
 from rexmit.tracing.words import listed, share, span
@@ -45,7 +45,8 @@ def print_settings(
     totals = made.totals
     say(console, Text("What would have helped", "bold"))
     if made.unacked:
-        say_facts(console, unacked.lines(made.unacked))
+        never = unacked.said(made.unacked)
+        say_facts(console, ((one.label, one.text) for one in never))
         say(console, "no setting saves what was waited for data that were never acknowledged")
     asked = [one for one in settings if one.named]
     others = tuple(one for one in settings if not one.named)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import polars as pl
 
 from rexmit.store.trace_schema import SIDES
 from rexmit.tracing.folder import Trace
+
+_ENDS: Final = pl.col("flow").str.split_exact(" > ", 1).struct
+CLIENT: Final = _ENDS.field("field_0")
+SERVER: Final = _ENDS.field("field_1")
+"""The ends of a connection's `flow`."""
 
 
 def beside(connections: pl.LazyFrame, trace: Trace, *columns: str) -> pl.LazyFrame:

@@ -17,10 +17,10 @@ from rexmit.tracing.sentences import handshakes
 from rexmit.tracing.sentences.reasons import reason
 from rexmit.tracing.sentences.retransmissions import verdict
 from rexmit.tracing.sentences.senders import in_words
+from rexmit.tracing.sentences.unacked import unacked
 from rexmit.tracing.summed import Multipath, OfMechanism, Sender, Summary, Totals, Volume, Worst
 from rexmit.tracing.terms import EITHER
 from rexmit.tracing.troubles import troubles
-from rexmit.tracing.unacked import unacked
 
 WORST: Final = 10
 
@@ -80,8 +80,7 @@ def _totals(trace: Trace) -> Totals:
 
 
 def _hosts(trace: Trace) -> tuple[int, int]:
-    ends = pl.col("flow").str.split_exact(" > ", 1).struct
-    address = (ends.field(f"field_{side}").str.replace(r":\d+$", "") for side in (0, 1))
+    address = (end.str.replace(r":\d+$", "") for end in (sides.CLIENT, sides.SERVER))
     clients, servers = (one.n_unique().alias(name) for one, name in zip(address, "cs", strict=True))
     row = trace.scan("connections").select(clients, servers).collect().row(0)
     return row[0], row[1]

@@ -8,10 +8,10 @@ from rexmit.tracing.files import Captured
 from rexmit.tracing.floods import Flood
 from rexmit.tracing.groups import Group
 from rexmit.tracing.points.summary import Points
+from rexmit.tracing.sentences.unacked import Unacked
 from rexmit.tracing.sentences.value import Sentence
 from rexmit.tracing.terms import EITHER
 from rexmit.tracing.troubles import Troubles
-from rexmit.tracing.unacked import Unacked
 
 
 @dataclass(frozen=True)

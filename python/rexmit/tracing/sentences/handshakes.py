@@ -23,8 +23,6 @@ NOT_OPENED: Final = {
 }
 """What became of a handshake that failed."""
 
-_SERVER: Final = pl.col("flow").str.split_exact(" > ", 1).struct.field("field_1")
-
 
 @dataclass(frozen=True)
 class Failed:
@@ -58,14 +56,13 @@ def settled(trace: Trace) -> pl.LazyFrame:
 
 def failed(trace: Trace) -> pl.LazyFrame:
     """`Failed` for each service, those of most connections first."""
-    host = pl.col("flow").str.split_exact(" > ", 1).struct.field("field_0")
     return (
         settled(trace)
         .filter(pl.col("handshake").is_in(list(NOT_OPENED)))
-        .group_by(_SERVER.alias("service"), "handshake")
+        .group_by(sides.SERVER.alias("service"), "handshake")
         .agg(
             pl.len().alias("connections"),
-            host.str.extract(r"^(.*):\d+$").n_unique().alias("clients"),
+            sides.CLIENT.str.extract(r"^(.*):\d+$").n_unique().alias("clients"),
             pl.col("forward_syns").sum().alias("syns"),
         )
         .sort("connections", "service", "handshake", descending=[True, False, False])

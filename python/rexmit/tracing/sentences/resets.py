@@ -7,6 +7,7 @@ from typing import Final
 
 import polars as pl
 
+from rexmit.tracing import sides
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.sentences.value import Sentence, connections
 
@@ -45,11 +46,10 @@ def resets(trace: Trace) -> pl.LazyFrame:
     """`Resets` for each way, those of most connections first."""
     service = pl.col("service")
     ways = ["reset_by", "reset_state", "reset_after"]
-    server = pl.col("flow").str.split_exact(" > ", 1).struct.field("field_1")
     return (
         trace.scan("connections")
         .filter(_RESET)
-        .select(*ways, server.alias("service"), "reset_silence_s")
+        .select(*ways, sides.SERVER.alias("service"), "reset_silence_s")
         .group_by(*ways)
         .agg(
             pl.len().alias("connections"),

@@ -90,13 +90,12 @@ def after(row: Mapping[str, Any], words: Callable[[float], str]) -> str:
     least_s, most_s = row["detection_s"], row.get("detection_most_s")
     if least_s is None or least_s < 0:
         return ""
-    told = [words(time_s) for time_s in (least_s, most_s) if time_s is not None]
-    return f"{' to '.join(dict.fromkeys(told))} after"
+    return f"{between(least_s, most_s, words)} after"
 
 
-def between(least_s: float, most_s: float | None) -> str:
+def between(least_s: float, most_s: float | None, words: Callable[[float], str] = span) -> str:
     """A time, or its bounds where nobody saw from when on it counts."""
-    told = [span(time_s) for time_s in (least_s, most_s) if time_s is not None]
+    told = [words(time_s) for time_s in (least_s, most_s) if time_s is not None]
     return " to ".join(dict.fromkeys(told))
 
 

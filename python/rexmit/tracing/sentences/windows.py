@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
 
 import polars as pl
 
@@ -13,10 +12,6 @@ from rexmit.tracing import sides
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.sentences.value import Sentence, connections, times
 from rexmit.tracing.words import span
-
-_ENDS: Final = pl.col("flow").str.split_exact(" > ", 1).struct
-_CLIENT: Final = _ENDS.field("field_0")
-_SERVER: Final = _ENDS.field("field_1")
 
 
 @dataclass(frozen=True)
@@ -63,7 +58,9 @@ def _connections(held_up: pl.Expr) -> pl.Expr:
 def _held_up(trace: Trace, side: str) -> pl.LazyFrame:
     """The senders in one direction, and the windows that their peers offered them."""
     other = SIDES[side == SIDES[0]]
-    sender, receiver = (_CLIENT, _SERVER) if side == SIDES[0] else (_SERVER, _CLIENT)
+    sender, receiver = (
+        (sides.CLIENT, sides.SERVER) if side == SIDES[0] else (sides.SERVER, sides.CLIENT)
+    )
     closed_s, full_s = pl.col(f"{other}_zero_window_s"), pl.col(f"{side}_window_full_s")
     full_s = full_s.fill_null(0.0)
     share = pl.when(pl.col("duration_s") > 0).then((closed_s + full_s) / pl.col("duration_s"))

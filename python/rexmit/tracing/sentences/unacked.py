@@ -6,13 +6,14 @@ those nothing that its peer sent can be an answer, and how large packets were th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
 
 from rexmit.tracing.folder import Trace
+from rexmit.tracing.sentences.value import Sentence
 from rexmit.tracing.words import span
 from rexmit.wording import count
 
@@ -54,30 +55,6 @@ class Unacked:
     acked_bytes: int
     silent_s: float
 
-    @property
-    def text(self) -> str:
-        """The sentence; it is of the rows of `sides` that `KINDS` has for its kind."""
-        whom = f"{self.flow}: "
-        if self.connections > 1:
-            whom = f"{count(self.connections, 'connection')}; longest {whom}"
-        largest = f"no packet of more than {self.acked_bytes:,} bytes"
-        if self.kind == "path MTU":
-            return (
-                f"{whom}nothing larger than {self.acked_bytes:,} bytes arrives: at least "
-                f"{self.size_bytes:,} bytes were sent {self.sends:,} times and never acknowledged, "
-                "and the peer still answered after the first time"
-            )
-        larger = self.acked_bytes and self.size_bytes > self.acked_bytes
-        return (
-            f"{whom}the peer stopped answering: what was next was sent {self.sends:,} times, and "
-            f"nothing came from the peer for {span(self.silent_s)}"
-            + (
-                f"; {largest} was ever acknowledged, so it may be the path's MTU, too"
-                if larger
-                else ""
-            )
-        )
-
 
 def unacked(trace: Trace) -> tuple[Unacked, ...]:
     """Of each kind that there is."""
@@ -106,6 +83,33 @@ def unacked(trace: Trace) -> tuple[Unacked, ...]:
     return tuple(Unacked(**row) for row in rows.to_dicts())
 
 
-def lines(found: Sequence[Unacked]) -> list[tuple[str, str]]:
-    """Labels and sentences."""
-    return [(one.kind, one.text) for one in found]
+def said(found: Sequence[Unacked]) -> list[Sentence]:
+    """A sentence for each kind, of the rows of `sides` that `KINDS` has for it."""
+    return [
+        Sentence(_text(one), "sides", _connections(one.connections), KINDS[one.kind], one.kind)
+        for one in found
+    ]
+
+
+def _connections(number: int) -> Callable[[pl.DataFrame], bool]:
+    return lambda rows: rows["connection"].n_unique() == number
+
+
+def _text(one: Unacked) -> str:
+    whom = f"{one.flow}: "
+    if one.connections > 1:
+        whom = f"{count(one.connections, 'connection')}; longest {whom}"
+    if one.kind == "path MTU":
+        return (
+            f"{whom}nothing larger than {one.acked_bytes:,} bytes arrives: at least "
+            f"{one.size_bytes:,} bytes were sent {one.sends:,} times and never acknowledged, "
+            "and the peer still answered after the first time"
+        )
+    text = (
+        f"{whom}the peer stopped answering: what was next was sent {one.sends:,} times, and "
+        f"nothing came from the peer for {span(one.silent_s)}"
+    )
+    if 0 < one.acked_bytes < one.size_bytes:
+        largest = f"no packet of more than {one.acked_bytes:,} bytes"
+        text += f"; {largest} was ever acknowledged, so it may be the path's MTU, too"
+    return text
