@@ -9,11 +9,10 @@ from itertools import accumulate
 from pathlib import Path
 
 from tests.real.packets import ACK, FIN, SYN
+from tests.trace import scripted
 
 MSS = 1000
 PSH = 8
-START_S = 1_600_000_000
-CLIENT, SERVER = (bytes((10, 0, 0, 2)), 40_000), (bytes((10, 0, 0, 1)), 80)
 
 
 @dataclass(frozen=True)
@@ -32,29 +31,27 @@ class Sent:
 
 
 def write(path: Path, sent: list[Sent]) -> Path:
-    """A pcap of raw IP with nanoseconds, in the order of the packets."""
-    data = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262_144, 101)
+    """A capture of the packets in their order; each host counts those that have no number."""
     counts = {True: 0, False: 0}
+    packets = []
     for one in sent:
         counts[one.server] += 1
-        numbered = one if one.ip_id is not None else replace(one, ip_id=counts[one.server])
-        packet = _packet(numbered)
-        ns = round(one.ms * 1e6)
-        data += struct.pack("<IIII", START_S + ns // 10**9, ns % 10**9, len(packet), len(packet))
-        data += packet
-    path.write_bytes(data)
-    return path
+        packets.append(_packet(one, counts[one.server] if one.ip_id is None else one.ip_id))
+    return scripted.write(path, packets)
 
 
-def _packet(one: Sent) -> bytes:
-    (source, sport), (sink, dport) = (SERVER, CLIENT) if one.server else (CLIENT, SERVER)
-    options = one.options + b"\0" * (-len(one.options) % 4)
-    numbers = (1_000_000 + one.seq, 1_000_000 + one.ack if one.flags & ACK else 0)
-    offset = (20 + len(options)) // 4 << 4
-    tcp = struct.pack(">HHIIBBHHH", sport, dport, *numbers, offset, one.flags, one.window, 0, 0)
-    length = 40 + len(options) + one.length
-    head = struct.pack(">BBHHHBBH", 0x45, 0, length, one.ip_id, 0x4000, 64, 6, 0)
-    return head + source + sink + tcp + options + bytes(one.length)
+def _packet(one: Sent, number: int) -> scripted.Packet:
+    return scripted.Packet(
+        one.ms / 1e3,
+        not one.server,
+        one.flags,
+        1_000_000 + one.seq,
+        1_000_000 + one.ack if one.flags & ACK else 0,
+        one.length,
+        number,
+        one.window,
+        options=one.options + b"\0" * (-len(one.options) % 4),
+    )
 
 
 def opened(mss: int = MSS, window: int = 60_000) -> list[Sent]:

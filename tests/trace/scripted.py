@@ -9,9 +9,10 @@ from ipaddress import IPv4Address
 from pathlib import Path
 
 RAW, PPPOE = 101, 51
+START_S = 1_600_000_000
 FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 
-CLIENT, SERVER = "198.18.0.1", "203.0.113.2"
+CLIENT, SERVER = "10.0.0.2", "10.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +58,15 @@ LINUX_SYN = bytes.fromhex("020405b40402080a000000010000000001030307")
 
 
 def write(path: Path, packets: Iterable[Packet], link: int = RAW) -> Path:
-    """A capture of them in this order."""
-    written = [struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262_144, link)]
+    """A capture of them in this order, in nanoseconds."""
+    written = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262_144, link)]
     for packet in packets:
         data = packet.bytes()
         if link == PPPOE:
             carried = len(data) - packet.padding + 2
             data = struct.pack("!BBHHH", 0x11, 0, 9, carried, 0x21) + data
-        seconds, micros = divmod(round(packet.at * 1e6), 1_000_000)
-        head = struct.pack("<IIII", 1_600_000_000 + seconds, micros, len(data), len(data))
+        seconds, nanos = divmod(round(packet.at * 1e9), 10**9)
+        head = struct.pack("<IIII", START_S + seconds, nanos, len(data), len(data))
         written += [head, data]
     path.write_bytes(b"".join(written))
     return path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +16,10 @@ from rexmit.store import schema, trace_schema
 from rexmit.store.schema import polars_schema
 from rexmit.tracing import sides
 from rexmit.tracing.folder import Trace, open_trace
+from rexmit.tracing.sentences.retransmissions import LACKS
 from rexmit.tracing.summary import summary
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_a_retransmission_has_the_same_columns_in_a_run_and_in_a_trace() -> None:
@@ -138,3 +142,9 @@ def test_a_trace_of_another_format_is_refused_with_its_version(trace: Trace) -> 
     told = r"has format 4, written by rexmit 9\.9\.9; this program reads formats 1, 2 and 3"
     with pytest.raises(UserError, match=told):
         open_trace(trace.path)
+
+
+def test_the_page_has_words_for_all_that_may_be_missing() -> None:
+    page = (ROOT / "docs/reference/evidence.md").read_text(encoding="utf-8")
+    words = re.findall(r"^\| `([\w-]+)` ", page.split("## What is missing")[1], re.MULTILINE)
+    assert set(LACKS) == set(words)
