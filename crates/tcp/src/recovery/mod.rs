@@ -2,9 +2,11 @@
 //!
 //! A decider is a pure function, or a small state with pure methods. It takes a view, a plain struct of what its caller
 //! knows, and returns an outcome, with the next deadline where there is one. It sends nothing, sets no timer and keeps no
-//! scoreboard: the caller applies the outcome. So one rule serves the [`Sender`](crate::sender::Sender), whoever emulates a
-//! sender that is only seen from outside, and whoever asks what another rule would have done. What such a caller may not
-//! know is an `Option` in the view, or the view says what stands for unknown.
+//! scoreboard: the caller applies the outcome. So one rule serves whoever carries it out and whoever asks what another rule
+//! would have done. What such a caller may not know is an `Option` in the view, or the view says what stands for unknown.
+//!
+//! [`machine`] applies the outcomes, for the [`Sender`](crate::sender::Sender) and for whoever emulates a sender that is only
+//! seen from outside.
 //!
 //! Where Linux 3.10 and 6.x differ, both rules stand side by side, and a setting chooses.
 //!
@@ -36,6 +38,7 @@ pub mod dupack;
 pub mod early_retransmit;
 pub mod fack;
 pub mod frto;
+pub mod machine;
 pub mod prr;
 pub mod rack;
 pub mod rate_halving;

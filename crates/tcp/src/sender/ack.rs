@@ -2,14 +2,25 @@
 //! the timer, the congestion window, and then what is sent.
 
 use rexmit_time::Time;
+use rexmit_wire::SeqNum;
 
-use super::ack_outcome::{AckOutcome, Resume};
-use super::alert::Doubtful;
 use super::clean::Delivery;
 use super::nagle::Hold;
 use super::sack::Tagged;
 use super::{Ack, Sender};
+use crate::recovery::machine::{self, AckOutcome, AckView, Board as _, Resume};
 use crate::settings::{AckOrder, IdleRestart};
+
+/// What is out before an acknowledgement is worked through.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Before {
+    pub view: AckView,
+    /// Segments in flight.
+    pub in_flight: u32,
+    /// Segments up to the highest SACK, and that SACK; without one, the first byte not acknowledged.
+    pub reach: u32,
+    pub highest: SeqNum,
+}
 
 impl Sender {
     /// Takes in what a segment acknowledges, and sends what that allows (`tcp_ack`, `tcp_data_snd_check`).
@@ -43,7 +54,7 @@ impl Sender {
         let mut outcome = AckOutcome::NONE;
         if number.is_after(prior_una) {
             outcome.set(AckOutcome::ADVANCED);
-            self.timing.timeouts = 0;
+            self.episode.timeouts = 0;
         }
         if ack.segment.space() > 0 {
             outcome.set(AckOutcome::DATA);
@@ -63,29 +74,32 @@ impl Sender {
         }
         self.timing.window_probes = 0;
         self.peer.last_ack = self.tick();
-        if before.prior_out == 0 {
+        if before.view.prior_out == 0 {
             if outcome.any(AckOutcome::DSACK) {
-                self.alert(&before, &mut outcome);
+                machine::alert(self, &before.view, &mut outcome);
             }
             self.acknowledge_persist();
-            self.judge_probe(number, outcome);
+            machine::judge_probe(self, outcome);
             return true;
         }
         outcome.set(self.clean(&before, &tagged, &mut delivery));
-        self.adapt_rack(delivery.prior_delivered);
-        self.judge_probe(number, outcome);
+        machine::adapt_rack(self, delivery.prior_delivered, self.delivered);
+        machine::judge_probe(self, outcome);
         let mut resume = Resume::Nothing;
         if self.is_doubtful(outcome) {
             let duplicate =
                 !outcome.any(AckOutcome::ADVANCED | AckOutcome::NOT_DUPLICATE | AckOutcome::DSACK);
-            let view = Doubtful {
+            let view = AckView {
                 duplicates: u32::from(duplicate),
-                ..before
+                ..before.view
             };
-            resume = self.alert(&view, &mut outcome);
+            resume = machine::alert(self, &view, &mut outcome);
         }
         if outcome.any(AckOutcome::SET_TIMER) {
-            self.set_timer_after_progress();
+            // tcp_set_xmit_timer
+            if !machine::schedule_probe(self, true) {
+                machine::rearm(self);
+            }
         }
         let delivered = self.delivered - prior_delivered;
         let lost = self.queue.losses.wrapping_sub(prior_losses);
@@ -106,12 +120,12 @@ impl Sender {
         self.tag(
             sack,
             ack.segment.ack,
-            before.prior_una,
+            before.view.prior_una,
             &mut tagged,
             &mut delivery,
         );
         let mut outcome = tagged.outcome;
-        let resume = self.alert(&before, &mut outcome);
+        let resume = machine::alert(self, &before.view, &mut outcome);
         self.resume(resume);
     }
 
@@ -139,20 +153,22 @@ impl Sender {
     }
 
     /// What is out before an acknowledgement is worked through.
-    pub(super) fn before_ack(&self) -> Doubtful {
-        Doubtful {
-            prior_una: self.una,
-            prior_out: self.queue.out,
-            prior_in_flight: self.queue.in_flight(),
-            prior_reach: self.detection.fack.reach,
-            prior_highest: if self.sack {
-                self.queue.highest_sack(self.una)
+    pub(super) fn before_ack(&self) -> Before {
+        Before {
+            view: AckView {
+                prior_una: self.una,
+                prior_out: self.queue.out,
+                prior_sacked: self.queue.sacked,
+                acked: 0,
+                duplicates: 0,
+            },
+            in_flight: self.queue.in_flight(),
+            reach: self.reach(),
+            highest: if self.sack {
+                self.highest_sack()
             } else {
                 self.una
             },
-            prior_sacked: self.queue.sacked,
-            acked: 0,
-            duplicates: 0,
         }
     }
 

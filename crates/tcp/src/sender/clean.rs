@@ -3,14 +3,14 @@
 use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
-use super::ack_outcome::AckOutcome;
-use super::alert::Doubtful;
+use super::ack::Before;
 use super::queue::{time_of, Marks, Micros, Sent};
 use super::sack::Tagged;
 use super::Sender;
-use crate::recovery::rack::sent_after;
+use crate::recovery::machine::{self, AckOutcome};
+use crate::recovery::rack::{sent_after, Delivered};
 use crate::recovery::undo::echoes_before;
-use crate::settings::FrtoTest;
+use crate::settings::{FrtoTest, ReorderingUnit};
 
 /// The latest transmission among those that an acknowledgement says were delivered (`struct rate_sample`).
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,7 +63,7 @@ impl Sender {
     /// Takes off what lies below `una`; `before` is what was out before this acknowledgement.
     pub(super) fn clean(
         &mut self,
-        before: &Doubtful,
+        before: &Before,
         tagged: &Tagged,
         delivery: &mut Delivery,
     ) -> AckOutcome {
@@ -81,7 +81,7 @@ impl Sender {
         {
             rtt = Some(self.since(first));
             control_rtt = cleaned.last_sent.map(|last| self.since(last));
-            let short = self.una.offset_from(before.prior_una).unsigned_abs() < self.mss;
+            let short = self.una.offset_from(before.view.prior_una).unsigned_abs() < self.mss;
             if cleaned.acked == 1
                 && cleaned.fully
                 && prior_sacked == 0
@@ -115,27 +115,27 @@ impl Sender {
     /// segments were SACKed before it.
     pub(super) fn note_acknowledged(
         &mut self,
-        before: &Doubtful,
+        before: &Before,
         cleaned: &Cleaned,
         prior_sacked: u32,
         outcome: &mut AckOutcome,
     ) {
         if self.sack {
             self.note_late(before, cleaned);
-            let counted = if self.detection.fack.on {
+            let counted = if self.detection.fack {
                 cleaned.acked
             } else {
                 prior_sacked.saturating_sub(self.queue.sacked)
             };
             self.uncount_hint(counted);
         } else {
-            self.remove_duplicates(cleaned.acked);
+            machine::remove_duplicates(self, cleaned.acked);
             let covers_retransmission = outcome.any(AckOutcome::RETRANSMISSION_ACKED);
             if self.settings.frto_test == FrtoTest::Once && covers_retransmission {
                 outcome.clear(AckOutcome::ORIGINAL);
             }
         }
-        let reach = &mut self.detection.fack.reach;
+        let reach = &mut self.fack.reach;
         *reach = reach.saturating_sub(cleaned.acked);
     }
 
@@ -201,9 +201,38 @@ impl Sender {
                 break;
             }
             self.free_first();
-            self.detection.fack.timeout_hint = None;
+            self.fack.timeout_hint = None;
         }
         cleaned
+    }
+
+    /// What was acknowledged and not SACKed is late if a higher segment was SACKed before.
+    fn note_late(&mut self, before: &Before, cleaned: &Cleaned) {
+        match self.settings.reordering_unit {
+            ReorderingUnit::Segments => {
+                let late = cleaned.before_late.filter(|late| *late < before.reach);
+                if let Some(late) = late {
+                    let distance = self.fack.reach.saturating_sub(late);
+                    machine::note_segments_overtaken(self, distance);
+                }
+            }
+            ReorderingUnit::Bytes => {
+                let late = cleaned.late.filter(|late| late.is_before(before.highest));
+                if let Some(late) = late {
+                    machine::note_overtaken(self, late);
+                }
+            }
+        }
+    }
+
+    /// A transmission was delivered.
+    pub(super) fn advance_rack(&mut self, segment: &Sent) {
+        let delivered = Delivered {
+            sent: time_of(segment.at),
+            end: segment.end,
+            retransmitted: segment.marks.any(Marks::ANY_RETRANSMISSION),
+        };
+        machine::note_delivered(self, &delivered);
     }
 
     /// Packets at the start of a segment of several that are acknowledged; they are cut off (`tcp_tso_acked`).

@@ -27,7 +27,7 @@ impl Sender {
             self.congestion.window.ssthresh = metrics.ssthresh.min(self.congestion.window.clamp);
         }
         if metrics.reordering > 0 && metrics.reordering != self.detection.threshold {
-            self.detection.fack.on = false;
+            self.detection.fack = false;
             self.detection.early_retransmit = false;
             self.detection.threshold = metrics.reordering;
         }
@@ -193,7 +193,7 @@ mod tests {
             (sender.congestion.window.ssthresh, sender.reordering()),
             (16, 5)
         );
-        assert!(!sender.detection.fack.on && !sender.detection.early_retransmit);
+        assert!(!sender.detection.fack && !sender.detection.early_retransmit);
     }
 
     #[test]

@@ -1,31 +1,26 @@
 //! The sending half of a connection: what is in flight, what was lost, when it is sent again.
 //!
-//! One machine serves every stack; what differs stands in [`Settings`]. What it does about losses is decided by
-//! [`crate::recovery`]; here it is carried out. Its parts, one idea a file:
+//! One sender serves every stack; what differs stands in [`Settings`]. What it does about losses is the affair of
+//! [`recovery::machine`](crate::recovery::machine); `actor` carries it out. Its parts, one idea a file:
 //!
 //! - `queue` is the scoreboard and `backlog` what was not sent yet; `write` and `transmit` move segments between them and
 //!   into `output`; `host` and `nagle` hold them back.
-//! - `ack` is the order in which an acknowledgement is worked through, and `ack_outcome` what it told: `sack` and `clean`
-//!   note what was delivered, `detect` finds what was lost, `alert` moves between the states of an `episode`, `undo` and
-//!   `reordering` take back what proved wrong, `window` says how much may be in flight (`congestion`).
-//! - `timing` has the round trips, the timeout and the `timer`; `timers` sets it, and `tlp`, `rto`, `frto` and `persist`
-//!   are
-//!   what it does.
+//! - `ack` is the order in which an acknowledgement is worked through: `sack` and `clean` note what was delivered, `detect`
+//!   marks what counting finds lost, `window` says how much may be in flight (`congestion`).
+//! - `timing` has the round trips, the timeout and the `timer`; `timers` runs it, and `tlp`, `rto` and `persist` are what it
+//!   does.
 //! - `peer` is what the peer's segments told.
 //!
 //! Every call that takes `now` refreshes the connection's clock. Methods that send leave packets for
 //! [`Sender::poll_transmit`], in the order in which they leave.
 
 mod ack;
-mod ack_outcome;
-mod alert;
+mod actor;
 mod backlog;
 mod burst;
 mod clean;
 mod congestion;
 mod detect;
-mod episode;
-mod frto;
 mod host;
 mod memory;
 mod metrics;
@@ -37,7 +32,6 @@ mod persist;
 mod queries;
 mod queue;
 mod recovery_first;
-mod reordering;
 mod retransmit;
 mod rto;
 mod sack;
@@ -49,7 +43,6 @@ mod timing;
 mod tlp;
 mod transmit;
 mod types;
-mod undo;
 mod window;
 mod write;
 
@@ -60,13 +53,13 @@ use rexmit_wire::SeqNum;
 
 use crate::clock::Clock;
 use crate::congestion::{Context, Control, Siblings, Window};
-use crate::recovery::causes::Causes;
+use crate::recovery::machine::{Detection, Episode};
+use crate::recovery::prr::Prr;
 use crate::settings::Settings;
 
 use backlog::Backlog;
 use congestion::Congestion;
-use detect::Detection;
-use episode::Episode;
+use detect::Fack;
 use memory::Memory;
 use output::Output;
 use peer::PeerState;
@@ -130,7 +123,7 @@ pub struct Sender {
     congestion: Congestion,
     detection: Detection,
     episode: Episode,
-    causes: Causes,
+    fack: Fack,
 
     counters: Counters,
 }
@@ -178,11 +171,13 @@ impl Sender {
                 window: Window::new(Window::initial(settings.initial_window, mss, None)),
                 siblings: Siblings::default(),
                 usage: Usage::new(first, tick),
+                prior_ssthresh: 0,
+                prr: Prr::default(),
                 pacing_rate: u64::MAX,
             },
-            detection: Detection::new(&settings, first),
+            detection: Detection::new(&settings),
             episode: Episode::new(first),
-            causes: Causes::default(),
+            fack: Fack::new(first),
             counters: Counters::default(),
             settings,
             clock,
@@ -193,7 +188,6 @@ impl Sender {
     pub fn established(&mut self, now: Time, rtt: Option<Duration>, peer: &Peer) {
         self.now = now;
         self.sack = peer.sack;
-        self.detection.fack.on &= peer.sack;
         self.timestamps = peer.timestamps;
         self.peer.window = peer.window;
         self.peer.window_seq = peer.seq;

@@ -13,6 +13,8 @@ pub(super) struct PeerState {
     pub window_seq: SeqNum,
     /// The timestamp that the last segment echoed, in our clock.
     pub echo: Option<u32>,
+    /// Segments that it reported to have come twice (`dsack_dups`).
+    pub dsacks: u32,
     /// The tick of the last acknowledgement (`rcv_tstamp`).
     pub last_ack: i64,
 }
@@ -25,6 +27,7 @@ impl PeerState {
             largest_window: 0,
             window_seq: SeqNum::default(),
             echo: None,
+            dsacks: 0,
             last_ack: tick,
         }
     }

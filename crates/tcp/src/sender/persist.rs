@@ -5,6 +5,7 @@ use rexmit_wire::SeqRange;
 
 use super::{Sender, Transmit};
 use crate::recovery::constants::RTO_MIN;
+use crate::recovery::machine::Clock as _;
 use crate::recovery::Job;
 
 impl Sender {

@@ -3,12 +3,12 @@
 
 use rexmit_time::Duration;
 
-use super::ack_outcome::AckOutcome;
-use super::alert::Doubtful;
+use super::ack::Before;
 use super::clean::{Cleaned, Delivery};
 use super::queue::Sent;
 use super::sack::Tagged;
 use super::{Ack, Sender, State};
+use crate::recovery::machine::{self, AckOutcome, AckView};
 use crate::recovery::Job;
 use crate::settings::{CongestionControl, RttSamples};
 
@@ -17,8 +17,8 @@ impl Sender {
     pub(super) fn take_ack_recovery_first(&mut self, ack: &Ack<'_>) -> bool {
         let number = ack.segment.ack;
         let before = self.before_ack();
-        if number.is_before(before.prior_una) {
-            if number.is_before(before.prior_una - self.peer.largest_window) {
+        if number.is_before(before.view.prior_una) {
+            if number.is_before(before.view.prior_una - self.peer.largest_window) {
                 return false;
             }
             self.take_old_ack(ack);
@@ -31,10 +31,10 @@ impl Sender {
             self.timing.timer.job(),
             Some(Job::EarlyRetransmit | Job::Probe)
         ) {
-            self.rearm_timeout();
+            machine::rearm(self);
         }
         let mut outcome = AckOutcome::NONE;
-        if number.is_after(before.prior_una) {
+        if number.is_after(before.view.prior_una) {
             outcome.set(AckOutcome::ADVANCED);
         }
         if ack.segment.space() > 0 {
@@ -46,18 +46,24 @@ impl Sender {
         if self.sack && !ack.segment.sack.is_empty() {
             let sack = &ack.segment.sack;
             let mut delivery = Delivery::default();
-            self.tag(sack, number, before.prior_una, &mut tagged, &mut delivery);
+            self.tag(
+                sack,
+                number,
+                before.view.prior_una,
+                &mut tagged,
+                &mut delivery,
+            );
             outcome.set(tagged.outcome);
         }
         self.timing.window_probes = 0;
         self.peer.last_ack = self.tick();
-        if before.prior_out == 0 {
+        if before.view.prior_out == 0 {
             if outcome.any(AckOutcome::DSACK) {
-                let resume = self.alert(&before, &mut outcome);
+                let resume = machine::alert(self, &before.view, &mut outcome);
                 self.resume(resume);
             }
             self.acknowledge_persist();
-            self.judge_probe(number, outcome);
+            machine::judge_probe(self, outcome);
             return true;
         }
         let acked = self.clean_recovery_first(&before, &tagged, &mut outcome);
@@ -65,22 +71,22 @@ impl Sender {
             || outcome.any(AckOutcome::SACKED)
             || self.episode.state != State::Open;
         // The window grows first, where no reduction is under way.
-        if outcome.any(AckOutcome::ACKED) && (!doubtful || !self.in_reduction()) {
-            self.grow_window(before.prior_in_flight, acked);
+        if outcome.any(AckOutcome::ACKED) && (!doubtful || !self.episode.in_reduction()) {
+            self.grow_window(before.in_flight, acked);
         }
         if doubtful {
             let duplicate = !outcome.any(AckOutcome::ADVANCED | AckOutcome::NOT_DUPLICATE);
-            let view = Doubtful {
+            let view = AckView {
                 acked,
                 duplicates: u32::from(duplicate),
-                ..before
+                ..before.view
             };
-            let resume = self.alert(&view, &mut outcome);
+            let resume = machine::alert(self, &view, &mut outcome);
             self.resume(resume);
         }
-        self.judge_probe(number, outcome);
+        machine::judge_probe(self, outcome);
         if self.timing.timer.job() == Some(Job::Timeout) {
-            self.schedule_probe(true);
+            machine::schedule_probe(self, true);
         }
         if self.settings.pacing_rate {
             self.set_pacing_rate();
@@ -91,7 +97,7 @@ impl Sender {
     /// Takes off what is acknowledged: a round-trip time, a fresh timeout, signs of reordering. Returns the segments.
     fn clean_recovery_first(
         &mut self,
-        before: &Doubtful,
+        before: &Before,
         tagged: &Tagged,
         outcome: &mut AckOutcome,
     ) -> u32 {
@@ -110,8 +116,8 @@ impl Sender {
         if !by_time_of_sending {
             self.sample_rtt_ticks(&cleaned);
         }
-        self.rearm_timeout();
-        self.note_acknowledged(before, &cleaned, before.prior_sacked, outcome);
+        machine::rearm(self);
+        self.note_acknowledged(before, &cleaned, before.view.prior_sacked, outcome);
         let rtt = cleaned
             .last_sent
             .filter(|_| !cleaned.outcome.any(AckOutcome::RETRANSMISSION_ACKED))
@@ -139,7 +145,7 @@ impl Sender {
         let head = self.queue.head().map(|head| self.since(head.at));
         if let (Some(sacked), Some(age), false) = (sacked, head, acked) {
             if sacked > age {
-                self.rearm_timeout();
+                machine::rearm(self);
             }
         }
     }

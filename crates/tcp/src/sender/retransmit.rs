@@ -4,6 +4,7 @@ use rexmit_wire::SeqNum;
 
 use super::queue::Sent;
 use super::Sender;
+use crate::recovery::machine::Clock as _;
 use crate::recovery::retransmit::{self, Forward, Phase, Step, View};
 use crate::recovery::Job;
 use crate::settings::PacketSizing;
@@ -26,7 +27,7 @@ impl Sender {
             let mut segment = *self.queue.at(index);
             let mut step = self.step_at(&segment, forward);
             if step == Step::GoForward {
-                self.detection.fack.lost_end = last_lost;
+                self.fack.lost_end = last_lost;
                 if !self.may_go_forward() {
                     return;
                 }
@@ -58,14 +59,14 @@ impl Sender {
     /// Where the walk begins, and the end of the last lost segment before that.
     fn begin_walk(&mut self) -> (usize, SeqNum) {
         if self.queue.lost == 0 {
-            self.detection.fack.lost_end = self.una;
+            self.fack.lost_end = self.una;
         }
         let Some(hint) = self.queue.retransmit_hint else {
             return (0, self.una);
         };
         let index = self.queue.index_of_id(hint);
         let end = self.queue.at(index).end;
-        let lost_end = self.detection.fack.lost_end;
+        let lost_end = self.fack.lost_end;
         let last_lost = if end.is_after(lost_end) {
             lost_end
         } else {
@@ -98,7 +99,7 @@ impl Sender {
     /// well, and it goes by the end of what is lost (`retransmit_high`).
     fn lost_are_sent(&self, segment: &Sent) -> bool {
         if self.settings.forward_retransmit {
-            !segment.seq.is_before(self.detection.fack.lost_end)
+            !segment.seq.is_before(self.fack.lost_end)
         } else {
             self.queue.retransmissions_out >= self.queue.lost
         }
@@ -109,7 +110,7 @@ impl Sender {
             on: self.settings.forward_retransmit,
             state: self.episode.state,
             sack: self.sack,
-            new_data_can_go: self.may_send_now(),
+            new_data_can_go: self.can_send_now(),
         })
     }
 
@@ -120,14 +121,14 @@ impl Sender {
             return false;
         }
         if self.queue.retransmissions_out == 0 {
-            self.detection.fack.retransmitted_low = self.nxt;
+            self.fack.retransmitted_low = self.nxt;
         }
         let mechanism = self.mechanism_of_retransmission();
         if !self.retransmit(index, self.segments_again(), mechanism) {
             return false;
         }
-        if self.in_reduction() {
-            self.episode.prr.sent += self.queue.at(index).count();
+        if self.episode.in_reduction() {
+            self.congestion.prr.sent += self.queue.at(index).count();
         }
         if index == 0 && self.timing.timer.job() != Some(Job::Reordering) {
             self.set_timer(Job::Timeout, self.timing.rto);
@@ -149,6 +150,8 @@ impl Sender {
     /// What a retransmission from the queue of the lost is called: as the kernel counts it, and by what finds losses here.
     fn mechanism_of_retransmission(&self) -> Mechanism {
         let rack = self.settings.rack;
-        self.causes.of_lost(self.episode.state, self.sack, rack)
+        self.episode
+            .causes
+            .of_lost(self.episode.state, self.sack, rack)
     }
 }

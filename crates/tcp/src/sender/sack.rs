@@ -2,11 +2,11 @@
 
 use rexmit_wire::{SeqNum, SeqRange};
 
-use super::ack_outcome::AckOutcome;
 use super::clean::Delivery;
 use super::queue::{Marks, Micros};
 use super::{Sender, State};
 use crate::recovery::dsack::{self, Report};
+use crate::recovery::machine::{self, AckOutcome};
 use crate::segment::SackList;
 use crate::settings::ReorderingUnit;
 
@@ -66,6 +66,7 @@ impl Sender {
         let options = sack.as_slice();
         if self.queue.sacked == 0 {
             self.queue.reset_highest_sack(self.una);
+            self.fack.reach = 0;
         }
         let duplicate = self.take_duplicate(options, ack, prior_una, tagged);
         let too_old = ack.is_before(prior_una - self.peer.largest_window);
@@ -101,10 +102,11 @@ impl Sender {
             ReorderingUnit::Segments => {
                 if let Some(late) = self.queue.find(tagged.late) {
                     let before = self.queue.packets_before(late);
-                    self.note_reordering_of(self.detection.fack.reach.saturating_sub(before));
+                    let distance = self.fack.reach.saturating_sub(before);
+                    machine::note_segments_overtaken(self, distance);
                 }
             }
-            ReorderingUnit::Bytes => self.note_reordering(tagged.late),
+            ReorderingUnit::Bytes => machine::note_overtaken(self, tagged.late),
         }
     }
 
@@ -123,40 +125,22 @@ impl Sender {
         if !dsack::is_dsack(*first, options.get(1).copied(), ack) {
             return false;
         }
-        let segments = self.believe_duplicate(*first, tagged);
-        if segments > 0 && !first.end.is_after(prior_una) {
-            self.episode.undo.note_spurious(first.end, segments);
-        }
-        segments > 0
-    }
-
-    /// Segments that a D-SACK tells of, none if retransmissions of ours cannot be its cause (`tcp_dsack_seen`).
-    fn believe_duplicate(&mut self, range: SeqRange, tagged: &mut Tagged) -> u32 {
         let report = Report {
-            range,
+            range: *first,
             mss: self.mss,
             largest_window: Some(self.peer.largest_window),
             probe_high: self.episode.probe.high,
-            reported: self.detection.dsacks_reported,
+            reported: self.peer.dsacks,
             retransmitted: Some(self.total_retransmitted),
         };
-        let Some(told) = dsack::decide(self.settings.dsack_check, &report) else {
-            return 0;
+        let told = machine::take_duplicate(self, &report, prior_una, &mut tagged.outcome);
+        self.peer.dsacks += told.map_or(0, |told| told.segments);
+        let Some(told) = told.filter(|told| !told.doubted) else {
+            return false;
         };
-        if told.of_probe {
-            tagged.outcome.set(AckOutcome::DSACK_PROBE);
-        }
-        self.detection.dsacks_reported += told.segments;
-        if told.doubted {
-            return 0;
-        }
-        if self.detection.reordering_seen > 0 && !told.of_probe {
-            self.detection.rack.dsack_seen = true;
-        }
-        tagged.outcome.set(AckOutcome::DSACK);
         tagged.delivered += told.segments;
         self.counters.dsacks += 1;
-        told.segments
+        true
     }
 
     /// The blocks that are valid and not old, sorted.
@@ -346,12 +330,12 @@ impl Sender {
             tagged.outcome.set(AckOutcome::SACKED);
             self.queue.sacked += count;
             tagged.delivered += count;
-            if !self.detection.fack.on {
+            if !self.detection.fack {
                 self.count_below_hint(segment.seq, count);
             }
             if self.settings.reordering_unit == ReorderingUnit::Segments {
                 let reach = self.queue.packets_before(index) + count;
-                self.detection.fack.reach = self.detection.fack.reach.max(reach);
+                self.fack.reach = self.fack.reach.max(reach);
             }
         }
         if duplicate && marks.any(Marks::RETRANSMISSION_OUT) {

@@ -22,8 +22,6 @@ pub(super) struct Timing {
     pub rto: Duration,
     /// Doublings (`icsk_backoff`).
     pub backoff: u8,
-    /// Timeouts without progress (`icsk_retransmits`).
-    pub timeouts: u32,
     /// Window probes without an answer (`icsk_probes_out`).
     pub window_probes: u32,
 }
@@ -40,7 +38,6 @@ impl Timing {
             timed: None,
             timer: Timer::default(),
             backoff: 0,
-            timeouts: 0,
             window_probes: 0,
         }
     }

@@ -1,56 +1,14 @@
 //! The tail loss probe: what [`recovery::tlp`](crate::recovery::tlp) decides, carried out.
 
-use rexmit_wire::SeqNum;
-
-use super::ack_outcome::AckOutcome;
 use super::nagle::Hold;
 use super::write::Extent;
-use super::{Sender, State};
-use crate::recovery::tlp::{self, Answer, Fire, Probe, Schedule, Verdict, Wait};
-use crate::recovery::Job;
+use super::Sender;
+use crate::recovery::machine;
+use crate::recovery::tlp::{self, Fire, Probe};
 use crate::settings::Tlp;
 use crate::words::Mechanism;
 
 impl Sender {
-    /// Sets the timer to a probe if one may be sent later: `advancing` after an acknowledgement that moved the timeout on.
-    /// Whether it is set (`tcp_schedule_loss_probe`).
-    pub(super) fn schedule_probe(&mut self, advancing: bool) -> bool {
-        let (srtt, timeout_left, new_data_can_go) = match self.settings.tlp {
-            Tlp::Off => return false,
-            Tlp::Draft => {
-                let left = self.ticks_span(self.timing.timer.due() - self.tick());
-                let room = self.congestion.window.cwnd > self.queue.in_flight();
-                (
-                    self.timing.rtt.srtt(),
-                    left,
-                    room && !self.backlog.is_empty(),
-                )
-            }
-            Tlp::Rfc8985 if advancing => (self.timing.rtt.srtt_fraction(), self.timing.rto, false),
-            Tlp::Rfc8985 => (self.timing.rtt.srtt_fraction(), self.timeout_left(), false),
-        };
-        let view = Schedule {
-            state: self.episode.state,
-            sack: self.sack,
-            timer: self.timing.timer.job(),
-            new_data_can_go,
-            wait: Wait {
-                srtt,
-                packets_out: self.queue.out,
-                min_rto: self.settings.min_rto,
-                initial_rto: self.settings.initial_rto,
-                timeout_left: Some(timeout_left),
-            },
-        };
-        match tlp::schedule(self.settings.tlp, &view, self.clock.tick()) {
-            Some(wait) => {
-                self.set_timer(Job::Probe, wait);
-                true
-            }
-            None => false,
-        }
-    }
-
     /// The wait before a probe is over (`tcp_send_loss_probe`).
     pub(super) fn send_probe(&mut self) {
         let rule = self.settings.tlp;
@@ -78,7 +36,7 @@ impl Sender {
         if tlp::full_timeout_follows(rule, sent) {
             self.timing.timer.clear();
         }
-        self.rearm_timeout();
+        machine::rearm(self);
     }
 
     /// Whether a new segment went out.
@@ -106,26 +64,5 @@ impl Sender {
             return false;
         }
         self.transmit_again(last, 1, Mechanism::Tlp, true)
-    }
-
-    /// An acknowledgement came while a probe may be out (`tcp_process_tlp_ack`).
-    pub(super) fn judge_probe(&mut self, ack: SeqNum, outcome: AckOutcome) {
-        let answer = Answer {
-            ack,
-            duplicate: !outcome
-                .any(AckOutcome::ADVANCED | AckOutcome::NOT_DUPLICATE | AckOutcome::SACKED),
-            dsack: outcome.any(AckOutcome::DSACK),
-            dsack_of_probe: outcome.any(AckOutcome::DSACK_PROBE),
-        };
-        if self.episode.probe.on_ack(self.settings.tlp, &answer) == Verdict::Loss {
-            self.begin_reduction();
-            self.set_state(State::Cwr);
-            self.end_reduction();
-            if self.settings.tlp == Tlp::Rfc8985 {
-                self.keep_open();
-            } else {
-                self.set_state(State::Open);
-            }
-        }
     }
 }

@@ -4,6 +4,7 @@ use rexmit_wire::{SeqNum, SeqRange};
 
 use super::queue::{packets, Marks, Sent};
 use super::{Sender, Transmit};
+use crate::recovery::machine;
 use crate::recovery::Job;
 use crate::settings::IdleRestart;
 use crate::words::Mechanism;
@@ -29,7 +30,7 @@ impl Sender {
         self.nxt = head.end;
         self.queue.push(segment);
         if nothing_out || self.converts_when_sending() {
-            self.rearm_timeout();
+            machine::rearm(self);
         }
         // tcp_minshall_update
         if len < segment.count() * self.mss {
@@ -129,7 +130,7 @@ impl Sender {
         let mut segment = *self.queue.at(index);
         self.counters.retransmissions += segment.count();
         self.total_retransmitted += segment.count();
-        self.causes.note(mechanism);
+        self.episode.causes.note(mechanism);
         self.put_out(&mut segment, Some(mechanism), probe);
         segment.marks.set(self.marks_of_retransmission(probe));
         segment.nxt_then = self.nxt;

@@ -3,10 +3,10 @@
 use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
-use super::ack_outcome::AckOutcome;
-use super::alert::Doubtful;
+use super::ack::Before;
 use super::{Sender, State};
 use crate::congestion::Window;
+use crate::recovery::machine::AckOutcome;
 use crate::recovery::prr::{Prr, Step};
 use crate::recovery::rate_halving::Halving;
 use crate::recovery::reduction;
@@ -40,19 +40,9 @@ impl Usage {
 }
 
 impl Sender {
-    /// Changes the state; the congestion control hears of Loss.
-    pub(super) fn set_state(&mut self, state: State) {
-        self.episode.state = state;
-        if state == State::Loss {
-            let clock = self.clock;
-            let context = self.context(&clock);
-            self.congestion.control.enter_loss(&context);
-        }
-    }
-
     /// The threshold, or three quarters of the window if that is more (`tcp_current_ssthresh`).
     pub(super) fn current_ssthresh(&self) -> u32 {
-        if self.in_reduction() {
+        if self.episode.in_reduction() {
             return self.congestion.window.ssthresh;
         }
         let cwnd = self.congestion.window.cwnd;
@@ -64,11 +54,9 @@ impl Sender {
 
     /// `tcp_init_cwnd_reduction`
     pub(super) fn begin_reduction(&mut self) {
-        self.episode.point = self.nxt;
-        self.episode.probe.high = None;
         self.congestion.window.cwnd_cnt = 0;
         self.congestion.window.prior_cwnd = self.congestion.window.cwnd;
-        self.episode.prr = Prr::default();
+        self.congestion.prr = Prr::default();
         self.congestion.reduce();
     }
 
@@ -101,7 +89,12 @@ impl Sender {
             cwnd: self.congestion.window.cwnd,
             acknowledgements: self.congestion.window.cwnd_cnt,
         };
-        let after = reduction::step(self.settings.recovery, &mut self.episode.prr, before, step);
+        let after = reduction::step(
+            self.settings.recovery,
+            &mut self.congestion.prr,
+            before,
+            step,
+        );
         self.congestion.window.cwnd = after.cwnd;
         self.congestion.window.cwnd_cnt = after.acknowledgements;
     }
@@ -120,15 +113,15 @@ impl Sender {
     /// The end of an acknowledgement: the window is reduced or grows (`tcp_cong_control`).
     pub(super) fn control_window(
         &mut self,
-        before: &Doubtful,
+        before: &Before,
         outcome: AckOutcome,
         delivered: u32,
         lost: u32,
     ) {
-        if self.in_reduction() {
+        if self.episode.in_reduction() {
             self.reduce_window(delivered, lost, outcome.any(AckOutcome::ADVANCED));
         } else if self.may_grow(outcome) {
-            self.grow_window(before.prior_in_flight, delivered);
+            self.grow_window(before.in_flight, delivered);
         }
         self.set_pacing_rate();
     }
@@ -262,13 +255,6 @@ impl Sender {
     pub(super) fn first_window(&self) -> u32 {
         let first = self.settings.initial_window;
         Window::initial(first, self.mss, self.timing.rtt.srtt()).min(self.congestion.window.clamp)
-    }
-
-    /// No burst of more than the reordering reckoned with follows (`tcp_moderate_cwnd`).
-    pub(super) fn moderate_window(&mut self) {
-        let most = self.queue.in_flight() + self.detection.threshold;
-        self.congestion.window.cwnd = self.congestion.window.cwnd.min(most);
-        self.congestion.usage.stamp = self.tick();
     }
 
     /// Twice the window a round-trip time in slow start, 1.2 times after (`tcp_update_pacing_rate`).

@@ -6,6 +6,7 @@ use super::backlog::Unsent;
 use super::nagle::Hold;
 use super::queue::packets;
 use super::{host, Sender, State};
+use crate::recovery::machine;
 use crate::settings::{IdleRestart, PacketSizing};
 
 /// Where the data of a write lie.
@@ -307,11 +308,11 @@ impl Sender {
         if sent == 0 {
             return self.queue.out == 0 && !self.backlog.is_empty();
         }
-        if self.in_reduction() {
-            self.episode.prr.sent += sent;
+        if self.episode.in_reduction() {
+            self.congestion.prr.sent += sent;
         }
         if extent != Extent::Probe {
-            self.schedule_probe(false);
+            machine::schedule_probe(self, false);
         }
         false
     }
@@ -356,7 +357,7 @@ impl Sender {
     }
 
     /// Whether new data could be sent now (`tcp_may_send_now`).
-    pub(super) fn may_send_now(&self) -> bool {
+    pub(super) fn can_send_now(&self) -> bool {
         let Some(head) = self.backlog.head() else {
             return false;
         };
@@ -425,10 +426,5 @@ impl Sender {
         }
         self.output.host.throttle();
         true
-    }
-
-    /// Whether the window is being reduced (`tcp_in_cwnd_reduction`).
-    pub(super) fn in_reduction(&self) -> bool {
-        matches!(self.episode.state, State::Cwr | State::Recovery)
     }
 }

@@ -1,17 +1,15 @@
-//! Forward acknowledgement (`tcp_fack` before 4.15): what lies so far below the highest SACK as reordering explains is
-//! lost, the holes counted with the SACKed segments.
+//! Marking as before Linux 4.18, with forward acknowledgement (`tcp_fack`) or without: what lies so far below the highest
+//! SACK as reordering explains is lost.
 
 use rexmit_wire::SeqNum;
 
 use super::super::queue::{Marks, Sent};
 use super::super::{Sender, State};
-use crate::recovery::{dupack, fack};
+use crate::recovery::fack;
 
 /// FACK's state.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Fack {
-    /// Off for good once segments were seen to overtake each other.
-    pub on: bool,
     /// Segments from the first up to the highest SACK (`fackets_out`).
     pub reach: u32,
     /// The least that had been sent when a retransmission in flight was (`lost_retrans_low`).
@@ -23,9 +21,8 @@ pub(in super::super) struct Fack {
 }
 
 impl Fack {
-    pub fn new(on: bool, first: SeqNum) -> Self {
+    pub fn new(first: SeqNum) -> Self {
         Fack {
-            on,
             reach: 0,
             retransmitted_low: first,
             lost_end: first,
@@ -35,42 +32,9 @@ impl Fack {
 }
 
 impl Sender {
-    /// Segments up to the highest SACK; without SACK, the duplicates and the hole (`tcp_fackets_out`).
-    pub(in super::super) fn fack_reach(&self) -> u32 {
-        fack::reach(self.sack, self.detection.fack.reach, self.queue.sacked)
-    }
-
-    /// Segments overtook each other by this distance: more than was reckoned with turns FACK off, any at all the early
-    /// retransmit (`tcp_update_reordering`, 3.10).
-    pub(in super::super) fn note_reordering_of(&mut self, distance: u32) {
-        let most = self.settings.max_reordering;
-        if self.detection.note_segments_overtaken(distance, most) {
-            self.queue.count_hint = None;
-        }
-    }
-
-    /// Marks lost what duplicates, SACKs or the clock say (`tcp_update_scoreboard`, 3.10).
-    pub(in super::super) fn update_scoreboard(&mut self, begins: bool) {
-        let fack = self.detection.fack.on.then_some(self.detection.fack.reach);
-        match dupack::marks(
-            self.sack,
-            fack,
-            self.queue.sacked,
-            self.detection.threshold,
-            begins,
-        ) {
-            dupack::Marks::First(most) | dupack::Marks::BelowSacked(most) => {
-                self.mark_from_head(most, false);
-            }
-            dupack::Marks::Head => self.mark_from_head(1, true),
-            dupack::Marks::Nothing => {}
-        }
-        self.mark_overdue();
-    }
-
     /// Marks the first `most` segments, with plain SACK those with more SACKed ones above (`tcp_mark_head_lost`, 3.10).
-    fn mark_from_head(&mut self, most: u32, head_only: bool) {
-        let by_sack = self.sack && !self.detection.fack.on;
+    pub(in super::super) fn mark_from_head(&mut self, most: u32, head_only: bool) {
+        let by_sack = self.sack && !self.detection.fack;
         let limit = if self.sack {
             self.nxt
         } else {
@@ -109,26 +73,16 @@ impl Sender {
         }
     }
 
-    /// Whether the head has been out for more than a timeout (`tcp_head_timedout`).
-    pub(in super::super) fn head_timed_out(&self) -> bool {
-        let head = self.queue.head();
-        self.settings.head_timeout && head.is_some_and(|head| self.is_overdue(head))
-    }
-
     /// `tcp_skb_timedout`
-    fn is_overdue(&self, segment: &Sent) -> bool {
+    pub(in super::super) fn is_overdue(&self, segment: &Sent) -> bool {
         let age = self.ticks_span(self.tick() - self.tick_of(segment.at));
         fack::timed_out(age, self.timing.rto)
     }
 
     /// With FACK, what has been out for more than a timeout, from the head up to the first that has not
     /// (`tcp_timeout_skbs`).
-    fn mark_overdue(&mut self) {
-        if !self.detection.fack.on || !self.head_timed_out() {
-            return;
-        }
+    pub(in super::super) fn mark_timed_out(&mut self) {
         let mut index = self
-            .detection
             .fack
             .timeout_hint
             .map_or(0, |id| self.queue.index_of_id(id));
@@ -136,7 +90,7 @@ impl Sender {
             self.mark_lost_counted(index);
             index += 1;
         }
-        self.detection.fack.timeout_hint = (index < self.queue.len()).then(|| self.queue.id(index));
+        self.fack.timeout_hint = (index < self.queue.len()).then(|| self.queue.id(index));
     }
 
     /// `tcp_skb_mark_lost`
@@ -161,8 +115,8 @@ impl Sender {
         if earlier {
             self.queue.retransmit_hint = Some(id);
         }
-        if self.queue.lost == 0 || end.is_after(self.detection.fack.lost_end) {
-            self.detection.fack.lost_end = end;
+        if self.queue.lost == 0 || end.is_after(self.fack.lost_end) {
+            self.fack.lost_end = end;
         }
     }
 
@@ -170,9 +124,9 @@ impl Sender {
     pub(in super::super) fn mark_lost_retransmissions(&mut self) {
         let received = self.queue.highest_sack(self.una);
         if !self.settings.fack_lost_retransmits
-            || !self.detection.fack.on
+            || !self.detection.fack
             || self.queue.retransmissions_out == 0
-            || !received.is_after(self.detection.fack.retransmitted_low)
+            || !received.is_after(self.fack.retransmitted_low)
             || self.episode.state != State::Recovery
         {
             return;
@@ -206,7 +160,7 @@ impl Sender {
             }
         }
         if self.queue.retransmissions_out > 0 {
-            self.detection.fack.retransmitted_low = low;
+            self.fack.retransmitted_low = low;
         }
     }
 }

@@ -118,11 +118,6 @@ impl Queue {
         (self.out + self.retransmissions_out).saturating_sub(self.sacked + self.lost)
     }
 
-    /// Packets that left the network or never got through it (`tcp_left_out`).
-    pub fn left_out(&self) -> u32 {
-        self.sacked + self.lost
-    }
-
     /// After the highest SACKed segment; `una` when none is (`tcp_highest_sack_seq`).
     pub fn highest_sack(&self, una: SeqNum) -> SeqNum {
         if self.sacked == 0 || self.highest_sack.is_before(una) {

@@ -1,10 +1,11 @@
 //! The order in which an acknowledgement is worked through (`tcp_ack`): that of 3.10, which stacks of other makers take
 //! with their own thresholds, and that of 6.x.
 
+use rexmit_tcp::recovery::machine::{self, AckOutcome, AckView, Actor as _, Clock as _};
 use rexmit_tcp::recovery::{Job, State};
 use rexmit_tcp::settings::AckOrder;
 
-use super::{AckFlags, EmulatedSender};
+use super::EmulatedSender;
 use crate::emulate::board::{AckReport, Board};
 
 impl EmulatedSender {
@@ -16,11 +17,17 @@ impl EmulatedSender {
         self.timers.missed = false;
         self.marks.advanced(board.una);
         self.forget_timeout_instead(board);
-        let mut flags = AckFlags::default();
-        self.note_duplicate(board, report, &mut flags);
+        let mut outcome = AckOutcome::NONE;
+        if report.advanced {
+            outcome.set(AckOutcome::ADVANCED);
+        }
+        if report.other_use {
+            outcome.set(AckOutcome::DATA);
+        }
+        self.note_duplicate(board, report, &mut outcome);
         match self.settings.ack_order {
-            AckOrder::RecoveryFirst => self.on_ack_recovery_first(board, report, &mut flags),
-            AckOrder::LossesFirst => self.on_ack_losses_first(board, report, &mut flags),
+            AckOrder::RecoveryFirst => self.on_ack_recovery_first(board, report, &mut outcome),
+            AckOrder::LossesFirst => self.on_ack_losses_first(board, report, &mut outcome),
         }
         self.note_advance_after_frto(report);
         if board.is_empty() {
@@ -33,61 +40,95 @@ impl EmulatedSender {
         &mut self,
         board: &mut Board,
         report: &AckReport,
-        flags: &mut AckFlags,
+        outcome: &mut AckOutcome,
     ) {
-        if report.old {
-            self.deliver(board, report, flags);
-            self.alert(board, report, flags);
-            return;
-        }
         let job = self.timers.timer.job();
-        if matches!(job, Some(Job::EarlyRetransmit | Job::Probe)) {
-            self.rearm(board, report.at);
+        if !report.old && matches!(job, Some(Job::EarlyRetransmit | Job::Probe)) {
+            machine::rearm(&mut self.on(board, report));
         }
-        if report.prior_out == 0 {
-            if flags.dsack {
-                self.alert(board, report, flags);
-            }
-            self.judge_probe(board, report, flags);
+        if report.prior_out == 0 && !report.old {
+            self.on_ack_of_nothing(board, report, outcome);
             return;
         }
-        self.deliver(board, report, flags);
-        let plain = flags.acked || report.other_use;
-        if !plain || flags.sacked || self.episode.state != State::Open {
-            flags.duplicate = !report.advanced && !plain;
-            self.alert(board, report, flags);
+        let acked = self.deliver(board, report, outcome);
+        let mut view = view(report, acked);
+        let doubtful = !outcome.any(AckOutcome::NOT_DUPLICATE)
+            || outcome.any(AckOutcome::SACKED)
+            || self.episode.state != State::Open;
+        let mut acting = self.on(board, report);
+        if report.old {
+            machine::alert(&mut acting, &view, outcome);
+            return;
         }
-        self.judge_probe(board, report, flags);
-        if self.timers.timer.job() == Some(Job::Timeout) {
-            self.schedule_probe(board, report.at, true);
+        if doubtful {
+            let duplicate = !outcome.any(AckOutcome::ADVANCED | AckOutcome::NOT_DUPLICATE);
+            view.duplicates = u32::from(duplicate);
+            machine::alert(&mut acting, &view, outcome);
+        }
+        machine::judge_probe(&mut acting, *outcome);
+        if acting.job() == Some(Job::Timeout) {
+            machine::schedule_probe(&mut acting, true);
         }
     }
 
-    fn on_ack_losses_first(&mut self, board: &mut Board, report: &AckReport, flags: &mut AckFlags) {
+    fn on_ack_losses_first(
+        &mut self,
+        board: &mut Board,
+        report: &AckReport,
+        outcome: &mut AckOutcome,
+    ) {
         if report.advanced {
-            self.timers.timeouts = 0;
+            self.episode.timeouts = 0;
         }
         if report.prior_out == 0 {
-            if flags.dsack {
-                self.alert(board, report, flags);
-            }
-            self.judge_probe(board, report, flags);
+            self.on_ack_of_nothing(board, report, outcome);
             return;
         }
-        self.deliver(board, report, flags);
+        let acked = self.deliver(board, report, outcome);
+        let mut view = view(report, acked);
+        let mut acting = self.on(board, report);
         if report.old {
-            self.alert(board, report, flags);
+            machine::alert(&mut acting, &view, outcome);
             return;
         }
-        self.adapt_rack(report);
-        self.judge_probe(board, report, flags);
-        let plain = flags.acked || report.other_use;
-        if !plain || flags.sacked || flags.dsack || self.episode.state != State::Open {
-            flags.duplicate = !report.advanced && !plain && !flags.dsack;
-            self.alert(board, report, flags);
+        machine::adapt_rack(&mut acting, report.prior_delivered, report.delivered);
+        machine::judge_probe(&mut acting, *outcome);
+        let doubtful = !outcome.any(AckOutcome::NOT_DUPLICATE)
+            || outcome.any(AckOutcome::ALERT)
+            || acting.episode().state != State::Open;
+        if doubtful {
+            let duplicate =
+                !outcome.any(AckOutcome::ADVANCED | AckOutcome::NOT_DUPLICATE | AckOutcome::DSACK);
+            view.duplicates = u32::from(duplicate);
+            machine::alert(&mut acting, &view, outcome);
         }
-        if flags.set_timer && !self.schedule_probe(board, report.at, true) {
-            self.rearm(board, report.at);
+        if outcome.any(AckOutcome::SET_TIMER) && !machine::schedule_probe(&mut acting, true) {
+            machine::rearm(&mut acting);
         }
+    }
+
+    /// Nothing was out.
+    fn on_ack_of_nothing(
+        &mut self,
+        board: &mut Board,
+        report: &AckReport,
+        outcome: &mut AckOutcome,
+    ) {
+        let mut acting = self.on(board, report);
+        if outcome.any(AckOutcome::DSACK) {
+            machine::alert(&mut acting, &view(report, 0), outcome);
+        }
+        machine::judge_probe(&mut acting, *outcome);
+    }
+}
+
+/// What an acknowledgement of so many packets brought.
+fn view(report: &AckReport, acked: u32) -> AckView {
+    AckView {
+        prior_una: report.prior_una,
+        prior_out: report.prior_out,
+        prior_sacked: report.prior_sacked,
+        acked,
+        duplicates: 0,
     }
 }

@@ -207,7 +207,7 @@ impl EmulatedSender {
         let mut structure = match self.episode.state {
             State::Loss | State::Recovery if marked => 0.0,
             // That no new data could be sent is believed once.
-            State::Recovery if forward && self.episode.forward => 0.0,
+            State::Recovery if forward && self.course.forward => 0.0,
             State::Recovery if forward => ONLY_IF,
             State::Loss | State::Recovery => SLIGHTLY,
             _ if self.marks.delivered_above(board) > 0 => {
@@ -228,7 +228,7 @@ impl EmulatedSender {
         if moment.slack > SEES_ALL {
             structure += self.beyond_window(board, pieces);
         }
-        if let Some(entered) = self.episode.entered {
+        if let Some(entered) = self.course.entered {
             // A recovery begins with a retransmission.
             if self.episode.state == State::Recovery
                 && moment.ack_at - entered > moment.slack + Duration::from_micros(100)
@@ -266,6 +266,19 @@ impl EmulatedSender {
             mechanism
         };
         list.add(cause, mechanism, fits, structure, None);
+    }
+
+    /// Whether RACK would find the piece lost at `now`.
+    pub(super) fn rack_finds_lost(&self, board: &Board, piece: &Piece, now: Time) -> bool {
+        let rack = &self.detection.rack;
+        let window = self.detection.reordering_window(
+            self.settings,
+            self.episode.state,
+            board.sacked,
+            self.trips.least(),
+            &self.trips.rtt,
+        );
+        rack.overtook(piece.sent, piece.end) && rack.wait(piece.sent, window, now) <= Duration::ZERO
     }
 }
 

@@ -51,7 +51,7 @@ impl EmulatedSender {
             let mut settings = self.settings.clone();
             settings.hz = hz;
             self.trips.measure_again(&settings, &self.clock);
-            if self.timers.timeouts == 0 {
+            if self.episode.timeouts == 0 {
                 self.set_rto();
             }
         }
@@ -81,7 +81,7 @@ impl EmulatedSender {
     pub(super) fn span_if_fired(&self, at: Time, slack: Duration) -> Option<Duration> {
         let timer = self.timers.timer;
         let full = timer.job() == Some(Job::Timeout) && timer.span == self.timers.rto;
-        if !full || self.timers.timeouts > 0 || !self.clock.may_learn_phase(slack) {
+        if !full || self.episode.timeouts > 0 || !self.clock.may_learn_phase(slack) {
             return None;
         }
         let fires = |timer: &Timer| {
@@ -116,7 +116,7 @@ impl EmulatedSender {
         if off == Duration::ZERO {
             return;
         }
-        if self.timers.timeouts == 0 {
+        if self.episode.timeouts == 0 {
             let most = (self.settings.min_rto + self.settings.rto_slop) / 16;
             self.trips.bias = (self.trips.bias + off).min(most).max(-most);
         }
@@ -133,7 +133,7 @@ impl EmulatedSender {
 
     /// Between what that may lie: a tick once a timeout has shown it.
     pub fn bias_between(&self) -> (Duration, Duration) {
-        let off = if self.episode.loss_at.is_some() {
+        let off = if self.course.loss_at.is_some() {
             self.clock.ticks.tick()
         } else {
             parameters::unproved(self.settings.min_rto + self.settings.rto_slop)

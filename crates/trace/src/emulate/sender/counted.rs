@@ -1,43 +1,16 @@
 //! Loss by counting: SACKed segments above (RFC 6675 §4 IsLost), or with FACK all segments below the highest SACK.
 
-use rexmit_tcp::recovery::dupack::{self, Marks};
-use rexmit_tcp::recovery::fack;
+use rexmit_tcp::recovery::dupack::Marks;
 use rexmit_tcp::recovery::retransmit::{self, Forward};
-use rexmit_tcp::settings::ReorderingUnit;
 use rexmit_wire::SeqNum;
 
 use super::EmulatedSender;
 use crate::emulate::board::{Board, Piece};
 
 impl EmulatedSender {
-    /// The highest SACK is further above than reordering explains (`tcp_force_fast_retransmit`; before 4.18 in segments).
-    pub(super) fn sack_is_far(&self, board: &Board) -> bool {
-        if self.settings.reordering_unit == ReorderingUnit::Segments {
-            return dupack::reach_is_far(self.reach(board), self.detection.threshold);
-        }
-        dupack::sack_is_far(
-            board.una,
-            board.highest,
-            self.detection.threshold,
-            board.mss,
-        )
-    }
-
-    /// Segments up to the highest SACK.
-    pub(super) fn reach(&self, board: &Board) -> u32 {
-        fack::reach(board.sack, board.reach(), self.marks.duplicates)
-    }
-
-    /// Marks lost what duplicates or SACKs say (`tcp_update_scoreboard`).
-    pub(super) fn mark_by_count(&mut self, board: &mut Board, begins: bool) {
-        let fack = self.detection.fack.then(|| board.reach());
-        match dupack::marks(
-            board.sack,
-            fack,
-            board.sacked,
-            self.detection.threshold,
-            begins,
-        ) {
+    /// Marks lost what counting says.
+    pub(super) fn mark_counted(&mut self, board: &mut Board, marks: Marks) {
+        match marks {
             Marks::Nothing => {}
             Marks::Head => self.mark_head(board),
             Marks::First(most) | Marks::BelowSacked(most) => self.mark_from_head(board, most),

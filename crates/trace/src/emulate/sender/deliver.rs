@@ -1,13 +1,15 @@
 //! Noting what an acknowledgement says was delivered (`tcp_sacktag_write_queue`, `tcp_clean_rtx_queue`), and the round-trip
 //! time that this gives.
 
+use rexmit_tcp::recovery::machine::{self, AckOutcome};
+use rexmit_tcp::recovery::rack::Delivered;
 use rexmit_tcp::recovery::State;
 use rexmit_tcp::settings::{AckOrder, FrtoTest, ReorderingUnit};
 use rexmit_time::Time;
 use rexmit_wire::SeqNum;
 
-use super::{AckFlags, EmulatedSender};
-use crate::emulate::board::{AckReport, Board};
+use super::EmulatedSender;
+use crate::emulate::board::{AckReport, Board, Piece};
 
 /// When the first and the last left of those that were sent once.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,52 +26,63 @@ impl SentOnce {
 }
 
 impl EmulatedSender {
-    /// Notes what was delivered.
-    pub(super) fn deliver(&mut self, board: &mut Board, report: &AckReport, flags: &mut AckFlags) {
-        let sacked = self.note_sacked(board, report, flags);
+    /// Notes what was delivered; returns the packets acknowledged.
+    pub(super) fn deliver(
+        &mut self,
+        board: &mut Board,
+        report: &AckReport,
+        outcome: &mut AckOutcome,
+    ) -> u32 {
+        let sacked = self.note_sacked(board, report, outcome);
         let mut once = SentOnce::default();
         let mut late = None;
         let mut packets = 0;
         for piece in &report.acked {
-            flags.acked = true;
+            outcome.set(AckOutcome::ACKED);
             packets += piece.packets;
             if piece.retransmissions > 0 {
-                flags.retransmitted_acked = true;
+                outcome.set(AckOutcome::RETRANSMISSION_ACKED);
             } else {
                 if !piece.sacked {
                     once.note(piece.sent);
                     late.get_or_insert(piece.start);
                 }
                 let counts = !piece.sacked || self.settings.sacked_count_again;
-                flags.original |= counts && !piece.end.is_after(self.episode.point);
+                if counts && !piece.end.is_after(self.episode.point) {
+                    outcome.set(AckOutcome::ORIGINAL);
+                }
             }
             let new = !piece.sacked && board.sack && self.settings.rack;
             if new && !Self::is_spurious(piece, report) {
-                self.advance_rack(piece, report.at);
+                self.advance_rack(board, piece, report);
             }
             self.marks.uncount(piece);
         }
-        self.grow_window(flags, packets, report.newly_delivered);
+        self.grow_window(*outcome, packets, report.newly_delivered);
+        let acked = outcome.any(AckOutcome::ACKED);
         match self.settings.ack_order {
-            AckOrder::RecoveryFirst if flags.acked => {
+            AckOrder::RecoveryFirst if acked => {
                 self.sample_ticks(board, report);
-                self.rearm(board, report.at);
+                machine::rearm(&mut self.on(board, report));
             }
-            AckOrder::RecoveryFirst => return,
-            AckOrder::LossesFirst => self.sample_micros(board, report, once, sacked, flags),
+            AckOrder::RecoveryFirst => return 0,
+            AckOrder::LossesFirst => self.sample_micros(board, report, once, sacked, outcome),
         }
-        if !flags.acked {
-            return;
+        if !acked {
+            return 0;
         }
         if board.sack {
             if let Some(late) = late.filter(|late| late.is_before(report.prior_highest)) {
                 self.note_reordering(board, late, report);
             }
         } else {
-            self.remove_duplicates(packets, board);
-            flags.original &=
-                !(self.settings.frto_test == FrtoTest::Once && flags.retransmitted_acked);
+            machine::remove_duplicates(&mut self.on(board, report), packets);
+            let covers_retransmission = outcome.any(AckOutcome::RETRANSMISSION_ACKED);
+            if self.settings.frto_test == FrtoTest::Once && covers_retransmission {
+                outcome.clear(AckOutcome::ORIGINAL);
+            }
         }
+        packets
     }
 
     /// Notes what was SACKed.
@@ -77,22 +90,24 @@ impl EmulatedSender {
         &mut self,
         board: &mut Board,
         report: &AckReport,
-        flags: &mut AckFlags,
+        outcome: &mut AckOutcome,
     ) -> SentOnce {
         let mut once = SentOnce::default();
         // Nothing of what a timeout lost tells of reordering.
         let lost = self.episode.state == State::Loss && self.episode.undo.marker.is_none();
         for &index in &report.sacked {
             let piece = *board.at(index);
-            flags.sacked = true;
+            outcome.set(AckOutcome::SACKED);
             if self.settings.rack {
-                self.advance_rack(&piece, report.at);
+                self.advance_rack(board, &piece, report);
             }
             if piece.retransmissions == 0 {
                 if piece.start.is_before(report.prior_highest) && !lost {
                     self.note_reordering(board, piece.start, report);
                 }
-                flags.original |= !piece.end.is_after(self.episode.point);
+                if !piece.end.is_after(self.episode.point) {
+                    outcome.set(AckOutcome::ORIGINAL);
+                }
                 once.note(piece.sent);
             }
             self.marks.unmark(board, index);
@@ -107,14 +122,15 @@ impl EmulatedSender {
         report: &AckReport,
         once: SentOnce,
         sacked: SentOnce,
-        flags: &mut AckFlags,
+        outcome: &mut AckOutcome,
     ) {
         let since = |at| report.at - at;
-        let clean = !flags.retransmitted_acked;
+        let clean = !outcome.any(AckOutcome::RETRANSMISSION_ACKED);
+        let acked = outcome.any(AckOutcome::ACKED);
         let once = if clean { once } else { SentOnce::default() };
         let mut sample = once.first.or(sacked.first).map(since);
         let mut path = sacked.last.or(once.last).map(since);
-        if sample.is_none() && flags.acked {
+        if sample.is_none() && acked {
             sample = report.echo_sent.map(since);
             path = sample;
         }
@@ -124,26 +140,38 @@ impl EmulatedSender {
         if let Some(sample) = sample {
             self.take_sample(report.at - sample, report.at, board);
         }
-        flags.set_timer = match (sacked.first, board.head()) {
-            _ if flags.acked => true,
+        let sets_timer = match (sacked.first, board.head()) {
+            _ if acked => true,
             // Not if what was SACKed was sent after the head.
             (Some(first), Some(head)) => first < head.sent,
             _ => false,
         };
+        if sets_timer {
+            outcome.set(AckOutcome::SET_TIMER);
+        }
+    }
+
+    /// A transmission was delivered.
+    fn advance_rack(&mut self, board: &mut Board, piece: &Piece, report: &AckReport) {
+        let delivered = Delivered {
+            sent: piece.sent,
+            end: piece.end,
+            retransmitted: piece.retransmissions > 0,
+        };
+        machine::note_delivered(&mut self.on(board, report), &delivered);
     }
 
     /// A segment never sent again was delivered although a higher one was before.
-    pub(super) fn note_reordering(&mut self, board: &Board, low: SeqNum, report: &AckReport) {
-        let high = board.reached(report);
-        let most = self.settings.max_reordering;
+    fn note_reordering(&mut self, board: &mut Board, low: SeqNum, report: &AckReport) {
         match self.settings.reordering_unit {
             ReorderingUnit::Segments => {
                 // how many lie between is not known where they were not full.
+                let high = board.reached(report);
                 let bytes = high.offset_from(low).max(0).unsigned_abs();
                 let distance = bytes.div_ceil(board.mss);
-                self.detection.note_segments_overtaken(distance, most);
+                machine::note_segments_overtaken(&mut self.on(board, report), distance);
             }
-            ReorderingUnit::Bytes => self.detection.note_overtaken(low, high, board.mss, most),
+            ReorderingUnit::Bytes => machine::note_overtaken(&mut self.on(board, report), low),
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use core::ops::Range;
 
-use rexmit_tcp::recovery::State;
+use rexmit_tcp::recovery::{machine, State};
 use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
@@ -58,8 +58,8 @@ impl EmulatedSender {
             rto: self.timers.rto,
             bias: self.trips.bias,
             minimum: self.trips.minimum,
-            timeouts: self.timers.timeouts,
-            loss_at: self.episode.loss_at,
+            timeouts: self.episode.timeouts,
+            loss_at: self.course.loss_at,
             mechanism,
             retransmissions: 0,
         })
@@ -88,7 +88,7 @@ impl EmulatedSender {
 
     /// Something that a sender does not do after a timeout.
     pub(super) fn doubt(&mut self, board: &mut Board, moment: &Moment, cost: f64) {
-        let Some(before) = &mut self.episode.before else {
+        let Some(before) = &mut self.course.before else {
             return;
         };
         let rather = before.rather;
@@ -102,14 +102,14 @@ impl EmulatedSender {
 
     /// A further retransmission is called by what is known so far.
     pub(super) fn note_doubtful_retransmission(&mut self) {
-        if let Some(before) = &mut self.episode.before {
+        if let Some(before) = &mut self.course.before {
             before.retransmissions += 1;
         }
     }
 
     /// There was no timeout: a recovery began, or went on.
     fn take_back_timeout(&mut self, board: &mut Board, moment: &Moment) {
-        let Some(before) = self.episode.before.take() else {
+        let Some(before) = self.course.before.take() else {
             return;
         };
         let share = 1.0 / (1.0 + before.rather.exp());
@@ -140,13 +140,13 @@ impl EmulatedSender {
         self.episode.state = State::Recovery;
         self.episode.causes.began_by = before.mechanism;
         self.episode.causes.note(before.mechanism);
-        self.episode.entered = None;
+        self.course.entered = None;
         self.episode.frto = false;
         self.timers.rto = before.rto;
         self.trips.bias = before.bias;
         self.trips.minimum = before.minimum;
-        self.timers.timeouts = before.timeouts;
-        self.episode.loss_at = before.loss_at;
+        self.episode.timeouts = before.timeouts;
+        self.course.loss_at = before.loss_at;
         if before.state == State::Recovery && before.point.is_after(board.una) {
             self.episode.point = before.point;
         }
@@ -162,7 +162,7 @@ impl EmulatedSender {
             }
         }
         if !by_time {
-            self.mark_by_count(board, false);
+            machine::mark_by_count(&mut self.at(board, moment.at), false);
         }
     }
 }

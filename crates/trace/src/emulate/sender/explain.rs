@@ -11,7 +11,7 @@ use super::EmulatedSender;
 use crate::emulate::board::Board;
 use crate::emulate::likelihood::{is_overdue, of_ack, Likely};
 use crate::emulate::pace::Late;
-use rexmit_tcp::recovery::Job;
+use rexmit_tcp::recovery::{machine, Job};
 
 /// How well it fits that a stack had no cause at all: such a retransmission speaks of no stack.
 const UNEXPLAINED: f64 = 0.0;
@@ -234,13 +234,13 @@ impl EmulatedSender {
             (Cause::Timeout { .. } | Cause::OtherTimeout, Some(ack)) => {
                 self.before_timeout(moment, best.weight - ack.weight, ack.mechanism)
             }
-            _ => self.episode.before,
+            _ => self.course.before,
         };
         let head = pieces.start == 0;
         let instead = self.timeout_instead(board, moment, head, &candidates, &best);
         self.follow(board, moment, &pieces, best);
-        self.episode.before = before;
-        self.episode.instead = self.episode.instead.or(instead);
+        self.course.before = before;
+        self.course.instead = self.course.instead.or(instead);
         self.note_doubtful_retransmission();
     }
 
@@ -257,9 +257,11 @@ impl EmulatedSender {
         }
         match self.timers.timer.job() {
             Some(Job::Reordering) => {
-                self.on_reordering_timer(board, late);
+                machine::on_reordering_timer(&mut self.at(board, late));
             }
-            Some(Job::EarlyRetransmit) => self.on_early_retransmit_timer(board, late),
+            Some(Job::EarlyRetransmit) => {
+                machine::on_early_retransmit_timer(&mut self.at(board, late));
+            }
             _ => {}
         }
     }

@@ -1,6 +1,7 @@
 //! What a sender does that has sent again: how its state goes on.
 
-use rexmit_tcp::recovery::State;
+use rexmit_tcp::recovery::{machine, State};
+use rexmit_tcp::settings::AckOrder;
 use rexmit_tcp::Mechanism;
 
 use super::causes::SLIGHTLY;
@@ -43,8 +44,8 @@ impl EmulatedSender {
                     }
                     self.learn_from_timeout(at, moment.slack);
                 }
-                self.enter_loss(board, at);
-                self.timers.timeouts += 1 + missed;
+                machine::enter_loss_by_timeout(&mut self.at(board, at));
+                self.episode.timeouts += 1 + missed;
                 for _ in 0..=missed {
                     self.timers.back_off(self.settings);
                 }
@@ -61,19 +62,21 @@ impl EmulatedSender {
                 return;
             }
             Cause::Reordering => {
-                self.on_reordering_timer(board, at);
+                machine::on_reordering_timer(&mut self.at(board, at));
                 if pieces.start == 0 {
                     self.timers.set_to_timeout(at);
                 }
                 if self.episode.state != State::Recovery {
-                    self.enter_recovery(board, at);
+                    machine::enter_recovery(&mut self.at(board, at));
                 }
             }
             Cause::None => {
                 self.note_unexplained(board, pieces);
                 return;
             }
-            Cause::EarlyRetransmit => self.on_early_retransmit_timer(board, at),
+            Cause::EarlyRetransmit => {
+                machine::on_early_retransmit_timer(&mut self.at(board, at));
+            }
             Cause::WithoutFrto => self.go_on_without_frto(board, moment),
             Cause::Ack => {
                 if self.episode.state < State::Recovery {
@@ -81,23 +84,23 @@ impl EmulatedSender {
                     if lower {
                         self.learn_threshold(board);
                     }
-                    self.enter_recovery(board, moment.ack_at);
+                    machine::enter_recovery(&mut self.at(board, moment.ack_at));
                     self.episode.causes.began_by = best.mechanism;
                     if lower && !self.settings.rack {
-                        self.mark_by_count(board, true);
+                        machine::mark_by_count(&mut self.at(board, at), true);
                     }
                 }
                 if self.episode.state == State::Loss {
                     self.episode.frto = false;
                 }
                 let piece = board.get(pieces.start);
-                self.episode.forward |= piece.is_some_and(|piece| {
+                self.course.forward |= piece.is_some_and(|piece| {
                     !self.marks.is_lost(piece) && self.may_go_forward(board, piece.start)
                 });
             }
         }
-        self.episode.entered = None;
-        self.episode.unless_more = false;
+        self.course.entered = None;
+        self.course.unless_more = false;
         let restarts = matches!(
             best.cause,
             Cause::Ack | Cause::EarlyRetransmit | Cause::WithoutFrto
@@ -106,7 +109,9 @@ impl EmulatedSender {
             self.timers.set_to_timeout(at);
         }
         for index in pieces.clone() {
-            if self.losses_first() && !self.marks.is_lost(board.at(index)) {
+            if self.settings.ack_order == AckOrder::LossesFirst
+                && !self.marks.is_lost(board.at(index))
+            {
                 self.marks.mark_lost(board, index);
             }
             self.marks.mark_retransmitted(board, index);

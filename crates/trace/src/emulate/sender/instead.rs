@@ -64,7 +64,7 @@ impl EmulatedSender {
     /// What these pieces, sent again on an acknowledgement, say of the timeout that may have been. It is as likely as not at
     /// most: where packets overtake each other before the monitor, what a recovery had found lost is not known so well.
     pub(super) fn weigh_timeout(&mut self, board: &Board, moment: &Moment, pieces: &Range<usize>) {
-        let Some(instead) = &mut self.episode.instead else {
+        let Some(instead) = &mut self.course.instead else {
             return;
         };
         let marks = &self.marks;
@@ -80,7 +80,7 @@ impl EmulatedSender {
 
     /// An opinion, with the doubt that is left of what came before.
     pub(super) fn with_doubt(&self, opinion: Opinion) -> Opinion {
-        let Some(instead) = self.episode.instead else {
+        let Some(instead) = self.course.instead else {
             return opinion;
         };
         let share = instead.share();
@@ -96,7 +96,7 @@ impl EmulatedSender {
     /// All that was out then is acknowledged: nothing more is to be learned.
     pub(super) fn forget_timeout_instead(&mut self, board: &Board) {
         let over = |instead: &mut Instead| !instead.point.is_after(board.una);
-        self.episode.instead.take_if(over);
+        self.course.instead.take_if(over);
     }
 }
 
@@ -171,7 +171,7 @@ mod tests {
         // All that was out is acknowledged.
         let report = ack(&mut board, 20, 0..0, 0);
         sender.on_ack(&mut board, &report);
-        assert!(sender.episode.instead.is_none());
+        assert!(sender.course.instead.is_none());
     }
 
     #[test]

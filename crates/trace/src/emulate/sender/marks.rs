@@ -3,8 +3,8 @@
 
 use core::cell::Cell;
 
+use rexmit_tcp::recovery::machine::Counts;
 use rexmit_tcp::recovery::scoreboard::{Scoreboard, Segment};
-use rexmit_tcp::recovery::{reordering, State};
 use rexmit_time::Time;
 use rexmit_wire::SeqNum;
 
@@ -179,29 +179,16 @@ impl Marks {
 
     /// Packets in flight.
     pub fn in_flight(&self, board: &Board) -> u32 {
-        let above = self.delivered_above(board);
-        (board.out + self.retransmitted).saturating_sub(above + self.lost)
+        self.counts(board).in_flight()
     }
 
-    /// Whether a retransmission may still be on its way (`tcp_any_retrans_done`).
-    pub fn any_retransmission_out(&self, board: &Board) -> bool {
-        self.retransmitted > 0 || board.head().is_some_and(|head| head.retransmissions > 0)
-    }
-
-    /// The state where nothing is repaired.
-    pub fn state_at_peace(&self, board: &Board) -> State {
-        let left_out = self.delivered_above(board) + self.lost;
-        State::at_peace(left_out, self.any_retransmission_out(board))
-    }
-
-    /// Duplicates are never more than what is out; whether they would have been (`tcp_limit_reno_sacked`).
-    pub fn limit_duplicates(&mut self, board: &Board) -> bool {
-        match reordering::limit_duplicates(self.duplicates, self.lost, board.out) {
-            Some(duplicates) => {
-                self.duplicates = duplicates;
-                true
-            }
-            None => false,
+    /// How many packets are where.
+    pub fn counts(&self, board: &Board) -> Counts {
+        Counts {
+            out: board.out,
+            sacked: self.delivered_above(board),
+            lost: self.lost,
+            retransmissions: self.retransmitted,
         }
     }
 
@@ -349,15 +336,6 @@ mod tests {
         assert!(!one.is_lost(board.at(0)) && other.is_lost(board.at(0)));
         other.unmark_lost(&mut board, 0);
         assert_eq!((one.lost, other.lost), (0, 0));
-    }
-
-    #[test]
-    fn nothing_is_doubtful_while_nothing_is_marked() {
-        let mut board = board_of(2);
-        let mut marks = Marks::new(0);
-        assert_eq!(marks.state_at_peace(&board), State::Open);
-        marks.mark_lost(&mut board, 0);
-        assert_eq!(marks.state_at_peace(&board), State::Disorder);
     }
 
     #[test]

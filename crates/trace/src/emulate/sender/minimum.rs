@@ -61,7 +61,7 @@ impl EmulatedSender {
     /// The minimum with which the timer that runs would fire at `moment`; none if no minimum makes it do so.
     fn implied_minimum(&self, moment: &Moment) -> Option<Duration> {
         let srtt = self.trips.rtt.srtt()?;
-        if self.trips.minimum != Minimum::Open || self.timers.timeouts > 0 {
+        if self.trips.minimum != Minimum::Open || self.episode.timeouts > 0 {
             return None;
         }
         let rto = self.timers.rto + (moment.at - self.timers.timer.due());

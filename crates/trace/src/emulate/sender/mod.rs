@@ -1,63 +1,59 @@
 //! One emulated sender: what a stack's sender would know and would have set its timer for, from what was sent and what came
 //! back. It has no window: what may be sent is seen.
 //!
-//! What it decides is decided by [`rexmit_tcp::recovery`], as in the model's sender; what it cannot know is unknown in the
-//! view. Its parts, each with what it keeps:
+//! Its states and losses are the affair of [`rexmit_tcp::recovery::machine`], as those of the model's sender; `acting` is the
+//! sender as the machine works on it. What it cannot know is unknown there. Its parts, each with what it keeps:
 //!
-//! - `marks` is what it holds of the board's segments, `detection` what it finds losses by, `episode` the state between
-//!   losses and their repair, `window` what may be in flight;
+//! - `marks` is what it holds of the board's segments, `course` what is open in an episode of loss, `window` what may be in
+//!   flight;
 //! - `stack_clock`, `round_trips` and `timers` are its time;
 //! - `evidence` is how well it explains what was seen.
 //!
-//! `ack` is the order in which an acknowledgement is worked through: `deliver` notes what arrived, `alert` moves between the
-//! states (`loss`, `recover`, `undo`, `rack`, `counted`, `probe`). `causes` are what may have made a retransmission,
-//! `explain` says which did, `follow` what comes of it; `doubt` takes a timeout back that was none, `instead`
-//! remembers one that was held for something else. `unseen` is what
-//! timers did that the monitor did not see. `threshold` and `without_frto` learn where a host is set otherwise than its page.
+//! `ack` is the order in which an acknowledgement is worked through: `deliver` notes what arrived, `duplicate` what came
+//! twice, `counted` marks what counting finds lost. `causes` are what may have made a retransmission, `explain` says which
+//! did, `follow` what comes of it; `doubt` takes a timeout back that was none, `instead` remembers one that was held for
+//! something else. `unseen` is what timers did that the monitor did not see. `threshold` and `without_frto` learn where a host
+//! is set otherwise than its page.
 
 mod ack;
-mod alert;
+mod acting;
 mod causes;
 mod clock;
 mod counted;
+mod course;
 mod deliver;
-mod detection;
 mod doubt;
-mod episode;
+mod duplicate;
 mod evidence;
 mod explain;
 mod follow;
 mod instead;
-mod loss;
 mod marks;
 mod minimum;
 mod nothing;
 mod overdue;
-mod probe;
-mod rack;
 mod rate;
-mod recover;
 mod round_trips;
 mod stack_clock;
 mod syn;
 mod threshold;
 mod timers;
-mod undo;
 mod unseen;
 mod window;
 mod without_frto;
 
 use std::collections::VecDeque;
 
+use rexmit_tcp::recovery::machine::{self, Detection, Episode};
 use rexmit_tcp::recovery::{Job, State};
-use rexmit_tcp::settings::{AckOrder, Estimator, ReorderingUnit, Settings, Tlp};
+use rexmit_tcp::settings::{Estimator, Settings, Tlp};
 use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
+use rexmit_wire::SeqNum;
 
 use super::board::Board;
 use super::profile::Profile;
-use detection::Detection;
-use episode::Episode;
+use course::Course;
 use evidence::Evidence;
 use marks::Marks;
 use minimum::Minimum;
@@ -70,22 +66,6 @@ pub use clock::SEES_ALL;
 pub use explain::{Moment, Opinion};
 pub use syn::SynAgain;
 
-/// What an acknowledgement told this sender (`FLAG_…` of `tcp_ack`).
-#[derive(Clone, Copy, Debug, Default)]
-struct AckFlags {
-    acked: bool,
-    retransmitted_acked: bool,
-    sacked: bool,
-    original: bool,
-    lost_retransmission: bool,
-    /// It is a duplicate, as the state machine counts them.
-    duplicate: bool,
-    /// It tells of a retransmission that came twice (`FLAG_DSACKING_ACK`), or of the probe.
-    dsack: bool,
-    dsack_probe: bool,
-    set_timer: bool,
-}
-
 /// An emulated sender.
 #[derive(Debug)]
 pub struct EmulatedSender {
@@ -94,6 +74,7 @@ pub struct EmulatedSender {
     marks: Marks,
     detection: Detection,
     episode: Episode,
+    course: Course,
     clock: StackClock,
     trips: RoundTrips,
     timers: Timers,
@@ -118,7 +99,8 @@ impl EmulatedSender {
             settings,
             marks: Marks::new(slot),
             detection: Detection::new(settings),
-            episode: Episode::default(),
+            episode: Episode::new(SeqNum::default()),
+            course: Course::new(settings),
             timers: Timers::new(clock.ticks.up(trips.rtt.rto())),
             clock,
             trips,
@@ -137,18 +119,13 @@ impl EmulatedSender {
 
     /// When the last timeout was.
     pub fn loss_at(&self) -> Option<Time> {
-        self.episode.loss_at
+        self.course.loss_at
     }
 
     /// Whether segments came to the receiver in another order than they left.
     #[cfg(test)]
     pub fn has_seen_reordering(&self) -> bool {
-        self.detection.reordered
-    }
-
-    /// Whether losses are marked before it is asked whether a recovery is to begin.
-    fn losses_first(&self) -> bool {
-        self.settings.ack_order == AckOrder::LossesFirst
+        self.detection.reordering_seen > 0
     }
 
     /// Whether a SYN that was sent again gives a sample by the stamp that its answer echoes (`tcp_synack_rtt_meas`,
@@ -175,14 +152,14 @@ impl EmulatedSender {
     pub fn on_new(&mut self, board: &mut Board, moment: &Moment, nothing_out: bool) {
         self.catch_up_for_sending(board, moment);
         self.note_new_after_frto(board);
-        if self.episode.unless_more
+        if self.course.unless_more
             && self.episode.state == State::Recovery
-            && self.episode.entered == Some(moment.ack_at)
+            && self.course.entered == Some(moment.ack_at)
         {
-            self.episode.take_recovery_back();
+            self.take_recovery_back();
         }
-        self.episode.unless_more = false;
-        self.episode.forward = false;
+        self.course.unless_more = false;
+        self.course.forward = false;
         if self.trips.timed.is_none() {
             self.trips.timed = board.tail().map(|tail| (tail.start, moment.at));
         }
@@ -200,9 +177,9 @@ impl EmulatedSender {
         self.judge_silence(board, moment);
         self.note_rate_sent(board.tail().map_or(1, |tail| tail.packets));
         if nothing_out || converts {
-            self.rearm(board, moment.at);
+            machine::rearm(&mut self.at(board, moment.at));
         }
-        self.schedule_probe(board, moment.at, false);
+        machine::schedule_probe(&mut self.at(board, moment.at), false);
     }
 
     /// Something left at `at` that the monitor never saw, and of which is learned later. What was out at a timeout is sent
@@ -211,7 +188,7 @@ impl EmulatedSender {
         let Some(tail) = board.len().checked_sub(1) else {
             return;
         };
-        if self.episode.loss_at.is_some_and(|loss| at <= loss)
+        if self.course.loss_at.is_some_and(|loss| at <= loss)
             && self.episode.state != State::Recovery
         {
             self.episode.state = State::Loss;
@@ -219,8 +196,8 @@ impl EmulatedSender {
             self.marks.mark_lost(board, tail);
         }
         if self.timers.timer.job().is_none() {
-            self.rearm(board, at);
-            self.schedule_probe(board, at, false);
+            machine::rearm(&mut self.at(board, at));
+            machine::schedule_probe(&mut self.at(board, at), false);
         }
     }
 
@@ -234,30 +211,18 @@ impl EmulatedSender {
         moment.at + margin >= soon && moment.at <= late + margin
     }
 
-    fn add_duplicate(&mut self, board: &Board) {
-        self.marks.duplicates += 1;
-        self.check_duplicates(board, 0);
+    /// The recovery is over. One in which nothing was ever sent again did not take place.
+    fn note_end_of_recovery(&mut self) {
+        if self.course.entered.take().is_some() {
+            self.evidence.score -= 3.0;
+        }
     }
 
-    fn remove_duplicates(&mut self, acked: u32, board: &Board) {
-        if acked > 0 {
-            self.marks.duplicates = self.marks.duplicates.saturating_sub(acked - 1);
-        }
-        self.check_duplicates(board, acked);
-    }
-
-    /// `tcp_check_reno_reordering`
-    fn check_duplicates(&mut self, board: &Board, acked: u32) {
-        if !self.marks.limit_duplicates(board) {
-            return;
-        }
-        let (distance, most) = (board.out + acked, self.settings.max_reordering);
-        if self.settings.reordering_unit == ReorderingUnit::Bytes {
-            self.detection.threshold = distance.min(most);
-            self.detection.reordered = true;
-        } else {
-            self.detection.note_segments_overtaken(distance, most);
-        }
+    /// The recovery that began at this time did not, and nothing was sent again since.
+    fn take_recovery_back(&mut self) {
+        self.course.entered = None;
+        self.episode.causes.recovery_began = false;
+        self.episode.state = State::Disorder;
     }
 
     /// What a retransmission from the queue of the lost is called.

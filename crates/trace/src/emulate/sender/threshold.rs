@@ -25,21 +25,20 @@ impl EmulatedSender {
     pub(super) fn lower_threshold(&self, board: &Board, index: usize) -> Option<f64> {
         let lower = (LEAST..self.detection.threshold).contains(&board.sacked);
         let first = (0..index).all(|before| board.at(before).sacked);
-        let may =
-            self.detection.threshold_open && board.sack && self.episode.state < State::Recovery;
+        let may = self.course.threshold_open && board.sack && self.episode.state < State::Recovery;
         (may && lower && first && index < board.len()).then_some(OTHER)
     }
 
     /// A recovery began with so few duplicates: that is the threshold.
     pub(super) fn learn_threshold(&mut self, board: &Board) {
         self.detection.set_own_threshold(board.sacked);
-        self.detection.threshold_open = false;
+        self.course.threshold_open = false;
     }
 
     /// A recovery should have begun with the acknowledgement before and nothing was sent again: the threshold is higher.
     pub(super) fn raise_threshold(&mut self, board: &mut Board, report: &AckReport) {
         let Some(entered) = self
-            .episode
+            .course
             .entered
             .filter(|_| self.episode.state == State::Recovery)
         else {
@@ -47,9 +46,10 @@ impl EmulatedSender {
         };
         let counted = report.prior_sacked >= self.detection.threshold
             && (!self.settings.rack
-                || (!self.detection.reordered && !self.settings.rack_no_dupack_threshold));
+                || (self.detection.reordering_seen == 0
+                    && !self.settings.rack_no_dupack_threshold));
         let sure = report.slack <= SEES_ALL && report.at - entered > TOGETHER + report.slack;
-        if !self.detection.threshold_open
+        if !self.course.threshold_open
             || !board.sack
             || !counted
             || !sure
@@ -63,7 +63,7 @@ impl EmulatedSender {
         self.detection.set_own_threshold(report.prior_sacked + 1);
         self.marks.clear_lost(board);
         self.episode.undo.marker = None;
-        self.episode.take_recovery_back();
+        self.take_recovery_back();
         self.detection.rack.advanced = true;
     }
 }

@@ -1,5 +1,6 @@
 //! What an emulated sender's timer did that the monitor did not see, before the next event came.
 
+use rexmit_tcp::recovery::machine;
 use rexmit_tcp::recovery::{tlp, Job};
 use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
@@ -24,10 +25,10 @@ impl EmulatedSender {
             let (_, late) = self.timer_window();
             match job {
                 Job::Reordering if now > late + slack => {
-                    self.on_reordering_timer(board, late);
+                    machine::on_reordering_timer(&mut self.at(board, late));
                 }
                 Job::EarlyRetransmit if now > late + slack => {
-                    self.on_early_retransmit_timer(board, late);
+                    machine::on_early_retransmit_timer(&mut self.at(board, late));
                 }
                 Job::Probe if likelihood::is_overdue(now, late, span, slack) => {
                     self.probe_went_unseen(board, late, slack);
@@ -51,7 +52,7 @@ impl EmulatedSender {
     }
 
     /// As [`EmulatedSender::catch_up`] before new data left, which cannot find anything lost.
-    pub(super) fn catch_up_for_sending(&mut self, board: &Board, moment: &Moment) {
+    pub(super) fn catch_up_for_sending(&mut self, board: &mut Board, moment: &Moment) {
         if self.timers.timer.job() != Some(Job::Probe) {
             return;
         }
@@ -64,8 +65,8 @@ impl EmulatedSender {
     /// A timeout was due and nothing was seen: what it sent was lost before it came to the monitor.
     fn timeout_went_unseen(&mut self, board: &mut Board, at: Time) {
         self.evidence.score -= LOST_BEFORE;
-        self.enter_loss(board, at);
-        self.timers.timeouts += 1;
+        machine::enter_loss_by_timeout(&mut self.at(board, at));
+        self.episode.timeouts += 1;
         self.timers.back_off(self.settings);
         self.timers.set_to_timeout(at);
         if !board.is_empty() {
@@ -76,7 +77,7 @@ impl EmulatedSender {
     }
 
     /// A probe was due and none was seen: one was on its way already, or it had nothing to send.
-    pub(super) fn probe_went_unseen(&mut self, board: &Board, at: Time, slack: Duration) {
+    pub(super) fn probe_went_unseen(&mut self, board: &mut Board, at: Time, slack: Duration) {
         let bare = board.tail().is_some_and(|tail| tail.bare) && !self.settings.tlp_probes_bare_fin;
         let rule = self.settings.tlp;
         let probe = tlp::fire(
@@ -99,6 +100,6 @@ impl EmulatedSender {
         if tlp::full_timeout_follows(rule, sent) {
             self.timers.timer.clear();
         }
-        self.rearm(board, at);
+        machine::rearm(&mut self.at(board, at));
     }
 }

@@ -2,10 +2,12 @@
 //! in flight than that is another stack's, or another state's.
 
 use rexmit_tcp::congestion::Window;
+use rexmit_tcp::recovery::machine::AckOutcome;
+use rexmit_tcp::settings::AckOrder;
 use rexmit_time::Duration;
 
 use super::rate::Rate;
-use super::{AckFlags, EmulatedSender};
+use super::EmulatedSender;
 use crate::emulate::board::Board;
 
 /// What it costs, as a natural logarithm, when more is in flight than the window can be.
@@ -37,10 +39,14 @@ impl EmulatedSender {
 
     /// An acknowledgement lets it grow, of 6.x that has seen much reordering also where nothing is acknowledged in order
     /// (`tcp_may_raise_cwnd`).
-    pub(super) fn grow_window(&mut self, flags: &AckFlags, acked: u32, delivered: u32) {
+    pub(super) fn grow_window(&mut self, outcome: AckOutcome, acked: u32, delivered: u32) {
         let reordered = self.detection.threshold > self.settings.dupack_threshold;
-        let by_sack = self.losses_first() && reordered && flags.sacked;
-        if let (Some(window), true) = (&mut self.flight.most, flags.acked || by_sack) {
+        let by_sack = self.settings.ack_order == AckOrder::LossesFirst && reordered;
+        let counts = match by_sack {
+            true => AckOutcome::PROGRESS,
+            false => AckOutcome::ACKED,
+        };
+        if let (Some(window), true) = (&mut self.flight.most, outcome.any(counts)) {
             *window += if self.settings.byte_counting {
                 acked.max(delivered)
             } else {
@@ -65,6 +71,8 @@ impl EmulatedSender {
 
 #[cfg(test)]
 mod tests {
+    use rexmit_tcp::recovery::machine;
+
     use super::*;
     use crate::emulate::board::tests::{ack, board_of};
     use crate::emulate::profile;
@@ -76,7 +84,10 @@ mod tests {
         let profile = pages.find(|profile| profile.stack == stack).unwrap();
         let mut board = board_of(8);
         let mut sender = EmulatedSender::new(profile, 0, Recycled::default());
-        sender.enter_loss(&mut board, rexmit_time::Time::from_nanos(300_000_000));
+        machine::enter_loss(
+            &mut sender.at(&mut board, rexmit_time::Time::from_nanos(300_000_000)),
+            false,
+        );
         (sender, board)
     }
 
@@ -89,7 +100,7 @@ mod tests {
     ) -> u32 {
         let before = sender.flight.most.unwrap();
         let report = ack(board, segment, sacked, 0);
-        sender.deliver(board, &report, &mut AckFlags::default());
+        sender.deliver(board, &report, &mut AckOutcome::default());
         sender.flight.most.unwrap() - before
     }
 

@@ -60,7 +60,7 @@ pub(super) struct TakenBack {
 impl EmulatedSender {
     /// Whether a timeout may begin F-RTO's test.
     pub(super) fn has_frto(&self) -> bool {
-        self.settings.frto && !matches!(self.detection.frto, Frto::Off)
+        self.settings.frto && !matches!(self.course.frto, Frto::Off)
     }
 
     /// F-RTO's test is about to take the timeout back. One that may have been none tells nothing.
@@ -69,10 +69,10 @@ impl EmulatedSender {
         let certain = self.settings.recovery == Recovery::PrrConservative
             && board.sack
             && report.slack <= SEES_ALL;
-        let sure = self.episode.before.is_none();
-        if sure && matches!(self.detection.frto, Frto::Open | Frto::TookBack(_)) {
-            self.detection.frto = Frto::TookBack(TakenBack {
-                loss_at: self.episode.loss_at,
+        let sure = self.course.before.is_none();
+        if sure && matches!(self.course.frto, Frto::Open | Frto::TookBack(_)) {
+            self.course.frto = Frto::TookBack(TakenBack {
+                loss_at: self.course.loss_at,
                 point: self.episode.point,
                 threshold: self.detection.own_threshold,
                 advanced: None,
@@ -86,7 +86,7 @@ impl EmulatedSender {
 
     /// An acknowledgement was worked through.
     pub(super) fn note_advance_after_frto(&mut self, report: &AckReport) {
-        if let Frto::TookBack(back) = &mut self.detection.frto {
+        if let Frto::TookBack(back) = &mut self.course.frto {
             if report.advanced {
                 back.advanced = Some(report.at);
             }
@@ -95,9 +95,9 @@ impl EmulatedSender {
 
     /// New data left: a sender without F-RTO would first have sent again what the timeout had lost.
     pub(super) fn note_new_after_frto(&mut self, board: &Board) {
-        if let Frto::TookBack(back) = self.detection.frto {
+        if let Frto::TookBack(back) = self.course.frto {
             let more = (0..board.len()).any(|index| self.is_still_lost(board, index, &back));
-            self.detection.frto = if more { Frto::On } else { Frto::Open };
+            self.course.frto = if more { Frto::On } else { Frto::Open };
         }
     }
 
@@ -109,7 +109,7 @@ impl EmulatedSender {
         moment: &Moment,
         pieces: &Range<usize>,
     ) -> f64 {
-        let Frto::TookBack(back) = self.detection.frto else {
+        let Frto::TookBack(back) = self.course.frto else {
             return 0.0;
         };
         let Some(burst) = back.burst.filter(|_| self.episode.state == State::Recovery) else {
@@ -117,7 +117,7 @@ impl EmulatedSender {
         };
         let packets = board.packets(pieces);
         let beyond = moment.ack_at == back.at && back.sent + packets > burst;
-        let held = self.episode.entered == Some(back.at) && moment.ack_at > back.at;
+        let held = self.course.entered == Some(back.at) && moment.ack_at > back.at;
         if beyond || held {
             MUCH
         } else {
@@ -127,7 +127,7 @@ impl EmulatedSender {
 
     /// Something was sent again after a timeout that may have been taken back.
     pub(super) fn note_again_after_frto(&mut self, moment: &Moment, packets: u32) {
-        if let Frto::TookBack(back) = &mut self.detection.frto {
+        if let Frto::TookBack(back) = &mut self.course.frto {
             back.retransmissions += 1;
             if moment.ack_at == back.at {
                 back.sent += packets;
@@ -149,7 +149,7 @@ impl EmulatedSender {
         moment: &Moment,
         pieces: &Range<usize>,
     ) {
-        let Frto::TookBack(back) = self.detection.frto else {
+        let Frto::TookBack(back) = self.course.frto else {
             return;
         };
         if back.advanced != Some(moment.ack_at) {
@@ -174,10 +174,10 @@ impl EmulatedSender {
 
     /// It has none: the timeout was not taken back.
     pub(super) fn go_on_without_frto(&mut self, board: &mut Board, moment: &Moment) {
-        let Frto::TookBack(back) = self.detection.frto else {
+        let Frto::TookBack(back) = self.course.frto else {
             return;
         };
-        self.detection.frto = Frto::Off;
+        self.course.frto = Frto::Off;
         self.rename_since(back.retransmissions);
         self.episode.frto = false;
         if self.detection.own_threshold != back.threshold {
@@ -185,7 +185,7 @@ impl EmulatedSender {
         }
         self.episode.state = State::Loss;
         self.episode.point = back.point;
-        self.episode.loss_at = back.loss_at;
+        self.course.loss_at = back.loss_at;
         self.episode.probe.high = None;
         for index in 0..board.len() {
             if self.is_still_lost(board, index, &back) {

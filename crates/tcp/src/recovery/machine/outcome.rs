@@ -1,8 +1,10 @@
-//! What an acknowledgement told, as one set of bits.
+//! What an acknowledgement told, and what follows for what is sent.
 
-/// What an acknowledgement told (`FLAG_…` of `tcp_ack`).
+use rexmit_wire::SeqNum;
+
+/// What an acknowledgement told, as one set of bits (`FLAG_…` of `tcp_ack`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct AckOutcome(u16);
+pub struct AckOutcome(u16);
 
 impl AckOutcome {
     /// Nothing.
@@ -42,6 +44,7 @@ impl AckOutcome {
     pub const PROGRESS: AckOutcome = AckOutcome(1 << 2 | 1 << 4);
 
     /// Whether a bit of `other` is set.
+    #[must_use]
     pub const fn any(self, other: AckOutcome) -> bool {
         self.0 & other.0 != 0
     }
@@ -66,7 +69,7 @@ impl core::ops::BitOr for AckOutcome {
 
 /// What an acknowledgement lets the sender send again once the window is set (`REXMIT_…`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Resume {
+pub enum Resume {
     /// Nothing.
     #[default]
     Nothing,
@@ -74,4 +77,19 @@ pub(super) enum Resume {
     New,
     /// What is lost.
     Lost,
+}
+
+/// What an acknowledgement brought in segments, and what was out before it.
+#[derive(Clone, Copy, Debug)]
+pub struct AckView {
+    /// The first byte not acknowledged before it.
+    pub prior_una: SeqNum,
+    /// Segments out before it.
+    pub prior_out: u32,
+    /// Segments SACKed before it; without SACK, duplicates.
+    pub prior_sacked: u32,
+    /// Segments that it acknowledges.
+    pub acked: u32,
+    /// Duplicates that it stands for.
+    pub duplicates: u32,
 }

@@ -1,0 +1,231 @@
+//! What the machine works on.
+
+use rexmit_time::{Duration, Time};
+use rexmit_wire::SeqNum;
+
+use super::{Detection, Episode};
+use crate::clock::Tick;
+use crate::estimator::Rtt;
+use crate::recovery::dupack::Marks;
+use crate::recovery::undo::Undo;
+use crate::recovery::Job;
+use crate::settings::Settings;
+
+/// How many segments are where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counts {
+    /// Sent and not acknowledged (`packets_out`).
+    pub out: u32,
+    /// SACKed; without SACK, duplicate acknowledgements (`sacked_out`).
+    pub sacked: u32,
+    /// Deemed lost (`lost_out`).
+    pub lost: u32,
+    /// Retransmissions in flight (`retrans_out`).
+    pub retransmissions: u32,
+}
+
+impl Counts {
+    /// Segments sent and neither arrived nor lost (`tcp_packets_in_flight`).
+    #[must_use]
+    pub const fn in_flight(&self) -> u32 {
+        (self.out + self.retransmissions).saturating_sub(self.left_out())
+    }
+
+    /// Segments that left the network or never got through it (`tcp_left_out`).
+    #[must_use]
+    pub const fn left_out(&self) -> u32 {
+        self.sacked + self.lost
+    }
+}
+
+/// What was sent and not acknowledged, with the machine's marks.
+pub trait Board {
+    /// The first byte not acknowledged (`snd_una`).
+    fn una(&self) -> SeqNum;
+
+    /// The first byte not sent (`snd_nxt`).
+    fn nxt(&self) -> SeqNum;
+
+    /// Payload bytes of a full segment (`mss_cache`).
+    fn mss(&self) -> u32;
+
+    /// Whether SACK was negotiated.
+    fn has_sack(&self) -> bool;
+
+    /// How many segments are where.
+    fn counts(&self) -> Counts;
+
+    /// After the highest byte SACKed; the first byte not acknowledged without one (`tcp_highest_sack_seq`).
+    fn highest_sack(&self) -> SeqNum;
+
+    /// Segments from the first up to the highest SACK (`fackets_out`).
+    fn reach(&self) -> u32;
+
+    /// Whether the first segment was ever sent again.
+    fn head_was_sent_again(&self) -> bool;
+
+    /// Whether any segment was ever sent again.
+    fn any_was_sent_again(&self) -> bool;
+
+    /// Whether the first segment was SACKed.
+    fn head_is_sacked(&self) -> bool;
+
+    /// Without SACK, so many duplicates came.
+    fn set_duplicates(&mut self, duplicates: u32);
+
+    /// Marks the first segment lost unless it is.
+    fn mark_head(&mut self);
+
+    /// Marks lost what counting says.
+    fn mark_counted(&mut self, marks: Marks);
+
+    /// Marks lost what has been out for more than a timeout, from the first segment on (`tcp_timeout_skbs`).
+    fn mark_overdue(&mut self);
+
+    /// Marks lost what a timeout does, by the setting `timeout_marks` and [`rack_wait`](super::rack_wait); if the receiver
+    /// `reneged`, what was SACKed as well (`tcp_timeout_mark_lost`).
+    fn mark_by_timeout(&mut self, reneged: bool);
+
+    /// Marks lost what RACK finds with this reordering window; returns how long to wait for the rest.
+    fn mark_by_rack(&mut self, window: Duration) -> Duration;
+
+    /// Nothing is lost.
+    fn unmark_lost(&mut self);
+
+    /// What was counted before no longer holds: another rule counts.
+    fn count_anew(&mut self) {}
+}
+
+/// The time of an actor, and its one timer.
+pub trait Clock {
+    /// The time of the call that runs.
+    fn now(&self) -> Time;
+
+    /// The round-trip time.
+    fn rtt(&self) -> &Rtt;
+
+    /// The smallest round-trip time of late; none before a sample.
+    fn min_rtt(&self) -> Option<Duration>;
+
+    /// The smallest timeout (`tcp_rto_min`).
+    fn min_rto(&self) -> Duration;
+
+    /// The timeout, back-off included (`icsk_rto`).
+    fn rto(&self) -> Duration;
+
+    /// How long a tick is.
+    fn tick_length(&self) -> Tick;
+
+    /// How long ago the first segment was last sent; none is out: no time at all.
+    fn head_age(&self) -> Duration;
+
+    /// Whether the stack asks for it, and the first segment has been out for more than a timeout (`tcp_head_timedout`).
+    fn head_timed_out(&self) -> bool;
+
+    /// What the timer is set for.
+    fn job(&self) -> Option<Job>;
+
+    /// How long until the timer is due.
+    fn timer_left(&self) -> Duration;
+
+    /// Sets the timer, at most to the longest timeout.
+    fn set_timer(&mut self, job: Job, wait: Duration);
+
+    /// Nothing is to be done any more.
+    fn clear_timer(&mut self);
+}
+
+/// What became of new data that F-RTO's test asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NewData {
+    /// They left.
+    Left,
+    /// They leave once the window is set.
+    Wait,
+    /// There are none, or the window does not take them.
+    None,
+    /// That is not known yet.
+    Unknown,
+}
+
+/// A sender, as the machine works on it.
+pub trait Actor: Board + Clock {
+    /// The stack's settings.
+    fn settings(&self) -> &Settings;
+
+    /// The state.
+    fn episode(&self) -> &Episode;
+
+    /// The state, to be changed.
+    fn episode_mut(&mut self) -> &mut Episode;
+
+    /// What losses are found by.
+    fn detection(&self) -> &Detection;
+
+    /// What losses are found by, to be changed.
+    fn detection_mut(&mut self) -> &mut Detection;
+
+    /// The timestamp that the acknowledgement echoes.
+    fn echo(&self) -> Option<u32>;
+
+    /// What a reduction would need to be taken back, as far as it is known.
+    fn known_undo(&self) -> Undo {
+        self.episode().undo
+    }
+
+    /// Whether the stack has F-RTO.
+    fn has_frto(&self) -> bool {
+        self.settings().frto
+    }
+
+    /// Whether new data could be sent now (`tcp_may_send_now`); none where that is not known.
+    fn may_send_now(&self) -> Option<bool>;
+
+    /// Whether unsent data wait and the congestion window takes them; none where that is not known.
+    fn window_takes_new_data(&self) -> Option<bool>;
+
+    /// A recovery begins that is to be taken back if new data can be sent, which is not known.
+    fn suppose_no_new_data(&mut self) {}
+
+    /// A recovery is about to begin; it `reduces` the window unless that is being reduced.
+    fn begin_recovery(&mut self, reduces: bool);
+
+    /// A recovery is about to end, or ends because it was spurious.
+    fn end_recovery(&mut self) {}
+
+    /// A reduction is over that was not taken back (`tcp_end_cwnd_reduction`).
+    fn end_reduction(&mut self) {}
+
+    /// A timeout marked what it lost and is about to change the state; it `reduces` the threshold (`tcp_enter_loss`).
+    fn begin_loss(&mut self, reduces: bool);
+
+    /// A timeout was spurious, as F-RTO or the rest says.
+    fn undo_loss(&mut self, by_frto: bool);
+
+    /// The window from before the reduction comes back, and the threshold, or the window alone (`tcp_undo_cwnd_reduction`).
+    fn undo_window(&mut self, threshold_too: bool);
+
+    /// No burst of more than the reordering reckoned with may follow (`tcp_moderate_cwnd`).
+    fn moderate_window(&mut self) {}
+
+    /// A probe repaired a loss: the window is reduced once.
+    fn reduce_for_probe(&mut self) {}
+
+    /// Where the window follows in the alert: `delivered` segments arrived. `begins`: it is the first step of a recovery.
+    fn step_window(&mut self, _delivered: u32, _begins: bool) {}
+
+    /// The timer found `lost` segments lost, and a recovery began.
+    fn reduce_by_timer(&mut self, _lost: u32) {}
+
+    /// So many segments are taken for delivered, by duplicates.
+    fn count_delivered(&mut self, _segments: u32) {}
+
+    /// F-RTO's test asks for new data.
+    fn send_new(&mut self) -> NewData;
+
+    /// What is lost may be sent again.
+    fn send_lost(&mut self) {}
+
+    /// The receiver dropped what it SACKed: the timeout comes at once (`tcp_check_sack_reneging`, 3.10).
+    fn forget_sacks(&mut self);
+}

@@ -1,0 +1,84 @@
+//! What the timer is set for: the timeout, or a tail loss probe before it; and what an acknowledgement says of the probe.
+
+use rexmit_time::Duration;
+
+use super::alert::keep_open;
+use super::{AckOutcome, Actor};
+use crate::recovery::rto::{self, Rearm};
+use crate::recovery::tlp::{self, Answer, Schedule, Verdict, Wait};
+use crate::recovery::{Job, State};
+use crate::settings::Tlp;
+
+/// Sets the timer to the timeout, a full one from now on (RFC 6298 §5.3), or what is left of that of the first segment if the
+/// timer was set for something else in between (`tcp_rearm_rto`).
+pub fn rearm<A: Actor>(actor: &mut A) {
+    let view = Rearm {
+        packets_out: actor.counts().out,
+        timer: actor.job(),
+        rto: actor.rto(),
+        head_age: actor.head_age(),
+    };
+    match rto::rearm(actor.settings().timeout_left, &view) {
+        Some(wait) => actor.set_timer(Job::Timeout, wait),
+        None => actor.clear_timer(),
+    }
+}
+
+/// Sets the timer to a probe if one may be sent later: `advancing` after an acknowledgement that moved the timeout on.
+/// Whether it is set (`tcp_schedule_loss_probe`).
+pub fn schedule_probe<A: Actor>(actor: &mut A, advancing: bool) -> bool {
+    let rule = actor.settings().tlp;
+    let age = || match advancing {
+        true => Duration::ZERO,
+        false => actor.head_age(),
+    };
+    let (srtt, timeout_left, new_data_can_go) = match rule {
+        Tlp::Off => return false,
+        Tlp::Draft => {
+            let can_go = actor.window_takes_new_data();
+            (actor.rtt().srtt(), actor.timer_left(), can_go)
+        }
+        Tlp::Rfc8985 => (actor.rtt().srtt_fraction(), actor.rto() - age(), None),
+    };
+    let view = Schedule {
+        state: actor.episode().state,
+        sack: actor.has_sack(),
+        timer: actor.job(),
+        new_data_can_go: new_data_can_go == Some(true),
+        wait: Wait {
+            srtt,
+            packets_out: actor.counts().out,
+            min_rto: actor.min_rto(),
+            initial_rto: actor.settings().initial_rto,
+            timeout_left: Some(timeout_left),
+        },
+    };
+    let wait = tlp::schedule(rule, &view, actor.tick_length());
+    if let Some(wait) = wait {
+        actor.set_timer(Job::Probe, wait);
+    }
+    wait.is_some()
+}
+
+/// An acknowledgement came while a probe may be out (`tcp_process_tlp_ack`).
+pub fn judge_probe<A: Actor>(actor: &mut A, outcome: AckOutcome) {
+    let rule = actor.settings().tlp;
+    let answer = Answer {
+        ack: actor.una(),
+        duplicate: !outcome
+            .any(AckOutcome::ADVANCED | AckOutcome::NOT_DUPLICATE | AckOutcome::SACKED),
+        dsack: outcome.any(AckOutcome::DSACK),
+        dsack_of_probe: outcome.any(AckOutcome::DSACK_PROBE),
+    };
+    if actor.episode_mut().probe.on_ack(rule, &answer) != Verdict::Loss {
+        return;
+    }
+    actor.reduce_for_probe();
+    let nxt = actor.nxt();
+    let episode = actor.episode_mut();
+    episode.point = nxt;
+    episode.state = State::Open;
+    if rule == Tlp::Rfc8985 {
+        keep_open(actor);
+    }
+}

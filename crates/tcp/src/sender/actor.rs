@@ -1,0 +1,316 @@
+//! The sender as [`recovery::machine`](crate::recovery::machine) works on it.
+
+use rexmit_time::{Duration, Time};
+use rexmit_wire::SeqNum;
+
+use super::nagle::Hold;
+use super::queue::{time_of, Marks, Sent};
+use super::{Sender, State};
+use crate::clock::Tick;
+use crate::estimator::Rtt;
+use crate::recovery::dupack;
+use crate::recovery::machine::{self, Actor, Board, Clock, Counts, Detection, Episode, NewData};
+use crate::recovery::{rto, Job};
+use crate::settings::{AckOrder, Settings, TimeoutLeft, TimeoutMarks};
+use crate::words::Mechanism;
+
+impl Board for Sender {
+    fn una(&self) -> SeqNum {
+        self.una
+    }
+
+    fn nxt(&self) -> SeqNum {
+        self.nxt
+    }
+
+    fn mss(&self) -> u32 {
+        self.mss
+    }
+
+    fn has_sack(&self) -> bool {
+        self.sack
+    }
+
+    fn counts(&self) -> Counts {
+        Counts {
+            out: self.queue.out,
+            sacked: self.queue.sacked,
+            lost: self.queue.lost,
+            retransmissions: self.queue.retransmissions_out,
+        }
+    }
+
+    fn highest_sack(&self) -> SeqNum {
+        self.queue.highest_sack(self.una)
+    }
+
+    fn reach(&self) -> u32 {
+        if self.queue.sacked == 0 {
+            return 0;
+        }
+        self.fack.reach
+    }
+
+    fn head_was_sent_again(&self) -> bool {
+        let head = self.queue.head();
+        head.is_some_and(|head| head.marks.any(Marks::EVER_RETRANSMITTED))
+    }
+
+    fn any_was_sent_again(&self) -> bool {
+        let again = |index| self.queue.at(index).marks.any(Marks::ANY_RETRANSMISSION);
+        (0..self.queue.len()).any(again)
+    }
+
+    fn head_is_sacked(&self) -> bool {
+        self.queue.head().is_some_and(Sent::is_sacked)
+    }
+
+    fn set_duplicates(&mut self, duplicates: u32) {
+        self.queue.sacked = duplicates;
+    }
+
+    fn mark_head(&mut self) {
+        let Some(head) = self.queue.head().filter(|head| !head.is_lost()) else {
+            return;
+        };
+        if head.packets > 1 && head.len() > self.mss {
+            self.split(0, self.mss);
+        }
+        self.queue.mark_lost(0);
+    }
+
+    fn mark_counted(&mut self, marks: dupack::Marks) {
+        let (most, head_only) = match marks {
+            dupack::Marks::Nothing => return,
+            dupack::Marks::Head => (1, true),
+            dupack::Marks::First(most) | dupack::Marks::BelowSacked(most) => (most, false),
+        };
+        match self.settings.ack_order {
+            AckOrder::RecoveryFirst => self.mark_from_head(most, head_only),
+            AckOrder::LossesFirst => self.mark_below(most, head_only),
+        }
+    }
+
+    fn mark_overdue(&mut self) {
+        self.mark_timed_out();
+    }
+
+    fn mark_by_timeout(&mut self, reneged: bool) {
+        if reneged {
+            self.queue.sacked = 0;
+            for index in 0..self.queue.len() {
+                self.queue.at_mut(index).marks.clear(Marks::SACKED);
+            }
+        }
+        match self.settings.timeout_marks {
+            TimeoutMarks::All => self.mark_all_lost(),
+            TimeoutMarks::Rack => {
+                for index in 0..self.queue.len() {
+                    let wait = machine::rack_wait(self, time_of(self.queue.at(index).at));
+                    if reneged || rto::marks_lost(TimeoutMarks::Rack, index == 0, wait) {
+                        self.queue.mark_lost(index);
+                    }
+                }
+            }
+        }
+        self.queue.clear_hints();
+        self.fack.timeout_hint = None;
+    }
+
+    fn mark_by_rack(&mut self, window: Duration) -> Duration {
+        let now = self.now();
+        self.detection.rack.detect(&mut self.queue, window, now)
+    }
+
+    fn unmark_lost(&mut self) {
+        self.queue.unmark_lost();
+    }
+
+    fn count_anew(&mut self) {
+        self.queue.count_hint = None;
+    }
+}
+
+impl Clock for Sender {
+    /// As finely as times of sending are kept.
+    fn now(&self) -> Time {
+        time_of(self.micros())
+    }
+
+    fn rtt(&self) -> &Rtt {
+        &self.timing.rtt
+    }
+
+    fn min_rtt(&self) -> Option<Duration> {
+        self.timing.min_rtt.span()
+    }
+
+    fn min_rto(&self) -> Duration {
+        self.settings.min_rto
+    }
+
+    fn rto(&self) -> Duration {
+        self.timing.rto
+    }
+
+    fn tick_length(&self) -> Tick {
+        self.clock.tick()
+    }
+
+    fn head_age(&self) -> Duration {
+        match (self.queue.head(), self.settings.timeout_left) {
+            (None, _) => Duration::ZERO,
+            (Some(head), TimeoutLeft::Ticks) => {
+                self.ticks_span(self.tick() - self.tick_of(head.at))
+            }
+            (Some(head), TimeoutLeft::Micros) => Duration::from_micros(self.since(head.at)),
+        }
+    }
+
+    fn head_timed_out(&self) -> bool {
+        let head = self.queue.head();
+        self.settings.head_timeout && head.is_some_and(|head| self.is_overdue(head))
+    }
+
+    fn job(&self) -> Option<Job> {
+        self.timing.timer.job()
+    }
+
+    fn timer_left(&self) -> Duration {
+        self.ticks_span(self.timing.timer.due() - self.tick())
+    }
+
+    fn set_timer(&mut self, job: Job, wait: Duration) {
+        let clock = self.clock;
+        let ticks = clock.ticks_in(wait.min(self.settings.max_rto));
+        self.timing.timer.set(&clock, self.now, job, ticks);
+    }
+
+    fn clear_timer(&mut self) {
+        self.timing.timer.clear();
+    }
+}
+
+impl Actor for Sender {
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    fn episode(&self) -> &Episode {
+        &self.episode
+    }
+
+    fn episode_mut(&mut self) -> &mut Episode {
+        &mut self.episode
+    }
+
+    fn detection(&self) -> &Detection {
+        &self.detection
+    }
+
+    fn detection_mut(&mut self) -> &mut Detection {
+        &mut self.detection
+    }
+
+    fn echo(&self) -> Option<u32> {
+        self.peer.echo
+    }
+
+    fn may_send_now(&self) -> Option<bool> {
+        Some(self.can_send_now())
+    }
+
+    fn window_takes_new_data(&self) -> Option<bool> {
+        let room = self.congestion.window.cwnd > self.queue.in_flight();
+        Some(room && !self.backlog.is_empty())
+    }
+
+    fn begin_recovery(&mut self, reduces: bool) {
+        self.counters.recoveries += 1;
+        self.congestion.prior_ssthresh = 0;
+        if reduces {
+            self.congestion.prior_ssthresh = self.current_ssthresh();
+            self.begin_reduction();
+        }
+    }
+
+    fn end_reduction(&mut self) {
+        Sender::end_reduction(self);
+    }
+
+    fn begin_loss(&mut self, reduces: bool) {
+        if reduces {
+            self.congestion.prior_ssthresh = self.current_ssthresh();
+            self.congestion.window.prior_cwnd = self.congestion.window.cwnd;
+            self.congestion.reduce();
+        }
+        self.congestion.window.cwnd = self.queue.in_flight() + 1;
+        self.congestion.window.cwnd_cnt = 0;
+        self.congestion.usage.stamp = self.tick();
+        let clock = self.clock;
+        let context = self.context(&clock);
+        self.congestion.control.enter_loss(&context);
+    }
+
+    fn undo_loss(&mut self, by_frto: bool) {
+        self.counters.spurious_timeouts += u32::from(by_frto);
+    }
+
+    fn undo_window(&mut self, threshold_too: bool) {
+        self.congestion
+            .undo(self.settings.undo_window, threshold_too);
+        self.congestion.usage.stamp = self.tick();
+        self.counters.undos += 1;
+    }
+
+    fn moderate_window(&mut self) {
+        let most = self.queue.in_flight() + self.detection.threshold;
+        self.congestion.window.cwnd = self.congestion.window.cwnd.min(most);
+        self.congestion.usage.stamp = self.tick();
+    }
+
+    fn reduce_for_probe(&mut self) {
+        self.begin_reduction();
+        self.episode.state = State::Cwr;
+        Sender::end_reduction(self);
+    }
+
+    fn step_window(&mut self, delivered: u32, begins: bool) {
+        if self.settings.ack_order == AckOrder::RecoveryFirst {
+            self.step_reduction(delivered, 0, false, begins);
+        }
+    }
+
+    fn reduce_by_timer(&mut self, lost: u32) {
+        self.reduce_window(1, lost, false);
+    }
+
+    fn count_delivered(&mut self, segments: u32) {
+        self.delivered += segments;
+    }
+
+    fn send_new(&mut self) -> NewData {
+        if self.settings.ack_order == AckOrder::LossesFirst {
+            let room = !self.backlog.is_empty() && self.window_end().is_after(self.nxt);
+            return if room { NewData::Wait } else { NewData::None };
+        }
+        let before = self.nxt;
+        self.push_with(Hold::OFF);
+        if self.nxt.is_after(before) {
+            NewData::Left
+        } else {
+            NewData::None
+        }
+    }
+
+    fn send_lost(&mut self) {
+        Sender::send_lost(self);
+    }
+
+    fn forget_sacks(&mut self) {
+        machine::enter_loss(self, true);
+        self.episode.timeouts += 1;
+        self.retransmit(0, 1, Mechanism::Rto);
+        self.set_timer(Job::Timeout, self.timing.rto);
+    }
+}

@@ -1,0 +1,334 @@
+//! An emulated sender as [`recovery::machine`](rexmit_tcp::recovery::machine) works on it: with its marks on the common
+//! board, and the time.
+
+use rexmit_tcp::clock::Tick;
+use rexmit_tcp::estimator::Rtt;
+use rexmit_tcp::recovery::dupack;
+use rexmit_tcp::recovery::machine::{
+    self, Actor, Board as Scoreboard, Clock, Counts, Detection, Episode, NewData,
+};
+use rexmit_tcp::recovery::undo::{FirstRetransmission, Undo};
+use rexmit_tcp::recovery::{fack, rto, Job};
+use rexmit_tcp::settings::{Settings, TimeoutLeft};
+use rexmit_time::{Duration, Time};
+use rexmit_wire::SeqNum;
+
+use super::clock::SEES_ALL;
+use super::EmulatedSender;
+use crate::emulate::board::{AckReport, Board};
+
+/// An emulated sender at work.
+pub(super) struct Acting<'a> {
+    pub sender: &'a mut EmulatedSender,
+    pub board: &'a mut Board,
+    now: Time,
+    /// The acknowledgement that is worked through.
+    report: Option<&'a AckReport>,
+}
+
+impl EmulatedSender {
+    /// At work at `now`.
+    pub(super) fn at<'a>(&'a mut self, board: &'a mut Board, now: Time) -> Acting<'a> {
+        Acting {
+            sender: self,
+            board,
+            now,
+            report: None,
+        }
+    }
+
+    /// At work on an acknowledgement.
+    pub(super) fn on<'a>(&'a mut self, board: &'a mut Board, report: &'a AckReport) -> Acting<'a> {
+        Acting {
+            report: Some(report),
+            ..self.at(board, report.at)
+        }
+    }
+}
+
+impl Scoreboard for Acting<'_> {
+    fn una(&self) -> SeqNum {
+        self.board.una
+    }
+
+    fn nxt(&self) -> SeqNum {
+        self.board.nxt
+    }
+
+    fn mss(&self) -> u32 {
+        self.board.mss
+    }
+
+    fn has_sack(&self) -> bool {
+        self.board.sack
+    }
+
+    fn counts(&self) -> Counts {
+        self.sender.marks.counts(self.board)
+    }
+
+    fn highest_sack(&self) -> SeqNum {
+        self.board.highest
+    }
+
+    fn reach(&self) -> u32 {
+        self.board.reach()
+    }
+
+    fn head_was_sent_again(&self) -> bool {
+        let head = self.board.head();
+        head.is_some_and(|head| head.retransmissions > 0)
+    }
+
+    fn any_was_sent_again(&self) -> bool {
+        self.board.any_sent_again()
+    }
+
+    fn head_is_sacked(&self) -> bool {
+        self.board.head().is_some_and(|head| head.sacked)
+    }
+
+    fn set_duplicates(&mut self, duplicates: u32) {
+        self.sender.marks.duplicates = duplicates;
+    }
+
+    fn mark_head(&mut self) {
+        let marks = &mut self.sender.marks;
+        if self.board.head().is_some_and(|head| !marks.is_lost(head)) {
+            marks.mark_lost(self.board, 0);
+        }
+    }
+
+    fn mark_counted(&mut self, marks: dupack::Marks) {
+        self.sender.mark_counted(self.board, marks);
+    }
+
+    fn mark_overdue(&mut self) {
+        let limit = self.now - self.sender.timers.rto;
+        self.sender.marks.mark_overdue(self.board, limit);
+    }
+
+    /// What a receiver drops stays SACKed: the board is common to stacks that wait and those that do not.
+    fn mark_by_timeout(&mut self, _reneged: bool) {
+        let rule = self.sender.settings.timeout_marks;
+        let (rack, now) = (self.sender.detection.rack, self.now);
+        let rack = self.sender.settings.rack.then_some(rack);
+        let lost = |head, sent| {
+            let wait = rack.map(|rack| rack.wait(sent, Duration::ZERO, now));
+            rto::marks_lost(rule, head, wait)
+        };
+        let marks = &mut self.sender.marks;
+        if self.board.head().is_some_and(|head| lost(true, head.sent)) {
+            marks.mark_lost(self.board, 0);
+        }
+        let mut marked = marks.on(self.board);
+        marked.mark_sent_before(|sent| lost(false, sent));
+        marked.end();
+    }
+
+    fn mark_by_rack(&mut self, window: Duration) -> Duration {
+        let mut marked = self.sender.marks.on(self.board);
+        let rack = &self.sender.detection.rack;
+        let wait = rack.detect(&mut marked, window, self.now);
+        marked.end();
+        wait
+    }
+
+    fn unmark_lost(&mut self) {
+        self.sender.marks.clear_lost(self.board);
+    }
+}
+
+impl Clock for Acting<'_> {
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn rtt(&self) -> &Rtt {
+        &self.sender.trips.rtt
+    }
+
+    fn min_rtt(&self) -> Option<Duration> {
+        self.sender.trips.least()
+    }
+
+    fn min_rto(&self) -> Duration {
+        self.sender.least()
+    }
+
+    fn rto(&self) -> Duration {
+        self.sender.timers.rto
+    }
+
+    fn tick_length(&self) -> Tick {
+        self.sender.clock.ticks.length()
+    }
+
+    fn head_age(&self) -> Duration {
+        let head = self.board.head();
+        head.map_or(Duration::ZERO, |head| self.now - head.sent)
+    }
+
+    /// When in its tick the first segment was sent is not seen.
+    fn head_timed_out(&self) -> bool {
+        let age = self.head_age() - self.sender.clock.ticks.tick() / 2;
+        self.sender.settings.head_timeout
+            && !self.board.is_empty()
+            && fack::timed_out(age, self.sender.timers.rto)
+    }
+
+    fn job(&self) -> Option<Job> {
+        self.sender.timers.timer.job()
+    }
+
+    /// In which part of its tick the timer was set is not seen.
+    fn timer_left(&self) -> Duration {
+        let left = self.sender.timers.timer.due() - self.now;
+        if left > Duration::ZERO {
+            self.sender.clock.ticks.near(left)
+        } else {
+            left
+        }
+    }
+
+    fn set_timer(&mut self, job: Job, wait: Duration) {
+        let EmulatedSender {
+            settings,
+            timers,
+            clock,
+            ..
+        } = &mut *self.sender;
+        let span = match (job, settings.timeout_left) {
+            (Job::Timeout, _) if wait == timers.rto => wait,
+            // Where the ticks begin that the first segment's age is counted in is not seen.
+            (Job::Timeout, TimeoutLeft::Ticks) => clock.ticks.near(wait),
+            _ => clock.ticks.up(wait),
+        };
+        let span = span.min(settings.max_rto);
+        timers.timer.set(self.now, job, span);
+    }
+
+    fn clear_timer(&mut self) {
+        self.sender.timers.timer.clear();
+    }
+}
+
+impl Actor for Acting<'_> {
+    fn settings(&self) -> &Settings {
+        self.sender.settings
+    }
+
+    fn episode(&self) -> &Episode {
+        &self.sender.episode
+    }
+
+    fn episode_mut(&mut self) -> &mut Episode {
+        &mut self.sender.episode
+    }
+
+    fn detection(&self) -> &Detection {
+        &self.sender.detection
+    }
+
+    fn detection_mut(&mut self) -> &mut Detection {
+        &mut self.sender.detection
+    }
+
+    fn echo(&self) -> Option<u32> {
+        self.report.and_then(|report| report.echo)
+    }
+
+    /// Elsewhere than at the sender a retransmission that counts may have left before what is acknowledged, though it comes
+    /// by later.
+    fn known_undo(&self) -> Undo {
+        let mut undo = self.sender.episode.undo;
+        let counts = undo.retransmissions > 0 && undo.first == FirstRetransmission::None;
+        if counts && self.report.is_some_and(|report| report.slack > SEES_ALL) {
+            undo.first = FirstRetransmission::Unknown;
+        }
+        undo
+    }
+
+    fn has_frto(&self) -> bool {
+        self.sender.has_frto()
+    }
+
+    /// If they can, they are about to.
+    fn may_send_now(&self) -> Option<bool> {
+        None
+    }
+
+    fn window_takes_new_data(&self) -> Option<bool> {
+        None
+    }
+
+    fn suppose_no_new_data(&mut self) {
+        self.sender.course.unless_more = true;
+    }
+
+    fn begin_recovery(&mut self, _reduces: bool) {
+        self.sender.begin_rate(self.board);
+        self.sender.forget_window();
+        self.sender.course.entered = Some(self.now);
+        self.sender.course.forward = false;
+    }
+
+    fn end_recovery(&mut self) {
+        self.sender.note_end_of_recovery();
+    }
+
+    fn begin_loss(&mut self, _reduces: bool) {
+        let course = &mut self.sender.course;
+        course.before = None;
+        course.instead = None;
+        course.loss_at = Some(self.now);
+        self.sender.shrink_window(self.board);
+    }
+
+    fn undo_loss(&mut self, by_frto: bool) {
+        if let Some(report) = self.report.filter(|_| by_frto) {
+            self.sender.note_taken_back(self.board, report);
+        }
+        self.sender.course.loss_at = None;
+    }
+
+    fn undo_window(&mut self, _threshold_too: bool) {
+        self.sender.forget_window();
+    }
+
+    /// New data, if there are any, come next.
+    fn send_new(&mut self) -> NewData {
+        NewData::Unknown
+    }
+
+    fn forget_sacks(&mut self) {
+        machine::enter_loss(self, true);
+        self.sender.episode.timeouts += 1;
+        self.set_timer(Job::Timeout, self.sender.timers.rto);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rexmit_tcp::recovery::State;
+
+    use super::*;
+    use crate::emulate::board::tests::{ack, board_of};
+    use crate::emulate::profile;
+    use crate::emulate::sender::Recycled;
+
+    #[test]
+    fn elsewhere_a_probe_that_counts_may_have_left_before_what_is_acknowledged() {
+        let mut board = board_of(4);
+        let newest = &profile::all()[0];
+        let mut sender = EmulatedSender::new(newest, 0, Recycled::default());
+        sender.episode.probe.high = Some(board.nxt);
+        sender.episode.probe.retransmission = true;
+        machine::enter_recovery(&mut sender.at(&mut board, Time::ZERO));
+        let mut report = ack(&mut board, 1, 2..3, 0);
+        assert!(machine::was_only_late(&sender.on(&mut board, &report)));
+        report.slack = Duration::from_millis(1);
+        assert_eq!(sender.episode.state, State::Recovery);
+        assert!(!machine::was_only_late(&sender.on(&mut board, &report)));
+    }
+}
