@@ -1,5 +1,5 @@
-//! The order in which an acknowledgement is worked through (`tcp_ack`, 6.x): the window, what was delivered, what was lost,
-//! the timer, the congestion window, and then what is sent.
+//! The order in which an acknowledgement is worked through (`tcp_ack`): the peer's window, what was delivered, what was lost
+//! and the timer (`machine`), the congestion window, and then what is sent.
 
 use rexmit_time::Time;
 use rexmit_wire::SeqNum;
@@ -15,8 +15,6 @@ use crate::settings::{AckOrder, IdleRestart};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Before {
     pub view: AckView,
-    /// Segments in flight.
-    pub in_flight: u32,
     /// Segments up to the highest SACK, and that SACK; without one, the first byte not acknowledged.
     pub reach: u32,
     pub highest: SeqNum,
@@ -27,10 +25,7 @@ impl Sender {
     pub fn on_ack(&mut self, now: Time, ack: &Ack<'_>) {
         self.now = now;
         self.peer.echo = ack.echo;
-        let accepted = match self.settings.ack_order {
-            AckOrder::RecoveryFirst => self.take_ack_recovery_first(ack),
-            AckOrder::LossesFirst => self.take_ack_losses_first(ack),
-        };
+        let accepted = self.take_ack(ack);
         // Of a subflow the connection above first hands out what the acknowledgement allows.
         if accepted && !self.apart {
             self.push_pending();
@@ -38,14 +33,15 @@ impl Sender {
     }
 
     /// Whether the segment is acceptable.
-    fn take_ack_losses_first(&mut self, ack: &Ack<'_>) -> bool {
+    fn take_ack(&mut self, ack: &Ack<'_>) -> bool {
         let number = ack.segment.ack;
-        let prior_una = self.una;
+        let before = self.before_ack();
+        let prior_una = before.view.prior_una;
         if number.is_before(prior_una) {
             if number.is_before(prior_una - self.peer.largest_window) {
                 return false;
             }
-            self.take_old_ack(ack);
+            self.take_old_ack(ack, &before);
             return true;
         }
         if number.is_after(self.nxt) {
@@ -54,86 +50,77 @@ impl Sender {
         let mut outcome = AckOutcome::NONE;
         if number.is_after(prior_una) {
             outcome.set(AckOutcome::ADVANCED);
-            self.episode.timeouts = 0;
         }
         if ack.segment.space() > 0 {
             outcome.set(AckOutcome::DATA);
         }
-        let before = self.before_ack();
+        machine::begin_ack(self, outcome);
         let prior_delivered = self.delivered;
         let prior_losses = self.queue.losses;
         self.take_window(ack, &mut outcome);
         self.una = number;
-        let mut tagged = Tagged::new(self.nxt);
         let mut delivery = Delivery::default();
-        if self.sack && !ack.segment.sack.is_empty() {
-            let sack = &ack.segment.sack;
-            self.tag(sack, number, prior_una, &mut tagged, &mut delivery);
-            outcome.set(tagged.outcome);
-            self.delivered += tagged.delivered;
-        }
+        let tagged = self.tag_option(ack, &before, &mut delivery);
+        outcome.set(tagged.outcome);
+        self.delivered += tagged.delivered;
         self.timing.window_probes = 0;
         self.peer.last_ack = self.tick();
         if before.view.prior_out == 0 {
-            if outcome.any(AckOutcome::DSACK) {
-                machine::alert(self, &before.view, &mut outcome);
-            }
+            machine::on_ack_of_nothing(self, &before.view, &mut outcome);
             self.acknowledge_persist();
-            machine::judge_probe(self, outcome);
             return true;
         }
-        outcome.set(self.clean(&before, &tagged, &mut delivery));
-        machine::adapt_rack(self, delivery.prior_delivered, self.delivered);
-        machine::judge_probe(self, outcome);
-        let mut resume = Resume::Nothing;
-        if self.is_doubtful(outcome) {
-            let duplicate =
-                !outcome.any(AckOutcome::ADVANCED | AckOutcome::NOT_DUPLICATE | AckOutcome::DSACK);
-            let view = AckView {
-                duplicates: u32::from(duplicate),
-                ..before.view
-            };
-            resume = machine::alert(self, &view, &mut outcome);
-        }
-        if outcome.any(AckOutcome::SET_TIMER) {
-            // tcp_set_xmit_timer
-            if !machine::schedule_probe(self, true) {
-                machine::rearm(self);
+        match self.settings.ack_order {
+            AckOrder::RecoveryFirst => {
+                let acked = self.clean_recovery_first(&before, &tagged, &mut outcome);
+                let view = AckView {
+                    acked,
+                    ..before.view
+                };
+                machine::on_ack_recovery_first(self, &view, &mut outcome);
+                if self.settings.pacing_rate {
+                    self.set_pacing_rate();
+                }
+            }
+            AckOrder::LossesFirst => {
+                outcome.set(self.clean(&before, &tagged, &mut delivery));
+                let resume = machine::on_ack_losses_first(
+                    self,
+                    &before.view,
+                    &mut outcome,
+                    delivery.prior_delivered,
+                    self.delivered,
+                );
+                let delivered = self.delivered - prior_delivered;
+                let lost = self.queue.losses.wrapping_sub(prior_losses);
+                self.control_window(&before, outcome, delivered, lost);
+                self.resume(resume);
             }
         }
-        let delivered = self.delivered - prior_delivered;
-        let lost = self.queue.losses.wrapping_sub(prior_losses);
-        self.control_window(&before, outcome, delivered, lost);
-        self.resume(resume);
         true
     }
 
     /// An acknowledgement that others have overtaken can still tell of SACKs.
-    pub(super) fn take_old_ack(&mut self, ack: &Ack<'_>) {
-        let sack = &ack.segment.sack;
-        if !self.sack || sack.is_empty() {
+    fn take_old_ack(&mut self, ack: &Ack<'_>, before: &Before) {
+        if !self.sack || ack.segment.sack.is_empty() {
             return;
         }
-        let before = self.before_ack();
-        let mut tagged = Tagged::new(self.nxt);
-        let mut delivery = Delivery::default();
-        self.tag(
-            sack,
-            ack.segment.ack,
-            before.view.prior_una,
-            &mut tagged,
-            &mut delivery,
-        );
-        let mut outcome = tagged.outcome;
+        let mut outcome = self
+            .tag_option(ack, before, &mut Delivery::default())
+            .outcome;
         let resume = machine::alert(self, &before.view, &mut outcome);
         self.resume(resume);
     }
 
-    /// `tcp_ack_is_dubious`
-    fn is_doubtful(&self, outcome: AckOutcome) -> bool {
-        !outcome.any(AckOutcome::NOT_DUPLICATE)
-            || outcome.any(AckOutcome::ALERT)
-            || self.episode.state != super::State::Open
+    /// Notes the SACK option, if there is one.
+    fn tag_option(&mut self, ack: &Ack<'_>, before: &Before, delivery: &mut Delivery) -> Tagged {
+        let mut tagged = Tagged::new(self.nxt);
+        let sack = &ack.segment.sack;
+        if self.sack && !sack.is_empty() {
+            let (number, prior_una) = (ack.segment.ack, before.view.prior_una);
+            self.tag(sack, number, prior_una, &mut tagged, delivery);
+        }
+        tagged
     }
 
     /// What the window now allows (`tcp_xmit_recovery`).
@@ -159,10 +146,10 @@ impl Sender {
                 prior_una: self.una,
                 prior_out: self.queue.out,
                 prior_sacked: self.queue.sacked,
+                prior_in_flight: self.queue.in_flight(),
                 acked: 0,
                 duplicates: 0,
             },
-            in_flight: self.queue.in_flight(),
             reach: self.reach(),
             highest: if self.sack {
                 self.highest_sack()

@@ -9,7 +9,9 @@ use super::{Sender, State};
 use crate::clock::Tick;
 use crate::estimator::Rtt;
 use crate::recovery::dupack;
-use crate::recovery::machine::{self, Actor, Board, Clock, Counts, Detection, Episode, NewData};
+use crate::recovery::machine::{
+    self, AckOutcome, AckView, Actor, Board, Clock, Counts, Detection, Episode, NewData, Resume,
+};
 use crate::recovery::{rto, Job};
 use crate::settings::{AckOrder, Settings, TimeoutLeft, TimeoutMarks};
 use crate::words::Mechanism;
@@ -85,10 +87,7 @@ impl Board for Sender {
             dupack::Marks::Head => (1, true),
             dupack::Marks::First(most) | dupack::Marks::BelowSacked(most) => (most, false),
         };
-        match self.settings.ack_order {
-            AckOrder::RecoveryFirst => self.mark_from_head(most, head_only),
-            AckOrder::LossesFirst => self.mark_below(most, head_only),
-        }
+        self.mark_from_head(most, head_only);
     }
 
     fn mark_overdue(&mut self) {
@@ -287,6 +286,16 @@ impl Actor for Sender {
 
     fn count_delivered(&mut self, segments: u32) {
         self.delivered += segments;
+    }
+
+    fn grow_window(&mut self, view: &AckView, outcome: AckOutcome, doubtful: bool) {
+        if outcome.any(AckOutcome::ACKED) && (!doubtful || !self.episode.in_reduction()) {
+            Sender::grow_window(self, view.prior_in_flight, view.acked);
+        }
+    }
+
+    fn resume(&mut self, resume: Resume) {
+        Sender::resume(self, resume);
     }
 
     fn send_new(&mut self) -> NewData {

@@ -5,7 +5,7 @@
 //!
 //! - `queue` is the scoreboard and `backlog` what was not sent yet; `write` and `transmit` move segments between them and
 //!   into `output`; `host` and `nagle` hold them back.
-//! - `ack` is the order in which an acknowledgement is worked through: `sack` and `clean` note what was delivered, `detect`
+//! - `ack` is the order in which an acknowledgement is worked through: `sack` and `clean` note what was delivered, `counting`
 //!   marks what counting finds lost, `window` says how much may be in flight (`congestion`).
 //! - `timing` has the round trips, the timeout and the `timer`; `timers` runs it, and `tlp`, `rto` and `persist` are what it
 //!   does.
@@ -20,7 +20,8 @@ mod backlog;
 mod burst;
 mod clean;
 mod congestion;
-mod detect;
+mod counting;
+
 mod host;
 mod memory;
 mod metrics;
@@ -59,7 +60,7 @@ use crate::settings::Settings;
 
 use backlog::Backlog;
 use congestion::Congestion;
-use detect::Fack;
+use counting::Fack;
 use memory::Memory;
 use output::Output;
 use peer::PeerState;

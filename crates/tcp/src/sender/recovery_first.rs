@@ -1,5 +1,5 @@
-//! An acknowledgement worked through in the order of 3.10 ([`AckOrder::RecoveryFirst`](crate::settings::AckOrder), `tcp_ack`),
-//! and what taking segments off gives (`tcp_clean_rtx_queue`).
+//! What taking segments off gives in the order of 3.10 ([`AckOrder::RecoveryFirst`](crate::settings::AckOrder),
+//! `tcp_clean_rtx_queue`).
 
 use rexmit_time::Duration;
 
@@ -7,95 +7,13 @@ use super::ack::Before;
 use super::clean::{Cleaned, Delivery};
 use super::queue::Sent;
 use super::sack::Tagged;
-use super::{Ack, Sender, State};
-use crate::recovery::machine::{self, AckOutcome, AckView};
-use crate::recovery::Job;
+use super::Sender;
+use crate::recovery::machine::{self, AckOutcome};
 use crate::settings::{CongestionControl, RttSamples};
 
 impl Sender {
-    /// Whether the segment is acceptable.
-    pub(super) fn take_ack_recovery_first(&mut self, ack: &Ack<'_>) -> bool {
-        let number = ack.segment.ack;
-        let before = self.before_ack();
-        if number.is_before(before.view.prior_una) {
-            if number.is_before(before.view.prior_una - self.peer.largest_window) {
-                return false;
-            }
-            self.take_old_ack(ack);
-            return true;
-        }
-        if number.is_after(self.nxt) {
-            return false;
-        }
-        if matches!(
-            self.timing.timer.job(),
-            Some(Job::EarlyRetransmit | Job::Probe)
-        ) {
-            machine::rearm(self);
-        }
-        let mut outcome = AckOutcome::NONE;
-        if number.is_after(before.view.prior_una) {
-            outcome.set(AckOutcome::ADVANCED);
-        }
-        if ack.segment.space() > 0 {
-            outcome.set(AckOutcome::DATA);
-        }
-        self.take_window(ack, &mut outcome);
-        self.una = number;
-        let mut tagged = Tagged::new(self.nxt);
-        if self.sack && !ack.segment.sack.is_empty() {
-            let sack = &ack.segment.sack;
-            let mut delivery = Delivery::default();
-            self.tag(
-                sack,
-                number,
-                before.view.prior_una,
-                &mut tagged,
-                &mut delivery,
-            );
-            outcome.set(tagged.outcome);
-        }
-        self.timing.window_probes = 0;
-        self.peer.last_ack = self.tick();
-        if before.view.prior_out == 0 {
-            if outcome.any(AckOutcome::DSACK) {
-                let resume = machine::alert(self, &before.view, &mut outcome);
-                self.resume(resume);
-            }
-            self.acknowledge_persist();
-            machine::judge_probe(self, outcome);
-            return true;
-        }
-        let acked = self.clean_recovery_first(&before, &tagged, &mut outcome);
-        let doubtful = !outcome.any(AckOutcome::NOT_DUPLICATE)
-            || outcome.any(AckOutcome::SACKED)
-            || self.episode.state != State::Open;
-        // The window grows first, where no reduction is under way.
-        if outcome.any(AckOutcome::ACKED) && (!doubtful || !self.episode.in_reduction()) {
-            self.grow_window(before.in_flight, acked);
-        }
-        if doubtful {
-            let duplicate = !outcome.any(AckOutcome::ADVANCED | AckOutcome::NOT_DUPLICATE);
-            let view = AckView {
-                acked,
-                duplicates: u32::from(duplicate),
-                ..before.view
-            };
-            let resume = machine::alert(self, &view, &mut outcome);
-            self.resume(resume);
-        }
-        machine::judge_probe(self, outcome);
-        if self.timing.timer.job() == Some(Job::Timeout) {
-            machine::schedule_probe(self, true);
-        }
-        if self.settings.pacing_rate {
-            self.set_pacing_rate();
-        }
-        true
-    }
-
     /// Takes off what is acknowledged: a round-trip time, a fresh timeout, signs of reordering. Returns the segments.
-    fn clean_recovery_first(
+    pub(super) fn clean_recovery_first(
         &mut self,
         before: &Before,
         tagged: &Tagged,

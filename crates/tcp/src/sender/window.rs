@@ -121,7 +121,7 @@ impl Sender {
         if self.episode.in_reduction() {
             self.reduce_window(delivered, lost, outcome.any(AckOutcome::ADVANCED));
         } else if self.may_grow(outcome) {
-            self.grow_window(before.in_flight, delivered);
+            self.grow_window(before.view.prior_in_flight, delivered);
         }
         self.set_pacing_rate();
     }

@@ -3,7 +3,7 @@
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
 
-use super::{Detection, Episode};
+use super::{AckOutcome, AckView, Detection, Episode, Resume};
 use crate::clock::Tick;
 use crate::estimator::Rtt;
 use crate::recovery::dupack::Marks;
@@ -219,6 +219,13 @@ pub trait Actor: Board + Clock {
 
     /// So many segments are taken for delivered, by duplicates.
     fn count_delivered(&mut self, _segments: u32) {}
+
+    /// Where the window grows before the alert: it may, unless a reduction is under way that the acknowledgement, `doubtful`,
+    /// does not end.
+    fn grow_window(&mut self, _view: &AckView, _outcome: AckOutcome, _doubtful: bool) {}
+
+    /// What an acknowledgement lets go is sent.
+    fn resume(&mut self, _resume: Resume) {}
 
     /// F-RTO's test asks for new data.
     fn send_new(&mut self) -> NewData;

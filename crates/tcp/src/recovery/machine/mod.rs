@@ -6,10 +6,11 @@
 //! sent and the [`Clock`], and which carries out what the machine begins: the window follows, segments leave. What an actor
 //! does not know is none, and what it has no part in does nothing.
 //!
-//! `alert` moves between the states, `loss` and `undo` enter and leave them, `detect` finds losses, `reordering` raises the
+//! `ack` is the order in which an acknowledgement is worked through. `alert` moves between the states, `loss` and `undo` enter and leave them, `detect` finds losses, `reordering` raises the
 //! threshold, `timers` sets the timer and judges the probe. Functions that are called for each acknowledgement are generic,
 //! so that each actor gets a machine of its own.
 
+mod ack;
 mod actor;
 mod alert;
 mod detect;
@@ -20,17 +21,15 @@ mod reordering;
 mod timers;
 mod undo;
 
+pub use ack::{begin_ack, on_ack_losses_first, on_ack_of_nothing, on_ack_recovery_first};
 pub use actor::{Actor, Board, Clock, Counts, NewData};
-pub use alert::{alert, enter_recovery, keep_open};
+pub use alert::{alert, enter_recovery};
 pub use detect::{
-    adapt_rack, fack_reach, mark_by_count, note_delivered, on_early_retransmit_timer,
-    on_reordering_timer, rack_wait,
+    mark_by_count, note_delivered, on_early_retransmit_timer, on_reordering_timer, rack_wait,
 };
 pub use episode::{Detection, Episode};
 pub use loss::{enter_loss, enter_loss_by_timeout};
 pub use outcome::{AckOutcome, AckView, Resume};
-pub use reordering::{
-    add_duplicates, note_overtaken, note_segments_overtaken, remove_duplicates, take_duplicate,
-};
+pub use reordering::{note_overtaken, note_segments_overtaken, remove_duplicates, take_duplicate};
 pub use timers::{judge_probe, rearm, schedule_probe};
 pub use undo::was_only_late;

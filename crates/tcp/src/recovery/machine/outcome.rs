@@ -88,6 +88,8 @@ pub struct AckView {
     pub prior_out: u32,
     /// Segments SACKed before it; without SACK, duplicates.
     pub prior_sacked: u32,
+    /// Segments in flight before it.
+    pub prior_in_flight: u32,
     /// Segments that it acknowledges.
     pub acked: u32,
     /// Duplicates that it stands for.

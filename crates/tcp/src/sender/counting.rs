@@ -3,13 +3,14 @@
 
 use rexmit_wire::SeqNum;
 
-use super::super::queue::{Marks, Sent};
-use super::super::{Sender, State};
+use super::queue::{Marks, Sent};
+use super::{Sender, State};
 use crate::recovery::fack;
+use crate::settings::AckOrder;
 
 /// FACK's state.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Fack {
+pub(super) struct Fack {
     /// Segments from the first up to the highest SACK (`fackets_out`).
     pub reach: u32,
     /// The least that had been sent when a retransmission in flight was (`lost_retrans_low`).
@@ -32,8 +33,8 @@ impl Fack {
 }
 
 impl Sender {
-    /// Marks the first `most` segments, with plain SACK those with more SACKed ones above (`tcp_mark_head_lost`, 3.10).
-    pub(in super::super) fn mark_from_head(&mut self, most: u32, head_only: bool) {
+    /// Marks the first `most` segments, with plain SACK those with more SACKed ones above (`tcp_mark_head_lost`).
+    pub(super) fn mark_from_head(&mut self, most: u32, head_only: bool) {
         let by_sack = self.sack && !self.detection.fack;
         let limit = if self.sack {
             self.nxt
@@ -65,7 +66,7 @@ impl Sender {
                 self.split(index, len);
                 count = most;
             }
-            self.mark_lost_counted(index);
+            self.mark_lost_by_count(index);
             if head_only {
                 break;
             }
@@ -73,15 +74,23 @@ impl Sender {
         }
     }
 
+    fn mark_lost_by_count(&mut self, index: usize) {
+        if self.settings.ack_order == AckOrder::RecoveryFirst {
+            self.mark_lost_counted(index);
+        } else if !self.queue.at(index).is_lost() {
+            self.queue.mark_lost(index);
+        }
+    }
+
     /// `tcp_skb_timedout`
-    pub(in super::super) fn is_overdue(&self, segment: &Sent) -> bool {
+    pub(super) fn is_overdue(&self, segment: &Sent) -> bool {
         let age = self.ticks_span(self.tick() - self.tick_of(segment.at));
         fack::timed_out(age, self.timing.rto)
     }
 
     /// With FACK, what has been out for more than a timeout, from the head up to the first that has not
     /// (`tcp_timeout_skbs`).
-    pub(in super::super) fn mark_timed_out(&mut self) {
+    pub(super) fn mark_timed_out(&mut self) {
         let mut index = self
             .fack
             .timeout_hint
@@ -120,8 +129,25 @@ impl Sender {
         }
     }
 
+    /// A segment below where the count goes on was SACKed.
+    pub(super) fn count_below_hint(&mut self, seq: SeqNum, segments: u32) {
+        if let Some((id, count)) = self.queue.count_hint {
+            let index = self.queue.index_of_id(id);
+            if seq.is_before(self.queue.at(index).seq) {
+                self.queue.count_hint = Some((id, count + segments));
+            }
+        }
+    }
+
+    /// SACKed segments were acknowledged.
+    pub(super) fn uncount_hint(&mut self, segments: u32) {
+        if let Some((_, count)) = &mut self.queue.count_hint {
+            *count = count.saturating_sub(segments);
+        }
+    }
+
     /// A retransmission is lost when something sent after it was SACKed (`tcp_mark_lost_retrans`).
-    pub(in super::super) fn mark_lost_retransmissions(&mut self) {
+    pub(super) fn mark_lost_retransmissions(&mut self) {
         let received = self.queue.highest_sack(self.una);
         if !self.settings.fack_lost_retransmits
             || !self.detection.fack
