@@ -5,7 +5,7 @@ use rexmit_tcp::clock::Tick;
 use rexmit_tcp::estimator::Rtt;
 use rexmit_tcp::recovery::dupack;
 use rexmit_tcp::recovery::machine::{
-    self, Actor, Board as Scoreboard, Clock, Counts, Detection, Episode, NewData,
+    Actor, Board as Scoreboard, Clock, Counts, Detection, Episode, NewData,
 };
 use rexmit_tcp::recovery::undo::{FirstRetransmission, Undo};
 use rexmit_tcp::recovery::{fack, rto, Job};
@@ -301,16 +301,15 @@ impl Actor for Acting<'_> {
         NewData::Unknown
     }
 
+    /// It comes once its retransmission is seen.
     fn forget_sacks(&mut self) {
-        machine::enter_loss(self, true);
-        self.sender.episode.timeouts += 1;
-        self.set_timer(Job::Timeout, self.sender.timers.rto);
+        self.set_timer(Job::Timeout, Duration::ZERO);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use rexmit_tcp::recovery::State;
+    use rexmit_tcp::recovery::{machine, State};
 
     use super::*;
     use crate::emulate::board::tests::{ack, board_of};

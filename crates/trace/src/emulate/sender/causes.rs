@@ -221,7 +221,8 @@ impl EmulatedSender {
                 && fack::retransmission_is_lost(board.highest, piece.nxt_then);
             structure += if overtaken { 0.0 } else { 2.0 * SLIGHTLY };
         }
-        if sacked {
+        // What was SACKed is as lost as the rest if the receiver dropped it: that is first then.
+        if sacked && !board.head().is_some_and(|head| head.sacked) {
             structure += MUCH;
         }
         structure += self.unlike_recovery(board, moment, pieces);

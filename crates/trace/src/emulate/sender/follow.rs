@@ -1,7 +1,7 @@
 //! What a sender does that has sent again: how its state goes on.
 
 use rexmit_tcp::recovery::{machine, State};
-use rexmit_tcp::settings::AckOrder;
+use rexmit_tcp::settings::{AckOrder, Reneging};
 use rexmit_tcp::Mechanism;
 
 use super::causes::SLIGHTLY;
@@ -36,7 +36,9 @@ impl EmulatedSender {
                 if off.is_some_and(|off| !is_in_phase(off, moment.slack)) {
                     self.clock.forget_phase();
                 }
-                let own = best.cause == (Cause::Timeout { missed: 0 });
+                // What the receiver dropped brings a timeout that tells nothing of the usual one.
+                let reneged = self.sees_reneging(board);
+                let own = best.cause == (Cause::Timeout { missed: 0 }) && !reneged;
                 if self.timers.timer.job() == Some(Job::Timeout) && own {
                     let open = self.trips.minimum == Minimum::Open;
                     if open && best.fit > SLIGHTLY && self.shows_minimum() {
@@ -46,7 +48,8 @@ impl EmulatedSender {
                 }
                 machine::enter_loss_by_timeout(&mut self.at(board, at));
                 self.episode.timeouts += 1 + missed;
-                for _ in 0..=missed {
+                let at_once = reneged && self.settings.reneging == Reneging::Timeout;
+                for _ in u32::from(at_once)..=missed {
                     self.timers.back_off(self.settings);
                 }
                 self.timers.set_to_timeout(at);
