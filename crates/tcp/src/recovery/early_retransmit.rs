@@ -37,14 +37,20 @@ pub const fn is_due(view: &View) -> bool {
     }
 }
 
-/// Whether less than four segments are out, something arrived, nothing was sent again and no new data can go
+/// Whether so few segments are out that an early retransmit may follow.
+#[must_use]
+pub const fn few_out(packets_out: u32) -> bool {
+    packets_out < 4
+}
+
+/// Whether few segments are out, something arrived, nothing was sent again and no new data can go
 /// (`tcp_time_to_recover`).
 const fn is_early(view: &View) -> bool {
     view.in_order
         && view.retransmissions_out == 0
         && view.sacked_out > 0
         && view.packets_out > view.sacked_out
-        && view.packets_out < 4
+        && few_out(view.packets_out)
         && !view.new_data_can_go
 }
 

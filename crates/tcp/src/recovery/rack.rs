@@ -180,8 +180,7 @@ impl Rack {
 }
 
 /// So many quarters of the smallest round-trip time, in whole microseconds.
-#[must_use]
-pub fn quarters(min_rtt: Duration, steps: u8) -> Duration {
+fn quarters(min_rtt: Duration, steps: u8) -> Duration {
     let quarter = min_rtt.as_nanos() / 1_000 / 4;
     Duration::from_micros(quarter * i64::from(steps))
 }

@@ -1,5 +1,6 @@
 //! When acknowledgements say that the head of a queue is lost, under the sender's own rules and under others.
 
+use rexmit_tcp::recovery::early_retransmit::few_out;
 use rexmit_tcp::settings::EarlyRetransmit;
 use rexmit_time::Time;
 
@@ -38,7 +39,7 @@ pub(super) fn found_at(
         &stand.duplicates
     };
     let counted = counts.get(threshold as usize - 1).copied().filter(genuine);
-    let early = happened.filter(|_| own.early != EarlyRetransmit::Off && outstanding < 4);
+    let early = happened.filter(|_| own.early != EarlyRetransmit::Off && few_out(outstanding));
     let by_rack = stand.rack_at.filter(|_| rack).filter(genuine);
     if threshold == own_threshold && rack == own_rack {
         // The sender's own rule did what it did; what it would have done had the timer not run out comes after that.

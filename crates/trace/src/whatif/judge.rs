@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rexmit_tcp::clock::Tick;
 use rexmit_tcp::estimator::Batch;
+use rexmit_tcp::recovery::early_retransmit::few_out;
 use rexmit_tcp::recovery::tlp;
 use rexmit_tcp::settings::{EarlyRetransmit, RttSamples, Tlp};
 use rexmit_tcp::Need;
@@ -357,7 +358,8 @@ impl Judge {
             // The sender's own did, or what came after it is judged for itself.
             return true;
         }
-        let early = detector.early != EarlyRetransmit::Off && scene.stand.wait.outstanding < 4;
+        let few = few_out(scene.stand.wait.outstanding);
+        let early = detector.early != EarlyRetransmit::Off && few;
         scene.lost == 1 || detector.rack || early || (detector.fack && scene.lost > 3)
     }
 

@@ -710,6 +710,29 @@ fn rack_finds_a_loss_with_one_segment_after_it() {
     );
 }
 
+/// RACK waits for reordered segments while nothing is repaired, and in a recovery only if some were seen.
+#[test]
+fn in_recovery_rack_finds_a_lost_retransmission_at_once() {
+    let change = |reordered: bool| {
+        let mut script = Script::new("linux-2.4", &["rack"]);
+        let (mut at, mut next) = script.settle();
+        if reordered {
+            script.send(at, next, next + 2);
+            script.ack(at + 100, next, Some((next + 1, next + 2)));
+            script.ack(at + 101, next + 2, None);
+            (at, next) = (at + 200, next + 2);
+        }
+        script.send(at, next, next + 2);
+        script.retransmission(at + 300, next, Mechanism::Rto, NEEDED, 0);
+        script.send(at + 310, next + 2, next + 3);
+        script.ack(at + 410, next, Some((next + 2, next + 3)));
+        script.retransmission(at + 900, next, Mechanism::Rto, NEEDED, 0);
+        script.ack(at + 1_000, next + 3, None);
+        seconds(&script.finish()["rack"])
+    };
+    near(change(true) - change(false), 0.025 - 0.01);
+}
+
 #[test]
 fn what_nobody_can_explain_is_left_alone() {
     let mut script = Script::new("linux-2.4", &["default", "grid"]);

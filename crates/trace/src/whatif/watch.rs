@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use rexmit_tcp::recovery::rack::{self, Delivered, Rack};
+use rexmit_tcp::recovery::rack::{Delivered, Rack, Reordering};
+use rexmit_tcp::recovery::State;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{SeqNum, SeqRange};
 
@@ -106,6 +107,10 @@ pub(super) struct Watch {
     /// Segments outstanding, and of them SACKed.
     outstanding: u32,
     sacked: u32,
+    /// After the highest byte SACKed.
+    highest: SeqNum,
+    /// A segment that was sent once was delivered after one behind it.
+    reordered: bool,
     /// Blocks of the last acknowledgement.
     blocks: [SeqRange; 4],
     stamps: VecDeque<(u32, Time)>,
@@ -118,6 +123,13 @@ pub(super) struct Watch {
     stand: Option<Stand>,
 }
 
+impl Packet {
+    /// Whether it was sent once, and a packet behind it was delivered before.
+    fn is_late(&self, highest: SeqNum) -> bool {
+        !self.retransmitted && self.range.start.is_before(highest)
+    }
+}
+
 impl Watch {
     pub fn new(mss: u32, sack: bool) -> Self {
         Watch {
@@ -128,6 +140,8 @@ impl Watch {
             nxt: SeqNum::default(),
             outstanding: 0,
             sacked: 0,
+            highest: SeqNum::default(),
+            reordered: false,
             blocks: [SeqRange::default(); 4],
             stamps: VecDeque::new(),
             timed: None,
@@ -164,6 +178,7 @@ impl Watch {
         }
         let una = *self.una.get_or_insert(sent.range.start);
         if self.packets.is_empty() {
+            self.highest = una;
             self.open(sent.at, una);
         }
         self.nxt = sent.range.end;
@@ -277,6 +292,7 @@ impl Watch {
                 self.sacked = self.sacked.saturating_sub(segments);
             }
             retransmitted |= packet.retransmitted;
+            self.reordered |= !packet.sacked && packet.is_late(self.highest);
             oldest.get_or_insert(packet);
             self.packets.pop_front();
         }
@@ -315,7 +331,8 @@ impl Watch {
         let Some(head) = self.packets.front().copied() else {
             return 0;
         };
-        let mut rack_at: Option<Time> = None;
+        let highest = self.highest;
+        let mut overtaken: Option<Duration> = None;
         for block in acked.sacks.as_slice() {
             // What a block of the last acknowledgement reported has been noted.
             let noted = self.blocks.iter().find(|known| {
@@ -333,6 +350,10 @@ impl Watch {
                 }
                 packet.sacked = true;
                 newly += segments(packet.range, mss);
+                self.reordered |= packet.is_late(highest);
+                if packet.range.end.is_after(self.highest) {
+                    self.highest = packet.range.end;
+                }
                 let delivered = Delivered {
                     sent: packet.sent,
                     end: packet.range.end,
@@ -341,9 +362,8 @@ impl Watch {
                 let mut rack = Rack::default();
                 rack.advance(&delivered, acked.at, Some(self.min_rtt));
                 if rack.advanced && rack.overtook(head.sent, head.range.end) {
-                    let wait = rack.wait(head.sent, rack::quarters(self.min_rtt, 1), acked.at);
-                    let late = acked.at + wait.max(Duration::ZERO);
-                    rack_at = Some(rack_at.map_or(late, |other| other.min(late)));
+                    let wait = rack.wait(head.sent, Duration::ZERO, acked.at);
+                    overtaken = Some(overtaken.map_or(wait, |other| other.min(wait)));
                 }
             }
         }
@@ -352,7 +372,9 @@ impl Watch {
             *slot = *block;
         }
         self.sacked += newly;
-        if let (Some(stand), Some(at)) = (&mut self.stand, rack_at) {
+        let window = self.reordering_window();
+        let late = |wait: Duration| acked.at + (wait + window).max(Duration::ZERO);
+        if let (Some(stand), Some(at)) = (&mut self.stand, overtaken.map(late)) {
             let slot = match stand.legs.last_mut() {
                 Some(leg) => &mut leg.rack_at,
                 None => &mut stand.rack_at,
@@ -360,6 +382,24 @@ impl Watch {
             *slot = Some(slot.map_or(at, |other| other.min(at)));
         }
         newly
+    }
+
+    /// How long RACK waits for reordered segments. That enough are SACKed is counted apart, as each setting has its threshold.
+    fn reordering_window(&self) -> Duration {
+        let recovers = |una: SeqNum| self.recover.is_some_and(|recover| una.is_before(recover));
+        Rack::default().reordering_window(&Reordering {
+            state: match self.una.is_some_and(recovers) {
+                true => State::Recovery,
+                false => State::Open,
+            },
+            seen: self.reordered,
+            sacked_out: self.sacked,
+            threshold: 0,
+            no_threshold: true,
+            min_rtt: Some(self.min_rtt),
+            // No quarter of the smallest is longer than the smoothed.
+            srtt: Some(self.min_rtt),
+        })
     }
 
     fn duplicate(&mut self, acked: &Acked, newly: u32) {
