@@ -7,7 +7,7 @@ use rexmit_time::Time;
 use rexmit_wire::SeqNum;
 
 use super::{AckFlags, EmulatedSender};
-use crate::emulate::board::{AckReport, Board};
+use crate::emulate::board::{AckReport, Board, Piece};
 
 /// When the first and the last left of those that were sent once.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,6 +24,11 @@ impl SentOnce {
 }
 
 impl EmulatedSender {
+    /// The board has let a piece go.
+    pub fn on_let_go(&mut self, piece: &Piece) {
+        self.marks.take_off(piece);
+    }
+
     /// Notes what was delivered.
     pub(super) fn deliver(&mut self, board: &mut Board, report: &AckReport, flags: &mut AckFlags) {
         let sacked = self.note_sacked(board, report, flags);
@@ -47,7 +52,7 @@ impl EmulatedSender {
             if new && !Self::is_spurious(piece, report) {
                 self.advance_rack(piece, report.at);
             }
-            self.marks.uncount(piece);
+            self.marks.take_off(piece);
         }
         self.grow_window(flags, packets, report.newly_delivered);
         match self.settings.ack_order {

@@ -8,7 +8,7 @@ use rexmit_tcp::Mechanism;
 use rexmit_wire::SeqRange;
 
 use super::clock::SEES_ALL;
-use super::{AckFlags, EmulatedSender};
+use super::{AckFlags, EmulatedSender, Moment};
 use crate::emulate::board::{AckReport, Board, Piece};
 
 impl EmulatedSender {
@@ -24,14 +24,10 @@ impl EmulatedSender {
     }
 
     /// Packets were sent again, but for a probe.
-    pub(super) fn note_undo_retransmission(
-        &mut self,
-        mechanism: Mechanism,
-        stamp: Option<u32>,
-        packets: u32,
-    ) {
+    pub(super) fn note_undo_retransmission(&mut self, mechanism: Mechanism, moment: &Moment) {
         if mechanism != Mechanism::Tlp {
-            self.episode.undo.note_retransmission(stamp, packets);
+            let undo = &mut self.episode.undo;
+            undo.note_retransmission(moment.stamp, moment.packets);
         }
     }
 
