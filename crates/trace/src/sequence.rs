@@ -201,11 +201,13 @@ impl<T> Sequence<T> {
             return partition_near(&self.head, guess, before);
         }
         let begins_before = |run: &Run<T>| run.items.front().is_some_and(&before);
-        match self.rest.partition_point(begins_before).checked_sub(1) {
-            None => self.head.partition_point(before),
+        let near = self.place(guess).map_or(0, |(run, _)| run + 1);
+        match partition_near(&self.rest, near, begins_before).checked_sub(1) {
+            None => partition_near(&self.head, guess, before),
             Some(run) => {
                 let run = &self.rest[run];
-                (run.start - self.gone) as usize + run.items.partition_point(before)
+                let start = (run.start - self.gone) as usize;
+                start + partition_near(&run.items, guess.saturating_sub(start), before)
             }
         }
     }

@@ -207,6 +207,11 @@ impl Judges {
     /// The next event, in the sender's order. A retransmission's number counts up from 0.
     pub fn event(&mut self, event: &SenderEvent) {
         self.remember(Told::Event(*event));
+        if self.board.pay_for_looks() {
+            let senders = &mut self.senders;
+            self.board
+                .let_go_of_half(|piece| senders.iter_mut().for_each(|one| one.on_let_go(piece)));
+        }
         if let Some(mut unseen) = self.unseen.take() {
             // A retransmission tells of it only now, or the first that was new after a timeout: it left with what was sent
             // last. A timeout lets little go.
@@ -417,6 +422,7 @@ impl Judges {
             }
         }
         let pieces = self.board.locate(sent.range);
+        moment.packets = self.board.packets(&pieces);
         self.note_copy(&mut moment, sent, pieces.start);
         for sender in &mut self.senders {
             sender.on_retransmission(&mut self.board, &moment, pieces.clone());

@@ -1,6 +1,7 @@
 //! Scripted exchanges, with the times of the kernels' rules (scaled to whole ticks).
 
 mod left_out;
+mod looks;
 mod nothing;
 mod rate;
 mod spurious;

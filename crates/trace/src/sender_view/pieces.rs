@@ -306,8 +306,9 @@ impl Pieces {
     pub(super) fn index(&self, place: i64) -> usize {
         match self.pieces.back() {
             Some(last) if place < last.start => {
-                // Most pieces are full segments.
-                let guess = (place - self.bottom()).max(0) / i64::from(self.mss);
+                // Most pieces are as long as the others.
+                let (bottom, len) = (self.bottom(), self.pieces.len() as i64);
+                let guess = (place - bottom).max(0) * len / (last.end - bottom);
                 self.pieces
                     .partition_near(guess as usize, |p| p.end <= place)
             }

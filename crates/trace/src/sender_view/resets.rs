@@ -39,14 +39,14 @@ impl Resets {
         if range.is_empty() || !event.flags.ack() {
             return;
         }
-        let apart = |sent: &Sent| {
-            !range.end.is_after(sent.range.start) || !sent.range.end.is_after(range.start)
-        };
-        let together = |sent: &Sent| !apart(sent) && event.at - sent.at < NO_TIMER;
-        let ambiguous = self.open.iter().any(together);
-        self.open.retain(apart);
-        if ambiguous {
-            return;
+        let again = |sent: &Sent| sent.range.intersects(range);
+        if self.open.iter().any(again) {
+            let together = |sent: &Sent| again(sent) && event.at - sent.at < NO_TIMER;
+            let ambiguous = self.open.iter().any(together);
+            self.open.retain(|sent| !again(sent));
+            if ambiguous {
+                return;
+            }
         }
         if self.open.len() == MOST {
             self.open.pop_front();

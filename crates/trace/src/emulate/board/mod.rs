@@ -1,10 +1,11 @@
 //! What was sent and not acknowledged: one scoreboard for all emulated senders. `acknowledge` takes acknowledgements in,
-//! `report` is what one tells, and `order` is the order of sending.
+//! `report` is what one tells, `order` is the order of sending, and `looks` bounds what the senders look at.
 //!
 //! Pieces are found by their numbers, which have an order because all lie within one [window](crate::window): the sender view
 //! tells of near numbers alone, and what would be more than is held is let go.
 
 mod acknowledge;
+mod looks;
 mod order;
 mod report;
 
@@ -19,6 +20,7 @@ use crate::sender_view::Spans;
 use crate::sequence::Sequence;
 use crate::window::{is_near, is_too_much, HELD};
 
+use looks::Looks;
 pub use order::Order;
 use order::Transmission;
 pub use report::AckReport;
@@ -86,6 +88,8 @@ pub struct Board {
     pub out: u32,
     /// Packets SACKed.
     pub sacked: u32,
+    /// How often a piece that may be SACKed was let go of, or found to be more packets than were counted.
+    pub recounted: u32,
     /// After the highest byte SACKed; the first byte not acknowledged without one.
     pub highest: SeqNum,
     /// Packets that begin below it.
@@ -100,6 +104,7 @@ pub struct Board {
     /// Packets delivered (`tp->delivered`).
     delivered: u32,
     stamps: VecDeque<(u32, Time)>,
+    looks: Looks,
 }
 
 /// The collections of a board, empty.
@@ -123,6 +128,7 @@ impl Board {
             again: 0,
             out: 0,
             sacked: 0,
+            recounted: 0,
             highest: SeqNum::default(),
             below_highest: 0,
             order: Order::within(recycled.order),
@@ -132,6 +138,7 @@ impl Board {
             // The SYN.
             delivered: 1,
             stamps: recycled.stamps,
+            looks: Looks::default(),
         }
     }
 
@@ -204,11 +211,14 @@ impl Board {
         self.pieces.back()
     }
 
+    /// All pieces, each of which [counts as looked at](Board::looked_at).
     pub fn pieces(&self) -> impl Iterator<Item = &Piece> {
-        self.pieces.iter()
+        self.pieces.iter().inspect(|_| self.looked_at(1))
     }
 
+    /// As [`Board::pieces`].
     pub fn pieces_mut(&mut self) -> impl Iterator<Item = &mut Piece> {
+        self.looked_at(self.len());
         self.pieces.range_mut(0..self.pieces.len())
     }
 
@@ -220,22 +230,19 @@ impl Board {
         self.below_highest
     }
 
-    /// The index of the first piece that ends after `seq`, and the packets below: of those that are SACKed, or of all up to
-    /// the highest SACK.
+    /// The packets below `seq`: of those that are SACKed, or of all up to the highest SACK.
     ///
     /// There are few pieces between `seq` and the highest SACK, as a rule, and many below `seq`.
-    pub fn below(&self, seq: SeqNum, sacked: bool) -> (usize, u32) {
-        let index = self.index(seq);
-        let between = self.pieces.range(index..self.pieces.len());
+    pub fn below(&self, seq: SeqNum, sacked: bool) -> u32 {
+        let between = self.pieces.range(self.index(seq)..self.pieces.len());
         let between = between.take_while(|piece| piece.start.is_before(self.highest));
-        let (all, above) = if sacked {
-            let some = between.filter(|piece| piece.sacked);
-            (self.sacked, some.map(|piece| piece.packets).sum())
+        let between = between.inspect(|_| self.looked_at(1));
+        if sacked {
+            let above = between.filter(|piece| piece.sacked);
+            self.sacked - above.map(|piece| piece.packets).sum::<u32>()
         } else {
-            let above: u32 = between.map(|piece| piece.packets).sum();
-            (self.below_highest, above)
-        };
-        (index, all - above)
+            self.below_highest - between.map(|piece| piece.packets).sum::<u32>()
+        }
     }
 
     /// The highest SACK of this acknowledgement and those before it.
@@ -307,6 +314,7 @@ impl Board {
     fn begin_anew(&mut self, first: SeqNum) {
         self.pieces = Sequence::within(core::mem::take(&mut self.pieces).leave());
         self.tagged = Spans::default();
+        self.recounted = self.recounted.wrapping_add(1);
         (self.out, self.sacked, self.below_highest) = (0, 0, 0);
         self.again = 0;
         self.una_place += BEYOND_ALL;
@@ -316,16 +324,16 @@ impl Board {
 
     /// Forgets the oldest piece, as if it had been acknowledged.
     #[cold]
-    fn let_go_first(&mut self) {
-        let Some(first) = self.pieces.pop_front() else {
-            return;
-        };
+    fn let_go_first(&mut self) -> Option<Piece> {
+        let first = self.pieces.pop_front()?;
+        self.recounted = self.recounted.wrapping_add(1);
         self.out -= first.packets;
         if first.start.is_before(self.highest) {
             self.below_highest -= first.packets;
         }
         self.sacked -= if first.sacked { first.packets } else { 0 };
         self.again -= usize::from(first.retransmissions > 0);
+        Some(first)
     }
 
     /// Forgets all pieces below `una`.
@@ -381,11 +389,15 @@ impl Board {
 
     /// The index of the first piece that ends after `seq`.
     pub fn index(&self, seq: SeqNum) -> usize {
-        // Most pieces are full segments.
-        let above = seq.offset_from(self.una).max(0).unsigned_abs();
-        let guess = (above / self.mss) as usize;
+        let (Some(head), Some(tail)) = (self.pieces.front(), self.pieces.back()) else {
+            return 0;
+        };
+        // Most pieces are as long as the others.
+        let above = seq.offset_from(head.start).max(0).unsigned_abs();
+        let all = tail.end.offset_from(head.start).unsigned_abs();
+        let guess = u64::from(above) * self.pieces.len() as u64 / u64::from(all);
         self.pieces
-            .partition_near(guess, |piece| !piece.end.is_after(seq))
+            .partition_near(guess as usize, |piece| !piece.end.is_after(seq))
     }
 
     /// The index of the first piece that begins at or after `seq`; a piece across it is cut.
@@ -412,6 +424,7 @@ impl Board {
         self.out += added;
         if whole.sacked {
             self.sacked += added;
+            self.recounted = self.recounted.wrapping_add(1);
         }
         if second.start.is_before(self.highest) {
             self.below_highest += added;

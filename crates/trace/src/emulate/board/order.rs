@@ -1,4 +1,5 @@
-//! What is on the board in the order in which it was sent last, for who looks for losses by time (`tsorted_sent_queue`).
+//! What is on the board, and not SACKed, in the order in which it was sent last, for who looks for losses by time
+//! (`tsorted_sent_queue`).
 
 use core::cell::Cell;
 use std::collections::VecDeque;
@@ -6,7 +7,7 @@ use std::collections::VecDeque;
 use rexmit_time::Time;
 use rexmit_wire::SeqNum;
 
-use super::Board;
+use super::{Board, Piece};
 
 /// One time that something was sent.
 #[derive(Clone, Debug)]
@@ -19,7 +20,7 @@ pub struct Transmission {
     over: Cell<u32>,
 }
 
-/// All transmissions of what is on the board, the oldest first, but for those at the front that others followed.
+/// All transmissions of what is on the board and not SACKed, the oldest first, but for those at the front that others followed.
 ///
 /// Each has a number, which stays its own. It is sorted as long as every packet is told of after those that were sent before
 /// it.
@@ -66,6 +67,11 @@ impl Order {
         self.sorted
     }
 
+    /// When the newest was sent.
+    pub fn latest(&self) -> Time {
+        self.latest
+    }
+
     /// The number of the transmission after the newest.
     pub fn end(&self) -> u64 {
         self.first + self.transmissions.len() as u64
@@ -83,17 +89,22 @@ impl Order {
 }
 
 impl Board {
-    /// The first piece that was sent last in a transmission, by its index; of those after the piece at `after`, which is one of
-    /// them, if it is given.
+    /// The first piece that was sent last in a transmission and is not SACKed, by its index; of those after the piece at `after`,
+    /// which is one of them, if it is given.
     pub fn sent_in(&self, number: u64, after: Option<usize>) -> Option<usize> {
         let sent = self.order.get(number)?;
         let from = after.map_or_else(|| self.index(sent.start.get()), |after| after + 1);
         let pieces = self.pieces.range(from..self.pieces.len());
         let mut within = pieces.take_while(|piece| piece.start.is_before(sent.end));
-        Some(from + within.position(|piece| piece.sent == sent.at)?)
+        let left = |piece: &Piece| {
+            self.looked_at(1);
+            piece.sent == sent.at && !piece.sacked
+        };
+        Some(from + within.position(left)?)
     }
 
-    /// The first transmission from `number` on that was the last of a piece on the board, and the index of its first piece.
+    /// The first transmission from `number` on that was the last of a piece which is not SACKed, and the index of its first such
+    /// piece.
     pub fn transmission(&self, number: u64) -> Option<(u64, usize)> {
         let mut number = number.max(self.order.first);
         loop {
@@ -103,7 +114,7 @@ impl Board {
                     sent.start.set(self.pieces[first].start);
                     return Some((number, first));
                 }
-                // What was sent again since never belongs to it again.
+                // What was sent again or SACKed since never belongs to it again.
                 sent.over.set(1);
             }
             number += u64::from(sent.over.get());
@@ -113,7 +124,7 @@ impl Board {
         }
     }
 
-    /// Lets go of transmissions at the front of which nothing is on the board any more.
+    /// Lets go of transmissions at the front of which nothing is left.
     pub(super) fn trim_order(&mut self) {
         let end = self.order.end();
         let live = self.transmission(self.order.first);

@@ -150,10 +150,10 @@ proptest::proptest! {
                     ack(&mut board, to, block, 0);
                 }
             }
-            let below = |seq: SeqNum, sacked: bool| -> u32 {
+            let below = |seq: SeqNum, sacked: bool| {
                 let pieces = board.pieces().filter(|piece| piece.start.is_before(seq));
                 let pieces = pieces.filter(|piece| piece.sacked || !sacked);
-                pieces.map(|piece| piece.packets).sum()
+                pieces.map(|piece| piece.packets).sum::<u32>()
             };
             if board.sacked > 0 {
                 proptest::prop_assert_eq!(board.reach(), below(board.highest, false));
@@ -162,10 +162,10 @@ proptest::proptest! {
                 let end = board.at(index).end;
                 if !end.is_after(board.highest) {
                     let told = [true, false].map(|sacked| board.below(end, sacked));
-                    proptest::prop_assert_eq!(told, [true, false].map(|sacked| (index + 1, below(end, sacked))));
+                    proptest::prop_assert_eq!(told, [true, false].map(|sacked| below(end, sacked)));
                 }
             }
-            let mut by_time: Vec<usize> = (0..board.len()).collect();
+            let mut by_time: Vec<usize> = (0..board.len()).filter(|index| !board.at(*index).sacked).collect();
             by_time.sort_by_key(|index| board.at(*index).sent);
             let mut walked = Vec::new();
             let mut number = 0;

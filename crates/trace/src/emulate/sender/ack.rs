@@ -118,6 +118,7 @@ mod tests {
             at: Time::from_nanos(50_100_000),
             ack_at: Time::from_nanos(50_000_000),
             gap: Duration::from_micros(100),
+            packets: 1,
             ..Moment::default()
         }
         .of_retransmission();

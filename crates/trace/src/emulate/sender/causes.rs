@@ -40,7 +40,7 @@ impl EmulatedSender {
             return list;
         }
         self.add_timeouts(&mut list, board, moment, head);
-        self.add_probe(&mut list, board, moment, tail, pieces);
+        self.add_probe(&mut list, board, moment, tail);
         self.add_ack(&mut list, board, moment, pieces);
         self.add_without_frto(&mut list, board, moment, pieces);
         self.add_other_minimum(&mut list, board, moment, pieces);
@@ -152,20 +152,12 @@ impl EmulatedSender {
         !self.settings.tlp_probes_bare_fin && board.tail().is_some_and(|tail| tail.bare)
     }
 
-    fn add_probe(
-        &self,
-        list: &mut Candidates,
-        board: &Board,
-        moment: &Moment,
-        tail: bool,
-        pieces: &core::ops::Range<usize>,
-    ) {
+    fn add_probe(&self, list: &mut Candidates, board: &Board, moment: &Moment, tail: bool) {
         if self.settings.tlp == Tlp::Off || !board.sack {
             return;
         }
         let mut structure = 0.0;
-        let packets = board.packets(pieces);
-        if !tail || packets > 1 {
+        if !tail || moment.packets > 1 {
             structure += MUCH;
         }
         if self.has_bare_tail(board) {
@@ -225,7 +217,7 @@ impl EmulatedSender {
         if sacked && !board.head().is_some_and(|head| head.sacked) {
             structure += MUCH;
         }
-        structure += self.unlike_recovery(board, moment, pieces);
+        structure += self.unlike_recovery(moment);
         if moment.slack > SEES_ALL {
             structure += self.beyond_window(board, pieces);
         }

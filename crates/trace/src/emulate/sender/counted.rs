@@ -28,11 +28,9 @@ impl EmulatedSender {
     fn mark_from_head(&mut self, board: &mut Board, most: u32) {
         let by_sack = board.sack && !self.detection.fack;
         // What is marked already, or SACKed, is only counted.
-        let (first, mut count) = match self.marks.marked_up_to() {
-            Some(seq) => board.below(seq, by_sack),
-            None => (0, 0),
-        };
+        let (first, mut count) = self.marks.first_unmarked(board, by_sack);
         for index in first..board.len() {
+            board.looked_at(1);
             let piece = *board.at(index);
             if !piece.start.is_before(board.highest) && index > 0 {
                 break;
@@ -47,7 +45,8 @@ impl EmulatedSender {
             if !piece.sacked && self.marks.of(&piece) == 0 {
                 self.marks.mark_lost(board, index);
             }
-            self.marks.all_marked_up_to(piece.end);
+            let sacked = by_sack.then_some(count);
+            self.marks.all_marked_up_to(board, piece.end, sacked);
         }
     }
 

@@ -26,6 +26,11 @@ impl SentOnce {
 }
 
 impl EmulatedSender {
+    /// The board has let a piece go.
+    pub fn on_let_go(&mut self, piece: &Piece) {
+        self.marks.take_off(piece);
+    }
+
     /// Notes what was delivered; returns the packets acknowledged.
     pub(super) fn deliver(
         &mut self,
@@ -56,7 +61,7 @@ impl EmulatedSender {
             if new && !Self::is_spurious(piece, report) {
                 self.advance_rack(board, piece, report);
             }
-            self.marks.uncount(piece);
+            self.marks.take_off(piece);
         }
         self.grow_window(*outcome, packets, report.newly_delivered);
         let acked = outcome.any(AckOutcome::ACKED);

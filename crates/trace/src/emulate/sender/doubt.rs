@@ -155,6 +155,7 @@ impl EmulatedSender {
             self.timers.set_to_timeout(self.timers.timer.armed);
         }
         let by_time = board.sack && self.settings.rack;
+        board.looked_at(board.len());
         for index in 0..board.len() {
             let found = by_time && self.rack_finds_lost(board, board.at(index), moment.at);
             if !found && !self.marks.is_retransmitted(board.at(index)) {

@@ -7,19 +7,15 @@ use rexmit_tcp::Mechanism;
 use rexmit_wire::SeqRange;
 
 use super::clock::SEES_ALL;
-use super::EmulatedSender;
+use super::{EmulatedSender, Moment};
 use crate::emulate::board::{AckReport, Board, Piece};
 
 impl EmulatedSender {
     /// Packets were sent again, but for a probe.
-    pub(super) fn note_undo_retransmission(
-        &mut self,
-        mechanism: Mechanism,
-        stamp: Option<u32>,
-        packets: u32,
-    ) {
+    pub(super) fn note_undo_retransmission(&mut self, mechanism: Mechanism, moment: &Moment) {
         if mechanism != Mechanism::Tlp {
-            self.episode.undo.note_retransmission(stamp, packets);
+            let undo = &mut self.episode.undo;
+            undo.note_retransmission(moment.stamp, moment.packets);
         }
     }
 

@@ -26,6 +26,8 @@ pub struct Moment {
     /// The acknowledgement came then.
     pub ack_at: Time,
     pub stamp: Option<u32>,
+    /// Of a retransmission: how many packets it is.
+    pub packets: u32,
     /// What is known of the sender's pace.
     pub pace: Option<Late>,
     /// Packets that left right before it and were never seen.

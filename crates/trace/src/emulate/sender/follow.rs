@@ -21,7 +21,6 @@ impl EmulatedSender {
         best: Candidate,
     ) {
         let at = moment.at;
-        let packets = board.packets(pieces);
         match best.cause {
             Cause::Timeout { .. } | Cause::OtherTimeout => {
                 let missed = match best.cause {
@@ -120,9 +119,9 @@ impl EmulatedSender {
             self.marks.mark_retransmitted(board, index);
         }
         self.trips.timed = None;
-        self.note_rate_sent(packets);
-        self.note_again_after_frto(moment, packets);
-        self.note_undo_retransmission(best.mechanism, moment.stamp, packets);
+        self.note_rate_sent(moment.packets);
+        self.note_again_after_frto(moment);
+        self.note_undo_retransmission(best.mechanism, moment);
         self.episode.causes.note(best.mechanism);
     }
 }

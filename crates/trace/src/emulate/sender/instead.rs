@@ -141,6 +141,7 @@ mod tests {
             slack: Duration::from_millis(30),
             gap: Duration::from_millis(2),
             ack_at: at(ms - 2),
+            packets: 1,
             ..Moment::default()
         }
         .of_retransmission();

@@ -24,6 +24,9 @@ pub(super) struct Marks {
     pub duplicates: u32,
     /// Every piece that ends here or before is marked or SACKed.
     marked_up_to: Option<SeqNum>,
+    /// The packets of these that are SACKed, if they were counted, and [how often](Board::recounted) the board had been
+    /// recounted then.
+    sacked_below: Option<(u32, u32)>,
     /// No transmission before this one has anything that time may find lost, by RACK or a timeout.
     left_over: u64,
     overdue: Overdue,
@@ -37,19 +40,28 @@ impl Marks {
             retransmitted: 0,
             duplicates: 0,
             marked_up_to: None,
+            sacked_below: None,
             left_over: 0,
             overdue: Overdue::default(),
         }
     }
 
-    /// Up to where every piece is marked or SACKed, if it is known of any.
-    pub fn marked_up_to(&self) -> Option<SeqNum> {
-        self.marked_up_to
+    /// The first piece that is not known to be marked or SACKed, and the packets below: of those that are SACKed, or of all up
+    /// to the highest SACK.
+    pub fn first_unmarked(&self, board: &Board, sacked: bool) -> (usize, u32) {
+        let Some(seq) = self.marked_up_to else {
+            return (0, 0);
+        };
+        let known = self.sacked_below.filter(|_| sacked);
+        let known = known.filter(|(_, recounted)| *recounted == board.recounted);
+        let below = known.map_or_else(|| board.below(seq, sacked), |(below, _)| below);
+        (board.index(seq), below)
     }
 
-    /// All pieces up to here are marked or SACKed.
-    pub fn all_marked_up_to(&mut self, seq: SeqNum) {
+    /// All pieces up to here are marked or SACKed; so many packets of these are SACKed, if they were counted.
+    pub fn all_marked_up_to(&mut self, board: &Board, seq: SeqNum, sacked: Option<u32>) {
         self.marked_up_to = Some(seq);
+        self.sacked_below = sacked.map(|sacked| (sacked, board.recounted));
     }
 
     /// All before `una` is acknowledged.
@@ -99,6 +111,20 @@ impl Marks {
         }
     }
 
+    /// Takes all for lost that are not SACKed, and their retransmissions.
+    fn mark_all_lost(&mut self, board: &mut Board) {
+        for piece in board.pieces_mut().filter(|piece| !piece.sacked) {
+            let marks = &mut piece.marks[self.slot];
+            if *marks & LOST == 0 {
+                self.lost += piece.packets;
+            }
+            if *marks & RESENT != 0 {
+                self.retransmitted = self.retransmitted.saturating_sub(piece.packets);
+            }
+            *marks = LOST;
+        }
+    }
+
     /// It is sent again now, or was and the board is to [be looked at anew](Marks::look_at_all).
     pub fn mark_retransmitted(&mut self, board: &mut Board, index: usize) {
         let piece = board.at_mut(index);
@@ -145,8 +171,16 @@ impl Marks {
         self.lost = 0;
     }
 
+    /// A piece was taken off.
+    pub fn take_off(&mut self, piece: &Piece) {
+        self.uncount(piece);
+        if let Some((below, _)) = self.sacked_below.as_mut().filter(|_| piece.sacked) {
+            *below = below.saturating_sub(piece.packets);
+        }
+    }
+
     /// A piece was delivered: its marks no longer count.
-    pub fn uncount(&mut self, piece: &Piece) {
+    fn uncount(&mut self, piece: &Piece) {
         if self.is_lost(piece) {
             self.lost = self.lost.saturating_sub(piece.packets);
         }
@@ -160,6 +194,12 @@ impl Marks {
         let piece = board.at_mut(index);
         self.uncount(piece);
         piece.marks[self.slot] = 0;
+        let is_below = self
+            .marked_up_to
+            .is_some_and(|seq| !piece.end.is_after(seq));
+        if let Some((below, _)) = self.sacked_below.as_mut().filter(|_| is_below) {
+            *below += piece.packets;
+        }
     }
 
     /// Nothing is out.
@@ -222,6 +262,11 @@ pub(super) struct Marked<'a> {
 impl Marked<'_> {
     /// Marks what is `lost`: that was sent before all that is not.
     pub fn mark_sent_before(&mut self, lost: impl Fn(Time) -> bool) {
+        if lost(self.board.order.latest()) {
+            self.marks.mark_all_lost(self.board);
+            self.next.set(self.board.order.end());
+            return;
+        }
         let mut next = self.first_sent();
         while let Some(place) = next {
             next = self.next_sent(place);
@@ -285,6 +330,7 @@ impl Scoreboard for Marked<'_> {
     }
 
     fn segment(&self, place: usize) -> Segment {
+        self.board.looked_at(1);
         let piece = self.board.at(place);
         let segment = Segment {
             end: piece.end,
@@ -305,85 +351,4 @@ impl Scoreboard for Marked<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::emulate::board::tests::{board_of, sent};
-
-    #[test]
-    fn a_retransmission_that_is_lost_leaves_the_flight() {
-        let mut board = board_of(4);
-        let mut marks = Marks::new(3);
-        marks.mark_lost(&mut board, 1);
-        assert_eq!((marks.lost, marks.in_flight(&board)), (1, 3));
-        marks.mark_lost(&mut board, 1);
-        assert_eq!(marks.lost, 1);
-        marks.mark_retransmitted(&mut board, 1);
-        marks.mark_retransmitted(&mut board, 1);
-        assert_eq!((marks.retransmitted, marks.in_flight(&board)), (1, 4));
-        marks.mark_lost(&mut board, 1);
-        assert_eq!((marks.retransmitted, marks.in_flight(&board)), (0, 3));
-        marks.unmark(&mut board, 1);
-        assert_eq!((marks.lost, marks.of(board.at(1))), (0, 0));
-    }
-
-    #[test]
-    fn the_marks_of_others_stay() {
-        let mut board = board_of(2);
-        let (mut one, mut other) = (Marks::new(0), Marks::new(1));
-        one.mark_lost(&mut board, 0);
-        other.mark_lost(&mut board, 0);
-        one.clear_lost(&mut board);
-        assert!(!one.is_lost(board.at(0)) && other.is_lost(board.at(0)));
-        other.unmark_lost(&mut board, 0);
-        assert_eq!((one.lost, other.lost), (0, 0));
-    }
-
-    #[test]
-    fn the_board_is_walked_in_the_order_of_sending() {
-        let mut board = board_of(4);
-        board.retransmitted(&sent(10, 1), 1..2);
-        let mut marks = Marks::new(0);
-        let walk = |marks: &mut Marks, board: &mut Board, until: usize| {
-            let marked = marks.on(board);
-            let mut places = Vec::new();
-            let mut next = marked.first_sent();
-            while let Some(place) = next {
-                places.push(place);
-                next = marked.next_sent(place);
-                marked.segment(place);
-                if place == until && marked.rest_was_sent_later(place) {
-                    break;
-                }
-            }
-            marked.end();
-            places
-        };
-        assert_eq!(walk(&mut marks, &mut board, 2), [0, 2]);
-        marks.mark_lost(&mut board, 0);
-        assert_eq!(walk(&mut marks, &mut board, 9), [0, 2, 3, 1]);
-        assert_eq!(walk(&mut marks, &mut board, 9), [2, 3, 1], "marked");
-        marks.unmark_lost(&mut board, 0);
-        assert_eq!(walk(&mut marks, &mut board, 9), [0, 2, 3, 1]);
-        // What is told of late is nowhere in that order.
-        board.push(&sent(9, 4));
-        assert_eq!(walk(&mut marks, &mut board, 9), [0, 1, 2, 3, 4]);
-    }
-
-    #[test]
-    fn the_board_is_walked_by_number_until_something_was_sent_again() {
-        let mut board = board_of(3);
-        board.push(&sent(1, 3));
-        board.at_mut(1).retransmissions = 1;
-        let mut marks = Marks::new(0);
-        marks.mark_lost(&mut board, 1);
-        marks.mark_retransmitted(&mut board, 1);
-        let mut marked = marks.on(&mut board);
-        assert_eq!(marked.first_sent(), Some(0));
-        assert_eq!(marked.next_sent(3), None);
-        assert!(marked.rest_was_sent_later(0) && !marked.rest_was_sent_later(1));
-        let segment = marked.segment(1);
-        assert!(segment.lost && segment.retransmission_out);
-        marked.mark_lost(1);
-        assert!(!marked.segment(1).retransmission_out);
-    }
-}
+mod tests;

@@ -63,6 +63,7 @@ impl Overdue {
             mark(board, index);
             index += 1;
         }
+        board.looked_at(index - first);
         self.again.clear();
         self.before = limit;
         self.to = board
@@ -173,8 +174,8 @@ mod tests {
         fn acknowledge(&mut self, segment: u32, block: core::ops::Range<u32>) {
             let report = ack(&mut self.board, segment, block, 0);
             for piece in &report.acked {
-                self.fast.uncount(piece);
-                self.plain.uncount(piece);
+                self.fast.take_off(piece);
+                self.plain.take_off(piece);
             }
             for index in report.sacked {
                 self.fast.unmark(&mut self.board, index);

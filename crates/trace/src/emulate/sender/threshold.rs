@@ -24,9 +24,10 @@ impl EmulatedSender {
     /// What it costs to believe that the threshold is as low as what is SACKed now; none if it cannot be.
     pub(super) fn lower_threshold(&self, board: &Board, index: usize) -> Option<f64> {
         let lower = (LEAST..self.detection.threshold).contains(&board.sacked);
-        let first = (0..index).all(|before| board.at(before).sacked);
         let may = self.course.threshold_open && board.sack && self.episode.state < State::Recovery;
-        (may && lower && first && index < board.len()).then_some(OTHER)
+        // Few are SACKed, then.
+        let first = || (0..index).all(|before| board.at(before).sacked);
+        (may && lower && index < board.len() && first()).then_some(OTHER)
     }
 
     /// A recovery began with so few duplicates: that is the threshold.

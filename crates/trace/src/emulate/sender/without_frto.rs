@@ -16,7 +16,7 @@ use super::clock::SEES_ALL;
 use super::explain::{Candidates, Cause, Moment};
 use super::threshold::OTHER;
 use super::EmulatedSender;
-use crate::emulate::board::{AckReport, Board};
+use crate::emulate::board::{AckReport, Board, Piece};
 
 /// How many hosts have it switched off is a guess; as a natural logarithm.
 const OFF: f64 = -3.9;
@@ -96,27 +96,21 @@ impl EmulatedSender {
     /// New data left: a sender without F-RTO would first have sent again what the timeout had lost.
     pub(super) fn note_new_after_frto(&mut self, board: &Board) {
         if let Frto::TookBack(back) = self.course.frto {
-            let more = (0..board.len()).any(|index| self.is_still_lost(board, index, &back));
+            let more = board.pieces().any(|piece| self.is_still_lost(piece, &back));
             self.course.frto = if more { Frto::On } else { Frto::Open };
         }
     }
 
     /// What it costs, as a natural logarithm, to believe that a recovery which began when the timeout was taken back sends
     /// these pieces.
-    pub(super) fn unlike_recovery(
-        &self,
-        board: &Board,
-        moment: &Moment,
-        pieces: &Range<usize>,
-    ) -> f64 {
+    pub(super) fn unlike_recovery(&self, moment: &Moment) -> f64 {
         let Frto::TookBack(back) = self.course.frto else {
             return 0.0;
         };
         let Some(burst) = back.burst.filter(|_| self.episode.state == State::Recovery) else {
             return 0.0;
         };
-        let packets = board.packets(pieces);
-        let beyond = moment.ack_at == back.at && back.sent + packets > burst;
+        let beyond = moment.ack_at == back.at && back.sent + moment.packets > burst;
         let held = self.course.entered == Some(back.at) && moment.ack_at > back.at;
         if beyond || held {
             MUCH
@@ -126,18 +120,17 @@ impl EmulatedSender {
     }
 
     /// Something was sent again after a timeout that may have been taken back.
-    pub(super) fn note_again_after_frto(&mut self, moment: &Moment, packets: u32) {
+    pub(super) fn note_again_after_frto(&mut self, moment: &Moment) {
         if let Frto::TookBack(back) = &mut self.course.frto {
             back.retransmissions += 1;
             if moment.ack_at == back.at {
-                back.sent += packets;
+                back.sent += moment.packets;
             }
         }
     }
 
     /// Whether the timeout had lost the piece, and it was not sent again since.
-    fn is_still_lost(&self, board: &Board, index: usize, back: &TakenBack) -> bool {
-        let piece = board.at(index);
+    fn is_still_lost(&self, piece: &Piece, back: &TakenBack) -> bool {
         piece.start.is_before(back.point) && !piece.sacked && !self.marks.is_retransmitted(piece)
     }
 
@@ -155,7 +148,8 @@ impl EmulatedSender {
         if back.advanced != Some(moment.ack_at) {
             return;
         }
-        if pieces.is_empty() || !pieces.clone().all(|i| self.is_still_lost(board, i, &back)) {
+        let is_still_lost = |index| self.is_still_lost(board.at(index), &back);
+        if pieces.is_empty() || !pieces.clone().all(is_still_lost) {
             return;
         }
         // That no recovery began since speaks for no higher threshold then: what was paid for one is given back.
@@ -187,8 +181,9 @@ impl EmulatedSender {
         self.episode.point = back.point;
         self.course.loss_at = back.loss_at;
         self.episode.probe.high = None;
+        board.looked_at(board.len());
         for index in 0..board.len() {
-            if self.is_still_lost(board, index, &back) {
+            if self.is_still_lost(board.at(index), &back) {
                 self.marks.mark_lost(board, index);
             }
         }
