@@ -35,7 +35,7 @@ def shown(text: str) -> str:
     # Most lines have nothing but ASCII that is seen.
     if text.isascii() and text.isprintable():
         return text
-    return _hidden().sub(_escaped, text)
+    return _hidden().sub(escaped, text)
 
 
 def shown_lines(text: str) -> str:
@@ -43,7 +43,8 @@ def shown_lines(text: str) -> str:
     return "\n".join(map(shown, text.split("\n")))
 
 
-def _escaped(hidden: re.Match[str]) -> str:
+def escaped(hidden: re.Match[str]) -> str:
+    """A character as JSON escapes it."""
     code = ord(hidden[0])
     if code < 0x10000:
         return f"\\u{code:04x}"

@@ -78,7 +78,7 @@ def test_the_analysis_maps_features_as_the_program_does(program: ModuleType, cor
     for capture in opened.captures:
         told = tables(capture.path).retransmissions.select(*keys, *columns)
         raw = program.of_capture(opened, capture).filter(
-            pl.col("mechanism") != "unknown", ~pl.col("either")
+            pl.col("mechanism") != "unknown", pl.col("pair").is_null()
         )
         rows = raw.drop("certainty", "need_confidence").join(told, on=keys, suffix="_told")
         rows = rows.rename({"confidence_told": "mechanism_sure"})

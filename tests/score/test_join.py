@@ -82,14 +82,16 @@ def test_two_copies_have_a_claim_each() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "either"),
+    ("words", "pair"),
     [
-        ({"mechanism": "tlp", "runner_up": "rto", "either": True}, True),
-        ({"mechanism": "rto", "runner_up": "tlp", "either": True}, True),
-        ({"mechanism": "tlp", "runner_up": "rto"}, False),
-        ({"mechanism": "rack", "runner_up": "tlp", "either": True}, False),
-        ({"mechanism": "tlp", "either": True}, False),
+        ({"mechanism": "tlp", "runner_up": "rto", "either": True}, "rto|tlp"),
+        ({"mechanism": "rto", "runner_up": "tlp", "either": True}, "rto|tlp"),
+        ({"mechanism": "tlp", "runner_up": "rto"}, None),
+        ({"mechanism": "rack", "runner_up": "tlp", "either": True}, "rack|tlp"),
+        ({"mechanism": "tlp", "either": True}, None),
     ],
 )
-def test_only_probe_and_timeout_may_stay_untold(words: dict[str, Any], either: bool) -> None:
-    assert of_trace(claims_frame([claim(**words)]))["either"].to_list() == [either]
+def test_what_the_packets_do_not_tell_apart_is_a_pair(
+    words: dict[str, Any], pair: str | None
+) -> None:
+    assert of_trace(claims_frame([claim(**words)]))["pair"].to_list() == [pair]

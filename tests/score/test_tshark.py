@@ -75,7 +75,7 @@ def test_the_mapping(tmp_path: Path) -> None:
             "seq_end": 2448,
             "mechanism": {"fast": "recovery", "retransmission": "timeout"}.get(label),
             "need": "spurious" if label == "spurious" else "needed",
-            "either": False,
+            "pair": None,
             "confidence": None,
             "label": label,
         }

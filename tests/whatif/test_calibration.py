@@ -7,6 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import rexmit
+from rexmit.errors import UserError
 from rexmit.validate.whatif.check import errors
 from rexmit.validate.whatif.transfers import usual
 from rexmit.whatif.calibration import Calibration, Error, load, save
@@ -89,3 +91,10 @@ def test_errors_are_relative_to_durations_and_leave_out_what_never_changes() -> 
     assert row["p95"] == pytest.approx(0.37)
     (row,) = errors(rows.with_columns(pl.Series("actual_s", [0.1, 0.0, 0.3, 0.2])))
     assert row["wrong"] == pytest.approx(1 / 3)
+
+
+def test_a_check_is_not_kept_where_something_else_is(tmp_path: Path) -> None:
+    (tmp_path / "trace.json").write_text("a trace of days")
+    with pytest.raises(UserError, match="there already and not empty"):
+        rexmit.check_whatif(stack="linux-3.10", settings=["no-tlp"], out=tmp_path)
+    assert [one.name for one in tmp_path.iterdir()] == ["trace.json"]

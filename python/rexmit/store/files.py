@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import IO, Any, Final, cast
 
 from rexmit import interrupt
+from rexmit.errors import UserError, argument
 from rexmit.store import opening
 
 
@@ -155,6 +156,18 @@ def whole_folder(path: Path, *, replaces: Callable[[], object] = lambda: None) -
             yield made
         replaces()
         _put(temporary, place / path.name)
+
+
+@contextlib.contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """As `whole_folder`, in the place of nothing: raises UserError where `path` holds anything."""
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise UserError(
+            f"{path} is there already and not empty",
+            f"give another with {argument('out')}, or remove it",
+        )
+    with whole_folder(path) as made:
+        yield made
 
 
 def _by_descriptor(folder: int) -> Path:

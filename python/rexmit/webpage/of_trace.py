@@ -21,7 +21,7 @@ from rexmit.tracing.groups import KEYS, by
 from rexmit.tracing.print_page import print_page
 from rexmit.tracing.selection import Selection
 from rexmit.tracing.sentences.retransmissions import row as row_said
-from rexmit.tracing.sentences.retransmissions import timer_s, verdict
+from rexmit.tracing.sentences.retransmissions import verdict
 from rexmit.tracing.summary import summary
 from rexmit.version import version
 from rexmit.webpage import choose, commands, of_study, packets
@@ -286,7 +286,7 @@ def _packets(traced: Traced, names: list[str]) -> Packets:
         [
             (at[number], timer)
             for number, row in rows.items()
-            if (timer := timer_s(row)) is not None
+            if (timer := row["timer_s"]) is not None
             and traced.steps[number].from_server == from_server
         ],
     )

@@ -8,6 +8,9 @@ use super::profile::{self, Profile};
 /// The stack whose ways a host may choose between.
 const CHOOSES: &str = "linux-6";
 
+/// An emulation errs: a way that explains a connection only so much better, as a natural logarithm, explains it no better.
+const LEAST_SAID: f64 = 2.5;
+
 /// How many ways there are.
 pub const MODES: usize = DetectionMode::ALL.len();
 
@@ -66,8 +69,8 @@ impl ModePosterior {
         }
     }
 
-    /// What it says of each way, usual or not: how much less likely all that was seen is with it than with the best, and no
-    /// more than `most`.
+    /// What it says of each way, usual or not: how much less likely all that was seen is with it than with the best. Nothing
+    /// where that is too little to say anything, and no more than `most`.
     #[must_use]
     pub fn evidence(&self, most: f64) -> [f64; MODES] {
         if *self == ModePosterior::default() {
@@ -80,7 +83,14 @@ impl ModePosterior {
         if !best.is_finite() {
             return [0.0; MODES];
         }
-        said.map(|said| (said - best).max(-most))
+        said.map(|said| {
+            let less = (said - best).max(-most);
+            if less > -LEAST_SAID {
+                0.0
+            } else {
+                less
+            }
+        })
     }
 
     /// How likely each way is by this connection alone.
@@ -100,11 +110,29 @@ impl ModePosterior {
     }
 }
 
-/// How likely each way is when all connections of the host say this of each, summed up.
+/// How likely each way is when all connections of the host say this of each, summed up. Where some speak for RACK and some for
+/// counting, of one system that can do both, neither is surer than the part that speaks for it.
 #[must_use]
 pub fn shares_by(evidence: &[f64; MODES]) -> [f64; MODES] {
+    const OF_ONE: [usize; 2] = [
+        DetectionMode::Rack as usize,
+        DetectionMode::Counting as usize,
+    ];
     let prior = prior();
-    ModePosterior::shares_of(core::array::from_fn(|mode| evidence[mode] + prior[mode]))
+    let mut shares =
+        ModePosterior::shares_of(core::array::from_fn(|mode| evidence[mode] + prior[mode]));
+    let [against, others] = OF_ONE.map(|mode| -evidence[mode]);
+    if against.min(others) > 0.0 {
+        let [less, more] = if shares[OF_ONE[0]] < shares[OF_ONE[1]] {
+            OF_ONE
+        } else {
+            [OF_ONE[1], OF_ONE[0]]
+        };
+        let both = shares[less] + shares[more];
+        shares[less] = shares[less].max(both * against.min(others) / (against + others));
+        shares[more] = both - shares[less];
+    }
+    shares
 }
 
 /// How likely each way is before anything is seen, as natural logarithms.

@@ -438,10 +438,31 @@ mod tests {
 
     #[test]
     fn one_connection_does_not_speak_for_many() {
-        // It says a great deal, and wrongly; each of the others says a little.
-        let many = (2..5).map(|number| rows(number, SERVER, -2.4));
+        // It says a great deal, and wrongly; each of the others says less.
+        let many = (2..5).map(|number| rows(number, SERVER, -4.0));
         let all = passed(std::iter::once(rows(1, SERVER, 90.0)).chain(many));
         assert_eq!(mechanisms(&all), [Mechanism::Rack; 4]);
+    }
+
+    #[test]
+    fn what_says_too_little_says_nothing_however_often() {
+        // Each connection is a little better explained by counting.
+        let all = passed((1..20).map(|number| rows(number, SERVER, 2.0)));
+        assert_eq!(mechanisms(&all), [Mechanism::Rack; 19]);
+    }
+
+    #[test]
+    fn a_host_whose_connections_contradict_each_other_is_judged_by_none_for_sure() {
+        // Of seven that tell, two say that the host goes by time.
+        let counting = (1..6).map(|number| rows(number, SERVER, 9.0));
+        let both = counting.chain((6..8).map(|number| rows(number, SERVER, -9.0)));
+        let all = passed(both);
+        let rows = all.retransmissions.iter().map(|of| &of.row);
+        for row in rows {
+            assert_eq!(row.mechanism, Mechanism::FastRetransmit);
+            let sure = 5.0 / 7.0;
+            assert!((row.confidence - sure).abs() < 0.001, "{}", row.confidence);
+        }
     }
 
     #[test]

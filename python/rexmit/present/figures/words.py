@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Final
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
+from matplotlib.font_manager import findfont, get_font
 from matplotlib.legend import Legend
 
-from rexmit.escaping import shown
+from rexmit.escaping import escaped, shown
+from rexmit.present.figures.style import RC
 
 #: What stays free at both sides together, in inches.
 _MARGIN: Final = 0.3
@@ -18,9 +22,19 @@ _LEGEND: Final = 0.45
 
 
 def plain(text: str) -> str:
-    """A line of a figure: of names that somebody else chose nothing is hidden, and nothing is a
-    formula."""
-    return shown(text).replace("$", r"\$")
+    """A line of a figure: of names that somebody else chose nothing is hidden, nothing is a
+    formula, and what the font cannot draw is escaped, too."""
+    drawn = _drawable()
+    seen = re.sub(
+        "[^ -~]", lambda one: one[0] if ord(one[0]) in drawn else escaped(one), shown(text)
+    )
+    return seen.replace("$", r"\$")
+
+
+@cache
+def _drawable() -> frozenset[int]:
+    """The characters that the figures' font has."""
+    return frozenset(get_font(findfont(RC["font.family"])).get_charmap())
 
 
 def folded(canvas: Canvas, text: str, inches: float | None = None, **font: Any) -> str:  # noqa: ANN401 - of matplotlib's Text

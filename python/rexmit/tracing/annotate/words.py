@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from rexmit.tracing import terms
-from rexmit.tracing.sentences.retransmissions import NEED_OF_ROW, after, timer_s
+from rexmit.tracing.sentences.retransmissions import NEED_OF_ROW, after
 from rexmit.tracing.words import span
 from rexmit.wording import count
 
@@ -44,7 +44,7 @@ def retransmission(row: Mapping[str, Any], before: int | None, trigger: int | No
     """
     mechanism = row["mechanism"]
     parts = [f"{mechanism}, {NEED_OF_ROW[row['need']]}", terms.WORDS[mechanism]]
-    if (timer := timer_s(row)) is not None:
+    if (timer := row["timer_s"]) is not None:
         parts.append(f"{_TIMERS.get(mechanism, 'timer')} of {span(timer)} ran out")
     if trigger is not None:
         likely = "" if row["position"] == "sender" else "most likely "

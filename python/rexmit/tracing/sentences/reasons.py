@@ -14,7 +14,7 @@ from typing import Final
 import polars as pl
 
 from rexmit.tracing.sentences.handshakes import NOT_OPENED
-from rexmit.tracing.sentences.retransmissions import between, lacks, timer_s, verdict
+from rexmit.tracing.sentences.retransmissions import between, lacks, verdict
 from rexmit.tracing.sentences.value import Sentence
 from rexmit.tracing.terms import EITHER
 from rexmit.tracing.words import span
@@ -129,7 +129,7 @@ def _timers(
 
 def _longest_timer(fired: pl.DataFrame) -> str:
     """The only timer, or the longest one, where all are known; else the wait."""
-    timers = [timer_s(row) for row in fired.iter_rows(named=True)]
+    timers = [row["timer_s"] for row in fired.iter_rows(named=True)]
     known = [one for one in timers if one is not None]
     if len(known) < len(timers):
         return _longest(fired)

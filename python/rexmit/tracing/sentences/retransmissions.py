@@ -73,16 +73,6 @@ def cause(verdict: str) -> str:
     return f"{EITHER.join(words)} ({verdict})"
 
 
-def timer_s(row: Mapping[str, Any]) -> float | None:
-    """The timer that ran out; None for one that is longer than what went by since the earlier copy.
-    (It may be shorter: an ACK of what went before sets it anew.)
-    """
-    timer_s, most_s = row["timer_s"], row["detection_s"]
-    if timer_s is None or (most_s is not None and timer_s > 1.1 * max(most_s, 0) + TICK_S):
-        return None
-    return float(timer_s)
-
-
 def after(row: Mapping[str, Any], words: Callable[[float], str]) -> str:
     """How long after the copy before: between two bounds where nobody saw that copy, nothing where
     it is not known, or the capture's clock stepped back in between.
@@ -214,7 +204,7 @@ def row(row: Mapping[str, Any]) -> Sentence:
     if earlier := after(row, _ms):
         rtts = None if " to " in earlier else row["detection_rtts"]
         parts.append(earlier + (f" ({rtts:.1f} RTT)" if rtts is not None else ""))
-    if (timer := timer_s(row)) is not None:
+    if (timer := row["timer_s"]) is not None:
         parts.append(f"timer {_ms(timer)}")
     if row["confidence"] < SURE and not row["either"] and verdict_of(row) != "unknown":
         other = row["runner_up"]

@@ -8,13 +8,12 @@ a retransmission counts against the precision of the class that it names.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
 
-from rexmit.validate.score.claims import EITHER, EITHER_OF
 from rexmit.validate.score.join import Joined
 
 MECHANISMS: Final = (
@@ -91,6 +90,13 @@ class Matrix:
         """Right ones among all retransmissions; None without any."""
         return self.right / self.retransmissions if self.retransmissions else None
 
+    def share(self, which: Callable[[str], bool]) -> float | None:
+        """Retransmissions of which such a claim is made, among all; None without any."""
+        found = sum(
+            n for (truth, claim), n in self.counts.items() if truth != INVENTED and which(claim)
+        )
+        return found / self.retransmissions if self.retransmissions else None
+
     @property
     def rows(self) -> tuple[str, ...]:
         """The truths that there are, in order; `invented` last."""
@@ -98,11 +104,15 @@ class Matrix:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The claims that there are, in order; `tlp|rto` behind `tlp`, `missed` last."""
-        order = [*self.order, MISSED]
-        if "tlp" in order:
-            order.insert(order.index("tlp") + 1, EITHER)
-        return _ordered({claim for _, claim in self.counts}, order)
+        """The claims that there are, in order; pairs behind their first, `missed` last."""
+        claims = {claim for _, claim in self.counts}
+        pairs = sorted(claim for claim in claims if "|" in claim)
+        order = [
+            claim
+            for word in (*self.order, MISSED)
+            for claim in (word, *(pair for pair in pairs if pair.startswith(f"{word}|")))
+        ]
+        return _ordered(claims, order)
 
     def classes(self) -> tuple[OfClass, ...]:
         """Precision and recall of every class that is there or claimed, except `unknown`."""
@@ -111,11 +121,8 @@ class Matrix:
         right: Counter[str] = Counter()
         for (truth, claim), n in self.counts.items():
             there[truth] += n
-            # `tlp|rto` is a claim of what the truth is of the two, and of a probe elsewhere.
-            means = claim
-            if claim == EITHER:
-                means = truth if truth in EITHER_OF else "tlp"
-            claimed[means] += n
+            # A pair is a claim of what the truth is of the two, and of its first elsewhere.
+            claimed[truth if is_right(truth, claim) else claim.split("|")[0]] += n
             if is_right(truth, claim):
                 right[truth] += n
         return tuple(
@@ -129,10 +136,8 @@ class Matrix:
 
 
 def is_right(truth: str, claim: str) -> bool:
-    """Whether the claim is the truth; `tlp|rto` is right for either."""
-    if claim == EITHER:
-        return truth in EITHER_OF
-    return truth == claim and claim != "unknown"
+    """Whether the claim is the truth; a pair is right for either."""
+    return truth in claim.split("|") and claim != "unknown"
 
 
 def mechanisms(joined: Joined) -> Matrix:
@@ -149,13 +154,11 @@ def needs(joined: Joined) -> Matrix:
 
 
 def claimed_mechanism() -> pl.Expr:
-    """A joined retransmission's claim as a word: `missed`, `tlp|rto`, a mechanism, `unknown`."""
+    """A joined retransmission's claim as a word: `missed`, a pair, a mechanism, `unknown`."""
     return (
         pl.when("missed")
         .then(pl.lit(MISSED))
-        .when("claimed_either")
-        .then(pl.lit(EITHER))
-        .otherwise(_or_unknown("claimed_mechanism"))
+        .otherwise(pl.coalesce("claimed_pair", _or_unknown("claimed_mechanism")))
     )
 
 

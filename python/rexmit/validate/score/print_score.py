@@ -12,7 +12,6 @@ from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say
 from rexmit.present.text import Text
 from rexmit.validate.score import stacks, tshark
-from rexmit.validate.score.claims import EITHER
 from rexmit.validate.score.count import INVENTED, MISSED, Matrix
 from rexmit.validate.score.reliability import CHECKED, TARGET, Reliability, wilson
 from rexmit.validate.score.report import CLASS_TARGET, MECHANISM_TARGET, NEED_TARGET, Report, Score
@@ -22,7 +21,7 @@ _NOTES = (
     f"rows: truth, columns: claimed; {MISSED}: not claimed, {INVENTED}: no retransmission",
     "at the sender: of the data in question, whichever end that is",
     f"{MISSED} and unknown count as wrong, {INVENTED} against the precision of its class",
-    f"{EITHER}: one packet was out and the probe's timer is the timeout's; right for either",
+    "A|B: the packets do not tell the two apart; right for either",
 )
 
 
@@ -71,13 +70,10 @@ def _origin(report: Report) -> str:
 
 def _print_score(score: Score, point: str, console: Console) -> None:
     made, needs = score.mechanisms, score.needs
-    either = sum(n for (_, claim), n in made.counts.items() if claim == EITHER)
     lines = [
         ("mechanism right", _against(made.accuracy, MECHANISM_TARGET.get(point))),
-        (
-            f"  as {EITHER}",
-            percent(either / made.retransmissions if made.retransmissions else None),
-        ),
+        ("  as a pair", percent(made.share(lambda claim: "|" in claim))),
+        ("named", percent(made.share(lambda claim: claim not in ("unknown", MISSED)))),
         ("need right", _against(needs.accuracy, NEED_TARGET.get(point))),
         ("missed", f"{made.missed:,}"),
         ("invented", f"{made.invented:,}"),

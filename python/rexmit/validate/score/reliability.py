@@ -15,7 +15,6 @@ from typing import Final
 
 import polars as pl
 
-from rexmit.validate.score.claims import EITHER_OF
 from rexmit.validate.score.join import Joined
 
 EDGES: Final = (0.0, 0.5, 0.65, 0.75, 0.85, 0.95, 0.99, 1.0)
@@ -139,8 +138,8 @@ def judged(joined: Joined) -> pl.DataFrame:
         *claims, nothing.alias("true_mechanism"), nothing.alias("true_need")
     )
     known = pl.col("true_mechanism") != "unknown"
-    both = pl.col("either") & pl.col("true_mechanism").is_in(EITHER_OF)
-    is_right = (pl.col("mechanism") == pl.col("true_mechanism")) | both
+    said = pl.coalesce("pair", "mechanism").str.split("|")
+    is_right = said.list.contains(pl.col("true_mechanism"))
     need_known = pl.col("true_need") != "unknown"
     return pl.concat([found, invented]).with_columns(
         pl.col("true_mechanism").is_not_null().alias("real"),

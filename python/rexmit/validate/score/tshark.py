@@ -127,7 +127,7 @@ def _row(field: dict[str, str]) -> dict[str, object] | None:
         "seq_start": start,
         "seq_end": (start + length) % _SPACE,
         "mechanism": {"fast": RECOVERY, "retransmission": TIMEOUT}.get(label),
-        "either": False,
+        "pair": None,
         "need": "spurious" if label == "spurious" else "needed",
         "confidence": None,
         "certainty": None,
@@ -157,7 +157,8 @@ def in_classes(counts: Mapping[tuple[str, str], int]) -> Counter[tuple[str, str]
     """A matrix of mechanisms in tshark's two classes; what is in neither keeps its name."""
     made: Counter[tuple[str, str]] = Counter()
     for (truth, claim), n in counts.items():
-        # A probe and a timeout are the same class.
-        told = TIMEOUT if claim == "tlp|rto" else CLASS_OF.get(claim, claim)
-        made[CLASS_OF.get(truth, truth), told] += n
+        # A pair is of a class where both are, as a probe and a timeout.
+        told = {CLASS_OF.get(word, word) for word in claim.split("|")}
+        claimed = told.pop() if len(told) == 1 else claim
+        made[CLASS_OF.get(truth, truth), claimed] += n
     return made

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from rexmit.errors import UserError, argument
+from rexmit.errors import UserError
 from rexmit.store import digests
-from rexmit.store.files import whole_file, whole_folder, write_text
+from rexmit.store.files import new_folder, whole_file, write_text
 from rexmit.store.rows import whole
 from rexmit.validate.synth import behaviours, kinds
 from rexmit.validate.synth.mixes import Mix
@@ -59,12 +59,8 @@ Report = Callable[[str, int, int], None]
 
 
 def make(order: Order, folder: Path, command: str, report: Report) -> Made:
-    """Make the folder `folder`, which must not be there."""
-    if folder.exists():
-        raise UserError(
-            f"{folder} is there already", f"give another with {argument('out')}, or remove it"
-        )
-    with whole_folder(folder) as partial:
+    """Make the folder `folder`. Raises UserError where it holds anything."""
+    with new_folder(folder) as partial:
         (partial / "captures").mkdir()
         made = _fill(order, partial, report)
         kinds.add(partial, order.kinds, order.seed, order.jobs)

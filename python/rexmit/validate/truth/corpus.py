@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from rexmit.engines.kernel import KernelEngine
-from rexmit.errors import UserError, argument
+from rexmit.errors import UserError
 from rexmit.store import digests
-from rexmit.store.files import whole_file, whole_folder, write_text
+from rexmit.store.files import new_folder, whole_file, write_text
 from rexmit.store.schema import declared, polars_schema
 from rexmit.store.untrusted import copy_file
 from rexmit.validate.synth import kinds
@@ -232,12 +232,7 @@ def make(
 
     However it ends, there is the whole corpus or nothing.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UserError(
-            f"{out} is there already and not empty",
-            f"give another with {argument('out')}, or remove it",
-        )
-    with whole_folder(out) as temporary:
+    with new_folder(out) as temporary:
         corpus = Corpus(temporary, engine)
 
         def take(ran: Ran) -> None:

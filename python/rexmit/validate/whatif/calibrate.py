@@ -11,7 +11,7 @@ import polars as pl
 
 from rexmit.engines.engine import cores
 from rexmit.progress import Progress
-from rexmit.store.files import scratch_folder, whole_file
+from rexmit.store.files import new_folder, scratch_folder, whole_file
 from rexmit.validate.whatif.check import check, errors
 from rexmit.validate.whatif.transfers import Base
 from rexmit.version import version
@@ -36,8 +36,7 @@ def calibrate(
     model; `out` keeps the runs. `progress` counts senders. Of UNC 2007's grid the errors are those
     of all senders together, where there are several.
     """
-    with scratch_folder() as scratch:
-        root = out or scratch
+    with scratch_folder() if out is None else new_folder(out) as root:
         found = []
         progress.start(len(bases))
         try:
@@ -52,7 +51,7 @@ def calibrate(
         rows = pl.concat(found)
         pooled = pl.col("setting").is_in(expanded(["grid"])) & (len(bases) > 1)
         if out is not None:
-            with whole_file(out / "check.parquet") as file:
+            with whole_file(root / "check.parquet") as file:
                 rows.write_parquet(file)
     calibration = Calibration(
         made=datetime.now(UTC).isoformat(timespec="seconds"),
