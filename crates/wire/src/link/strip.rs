@@ -182,7 +182,7 @@ fn type_or_length(rest: &[u8]) -> Result<(Layer, &[u8]), Skip> {
     })
 }
 
-fn ether_type<'a>(kind: u16, rest: &'a [u8]) -> Result<(Layer, &'a [u8]), Skip> {
+fn ether_type(kind: u16, rest: &[u8]) -> Result<(Layer, &[u8]), Skip> {
     match kind {
         0x0800 | 0x86dd => Ok((Layer::Ip, rest)),
         // IEEE 802.1Q and 802.1ad, with the numbers used before: tag, then the next type.
