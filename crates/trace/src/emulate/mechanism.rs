@@ -217,7 +217,7 @@ pub(crate) fn settle(row: &mut Retransmission, uncalibrated: bool) {
         Mechanism::Unknown => {}
         _ => weigh(row),
     }
-    let unexplained = row.mechanism == Mechanism::Unknown && row.missing.is_some();
+    let unexplained = row.mechanism == Mechanism::Unknown && row.missing == Some(Missing::Stack);
     if unexplained && !row.shown && row.witness.of_today {
         // What such a sender does is known: more likely a gap that was taken for a loss.
         row.certainty *= STRANGE;
