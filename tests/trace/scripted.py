@@ -53,11 +53,31 @@ class Packet:
         return struct.pack("!BBHHHBBH", *head) + addresses + body
 
 
+@dataclass(frozen=True, slots=True)
+class TooBig:
+    """A router's ICMP message that a packet is larger than the `mtu` of its next link (RFC 1191).
+    It quotes the IP header and eight bytes."""
+
+    at: float
+    packet: Packet
+    mtu: int = 0
+
+    padding = 0
+
+    def bytes(self) -> bytes:
+        """From the IP header on."""
+        quoted = self.packet.bytes()[:28]
+        message = struct.pack("!BBHHH", 3, 4, 0, 0, self.mtu) + quoted
+        head = (0x45, 0, 20 + len(message), 7, 0, 60, 1, 0)
+        router = IPv4Address("10.9.9.9").packed
+        return struct.pack("!BBHHHBBH", *head) + router + quoted[12:16] + message
+
+
 LINUX_SYN = bytes.fromhex("020405b40402080a000000010000000001030307")
 """The options of a Linux host's SYN."""
 
 
-def write(path: Path, packets: Iterable[Packet], link: int = RAW) -> Path:
+def write(path: Path, packets: Iterable[Packet | TooBig], link: int = RAW) -> Path:
     """A capture of them in this order, in nanoseconds."""
     written = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262_144, link)]
     for packet in packets:

@@ -15,7 +15,7 @@ use crate::event::{Direction, Event};
 use crate::facts::SenderFacts;
 use crate::fault::Moment;
 use crate::rows;
-use crate::sender_view::SenderView;
+use crate::sender_view::{Returned, SenderView, MOST_RETURNED};
 
 /// Packets between two looks for retransmissions that are settled.
 const SETTLE: u32 = 256;
@@ -63,6 +63,7 @@ impl Connection {
                 self.cold.unsettled += 1;
             } else if !self.logging && self.sides[of as usize].sent {
                 let mut view = SenderView::new(of, &self.facts(of), &common.settings);
+                self.give_returned(of, &mut view);
                 give(&mut view, of, &event, sacks);
                 self.cold.views[of as usize] = Some(Box::new(view));
             } else if self.trouble[of as usize]
@@ -83,6 +84,21 @@ impl Connection {
                 view.settled(&mut common.retransmissions);
             }
         }
+    }
+
+    /// A router returned one of its packets, as too large.
+    #[cold]
+    pub fn returned(&mut self, at: Time, headers: &Headers) {
+        let of = self.direction(&headers.flow) as usize;
+        let returned = Returned::new(at, headers);
+        if let Some(view) = &mut self.cold.views[of] {
+            view.returned(returned);
+        }
+        let all = &mut self.cold.returned[of];
+        if all.len() == MOST_RETURNED {
+            all.pop_front();
+        }
+        all.push_back(returned);
     }
 
     /// Whether a direction has a sender view, or is to have one.
@@ -138,6 +154,11 @@ impl Connection {
         }
     }
 
+    fn give_returned(&self, of: Direction, view: &mut SenderView) {
+        let returned = self.cold.returned[of as usize].iter();
+        returned.for_each(|one| view.returned(*one));
+    }
+
     /// Makes a sender view and gives it what is in the log.
     #[cold]
     fn make_view(&self, of: Direction, facts: &SenderFacts, common: &mut Common) -> SenderView {
@@ -146,6 +167,7 @@ impl Connection {
         let packets = || self.log.iter(self.start, &self.cold.sacks);
         facts.look_through(of, packets().map(|(event, _)| event));
         let mut view = SenderView::within(of, &facts, &common.settings, recycled);
+        self.give_returned(of, &mut view);
         for (event, sacks) in self.log.iter(self.start, &self.cold.sacks) {
             give(&mut view, of, &event, sacks);
         }

@@ -31,7 +31,7 @@ use crate::fingerprint::{Hint, Known};
 use crate::measures::Before;
 use crate::multipath::{Place, Seen, Signal, Whose};
 use crate::rows;
-use crate::sender_view::{Recycled, SenderView};
+use crate::sender_view::{Recycled, Returned, SenderView};
 use crate::settings::Settings;
 
 pub(crate) use belongs::Belongs;
@@ -186,6 +186,8 @@ struct Cold {
     subflow: Option<Place>,
     /// Packets in a row that fit nothing here, and how many that fit came before them.
     strays: (u8, u64),
+    /// Packets of each side that routers have returned.
+    returned: [VecDeque<Returned>; 2],
 }
 
 /// What few packets look at; not there only while the connection is [frozen](frozen).

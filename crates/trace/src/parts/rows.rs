@@ -232,6 +232,7 @@ exact_struct!(SenderRow {
     best_case,
     waited,
     posterior,
+    short_timers,
     data_bytes,
     measures,
 });

@@ -16,6 +16,7 @@ mod open;
 mod order;
 mod own_count;
 mod pieces;
+mod prompted;
 mod receiver;
 mod recycled;
 mod resets;
@@ -59,6 +60,7 @@ use witness::Heard;
 
 pub(crate) use line::Line;
 pub(crate) use own_count::{cut, OwnCount};
+pub(crate) use prompted::{Returned, MOST_RETURNED};
 pub use recycled::Recycled;
 pub(crate) use spans::Spans;
 
@@ -349,6 +351,7 @@ impl SenderView {
         row.stacks = identity.stacks;
         row.parameters = identity.parameters;
         row.posterior = self.verdicts.judges.posterior();
+        row.short_timers = core::mem::take(&mut self.heard.short);
     }
 }
 
