@@ -49,6 +49,15 @@ fn near(measured: i64) -> Option<usize> {
     (off(TICKS[near]) * 8 < TICKS[near]).then_some(near)
 }
 
+/// The length of a tick of which so many take that long; none where that is not known.
+pub(super) fn tick_of(passed: i64, ticks: i64) -> Option<i64> {
+    let tells = ticks >= ENOUGH && passed > 0;
+    tells
+        .then(|| near(passed / ticks))
+        .flatten()
+        .map(|at| TICKS[at])
+}
+
 impl Stamps {
     /// A packet with stamp `value` came by at `at`; what it echoes had come by at `heard`, if that is known.
     pub(super) fn learn(&mut self, value: u32, at: Time, heard: Option<Time>) {
