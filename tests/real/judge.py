@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from tests.real.history import View, histories
 from tests.real.hold import Held, compare
 from tests.real.oracle import Seen
 from tests.real.prompted import TooBig
+from tests.real.steps import evened
 
 from rexmit.tracing.memory import tables
 
@@ -68,7 +69,9 @@ def judged(
     """Rows with their packets, against the whole account, and against what routers told."""
     said = list(said)
     places = {id(seen): index for index, seen in enumerate(account)}
-    found = histories(account)
+    times = evened([seen.packet for seen in account])
+    paired = zip(account, times, strict=True)
+    found = histories([replace(seen, packet=packet) for seen, packet in paired])
     lengths = ticks({id(view): view for view, _ in found.values()}.values())
     probes = frozenset(places[id(seen)] for seen, row in said if seen and row["mechanism"] == "tlp")
     cases: list[tuple[Seen | None, dict[str, Any], Case | None]] = []

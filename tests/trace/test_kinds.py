@@ -87,6 +87,22 @@ def test_a_counter_that_goes_on_without_packets_is_not_the_connections(tmp_path:
     assert rows(tmp_path, packets + later).is_empty()
 
 
+@pytest.mark.parametrize("others", [3, 70])
+def test_a_counter_that_goes_on_between_flights_is_not_the_connections(
+    tmp_path: Path, others: int
+) -> None:
+    """Traffic outside the capture takes as many numbers in every pause; all data arrive."""
+    packets = handshake(near=0.001)
+    seq, number, at = 1, 102, 0.1
+    for _ in range(8):
+        for _ in range(4):
+            packets.append(Packet(at, True, PSH | ACK, seq=seq, ack=1, length=100, id=number))
+            seq, number, at = seq + 100, number + 1, at + 1e-4
+        packets.append(Packet(at + 0.02, False, seq=1, ack=seq, id=number))
+        number, at = number + others, at + 0.3
+    assert rows(tmp_path, packets).is_empty()
+
+
 def test_five_numbers_in_a_minute_are_no_timeout(tmp_path: Path) -> None:
     """An idle connection that is closed; the count was proven for 80 ms."""
     packets = handshake()

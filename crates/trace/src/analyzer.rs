@@ -114,6 +114,10 @@ impl Analyzer {
             stray_blocks: self.common.stray_blocks,
             late: self.common.late.0,
             latest: self.common.late.1,
+            moved: self.common.moved.0,
+            farthest_moved: self.common.moved.1,
+            set: self.common.set.0,
+            farthest_set: self.common.set.1,
             ..self.counters.clone()
         }
     }

@@ -67,6 +67,13 @@ impl Evidence {
     }
 }
 
+impl Evidence {
+    /// Whether it needs no times between the two directions, nor across a wait.
+    pub(crate) const fn is_told_without_times(self) -> bool {
+        matches!(self, Evidence::Dsack | Evidence::Timestamp)
+    }
+}
+
 /// Where a monitor stood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {

@@ -130,6 +130,9 @@ impl Connection {
             doubled,
             recent,
             late: _,
+            behind: _,
+            back,
+            late_by: _,
             subflow,
             strays,
             returned,
@@ -145,6 +148,7 @@ impl Connection {
             && retried.is_none()
             && measured.is_none()
             && subflow.is_none()
+            && *back == 0
             && *probes == [0; 2]
             && *window_probes == [0; 2]
             && *sacked == [false; 2]

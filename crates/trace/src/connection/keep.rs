@@ -143,6 +143,7 @@ impl Connection {
     /// Makes the sender views that are due; with both, no log is needed any more.
     #[cold]
     fn make_due(&mut self, common: &mut Common) {
+        self.is_moved();
         for of in BOTH {
             if let Some(facts) = self.cold.due[of as usize].take() {
                 let view = self.make_view(of, &facts, common);
@@ -164,6 +165,7 @@ impl Connection {
     fn make_view(&self, of: Direction, facts: &SenderFacts, common: &mut Common) -> SenderView {
         let recycled = core::mem::take(&mut common.recycled);
         let mut facts = *facts;
+        facts.late = self.cold.late_by.unwrap_or_default();
         let packets = || self.log.iter(self.start, &self.cold.sacks);
         facts.look_through(of, packets().map(|(event, _)| event));
         let mut view = SenderView::within(of, &facts, &common.settings, recycled);
@@ -186,13 +188,12 @@ impl Connection {
                 self.cold.due[of as usize] = Some(Box::new(self.facts(of)));
             }
         }
+        let late = !self.is_moved() && self.recorded_late().is_some();
+        self.count_late(common);
         let mut row = Box::new(self.row(evicted, &mut common.known));
         let mut waits = [Waits::default(), Waits::default()];
+        let mut set = (0, Duration::ZERO);
         let before = common.whatif.len();
-        let late = self.recorded_late();
-        if let Some(longest) = late {
-            common.late = (common.late.0 + 1, common.late.1.max(longest));
-        }
         let whole = &mut *row;
         let measures = [&mut whole.forward.measures, &mut whole.backward.measures];
         self.replay(common, measures);
@@ -206,12 +207,18 @@ impl Connection {
             };
             if let Some(view) = view {
                 let (retransmissions, whatif) = (&mut common.retransmissions, &mut common.whatif);
-                (common.recycled, waits[of as usize]) = view.finish(retransmissions, whatif, row);
-                if late.is_some() {
+                let steps;
+                (common.recycled, waits[of as usize], steps) =
+                    view.finish(retransmissions, whatif, row);
+                set = steps.max(set);
+                if late {
                     Connection::doubt(of, retransmissions, row);
                 }
             }
             row.capture_duplicates += self.cold.doubled[of as usize];
+        }
+        if set.0 > 0 {
+            common.set = (common.set.0 + 1, common.set.1.max(set.1));
         }
         let [forward, backward] = &waits;
         let counted = count_once([forward, backward], row.start, row.end);
