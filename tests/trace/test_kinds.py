@@ -24,6 +24,7 @@ from tests.trace.scripted import (
 
 from rexmit.tracing.memory import tables
 from rexmit.tracing.run import run
+from rexmit.tracing.sentences.reasons import reason
 from rexmit.tracing.sentences.retransmissions import row
 from rexmit.tracing.summary import summary
 
@@ -343,6 +344,8 @@ def test_what_a_router_returned_is_sent_again_smaller(tmp_path: Path, mtu: int, 
     assert found["missing"].is_null().to_list() == [told] * 4
     assert set(found["basis_ns"]) == ({1_600_000_000_102_000_000} if told else {None})
     assert (found["waited_s"].sum() == 0) == told
+    assert reason(found).condition(found)
+    assert ("no loss was found: too large for the path" in reason(found).text) == told
 
 
 @pytest.mark.parametrize("taken", [0, 100])

@@ -61,7 +61,7 @@ def reason(
         if set(by_cause["cause"]) <= set(terms.PROMPTED):
             names = listed([terms.PROMPTED[one] for one in sorted(by_cause["cause"])])
             text = f"{count(waits.height, 'packet')} sent again though no loss was found: {names}"
-            return _of(waits, text, _any)
+            return _of(waits, text, _were_prompted)
         none = "which was not" if waits.height == 1 else "none of which was"
         text = f"{count(waits.height, 'retransmission')}, {none} waited for"
         return _of(waits, text, lambda rows: not rows["waited_s"].sum())
@@ -100,6 +100,10 @@ def _of(rows: pl.DataFrame, text: str, condition: Callable[[pl.DataFrame], bool]
 
 def _any(rows: pl.DataFrame) -> bool:
     return rows.height > 0
+
+
+def _were_prompted(rows: pl.DataFrame) -> bool:
+    return rows.height > 0 and bool(rows["basis"].is_in(list(terms.PROMPTED)).all())
 
 
 def _first(head: str, table: tuple[_Why, ...], rows: pl.DataFrame, every: pl.DataFrame) -> Sentence:
