@@ -12,6 +12,7 @@ use crate::settings::{Estimator, Settings};
 mod batch;
 mod bsd;
 mod linux;
+mod min_rtt;
 mod rfc6298;
 mod solaris;
 #[cfg(test)]
@@ -20,6 +21,7 @@ mod tests;
 pub use batch::{Batch, Variant};
 pub use bsd::Bsd;
 pub use linux::Linux;
+pub use min_rtt::MinRtt;
 pub use rfc6298::{Form, Rfc6298};
 pub use solaris::Solaris;
 

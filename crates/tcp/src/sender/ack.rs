@@ -140,7 +140,8 @@ impl Sender {
     }
 
     /// What is out before an acknowledgement is worked through.
-    pub(super) fn before_ack(&self) -> Before {
+    fn before_ack(&self) -> Before {
+        let line = self.line();
         Before {
             view: AckView {
                 prior_una: self.una,
@@ -150,9 +151,9 @@ impl Sender {
                 acked: 0,
                 duplicates: 0,
             },
-            reach: self.reach(),
+            reach: line.reach,
             highest: if self.sack {
-                self.highest_sack()
+                line.highest_sack
             } else {
                 self.una
             },

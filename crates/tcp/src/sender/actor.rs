@@ -1,38 +1,39 @@
 //! The sender as [`recovery::machine`](crate::recovery::machine) works on it.
 
-use rexmit_time::{Duration, Time};
-use rexmit_wire::SeqNum;
+use rexmit_time::Duration;
 
 use super::nagle::Hold;
 use super::queue::{time_of, Marks, Sent};
 use super::{Sender, State};
-use crate::clock::Tick;
 use crate::estimator::Rtt;
 use crate::recovery::dupack;
 use crate::recovery::machine::{
-    self, AckOutcome, AckView, Actor, Board, Clock, Counts, Detection, Episode, NewData, Resume,
+    self, AckOutcome, AckView, Actor, Board, Clock, Counts, Detection, Episode, Line, NewData,
+    Resume, Times,
 };
 use crate::recovery::{rto, Job};
 use crate::settings::{AckOrder, Settings, TimeoutLeft, TimeoutMarks};
 use crate::words::Mechanism;
 
 impl Board for Sender {
-    fn una(&self) -> SeqNum {
-        self.una
+    #[inline]
+    fn line(&self) -> Line {
+        let queue = &self.queue;
+        Line {
+            una: self.una,
+            nxt: self.nxt,
+            mss: self.mss,
+            sack: self.sack,
+            highest_sack: queue.highest_sack(self.una),
+            reach: if queue.sacked == 0 {
+                0
+            } else {
+                self.fack.reach
+            },
+        }
     }
 
-    fn nxt(&self) -> SeqNum {
-        self.nxt
-    }
-
-    fn mss(&self) -> u32 {
-        self.mss
-    }
-
-    fn has_sack(&self) -> bool {
-        self.sack
-    }
-
+    #[inline]
     fn counts(&self) -> Counts {
         Counts {
             out: self.queue.out,
@@ -40,17 +41,6 @@ impl Board for Sender {
             lost: self.queue.lost,
             retransmissions: self.queue.retransmissions_out,
         }
-    }
-
-    fn highest_sack(&self) -> SeqNum {
-        self.queue.highest_sack(self.una)
-    }
-
-    fn reach(&self) -> u32 {
-        if self.queue.sacked == 0 {
-            return 0;
-        }
-        self.fack.reach
     }
 
     fn head_was_sent_again(&self) -> bool {
@@ -117,7 +107,7 @@ impl Board for Sender {
     }
 
     fn mark_by_rack(&mut self, window: Duration) -> Duration {
-        let now = self.now();
+        let now = self.times().now;
         self.detection.rack.detect(&mut self.queue, window, now)
     }
 
@@ -131,29 +121,21 @@ impl Board for Sender {
 }
 
 impl Clock for Sender {
-    /// As finely as times of sending are kept.
-    fn now(&self) -> Time {
-        time_of(self.micros())
+    #[inline]
+    fn times(&self) -> Times {
+        Times {
+            // As finely as times of sending are kept.
+            now: time_of(self.micros()),
+            min_rtt: self.timing.min_rtt.span(),
+            min_rto: self.settings.min_rto,
+            rto: self.timing.rto,
+            tick: self.clock.tick(),
+            job: self.timing.timer.job(),
+        }
     }
 
     fn rtt(&self) -> &Rtt {
         &self.timing.rtt
-    }
-
-    fn min_rtt(&self) -> Option<Duration> {
-        self.timing.min_rtt.span()
-    }
-
-    fn min_rto(&self) -> Duration {
-        self.settings.min_rto
-    }
-
-    fn rto(&self) -> Duration {
-        self.timing.rto
-    }
-
-    fn tick_length(&self) -> Tick {
-        self.clock.tick()
     }
 
     fn head_age(&self) -> Duration {
@@ -169,10 +151,6 @@ impl Clock for Sender {
     fn head_timed_out(&self) -> bool {
         let head = self.queue.head();
         self.settings.head_timeout && head.is_some_and(|head| self.is_overdue(head))
-    }
-
-    fn job(&self) -> Option<Job> {
-        self.timing.timer.job()
     }
 
     fn timer_left(&self) -> Duration {
@@ -191,22 +169,27 @@ impl Clock for Sender {
 }
 
 impl Actor for Sender {
+    #[inline]
     fn settings(&self) -> &Settings {
         &self.settings
     }
 
+    #[inline]
     fn episode(&self) -> &Episode {
         &self.episode
     }
 
+    #[inline]
     fn episode_mut(&mut self) -> &mut Episode {
         &mut self.episode
     }
 
+    #[inline]
     fn detection(&self) -> &Detection {
         &self.detection
     }
 
+    #[inline]
     fn detection_mut(&mut self) -> &mut Detection {
         &mut self.detection
     }

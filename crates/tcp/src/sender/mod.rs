@@ -25,7 +25,6 @@ mod counting;
 mod host;
 mod memory;
 mod metrics;
-mod min_rtt;
 mod nagle;
 mod output;
 mod peer;

@@ -2,11 +2,10 @@
 
 use rexmit_time::Duration;
 
-use super::min_rtt::MinRtt;
 use super::timed::Timed;
 use super::timer::Timer;
 use crate::clock::{Clock, Tick};
-use crate::estimator::Rtt;
+use crate::estimator::{MinRtt, Rtt};
 use crate::recovery::constants::MIN_RTT_WINDOW;
 use crate::recovery::rto::BackOff;
 use crate::settings::Settings;

@@ -12,7 +12,7 @@ use crate::settings::AckOrder;
 pub fn begin_ack<A: Actor>(actor: &mut A, outcome: AckOutcome) {
     match actor.settings().ack_order {
         AckOrder::RecoveryFirst => {
-            if matches!(actor.job(), Some(Job::EarlyRetransmit | Job::Probe)) {
+            if matches!(actor.times().job, Some(Job::EarlyRetransmit | Job::Probe)) {
                 rearm(actor);
             }
         }
@@ -44,7 +44,7 @@ pub fn on_ack_recovery_first<A: Actor>(actor: &mut A, view: &AckView, outcome: &
         actor.resume(resume);
     }
     judge_probe(actor, *outcome);
-    if actor.job() == Some(Job::Timeout) {
+    if actor.times().job == Some(Job::Timeout) {
         schedule_probe(actor, true);
     }
 }

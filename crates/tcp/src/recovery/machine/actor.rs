@@ -38,28 +38,30 @@ impl Counts {
     }
 }
 
+/// Where the stream stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Line {
+    /// The first byte not acknowledged (`snd_una`).
+    pub una: SeqNum,
+    /// The first byte not sent (`snd_nxt`).
+    pub nxt: SeqNum,
+    /// Payload bytes of a full segment (`mss_cache`).
+    pub mss: u32,
+    /// SACK was negotiated.
+    pub sack: bool,
+    /// After the highest byte SACKed; the first byte not acknowledged without one (`tcp_highest_sack_seq`).
+    pub highest_sack: SeqNum,
+    /// Segments from the first up to the highest SACK (`fackets_out`).
+    pub reach: u32,
+}
+
 /// What was sent and not acknowledged, with the machine's marks.
 pub trait Board {
-    /// The first byte not acknowledged (`snd_una`).
-    fn una(&self) -> SeqNum;
-
-    /// The first byte not sent (`snd_nxt`).
-    fn nxt(&self) -> SeqNum;
-
-    /// Payload bytes of a full segment (`mss_cache`).
-    fn mss(&self) -> u32;
-
-    /// Whether SACK was negotiated.
-    fn has_sack(&self) -> bool;
+    /// Where the stream stands.
+    fn line(&self) -> Line;
 
     /// How many segments are where.
     fn counts(&self) -> Counts;
-
-    /// After the highest byte SACKed; the first byte not acknowledged without one (`tcp_highest_sack_seq`).
-    fn highest_sack(&self) -> SeqNum;
-
-    /// Segments from the first up to the highest SACK (`fackets_out`).
-    fn reach(&self) -> u32;
 
     /// Whether the first segment was ever sent again.
     fn head_was_sent_again(&self) -> bool;
@@ -96,34 +98,36 @@ pub trait Board {
     fn count_anew(&mut self) {}
 }
 
+/// The times of an actor.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    /// That of the call that runs.
+    pub now: Time,
+    /// The smallest round-trip time of late; none before a sample.
+    pub min_rtt: Option<Duration>,
+    /// The smallest timeout (`tcp_rto_min`).
+    pub min_rto: Duration,
+    /// The timeout, back-off included (`icsk_rto`).
+    pub rto: Duration,
+    /// How long a tick is.
+    pub tick: Tick,
+    /// What the timer is set for.
+    pub job: Option<Job>,
+}
+
 /// The time of an actor, and its one timer.
 pub trait Clock {
-    /// The time of the call that runs.
-    fn now(&self) -> Time;
+    /// The times that there are.
+    fn times(&self) -> Times;
 
     /// The round-trip time.
     fn rtt(&self) -> &Rtt;
-
-    /// The smallest round-trip time of late; none before a sample.
-    fn min_rtt(&self) -> Option<Duration>;
-
-    /// The smallest timeout (`tcp_rto_min`).
-    fn min_rto(&self) -> Duration;
-
-    /// The timeout, back-off included (`icsk_rto`).
-    fn rto(&self) -> Duration;
-
-    /// How long a tick is.
-    fn tick_length(&self) -> Tick;
 
     /// How long ago the first segment was last sent; none is out: no time at all.
     fn head_age(&self) -> Duration;
 
     /// Whether the stack asks for it, and the first segment has been out for more than a timeout (`tcp_head_timedout`).
     fn head_timed_out(&self) -> bool;
-
-    /// What the timer is set for.
-    fn job(&self) -> Option<Job>;
 
     /// How long until the timer is due.
     fn timer_left(&self) -> Duration;

@@ -38,14 +38,14 @@ pub fn alert<A: Actor>(actor: &mut A, view: &AckView, outcome: &mut AckOutcome) 
     }
     if actor.episode().state == State::Open {
         actor.episode_mut().undo.first = FirstRetransmission::None;
-    } else if !actor.una().is_before(actor.episode().point) && leave_at_point(actor) {
+    } else if !actor.line().una.is_before(actor.episode().point) && leave_at_point(actor) {
         return Resume::Nothing;
     }
     let mut begins = false;
     match actor.episode().state {
         State::Recovery => {
             if !outcome.any(AckOutcome::ADVANCED) {
-                if !actor.has_sack() {
+                if !actor.line().sack {
                     add_duplicates(actor, view.duplicates);
                 }
             } else if undo::undo_partly(actor, view, &mut count_losses) {
@@ -113,7 +113,7 @@ fn goes_on_recovering<A: Actor>(actor: &mut A, view: &AckView, outcome: &mut Ack
 /// Where nothing is being repaired: a recovery begins if it should, which is returned; else the state becomes Open or
 /// Disorder.
 fn consider_recovery<A: Actor>(actor: &mut A, view: &AckView, outcome: &mut AckOutcome) -> bool {
-    if !actor.has_sack() {
+    if !actor.line().sack {
         if outcome.any(AckOutcome::ADVANCED) {
             actor.set_duplicates(0);
         }
@@ -153,13 +153,13 @@ fn meets_reneging<A: Actor>(actor: &mut A, outcome: &mut AckOutcome) -> bool {
 fn leave_at_point<A: Actor>(actor: &mut A) -> bool {
     match actor.episode().state {
         State::Cwr => {
-            if actor.una() != actor.episode().point {
+            if actor.line().una != actor.episode().point {
                 actor.end_reduction();
                 actor.episode_mut().state = State::Open;
             }
         }
         State::Recovery => {
-            if !actor.has_sack() {
+            if !actor.line().sack {
                 actor.set_duplicates(0);
             }
             actor.end_recovery();
@@ -181,7 +181,7 @@ pub fn enter_recovery<A: Actor>(actor: &mut A) {
     undo::begin(actor);
     let reduces = !actor.episode().in_reduction();
     actor.begin_recovery(reduces);
-    let nxt = actor.nxt();
+    let nxt = actor.line().nxt;
     let episode = actor.episode_mut();
     episode.causes.recovery_began = true;
     if reduces {
@@ -196,7 +196,7 @@ pub fn keep_open<A: Actor>(actor: &mut A) {
     let any = undo::any_retransmission_out(actor);
     let state = State::at_peace(actor.counts().left_out(), any);
     if actor.episode().state != state {
-        let nxt = actor.nxt();
+        let nxt = actor.line().nxt;
         let episode = actor.episode_mut();
         episode.state = state;
         episode.point = nxt;

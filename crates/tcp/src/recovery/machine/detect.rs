@@ -14,7 +14,7 @@ use crate::words::Mechanism;
 
 /// A transmission was delivered.
 pub fn note_delivered<A: Actor>(actor: &mut A, delivered: &Delivered) {
-    let (now, least) = (actor.now(), actor.min_rtt());
+    let (now, least) = (actor.times().now, actor.times().min_rtt);
     actor.detection_mut().rack.advance(delivered, now, least);
 }
 
@@ -30,7 +30,7 @@ pub fn adapt_rack<A: Actor>(actor: &mut A, prior_delivered: u32, delivered: u32)
 /// How long RACK waits for reordered segments.
 fn reordering_window<A: Actor>(actor: &A) -> Duration {
     let (state, sacked) = (actor.episode().state, actor.counts().sacked);
-    let (least, rtt) = (actor.min_rtt(), actor.rtt());
+    let (least, rtt) = (actor.times().min_rtt, actor.rtt());
     let detection = actor.detection();
     detection.reordering_window(actor.settings(), state, sacked, least, rtt)
 }
@@ -38,7 +38,7 @@ fn reordering_window<A: Actor>(actor: &A) -> Duration {
 /// How long until RACK, if it is on, takes for lost what was sent then, without a reordering window.
 pub fn rack_wait<A: Actor>(actor: &A, sent: Time) -> Option<Duration> {
     let rack = &actor.detection().rack;
-    let wait = || rack.wait(sent, Duration::ZERO, actor.now());
+    let wait = || rack.wait(sent, Duration::ZERO, actor.times().now);
     actor.settings().rack.then(wait)
 }
 
@@ -49,7 +49,7 @@ pub(super) fn find_losses<A: Actor>(actor: &mut A, outcome: &mut AckOutcome) {
     if actor.settings().ack_order == AckOrder::RecoveryFirst || counts.out == 0 {
         return;
     }
-    if actor.has_sack() {
+    if actor.line().sack {
         if actor.settings().rack {
             mark_by_rack(actor, outcome);
         }
@@ -68,7 +68,7 @@ fn mark_by_rack<A: Actor>(actor: &mut A, outcome: &mut AckOutcome) {
     if core::mem::take(&mut actor.detection_mut().rack.advanced) {
         let wait = actor.mark_by_rack(reordering_window(actor));
         if wait > Duration::ZERO {
-            actor.set_timer(Job::Reordering, rack::timer(wait, actor.rto()));
+            actor.set_timer(Job::Reordering, rack::timer(wait, actor.times().rto));
             outcome.clear(AckOutcome::SET_TIMER);
         }
     }
@@ -89,20 +89,20 @@ pub fn on_reordering_timer<A: Actor>(actor: &mut A) {
         }
         actor.send_lost();
     }
-    if actor.job() != Some(Job::Timeout) {
+    if actor.times().job != Some(Job::Timeout) {
         rearm(actor);
     }
 }
 
 /// Segments up to the highest SACK if FACK counts them. It needs SACK.
 fn fack_count<A: Actor>(actor: &A) -> Option<u32> {
-    let on = actor.detection().fack && actor.has_sack();
-    on.then(|| actor.reach())
+    let on = actor.detection().fack && actor.line().sack;
+    on.then(|| actor.line().reach)
 }
 
 /// Segments up to the highest SACK; without SACK, the duplicates and the hole (`tcp_fackets_out`).
 pub fn fack_reach<A: Actor>(actor: &A) -> u32 {
-    fack::reach(actor.has_sack(), actor.reach(), actor.counts().sacked)
+    fack::reach(actor.line().sack, actor.line().reach, actor.counts().sacked)
 }
 
 /// The highest SACK is further above than reordering explains (`tcp_force_fast_retransmit`, 6.x; 3.10 counts segments).
@@ -111,14 +111,19 @@ pub fn sack_is_far<A: Actor>(actor: &A) -> bool {
     if actor.settings().reordering_unit == ReorderingUnit::Segments {
         return dupack::reach_is_far(fack_reach(actor), threshold);
     }
-    dupack::sack_is_far(actor.una(), actor.highest_sack(), threshold, actor.mss())
+    dupack::sack_is_far(
+        actor.line().una,
+        actor.line().highest_sack,
+        threshold,
+        actor.line().mss,
+    )
 }
 
 /// Marks lost what duplicates, SACKs or the clock say, when a recovery `begins` or goes on (`tcp_update_scoreboard`). Where
 /// losses come first, SACKed segments are counted alone, and not with RACK.
 pub fn mark_by_count<A: Actor>(actor: &mut A, begins: bool) {
     let losses_first = actor.settings().ack_order == AckOrder::LossesFirst;
-    let sack = actor.has_sack();
+    let sack = actor.line().sack;
     if losses_first && (actor.settings().rack || !sack) {
         return;
     }
@@ -190,7 +195,7 @@ fn retransmits_early<A: Actor>(actor: &mut A, new_data_can_go: bool) -> bool {
         in_micros: settings.estimator == Estimator::LinuxMicros,
         timer_left: actor.timer_left(),
     };
-    match early_retransmit::pause(rule, &pause, actor.tick_length()) {
+    match early_retransmit::pause(rule, &pause, actor.times().tick) {
         None => true,
         Some(delay) => {
             actor.set_timer(Job::EarlyRetransmit, delay);

@@ -19,13 +19,13 @@ pub fn enter_loss<A: Actor>(actor: &mut A, reneged: bool) {
     let before = *actor.episode();
     let start = actor.settings().undo_start;
     let sent_again = start == UndoStart::Clean && actor.any_was_sent_again();
-    if !actor.has_sack() {
+    if !actor.line().sack {
         actor.set_duplicates(0);
     }
     actor.mark_by_timeout(reneged);
     let loss = rto::Loss {
         state: before.state,
-        point_acknowledged: !before.point.is_after(actor.una()),
+        point_acknowledged: !before.point.is_after(actor.line().una),
         timeouts: before.timeouts,
     };
     let reduced = loss.reduces();
@@ -53,7 +53,7 @@ pub fn enter_loss<A: Actor>(actor: &mut A, reneged: bool) {
         timeouts: before.timeouts,
     };
     let frto = actor.has_frto() && frto::begins(actor.settings().frto_test, &begin);
-    let nxt = actor.nxt();
+    let nxt = actor.line().nxt;
     let episode = actor.episode_mut();
     episode.state = State::Loss;
     episode.point = nxt;
@@ -70,8 +70,8 @@ fn frto_verdict<A: Actor>(actor: &A, outcome: AckOutcome, duplicate: bool) -> Ve
         original: outcome.any(AckOutcome::ORIGINAL),
         advanced: outcome.any(AckOutcome::ADVANCED),
         sacked_or_duplicate: outcome.any(AckOutcome::SACKED) || duplicate,
-        new_data_sent: actor.nxt().is_after(episode.point),
-        point_acknowledged: !actor.una().is_before(episode.point),
+        new_data_sent: actor.line().nxt.is_after(episode.point),
+        point_acknowledged: !actor.line().una.is_before(episode.point),
     };
     frto::on_ack(actor.settings().frto_test, &answer)
 }
@@ -84,7 +84,7 @@ pub(super) fn process_loss<A: Actor>(
     duplicates: u32,
 ) -> Resume {
     let losses_first = actor.settings().ack_order == AckOrder::LossesFirst;
-    let recovered = !actor.una().is_before(actor.episode().point);
+    let recovered = !actor.line().una.is_before(actor.episode().point);
     let advanced = outcome.any(AckOutcome::ADVANCED);
     if losses_first && advanced && try_undo_loss(actor, false) {
         return Resume::Nothing;
@@ -97,7 +97,7 @@ pub(super) fn process_loss<A: Actor>(
         }
         Verdict::Real => actor.episode_mut().frto = false,
         Verdict::SendNew => {
-            actor.episode_mut().point = actor.nxt();
+            actor.episode_mut().point = actor.line().nxt;
             match actor.send_new() {
                 NewData::Left => return Resume::Nothing,
                 NewData::Wait => return Resume::New,
@@ -114,8 +114,8 @@ pub(super) fn process_loss<A: Actor>(
         end_recovery(actor);
         return Resume::Nothing;
     }
-    if !actor.has_sack() {
-        if actor.nxt().is_after(actor.episode().point) && duplicates > 0 {
+    if !actor.line().sack {
+        if actor.line().nxt.is_after(actor.episode().point) && duplicates > 0 {
             reordering::add_duplicates(actor, duplicates);
         } else if advanced {
             actor.set_duplicates(0);

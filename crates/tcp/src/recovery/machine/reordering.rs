@@ -21,7 +21,7 @@ pub fn note_segments_overtaken<A: Actor>(actor: &mut A, distance: u32) {
 
 /// A segment never sent again was delivered at `low` although a higher one was before (`tcp_check_sack_reordering`, 6.x).
 pub fn note_overtaken<A: Actor>(actor: &mut A, low: SeqNum) {
-    let (high, mss) = (actor.highest_sack(), actor.mss());
+    let (high, mss) = (actor.line().highest_sack, actor.line().mss);
     let most = actor.settings().max_reordering;
     actor.detection_mut().note_overtaken(low, high, mss, most);
 }

@@ -14,8 +14,8 @@ use crate::settings::Tlp;
 pub fn rearm<A: Actor>(actor: &mut A) {
     let view = Rearm {
         packets_out: actor.counts().out,
-        timer: actor.job(),
-        rto: actor.rto(),
+        timer: actor.times().job,
+        rto: actor.times().rto,
         head_age: actor.head_age(),
     };
     match rto::rearm(actor.settings().timeout_left, &view) {
@@ -38,22 +38,22 @@ pub fn schedule_probe<A: Actor>(actor: &mut A, advancing: bool) -> bool {
             let can_go = actor.window_takes_new_data();
             (actor.rtt().srtt(), actor.timer_left(), can_go)
         }
-        Tlp::Rfc8985 => (actor.rtt().srtt_fraction(), actor.rto() - age(), None),
+        Tlp::Rfc8985 => (actor.rtt().srtt_fraction(), actor.times().rto - age(), None),
     };
     let view = Schedule {
         state: actor.episode().state,
-        sack: actor.has_sack(),
-        timer: actor.job(),
+        sack: actor.line().sack,
+        timer: actor.times().job,
         new_data_can_go: new_data_can_go == Some(true),
         wait: Wait {
             srtt,
             packets_out: actor.counts().out,
-            min_rto: actor.min_rto(),
+            min_rto: actor.times().min_rto,
             initial_rto: actor.settings().initial_rto,
             timeout_left: Some(timeout_left),
         },
     };
-    let wait = tlp::schedule(rule, &view, actor.tick_length());
+    let wait = tlp::schedule(rule, &view, actor.times().tick);
     if let Some(wait) = wait {
         actor.set_timer(Job::Probe, wait);
     }
@@ -64,7 +64,7 @@ pub fn schedule_probe<A: Actor>(actor: &mut A, advancing: bool) -> bool {
 pub fn judge_probe<A: Actor>(actor: &mut A, outcome: AckOutcome) {
     let rule = actor.settings().tlp;
     let answer = Answer {
-        ack: actor.una(),
+        ack: actor.line().una,
         duplicate: !outcome
             .any(AckOutcome::ADVANCED | AckOutcome::NOT_DUPLICATE | AckOutcome::SACKED),
         dsack: outcome.any(AckOutcome::DSACK),
@@ -74,7 +74,7 @@ pub fn judge_probe<A: Actor>(actor: &mut A, outcome: AckOutcome) {
         return;
     }
     actor.reduce_for_probe();
-    let nxt = actor.nxt();
+    let nxt = actor.line().nxt;
     let episode = actor.episode_mut();
     episode.point = nxt;
     episode.state = State::Open;

