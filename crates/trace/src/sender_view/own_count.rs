@@ -40,6 +40,8 @@ pub(crate) struct OwnCount {
     /// How often the sender went on with nothing outstanding, and how often of those numbers were missing.
     starts: u32,
     gaps: u32,
+    /// How often something was missing elsewhere.
+    within: u32,
     /// How long no number was missing.
     proven: Duration,
     refuted: bool,
@@ -58,6 +60,7 @@ impl OwnCount {
             owed: 0,
             starts: 0,
             gaps: 0,
+            within: 0,
             proven: Duration::ZERO,
             refuted,
         }
@@ -110,10 +113,16 @@ impl OwnCount {
         let Some(nxt) = self.nxt else { return };
         let is_next = event.seq == nxt;
         let idle = self.acked.is_some_and(|acked| !acked.is_before(nxt));
-        if is_next && idle && !event.range().is_empty() {
-            self.starts += 1;
-            self.gaps += u32::from(missing > 0);
-            self.refuted |= self.gaps >= GAPS && self.gaps * 4 > self.starts * 3;
+        if !event.range().is_empty() {
+            let unexplained = missing > self.explained(last, event);
+            if is_next && idle {
+                self.starts += 1;
+                self.gaps += u32::from(unexplained);
+            } else {
+                self.within += u32::from(unexplained || event.seq.is_after(nxt));
+            }
+            let often = self.gaps >= GAPS && self.gaps * 4 > self.starts * 3;
+            self.refuted |= often && self.within == 0;
         }
         if event.range().is_empty() {
             let unexplained = missing.saturating_sub(self.explained(last, event));
@@ -215,15 +224,15 @@ mod tests {
 
     #[test]
     fn numbers_missing_before_each_flight_refute_the_count() {
-        // Before every flight, or before every other one: those were lost, tail by tail.
-        for (each, refuted) in [(1, true), (2, false)] {
+        // Before every other one, or within flights, too: those were lost, tail by tail.
+        for (each, within, refuted) in [(1, 0, true), (2, 0, false), (1, 4, false)] {
             let mut count = counting();
             let mut id = 14;
             for flight in 0..24_u16 {
                 id += if flight % each == 0 { 4 } else { 1 };
                 let (ms, seq) = (u64::from(flight) * 300 + 400, 500 + u32::from(flight) * 200);
                 count.sent(&packet(ms, id, seq, 100));
-                id += 1;
+                id += 1 + if flight == 1 { within } else { 0 };
                 count.sent(&packet(ms, id, seq + 100, 100));
                 count.answered(&ack(ms + 1, seq + 200));
             }
