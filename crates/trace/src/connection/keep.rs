@@ -212,7 +212,7 @@ impl Connection {
                     view.finish(retransmissions, whatif, row);
                 set = steps.max(set);
                 if late {
-                    Connection::doubt(of, retransmissions, row);
+                    Connection::doubt(of, retransmissions, row, &mut waits[of as usize]);
                 }
             }
             row.capture_duplicates += self.cold.doubled[of as usize];

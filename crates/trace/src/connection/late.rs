@@ -8,6 +8,7 @@ use rexmit_time::{Duration, Time};
 use rexmit_wire::{Headers, SeqNum};
 
 use super::{Common, Connection, BOTH};
+use crate::cost::Waits;
 use crate::event::{Direction, Event};
 use crate::rows::{Evidence, Retransmission, SenderRow};
 
@@ -146,13 +147,19 @@ impl Connection {
     }
 
     /// Takes back what only times between the directions say of the retransmissions of a direction.
-    pub(super) fn doubt(of: Direction, rows: &mut Vec<Retransmission>, sender: &mut SenderRow) {
+    pub(super) fn doubt(
+        of: Direction,
+        rows: &mut Vec<Retransmission>,
+        sender: &mut SenderRow,
+        waits: &mut Waits,
+    ) {
         rows.retain_mut(|row| {
             if row.direction != of || row.evidence.is_told_without_times() {
                 return true;
             }
             if !row.shown && row.evidence == Evidence::AlreadyAcked {
                 sender.count_again(row, None);
+                waits.remove(row.time, row.waited);
                 return false;
             }
             sender.count_again(row, Some(Need::Unknown));
@@ -253,7 +260,12 @@ mod tests {
         let mut sender = SenderRow::default();
         let place = position_of(rows[0].mechanism);
         sender.retransmissions[place] = [3, 0, 0];
-        Connection::doubt(Direction::Forward, &mut rows, &mut sender);
+        Connection::doubt(
+            Direction::Forward,
+            &mut rows,
+            &mut sender,
+            &mut Waits::default(),
+        );
         assert_eq!(sender.retransmissions[place], [1, 0, 1]);
         let left: Vec<_> = rows
             .iter()
