@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use anyhow::Result;
-use rexmit_loss::bursts::{self, BurstRule, Totals};
+use rexmit_loss::bursts::{self, BurstRule, Difference, Totals};
 use rexmit_loss::pattern::{Pattern, Scope};
+use rexmit_loss::Rule;
 use serde::{Deserialize, Serialize};
 
 use crate::loss::Loss;
@@ -202,14 +203,6 @@ impl Cell {
         self.workload.page().is_some() && !self.is_multipath()
     }
 
-    /// The paths that a connection goes on, from 1, its first path first.
-    #[must_use]
-    pub fn own_paths(&self) -> Vec<u32> {
-        let others = 1..=self.network.paths() as u32;
-        let others = others.filter(|path| self.is_multipath() && *path != self.first_path);
-        std::iter::once(self.first_path).chain(others).collect()
-    }
-
     /// Whether the rule must see the client's packets too.
     #[must_use]
     pub fn needs_client(&self) -> bool {
@@ -242,31 +235,53 @@ impl Cell {
         }
     }
 
-    /// The rule of bursts, for bursts of `burst_bytes` to a client with these addresses, one a path. Without `totals` it
-    /// drops nothing and counts.
+    /// The rule of a transfer whose bursts, or whose response, have `bytes` each, to a client with these addresses, one a
+    /// path. Without `lossless`, what was sent of it without loss, it drops nothing and counts.
     ///
     /// # Errors
-    /// When the pattern's text is none, or names a packet that `totals` does not have.
-    pub fn burst_rule(
+    /// When the pattern's text is none, or names a packet that `lossless` does not have, or a limit is longer than 292
+    /// years.
+    pub fn rule(
         &self,
-        burst_bytes: u64,
+        bytes: u64,
         clients: &[IpAddr],
-        totals: Option<&Totals>,
-    ) -> Result<BurstRule> {
-        let pattern = match totals {
+        lossless: Option<&Totals>,
+    ) -> Result<Box<dyn Rule + Send>> {
+        if self.by_response() {
+            return self.loss.rule(lossless.is_some());
+        }
+        let pattern = match lossless {
             Some(totals) => {
-                let pattern = self.pattern(totals)?;
-                totals.check(&pattern)?;
-                pattern
+                self.check_lossless(totals)?;
+                self.pattern(totals)?
             }
             None => Pattern::default(),
         };
-        Ok(BurstRule::new(bursts::Settings {
+        Ok(Box::new(BurstRule::new(bursts::Settings {
             pattern,
-            bursts: vec![burst_bytes; self.burst_count()],
+            bursts: vec![bytes; self.burst_count()],
             clients: clients.to_vec(),
-            totals: totals.cloned(),
-        }))
+            totals: lossless.cloned(),
+        })))
+    }
+
+    /// Whether every packet that is to be dropped was sent without loss, where the rule counts packets.
+    ///
+    /// # Errors
+    /// When the pattern's text is none, or with the first packet that was not.
+    pub fn check_lossless(&self, lossless: &Totals) -> Result<()> {
+        if !self.by_response() {
+            lossless.check(&self.pattern(lossless)?)?;
+        }
+        Ok(())
+    }
+
+    /// Where the packets `sent` are not those that the pattern reckons with, which are those that were sent without loss.
+    #[must_use]
+    pub fn differences(&self, sent: &Totals, lossless: &Totals) -> Vec<Difference> {
+        let pattern = self.pattern(lossless).ok();
+        let pattern = pattern.filter(|_| !self.by_response());
+        pattern.map_or_else(Vec::new, |pattern| sent.differences(&pattern, lossless))
     }
 
     /// Whether packets may be lost otherwise than by the rule: by chance, or in a queue that a transfer can fill. What was

@@ -48,13 +48,14 @@ pub enum Mode {
 }
 
 impl Loss {
-    /// The rule of responses, which measures until it is told that the transfer is over. A response is its connection's one
-    /// burst, on its one path.
+    /// The rule of responses, which measures until it is told that the transfer is over, and drops if it `drops`. A
+    /// response is its connection's one burst, on its one path.
     ///
     /// # Errors
     /// When a limit is longer than 292 years or a pattern's text is none.
-    pub fn rule(&self) -> Result<Box<dyn Rule + Send>> {
+    pub(crate) fn rule(&self, drops: bool) -> Result<Box<dyn Rule + Send>> {
         Ok(match self {
+            _ if !drops => Box::new(TailRule::new(measuring())),
             Loss::Tail(tail) => Box::new(TailRule::new(tail.settings()?)),
             Loss::Pattern(loss) => Box::new(PatternRule::new(pattern::Settings {
                 linger: Duration::MAX,
@@ -85,11 +86,7 @@ impl PatternLoss {
 }
 
 impl TailLoss {
-    /// The rule, measuring until it is told that the transfer is over.
-    ///
-    /// # Errors
-    /// When the limit is longer than 292 years.
-    pub fn settings(&self) -> Result<tail::Settings> {
+    pub(crate) fn settings(&self) -> Result<tail::Settings> {
         Ok(tail::Settings {
             segments: self.segments,
             mode: match self.mode {
@@ -97,8 +94,15 @@ impl TailLoss {
                 Mode::Hold => tail::Mode::Hold,
             },
             hold_limit: Duration::from_nanos(i64::try_from(self.hold_limit_ns)?),
-            linger: Duration::MAX,
-            ..tail::Settings::default()
+            ..measuring()
         })
+    }
+}
+
+/// A rule that drops nothing and measures until it is told that the transfer is over.
+fn measuring() -> tail::Settings {
+    tail::Settings {
+        linger: Duration::MAX,
+        ..tail::Settings::default()
     }
 }

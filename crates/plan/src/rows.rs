@@ -57,29 +57,11 @@ pub struct Rows {
     subflows: Vec<SubflowRow>,
 }
 
-/// What was seen of a transfer.
-#[derive(Debug)]
-pub enum Told {
-    /// By the rule of responses, in the order of their ends, with the bytes of the one that was to come.
-    Responses(Vec<Watched>, u64),
-    /// By the rule of bursts, with what was sent without loss.
-    Connection(Box<Watched>, Totals),
-}
-
 impl Rows {
-    /// The rows of repetition `start`.
+    /// The rows of repetition `start`; of `lossless` see [`Row::new`].
     #[must_use]
-    pub fn new(cell: &Cell, start: &Start, told: Told, run: &Run) -> Self {
-        let (transfer, watched) = match told {
-            Told::Responses(seen, size_bytes) => (
-                Row::of_response(cell, start, size_bytes, &seen, run),
-                seen.into_iter().next().unwrap_or_default(),
-            ),
-            Told::Connection(watched, rehearsal) => (
-                Row::of_connection(cell, start, &watched, run, &rehearsal),
-                *watched,
-            ),
-        };
+    pub fn new(cell: &Cell, start: &Start, watched: Watched, run: &Run, lossless: &Totals) -> Self {
+        let transfer = Row::new(cell, start, &watched, run, lossless);
         let (number, repetition) = (cell.id, start.repetition);
         let bursts = cell.workload.bursts().map_or(&[][..], |_| &run.bursts);
         let bursts = (1..).zip(bursts).zip(watched.sent.packets.packets());

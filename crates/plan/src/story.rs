@@ -10,6 +10,8 @@ use rexmit_time::Time;
 use rexmit_wire::{FlowKey, TcpPacket};
 use serde::Serialize;
 
+use crate::Cell;
+
 /// The part of a socket's state that explains a recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketInfo {
@@ -70,8 +72,10 @@ pub struct Tally {
 /// A transfer, or a connection of bursts, and what its sender said of it.
 #[derive(Clone, Debug, Default)]
 pub struct Watched {
-    /// The row of the rule that finds responses.
+    /// The row of the rule that finds responses: of the first that was over.
     pub transfer: Option<Transfer>,
+    /// How many more responses there were.
+    pub others: usize,
     /// What the rule of bursts told instead.
     pub sent: Sent,
     /// The server's socket when the first packet was dropped, that of its subflow.
@@ -154,15 +158,26 @@ pub struct Story {
     isns: BTreeMap<FlowKey, (u32, u32)>,
     /// Of the first handshake.
     first_isns: Option<(u32, u32)>,
-    finished: Vec<Watched>,
+    /// The first response that was over.
+    finished: Option<Watched>,
 }
 
 /// The transfer of the rule of bursts.
 const ONLY: TransferId = TransferId(0);
 
 impl Story {
-    /// Nothing yet, of connections with so many bursts and paths. `lossy`: packets may also be lost on the way, so that a
-    /// retransmission of what the rule let pass may be needed.
+    /// Nothing yet of a transfer of `cell`.
+    #[must_use]
+    pub fn of(cell: &Cell) -> Self {
+        let (bursts, paths) = match cell.by_response() {
+            true => (0, 0),
+            false => (cell.burst_count(), cell.network.paths()),
+        };
+        Self::new(bursts, paths, cell.lossy())
+    }
+
+    /// Nothing yet, of connections with so many bursts and paths; no bursts where the rule finds responses. `lossy`:
+    /// packets may also be lost on the way, so that a retransmission of what the rule let pass may be needed.
     #[must_use]
     pub fn new(bursts: usize, paths: usize, lossy: bool) -> Self {
         Self {
@@ -172,27 +187,21 @@ impl Story {
             open: BTreeMap::new(),
             isns: BTreeMap::new(),
             first_isns: None,
-            finished: Vec::new(),
+            finished: None,
         }
     }
 
-    /// All transfers of the rule of responses that are over, in the order of their ends. Forgets everything.
-    pub fn transfers(&mut self) -> Vec<Watched> {
-        self.clear().finished
-    }
-
-    /// All that the rule of bursts told of. Forgets everything.
-    pub fn connection(&mut self) -> Watched {
-        let mut old = self.clear();
+    /// All that was told. Forgets everything.
+    pub fn end(&mut self) -> Watched {
+        let fresh = Self::new(self.bursts, self.paths, self.lossy);
+        let mut old = std::mem::replace(self, fresh);
+        if self.bursts == 0 {
+            return old.finished.unwrap_or_default();
+        }
         let watched = old.open.remove(&ONLY);
         let mut watched = watched.unwrap_or_else(|| Self::fresh(self.bursts, self.paths));
         watched.isns = old.first_isns;
         watched
-    }
-
-    fn clear(&mut self) -> Self {
-        let fresh = Self::new(self.bursts, self.paths, self.lossy);
-        std::mem::replace(self, fresh)
     }
 
     fn fresh(bursts: usize, paths: usize) -> Watched {
@@ -206,7 +215,7 @@ impl Story {
         }
     }
 
-    fn of(&mut self, transfer: TransferId) -> &mut Watched {
+    fn transfer(&mut self, transfer: TransferId) -> &mut Watched {
         let fresh = || Self::fresh(self.bursts, self.paths);
         self.open.entry(transfer).or_insert_with(fresh)
     }
@@ -218,7 +227,7 @@ impl Story {
     pub fn event(&mut self, event: &Event, sender: &mut impl Sender) -> Result<Option<Label>> {
         match event {
             Event::Dropped(dropped) => {
-                self.of(dropped.transfer).mark_dropped(dropped);
+                self.transfer(dropped.transfer).mark_dropped(dropped);
                 self.dropped(dropped.transfer, dropped.flow, sender)?;
             }
             Event::Retransmitted(retransmitted) => {
@@ -226,9 +235,13 @@ impl Story {
             }
             Event::Finished(transfer) => {
                 let mut watched = self.open.remove(&transfer.id).unwrap_or_default();
-                watched.isns = self.isns.get(&transfer.flow).copied();
-                watched.transfer = Some((**transfer).clone());
-                self.finished.push(watched);
+                if let Some(first) = &mut self.finished {
+                    first.others += 1;
+                } else {
+                    watched.isns = self.isns.get(&transfer.flow).copied();
+                    watched.transfer = Some((**transfer).clone());
+                    self.finished = Some(watched);
+                }
             }
             Event::Carried(carried) => return self.carried(carried, sender),
             Event::Started(_) | Event::AckDropped(_) | Event::Stalled(_) | Event::Untracked(_) => {}
@@ -238,9 +251,9 @@ impl Story {
 
     /// A packet of `flow` was dropped.
     fn dropped(&mut self, of: TransferId, flow: FlowKey, sender: &mut impl Sender) -> Result<()> {
-        if !self.of(of).dropped {
+        if !self.transfer(of).dropped {
             let info = sender.socket(flow)?;
-            let watched = self.of(of);
+            let watched = self.transfer(of);
             // A retransmission before the first drop is none of the dropped bytes.
             (watched.dropped, watched.at_drop, watched.mechanism) = (true, info, None);
         }
@@ -265,7 +278,7 @@ impl Story {
             highest: retransmitted.highest,
         })?;
         let need = self.need(retransmitted.need);
-        let watched = self.of(retransmitted.transfer);
+        let watched = self.transfer(retransmitted.transfer);
         watched.explain(mechanism, retransmitted.was_dropped);
         watched.retransmissions.push(Retransmission {
             time_ns: retransmitted.at.as_nanos(),
@@ -286,12 +299,12 @@ impl Story {
         let told = if carried.is_retransmission() {
             Some(self.sent_again(carried, sender)?)
         } else {
-            self.of(ONLY).sent.first(carried);
+            self.transfer(ONLY).sent.first(carried);
             None
         };
         if carried.dropped {
             self.dropped(ONLY, carried.flow, sender)?;
-            let sent = &mut self.of(ONLY).sent;
+            let sent = &mut self.transfer(ONLY).sent;
             sent.t_drop.get_or_insert(carried.at);
             sent.dropped_packets += 1;
             sent.dropped_segments += u64::from(told.is_none());
@@ -311,7 +324,7 @@ impl Story {
             Mechanism::MptcpReinject
         };
         let need = self.need(carried.need.unwrap_or(Need::Unknown));
-        let watched = self.of(ONLY);
+        let watched = self.transfer(ONLY);
         watched.sent.again(carried);
         watched.explain(mechanism, carried.was_dropped);
         watched.retransmissions.push(Retransmission {
@@ -345,6 +358,54 @@ impl Story {
 }
 
 impl Watched {
+    /// Packets of new data by burst and path; of a response, which has one burst, on one path.
+    #[must_use]
+    pub fn packets(&self) -> Totals {
+        match &self.transfer {
+            Some(transfer) => Totals::new(vec![vec![transfer.segments]]),
+            None => self.sent.packets.clone(),
+        }
+    }
+
+    /// Largest payload of new data, bytes.
+    #[must_use]
+    pub fn mss_bytes(&self) -> u32 {
+        let found = self.transfer.as_ref();
+        found.map_or(self.sent.mss_bytes, |one| one.mss_bytes)
+    }
+
+    /// What a reader should know of the transfer.
+    pub(crate) fn notes(&self, cell: &Cell) -> Vec<String> {
+        match &self.transfer {
+            Some(transfer) => transfer.note().into_iter().collect(),
+            None if cell.by_response() => {
+                vec!["no head of a response left the server".to_owned()]
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// Packets that were sent again on their own flow.
+    pub(crate) fn retransmitted(&self) -> u64 {
+        let by_path = || {
+            self.sent
+                .paths
+                .iter()
+                .map(|sent| sent.retransmissions)
+                .sum()
+        };
+        let found = self.transfer.as_ref().map(|one| one.retransmissions);
+        found.unwrap_or_else(by_path)
+    }
+
+    /// Packets that were sent again though they had passed the rule before.
+    pub(crate) fn spurious(&self) -> u64 {
+        let found = self.transfer.as_ref();
+        found.map_or(self.sent.spurious_retransmissions, |one| {
+            one.spurious_retransmissions
+        })
+    }
+
     /// A retransmission, of bytes that were dropped or not, has this mechanism.
     fn explain(&mut self, mechanism: Mechanism, was_dropped: bool) {
         if was_dropped || !self.dropped {
@@ -396,9 +457,9 @@ impl Sent {
         }
     }
 
-    /// Packets that were sent again on their own subflows.
-    pub(crate) fn retransmissions(&self) -> u64 {
-        self.paths.iter().map(|sent| sent.retransmissions).sum()
+    /// Packets of new data of the last burst by path.
+    pub(crate) fn last_burst(&self) -> &[u64] {
+        self.packets.packets().last().map_or(&[], Vec::as_slice)
     }
 }
 

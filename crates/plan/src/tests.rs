@@ -9,7 +9,7 @@ use rexmit_wire::{FlowKey, SeqNum};
 use crate::story::Tally;
 use crate::{
     Again, BurstSeen, Cell, Counts, Ended, Plan, Protocol, Rows, Run, Sender, SocketInfo, Start,
-    Story, SubflowSeen, SubflowState, Told, Watched,
+    Story, SubflowSeen, SubflowState, Watched,
 };
 
 const CELL: &str = r#"{
@@ -95,11 +95,12 @@ fn cells_of_paths_that_make_no_sense_are_refused() {
 fn a_rule_is_refused_where_the_rehearsal_lacks_what_is_named() {
     let cell = cell();
     let clients = [1, 2].map(|n| IpAddr::V4(Ipv4Addr::new(10, 0, n, 2)));
-    assert!(cell.burst_rule(3000, &clients, None).is_ok());
+    assert!(cell.rule(3000, &clients, None).is_ok());
     let empty = Totals::new(vec![vec![1, 2], vec![0, 3]]);
     let error = cell
-        .burst_rule(3000, &clients, Some(&empty))
-        .unwrap_err()
+        .rule(3000, &clients, Some(&empty))
+        .err()
+        .unwrap()
         .to_string();
     assert!(
         error.contains("burst 2: 0 packets on path 1, 3 on path 2"),
@@ -218,12 +219,8 @@ fn story() -> Watched {
         at: Time::from_nanos(1),
     });
     assert_eq!(story.event(&ack, &mut Kernel).unwrap(), None);
-    let watched = story.connection();
-    assert_eq!(
-        story.connection().retransmissions.len(),
-        0,
-        "it begins afresh"
-    );
+    let watched = story.end();
+    assert_eq!(story.end().retransmissions.len(), 0, "it begins afresh");
     watched
 }
 
@@ -268,7 +265,7 @@ fn without_the_rule_s_loss_alone_a_retransmission_s_need_is_unknown() {
     let said = told(&mut story, again(new(20, 1, 1, 0), Need::Spurious, false));
     assert_eq!(said, Some((Mechanism::Tlp, Need::Unknown)));
     assert_eq!(
-        story.connection().mechanism,
+        story.end().mechanism,
         Some(Mechanism::Tlp),
         "without drops, of the first retransmission"
     );
@@ -318,9 +315,8 @@ fn rows(run: &Run, rehearsal: Vec<Vec<u64>>) -> impl Fn(&str) -> Vec<serde_json:
         phase_ns: 7,
         boundary_ns: None,
     };
-    let told = Told::Connection(Box::new(story()), Totals::new(rehearsal));
     let mut text = Vec::new();
-    Rows::new(&cell(), &start, told, run)
+    Rows::new(&cell(), &start, story(), run, &Totals::new(rehearsal))
         .write(&mut text)
         .unwrap();
     let lines = String::from_utf8(text).unwrap();

@@ -15,7 +15,7 @@ use std::thread;
 use anyhow::{anyhow, Context, Result};
 use rexmit_loss::tail::{Settings, TailRule};
 use rexmit_loss::Rule;
-use rexmit_plan::{Counts, LoggedPacket, Programs, Watched};
+use rexmit_plan::{Counts, LoggedPacket, Programs, Story, Watched};
 
 use crate::capture::Buffer;
 use crate::filter::Filter;
@@ -35,10 +35,8 @@ pub type AnyRule = Box<dyn Rule + Send>;
 /// What was seen of a transfer, or of a connection.
 #[derive(Default)]
 pub struct Seen {
-    /// What the rule of responses told of: the transfers, in the order of their ends.
-    pub transfers: Vec<Watched>,
-    /// What the rule of bursts told of.
-    pub connection: Watched,
+    /// What the rule told of.
+    pub watched: Watched,
     /// Packets with data that no mapping said anything of.
     pub unmapped: u64,
     /// When the server could use each subflow.
@@ -54,7 +52,7 @@ pub struct Seen {
 }
 
 enum Order {
-    Begin(AnyRule, Reading),
+    Begin(AnyRule, Story, bool),
     Finish,
 }
 
@@ -64,19 +62,6 @@ pub struct Watch {
     answers: Receiver<Result<Seen>>,
     /// Wakes the filter for an order where it waits for both hosts' packets.
     wake: Option<UnixStream>,
-}
-
-/// How a [`Watch`] reads what it sees.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Reading {
-    /// RACK finds losses on this host (`tcp_recovery` bit 0x1).
-    pub rack: bool,
-    /// Packets may also be lost on the way, so that a retransmission of what was let pass may be needed.
-    pub lossy: bool,
-    /// Bursts of a connection, where the rule minds paths.
-    pub bursts: usize,
-    /// Paths of the network.
-    pub paths: usize,
 }
 
 /// What a [`Watch`] looks at.
@@ -143,9 +128,9 @@ impl Watch {
         })
     }
 
-    /// A transfer is about to begin: a fresh rule, counters from here on.
-    pub fn begin(&self, rule: AnyRule, reading: Reading) -> Result<()> {
-        self.ask(Order::Begin(rule, reading)).map(drop)
+    /// A transfer is about to begin: a fresh rule, counters from here on. `rack`: RACK finds losses on this host.
+    pub fn begin(&self, rule: AnyRule, story: Story, rack: bool) -> Result<()> {
+        self.ask(Order::Begin(rule, story, rack)).map(drop)
     }
 
     /// What was seen since [`Watch::begin`].
@@ -182,9 +167,9 @@ fn serve(
                     let _ = woken.read(&mut [0]);
                 }
                 match order {
-                    Order::Begin(rule, reading) => filter
+                    Order::Begin(rule, story, rack) => filter
                         .replace_rule(rule, &mut witness)
-                        .and_then(|()| witness.begin(reading))
+                        .and_then(|()| witness.begin(story, rack))
                         .map(|()| Seen::default()),
                     Order::Finish => filter
                         .finish(&mut witness)
