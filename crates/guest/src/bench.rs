@@ -150,6 +150,8 @@ impl Bench {
             }),
             None => None,
         };
+        let scheduler = scheduler(cell, &network)?;
+        let rack = rack_is_on(&network.h1.namespace, series);
         let options = Options {
             captures: captures.clone(),
             both,
@@ -157,7 +159,6 @@ impl Bench {
             minds_paths: !cell.by_response(),
         };
         let watch = Watch::start(&network, programs, options)?;
-        let scheduler = scheduler(cell, &network)?;
         Ok(Self {
             opener: opener(cell, &network)?,
             form: Form::shared(cell),
@@ -167,7 +168,7 @@ impl Bench {
             web,
             watch,
             captures,
-            rack: rack_is_on(&network.h1.namespace, series),
+            rack,
             scheduler,
             network,
             older,
@@ -196,8 +197,8 @@ impl Bench {
             &mut self.former,
         )?;
         self.settings = (read_back, settings::ignored(&cell.sysctls, series));
-        self.rack = rack_is_on(&self.network.h1.namespace, series);
         self.scheduler = scheduler(cell, &self.network)?;
+        self.rack = rack_is_on(&self.network.h1.namespace, series);
         let listening = listening(cell);
         if let Some(web) = self.web.as_mut().filter(|_| listening != self.listening) {
             web.server.stop();

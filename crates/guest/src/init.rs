@@ -18,7 +18,7 @@ use crate::preflight::Kernel;
 use crate::report::Report;
 use crate::sandbox::Layout;
 use crate::surroundings::Surroundings;
-use crate::{clock, exec, interfaces, machine, outlet, settings, transfers, truth};
+use crate::{clock, exec, interfaces, machine, outlet, transfers, truth};
 use rexmit_plan::{Plan, VERSION};
 
 /// Whether this first process of a system is the guest's, not one of somebody's container.
@@ -78,7 +78,7 @@ fn run_plan() -> Result<()> {
     )?;
     let plan = Plan::parse(&fs::read_to_string(share.join("plan.json")).context("plan.json")?)?;
     if let Some(version) = &plan.interfaces {
-        let series = settings::series(version);
+        let series = interfaces::series(version);
         let none = || anyhow!("{version} is no version of Linux, such as 3.2");
         interfaces::limit_to(series.ok_or_else(none)?);
     }
@@ -108,7 +108,7 @@ fn run_plan() -> Result<()> {
                 programs: &plan.programs,
                 share,
                 report: &report,
-                series: settings::series(&release).unwrap_or_default(),
+                series: interfaces::series(&release).unwrap_or_default(),
                 kernel: &kernel,
             };
             let mut bench = None;

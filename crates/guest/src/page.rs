@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{anyhow, bail, Result};
-use rexmit_loss::bursts::Totals;
+use rexmit_loss::Totals;
 use rexmit_plan::{not_as_asked, Cell};
 
 /// A page and the response head that goes with it.

@@ -7,7 +7,7 @@ mod rehearsals;
 mod send;
 
 use anyhow::{bail, Context, Result};
-use rexmit_loss::bursts::Totals;
+use rexmit_loss::Totals;
 use rexmit_plan::{Cell, Packets, Rows, Start};
 use serde_json::json;
 

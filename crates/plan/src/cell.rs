@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use anyhow::Result;
-use rexmit_loss::bursts::{self, BurstRule, Difference, Totals};
 use rexmit_loss::pattern::{Pattern, Scope};
-use rexmit_loss::Rule;
+use rexmit_loss::{Difference, Drops, LossRule, Settings, Stretches, Told, Totals};
+use rexmit_time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::loss::Loss;
@@ -196,8 +196,8 @@ impl Cell {
         self.protocol == Protocol::Mptcp
     }
 
-    /// Whether the loss rule finds HTTP responses in one flow and knows from their heads how long they are. Otherwise it
-    /// knows bursts, or the one response, by their lengths, on all paths together, and positions by a rehearsal.
+    /// Whether the loss rule finds HTTP responses in one flow and knows from their heads how long they are. Otherwise it is
+    /// told the lengths of bursts, or of the one response, on all paths together, and positions by a rehearsal.
     #[must_use]
     pub fn by_response(&self) -> bool {
         self.workload.page().is_some() && !self.is_multipath()
@@ -236,7 +236,8 @@ impl Cell {
     }
 
     /// The rule of a transfer whose bursts, or whose response, have `bytes` each, to a client with these addresses, one a
-    /// path. Without `lossless`, what was sent of it without loss, it drops nothing and counts.
+    /// path; it measures until it is told that the transfer is over. Without `lossless`, what was sent of it without loss,
+    /// it drops nothing and counts.
     ///
     /// # Errors
     /// When the pattern's text is none, or names a packet that `lossless` does not have, or a limit is longer than 292
@@ -246,23 +247,27 @@ impl Cell {
         bytes: u64,
         clients: &[IpAddr],
         lossless: Option<&Totals>,
-    ) -> Result<Box<dyn Rule + Send>> {
-        if self.by_response() {
-            return self.loss.rule(lossless.is_some());
-        }
-        let pattern = match lossless {
-            Some(totals) => {
-                self.check_lossless(totals)?;
-                self.pattern(totals)?
-            }
-            None => Pattern::default(),
+    ) -> Result<LossRule> {
+        let mut settings = Settings {
+            linger: Duration::MAX,
+            ..Settings::default()
         };
-        Ok(Box::new(BurstRule::new(bursts::Settings {
-            pattern,
-            bursts: vec![bytes; self.burst_count()],
-            clients: clients.to_vec(),
-            totals: lossless.cloned(),
-        })))
+        if let Some(lossless) = lossless {
+            self.check_lossless(lossless)?;
+            settings.drops = if self.by_response() {
+                self.loss.of_response()?
+            } else {
+                Drops::Pattern(self.pattern(lossless)?)
+            };
+        }
+        if !self.by_response() {
+            settings.stretches = Stretches::Told(Told {
+                bytes: vec![bytes; self.burst_count()],
+                clients: clients.to_vec(),
+                lossless: lossless.cloned(),
+            });
+        }
+        Ok(LossRule::new(settings))
     }
 
     /// Whether every packet that is to be dropped was sent without loss, where the rule counts packets.

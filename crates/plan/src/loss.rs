@@ -1,9 +1,8 @@
 //! What is dropped of a cell's transfers.
 
 use anyhow::{anyhow, Result};
-use rexmit_loss::pattern::{self, Pattern, PatternRule};
-use rexmit_loss::tail::{self, TailRule};
-use rexmit_loss::Rule;
+use rexmit_loss::pattern::Pattern;
+use rexmit_loss::Drops;
 use rexmit_time::Duration;
 use serde::Deserialize;
 
@@ -48,19 +47,21 @@ pub enum Mode {
 }
 
 impl Loss {
-    /// The rule of responses, which measures until it is told that the transfer is over, and drops if it `drops`. A
-    /// response is its connection's one burst, on its one path.
+    /// What is dropped of a response, its connection's one burst on its one path.
     ///
     /// # Errors
     /// When a limit is longer than 292 years or a pattern's text is none.
-    pub(crate) fn rule(&self, drops: bool) -> Result<Box<dyn Rule + Send>> {
+    pub(crate) fn of_response(&self) -> Result<Drops> {
         Ok(match self {
-            _ if !drops => Box::new(TailRule::new(measuring())),
-            Loss::Tail(tail) => Box::new(TailRule::new(tail.settings()?)),
-            Loss::Pattern(loss) => Box::new(PatternRule::new(pattern::Settings {
-                linger: Duration::MAX,
-                ..pattern::Settings::new(loss.parse()?.without_scopes())
-            })),
+            Loss::Tail(tail) => Drops::Tail {
+                segments: tail.segments,
+                mode: match tail.mode {
+                    Mode::Sequence => rexmit_loss::Mode::Sequence,
+                    Mode::Hold => rexmit_loss::Mode::Hold,
+                },
+                hold_limit: Duration::from_nanos(i64::try_from(tail.hold_limit_ns)?),
+            },
+            Loss::Pattern(loss) => Drops::Pattern(loss.parse()?.without_scopes()),
         })
     }
 
@@ -82,27 +83,5 @@ impl PatternLoss {
     pub fn parse(&self) -> Result<Pattern> {
         let parsed: Result<Pattern, _> = self.pattern.parse();
         parsed.map_err(|error| anyhow!("the loss pattern {:?}: {error}", self.pattern))
-    }
-}
-
-impl TailLoss {
-    pub(crate) fn settings(&self) -> Result<tail::Settings> {
-        Ok(tail::Settings {
-            segments: self.segments,
-            mode: match self.mode {
-                Mode::Sequence => tail::Mode::Sequence,
-                Mode::Hold => tail::Mode::Hold,
-            },
-            hold_limit: Duration::from_nanos(i64::try_from(self.hold_limit_ns)?),
-            ..measuring()
-        })
-    }
-}
-
-/// A rule that drops nothing and measures until it is told that the transfer is over.
-fn measuring() -> tail::Settings {
-    tail::Settings {
-        linger: Duration::MAX,
-        ..tail::Settings::default()
     }
 }

@@ -1,6 +1,6 @@
 //! The row of a transfer, as the events file has it.
 
-use rexmit_loss::bursts::Totals;
+use rexmit_loss::Totals;
 use rexmit_time::Time;
 use rexmit_wire::SeqNum;
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! All rows of a transfer, in the order in which they are written as events.
 
-use rexmit_loss::bursts::Totals;
+use rexmit_loss::Totals;
 use rexmit_time::Time;
 use serde::Serialize;
 

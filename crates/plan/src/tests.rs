@@ -1,7 +1,6 @@
 use std::net::{IpAddr, Ipv4Addr};
 
-use rexmit_loss::bursts::Totals;
-use rexmit_loss::{AckDropped, Carried, Event, Span};
+use rexmit_loss::{AckDropped, Carried, Dropped, Event, Span, Totals, TransferId};
 use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::Time;
 use rexmit_wire::{FlowKey, SeqNum};
@@ -136,10 +135,10 @@ fn new(at: u64, path: u32, burst: u32, number: u64) -> Carried {
             src_port: 80,
             dst_port: 40_000 + path as u16,
         },
+        transfer: TransferId(u64::from(burst) - 1),
         path,
-        burst,
+        stretch: burst,
         position: Some(1),
-        transmission: 1,
         data: number * SEGMENT..(number + 1) * SEGMENT,
         span: Span {
             seq: SeqNum::new(1),
@@ -167,7 +166,6 @@ fn dropped(carried: Carried) -> Carried {
 
 fn again(carried: Carried, need: Need, was_dropped: bool) -> Carried {
     Carried {
-        transmission: 2,
         need: Some(need),
         was_dropped,
         ..carried
@@ -187,8 +185,19 @@ fn elsewhere(carried: Carried) -> Carried {
 }
 
 fn told(story: &mut Story, carried: Carried) -> Option<crate::Label> {
+    let loss = carried.dropped.then_some(Dropped {
+        flow: carried.flow,
+        transfer: carried.transfer,
+        span: carried.span,
+        again: carried.need.is_some(),
+        at: carried.at,
+    });
     let event = Event::Carried(Box::new(carried));
-    story.event(&event, &mut Kernel).unwrap()
+    let told = story.event(&event, &mut Kernel).unwrap();
+    if let Some(loss) = loss {
+        story.event(&Event::Dropped(loss), &mut Kernel).unwrap();
+    }
+    told
 }
 
 /// Two bursts of three; the last packet of path 1 is dropped, and so is its probe; path 2 brings it.

@@ -1,6 +1,6 @@
 //! What both engines say of connections that did not do what they were to do.
 
-use rexmit_loss::bursts::Totals;
+use rexmit_loss::Totals;
 
 use crate::cell::Cell;
 use crate::ended::Ended;

@@ -1,7 +1,7 @@
 //! What a cell's connections send, made to fit by transfers without loss.
 
 use anyhow::{bail, Result};
-use rexmit_loss::bursts::Totals;
+use rexmit_loss::Totals;
 use rexmit_plan::{
     not_all_came, not_as_asked, Bursts, Cell, CellStart, PageStart, Rehearsed, Workload,
     REHEARSAL_NS,

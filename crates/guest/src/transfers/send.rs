@@ -3,7 +3,7 @@
 use std::time;
 
 use anyhow::{bail, Context, Result};
-use rexmit_loss::bursts::Totals;
+use rexmit_loss::Totals;
 use rexmit_plan::{
     not_all_acknowledged, BurstSeen, Bursts, Cell, Ended, Run, Story, SubflowSeen, SubflowState,
 };

@@ -13,8 +13,7 @@ use std::sync::mpsc::{self, Receiver, RecvError, Sender, TryRecvError};
 use std::thread;
 
 use anyhow::{anyhow, Context, Result};
-use rexmit_loss::tail::{Settings, TailRule};
-use rexmit_loss::Rule;
+use rexmit_loss::{LossRule, Settings};
 use rexmit_plan::{Counts, LoggedPacket, Programs, Story, Watched};
 
 use crate::capture::Buffer;
@@ -28,9 +27,6 @@ use confirmed::Confirmed;
 use witness::Witness;
 
 const QUEUE: u16 = 0;
-
-/// A loss rule that a thread can own.
-pub type AnyRule = Box<dyn Rule + Send>;
 
 /// What was seen of a transfer, or of a connection.
 #[derive(Default)]
@@ -52,7 +48,7 @@ pub struct Seen {
 }
 
 enum Order {
-    Begin(AnyRule, Story, bool),
+    Begin(Box<LossRule>, Box<Story>, bool),
     Finish,
 }
 
@@ -91,7 +87,7 @@ impl Watch {
             .h1
             .namespace
             .run(|| Witness::open(options, clients))?;
-        let rule: AnyRule = Box::new(TailRule::new(Settings::default()));
+        let rule = LossRule::new(Settings::default());
         Self::over(sent, answered, rule, witness)
     }
 }
@@ -106,7 +102,12 @@ fn queue(host: &Namespace, address: IpAddr, sent: Sent, nft: Result<&Path>) -> R
 impl Watch {
     /// Watches what comes through the queue `sent` of the server, and through that of the client. `rule` judges packets
     /// before [`Watch::begin`].
-    fn over(sent: Queue, answered: Option<Queue>, rule: AnyRule, witness: Witness) -> Result<Self> {
+    fn over(
+        sent: Queue,
+        answered: Option<Queue>,
+        rule: LossRule,
+        witness: Witness,
+    ) -> Result<Self> {
         let mut filter = Filter::new(sent, rule)?;
         let mut wake = None;
         if let Some(queue) = answered {
@@ -129,8 +130,9 @@ impl Watch {
     }
 
     /// A transfer is about to begin: a fresh rule, counters from here on. `rack`: RACK finds losses on this host.
-    pub fn begin(&self, rule: AnyRule, story: Story, rack: bool) -> Result<()> {
-        self.ask(Order::Begin(rule, story, rack)).map(drop)
+    pub fn begin(&self, rule: LossRule, story: Story, rack: bool) -> Result<()> {
+        let begin = Order::Begin(Box::new(rule), Box::new(story), rack);
+        self.ask(begin).map(drop)
     }
 
     /// What was seen since [`Watch::begin`].
@@ -154,7 +156,7 @@ impl Watch {
 }
 
 fn serve(
-    mut filter: Filter<AnyRule>,
+    mut filter: Filter,
     mut witness: Witness,
     orders: &Receiver<Order>,
     answers: &Sender<Result<Seen>>,
@@ -168,8 +170,8 @@ fn serve(
                 }
                 match order {
                     Order::Begin(rule, story, rack) => filter
-                        .replace_rule(rule, &mut witness)
-                        .and_then(|()| witness.begin(story, rack))
+                        .replace_rule(*rule, &mut witness)
+                        .and_then(|()| witness.begin(*story, rack))
                         .map(|()| Seen::default()),
                     Order::Finish => filter
                         .finish(&mut witness)

@@ -3,13 +3,13 @@
 use std::net::IpAddr;
 
 use anyhow::Result;
-use rexmit_loss::{Carried, Event, Rule};
+use rexmit_loss::{Carried, Event, LossRule};
 use rexmit_plan::{comment, Again, Direction, Label, PacketLog, Sender, SocketInfo, Story};
 use rexmit_tcp::Mechanism;
 use rexmit_time::Time;
 use rexmit_wire::{FlowKey, TcpPacket};
 
-use super::{AnyRule, Confirmed, Options, Seen};
+use super::{Confirmed, Options, Seen};
 use crate::capture::Buffer;
 use crate::filter::Observer;
 use crate::kernel::causes::CauseLog;
@@ -76,7 +76,7 @@ impl Witness {
     }
 
     /// What was seen since [`Witness::begin`].
-    pub fn finish(&mut self, rule: &AnyRule) -> Result<Seen> {
+    pub fn finish(&mut self, rule: &LossRule) -> Result<Seen> {
         let (before, after) = self.kernel.sender.counted()?;
         let probes = after.probe_reinjections.zip(before.probe_reinjections);
         Ok(Seen {

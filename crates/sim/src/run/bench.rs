@@ -5,10 +5,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 
 use anyhow::{bail, Result};
-use rexmit_loss::bursts::Totals;
 use rexmit_plan::{
-    Cell, ClientKind, Events, Ignored, Layout, LoggedPacket, Packets, Place, Rows, Run, Start,
-    Watched, REHEARSAL_NS,
+    Cell, ClientKind, Events, Ignored, Layout, LoggedPacket, Packets, Place, Rows, Start,
+    REHEARSAL_NS,
 };
 use rexmit_tcp::sender::Metrics;
 use rexmit_time::{Duration, Streams, Time};
@@ -224,15 +223,13 @@ impl<'a, M: Inspect> Bench<'a, M> {
     pub fn write(
         &self,
         start: &Start,
-        watched: Watched,
-        lossless: &Totals,
-        run: &Run,
+        rows: &Rows,
         seen: Seen,
         share: Option<&Path>,
         out: &mut impl Events,
     ) -> Result<()> {
         let cell = self.cell;
-        Rows::new(cell, start, watched, run, lossless).write(out)?;
+        rows.write(out)?;
         if let Some(mut packets) = seen.log {
             for packet in &mut packets {
                 packet.at_ns -= seen.planned.as_nanos() as i64;

@@ -4,10 +4,10 @@
 use std::path::Path;
 
 use anyhow::{anyhow, bail, Context, Result};
-use rexmit_loss::bursts::Totals;
+use rexmit_loss::Totals;
 use rexmit_plan::{
-    not_all_came, not_as_asked, CellStart, Ended, Events, PageStart, Rehearsed, Run, Start, Story,
-    SubflowSeen, SubflowState, Watched, Workload,
+    not_all_came, not_as_asked, CellStart, Ended, Events, PageStart, Rehearsed, Rows, Run, Start,
+    Story, SubflowSeen, SubflowState, Watched, Workload,
 };
 use rexmit_tcp::sender::Metrics;
 use rexmit_tcp::settings::MptcpScheduler;
@@ -186,7 +186,8 @@ impl<M: Inspect> Bench<'_, M> {
             }
         }
         let Sent { watched, seen, run } = told;
-        self.write(start, watched, &own, &run, seen, share, out)
+        let rows = Rows::new(cell, start, watched, &run, &own);
+        self.write(start, &rows, seen, share, out)
     }
 
     /// Opens a connection, has everything sent and read, and waits until all is quiet. Without `lossless` nothing is lost
@@ -453,9 +454,8 @@ impl<M: Inspect> Open<M> {
         planned: Time,
         more: impl FnOnce(&mut Run, &Watched),
     ) -> Result<Sent> {
-        let now = self.world.now();
         let watch = &mut self.world.gate;
-        watch.finish(now);
+        watch.finish();
         if let Some(error) = watch.failed.take() {
             return Err(error);
         }

@@ -1,10 +1,7 @@
 //! A transfer that is being measured.
 
-use std::collections::BTreeMap;
-
 use rexmit_time::Time;
 
-use super::choice::Asked;
 use super::log::Log;
 use super::seen::Seen;
 use crate::intervals::IntervalSet;
@@ -17,8 +14,6 @@ pub(crate) struct Open {
     pub row: Transfer,
     /// Its number among the connection's responses, from 1.
     pub number: u32,
-    /// Packets of new data by path, where the pattern minds paths.
-    pub on_paths: BTreeMap<u32, u64>,
     /// First byte of the head.
     pub start: u64,
     /// Behind the last byte of the body (or of what came, when the FIN came early).
@@ -42,6 +37,15 @@ pub(crate) struct Open {
     first_was_highest: bool,
 }
 
+/// What an open transfer's row is held against when it is closed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Asked {
+    /// This many data segments, the last.
+    Tail(u64),
+    /// This many data segments, wherever they stand.
+    Segments(u64),
+}
+
 /// Bytes that were sent again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Retransmission {
@@ -58,7 +62,6 @@ impl Open {
         Open {
             row,
             number,
-            on_paths: BTreeMap::new(),
             start,
             end,
             fin: None,
