@@ -180,6 +180,12 @@ fn rows_and_events_say_what_was_lost_and_when_it_came_back() {
     w.finish();
     let needs: Vec<_> = w.carried().iter().map(|carried| carried.need).collect();
     assert_eq!(needs, [Some(Need::Needed); 3]);
+    let dropped: Vec<_> = w.carried().iter().map(|carried| carried.dropped).collect();
+    assert_eq!(
+        dropped,
+        [true, false, false],
+        "the first copy of 2 is lost too"
+    );
     assert_eq!(w.drops().len(), 3);
     let rows = w.rows();
     let [row] = &rows[..] else { panic!("{rows:?}") };
@@ -390,4 +396,23 @@ proptest! {
             prop_assert!(error.column >= 1 && error.column <= text.chars().count() + 1);
         }
     }
+}
+
+#[test]
+fn what_passed_once_is_spurious_though_a_later_copy_is_dropped() {
+    let (mut w, s) = serving("data 2#2", 3);
+    let segment = |from: usize, to: usize| s.segment(from * MSS, to * MSS, false);
+    w.send(&segment(0, 1));
+    for _ in 0..3 {
+        w.send(&segment(1, 2));
+    }
+    let told = |w: &Watched| -> Vec<_> {
+        let carried = w.carried();
+        carried.iter().map(|one| (one.need, one.dropped)).collect()
+    };
+    let spurious = Some(Need::Spurious);
+    assert_eq!(told(&w), [(spurious, true), (spurious, false)]);
+    // Of a packet that goes on with bytes that were never sent the receiver lacks some.
+    w.send(&segment(1, 3));
+    assert_eq!(told(&w)[2], (Some(Need::Needed), false));
 }

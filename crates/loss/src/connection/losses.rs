@@ -52,7 +52,7 @@ impl Flow {
         Before {
             transfer: first.map(|t| (t.row.id, t.number)),
             first: self.log.first_sent(p.start, p.top),
-            was_dropped: touched.any(|t| t.lost(p.start, p.top).0),
+            was_dropped: touched.any(|t| t.lost(p.start, p.top)),
             need: if !unpassed.is_empty() {
                 Need::Needed
             } else if self.waiting.touches(p.start, p.top) {
@@ -81,8 +81,10 @@ impl Flow {
             .filter(|t| t.touches(p.start, p.top))
         {
             t.row.retransmissions += 1;
-            let spurious = t.repair(&retransmission);
+            let (start, top) = (p.start.max(t.start), p.top.min(t.top()));
+            let spurious = !self.missing.intersects(start, top);
             t.row.spurious_retransmissions += u64::from(spurious && !held);
+            t.repair(&retransmission);
             if fin_again && t.fin == Some(p.end) {
                 t.repair_fin(p.at);
             }

@@ -120,24 +120,20 @@ impl Open {
         }
     }
 
-    /// Whether some of `start..top` was dropped, and whether some of that was not sent again.
-    pub fn lost(&self, start: u64, top: u64) -> (bool, bool) {
-        (
-            self.dropped.intersects(start, top),
-            self.missing.intersects(start, top),
-        )
+    /// Whether some of `start..top` was dropped.
+    pub fn lost(&self, start: u64, top: u64) -> bool {
+        self.dropped.intersects(start, top)
     }
 
-    /// Notes that bytes sent before were sent again; true when no dropped byte was missing among them.
-    pub fn repair(&mut self, retransmission: &Retransmission) -> bool {
+    /// Notes that bytes sent before were sent again.
+    pub fn repair(&mut self, retransmission: &Retransmission) {
         let &Retransmission {
             start,
             top,
             highest,
             at,
         } = retransmission;
-        let (dropped, missing) = self.lost(start, top);
-        if dropped && self.row.t_retransmit.is_none_or(|t| at < t) {
+        if self.lost(start, top) && self.row.t_retransmit.is_none_or(|t| at < t) {
             self.row.t_retransmit = Some(at);
             self.first_was_highest = highest;
         }
@@ -148,7 +144,6 @@ impl Open {
             self.row.t_first_retransmit = Some(at);
         }
         self.missing.remove(start, top);
-        !missing
     }
 
     /// Notes that bytes dropped before the transfer was known have been sent again already.
