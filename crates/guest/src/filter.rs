@@ -169,7 +169,7 @@ impl Filter {
 
     /// Ends all transfers and lets go all that is held.
     pub fn finish(&mut self, observer: &mut impl Observer) -> Result<()> {
-        self.rule.finish();
+        self.rule.finish(clock::now());
         self.settle(observer)
     }
 

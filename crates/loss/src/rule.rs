@@ -299,7 +299,7 @@ impl LossRule {
 
     /// Ends everything: releases all held packets and closes all transfers. Connections stay known, so
     /// that their late packets pass; the rule may go on with new ones.
-    pub fn finish(&mut self) {
+    pub fn finish(&mut self, _now: Time) {
         for slot in 0..self.table.slots() {
             self.with(slot, |flow, out| flow.end(Note::Ended, out));
         }

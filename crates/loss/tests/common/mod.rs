@@ -110,7 +110,7 @@ impl Watched {
     }
 
     pub fn finish(&mut self) {
-        self.rule.finish();
+        self.rule.finish(self.now);
         self.drain();
         assert!(
             self.fates.values().all(Option::is_some),

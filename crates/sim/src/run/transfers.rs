@@ -454,8 +454,9 @@ impl<M: Inspect> Open<M> {
         planned: Time,
         more: impl FnOnce(&mut Run, &Watched),
     ) -> Result<Sent> {
+        let now = self.world.now();
         let watch = &mut self.world.gate;
-        watch.finish();
+        watch.finish(now);
         if let Some(error) = watch.failed.take() {
             return Err(error);
         }

@@ -108,8 +108,8 @@ impl Watch {
     }
 
     /// Ends the measurement: whatever is still open is told of as it is.
-    pub fn finish(&mut self) {
-        self.rule.finish();
+    pub fn finish(&mut self, now: Time) {
+        self.rule.finish(now);
         while self.rule.poll_release().is_some() {}
         self.tell(&mut Nobody);
     }
