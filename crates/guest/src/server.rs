@@ -5,7 +5,6 @@
     reason = "the files are in the guest's own memory, or in the shared folder, which nobody else sees"
 )]
 
-use std::cell::Cell;
 use std::fs;
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsRawFd;
@@ -27,8 +26,6 @@ use crate::{opener, priority};
 pub struct Nginx {
     child: Child,
     folder: PathBuf,
-    /// How long the page is, once it has one.
-    page_bytes: Cell<Option<usize>>,
     /// Where it listens.
     pub address: SocketAddr,
 }
@@ -83,7 +80,6 @@ impl Nginx {
         let mut server = Self {
             child,
             folder: folder.to_owned(),
-            page_bytes: Cell::new(None),
             address,
         };
         server.wait_until_it_listens(&host.namespace)?;
@@ -118,11 +114,8 @@ impl Nginx {
             .to_owned()
     }
 
-    /// Makes the page `bytes` long, unless it is: lines of text, so that a browser has something to lay out.
+    /// Makes the page `bytes` long: lines of text, so that a browser has something to lay out.
     pub fn set_page(&self, bytes: usize) -> Result<()> {
-        if self.page_bytes.get() == Some(bytes) {
-            return Ok(());
-        }
         const LINE: &[u8] = b"The quick brown fox jumps over the lazy dog, and the tail of the page is yet to come.\n";
         let page: Vec<u8> = LINE.iter().copied().cycle().take(bytes).collect();
         // Renamed into place: nginx must never see half a page.
@@ -132,7 +125,6 @@ impl Nginx {
         );
         fs::write(&new, page)?;
         fs::rename(new, page_file)?;
-        self.page_bytes.set(Some(bytes));
         Ok(())
     }
 }

@@ -71,8 +71,9 @@ struct Progress {
 impl Progress {
     /// Whether the cell has all of its rows. If not, it goes on with another bench.
     fn go_on(&mut self, bench: &mut Bench, cell: &Cell, around: &Surroundings<'_>) -> Result<bool> {
-        if self.fit.is_none() {
-            self.fit = fit::fit(bench, cell, around, &mut self.incomplete)?;
+        match &self.fit {
+            None => self.fit = fit::fit(bench, cell, around, &mut self.incomplete)?,
+            Some(fit) => fit.load.serve(bench)?,
         }
         let Some(fit) = &mut self.fit else {
             return Ok(false);

@@ -162,8 +162,9 @@ fn rehearse_page(
 ) -> Result<(Load, Totals)> {
     let mut lossless = Totals::default();
     let known = bench.lengths.page(cell).filter(|_| cell.by_response());
-    if let Some(page) = known {
-        return Ok((Load::Page(page), lossless));
+    if let Some(load) = known.map(Load::Page) {
+        load.serve(bench)?;
+        return Ok((load, lossless));
     }
     let mut lengths = std::mem::take(&mut bench.lengths);
     let fit = lengths.fit(cell, warnings, |page| {

@@ -39,6 +39,14 @@ impl Load {
             Load::Page(page) => page.bytes as u64 + page.head_bytes,
         }
     }
+
+    /// Has the web server serve it, if it is a page.
+    pub fn serve(&self, bench: &Bench) -> Result<()> {
+        match self {
+            Load::Bursts(_) => Ok(()),
+            Load::Page(page) => bench.web()?.server.set_page(page.bytes),
+        }
+    }
 }
 
 /// When a transfer begins.
@@ -69,8 +77,9 @@ pub fn send(
     when: When,
 ) -> Result<Sent> {
     let rule = cell.rule(load.bytes(), &bench.network.clients, lossless)?;
-    if let Load::Page(page) = load {
-        bench.web()?.server.set_page(page.bytes)?;
+    // Of pages over TCP the rehearsals have left it there. A file that is written changes what the kernel draws next.
+    if lossless.is_none() || !cell.by_response() {
+        load.serve(bench)?;
     }
     bench.watch.begin(rule, Story::of(cell), bench.rack)?;
     let begin = match when {
