@@ -9,8 +9,6 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{bail, Context, Result};
-use nix::sys::signal::{kill, Signal};
-use nix::unistd::Pid;
 
 use crate::net::{Manner, Network};
 use crate::outlet::Stream;
@@ -77,9 +75,8 @@ pub fn run(
         }
     };
     let (done, copied) = mpsc::channel();
-    let command = Pid::from_raw(child.id() as i32);
-    pass_on(child.stdout.take(), share, "stdout", command, done.clone())?;
-    pass_on(child.stderr.take(), share, "stderr", command, done)?;
+    pass_on(child.stdout.take(), share, "stdout", done.clone())?;
+    pass_on(child.stderr.take(), share, "stderr", done)?;
     let status = child.wait()?;
     for _ in 0..2 {
         // Both ends of the pipes are closed, or a daemon still holds them.
@@ -99,7 +96,6 @@ fn pass_on(
     from: Option<impl Read + Send + 'static>,
     share: &Path,
     name: &'static str,
-    command: Pid,
     done: Sender<Result<()>>,
 ) -> Result<()> {
     let Some(mut from) = from else {
@@ -108,10 +104,8 @@ fn pass_on(
     let mut file = Stream::open(share, name)?;
     thread::spawn(move || {
         let copied = copy(&mut from, &mut file);
-        if copied.is_err() {
-            // It would wait for ever for somebody who reads.
-            let _ = kill(command, Signal::SIGKILL);
-        }
+        // The command is not to wait for somebody who reads.
+        drop(from);
         let _ = done.send(copied.with_context(|| format!("cannot pass on what comes on {name}")));
     });
     Ok(())
