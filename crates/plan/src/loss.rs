@@ -4,7 +4,7 @@ use anyhow::{anyhow, Result};
 use rexmit_loss::pattern::Pattern;
 use rexmit_loss::Drops;
 use rexmit_time::Duration;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// What is dropped; the tag is `rule`.
 #[derive(Clone, Debug, Deserialize)]
@@ -37,7 +37,7 @@ pub struct PatternLoss {
 }
 
 /// How the tail-loss rule finds the tail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// By sequence number.
@@ -46,7 +46,28 @@ pub enum Mode {
     Hold,
 }
 
+/// What was asked to be dropped, as tables have it.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Asked {
+    pub lost_segments: u32,
+    loss_mode: Mode,
+    loss_pattern: Option<String>,
+}
+
 impl Loss {
+    /// What is asked for. Positions of a pattern are found by sequence number.
+    pub(crate) fn asked(&self) -> Asked {
+        let (lost_segments, loss_mode, loss_pattern) = match self {
+            Loss::Tail(tail) => (tail.segments, tail.mode, None),
+            Loss::Pattern(loss) => (0, Mode::Sequence, Some(loss.pattern.clone())),
+        };
+        Asked {
+            lost_segments,
+            loss_mode,
+            loss_pattern,
+        }
+    }
+
     /// What is dropped of a response, its connection's one burst on its one path.
     ///
     /// # Errors

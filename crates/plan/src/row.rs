@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::cell::{Cell, Protocol, Start};
 use crate::ended::Ended;
+use crate::loss::Asked;
 use crate::run::{BurstSeen, Run, SubflowSeen};
 use crate::story::Watched;
 
@@ -16,6 +17,8 @@ pub struct Row {
     cell: u64,
     repetition: u32,
     phase_ns: u64,
+    #[serde(flatten)]
+    asked: Asked,
     #[serde(flatten)]
     seen: Seen,
     retransmissions: u64,
@@ -106,6 +109,7 @@ impl Row {
             cell: cell.id,
             repetition: start.repetition,
             phase_ns: start.phase_ns,
+            asked: cell.loss.asked(),
             seen: Seen::new(cell, watched, run, differences.is_empty()),
             retransmissions: run.counts.retransmissions,
             timeouts: run.counts.timeouts,

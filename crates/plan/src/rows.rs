@@ -15,6 +15,7 @@ use crate::story::{Retransmission, Watched};
 struct RetransmissionRow {
     cell: u64,
     repetition: u32,
+    lost_segments: u32,
     #[serde(flatten)]
     retransmission: Retransmission,
 }
@@ -62,6 +63,7 @@ impl Rows {
     #[must_use]
     pub fn new(cell: &Cell, start: &Start, watched: Watched, run: &Run, lossless: &Totals) -> Self {
         let transfer = Row::new(cell, start, &watched, run, lossless);
+        let lost_segments = cell.loss.asked().lost_segments;
         let (number, repetition) = (cell.id, start.repetition);
         let bursts = cell.workload.bursts().map_or(&[][..], |_| &run.bursts);
         let bursts = (1..).zip(bursts).zip(watched.sent.packets.packets());
@@ -98,6 +100,7 @@ impl Rows {
         let retransmissions = retransmissions.map(|retransmission| RetransmissionRow {
             cell: number,
             repetition,
+            lost_segments,
             retransmission,
         });
         Self {

@@ -373,7 +373,20 @@ fn the_row_is_of_the_last_burst() {
         (&row["is_tlp"], &row["mechanism"]),
         (&true.into(), &"tlp".into())
     );
+    assert_eq!(
+        (
+            &row["lost_segments"],
+            &row["loss_mode"],
+            &row["loss_pattern"]
+        ),
+        (
+            &0.into(),
+            &"sequence".into(),
+            &"path 1 burst 2 data -1".into()
+        )
+    );
     let retransmission = &rows("retransmission")[2];
+    assert_eq!(retransmission["lost_segments"], 0);
     assert_eq!(
         (&retransmission["mechanism"], &retransmission["path"]),
         (&"mptcp-reinject".into(), &2.into())
