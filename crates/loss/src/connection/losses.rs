@@ -46,7 +46,10 @@ impl Flow {
     pub(super) fn before(&self, p: &Packet) -> Before {
         let mut touched = self.transfers.iter().filter(|t| t.touches(p.start, p.top));
         let first = touched.clone().next();
-        let mut unpassed = self.seen.gaps(p.start, p.top);
+        let mut unpassed = Vec::new();
+        if !self.seen.covers(p.start, p.top) {
+            unpassed = self.seen.gaps(p.start, p.top);
+        }
         let missing = self.missing.within(p.start, p.top);
         unpassed.extend(missing.map(|(from, to)| (from.max(p.start), to.min(p.top))));
         Before {

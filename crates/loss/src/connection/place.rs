@@ -60,6 +60,8 @@ impl Counts {
 
     /// Forgets the stretches before `stretch`.
     pub fn forget_before(&mut self, stretch: u32) {
-        self.0 = self.0.split_off(&(stretch, 0));
+        if !self.0.is_empty() {
+            self.0 = self.0.split_off(&(stretch, 0));
+        }
     }
 }
