@@ -7,9 +7,8 @@ use std::hint::black_box;
 
 use etherparse::LaxSlicedPacket;
 use rexmit_benches::{best_of, Rate, Traffic};
-use rexmit_loss::tail::{Mode, Settings, TailRule};
-use rexmit_loss::{PacketId, Rule, Verdict};
-use rexmit_time::Time;
+use rexmit_loss::{Drops, LossRule, Mode, PacketId, Settings, Verdict};
+use rexmit_time::{Duration, Time};
 use rexmit_wire::TcpPacket;
 
 const RUNS: u32 = 15;
@@ -76,9 +75,12 @@ fn parse(traffic: &Traffic) -> Rate {
 
 fn rule(traffic: &Traffic, mode: Mode, lost: u32, transfers: u64) -> Rate {
     best_of(RUNS, traffic.len(), || {
-        let mut rule = TailRule::new(Settings {
-            segments: lost,
-            mode,
+        let mut rule = LossRule::new(Settings {
+            drops: Drops::Tail {
+                segments: lost,
+                mode,
+                hold_limit: Duration::from_secs(3),
+            },
             ..Settings::default()
         });
         let (mut dropped, mut rows, mut held) = (0, 0, 0);

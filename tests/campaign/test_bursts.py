@@ -33,6 +33,9 @@ TRANSFER: dict[str, Any] = {
     "phase_ns": 1,
     "transfer_size_bytes": 80_000,
     "transfer_segments": 80,
+    "lost_segments": 0,
+    "loss_mode": "sequence",
+    "loss_pattern": "path 1 burst 2 data -1",
     "dropped_segments": 1,
     "dropped_packets": 1,
     "fin_on_data": False,
@@ -76,6 +79,7 @@ OF_PATHS: dict[str, Any] = {
 }
 
 RETRANSMISSION: dict[str, Any] = {
+    "lost_segments": 0,
     "time_ns": 4,
     "seq": 1,
     "length_bytes": 1000,

@@ -22,7 +22,8 @@ use crate::outlet;
 use crate::page::Lengths;
 use crate::server::Nginx;
 use crate::settings::{self, Former};
-use crate::watch::{Options, Reading, Watch};
+use crate::surroundings::Surroundings;
+use crate::watch::{Options, Watch};
 
 /// Settings of a namespace that TCP looks up when it needs them. Of all others a listening socket may hold what it found
 /// when it was made, and give it to its connections (`tcp_init_sock`).
@@ -48,8 +49,8 @@ pub struct Bench {
     pub watch: Watch,
     /// What is kept of h1's and h2's packets.
     captures: Option<(Buffer, Buffer)>,
-    /// How the filter reads what the kernel says in this cell.
-    pub reading: Reading,
+    /// RACK finds losses on the server's host (`tcp_recovery` bit 0x1).
+    pub rack: bool,
     /// What is known of the lengths of responses.
     pub lengths: Lengths,
     /// The cell's settings as the kernel has them, and those that it does not heed.
@@ -116,8 +117,9 @@ fn sees_both(cell: &Cell) -> bool {
 }
 
 impl Bench {
-    /// Sets everything up for `cell`, on a kernel of release `series`.
-    pub fn set_up(cell: &Cell, programs: &Programs, series: (u32, u32)) -> Result<Self> {
+    /// Sets everything up for `cell`.
+    pub fn set_up(cell: &Cell, around: &Surroundings<'_>) -> Result<Self> {
+        let (programs, series) = (around.programs, around.series);
         let page = cell.workload.page();
         let window = page.and_then(|page| page.receive_window_bytes);
         let manner = Manner {
@@ -148,7 +150,8 @@ impl Bench {
             }),
             None => None,
         };
-        let (reading, scheduler) = look(cell, &network, series)?;
+        let scheduler = scheduler(cell, &network)?;
+        let rack = rack_is_on(&network.h1.namespace, series);
         let options = Options {
             captures: captures.clone(),
             both,
@@ -162,12 +165,12 @@ impl Bench {
             listening: listening(cell),
             settings: (read_back, settings::ignored(&cell.sysctls, series)),
             lengths: Lengths::default(),
-            network,
             web,
             watch,
             captures,
-            reading,
+            rack,
             scheduler,
+            network,
             older,
             _taps: taps,
             former,
@@ -180,12 +183,8 @@ impl Bench {
     }
 
     /// The bench made ready for another cell that it [suits](Bench::suits).
-    pub fn made_ready(
-        mut self,
-        cell: &Cell,
-        programs: &Programs,
-        series: (u32, u32),
-    ) -> Result<Self> {
+    pub fn made_ready(mut self, cell: &Cell, around: &Surroundings<'_>) -> Result<Self> {
+        let (programs, series) = (around.programs, around.series);
         // Its port is the next one's, which listens under other settings.
         self.opener = None;
         self.network.replace_links(&cell.network, programs)?;
@@ -198,7 +197,8 @@ impl Bench {
             &mut self.former,
         )?;
         self.settings = (read_back, settings::ignored(&cell.sysctls, series));
-        (self.reading, self.scheduler) = look(cell, &self.network, series)?;
+        self.scheduler = scheduler(cell, &self.network)?;
+        self.rack = rack_is_on(&self.network.h1.namespace, series);
         let listening = listening(cell);
         if let Some(web) = self.web.as_mut().filter(|_| listening != self.listening) {
             web.server.stop();
@@ -272,17 +272,10 @@ fn listening(cell: &Cell) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// How the filter reads what the kernel says, and the packet scheduler, of Multipath TCP.
-fn look(cell: &Cell, network: &Network, series: (u32, u32)) -> Result<(Reading, Option<String>)> {
+/// The packet scheduler, of Multipath TCP.
+fn scheduler(cell: &Cell, network: &Network) -> Result<Option<String>> {
     let host = &network.h1.namespace;
-    let scheduler = host.run(|| Ok(cell.is_multipath().then(mptcp::scheduler)))?;
-    let reading = Reading {
-        rack: rack_is_on(host, series),
-        lossy: cell.lossy(),
-        bursts: cell.burst_count(),
-        paths: cell.network.paths(),
-    };
-    Ok((reading, scheduler))
+    host.run(|| Ok(cell.is_multipath().then(mptcp::scheduler)))
 }
 
 /// What the filter does not see: what h1 receives, and both directions of h2 where it does not see what that sends. What

@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{bail, Result};
+use anyhow::{bail, Context, Result};
 
 use crate::net::{Manner, Network};
 use crate::outlet::Stream;
@@ -65,7 +65,7 @@ pub fn run(
         Stream::open(share, "stderr")?.write_all(said.as_bytes())?;
         return Ok(NOT_FOUND);
     }
-    report.doing(None, exec.argv.join(" "));
+    report.doing(None, exec.argv.join(" "))?;
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
@@ -75,12 +75,15 @@ pub fn run(
         }
     };
     let (done, copied) = mpsc::channel();
-    pass_on(child.stdout.take(), share, "stdout", report, done.clone())?;
-    pass_on(child.stderr.take(), share, "stderr", report, done)?;
+    pass_on(child.stdout.take(), share, "stdout", done.clone())?;
+    pass_on(child.stderr.take(), share, "stderr", done)?;
     let status = child.wait()?;
     for _ in 0..2 {
         // Both ends of the pipes are closed, or a daemon still holds them.
-        let _ = copied.recv_timeout(LEFT_BEHIND);
+        if let Ok(Err(error)) = copied.recv_timeout(LEFT_BEHIND) {
+            report.fault(&format!("{error:#}"))?;
+            return Err(error);
+        }
     }
     Ok(status
         .code()
@@ -93,29 +96,29 @@ fn pass_on(
     from: Option<impl Read + Send + 'static>,
     share: &Path,
     name: &'static str,
-    report: &Report,
-    done: Sender<()>,
+    done: Sender<Result<()>>,
 ) -> Result<()> {
     let Some(mut from) = from else {
         bail!("a pipe is missing")
     };
     let mut file = Stream::open(share, name)?;
-    let report = report.clone();
     thread::spawn(move || {
-        let mut buffer = [0; 64 << 10];
-        loop {
-            match from.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(length) => {
-                    if let Err(error) = file.write_all(&buffer[..length]) {
-                        report.fault(&format!("cannot pass on what comes on {name}: {error}"));
-                    }
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => report.fault(&format!("cannot read what comes on {name}: {error}")),
-            }
-        }
-        let _ = done.send(());
+        let copied = copy(&mut from, &mut file);
+        // The command is not to wait for somebody who reads.
+        drop(from);
+        let _ = done.send(copied.with_context(|| format!("cannot pass on what comes on {name}")));
     });
     Ok(())
+}
+
+fn copy(from: &mut impl Read, to: &mut Stream) -> Result<()> {
+    let mut buffer = [0; 64 << 10];
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(length) => to.write_all(&buffer[..length])?,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
 }

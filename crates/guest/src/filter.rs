@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use nix::errno::Errno;
 use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
-use rexmit_loss::{Decision, Event, PacketId, Rule, Verdict};
+use rexmit_loss::{Decision, Event, LossRule, PacketId, Verdict};
 use rexmit_time::Time;
 use rexmit_wire::TcpPacket;
 
@@ -37,16 +37,16 @@ pub trait Observer {
 type Held = BTreeMap<PacketId, (Time, Vec<u8>)>;
 
 /// A rule and its queues: that of the sending side, and where the rule sees both directions the other's after it.
-pub struct Filter<R> {
+pub struct Filter {
     queues: Vec<Queue>,
-    rule: R,
+    rule: LossRule,
     held: Held,
     wait: Duration,
 }
 
-impl<R: Rule> Filter<R> {
+impl Filter {
     /// Puts `rule` behind `queue`.
-    pub fn new(queue: Queue, rule: R) -> Result<Self> {
+    pub fn new(queue: Queue, rule: LossRule) -> Result<Self> {
         queue.set_wait(LOOK)?;
         Ok(Self {
             wait: LOOK,
@@ -57,14 +57,14 @@ impl<R: Rule> Filter<R> {
     }
 
     /// Lets go what the old rule holds and goes on with a new one.
-    pub fn replace_rule(&mut self, rule: R, observer: &mut impl Observer) -> Result<()> {
+    pub fn replace_rule(&mut self, rule: LossRule, observer: &mut impl Observer) -> Result<()> {
         self.finish(observer)?;
         self.rule = rule;
         Ok(())
     }
 
     /// The rule.
-    pub fn rule(&self) -> &R {
+    pub fn rule(&self) -> &LossRule {
         &self.rule
     }
 
@@ -201,7 +201,7 @@ impl<R: Rule> Filter<R> {
 
 /// Carries out what the rule has decided on packets that it held.
 fn release(
-    rule: &mut impl Rule,
+    rule: &mut LossRule,
     held: &mut Held,
     verdicts: &mut Verdicts,
     observer: &mut impl Observer,
@@ -218,7 +218,7 @@ fn release(
     }
 }
 
-fn drain_events(rule: &mut impl Rule, observer: &mut impl Observer) -> Result<()> {
+fn drain_events(rule: &mut LossRule, observer: &mut impl Observer) -> Result<()> {
     while let Some(event) = rule.poll_event() {
         observer.event(&event)?;
     }

@@ -9,16 +9,16 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{anyhow, Context, Result};
+use anyhow::{anyhow, bail, Context, Result};
 use nix::mount::{mount, MsFlags};
 use nix::sys::reboot::{reboot, RebootMode};
 use serde_json::json;
 
-use crate::cell::{self, Surroundings};
 use crate::preflight::Kernel;
 use crate::report::Report;
 use crate::sandbox::Layout;
-use crate::{clock, exec, interfaces, machine, outlet, settings, truth};
+use crate::surroundings::Surroundings;
+use crate::{clock, exec, interfaces, machine, outlet, transfers, truth};
 use rexmit_plan::{Plan, VERSION};
 
 /// Whether this first process of a system is the guest's, not one of somebody's container.
@@ -63,7 +63,9 @@ fn run_plan() -> Result<()> {
     let report = Report::create(share)?;
     if !report.is_fresh()? {
         // User-mode Linux reboots by executing itself again: the same plan would run for ever.
-        report.fault("the guest rebooted");
+        let why = "the guest rebooted";
+        report.fault(why)?;
+        bail!(why);
     }
     nix::unistd::sethostname("rexmit")?;
     let release = nix::sys::utsname::uname()?
@@ -73,46 +75,50 @@ fn run_plan() -> Result<()> {
     report.event(
         "hello",
         &json!({"version": VERSION, "kernel": release, "virtual_ns": clock::now().as_nanos()}),
-    );
+    )?;
     let plan = Plan::parse(&fs::read_to_string(share.join("plan.json")).context("plan.json")?)?;
     if let Some(version) = &plan.interfaces {
-        let series = settings::series(version);
+        let series = interfaces::series(version);
         let none = || anyhow!("{version} is no version of Linux, such as 3.2");
         interfaces::limit_to(series.ok_or_else(none)?);
     }
-    report.start_heartbeat(Duration::from_secs_f64(plan.heartbeat_s.clamp(0.001, 1e6)));
+    let period = Duration::from_secs_f64(plan.heartbeat_s.clamp(0.001, 1e6));
+    report.start_heartbeat(period, give_up);
 
     let status = match &plan.exec {
         Some(command) => exec::run(command, &plan.programs, share, &release, &report)?,
         None if !plan.parts.is_empty() => {
             let kernel = Kernel::look(&release)?;
-            let run = |part| truth::run(part, &plan.programs, &kernel, share, &report);
-            let failed = plan.parts.iter().filter(|part| run(part).is_err()).count();
-            i32::from(failed > 0)
+            let mut failed = false;
+            for part in &plan.parts {
+                if let Err(error) = truth::run(part, &plan.programs, &kernel, share, &report) {
+                    failed = true;
+                    let body = json!({"part": part.name, "message": format!("{error:#}")});
+                    report.event("part-error", &body)?;
+                }
+            }
+            i32::from(failed)
         }
         None => {
             let kernel = Kernel::look(&release)?;
             if let Some(ask) = &plan.ask {
-                report.event("kernel-has", &kernel.answer(ask)?);
+                report.event("kernel-has", &kernel.answer(ask)?)?;
             }
             let around = Surroundings {
                 programs: &plan.programs,
                 share,
                 report: &report,
-                series: settings::series(&release).unwrap_or_default(),
+                series: interfaces::series(&release).unwrap_or_default(),
                 kernel: &kernel,
-            };
-            let told = |cell: u64, result: Result<()>| {
-                if let Err(error) = &result {
-                    let body = json!({"cell": cell, "message": format!("{error:#}")});
-                    report.event("cell-error", &body);
-                }
-                result.is_err()
             };
             let mut bench = None;
             let mut failed = false;
             for cell in &plan.cells {
-                failed |= told(cell.id, cell::run(cell, &mut bench, &around));
+                if let Err(error) = transfers::run(cell, &mut bench, &around) {
+                    failed = true;
+                    let body = json!({"cell": cell.id, "message": format!("{error:#}")});
+                    report.event("cell-error", &body)?;
+                }
             }
             i32::from(failed)
         }
@@ -121,8 +127,7 @@ fn run_plan() -> Result<()> {
     report.event(
         "exit",
         &json!({"status": status, "virtual_ns": clock::now().as_nanos()}),
-    );
-    Ok(())
+    )
 }
 
 /// Lets every namespace choose any congestion control that is built in: outside the first one the kernel refuses those

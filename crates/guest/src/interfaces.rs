@@ -6,8 +6,6 @@
 
 use std::sync::OnceLock;
 
-use crate::settings;
-
 /// Major and minor version.
 pub type Series = (u32, u32);
 
@@ -28,8 +26,14 @@ pub fn has(series: Series) -> bool {
 pub fn kernel() -> Series {
     let release = nix::sys::utsname::uname().ok();
     release
-        .and_then(|names| settings::series(&names.release().to_string_lossy()))
+        .and_then(|names| series(&names.release().to_string_lossy()))
         .unwrap_or_default()
+}
+
+/// Major and minor version of a release such as `6.12.117`.
+pub fn series(release: &str) -> Option<Series> {
+    let mut parts = release.split(|c: char| !c.is_ascii_digit());
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
 /// Where the kernel shows `what` of the calling thread, such as `net/snmp` or `ns/net`.

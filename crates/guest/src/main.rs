@@ -5,13 +5,10 @@
 
 mod bench;
 mod boot;
-mod bursts;
 mod capture;
-mod cell;
 mod client;
 mod clock;
 mod confine;
-mod connections;
 mod exec;
 mod filter;
 mod firewall;
@@ -27,14 +24,14 @@ mod outlet;
 mod page;
 mod preflight;
 mod priority;
-mod rehearsal;
 mod report;
-mod responses;
 mod sandbox;
 mod server;
 mod settings;
 mod share;
+mod surroundings;
 mod tcpfilter;
+mod transfers;
 mod truth;
 mod watch;
 

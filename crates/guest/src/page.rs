@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use anyhow::{anyhow, bail, Result};
-use rexmit_plan::Cell;
+use rexmit_loss::Totals;
+use rexmit_plan::{not_as_asked, Cell};
 
 /// A page and the response head that goes with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,14 +16,13 @@ pub struct Page {
 }
 
 /// What a transfer without loss has shown of its response.
-#[derive(Clone, Copy)]
 pub struct Shown {
     /// Largest segment.
     pub mss_bytes: u32,
     /// Bytes of the head.
     pub head_bytes: u64,
-    /// Data segments.
-    pub segments: u64,
+    /// Packets of new data.
+    pub packets: Totals,
 }
 
 /// The lengths of heads and segments, as far as they were found out on a bench.
@@ -70,12 +70,9 @@ impl Lengths {
         for _ in 0..5 {
             let seen = rehearse(page)?;
             // A page of one segment shows less than a full one.
-            mss = mss.max(u64::from(seen.mss_bytes));
-            if mss > mtu as u64 {
-                bail!("a segment of {mss} bytes left the server on a link of MTU {mtu}: an offload is not switched off");
-            }
+            mss = mss.max(seen.mss_bytes);
             page.head_bytes = seen.head_bytes;
-            let want = plan.bytes_wanted(mss)?;
+            let want = plan.bytes_wanted(u64::from(mss))?;
             let bytes = want.checked_sub(seen.head_bytes).ok_or_else(|| {
                 anyhow!(
                     "a transfer of {want} bytes cannot hold the response head of {} bytes",
@@ -83,14 +80,8 @@ impl Lengths {
                 )
             })?;
             if bytes == page.bytes as u64 {
-                let asked = plan.segments.map_or(seen.segments, u64::from);
-                if asked != seen.segments {
-                    warnings.push(format!(
-                        "the transfer leaves in {} segments of at most {mss} bytes, {asked} were asked for",
-                        seen.segments
-                    ));
-                }
-                self.mss.insert(timestamps(cell), mss);
+                warnings.extend(not_as_asked(cell, &seen.packets, mss));
+                self.mss.insert(timestamps(cell), u64::from(mss));
                 self.rest = seen.head_bytes.checked_sub(digits(bytes));
                 return Ok(page);
             }

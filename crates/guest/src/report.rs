@@ -1,17 +1,17 @@
 //! What the guest tells the host: one JSON object a line, appended as things happen.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use rexmit_plan::Rows;
 use serde::Serialize;
 
+use crate::clock;
 use crate::outlet::Stream;
-use crate::{clock, init};
 
 /// The channel; clones write to the same file.
 #[derive(Clone)]
@@ -45,62 +45,60 @@ impl Report {
 
     /// Writes one event: `kind` and the fields of `body`, which is an object.
     ///
-    /// Where the channel cannot be written the guest is of no more use: it says so on the console and switches off.
-    pub fn event(&self, kind: &str, body: &impl Serialize) {
-        if let Err(error) = self.try_event(kind, body) {
-            init::give_up(&format!("cannot write its events: {error}"));
-        }
+    /// Where the channel cannot be written the guest is of no more use.
+    pub fn event(&self, kind: &str, body: &impl Serialize) -> Result<()> {
+        let mut text = Vec::new();
+        rexmit_plan::line(&mut text, kind, body)?;
+        self.write(&text)
     }
 
     /// Writes the rows of a transfer.
-    pub fn rows(&self, rows: &Rows) {
+    pub fn rows(&self, rows: &Rows) -> Result<()> {
         let mut text = Vec::new();
-        rows.write(&mut text).expect("rows are objects");
-        if let Err(error) = self.lock().file.write_all(&text) {
-            init::give_up(&format!("cannot write its events: {error}"));
-        }
+        rows.write(&mut text)?;
+        self.write(&text)
     }
 
-    /// Ends the guest at once, and says why to the host and on the console.
-    pub fn fault(&self, message: &str) -> ! {
-        // The console may be all that is left.
-        let _ = self.try_event("fault", &serde_json::json!({"message": message}));
-        init::give_up(message)
+    /// Says why the guest cannot go on.
+    pub fn fault(&self, message: &str) -> Result<()> {
+        self.event("fault", &serde_json::json!({"message": message}))
     }
 
-    fn try_event(&self, kind: &str, body: &impl Serialize) -> io::Result<()> {
-        let mut text = Vec::new();
-        rexmit_plan::line(&mut text, kind, body).expect("an event's body must be an object");
-        self.lock().file.write_all(&text)
+    fn write(&self, text: &[u8]) -> Result<()> {
+        let written = self.lock().file.write_all(text);
+        written.context("cannot write its events")
     }
 
     /// Says what goes on now, and repeats it in every heartbeat.
-    pub fn doing(&self, cell: Option<u64>, what: String) {
+    pub fn doing(&self, cell: Option<u64>, what: String) -> Result<()> {
         {
             let mut inner = self.lock();
             inner.cell = cell;
             inner.doing = what;
         }
-        self.heartbeat();
+        self.heartbeat()
     }
 
-    /// Starts a thread that writes a heartbeat each `period` of virtual time, until the program ends.
-    pub fn start_heartbeat(&self, period: Duration) {
+    /// Starts a thread that writes a heartbeat each `period` of virtual time, until the program ends or `failed` is called
+    /// with why it cannot.
+    pub fn start_heartbeat(&self, period: Duration, failed: fn(&str) -> !) {
         let report = self.clone();
         thread::spawn(move || loop {
             thread::sleep(period);
-            report.heartbeat();
+            if let Err(error) = report.heartbeat() {
+                failed(&format!("{error:#}"));
+            }
         });
     }
 
-    fn heartbeat(&self) {
+    fn heartbeat(&self) -> Result<()> {
         let (cell, doing) = {
             let inner = self.lock();
             (inner.cell, inner.doing.clone())
         };
         let virtual_ns = clock::now().as_nanos();
         let body = serde_json::json!({"virtual_ns": virtual_ns, "cell": cell, "doing": doing});
-        self.event("heartbeat", &body);
+        self.event("heartbeat", &body)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {

@@ -275,12 +275,6 @@ pub fn ignored(sysctls: &BTreeMap<String, String>, release: (u32, u32)) -> Vec<I
     found
 }
 
-/// Major and minor version of a release such as `6.12.117`.
-pub fn series(release: &str) -> Option<(u32, u32)> {
-    let mut parts = release.split(|c: char| !c.is_ascii_digit());
-    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -308,13 +302,6 @@ mod tests {
             ignored(&sysctls(&[("net.ipv4.tcp_early_retrans", "0")]), (6, 12)),
             []
         );
-    }
-
-    #[test]
-    fn releases_are_split() {
-        assert_eq!(series("6.12.117"), Some((6, 12)));
-        assert_eq!(series("6.1.192-rexmit"), Some((6, 1)));
-        assert_eq!(series("next"), None);
     }
 
     #[test]

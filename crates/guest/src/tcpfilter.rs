@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{anyhow, bail, Result};
 use nix::sys::signal::{sigaction, SaFlags, SigAction, SigHandler, SigSet, Signal};
-use rexmit_loss::pattern::{self, Pattern, PatternRule};
-use rexmit_loss::tail::{Mode, Settings, TailRule};
-use rexmit_loss::{Event, Rule, Transfer};
+use rexmit_loss::pattern::Pattern;
+use rexmit_loss::{Drops, Event, LossRule, Mode, Settings, Transfer};
 use rexmit_time::Time;
 use serde::Serialize;
 
@@ -23,7 +22,7 @@ extern "C" fn stop(_: i32) {
 /// Prints a row for every transfer until SIGINT or SIGTERM; the exit status is 0 then.
 pub fn run(arguments: lexopt::Parser) -> Result<i32> {
     let Asked {
-        rule,
+        settings,
         does,
         queue,
         json,
@@ -42,7 +41,7 @@ pub fn run(arguments: lexopt::Parser) -> Result<i32> {
         unsafe { sigaction(signal, &action) }?;
     }
     let mut printer = Printer { json, untracked: 0 };
-    let mut filter = Filter::new(queue, rule)?;
+    let mut filter = Filter::new(queue, LossRule::new(settings))?;
     eprintln!("rexmit tcpfilter: dropping {does}");
     while !STOP.load(Ordering::Relaxed) {
         filter.step(&mut printer)?;
@@ -59,7 +58,7 @@ pub fn run(arguments: lexopt::Parser) -> Result<i32> {
 
 /// What the command line asks for.
 struct Asked {
-    rule: Box<dyn Rule>,
+    settings: Settings,
     /// The rule in words.
     does: String,
     queue: u16,
@@ -99,26 +98,29 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Asked> {
             other => return Err(other.unexpected().into()),
         }
     }
-    let (rule, does): (Box<dyn Rule>, String) = match (segments, pattern) {
+    let (drops, does) = match (segments, pattern) {
         (Some(segments), None) => {
-            let settings = Settings {
+            let does = format!("the last {segments} segments of each transfer, {mode} mode");
+            let hold_limit = rexmit_time::Duration::from_secs(3);
+            let tail = Drops::Tail {
                 segments,
                 mode,
-                ..Settings::default()
+                hold_limit,
             };
-            let does = format!("the last {segments} segments of each transfer, {mode} mode");
-            (Box::new(TailRule::new(settings)), does)
+            (tail, does)
         }
         (None, Some(pattern)) => {
             let does = format!("of each transfer: {pattern}");
-            let settings = pattern::Settings::new(pattern);
-            (Box::new(PatternRule::new(settings)), does)
+            (Drops::Pattern(pattern), does)
         }
         (None, None) => bail!("how many segments to drop? {USAGE}"),
         (Some(_), Some(_)) => bail!("a number of segments or a pattern, not both; {USAGE}"),
     };
     Ok(Asked {
-        rule,
+        settings: Settings {
+            drops,
+            ..Settings::default()
+        },
         does,
         queue,
         json,
@@ -212,11 +214,7 @@ impl Observer for Printer {
                 self.untracked += 1;
                 eprintln!("rexmit tcpfilter: {}: passes untouched: {}", untracked.flow, untracked.why);
             }
-            Event::Started(_)
-            | Event::Dropped(_)
-            | Event::AckDropped(_)
-            | Event::Retransmitted(_)
-            | Event::Carried(_) => {}
+            Event::Dropped(_) | Event::AckDropped(_) | Event::Carried(_) => {}
         }
         Ok(())
     }

@@ -17,22 +17,18 @@ pub struct TransferId(pub u64);
 /// Something the rule saw or did.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// A response head is complete and its transfer is tracked from here on.
-    Started(Started),
     /// A packet was dropped.
     Dropped(Dropped),
     /// An acknowledgement of the client's was dropped.
     AckDropped(AckDropped),
-    /// A packet carried bytes that had been sent before.
-    Retransmitted(Retransmitted),
+    /// A packet carried bytes that had been sent before; of stretches that were told, any packet with data.
+    Carried(Box<Carried>),
     /// Nothing new came while packets were held; all were let go.
     Stalled(Stalled),
     /// A response cannot be tracked and passes untouched.
     Untracked(Untracked),
     /// A transfer is over.
     Finished(Box<Transfer>),
-    /// A packet with data of a burst was sent; of a [`BurstRule`](crate::bursts::BurstRule) alone.
-    Carried(Box<Carried>),
 }
 
 /// Which part of the stream a packet covers.
@@ -49,26 +45,17 @@ pub struct Span {
     pub fin: bool,
 }
 
-/// See [`Event::Started`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Started {
-    /// The connection.
-    pub flow: FlowKey,
-    /// The transfer.
-    pub transfer: TransferId,
-    /// When the first packet of the head was sent.
-    pub at: Time,
-}
-
 /// See [`Event::Dropped`]. Told when the drop is decided, which in `hold` is after `at`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dropped {
-    /// The connection.
+    /// The connection, or the subflow.
     pub flow: FlowKey,
     /// The transfer in whose tail the packet lies.
     pub transfer: TransferId,
     /// What was lost.
     pub span: Span,
+    /// Some of its bytes were sent before.
+    pub again: bool,
     /// When the packet was sent.
     pub at: Time,
 }
@@ -80,29 +67,6 @@ pub struct AckDropped {
     pub flow: FlowKey,
     /// The acknowledgement's number behind the request, from 1.
     pub number: u64,
-    /// When it was sent.
-    pub at: Time,
-}
-
-/// See [`Event::Retransmitted`]. One event a packet, retransmissions with some bytes never sent before included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Retransmitted {
-    /// The connection.
-    pub flow: FlowKey,
-    /// The first transfer that the packet touches.
-    pub transfer: TransferId,
-    /// What the packet carries.
-    pub span: Span,
-    /// When the oldest of its bytes was sent first; `None` when that is no longer known.
-    pub first_sent: Option<Time>,
-    /// Whether the rule dropped some of its bytes before, sent again since or not.
-    pub was_dropped: bool,
-    /// [`Need::Needed`] when every earlier copy of some of its bytes was dropped by the rule;
-    /// [`Need::Unknown`] when an earlier copy is held at this moment; else [`Need::Spurious`], as far as
-    /// the rule can tell: it does not know what is lost further on.
-    pub need: Need,
-    /// Whether it carries the highest sequence number sent so far, FIN included.
-    pub highest: bool,
     /// When it was sent.
     pub at: Time,
 }
@@ -120,25 +84,26 @@ pub struct Stalled {
     pub at: Time,
 }
 
-/// See [`Event::Carried`]. One event a packet with data, when it is sent.
+/// See [`Event::Carried`]. One event a packet, when it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Carried {
-    /// The subflow, from server to client.
+    /// The connection, or the subflow, from server to client.
     pub flow: FlowKey,
+    /// The first transfer that the packet touches; of stretches that were told the one in which its first byte lies.
+    pub transfer: TransferId,
+    /// That transfer's number among those of its connection, from 1.
+    pub stretch: u32,
     /// The path that it goes, from 1.
     pub path: u32,
-    /// The burst in which its first byte lies, from 1.
-    pub burst: u32,
-    /// Which packet of new data it is on this path within this burst, from 1; of a retransmission, which packet its first
-    /// byte went in. `None` for data that other sequence numbers carried first.
+    /// Of stretches that were told: which packet of new data it is on this path within its stretch, from 1; of a
+    /// retransmission, which packet its first byte went in. `None` for data that other sequence numbers carried first.
     pub position: Option<u64>,
-    /// The how manieth time its first byte goes under this sequence number of its subflow, from 1.
-    pub transmission: u32,
-    /// Which bytes it carries: places in the stream of all bursts, from 0.
+    /// Which bytes it carries: places in the connection's stream, from 0.
     pub data: Range<u64>,
-    /// Where it stands in its subflow.
+    /// Where it stands in its flow.
     pub span: Span,
-    /// When the first of these bytes to be sent was sent first, on any path; `None` when all are new.
+    /// When the first of these bytes to be sent was sent first, on any path; `None` when all are new, or that is no longer
+    /// known.
     pub first_sent: Option<Time>,
     /// On which path that was.
     pub first_path: Option<u32>,
@@ -146,10 +111,12 @@ pub struct Carried {
     pub reinjected: bool,
     /// The rule dropped some of its bytes before, sent again since or not.
     pub was_dropped: bool,
-    /// Of what is sent again, whether the receiver lacked it: [`Need::Needed`] when every earlier copy of some of its
-    /// bytes, on whichever path, was dropped by the rule. `None` when its first byte is new.
+    /// Of what is sent again, whether the receiver lacked it. [`Need::Needed`] when every earlier copy of some of its
+    /// bytes, on whichever path, was dropped by the rule; [`Need::Unknown`] when an earlier copy is held at this moment;
+    /// else [`Need::Spurious`], as far as the rule can tell: it does not know what is lost further on. `None` when its
+    /// first byte is new.
     pub need: Option<Need>,
-    /// Whether it carries the highest sequence number that its subflow has sent so far, FIN included.
+    /// Whether it carries the highest sequence number that its flow has sent so far, FIN included.
     pub highest: bool,
     /// The rule drops it.
     pub dropped: bool,
@@ -157,15 +124,7 @@ pub struct Carried {
     pub at: Time,
 }
 
-impl Carried {
-    /// Whether its first byte was sent before, on whichever path.
-    #[must_use]
-    pub fn is_retransmission(&self) -> bool {
-        self.reinjected || self.transmission > 1
-    }
-}
-
-/// See [`Event::Untracked`]. Told once a connection; [`tail::Counters`](crate::tail::Counters) counts all.
+/// See [`Event::Untracked`]. Told once a connection; [`Counters`](crate::Counters) counts all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Untracked {
     /// The connection.

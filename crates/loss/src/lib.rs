@@ -1,40 +1,32 @@
-//! Loss rules: which packets of a transfer are dropped.
+//! The loss rule: which packets of a transfer are dropped.
 //!
-//! A [`Rule`] sees the packets of a sender in the order they leave, says what happens to each, and tells
+//! A [`LossRule`] sees the packets of a sender in the order they leave, says what happens to each, and tells
 //! what it saw as typed [`Event`]s. It does no I/O and reads no clock, so that one object runs behind
 //! NFQUEUE, in the simulator and in tests alike.
 //!
-//! # Two families of rules
-//! Both know one path and several; what differs is what a rule knows before the first packet.
+//! # Transfers
+//! A transfer is a stretch of what a connection sends, of known length, whichever way that is known ([`Stretches`]). A
+//! response says it in its head; of what a lab's program writes it is told beforehand, with the packets that were sent of it
+//! without loss. What carries the bytes is the same for all: one flow of TCP, or subflows whose mappings say which data a
+//! packet has.
 //!
-//! - `responses` ([`TailRule`](tail::TailRule), [`PatternRule`](pattern::PatternRule)) *finds* what is sent: HTTP responses,
-//!   by their heads, in any number of connections. It counts positions in bytes, from what a head says, remembers so much of a
-//!   connection and no more, and gives a row for each response.
-//! - [`bursts`] ([`BurstRule`](bursts::BurstRule)) is *told* what is sent: the lengths of one connection's bursts, and from
-//!   a rehearsal how many packets go on each path. It counts positions in packets, remembers everything, and tells of each
-//!   packet.
-//!
-//! The families stay apart because the same losses mean other things in them. A packet that is not full is a position of its
-//! own where packets are counted, and part of one where bytes are: of a head that leaves by itself, `data 2` is another
-//! packet. A live connection has no rehearsal, so what a path will carry cannot be told from behind. And only a response
-//! has a FIN.
-//!
-//! What carries the bytes is the same for both (`subflow`): which data a packet has, in what it was first sent, and the how
-//! manieth time it goes. So is the language of patterns ([`pattern::Pattern`]).
+//! # What is dropped
+//! [`Drops`] is data: the last segments of every transfer, or a [`Pattern`](pattern::Pattern) of positions. A response's
+//! positions are pieces of a full segment's length; of stretches that were told they are packets, because a rehearsal has
+//! counted those.
 
-pub mod bursts;
+mod connection;
 mod event;
 mod intervals;
 pub mod pattern;
-mod responses;
 mod rule;
+mod settings;
 mod subflow;
-pub mod tail;
+mod totals;
 mod transfer;
 
-pub use event::{
-    AckDropped, Carried, Dropped, Event, Retransmitted, Span, Stalled, Started, TransferId,
-    Untracked, Why,
-};
-pub use rule::{Decision, PacketId, Rule, Verdict};
+pub use event::{AckDropped, Carried, Dropped, Event, Span, Stalled, TransferId, Untracked, Why};
+pub use rule::{Decision, LossRule, PacketId, Verdict};
+pub use settings::{Counters, Drops, Mode, Settings, Stretches, Told, UnknownMode};
+pub use totals::{Difference, Totals, Unsent};
 pub use transfer::{Note, Transfer};

@@ -1,14 +1,9 @@
-//! The pattern rule: packets are dropped by their position.
-//!
-//! See [`Pattern`] for what can be said, and how positions are counted.
+//! What a pattern says: packets by their position.
 
-mod judge;
 mod parse;
-mod rule;
 mod text;
 
 pub use parse::PatternError;
-pub use rule::{PatternRule, Settings};
 pub use text::{Pattern, Scope};
 
 use rexmit_wire::TcpPacket;

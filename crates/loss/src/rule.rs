@@ -1,9 +1,17 @@
-//! What a loss rule is.
+//! All connections of a rule: finds each packet's, and keeps their deadlines.
+
+use std::collections::BTreeSet;
 
 use rexmit_time::Time;
-use rexmit_wire::TcpPacket;
+use rexmit_wire::table::{Hashed, Slot, Table};
+use rexmit_wire::{FlowKey, TcpPacket};
 
-use crate::Event;
+use crate::connection::carriers::{Met, Subflows};
+use crate::connection::flow::Flow;
+use crate::connection::out::Out;
+use crate::connection::segment::Segment;
+use crate::pattern::{is_pure_ack, Pattern};
+use crate::{AckDropped, Counters, Drops, Event, Note, Settings, Stretches};
 
 /// The caller's name for a packet, unique among the packets that are held at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,74 +40,268 @@ pub enum Decision {
 /// Decides which packets are lost.
 ///
 /// # Order of calls
-/// After every [`on_packet`](Rule::on_packet), [`on_deadline`](Rule::on_deadline) and
-/// [`finish`](Rule::finish) the caller carries out the verdict, then drains
-/// [`poll_release`](Rule::poll_release), then [`poll_event`](Rule::poll_event), then looks at
-/// [`deadline`](Rule::deadline). `now` never goes back from one call to the next.
+/// After every [`on_packet`](LossRule::on_packet), [`on_deadline`](LossRule::on_deadline) and
+/// [`finish`](LossRule::finish) the caller carries out the verdict, then drains
+/// [`poll_release`](LossRule::poll_release), then [`poll_event`](LossRule::poll_event), then looks at
+/// [`deadline`](LossRule::deadline). `now` never goes back from one call to the next.
 /// A packet answered with [`Verdict::Hold`] may be released by the very same call.
 ///
 /// # Packets
-/// The rule is given every TCP packet of the sending side (the server's OUTPUT), and, where it is to judge those too,
+/// The rule is given every TCP packet of the sending side (the server's OUTPUT), and, where acknowledgements are dropped,
 /// of the other side as they leave. It knows a packet's direction by its connection's handshake: who sent the
 /// SYN-ACK is the server.
 /// Packets that [`TcpPacket::parse`] skips are not for it: they pass.
 ///
 /// # Randomness
-/// There is none in this interface. A rule that needs some is built with its own
-/// `rexmit_time::Stream`, so that its draws depend on its packets alone and rules that need none
-/// (this crate's tail rule) carry nothing.
-pub trait Rule {
-    /// Judges one packet that is being sent at `now`.
-    fn on_packet(&mut self, id: PacketId, packet: &TcpPacket<'_>, now: Time) -> Verdict;
+/// There is none: its verdicts depend on its packets alone.
+#[derive(Debug)]
+pub struct LossRule {
+    table: Table<Box<Flow>>,
+    out: Out,
+    deadlines: BTreeSet<(Time, Slot)>,
+    /// Where paths are minded.
+    subflows: Option<Subflows>,
+}
 
-    /// The next held packet whose fate is settled, in the order in which they are to leave.
-    fn poll_release(&mut self) -> Option<(PacketId, Decision)>;
+impl LossRule {
+    /// A rule that knows no connection yet.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        let Settings {
+            mut drops,
+            stretches,
+            linger,
+            max_flows,
+        } = settings;
+        let told = match stretches {
+            Stretches::Found => None,
+            Stretches::Told(told) => Some(told),
+        };
+        if told.as_ref().is_some_and(|told| told.lossless.is_none()) {
+            drops = Drops::Pattern(Pattern::default());
+        }
+        let scopes = matches!(&drops, Drops::Pattern(pattern) if pattern.has_scopes());
+        let clients = told
+            .as_ref()
+            .map_or_else(Vec::new, |told| told.clients.clone());
+        let subflows =
+            (scopes || told.is_some()).then(|| Subflows::new(max_flows.saturating_mul(4), clients));
+        LossRule {
+            table: Table::new(max_flows),
+            out: Out::new(drops, told, linger),
+            deadlines: BTreeSet::new(),
+            subflows,
+        }
+    }
 
-    /// The next event.
-    fn poll_event(&mut self) -> Option<Event>;
-
-    /// When [`on_deadline`](Rule::on_deadline) is due, if at all.
-    fn deadline(&self) -> Option<Time>;
-
-    /// Acts on every deadline up to `now`; does nothing when none is due.
-    fn on_deadline(&mut self, now: Time);
-
-    /// Ends everything: releases all held packets and closes all transfers. Connections stay known, so
-    /// that their late packets pass; the rule may go on with new ones.
-    fn finish(&mut self, now: Time);
+    /// What it has counted so far.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.out.counters
+    }
 
     /// Packets with data of which the rule cannot tell where they belong. They pass, and count nowhere.
-    fn unmapped(&self) -> u64 {
-        0
+    #[must_use]
+    pub fn unmapped(&self) -> u64 {
+        self.subflows
+            .as_ref()
+            .map_or(0, |subflows| subflows.unmapped)
+    }
+
+    fn find(&self, flow: &FlowKey) -> Option<Slot> {
+        self.table.find(Hashed::of(flow), flow)
+    }
+
+    fn remove(&mut self, slot: Slot, note: Note) {
+        if let Some(mut flow) = self.table.remove(slot) {
+            if let Some(deadline) = flow.due {
+                self.deadlines.remove(&(deadline, slot));
+            }
+            flow.end(note, &mut self.out);
+        }
+    }
+
+    /// A packet of the client's, who sends no responses, on the connection in slot `server`.
+    fn on_client_packet(
+        &mut self,
+        server: Slot,
+        path: u32,
+        packet: &TcpPacket<'_>,
+        now: Time,
+    ) -> Verdict {
+        let data = packet.payload_len() > 0;
+        let pure_ack = is_pure_ack(packet);
+        let lost = self
+            .with(server, |flow, out| {
+                flow.judge_client(pure_ack, data, path, out)
+            })
+            .flatten();
+        let Some(number) = lost else {
+            return Verdict::Accept;
+        };
+        self.out.events.push_back(Event::AckDropped(AckDropped {
+            flow: packet.flow(),
+            number,
+            at: now,
+        }));
+        Verdict::Drop
+    }
+
+    fn insert(&mut self, flow: Flow) -> Slot {
+        while self.table.is_full() {
+            let Some(idle) = self.table.unused() else {
+                break;
+            };
+            self.out.counters.evicted_flows += 1;
+            self.remove(idle, Note::Evicted);
+        }
+        self.table.insert(Hashed::of(&flow.key), Box::new(flow))
+    }
+
+    /// Does `act` on a connection and keeps its deadline up to date.
+    fn with<T>(&mut self, slot: Slot, act: impl FnOnce(&mut Flow, &mut Out) -> T) -> Option<T> {
+        let flow = self.table.get(slot)?;
+        let before = flow.due;
+        let result = act(flow, &mut self.out);
+        let after = flow.due;
+        if before != after {
+            if let Some(before) = before {
+                self.deadlines.remove(&(before, slot));
+            }
+            if let Some(after) = after {
+                self.deadlines.insert((after, slot));
+            }
+        }
+        Some(result)
     }
 }
 
-impl<R: Rule + ?Sized> Rule for Box<R> {
-    fn on_packet(&mut self, id: PacketId, packet: &TcpPacket<'_>, now: Time) -> Verdict {
-        (**self).on_packet(id, packet, now)
+impl LossRule {
+    /// What happens to a packet where the pattern minds paths; `None` for one that goes on as any other.
+    fn on_subflow(&mut self, id: PacketId, packet: &TcpPacket<'_>, now: Time) -> Option<Verdict> {
+        let piece = match self.subflows.as_mut()?.meet(packet) {
+            Met::Stranger | Met::Goes => return None,
+            Met::Passes => return Some(Verdict::Accept),
+            Met::Client(connection, path) => {
+                let slot = self.find(&connection)?;
+                return Some(self.on_client_packet(slot, path, packet, now));
+            }
+            Met::Carries(piece) => piece,
+        };
+        let Some(slot) = self.find(&piece.connection) else {
+            return Some(Verdict::Accept);
+        };
+        let len = packet.payload_len();
+        let judged = self.with(slot, |flow, out| {
+            // The end of data is repeated with what is sent behind it: once is enough.
+            let fin = piece.fin && (len > 0 || !piece.mptcp || flow.fin.is_none());
+            if len == 0 && !fin {
+                return (Verdict::Accept, None);
+            }
+            let segment = Segment {
+                seq: flow.seq_at(piece.data),
+                payload: packet.payload(),
+                len,
+                fin,
+                carrier: Some(piece.carrier),
+            };
+            flow.place = None;
+            let verdict = flow.on_packet(id, &segment, now, out);
+            (verdict, flow.place)
+        });
+        let (verdict, place) = judged?;
+        if let Some(subflows) = self.subflows.as_mut().filter(|_| len > 0) {
+            subflows.sent(&piece, place);
+        }
+        Some(verdict)
+    }
+}
+
+impl LossRule {
+    /// Judges one packet that is being sent at `now`.
+    pub fn on_packet(&mut self, id: PacketId, packet: &TcpPacket<'_>, now: Time) -> Verdict {
+        if let Some(verdict) = self.on_subflow(id, packet, now) {
+            return verdict;
+        }
+        let flags = packet.flags();
+        let mut slot = self.find(&packet.flow());
+        if flags.rst() {
+            if let Some(slot) = slot {
+                self.remove(slot, Note::Reset);
+            }
+            return Verdict::Accept;
+        }
+        if flags.syn() {
+            if let Some(known) = slot {
+                // A SYN-ACK sent again begins nothing new.
+                let again = self
+                    .table
+                    .get(known)
+                    .is_some_and(|f| flags.ack() && f.isn == Some(packet.seq()));
+                if !again {
+                    self.remove(known, Note::Replaced);
+                    slot = None;
+                }
+            }
+            // A SYN alone makes this side the client, which sends no responses.
+            if !flags.ack() {
+                return Verdict::Accept;
+            }
+            slot = slot.or_else(|| {
+                let flow = Flow::from_handshake(packet, &self.out);
+                Some(self.insert(flow))
+            });
+        }
+        if self.out.told.is_some() {
+            return Verdict::Accept;
+        }
+        if slot.is_none() {
+            if let Some(server) = self.find(&packet.flow().reversed()) {
+                return self.on_client_packet(server, 1, packet, now);
+            }
+        }
+        if packet.payload_len() == 0 && !flags.fin() {
+            return Verdict::Accept;
+        }
+        let slot = slot.unwrap_or_else(|| self.insert(Flow::from_the_middle(packet)));
+        let segment = Segment::of(packet);
+        self.with(slot, |flow, out| flow.on_packet(id, &segment, now, out))
+            .unwrap_or(Verdict::Accept)
     }
 
-    fn poll_release(&mut self) -> Option<(PacketId, Decision)> {
-        (**self).poll_release()
+    /// The next held packet whose fate is settled, in the order in which they are to leave.
+    pub fn poll_release(&mut self) -> Option<(PacketId, Decision)> {
+        self.out.releases.pop_front()
     }
 
-    fn poll_event(&mut self) -> Option<Event> {
-        (**self).poll_event()
+    /// The next event.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.out.events.pop_front()
     }
 
-    fn deadline(&self) -> Option<Time> {
-        (**self).deadline()
+    /// When [`on_deadline`](LossRule::on_deadline) is due, if at all.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        self.deadlines.first().map(|(time, _)| *time)
     }
 
-    fn on_deadline(&mut self, now: Time) {
-        (**self).on_deadline(now);
+    /// Acts on every deadline up to `now`; does nothing when none is due.
+    pub fn on_deadline(&mut self, now: Time) {
+        while let Some(&(due, slot)) = self.deadlines.first() {
+            if due > now {
+                break;
+            }
+            self.with(slot, |flow, out| flow.on_deadline(now, out));
+            // Acting on a deadline moves it; a connection that kept it would hang this loop.
+            self.deadlines.remove(&(due, slot));
+        }
     }
 
-    fn finish(&mut self, now: Time) {
-        (**self).finish(now);
-    }
-
-    fn unmapped(&self) -> u64 {
-        (**self).unmapped()
+    /// Ends everything: releases all held packets and closes all transfers. Connections stay known, so
+    /// that their late packets pass; the rule may go on with new ones.
+    pub fn finish(&mut self, _now: Time) {
+        for slot in 0..self.table.slots() {
+            self.with(slot, |flow, out| flow.end(Note::Ended, out));
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! One subflow, or the one flow of plain TCP: where its packets stand, which data they carry, and what was sent again.
 //!
-//! Either rule knows them: it gives each packet of new data a place `P` and is told it when its bytes go again.
+//! Each packet of new data is given a place `P`, which is told when its bytes go again.
 
 mod anchor;
 mod first;
@@ -9,7 +9,7 @@ mod repeats;
 mod syn_ack;
 
 use rexmit_wire::mptcp::{Dss, Mapping, Numbers};
-use rexmit_wire::{FlowKey, SeqNum};
+use rexmit_wire::SeqNum;
 
 pub(crate) use anchor::Anchor;
 pub(crate) use first::First;
@@ -21,7 +21,6 @@ use mappings::Mappings;
 /// One subflow, as seen from the server. Its bytes are counted from its initial sequence number, which is 0.
 #[derive(Debug)]
 pub(crate) struct Subflow<P> {
-    pub key: FlowKey,
     /// From 1.
     pub path: u32,
     pub isn: SeqNum,
@@ -35,9 +34,8 @@ pub(crate) struct Subflow<P> {
 
 impl<P: Copy> Subflow<P> {
     /// Nothing sent but the SYN with this number.
-    pub fn new(key: FlowKey, path: u32, isn: SeqNum) -> Self {
+    pub fn new(path: u32, isn: SeqNum) -> Self {
         Subflow {
-            key,
             path,
             isn,
             highest: Anchor {
@@ -99,16 +97,18 @@ impl<P: Copy> Subflow<P> {
         Some((place, self.again.transmission(at)))
     }
 
-    /// Bytes `start..end` are sent in one packet that stands at `place`; `top` lies behind its FIN, too. Says whether it
-    /// carries the highest number sent so far.
-    pub fn send(&mut self, start: u64, end: u64, top: u64, place: Option<P>) -> bool {
+    /// Whether a packet up to `top` carries the highest number sent so far.
+    pub fn is_highest(&self, top: u64) -> bool {
+        top >= self.highest.position
+    }
+
+    /// Bytes `start..end` are sent in one packet that stands at `place`; `top` lies behind its FIN, too.
+    pub fn send(&mut self, start: u64, end: u64, top: u64, place: Option<P>) {
         if self.first.at(start).is_some() {
             self.again.add(start, end);
         }
         self.first.send(start, end, place);
-        let highest = top >= self.highest.position;
         self.reach(top);
-        highest
     }
 
     /// All below `top` was sent, data or not.

@@ -17,9 +17,9 @@ pub struct Transfer {
     pub flow: FlowKey,
     /// The connection's initial sequence number (of the SYN-ACK), when the handshake was seen.
     pub isn: Option<SeqNum>,
-    /// Bytes of the head.
+    /// Bytes of the head, where there is one.
     pub head_bytes: u64,
-    /// Bytes of the body, by the head.
+    /// Bytes of the body, by the head, or as was told.
     pub body_bytes: u64,
     /// Data segments: packets with bytes of the transfer that had not been sent before.
     pub segments: u64,

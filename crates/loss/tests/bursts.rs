@@ -1,4 +1,4 @@
-//! The burst rule, over hand-made packets of two subflows and of plain TCP.
+//! Transfers that were told, over hand-made packets of two subflows and of plain TCP.
 
 mod common;
 
@@ -6,8 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use common::{packet, padded, Watched, ACK, FIN_ACK, SYN_ACK};
 use proptest::prelude::*;
-use rexmit_loss::bursts::{BurstRule, Settings, Totals};
-use rexmit_loss::{Carried, Decision, Event, Rule as _};
+use rexmit_loss::{Carried, Decision, Event, Settings, Stretches, Told, Totals};
 use rexmit_tcp::Need;
 use rexmit_wire::mptcp::{Capable, DataNumber, Dss, Identity, Join, Mapping, MptcpOption, Version};
 
@@ -22,7 +21,7 @@ fn client(path: u32) -> [u8; 4] {
 
 /// A server with bursts of `SEGMENTS` segments, and the rule that watches it.
 struct Talk {
-    w: Watched<BurstRule>,
+    w: Watched,
     version: u8,
 }
 
@@ -41,16 +40,19 @@ fn data(path: u32, sub: u64, data: u64) -> Data {
 impl Talk {
     /// Two bursts of `segments` segments; rehearsed with these packets by burst and path, or being rehearsed.
     fn new(pattern: &str, segments: u64, totals: Option<[[u64; 2]; 2]>) -> Self {
-        let rule = BurstRule::new(Settings {
-            pattern: pattern.parse().unwrap(),
-            bursts: vec![segments * MSS; 2],
+        let told = Told {
+            bytes: vec![segments * MSS; 2],
             clients: [1, 2]
                 .map(|path| IpAddr::V4(Ipv4Addr::from(client(path))))
                 .to_vec(),
-            totals: totals.map(|rows| Totals::new(rows.map(|row| row.to_vec()).to_vec())),
-        });
+            lossless: totals.map(|rows| Totals::new(rows.map(|row| row.to_vec()).to_vec())),
+        };
+        let settings = Settings {
+            stretches: Stretches::Told(told),
+            ..common::pattern(pattern)
+        };
         Talk {
-            w: Watched::over(rule),
+            w: Watched::new(settings),
             version: 1,
         }
     }
@@ -126,25 +128,24 @@ impl Talk {
     }
 
     fn carried(&self) -> Vec<&Carried> {
-        let events = self.w.events.iter();
-        events
-            .filter_map(|event| match event {
-                Event::Carried(carried) => Some(&**carried),
-                _ => None,
-            })
-            .collect()
+        self.w.carried()
     }
 
-    /// Path, burst, position and transmission of every packet with data.
-    fn places(&self) -> Vec<(u32, u32, Option<u64>, u32)> {
+    /// Path, burst and position of every packet with data.
+    fn places(&self) -> Vec<(u32, u32, Option<u64>)> {
         let carried = self.carried().into_iter();
-        carried
-            .map(|c| (c.path, c.burst, c.position, c.transmission))
-            .collect()
+        carried.map(|c| (c.path, c.stretch, c.position)).collect()
     }
 
-    fn counts(&self) -> &[Vec<u64>] {
-        self.w.rule.counts().packets()
+    /// Packets of new data, by burst and path.
+    fn counts(&self) -> [[u64; 2]; 2] {
+        let mut counts = [[0; 2]; 2];
+        for one in self.carried().iter().filter(|one| one.need.is_none()) {
+            let row = &mut counts[one.stretch as usize - 1];
+            row[one.path as usize - 1] += 1;
+            assert_eq!(one.position, Some(row[one.path as usize - 1]));
+        }
+        counts
     }
 }
 
@@ -205,12 +206,12 @@ fn a_rehearsal_counts_by_burst_and_path_and_drops_nothing() {
     assert_eq!(t.counts(), [[2, 1], [1, 2]]);
     assert!(t.w.dropped_ids().is_empty());
     let places = [
-        (1, 1, Some(1), 1),
-        (2, 1, Some(1), 1),
-        (1, 1, Some(2), 1),
-        (2, 2, Some(1), 1),
-        (1, 2, Some(1), 1),
-        (2, 2, Some(2), 1),
+        (1, 1, Some(1)),
+        (2, 1, Some(1)),
+        (1, 1, Some(2)),
+        (2, 2, Some(1)),
+        (1, 2, Some(1)),
+        (2, 2, Some(2)),
     ];
     assert_eq!(t.places(), places);
     let bytes: Vec<_> = t.carried().iter().map(|c| c.data.clone()).collect();
@@ -251,10 +252,10 @@ fn a_retransmission_belongs_to_its_packet_on_its_own_subflow() {
     assert_eq!(t.w.fates[&again[1]], Some(Decision::Accept));
     assert_eq!(
         t.places()[2..],
-        [(1, 1, Some(2), 1), (1, 1, Some(2), 2), (1, 1, Some(2), 3)]
+        [(1, 1, Some(2)), (1, 1, Some(2)), (1, 1, Some(2))]
     );
     let c = t.carried();
-    assert!(c[3].was_dropped && c[3].highest && !c[3].reinjected && c[3].is_retransmission());
+    assert!(c[3].was_dropped && c[3].highest && !c[3].reinjected && c[3].need.is_some());
     assert_eq!(
         (c[3].need, c[4].need),
         (Some(Need::Needed), Some(Need::Needed))
@@ -282,7 +283,7 @@ fn a_reinjection_takes_no_position_and_is_not_dropped() {
     let there = t.send(data(2, 1, 2));
     assert_eq!(t.w.fates[&there], Some(Decision::Accept));
     let c = t.carried();
-    assert_eq!((c[3].path, c[3].position, c[3].transmission), (2, None, 1));
+    assert_eq!((c[3].path, c[3].position), (2, None));
     assert!(c[3].reinjected && c[3].was_dropped && c[3].highest);
     assert_eq!((c[3].first_path, c[3].first_sent), (Some(1), Some(c[2].at)));
     assert_eq!(c[3].need, Some(Need::Needed));
@@ -291,8 +292,8 @@ fn a_reinjection_takes_no_position_and_is_not_dropped() {
     assert_eq!(t.carried()[4].need, Some(Need::Spurious));
     // The re-injection itself goes again: the second time on path 2, and still without a position.
     t.send(data(2, 1, 2));
-    assert_eq!(t.places()[5], (2, 1, None, 2));
-    assert!(!t.carried()[5].reinjected && t.carried()[5].is_retransmission());
+    assert_eq!(t.places()[5], (2, 1, None));
+    assert!(!t.carried()[5].reinjected && t.carried()[5].need.is_some());
     // New data goes on counting: this is the second packet of new data on path 2.
     let new = t.send(data(2, 2, 3));
     assert_eq!(t.w.fates[&new], Some(Decision::Drop));
@@ -306,10 +307,7 @@ fn data_sent_anew_on_the_same_subflow_are_a_reinjection_too() {
     t.send(data(1, 1, 0));
     let c = t.carried();
     assert!(c[1].reinjected);
-    assert_eq!(
-        (c[1].position, c[1].transmission, c[1].first_path),
-        (None, 1, Some(1))
-    );
+    assert_eq!((c[1].position, c[1].first_path), (None, Some(1)));
 }
 
 #[test]
@@ -353,7 +351,7 @@ fn the_end_of_data_is_no_byte_and_an_endless_mapping_is_the_rest() {
     t.plain(1, 1);
     let options = dss(&t, 2 * MSS, 0, 1, true);
     t.server_sends(1, 2 * MSS as u32 + 1, ACK, &options, 0);
-    assert_eq!(t.places(), [(1, 1, Some(1), 1), (1, 1, Some(2), 1)]);
+    assert_eq!(t.places(), [(1, 1, Some(1)), (1, 1, Some(2))]);
     assert_eq!(t.w.rule.unmapped(), 0);
 }
 
@@ -384,7 +382,7 @@ fn the_old_version_s_keys_are_hashed_its_way() {
     let mut t = t.mptcp();
     t.send(SCRIPT[0]);
     t.send(SCRIPT[1]);
-    assert_eq!(t.places(), [(1, 1, Some(1), 1), (2, 1, Some(1), 1)]);
+    assert_eq!(t.places(), [(1, 1, Some(1)), (2, 1, Some(1))]);
 }
 
 #[test]
@@ -529,15 +527,13 @@ proptest! {
             t.send(data(*path, sub as u64, *segment));
             let carried = t.carried();
             let last = carried.last().unwrap();
-            prop_assert_eq!(last.transmission as usize, times + 1);
             prop_assert_eq!(last.reinjected, !new && times == 0);
             prop_assert_eq!(last.first_path, first[*segment as usize].filter(|_| !new));
             prop_assert_eq!(last.data.clone(), segment * MSS..(segment + 1) * MSS);
             prop_assert_eq!(last.position.is_some(), first[*segment as usize] == Some(*path));
             prop_assert_eq!(last.need, (!new).then_some(Need::Spurious));
         }
-        let counts: Vec<Vec<u64>> = counts.iter().map(|row| row.to_vec()).collect();
-        prop_assert_eq!(t.counts(), &counts[..]);
+        prop_assert_eq!(t.counts(), counts);
     }
 
     /// Whatever numbers packets have, the rule survives, and counts no more packets than it got.

@@ -4,7 +4,7 @@ mod common;
 
 use common::*;
 use proptest::prelude::*;
-use rexmit_loss::pattern::{Pattern, PatternRule, Settings};
+use rexmit_loss::pattern::Pattern;
 use rexmit_loss::{Decision, Event};
 use rexmit_tcp::Need;
 use rexmit_time::Duration;
@@ -12,17 +12,14 @@ use rexmit_time::Duration;
 const MSS: usize = 1000;
 
 /// A rule behind a server that has sent its SYN-ACK and will send `segments` full segments.
-fn serving(pattern: &str, segments: usize) -> (Watched<PatternRule>, Sender) {
+fn serving(pattern: &str, segments: usize) -> (Watched, Sender) {
     let lengths = (1..segments * MSS).rev();
     let stream = lengths
         .map(|body| response(body, CLOSE))
         .find(|stream| stream.len() == segments * MSS)
         .expect("some length fits");
     let sender = Sender::new(40_000, u32::MAX - 2_500, stream);
-    let mut watched = Watched::over(PatternRule::new(Settings {
-        linger: Duration::MAX,
-        ..Settings::new(pattern.parse().unwrap())
-    }));
+    let mut watched = Watched::new(common::pattern(pattern));
     watched.send(&client_packet(40_000, 0x02, &[]));
     watched.send(&sender.syn_ack());
     (watched, sender)
@@ -181,12 +178,14 @@ fn rows_and_events_say_what_was_lost_and_when_it_came_back() {
     w.send(&segment(5));
     w.send(&segment(2));
     w.finish();
-    let retransmitted = w.retransmitted();
-    let needs: Vec<Need> = retransmitted
-        .iter()
-        .map(|retransmitted| retransmitted.need)
-        .collect();
-    assert_eq!(needs, [Need::Needed; 3]);
+    let needs: Vec<_> = w.carried().iter().map(|carried| carried.need).collect();
+    assert_eq!(needs, [Some(Need::Needed); 3]);
+    let dropped: Vec<_> = w.carried().iter().map(|carried| carried.dropped).collect();
+    assert_eq!(
+        dropped,
+        [true, false, false],
+        "the first copy of 2 is lost too"
+    );
     assert_eq!(w.drops().len(), 3);
     let rows = w.rows();
     let [row] = &rows[..] else { panic!("{rows:?}") };
@@ -397,4 +396,23 @@ proptest! {
             prop_assert!(error.column >= 1 && error.column <= text.chars().count() + 1);
         }
     }
+}
+
+#[test]
+fn what_passed_once_is_spurious_though_a_later_copy_is_dropped() {
+    let (mut w, s) = serving("data 2#2", 3);
+    let segment = |from: usize, to: usize| s.segment(from * MSS, to * MSS, false);
+    w.send(&segment(0, 1));
+    for _ in 0..3 {
+        w.send(&segment(1, 2));
+    }
+    let told = |w: &Watched| -> Vec<_> {
+        let carried = w.carried();
+        carried.iter().map(|one| (one.need, one.dropped)).collect()
+    };
+    let spurious = Some(Need::Spurious);
+    assert_eq!(told(&w), [(spurious, true), (spurious, false)]);
+    // Of a packet that goes on with bytes that were never sent the receiver lacks some.
+    w.send(&segment(1, 3));
+    assert_eq!(told(&w)[2], (Some(Need::Needed), false));
 }

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use common::*;
 use proptest::prelude::*;
-use rexmit_loss::tail::{Mode, Settings};
 use rexmit_loss::{Decision, Transfer};
+use rexmit_loss::{Mode, Settings};
 use rexmit_tcp::Need;
 use rexmit_time::{Duration, Stream, Streams, Time};
 
@@ -264,10 +264,8 @@ fn run(shape: &Shape) -> (Watched, Vec<Connection>) {
     };
     let linger = Duration::MAX;
     let mut w = Watched::new(Settings {
-        segments: shape.segments,
-        mode,
         linger,
-        ..Settings::default()
+        ..tail(shape.segments, mode)
     });
     let mut dice = Streams::new(shape.seed).stream("order", 0);
     let mut connections: Vec<Connection> = (0..shape.connections)
@@ -462,8 +460,8 @@ fn check_row(
 
 /// Every retransmission is told with the need that the account of bytes gives.
 fn check_needs(w: &Watched, c: &Connection) -> Result<(), TestCaseError> {
-    let told: BTreeMap<Time, Need> = w
-        .retransmitted()
+    let told: BTreeMap<Time, Option<Need>> = w
+        .carried()
         .iter()
         .filter(|r| r.flow.dst_port == c.sender.port)
         .map(|r| (r.at, r.need))
@@ -481,7 +479,7 @@ fn check_needs(w: &Watched, c: &Connection) -> Result<(), TestCaseError> {
         } else {
             Need::Spurious
         };
-        prop_assert_eq!(*need, expected, "{:?}", p);
+        prop_assert_eq!(*need, Some(expected), "{:?}", p);
     }
     Ok(())
 }
@@ -524,7 +522,7 @@ proptest! {
             0..60),
     ) {
         let mode = if hold { Mode::Hold } else { Mode::Sequence };
-        let mut w = Watched::new(Settings { segments: n, mode, linger, max_flows: 2, ..Settings::default() });
+        let mut w = Watched::new(Settings { linger, max_flows: 2, ..tail(n, mode) });
         for (port, seq, flags, piece, wait) in packets {
             w.send(&packet(port, seq.wrapping_sub(50), flags, &[], PIECES[piece]));
             if wait % 7 == 0 {

@@ -4,10 +4,9 @@ mod common;
 
 use common::{packet, padded, response, Watched, ACK, CLOSE, FIN_ACK, SYN_ACK};
 use proptest::prelude::*;
-use rexmit_loss::pattern::{Pattern, PatternRule, Settings};
-use rexmit_loss::{Decision, Event};
+use rexmit_loss::pattern::Pattern;
+use rexmit_loss::Decision;
 use rexmit_tcp::Need;
-use rexmit_time::Duration;
 use rexmit_wire::mptcp::{Capable, DataNumber, Dss, Identity, Join, Mapping, MptcpOption, Version};
 
 const MSS: usize = 1000;
@@ -17,7 +16,7 @@ const ACKS: [u64; 2] = [0x1111_2222_3333_4444, 0x5555_6666_7777_8888];
 
 /// Subflows of two connections: ports of the client tell them apart.
 struct Server {
-    w: Watched<PatternRule>,
+    w: Watched,
     streams: [Vec<u8>; 2],
 }
 
@@ -30,10 +29,7 @@ impl Server {
             .find(|stream| stream.len() == segments * MSS)
             .expect("some length fits");
         Server {
-            w: Watched::over(PatternRule::new(Settings {
-                linger: Duration::MAX,
-                ..Settings::new(pattern.parse().unwrap())
-            })),
+            w: Watched::new(common::pattern(pattern)),
             streams: [stream.clone(), stream],
         }
     }
@@ -143,14 +139,13 @@ fn a_reinjection_has_no_position_and_repairs_the_transfer() {
     s.end(1, 0);
     s.end(2, 0);
     s.w.finish();
-    let retransmitted = s.w.events.iter().filter_map(|event| match event {
-        Event::Retransmitted(retransmitted) => {
-            Some((retransmitted.span.relative, retransmitted.need))
-        }
-        _ => None,
-    });
-    let retransmitted: Vec<_> = retransmitted.collect();
-    assert_eq!(retransmitted, [(1001, Need::Needed), (2001, Need::Needed)]);
+    let carried = s.w.carried();
+    let again: Vec<_> = carried
+        .iter()
+        .map(|one| (one.data.start, one.need))
+        .collect();
+    let needed = Some(Need::Needed);
+    assert_eq!(again, [(1000, needed), (2000, needed)]);
     let rows = s.w.rows();
     let row = rows.iter().find(|row| row.flow.dst_port == 1).unwrap();
     assert!(row.complete && row.exact, "{row:?}");

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use anyhow::Result;
-use rexmit_loss::bursts::{self, BurstRule, Totals};
 use rexmit_loss::pattern::{Pattern, Scope};
+use rexmit_loss::{Difference, Drops, LossRule, Settings, Stretches, Told, Totals};
+use rexmit_time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::loss::Loss;
@@ -195,19 +196,11 @@ impl Cell {
         self.protocol == Protocol::Mptcp
     }
 
-    /// Whether the loss rule finds HTTP responses in one flow and knows from their heads how long they are. Otherwise it
-    /// knows bursts, or the one response, by their lengths, on all paths together, and positions by a rehearsal.
+    /// Whether the loss rule finds HTTP responses in one flow and knows from their heads how long they are. Otherwise it is
+    /// told the lengths of bursts, or of the one response, on all paths together, and positions by a rehearsal.
     #[must_use]
     pub fn by_response(&self) -> bool {
         self.workload.page().is_some() && !self.is_multipath()
-    }
-
-    /// The paths that a connection goes on, from 1, its first path first.
-    #[must_use]
-    pub fn own_paths(&self) -> Vec<u32> {
-        let others = 1..=self.network.paths() as u32;
-        let others = others.filter(|path| self.is_multipath() && *path != self.first_path);
-        std::iter::once(self.first_path).chain(others).collect()
     }
 
     /// Whether the rule must see the client's packets too.
@@ -242,31 +235,58 @@ impl Cell {
         }
     }
 
-    /// The rule of bursts, for bursts of `burst_bytes` to a client with these addresses, one a path. Without `totals` it
-    /// drops nothing and counts.
+    /// The rule of a transfer whose bursts, or whose response, have `bytes` each, to a client with these addresses, one a
+    /// path; it measures until it is told that the transfer is over. Without `lossless`, what was sent of it without loss,
+    /// it drops nothing and counts.
     ///
     /// # Errors
-    /// When the pattern's text is none, or names a packet that `totals` does not have.
-    pub fn burst_rule(
+    /// When the pattern's text is none, or names a packet that `lossless` does not have, or a limit is longer than 292
+    /// years.
+    pub fn rule(
         &self,
-        burst_bytes: u64,
+        bytes: u64,
         clients: &[IpAddr],
-        totals: Option<&Totals>,
-    ) -> Result<BurstRule> {
-        let pattern = match totals {
-            Some(totals) => {
-                let pattern = self.pattern(totals)?;
-                totals.check(&pattern)?;
-                pattern
-            }
-            None => Pattern::default(),
+        lossless: Option<&Totals>,
+    ) -> Result<LossRule> {
+        let mut settings = Settings {
+            linger: Duration::MAX,
+            ..Settings::default()
         };
-        Ok(BurstRule::new(bursts::Settings {
-            pattern,
-            bursts: vec![burst_bytes; self.burst_count()],
-            clients: clients.to_vec(),
-            totals: totals.cloned(),
-        }))
+        if let Some(lossless) = lossless {
+            self.check_lossless(lossless)?;
+            settings.drops = if self.by_response() {
+                self.loss.of_response()?
+            } else {
+                Drops::Pattern(self.pattern(lossless)?)
+            };
+        }
+        if !self.by_response() {
+            settings.stretches = Stretches::Told(Told {
+                bytes: vec![bytes; self.burst_count()],
+                clients: clients.to_vec(),
+                lossless: lossless.cloned(),
+            });
+        }
+        Ok(LossRule::new(settings))
+    }
+
+    /// Whether every packet that is to be dropped was sent without loss, where the rule counts packets.
+    ///
+    /// # Errors
+    /// When the pattern's text is none, or with the first packet that was not.
+    pub fn check_lossless(&self, lossless: &Totals) -> Result<()> {
+        if !self.by_response() {
+            lossless.check(&self.pattern(lossless)?)?;
+        }
+        Ok(())
+    }
+
+    /// Where the packets `sent` are not those that the pattern reckons with, which are those that were sent without loss.
+    #[must_use]
+    pub fn differences(&self, sent: &Totals, lossless: &Totals) -> Vec<Difference> {
+        let pattern = self.pattern(lossless).ok();
+        let pattern = pattern.filter(|_| !self.by_response());
+        pattern.map_or_else(Vec::new, |pattern| sent.differences(&pattern, lossless))
     }
 
     /// Whether packets may be lost otherwise than by the rule: by chance, or in a queue that a transfer can fill. What was

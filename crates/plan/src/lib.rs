@@ -37,7 +37,7 @@ pub use part::{
 };
 pub use plan::{Ask, Exec, Plan, Programs, VERSION};
 pub use row::Row;
-pub use rows::{Rows, Told};
+pub use rows::Rows;
 pub use run::{BurstSeen, Counts, Fetched, Run, SubflowSeen, SubflowState};
 pub use story::{
     comment, Again, Label, Retransmission, Route, Sender, Sent, SocketInfo, Story, Tally, Watched,

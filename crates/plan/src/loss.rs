@@ -1,11 +1,10 @@
 //! What is dropped of a cell's transfers.
 
 use anyhow::{anyhow, Result};
-use rexmit_loss::pattern::{self, Pattern, PatternRule};
-use rexmit_loss::tail::{self, TailRule};
-use rexmit_loss::Rule;
+use rexmit_loss::pattern::Pattern;
+use rexmit_loss::Drops;
 use rexmit_time::Duration;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// What is dropped; the tag is `rule`.
 #[derive(Clone, Debug, Deserialize)]
@@ -38,7 +37,7 @@ pub struct PatternLoss {
 }
 
 /// How the tail-loss rule finds the tail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// By sequence number.
@@ -47,19 +46,43 @@ pub enum Mode {
     Hold,
 }
 
+/// What was asked to be dropped, as tables have it.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Asked {
+    pub lost_segments: u32,
+    loss_mode: Mode,
+    loss_pattern: Option<String>,
+}
+
 impl Loss {
-    /// The rule of responses, which measures until it is told that the transfer is over. A response is its connection's one
-    /// burst, on its one path.
+    /// What is asked for. Positions of a pattern are found by sequence number.
+    pub(crate) fn asked(&self) -> Asked {
+        let (lost_segments, loss_mode, loss_pattern) = match self {
+            Loss::Tail(tail) => (tail.segments, tail.mode, None),
+            Loss::Pattern(loss) => (0, Mode::Sequence, Some(loss.pattern.clone())),
+        };
+        Asked {
+            lost_segments,
+            loss_mode,
+            loss_pattern,
+        }
+    }
+
+    /// What is dropped of a response, its connection's one burst on its one path.
     ///
     /// # Errors
     /// When a limit is longer than 292 years or a pattern's text is none.
-    pub fn rule(&self) -> Result<Box<dyn Rule + Send>> {
+    pub(crate) fn of_response(&self) -> Result<Drops> {
         Ok(match self {
-            Loss::Tail(tail) => Box::new(TailRule::new(tail.settings()?)),
-            Loss::Pattern(loss) => Box::new(PatternRule::new(pattern::Settings {
-                linger: Duration::MAX,
-                ..pattern::Settings::new(loss.parse()?.without_scopes())
-            })),
+            Loss::Tail(tail) => Drops::Tail {
+                segments: tail.segments,
+                mode: match tail.mode {
+                    Mode::Sequence => rexmit_loss::Mode::Sequence,
+                    Mode::Hold => rexmit_loss::Mode::Hold,
+                },
+                hold_limit: Duration::from_nanos(i64::try_from(tail.hold_limit_ns)?),
+            },
+            Loss::Pattern(loss) => Drops::Pattern(loss.parse()?.without_scopes()),
         })
     }
 
@@ -81,24 +104,5 @@ impl PatternLoss {
     pub fn parse(&self) -> Result<Pattern> {
         let parsed: Result<Pattern, _> = self.pattern.parse();
         parsed.map_err(|error| anyhow!("the loss pattern {:?}: {error}", self.pattern))
-    }
-}
-
-impl TailLoss {
-    /// The rule, measuring until it is told that the transfer is over.
-    ///
-    /// # Errors
-    /// When the limit is longer than 292 years.
-    pub fn settings(&self) -> Result<tail::Settings> {
-        Ok(tail::Settings {
-            segments: self.segments,
-            mode: match self.mode {
-                Mode::Sequence => tail::Mode::Sequence,
-                Mode::Hold => tail::Mode::Hold,
-            },
-            hold_limit: Duration::from_nanos(i64::try_from(self.hold_limit_ns)?),
-            linger: Duration::MAX,
-            ..tail::Settings::default()
-        })
     }
 }

@@ -1,12 +1,13 @@
 //! The row of a transfer, as the events file has it.
 
-use rexmit_loss::bursts::Totals;
+use rexmit_loss::Totals;
 use rexmit_time::Time;
 use rexmit_wire::SeqNum;
 use serde::Serialize;
 
 use crate::cell::{Cell, Protocol, Start};
 use crate::ended::Ended;
+use crate::loss::Asked;
 use crate::run::{BurstSeen, Run, SubflowSeen};
 use crate::story::Watched;
 
@@ -16,6 +17,8 @@ pub struct Row {
     cell: u64,
     repetition: u32,
     phase_ns: u64,
+    #[serde(flatten)]
+    asked: Asked,
     #[serde(flatten)]
     seen: Seen,
     retransmissions: u64,
@@ -82,94 +85,32 @@ pub(crate) fn words(packets: &[u64]) -> String {
 }
 
 impl Row {
-    /// The row of a page over plain TCP, repetition `start`, in whose time `seen` came by, the first of which is meant.
-    /// There is none where no response left the server: the transfer, of `size_bytes`, has a row all the same.
+    /// The row of repetition `start`. `lossless` has the packets of new data that were sent without loss, where the rule
+    /// counts packets. A transfer of which the rule tells nothing has a row all the same.
     #[must_use]
-    pub fn of_response(
-        cell: &Cell,
-        start: &Start,
-        size_bytes: u64,
-        seen: &[Watched],
-        run: &Run,
-    ) -> Self {
-        let watched = seen.first();
-        let transfer = watched.and_then(|watched| watched.transfer.as_ref());
-        let mut notes: Vec<String> = match transfer {
-            Some(transfer) => transfer.note().into_iter().collect(),
-            None => vec!["no head of a response left the server".to_owned()],
-        };
-        notes.extend(run.notes.iter().cloned());
-        notes.extend(doubts(run, transfer.map_or(0, |one| one.retransmissions)));
-        if seen.len() > 1 {
-            notes.push(format!("{} transfers seen, this is the first", seen.len()));
-        }
-        let told = watched.map_or_else(Seen::default, |watched| Seen::response(cell, watched));
-        let told = Seen {
-            transfer_size_bytes: transfer.map_or(size_bytes, |one| one.size_bytes()),
-            spurious_retransmissions: (!cell.lossy())
-                .then_some(transfer.map_or(0, |one| one.spurious_retransmissions)),
-            ..told
-        };
-        Self::new(cell, start, told, watched, run, &notes)
-    }
-
-    /// The row of a connection whose paths the rule minds; `rehearsal` has the packets of new data that were sent without
-    /// loss.
-    #[must_use]
-    pub fn of_connection(
+    pub fn new(
         cell: &Cell,
         start: &Start,
         watched: &Watched,
         run: &Run,
-        rehearsal: &Totals,
+        lossless: &Totals,
     ) -> Self {
-        let sent = &watched.sent;
-        let mut notes = run.notes.clone();
-        let pattern = cell.pattern(rehearsal);
-        let differences = pattern.map_or_else(
-            |_| Vec::new(),
-            |pattern| sent.packets.differences(&pattern, rehearsal),
-        );
+        let differences = cell.differences(&watched.sent.packets, lossless);
+        let at_drop = watched.at_drop;
+        let mut notes = watched.notes(cell);
+        notes.extend(run.notes.iter().cloned());
         notes.extend(differences.iter().map(ToString::to_string));
-        notes.extend(doubts(run, sent.retransmissions()));
-        let packets = sent.packets.packets().last();
-        let packets = packets.map_or(&[][..], Vec::as_slice);
-        let over = OverPaths {
-            protocol: cell.protocol,
-            first_path: cell.first_path,
-            subflows: run.subflows.len(),
-            scheduler: run.scheduler.clone(),
-            path_packets: words(packets),
-            reinjections: sent.paths.iter().map(|sent| sent.reinjections).sum(),
-            reinjected_bytes: sent.reinjected_bytes,
-            mptcp_retransmissions: run.mptcp_retransmissions,
-            probe_reinjections: run.probe_reinjections,
-        };
-        let told = Seen {
-            transfer_segments: packets.iter().sum(),
-            exact: differences.is_empty(),
-            ..Seen::connection(cell, watched, run)
-        };
-        Self {
-            over: Some(over),
-            ..Self::new(cell, start, told, Some(watched), run, &notes)
+        notes.extend(doubts(run, watched.retransmitted()));
+        if watched.others > 0 {
+            let all = watched.others + 1;
+            notes.push(format!("{all} transfers seen, this is the first"));
         }
-    }
-
-    fn new(
-        cell: &Cell,
-        start: &Start,
-        seen: Seen,
-        watched: Option<&Watched>,
-        run: &Run,
-        notes: &[String],
-    ) -> Self {
-        let at_drop = watched.and_then(|watched| watched.at_drop);
         Self {
             cell: cell.id,
             repetition: start.repetition,
             phase_ns: start.phase_ns,
-            seen,
+            asked: cell.loss.asked(),
+            seen: Seen::new(cell, watched, run, differences.is_empty()),
             retransmissions: run.counts.retransmissions,
             timeouts: run.counts.timeouts,
             probes: run.counts.probes,
@@ -180,7 +121,24 @@ impl Row {
             complete: run.complete(),
             ended: run.ended,
             note: (!notes.is_empty()).then(|| notes.join("; ")),
-            over: None,
+            over: (!cell.by_response()).then(|| OverPaths::new(cell, watched, run)),
+        }
+    }
+}
+
+impl OverPaths {
+    fn new(cell: &Cell, watched: &Watched, run: &Run) -> Self {
+        let sent = &watched.sent;
+        Self {
+            protocol: cell.protocol,
+            first_path: cell.first_path,
+            subflows: run.subflows.len(),
+            scheduler: run.scheduler.clone(),
+            path_packets: words(sent.last_burst()),
+            reinjections: sent.paths.iter().map(|sent| sent.reinjections).sum(),
+            reinjected_bytes: sent.reinjected_bytes,
+            mptcp_retransmissions: run.mptcp_retransmissions,
+            probe_reinjections: run.probe_reinjections,
         }
     }
 }
@@ -204,50 +162,54 @@ fn doubts(run: &Run, seen: u64) -> Vec<String> {
 }
 
 impl Seen {
-    /// What the rule of responses told.
-    fn response(cell: &Cell, watched: &Watched) -> Self {
-        let Some(one) = &watched.transfer else {
-            return Self::default();
-        };
-        Self {
-            transfer_size_bytes: one.size_bytes(),
-            transfer_segments: one.segments,
-            dropped_segments: one.dropped_segments,
-            dropped_packets: one.dropped_packets,
-            fin_on_data: one.fin_on_data,
-            mss_bytes: Some(one.mss_bytes),
-            exact: one.exact,
-            stalled: one.stalled,
-            t_start_ns: Some(one.t_start.as_nanos()),
-            t_drop_ns: one.t_drop.map(Time::as_nanos),
-            t_retransmit_ns: one.t_retransmit.map(Time::as_nanos),
-            t_fin_retransmit_ns: one.t_fin_retransmit.map(Time::as_nanos),
-            t_end_ns: one.t_end.map(Time::as_nanos),
-            t_recover_ns: one.t_recover().map(|span| span.as_nanos()),
-            t_total_ns: one.t_total().map(|span| span.as_nanos()),
-            t_recover_printed_ns: one.t_recover_printed().map(|span| span.as_nanos()),
-            t_total_printed_ns: one.t_total_printed().map(|span| span.as_nanos()),
-            is_tlp: one.is_tlp,
-            mechanism: watched.mechanism,
-            spurious_retransmissions: (!cell.lossy()).then_some(one.spurious_retransmissions),
-            client_port: Some(one.flow.dst_port),
-            isn_server: one.isn.map(SeqNum::get),
-            isn_client: watched.isns.map(|(_, client)| client),
-        }
-    }
-
-    /// What the rule of bursts told, and both ends of the last burst.
-    fn connection(cell: &Cell, watched: &Watched, run: &Run) -> Self {
+    /// What the rule told, and both ends of the last burst. `as_lossless`: packets fell to the paths as without loss.
+    fn new(cell: &Cell, watched: &Watched, run: &Run, as_lossless: bool) -> Self {
         let sent = &watched.sent;
         let last = run.bursts.last();
+        let seen = Self {
+            transfer_size_bytes: last.map_or(0, |burst| burst.bytes),
+            mechanism: watched.mechanism,
+            spurious_retransmissions: (!cell.lossy()).then_some(watched.spurious()),
+            isn_client: watched.isns.map(|(_, client)| client),
+            ..Self::default()
+        };
+        if let Some(one) = &watched.transfer {
+            return Self {
+                transfer_size_bytes: one.size_bytes(),
+                transfer_segments: one.segments,
+                dropped_segments: one.dropped_segments,
+                dropped_packets: one.dropped_packets,
+                fin_on_data: one.fin_on_data,
+                mss_bytes: Some(one.mss_bytes),
+                exact: one.exact,
+                stalled: one.stalled,
+                t_start_ns: Some(one.t_start.as_nanos()),
+                t_drop_ns: one.t_drop.map(Time::as_nanos),
+                t_retransmit_ns: one.t_retransmit.map(Time::as_nanos),
+                t_fin_retransmit_ns: one.t_fin_retransmit.map(Time::as_nanos),
+                t_end_ns: one.t_end.map(Time::as_nanos),
+                t_recover_ns: one.t_recover().map(|span| span.as_nanos()),
+                t_total_ns: one.t_total().map(|span| span.as_nanos()),
+                t_recover_printed_ns: one.t_recover_printed().map(|span| span.as_nanos()),
+                t_total_printed_ns: one.t_total_printed().map(|span| span.as_nanos()),
+                is_tlp: one.is_tlp,
+                client_port: Some(one.flow.dst_port),
+                isn_server: one.isn.map(SeqNum::get),
+                ..seen
+            };
+        }
+        if cell.by_response() {
+            return seen;
+        }
         let first_port = |seen: &&SubflowSeen| seen.path == cell.first_path;
         let recover = sent.t_retransmit.zip(sent.t_drop);
         Self {
-            transfer_size_bytes: last.map_or(0, |burst| burst.bytes),
+            transfer_segments: sent.last_burst().iter().sum(),
             dropped_segments: sent.dropped_segments,
             dropped_packets: sent.dropped_packets,
             fin_on_data: Some(false),
             mss_bytes: Some(sent.mss_bytes),
+            exact: as_lossless,
             t_start_ns: last.map(|burst| burst.t_start.as_nanos()),
             t_drop_ns: sent.t_drop.map(Time::as_nanos),
             t_retransmit_ns: sent.t_retransmit.map(Time::as_nanos),
@@ -255,12 +217,9 @@ impl Seen {
             t_recover_ns: recover.map(|(again, drop)| again.since(drop).as_nanos()),
             t_total_ns: last.and_then(BurstSeen::completion_ns),
             is_tlp: sent.highest_first.filter(|_| sent.dropped_packets > 1),
-            mechanism: watched.mechanism,
-            spurious_retransmissions: (!cell.lossy()).then_some(sent.spurious_retransmissions),
             client_port: run.subflows.iter().find(first_port).map(|s| s.client_port),
             isn_server: watched.isns.map(|(server, _)| server),
-            isn_client: watched.isns.map(|(_, client)| client),
-            ..Self::default()
+            ..seen
         }
     }
 }

@@ -1,6 +1,6 @@
 //! All rows of a transfer, in the order in which they are written as events.
 
-use rexmit_loss::bursts::Totals;
+use rexmit_loss::Totals;
 use rexmit_time::Time;
 use serde::Serialize;
 
@@ -15,6 +15,7 @@ use crate::story::{Retransmission, Watched};
 struct RetransmissionRow {
     cell: u64,
     repetition: u32,
+    lost_segments: u32,
     #[serde(flatten)]
     retransmission: Retransmission,
 }
@@ -57,29 +58,12 @@ pub struct Rows {
     subflows: Vec<SubflowRow>,
 }
 
-/// What was seen of a transfer.
-#[derive(Debug)]
-pub enum Told {
-    /// By the rule of responses, in the order of their ends, with the bytes of the one that was to come.
-    Responses(Vec<Watched>, u64),
-    /// By the rule of bursts, with what was sent without loss.
-    Connection(Box<Watched>, Totals),
-}
-
 impl Rows {
-    /// The rows of repetition `start`.
+    /// The rows of repetition `start`; of `lossless` see [`Row::new`].
     #[must_use]
-    pub fn new(cell: &Cell, start: &Start, told: Told, run: &Run) -> Self {
-        let (transfer, watched) = match told {
-            Told::Responses(seen, size_bytes) => (
-                Row::of_response(cell, start, size_bytes, &seen, run),
-                seen.into_iter().next().unwrap_or_default(),
-            ),
-            Told::Connection(watched, rehearsal) => (
-                Row::of_connection(cell, start, &watched, run, &rehearsal),
-                *watched,
-            ),
-        };
+    pub fn new(cell: &Cell, start: &Start, watched: Watched, run: &Run, lossless: &Totals) -> Self {
+        let transfer = Row::new(cell, start, &watched, run, lossless);
+        let lost_segments = cell.loss.asked().lost_segments;
         let (number, repetition) = (cell.id, start.repetition);
         let bursts = cell.workload.bursts().map_or(&[][..], |_| &run.bursts);
         let bursts = (1..).zip(bursts).zip(watched.sent.packets.packets());
@@ -116,6 +100,7 @@ impl Rows {
         let retransmissions = retransmissions.map(|retransmission| RetransmissionRow {
             cell: number,
             repetition,
+            lost_segments,
             retransmission,
         });
         Self {

@@ -41,7 +41,7 @@ pub struct Counts {
 /// What an engine says of one transfer, or of one connection of bursts.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
-    /// The bursts, in order; of a page over paths the response.
+    /// The bursts, in order; of a page the response.
     pub bursts: Vec<BurstSeen>,
     /// The subflows that were confirmed, the first path first; of plain TCP over paths its one connection.
     pub subflows: Vec<SubflowSeen>,
@@ -62,18 +62,6 @@ pub struct Run {
 }
 
 impl Run {
-    /// A page, as its client saw it.
-    #[must_use]
-    pub fn of_page(fetched: Fetched, counts: Counts) -> Self {
-        Self {
-            counts,
-            client_ns: fetched.duration_ns,
-            ended: fetched.ended,
-            notes: fetched.said.into_iter().collect(),
-            ..Self::default()
-        }
-    }
-
     /// The client read every byte.
     #[must_use]
     pub fn complete(&self) -> bool {

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use rexmit_loss::bursts::Totals;
-use rexmit_loss::{Carried, Dropped, Event, Retransmitted, Span, Transfer, TransferId};
+use rexmit_loss::{Carried, Dropped, Event, Span, Totals, Transfer, TransferId};
 use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::Time;
 use rexmit_wire::{FlowKey, TcpPacket};
 use serde::Serialize;
+
+use crate::Cell;
 
 /// The part of a socket's state that explains a recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,9 +71,11 @@ pub struct Tally {
 /// A transfer, or a connection of bursts, and what its sender said of it.
 #[derive(Clone, Debug, Default)]
 pub struct Watched {
-    /// The row of the rule that finds responses.
+    /// The row of a response that the rule found: of the first that was over.
     pub transfer: Option<Transfer>,
-    /// What the rule of bursts told instead.
+    /// How many more responses there were.
+    pub others: usize,
+    /// What the rule told of stretches that it was told.
     pub sent: Sent,
     /// The server's socket when the first packet was dropped, that of its subflow.
     pub at_drop: Option<SocketInfo>,
@@ -149,20 +152,31 @@ pub struct Story {
     lossy: bool,
     bursts: usize,
     paths: usize,
-    /// By transfer; what the rule of bursts tells of is the only one.
+    /// By transfer; where the rule was told what is sent there is one.
     open: BTreeMap<TransferId, Watched>,
     isns: BTreeMap<FlowKey, (u32, u32)>,
     /// Of the first handshake.
     first_isns: Option<(u32, u32)>,
-    finished: Vec<Watched>,
+    /// The first response that was over.
+    finished: Option<Watched>,
 }
 
-/// The transfer of the rule of bursts.
+/// Of stretches that the rule was told.
 const ONLY: TransferId = TransferId(0);
 
 impl Story {
-    /// Nothing yet, of connections with so many bursts and paths. `lossy`: packets may also be lost on the way, so that a
-    /// retransmission of what the rule let pass may be needed.
+    /// Nothing yet of a transfer of `cell`.
+    #[must_use]
+    pub fn of(cell: &Cell) -> Self {
+        let (bursts, paths) = match cell.by_response() {
+            true => (0, 0),
+            false => (cell.burst_count(), cell.network.paths()),
+        };
+        Self::new(bursts, paths, cell.lossy())
+    }
+
+    /// Nothing yet, of connections with so many bursts and paths; no bursts where the rule finds responses. `lossy`:
+    /// packets may also be lost on the way, so that a retransmission of what the rule let pass may be needed.
     #[must_use]
     pub fn new(bursts: usize, paths: usize, lossy: bool) -> Self {
         Self {
@@ -172,27 +186,21 @@ impl Story {
             open: BTreeMap::new(),
             isns: BTreeMap::new(),
             first_isns: None,
-            finished: Vec::new(),
+            finished: None,
         }
     }
 
-    /// All transfers of the rule of responses that are over, in the order of their ends. Forgets everything.
-    pub fn transfers(&mut self) -> Vec<Watched> {
-        self.clear().finished
-    }
-
-    /// All that the rule of bursts told of. Forgets everything.
-    pub fn connection(&mut self) -> Watched {
-        let mut old = self.clear();
+    /// All that was told. Forgets everything.
+    pub fn end(&mut self) -> Watched {
+        let fresh = Self::new(self.bursts, self.paths, self.lossy);
+        let mut old = std::mem::replace(self, fresh);
+        if !self.is_told() {
+            return old.finished.unwrap_or_default();
+        }
         let watched = old.open.remove(&ONLY);
         let mut watched = watched.unwrap_or_else(|| Self::fresh(self.bursts, self.paths));
         watched.isns = old.first_isns;
         watched
-    }
-
-    fn clear(&mut self) -> Self {
-        let fresh = Self::new(self.bursts, self.paths, self.lossy);
-        std::mem::replace(self, fresh)
     }
 
     fn fresh(bursts: usize, paths: usize) -> Watched {
@@ -206,7 +214,13 @@ impl Story {
         }
     }
 
-    fn of(&mut self, transfer: TransferId) -> &mut Watched {
+    /// Whether the rule was told what is sent: then all of it is one transfer.
+    fn is_told(&self) -> bool {
+        self.bursts > 0
+    }
+
+    fn transfer(&mut self, transfer: TransferId) -> &mut Watched {
+        let transfer = if self.is_told() { ONLY } else { transfer };
         let fresh = || Self::fresh(self.bursts, self.paths);
         self.open.entry(transfer).or_insert_with(fresh)
     }
@@ -217,103 +231,68 @@ impl Story {
     /// Those of `sender`.
     pub fn event(&mut self, event: &Event, sender: &mut impl Sender) -> Result<Option<Label>> {
         match event {
-            Event::Dropped(dropped) => {
-                self.of(dropped.transfer).mark_dropped(dropped);
-                self.dropped(dropped.transfer, dropped.flow, sender)?;
-            }
-            Event::Retransmitted(retransmitted) => {
-                return self.retransmitted(retransmitted, sender).map(Some)
-            }
-            Event::Finished(transfer) => {
+            Event::Dropped(dropped) => self.dropped(dropped, sender)?,
+            Event::Finished(transfer) if !self.is_told() => {
                 let mut watched = self.open.remove(&transfer.id).unwrap_or_default();
-                watched.isns = self.isns.get(&transfer.flow).copied();
-                watched.transfer = Some((**transfer).clone());
-                self.finished.push(watched);
+                if let Some(first) = &mut self.finished {
+                    first.others += 1;
+                } else {
+                    watched.isns = self.isns.get(&transfer.flow).copied();
+                    watched.transfer = Some((**transfer).clone());
+                    self.finished = Some(watched);
+                }
             }
-            Event::Carried(carried) => return self.carried(carried, sender),
-            Event::Started(_) | Event::AckDropped(_) | Event::Stalled(_) | Event::Untracked(_) => {}
+            Event::Carried(carried) if carried.need.is_some() => {
+                return self.sent_again(carried, sender).map(Some);
+            }
+            Event::Carried(carried) => self.transfer(carried.transfer).sent.first(carried),
+            Event::Finished(_) | Event::AckDropped(_) | Event::Stalled(_) | Event::Untracked(_) => {
+            }
         }
         Ok(None)
     }
 
-    /// A packet of `flow` was dropped.
-    fn dropped(&mut self, of: TransferId, flow: FlowKey, sender: &mut impl Sender) -> Result<()> {
-        if !self.of(of).dropped {
-            let info = sender.socket(flow)?;
-            let watched = self.of(of);
+    /// A packet was dropped.
+    fn dropped(&mut self, dropped: &Dropped, sender: &mut impl Sender) -> Result<()> {
+        if !self.transfer(dropped.transfer).dropped {
+            let info = sender.socket(dropped.flow)?;
+            let watched = self.transfer(dropped.transfer);
             // A retransmission before the first drop is none of the dropped bytes.
             (watched.dropped, watched.at_drop, watched.mechanism) = (true, info, None);
         }
+        let sent = &mut self.transfer(dropped.transfer).sent;
+        sent.t_drop.get_or_insert(dropped.at);
+        sent.dropped_packets += 1;
+        sent.dropped_segments += u64::from(!dropped.again);
         Ok(())
     }
 
-    fn need(&self, need: Need) -> Need {
-        match need {
-            Need::Spurious if self.lossy => Need::Unknown,
-            need => need,
-        }
-    }
-
-    fn retransmitted(
-        &mut self,
-        retransmitted: &Retransmitted,
-        sender: &mut impl Sender,
-    ) -> Result<Label> {
-        let mechanism = sender.mechanism(&Again {
-            flow: retransmitted.flow,
-            span: retransmitted.span,
-            highest: retransmitted.highest,
-        })?;
-        let need = self.need(retransmitted.need);
-        let watched = self.of(retransmitted.transfer);
-        watched.explain(mechanism, retransmitted.was_dropped);
-        watched.retransmissions.push(Retransmission {
-            time_ns: retransmitted.at.as_nanos(),
-            seq: retransmitted.span.relative,
-            length_bytes: retransmitted.span.len,
-            fin: retransmitted.span.fin,
-            mechanism,
-            need,
-            first_sent_ns: retransmitted.first_sent.map(Time::as_nanos),
-            dropped: false,
-            route: None,
-        });
-        Ok((mechanism, need))
-    }
-
-    /// A packet with data of a burst.
-    fn carried(&mut self, carried: &Carried, sender: &mut impl Sender) -> Result<Option<Label>> {
-        let told = if carried.is_retransmission() {
-            Some(self.sent_again(carried, sender)?)
-        } else {
-            self.of(ONLY).sent.first(carried);
-            None
-        };
-        if carried.dropped {
-            self.dropped(ONLY, carried.flow, sender)?;
-            let sent = &mut self.of(ONLY).sent;
-            sent.t_drop.get_or_insert(carried.at);
-            sent.dropped_packets += 1;
-            sent.dropped_segments += u64::from(told.is_none());
-        }
-        Ok(told)
-    }
-
+    /// A packet of which some bytes were sent before.
     fn sent_again(&mut self, carried: &Carried, sender: &mut impl Sender) -> Result<Label> {
-        let again = carried.transmission > 1;
-        let mechanism = if again {
+        let mechanism = if carried.reinjected {
+            Mechanism::MptcpReinject
+        } else {
             sender.mechanism(&Again {
                 flow: carried.flow,
                 span: carried.span,
                 highest: carried.highest,
             })?
-        } else {
-            Mechanism::MptcpReinject
         };
-        let need = self.need(carried.need.unwrap_or(Need::Unknown));
-        let watched = self.of(ONLY);
+        let need = match carried.need {
+            Some(Need::Spurious) if self.lossy => Need::Unknown,
+            need => need.unwrap_or(Need::Unknown),
+        };
+        let route = self.is_told().then(|| Route {
+            path: carried.path,
+            first_path: carried.first_path,
+            data_seq: carried.data.start + 1,
+        });
+        let watched = self.transfer(carried.transfer);
         watched.sent.again(carried);
-        watched.explain(mechanism, carried.was_dropped);
+        // A retransmission, of bytes that were dropped or not.
+        if carried.was_dropped || !watched.dropped {
+            watched.mechanism.get_or_insert(mechanism);
+        }
         watched.retransmissions.push(Retransmission {
             time_ns: carried.at.as_nanos(),
             seq: carried.span.relative,
@@ -323,11 +302,7 @@ impl Story {
             need,
             first_sent_ns: carried.first_sent.map(Time::as_nanos),
             dropped: carried.dropped,
-            route: Some(Route {
-                path: carried.path,
-                first_path: carried.first_path,
-                data_seq: carried.data.start + 1,
-            }),
+            route,
         });
         Ok((mechanism, need))
     }
@@ -345,22 +320,52 @@ impl Story {
 }
 
 impl Watched {
-    /// A retransmission, of bytes that were dropped or not, has this mechanism.
-    fn explain(&mut self, mechanism: Mechanism, was_dropped: bool) {
-        if was_dropped || !self.dropped {
-            self.mechanism.get_or_insert(mechanism);
+    /// Packets of new data by burst and path; of a response, which has one burst, on one path.
+    #[must_use]
+    pub fn packets(&self) -> Totals {
+        match &self.transfer {
+            Some(transfer) => Totals::new(vec![vec![transfer.segments]]),
+            None => self.sent.packets.clone(),
         }
     }
 
-    /// Says of the retransmission at hand that it was lost too.
-    fn mark_dropped(&mut self, dropped: &Dropped) {
-        if let Some(retransmission) = self.retransmissions.last_mut() {
-            if retransmission.time_ns == dropped.at.as_nanos()
-                && retransmission.seq == dropped.span.relative
-            {
-                retransmission.dropped = true;
+    /// Largest payload of new data, bytes.
+    #[must_use]
+    pub fn mss_bytes(&self) -> u32 {
+        let found = self.transfer.as_ref();
+        found.map_or(self.sent.mss_bytes, |one| one.mss_bytes)
+    }
+
+    /// What a reader should know of the transfer.
+    pub(crate) fn notes(&self, cell: &Cell) -> Vec<String> {
+        match &self.transfer {
+            Some(transfer) => transfer.note().into_iter().collect(),
+            None if cell.by_response() => {
+                vec!["no head of a response left the server".to_owned()]
             }
+            None => Vec::new(),
         }
+    }
+
+    /// Packets that were sent again on their own flow.
+    pub(crate) fn retransmitted(&self) -> u64 {
+        let by_path = || {
+            self.sent
+                .paths
+                .iter()
+                .map(|sent| sent.retransmissions)
+                .sum()
+        };
+        let found = self.transfer.as_ref().map(|one| one.retransmissions);
+        found.unwrap_or_else(by_path)
+    }
+
+    /// Packets that were sent again though they had passed the rule before.
+    pub(crate) fn spurious(&self) -> u64 {
+        let found = self.transfer.as_ref();
+        found.map_or(self.sent.spurious_retransmissions, |one| {
+            one.spurious_retransmissions
+        })
     }
 }
 
@@ -373,7 +378,7 @@ impl Sent {
     fn first(&mut self, carried: &Carried) {
         self.t_first.get_or_insert(carried.at);
         self.mss_bytes = self.mss_bytes.max(carried.span.len);
-        self.packets.count(carried.path, carried.burst);
+        self.packets.count(carried.path, carried.stretch);
         if let Some(tally) = self.tally(carried.path) {
             tally.packets += 1;
         }
@@ -381,7 +386,7 @@ impl Sent {
 
     /// A packet that is sent again, or elsewhere.
     fn again(&mut self, carried: &Carried) {
-        let again = carried.transmission > 1;
+        let again = !carried.reinjected;
         if let Some(tally) = self.tally(carried.path) {
             tally.retransmissions += u64::from(again);
             tally.reinjections += u64::from(!again);
@@ -396,9 +401,9 @@ impl Sent {
         }
     }
 
-    /// Packets that were sent again on their own subflows.
-    pub(crate) fn retransmissions(&self) -> u64 {
-        self.paths.iter().map(|sent| sent.retransmissions).sum()
+    /// Packets of new data of the last burst by path.
+    pub(crate) fn last_burst(&self) -> &[u64] {
+        self.packets.packets().last().map_or(&[], Vec::as_slice)
     }
 }
 

@@ -1,7 +1,6 @@
 use std::net::{IpAddr, Ipv4Addr};
 
-use rexmit_loss::bursts::Totals;
-use rexmit_loss::{AckDropped, Carried, Event, Span};
+use rexmit_loss::{AckDropped, Carried, Dropped, Event, Span, Totals, TransferId};
 use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::Time;
 use rexmit_wire::{FlowKey, SeqNum};
@@ -9,7 +8,7 @@ use rexmit_wire::{FlowKey, SeqNum};
 use crate::story::Tally;
 use crate::{
     Again, BurstSeen, Cell, Counts, Ended, Plan, Protocol, Rows, Run, Sender, SocketInfo, Start,
-    Story, SubflowSeen, SubflowState, Told, Watched,
+    Story, SubflowSeen, SubflowState, Watched,
 };
 
 const CELL: &str = r#"{
@@ -95,11 +94,12 @@ fn cells_of_paths_that_make_no_sense_are_refused() {
 fn a_rule_is_refused_where_the_rehearsal_lacks_what_is_named() {
     let cell = cell();
     let clients = [1, 2].map(|n| IpAddr::V4(Ipv4Addr::new(10, 0, n, 2)));
-    assert!(cell.burst_rule(3000, &clients, None).is_ok());
+    assert!(cell.rule(3000, &clients, None).is_ok());
     let empty = Totals::new(vec![vec![1, 2], vec![0, 3]]);
     let error = cell
-        .burst_rule(3000, &clients, Some(&empty))
-        .unwrap_err()
+        .rule(3000, &clients, Some(&empty))
+        .err()
+        .unwrap()
         .to_string();
     assert!(
         error.contains("burst 2: 0 packets on path 1, 3 on path 2"),
@@ -135,10 +135,10 @@ fn new(at: u64, path: u32, burst: u32, number: u64) -> Carried {
             src_port: 80,
             dst_port: 40_000 + path as u16,
         },
+        transfer: TransferId(u64::from(burst) - 1),
         path,
-        burst,
+        stretch: burst,
         position: Some(1),
-        transmission: 1,
         data: number * SEGMENT..(number + 1) * SEGMENT,
         span: Span {
             seq: SeqNum::new(1),
@@ -166,7 +166,6 @@ fn dropped(carried: Carried) -> Carried {
 
 fn again(carried: Carried, need: Need, was_dropped: bool) -> Carried {
     Carried {
-        transmission: 2,
         need: Some(need),
         was_dropped,
         ..carried
@@ -186,8 +185,19 @@ fn elsewhere(carried: Carried) -> Carried {
 }
 
 fn told(story: &mut Story, carried: Carried) -> Option<crate::Label> {
+    let loss = carried.dropped.then_some(Dropped {
+        flow: carried.flow,
+        transfer: carried.transfer,
+        span: carried.span,
+        again: carried.need.is_some(),
+        at: carried.at,
+    });
     let event = Event::Carried(Box::new(carried));
-    story.event(&event, &mut Kernel).unwrap()
+    let told = story.event(&event, &mut Kernel).unwrap();
+    if let Some(loss) = loss {
+        story.event(&Event::Dropped(loss), &mut Kernel).unwrap();
+    }
+    told
 }
 
 /// Two bursts of three; the last packet of path 1 is dropped, and so is its probe; path 2 brings it.
@@ -218,12 +228,8 @@ fn story() -> Watched {
         at: Time::from_nanos(1),
     });
     assert_eq!(story.event(&ack, &mut Kernel).unwrap(), None);
-    let watched = story.connection();
-    assert_eq!(
-        story.connection().retransmissions.len(),
-        0,
-        "it begins afresh"
-    );
+    let watched = story.end();
+    assert_eq!(story.end().retransmissions.len(), 0, "it begins afresh");
     watched
 }
 
@@ -268,7 +274,7 @@ fn without_the_rule_s_loss_alone_a_retransmission_s_need_is_unknown() {
     let said = told(&mut story, again(new(20, 1, 1, 0), Need::Spurious, false));
     assert_eq!(said, Some((Mechanism::Tlp, Need::Unknown)));
     assert_eq!(
-        story.connection().mechanism,
+        story.end().mechanism,
         Some(Mechanism::Tlp),
         "without drops, of the first retransmission"
     );
@@ -318,9 +324,8 @@ fn rows(run: &Run, rehearsal: Vec<Vec<u64>>) -> impl Fn(&str) -> Vec<serde_json:
         phase_ns: 7,
         boundary_ns: None,
     };
-    let told = Told::Connection(Box::new(story()), Totals::new(rehearsal));
     let mut text = Vec::new();
-    Rows::new(&cell(), &start, told, run)
+    Rows::new(&cell(), &start, story(), run, &Totals::new(rehearsal))
         .write(&mut text)
         .unwrap();
     let lines = String::from_utf8(text).unwrap();
@@ -368,7 +373,20 @@ fn the_row_is_of_the_last_burst() {
         (&row["is_tlp"], &row["mechanism"]),
         (&true.into(), &"tlp".into())
     );
+    assert_eq!(
+        (
+            &row["lost_segments"],
+            &row["loss_mode"],
+            &row["loss_pattern"]
+        ),
+        (
+            &0.into(),
+            &"sequence".into(),
+            &"path 1 burst 2 data -1".into()
+        )
+    );
     let retransmission = &rows("retransmission")[2];
+    assert_eq!(retransmission["lost_segments"], 0);
     assert_eq!(
         (&retransmission["mechanism"], &retransmission["path"]),
         (&"mptcp-reinject".into(), &2.into())

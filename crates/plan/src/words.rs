@@ -1,10 +1,11 @@
 //! What both engines say of connections that did not do what they were to do.
 
-use rexmit_loss::bursts::Totals;
+use rexmit_loss::Totals;
 
 use crate::cell::Cell;
 use crate::ended::Ended;
 use crate::run::Run;
+use crate::story::Watched;
 use crate::workload::Workload;
 
 /// Warnings of what `cell` sends in another number of packets than it asks for segments: `sent` of at most `mss_bytes`.
@@ -49,9 +50,17 @@ pub fn not_all_came_up(up: &[u32], paths: &[u32], limit_s: u64) -> String {
     text
 }
 
-/// Of a connection on which the pattern loses nothing, and which still did not bring all of its bursts.
+/// Of a transfer from which the rule took nothing, and which still did not bring all.
 #[must_use]
-pub fn not_all_came(cell: &Cell, run: &Run) -> String {
+pub fn not_all_came(cell: &Cell, watched: &Watched, run: &Run) -> String {
+    let patience_s = cell.patience_ns() as f64 / 1e9;
+    if cell.by_response() {
+        let said = [run.notes.clone(), watched.notes(cell)].concat();
+        return format!(
+            "a transfer from which the rule took nothing did not complete in {patience_s} s: {}",
+            said.first().map_or("the client gave up", String::as_str)
+        );
+    }
     if run.ended == Ended::NotConnected {
         return run.notes.join("; ");
     }
@@ -60,9 +69,9 @@ pub fn not_all_came(cell: &Cell, run: &Run) -> String {
         .iter()
         .filter(|burst| burst.t_end.is_some())
         .count();
-    let (count, patience_s) = (cell.burst_count(), cell.patience_ns() as f64 / 1e9);
     format!(
-        "without the losses of the pattern {came} of {count} bursts came, then the client read nothing for {patience_s} s"
+        "without the losses of the pattern {came} of {} bursts came, then the client read nothing for {patience_s} s",
+        cell.burst_count()
     )
 }
 

@@ -46,7 +46,7 @@ pub const SUBFLOWS: Table = Table {
 const TRANSFER: &[Column] = &[
     text("network", "network of the scenario").known(),
     text("config", "set of kernel settings of the scenario").known(),
-    integer("lost_segments", "data segments asked to be lost at the end of the transfer").known(),
+    integer("lost_segments", "data segments asked to be lost at the end of the transfer"),
     integer("repetition", "number of the transfer within its cell, from 0"),
     integer("transfer_size_bytes", "HTTP head and body together, as sent on the wire; as planned where nothing was sent"),
     integer("transfer_segments", "data segments of the transfer, retransmissions not counted"),
@@ -77,8 +77,8 @@ const TRANSFER: &[Column] = &[
     number("phase_s", "start of the transfer after a multiple of the phase period"),
     text("congestion_control", "congestion control algorithm asked for").known(),
     text("client", "program that fetched the page").known(),
-    text("loss_mode", "how the tail was found: sequence or hold").known(),
-    text("loss_pattern", "what was lost instead of the tail, by position").or_null().later().known(),
+    text("loss_mode", "how the tail was found: sequence or hold"),
+    text("loss_pattern", "what was lost instead of the tail, by position").or_null().later(),
     integer("page_segments", "segments asked for; null where a size was asked for").or_null().known(),
     integer("receive_window_bytes", "the client's receive window; null is the kernel's own").or_null().known(),
     number("line_loss", "random loss asked for on a link, 0 to 1 (the larger where links differ)").known(),
@@ -118,8 +118,7 @@ const RETRANSMISSION: &[Column] = &[
     integer(
         "lost_segments",
         "data segments asked to be lost at the end of the transfer",
-    )
-    .known(),
+    ),
     integer(
         "repetition",
         "number of the transfer within its cell, from 0",

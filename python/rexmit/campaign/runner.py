@@ -236,11 +236,8 @@ def _knowledge(scenario: Scenario, cell: Cell) -> dict[str, Any]:
     return {
         "network": cell.network,
         "config": cell.config,
-        "lost_segments": cell.lost_segments,
         "congestion_control": cell.congestion_control,
         "client": cell.client,
-        "loss_mode": scenario.loss.mode,
-        "loss_pattern": cell.loss_pattern,
         "page_segments": cell.page.segments,
         "receive_window_bytes": cell.receive_window_bytes,
         "line_loss": max(link.loss for link in links),

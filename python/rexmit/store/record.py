@@ -22,7 +22,7 @@ from rexmit.store.schema import polars_schema
 if TYPE_CHECKING:
     import polars as pl
 
-FORMAT: Final = 6
+FORMAT: Final = 7
 
 
 @dataclass(slots=True)

@@ -6,9 +6,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::Series;
+use super::{series, Series};
 use crate::sandbox::seccomp::{Action, Compiled, Rule};
-use crate::settings::series;
 
 const LIST: &str = include_str!("../../../../docs/notes/old-interfaces.md");
 
@@ -320,4 +319,11 @@ fn this_program_s_tests_pass_without_any_system_call_since_linux_3_2() {
         String::from_utf8_lossy(&done.stderr)
     );
     assert!(said.contains("both_ways_to_ask"), "the tests ran");
+}
+
+#[test]
+fn releases_are_split() {
+    assert_eq!(series("6.12.117"), Some((6, 12)));
+    assert_eq!(series("6.1.192-rexmit"), Some((6, 1)));
+    assert_eq!(series("next"), None);
 }

@@ -6,7 +6,6 @@ use rexmit_time::Time;
 
 use crate::clock;
 use crate::net::Network;
-use crate::report::Report;
 
 /// The switch's interface whose queue a way is: what enters one end of a wire waits at the other.
 fn device(way: Way) -> &'static str {
@@ -71,7 +70,7 @@ pub fn shape(network: &Network, part: &Part, programs: &Programs) -> Result<()> 
 }
 
 /// Makes the part's changes, each at its time.
-pub fn change(network: &Network, part: &Part, programs: &Programs, start_ns: u64, report: &Report) {
+pub fn change(network: &Network, part: &Part, programs: &Programs, start_ns: u64) -> Result<()> {
     let steps = steps(part);
     let mut left = steps.as_slice();
     while let Some(&(at_ns, _)) = left.first() {
@@ -79,15 +78,11 @@ pub fn change(network: &Network, part: &Part, programs: &Programs, start_ns: u64
         left = later;
         clock::sleep_until(Time::from_nanos(start_ns + at_ns));
         let lines: Vec<String> = now.iter().map(|(_, line)| line.clone()).collect();
-        let made = programs
-            .tc()
-            .and_then(|tc| network.switch.batch(tc, &["-batch", "-"], &lines));
-        if let Err(error) = made {
-            let body = serde_json::json!({"part": part.name, "message": format!("{error:#}")});
-            report.event("part-error", &body);
-            return;
-        }
+        network
+            .switch
+            .batch(programs.tc()?, &["-batch", "-"], &lines)?;
     }
+    Ok(())
 }
 
 /// Lines for `tc -batch` and when they are due after the part's start, in that order.

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{bail, Context, Result};
+use anyhow::{anyhow, bail, Context, Result};
 use rexmit_plan::{Layout, Link, NetworkPlan, Offloads, Part, Place, Programs};
 use rexmit_time::Time;
 use serde_json::json;
@@ -29,7 +29,7 @@ use self::tap::Tap;
 /// A part is ready at a multiple of this and starts at the next.
 const BOUNDARY_NS: u64 = 10_000_000;
 
-/// Runs `part` and reports how it went; says of a failure so and fails.
+/// Runs `part` and reports what it made.
 pub fn run(
     part: &Part,
     programs: &Programs,
@@ -37,22 +37,7 @@ pub fn run(
     share: &Path,
     report: &Report,
 ) -> Result<()> {
-    let result = run_part(part, programs, kernel, share, report);
-    if let Err(error) = &result {
-        let body = json!({"part": part.name, "message": format!("{error:#}")});
-        report.event("part-error", &body);
-    }
-    result
-}
-
-fn run_part(
-    part: &Part,
-    programs: &Programs,
-    kernel: &Kernel,
-    share: &Path,
-    report: &Report,
-) -> Result<()> {
-    report.doing(None, format!("{}: setting up", part.name));
+    report.doing(None, format!("{}: setting up", part.name))?;
     let plan = plain(part.mtu);
     kernel.require_part(part, &plan)?;
     let offloads = if part.offload {
@@ -81,15 +66,20 @@ fn run_part(
     let body = json!({
         "part": part.name, "start_ns": start_ns, "realtime_ns": realtime_ns, "read_back": read_back,
     });
-    report.event("part-start", &body);
+    report.event("part-start", &body)?;
 
     let outcomes = thread::scope(|scope| {
-        scope.spawn(|| links::change(&network, part, programs, start_ns, report));
-        traffic.run(start_ns, |done, of| {
-            report.doing(None, format!("{}: {done} of {of} connections", part.name));
-        })
-    });
-    report.doing(None, format!("{}: waiting for the last packets", part.name));
+        let changed = scope.spawn(|| links::change(&network, part, programs, start_ns));
+        let outcomes = traffic.run(start_ns, |done, of| {
+            let doing = format!("{}: {done} of {of} connections", part.name);
+            // What cannot be told now cannot be told afterwards either, and fails there.
+            let _ = report.doing(None, doing);
+        });
+        let changed = changed.join();
+        changed.unwrap_or_else(|_| Err(anyhow!("what changes the links panicked")))?;
+        anyhow::Ok(outcomes)
+    })?;
+    report.doing(None, format!("{}: waiting for the last packets", part.name))?;
     thread::sleep(Duration::from_nanos(part.settling_ns));
 
     let mut captured = Vec::new();
@@ -104,8 +94,7 @@ fn run_part(
         "part": part.name, "virtual_ns": clock::now().as_nanos(), "connections": outcomes, "captured": captured,
         "counters": {"h1": [before[0], after[0]], "h2": [before[1], after[1]]},
     });
-    report.event("part-end", &body);
-    Ok(())
+    report.event("part-end", &body)
 }
 
 fn start_taps(part: &Part, network: &Network, share: &Path) -> Result<Vec<Tap>> {

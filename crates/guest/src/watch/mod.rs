@@ -13,9 +13,8 @@ use std::sync::mpsc::{self, Receiver, RecvError, Sender, TryRecvError};
 use std::thread;
 
 use anyhow::{anyhow, Context, Result};
-use rexmit_loss::tail::{Settings, TailRule};
-use rexmit_loss::Rule;
-use rexmit_plan::{Counts, LoggedPacket, Programs, Watched};
+use rexmit_loss::{LossRule, Settings};
+use rexmit_plan::{Counts, LoggedPacket, Programs, Story, Watched};
 
 use crate::capture::Buffer;
 use crate::filter::Filter;
@@ -29,16 +28,11 @@ use witness::Witness;
 
 const QUEUE: u16 = 0;
 
-/// A loss rule that a thread can own.
-pub type AnyRule = Box<dyn Rule + Send>;
-
 /// What was seen of a transfer, or of a connection.
 #[derive(Default)]
 pub struct Seen {
-    /// What the rule of responses told of: the transfers, in the order of their ends.
-    pub transfers: Vec<Watched>,
-    /// What the rule of bursts told of.
-    pub connection: Watched,
+    /// What the rule told of.
+    pub watched: Watched,
     /// Packets with data that no mapping said anything of.
     pub unmapped: u64,
     /// When the server could use each subflow.
@@ -54,7 +48,7 @@ pub struct Seen {
 }
 
 enum Order {
-    Begin(AnyRule, Reading),
+    Begin(Box<LossRule>, Box<Story>, bool),
     Finish,
 }
 
@@ -64,19 +58,6 @@ pub struct Watch {
     answers: Receiver<Result<Seen>>,
     /// Wakes the filter for an order where it waits for both hosts' packets.
     wake: Option<UnixStream>,
-}
-
-/// How a [`Watch`] reads what it sees.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Reading {
-    /// RACK finds losses on this host (`tcp_recovery` bit 0x1).
-    pub rack: bool,
-    /// Packets may also be lost on the way, so that a retransmission of what was let pass may be needed.
-    pub lossy: bool,
-    /// Bursts of a connection, where the rule minds paths.
-    pub bursts: usize,
-    /// Paths of the network.
-    pub paths: usize,
 }
 
 /// What a [`Watch`] looks at.
@@ -106,7 +87,7 @@ impl Watch {
             .h1
             .namespace
             .run(|| Witness::open(options, clients))?;
-        let rule: AnyRule = Box::new(TailRule::new(Settings::default()));
+        let rule = LossRule::new(Settings::default());
         Self::over(sent, answered, rule, witness)
     }
 }
@@ -121,7 +102,12 @@ fn queue(host: &Namespace, address: IpAddr, sent: Sent, nft: Result<&Path>) -> R
 impl Watch {
     /// Watches what comes through the queue `sent` of the server, and through that of the client. `rule` judges packets
     /// before [`Watch::begin`].
-    fn over(sent: Queue, answered: Option<Queue>, rule: AnyRule, witness: Witness) -> Result<Self> {
+    fn over(
+        sent: Queue,
+        answered: Option<Queue>,
+        rule: LossRule,
+        witness: Witness,
+    ) -> Result<Self> {
         let mut filter = Filter::new(sent, rule)?;
         let mut wake = None;
         if let Some(queue) = answered {
@@ -143,9 +129,10 @@ impl Watch {
         })
     }
 
-    /// A transfer is about to begin: a fresh rule, counters from here on.
-    pub fn begin(&self, rule: AnyRule, reading: Reading) -> Result<()> {
-        self.ask(Order::Begin(rule, reading)).map(drop)
+    /// A transfer is about to begin: a fresh rule, counters from here on. `rack`: RACK finds losses on this host.
+    pub fn begin(&self, rule: LossRule, story: Story, rack: bool) -> Result<()> {
+        let begin = Order::Begin(Box::new(rule), Box::new(story), rack);
+        self.ask(begin).map(drop)
     }
 
     /// What was seen since [`Watch::begin`].
@@ -169,7 +156,7 @@ impl Watch {
 }
 
 fn serve(
-    mut filter: Filter<AnyRule>,
+    mut filter: Filter,
     mut witness: Witness,
     orders: &Receiver<Order>,
     answers: &Sender<Result<Seen>>,
@@ -182,9 +169,9 @@ fn serve(
                     let _ = woken.read(&mut [0]);
                 }
                 match order {
-                    Order::Begin(rule, reading) => filter
-                        .replace_rule(rule, &mut witness)
-                        .and_then(|()| witness.begin(reading))
+                    Order::Begin(rule, story, rack) => filter
+                        .replace_rule(*rule, &mut witness)
+                        .and_then(|()| witness.begin(*story, rack))
                         .map(|()| Seen::default()),
                     Order::Finish => filter
                         .finish(&mut witness)

@@ -3,13 +3,13 @@
 use std::net::IpAddr;
 
 use anyhow::Result;
-use rexmit_loss::{Carried, Event, Rule};
+use rexmit_loss::{Carried, Event, LossRule};
 use rexmit_plan::{comment, Again, Direction, Label, PacketLog, Sender, SocketInfo, Story};
 use rexmit_tcp::Mechanism;
 use rexmit_time::Time;
 use rexmit_wire::{FlowKey, TcpPacket};
 
-use super::{AnyRule, Confirmed, Options, Reading, Seen};
+use super::{Confirmed, Options, Seen};
 use crate::capture::Buffer;
 use crate::filter::Observer;
 use crate::kernel::causes::CauseLog;
@@ -62,12 +62,12 @@ impl Witness {
     }
 
     /// Starts afresh.
-    pub fn begin(&mut self, reading: Reading) -> Result<()> {
-        self.kernel.sender.begin(reading.rack)?;
+    pub fn begin(&mut self, story: Story, rack: bool) -> Result<()> {
+        self.kernel.sender.begin(rack)?;
         if let Some(causes) = &mut self.kernel.causes {
             causes.clear()?;
         }
-        self.story = Story::new(reading.bursts, reading.paths, reading.lossy);
+        self.story = story;
         self.confirmed = Confirmed::default();
         if let Some(log) = &mut self.log {
             log.take();
@@ -76,24 +76,18 @@ impl Witness {
     }
 
     /// What was seen since [`Witness::begin`].
-    pub fn finish(&mut self, rule: &AnyRule) -> Result<Seen> {
+    pub fn finish(&mut self, rule: &LossRule) -> Result<Seen> {
         let (before, after) = self.kernel.sender.counted()?;
         let probes = after.probe_reinjections.zip(before.probe_reinjections);
-        let mut seen = Seen {
+        Ok(Seen {
+            watched: self.story.end(),
             unmapped: rule.unmapped(),
             confirmed: std::mem::take(&mut self.confirmed),
             packets: self.log.as_mut().map(PacketLog::take).unwrap_or_default(),
             counts: after.since(&before),
             mptcp_retransmissions: after.mptcp_retrans - before.mptcp_retrans,
             probe_reinjections: probes.map(|(after, before)| after - before),
-            ..Seen::default()
-        };
-        if self.minds_paths {
-            seen.connection = self.story.connection();
-        } else {
-            seen.transfers = self.story.transfers();
-        }
-        Ok(seen)
+        })
     }
 }
 

@@ -29,8 +29,16 @@ use core::fmt;
 /// nothing is dropped. Positions that a transfer does not have drop nothing.
 ///
 /// # Paths and bursts
-/// A clause may begin with `path P`, with `burst B`, or with both in this order: `path 1 burst 2 data -2..-1`. How
-/// positions count then, in bursts of known length, [`BurstRule`](crate::bursts::BurstRule) says.
+/// A clause may begin with `path P`, with `burst B`, or with both in this order: `path 1 burst 2 data -2..-1`.
+///
+/// Of stretches that were [told](crate::Told) a position is the n-th packet of new data, of those whose first byte was never
+/// sent before on any path. A clause of one path and one burst counts the packets on that path whose first byte lies in that
+/// stretch; one without a path counts those on all paths in the order in which they are sent; one without a burst counts
+/// through all of them. Positions from behind are those of the rehearsal. A packet sent again under its own sequence numbers
+/// belongs to the packet in which its first byte went first on that subflow, and is its k-th transmission when that byte
+/// went k − 1 times before there. Data that go again under other sequence numbers take no position: a re-injection is
+/// never dropped. `ack` counts on the clause's path, behind the first packet of the clause's burst until that of the next;
+/// without a burst, behind the first packet of data.
 ///
 /// Of HTTP responses `burst B` is the connection's B-th response and behind `ack` its B-th request; `path P` is the P-th
 /// subflow of a Multipath TCP connection, and plain TCP has path 1 alone. On a path the n-th packet of new data of a

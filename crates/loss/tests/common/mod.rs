@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use rexmit_loss::tail::{Settings, TailRule};
-use rexmit_loss::{Decision, Dropped, Event, PacketId, Retransmitted, Rule, Transfer, Verdict};
+use rexmit_loss::{
+    Carried, Decision, Dropped, Drops, Event, LossRule, Mode, PacketId, Settings, Transfer, Verdict,
+};
 use rexmit_time::{Duration, Time};
 use rexmit_wire::mptcp::MptcpOption;
 use rexmit_wire::{Flags, TcpPacket};
@@ -57,8 +58,8 @@ pub fn response(body: usize, extra: &str) -> Vec<u8> {
 }
 
 /// A rule whose every answer is recorded and checked: each packet gets exactly one final decision.
-pub struct Watched<R = TailRule> {
-    pub rule: R,
+pub struct Watched {
+    pub rule: LossRule,
     pub now: Time,
     pub fates: BTreeMap<u64, Option<Decision>>,
     /// The order in which packets left, with their ids.
@@ -69,14 +70,8 @@ pub struct Watched<R = TailRule> {
 
 impl Watched {
     pub fn new(settings: Settings) -> Self {
-        Watched::over(TailRule::new(settings))
-    }
-}
-
-impl<R: Rule> Watched<R> {
-    pub fn over(rule: R) -> Self {
         Watched {
-            rule,
+            rule: LossRule::new(settings),
             now: Time::from_nanos(1_000_000),
             fates: BTreeMap::new(),
             left: Vec::new(),
@@ -165,15 +160,13 @@ impl<R: Rule> Watched<R> {
             .collect()
     }
 
-    pub fn retransmitted(&self) -> Vec<Retransmitted> {
+    /// What is told of packets with data, of those that were sent before alone where transfers are found.
+    pub fn carried(&self) -> Vec<&Carried> {
         self.events
             .iter()
-            .filter_map(|e| {
-                if let Event::Retransmitted(r) = e {
-                    Some(*r)
-                } else {
-                    None
-                }
+            .filter_map(|e| match e {
+                Event::Carried(carried) => Some(&**carried),
+                _ => None,
             })
             .collect()
     }
@@ -231,19 +224,33 @@ impl Sender {
 
 pub const CLOSE: &str = "Connection: close\r\n";
 
-/// Settings of `segments` in `sequence`, which give rows at once.
-pub fn sequence(segments: u32) -> Settings {
+/// Settings of `segments` in this mode, which give rows at once.
+pub fn tail(segments: u32, mode: Mode) -> Settings {
     Settings {
-        segments,
+        drops: Drops::Tail {
+            segments,
+            mode,
+            hold_limit: Duration::from_secs(3),
+        },
         ..Settings::default()
     }
 }
 
+/// Settings of `segments` in `sequence`, which give rows at once.
+pub fn sequence(segments: u32) -> Settings {
+    tail(segments, Mode::Sequence)
+}
+
 /// Settings of `segments` in `hold`.
 pub fn hold(segments: u32) -> Settings {
+    tail(segments, Mode::Hold)
+}
+
+/// Settings of a pattern, which give rows at the end.
+pub fn pattern(text: &str) -> Settings {
     Settings {
-        segments,
-        mode: rexmit_loss::tail::Mode::Hold,
+        drops: Drops::Pattern(text.parse().unwrap()),
+        linger: Duration::MAX,
         ..Settings::default()
     }
 }

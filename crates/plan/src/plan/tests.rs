@@ -1,5 +1,5 @@
 use super::*;
-use crate::Loss;
+use crate::{Loss, Mode};
 
 /// A plan as it was written before stacks, patterns and packet logs.
 const OLD: &str = r#"{
@@ -24,7 +24,7 @@ fn an_old_plan_still_reads() {
     let Loss::Tail(tail) = &cell.loss else {
         panic!("{:?}", cell.loss)
     };
-    assert_eq!(tail.settings().unwrap().segments, 5);
+    assert_eq!((tail.segments, tail.mode), (5, Mode::Sequence));
     assert!(!cell.lossy());
 }
 

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use anyhow::{bail, Result};
 use rexmit_plan::{
-    Cell, ClientKind, Events, Ignored, Layout, LoggedPacket, Packets, Place, Rows, Run, Start,
-    Told, REHEARSAL_NS,
+    Cell, ClientKind, Events, Ignored, Layout, LoggedPacket, Packets, Place, Rows, Start,
+    REHEARSAL_NS,
 };
 use rexmit_tcp::sender::Metrics;
 use rexmit_time::{Duration, Streams, Time};
@@ -43,6 +43,8 @@ pub struct Bench<'a, M> {
     pub undisturbed: bool,
     /// What the hosts remember of each other.
     pub metrics: [Metrics; 2],
+    /// Pages that were fetched over TCP.
+    pub transfers: u64,
     machine: PhantomData<M>,
 }
 
@@ -82,6 +84,7 @@ impl<'a, M: Inspect> Bench<'a, M> {
             free: UP,
             undisturbed: false,
             metrics: [Metrics::default(); 2],
+            transfers: 0,
             machine: PhantomData,
         })
     }
@@ -127,7 +130,7 @@ impl<'a, M: Inspect> Bench<'a, M> {
     }
 
     /// Bytes of an IP header.
-    pub fn ip_header(&self) -> u64 {
+    pub fn ip_header(&self) -> u32 {
         if self.server.is_ipv4() {
             20
         } else {
@@ -220,14 +223,13 @@ impl<'a, M: Inspect> Bench<'a, M> {
     pub fn write(
         &self,
         start: &Start,
-        told: Told,
-        run: &Run,
+        rows: &Rows,
         seen: Seen,
         share: Option<&Path>,
         out: &mut impl Events,
     ) -> Result<()> {
         let cell = self.cell;
-        Rows::new(cell, start, told, run).write(out)?;
+        rows.write(out)?;
         if let Some(mut packets) = seen.log {
             for packet in &mut packets {
                 packet.at_ns -= seen.planned.as_nanos() as i64;

@@ -6,8 +6,8 @@ use rexmit_tcp::connection::State;
 use rexmit_time::{Duration, Time};
 
 use super::bench::{Bench, UP};
-use super::connections::{Connected, Open, Opened};
 use super::inspect::Inspect;
+use super::transfers::{Open, Opened, Sent};
 use crate::apps::{App, Reader, Writer};
 
 /// How long a connection and its subflows may take to come up.
@@ -36,7 +36,7 @@ impl<M: Inspect> Bench<'_, M> {
         bytes: u64,
         start: &Start,
         opened: Opened<M>,
-    ) -> Result<Connected> {
+    ) -> Result<Sent> {
         let apps = [
             App::Reader(Reader::default()),
             App::Writer(Writer::default()),
@@ -56,7 +56,7 @@ impl<M: Inspect> Bench<'_, M> {
                 };
                 self.count(&one, &mut run);
                 (run.mptcp_retransmissions, run.probe_reinjections) = (None, None);
-                return Ok(one.told(run, failed.at, |_, _| {}));
+                return one.told(run, failed.at, |_, _| {});
             }
         };
         let times = self.times(bursts, now, start);
@@ -104,7 +104,7 @@ impl<M: Inspect> Bench<'_, M> {
             Ended::TimedOut
         };
         run.notes = [writer.notes(), run.notes].concat();
-        Ok(one.told(run, planned, |_, _| {}))
+        one.told(run, planned, |_, _| {})
     }
 
     /// The last burst is written at its phase after a multiple of the cell's period, the others before it, the first of

@@ -3,13 +3,12 @@
 mod bench;
 mod bursts;
 mod captures;
-mod connections;
-mod fetch;
 mod inspect;
 mod options;
-mod responses;
+mod page;
 mod settings;
 mod text;
+mod transfers;
 mod watch;
 
 use std::path::Path;
@@ -47,11 +46,7 @@ pub fn run_plan(text: &str, share: Option<&Path>, out: &mut impl Events) -> Resu
 /// Runs `cell` and tells its events to `out`; captures go below `share`.
 fn run<M: Inspect>(cell: &Cell, share: Option<&Path>, out: &mut impl Events) -> Result<()> {
     let mut bench = Bench::<M>::new(cell)?;
-    if cell.by_response() {
-        responses::run(&mut bench, share, out)?;
-    } else {
-        connections::run(&mut bench, share, out)?;
-    }
+    transfers::run(&mut bench, share, out)?;
     let end = json!({"cell": cell.id, "virtual_ns": bench.free.as_nanos()});
     out.event("cell-end", &end)?;
     Ok(())

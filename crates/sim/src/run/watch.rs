@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use rexmit_loss::{Carried, Decision, Event, PacketId, Rule, Verdict};
+use rexmit_loss::{Carried, Decision, Event, LossRule, PacketId, Verdict};
 use rexmit_plan::{
     self as plan, comment, Again, Captured, Direction, Label, LoggedPacket, PacketLog, SocketInfo,
     Story,
@@ -27,7 +27,7 @@ pub struct Captures {
 
 /// The gate of one transfer.
 pub struct Watch {
-    rule: Box<dyn Rule + Send>,
+    rule: LossRule,
     /// The rule judges the client's packets too.
     both: bool,
     pub story: Story,
@@ -88,7 +88,7 @@ pub struct Speakers {
 
 impl Watch {
     /// Puts `rule` between the hosts.
-    pub fn new(rule: Box<dyn Rule + Send>, wants: Wants, story: Story, speakers: Speakers) -> Self {
+    pub fn new(rule: LossRule, wants: Wants, story: Story, speakers: Speakers) -> Self {
         Self {
             rule,
             both: wants.both,

@@ -1,8 +1,9 @@
 //! What a packet carries of its connection's stream, and how it is sent.
 
-use std::collections::BTreeMap;
+use rexmit_wire::{FlowKey, SeqNum, TcpPacket};
 
-use rexmit_wire::{SeqNum, TcpPacket};
+use super::place::Place;
+use crate::Span;
 
 /// What a packet carries of the connection's stream.
 #[derive(Clone, Copy, Debug)]
@@ -35,29 +36,15 @@ impl<'a> Segment<'a> {
 /// How a packet is sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carrier {
+    /// The subflow, from server to client.
+    pub flow: FlowKey,
     /// The path, from 1.
     pub path: u32,
+    /// Where it stands in its subflow.
+    pub span: Span,
+    /// Whether it carries the highest number of its subflow.
+    pub highest: bool,
     /// Of what its subflow sent before: where the packet stands in which its first byte went first, and the how manieth
     /// time it goes now.
     pub before: Option<(Option<Place>, u32)>,
-}
-
-/// Where a packet of new data stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    /// The response that it is of, from 1.
-    pub response: u32,
-    /// Its number among the packets of that response on its path, from 1.
-    pub number: u64,
-}
-
-/// How many acknowledgements the client has sent since its last request.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ClientAcks {
-    /// The request's number, from 1.
-    pub request: u32,
-    /// On every path.
-    pub all: u64,
-    /// By path.
-    pub on_paths: BTreeMap<u32, u64>,
 }

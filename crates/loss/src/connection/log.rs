@@ -10,6 +10,8 @@ pub(crate) struct Segment {
     pub start: u64,
     pub sent: Time,
     pub len: u32,
+    /// On which path, from 1.
+    pub path: u16,
     pub dropped: bool,
 }
 
@@ -35,11 +37,12 @@ pub(crate) struct Log {
 impl Log {
     /// Adds a segment, whose bytes were not in the log, and forgets the first ones above `capacity`.
     #[inline]
-    pub fn insert(&mut self, start: u64, len: u32, sent: Time, capacity: usize) {
+    pub fn insert(&mut self, start: u64, len: u32, (sent, path): (Time, u16), capacity: usize) {
         let segment = Segment {
             start,
             sent,
             len,
+            path,
             dropped: false,
         };
         match self.segments.back() {
@@ -74,8 +77,8 @@ impl Log {
         }
     }
 
-    /// When the oldest byte in `start..end` was sent first.
-    pub fn first_sent(&self, start: u64, end: u64) -> Option<Time> {
+    /// When the oldest byte in `start..end` was sent first, and on which path.
+    pub fn first_sent(&self, start: u64, end: u64) -> Option<(Time, u32)> {
         if start < self.floor {
             return None;
         }
@@ -85,8 +88,8 @@ impl Log {
             .iter()
             .skip(first)
             .take_while(|s| s.start < end)
-            .map(|s| s.sent)
-            .min()
+            .map(|s| (s.sent, u32::from(s.path)))
+            .min_by_key(|(sent, _)| *sent)
     }
 
     /// Data segments with a byte in `start..end`, last first.
@@ -115,7 +118,7 @@ mod tests {
     fn log(segments: &[(u64, u32, u64)], capacity: usize) -> Log {
         let mut log = Log::default();
         for &(start, len, sent) in segments {
-            log.insert(start, len, Time::from_nanos(sent), capacity);
+            log.insert(start, len, (Time::from_nanos(sent), 1), capacity);
         }
         log
     }
@@ -126,7 +129,7 @@ mod tests {
             &[(100, 10, 1), (120, 10, 2), (110, 10, 3), (130, 0, 4)],
             100,
         );
-        let sent = |start, end| log.first_sent(start, end).map(Time::as_nanos);
+        let sent = |start, end| log.first_sent(start, end).map(|(at, _)| at.as_nanos());
         assert_eq!(sent(100, 130), Some(1));
         assert_eq!(sent(110, 130), Some(2));
         assert_eq!(sent(119, 120), Some(3));
@@ -138,7 +141,7 @@ mod tests {
     fn forgets_the_first_segments_and_says_so() {
         let mut log = log(&[(100, 10, 1), (110, 10, 2), (120, 10, 3)], 2);
         assert_eq!(log.first_sent(105, 125), None);
-        assert_eq!(log.first_sent(110, 125), Some(Time::from_nanos(2)));
+        assert_eq!(log.first_sent(110, 125), Some((Time::from_nanos(2), 1)));
         log.forget_below(120);
         assert_eq!(log.last_first(0, 200).count(), 1);
     }

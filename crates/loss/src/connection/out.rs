@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::FlowKey;
 
-use super::choice::Choice;
-use crate::tail::Counters;
-use crate::{Decision, Event, PacketId, TransferId, Untracked, Why};
+use crate::{Counters, Decision, Drops, Event, PacketId, Told, TransferId, Untracked, Why};
 
 /// What a connection needs of its rule while it judges a packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Out {
-    pub choice: Choice,
+    pub drops: Drops,
+    /// Of stretches that were told, what was.
+    pub told: Option<Told>,
     /// How long a complete transfer is watched for further retransmissions.
     pub linger: Duration,
     pub counters: Counters,
@@ -21,9 +21,10 @@ pub(crate) struct Out {
 }
 
 impl Out {
-    pub fn new(choice: Choice, linger: Duration) -> Self {
+    pub fn new(drops: Drops, told: Option<Told>, linger: Duration) -> Self {
         Out {
-            choice,
+            drops,
+            told,
             linger,
             counters: Counters::default(),
             events: VecDeque::new(),

@@ -2,16 +2,17 @@
 
 use rexmit_time::Time;
 
+use super::flow::{Flow, Packet};
+use super::heads::Responses;
+use super::judge::Judged;
+use super::out::Out;
 use super::sequence::in_tail;
-use crate::responses::flow::{Flow, Packet};
-use crate::responses::heads::Responses;
-use crate::responses::out::Out;
-use crate::responses::waiting::Held;
+use super::waiting::Held;
 use crate::{Decision, Event, Note, Stalled, Verdict};
 
 impl Flow {
     /// Judges a packet that was never sent before, in `hold`.
-    pub(crate) fn judge_by_hold(&mut self, p: &Packet, out: &mut Out) -> Verdict {
+    pub(super) fn judge_by_hold(&mut self, p: &Packet, out: &Out) -> Judged {
         let held = Held {
             id: p.id,
             start: p.start,
@@ -20,7 +21,7 @@ impl Flow {
             at: p.at,
             fate: None,
         };
-        let may_be_tail = self.may_be_tail(&held, out.choice.tail_segments());
+        let may_be_tail = self.may_be_tail(&held, out.drops.tail_segments());
         // A bare FIN right behind a tail that was decided without it, and is still being repaired.
         let tail = self.transfers.iter().find(|t| {
             !may_be_tail
@@ -31,17 +32,15 @@ impl Flow {
                 && t.row.dropped_segments > 0
         });
         if let Some(owner) = tail.map(|t| t.row.id) {
-            out.counters.dropped += 1;
-            self.lose(&p.lost(false), owner, out);
-            return Verdict::Drop;
+            return (Verdict::Drop, Some(owner));
         }
         // Behind others it waits for its turn: this packet may be what lets them go.
         if may_be_tail || !self.waiting.is_empty() {
             self.waiting.packets.push_back(held);
             self.waiting.last_new = p.at;
-            return Verdict::Hold;
+            return (Verdict::Hold, None);
         }
-        Verdict::Accept
+        (Verdict::Accept, None)
     }
 
     /// Whether the packet may turn out to belong to a tail: it lies in a head that is not complete, or so close
@@ -88,7 +87,7 @@ impl Flow {
         }
         for at in 0..self.waiting.packets.len() {
             let held = self.waiting.packets[at];
-            if held.fate.is_none() && !self.may_be_tail(&held, out.choice.tail_segments()) {
+            if held.fate.is_none() && !self.may_be_tail(&held, out.drops.tail_segments()) {
                 self.waiting.packets[at].fate = Some(Decision::Accept);
             }
         }
@@ -105,7 +104,7 @@ impl Flow {
         let tail = self
             .log
             .last_first(start, end)
-            .take(out.choice.tail_segments() as usize)
+            .take(out.drops.tail_segments() as usize)
             .last();
         let Some(tail) = tail.map(|segment| segment.start) else {
             return;

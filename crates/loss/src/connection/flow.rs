@@ -7,19 +7,19 @@ use rexmit_wire::options::TcpOption;
 use rexmit_wire::table::Keyed;
 use rexmit_wire::{FlowKey, SeqNum, TcpPacket};
 
-use super::choice::Choice;
 use super::heads::{Found, Responses};
 use super::log::Log;
 use super::losses::Lost;
 use super::open::Open;
 use super::out::Out;
+use super::place::{Counts, Place};
 use super::rows::lingers_until;
 use super::seen::Seen;
-use super::segment::{Carrier, ClientAcks, Place, Segment};
+use super::segment::{Carrier, Segment};
 use super::waiting::Waiting;
 use crate::intervals::IntervalSet;
 use crate::subflow::{Anchor, Repeats};
-use crate::{Note, PacketId, Span, Verdict, Why};
+use crate::{Drops, Note, PacketId, Span, Verdict, Why};
 
 /// Position of the initial sequence number. Positions count on where sequence numbers wrap; this leaves room
 /// below for whatever the first packet seen is not the first of.
@@ -31,7 +31,10 @@ const LOG_SEGMENTS: usize = 16_384;
 const ASSUMED_MSS: u32 = 1_460;
 
 fn log_capacity(out: &Out) -> usize {
-    LOG_SEGMENTS.max(out.choice.tail_segments() as usize * 2)
+    match out.told {
+        Some(_) => usize::MAX,
+        None => LOG_SEGMENTS.max(out.drops.tail_segments() as usize * 2),
+    }
 }
 
 /// The connection's FIN.
@@ -51,18 +54,22 @@ pub(crate) struct Packet {
     /// Behind the FIN.
     pub top: u64,
     pub at: Time,
+    /// Its first byte was sent before.
+    pub known: bool,
     pub carrier: Option<Carrier>,
 }
 
 impl Packet {
-    /// The packet as one that is dropped.
-    pub fn lost(&self, retransmission: bool) -> Lost {
+    /// The packet as one that is dropped; where what is sent was told, it goes again when its first byte does.
+    fn lost(&self, retransmission: bool, told: bool) -> Lost {
         Lost {
+            flow: self.carrier.map(|carrier| carrier.flow),
             start: self.start,
             end: self.end,
             top: self.top,
             at: self.at,
             retransmission,
+            again: if told { self.known } else { retransmission },
         }
     }
 }
@@ -83,7 +90,7 @@ pub(crate) struct Flow {
     pub(crate) anchor: Anchor,
     /// Every position sent, and all below the first.
     pub(crate) seen: Seen,
-    /// Every position that was dropped and has not been sent again.
+    /// Every position that was sent and of which every copy was dropped.
     pub(crate) missing: IntervalSet,
     pub(crate) largest: u32,
     pub(crate) mss_option: Option<u16>,
@@ -97,8 +104,12 @@ pub(crate) struct Flow {
     pub(crate) waiting: Waiting,
     /// Packets of the pattern rule that were sent before, by their bytes, as often as they were sent again.
     pub(crate) retransmitted: Repeats,
-    /// Acknowledgements of the client since its last request; `None` before the first.
-    pub(crate) client_acks: Option<ClientAcks>,
+    /// Packets of new data, where they are counted.
+    pub(crate) counts: Counts,
+    /// The client's last request, or the last stretch of which something was sent where they were told; 0 before the first.
+    pub(crate) asked: u32,
+    /// Acknowledgements of the client since its last request, or all.
+    pub(crate) acks: Counts,
     /// Packets of new data whose response is not known yet: their first byte and their path.
     pub(crate) unowned: Vec<(u64, u32)>,
     /// Where the last packet stands, if it was one of new data.
@@ -117,16 +128,20 @@ impl Keyed for Flow {
 
 impl Flow {
     /// A connection whose SYN-ACK is `packet`.
-    pub fn from_handshake(packet: &TcpPacket<'_>) -> Self {
+    pub fn from_handshake(packet: &TcpPacket<'_>, out: &Out) -> Self {
         let mss_option = packet.options().find_map(|option| match option {
             TcpOption::MaxSegmentSize(mss) => Some(mss),
             _ => None,
         });
         let first = packet.seq() + 1;
+        let responses = match &out.told {
+            Some(told) => Responses::told(ORIGIN + 1, &told.bytes),
+            None => Responses::head_at(ORIGIN + 1),
+        };
         Flow {
             isn: Some(packet.seq()),
             mss_option,
-            ..Flow::new(packet.flow(), first, Responses::head_at(ORIGIN + 1))
+            ..Flow::new(packet.flow(), first, responses)
         }
     }
 
@@ -159,7 +174,9 @@ impl Flow {
             transfers: VecDeque::new(),
             waiting: Waiting::default(),
             retransmitted: Repeats::default(),
-            client_acks: None,
+            counts: Counts::default(),
+            asked: 0,
+            acks: Counts::default(),
             unowned: Vec::new(),
             place: None,
             begun: 0,
@@ -186,7 +203,7 @@ impl Flow {
                 position: end,
                 seq: seq + len,
             };
-            self.log.insert(start, len, now, log_capacity(out));
+            self.log.insert(start, len, (now, 1), log_capacity(out));
             return Verdict::Accept;
         }
         self.count_quiet();
@@ -196,18 +213,28 @@ impl Flow {
             end,
             top,
             at: now,
+            known: self.seen.intersects(start, start + 1),
             carrier: segment.carrier,
         };
 
         let retransmission = self.seen.intersects(start, top);
+        let before = (retransmission || out.told.is_some()).then(|| self.before(&p));
         if retransmission {
-            self.note_retransmission(&p, out);
+            self.note_retransmission(&p);
         } else {
             // A retransmission may join what had been sent apart, so its size says nothing of segments to come.
             self.largest = self.largest.max(len);
         }
         self.note_new(&p, segment, out);
-        let verdict = self.judge(&p, retransmission, out);
+        let (verdict, loser) = self.judge(&p, retransmission, out);
+        if let Some(before) = &before {
+            self.tell(&p, before, verdict == Verdict::Drop, out);
+        }
+        if let Some(loser) = loser {
+            out.counters.dropped += 1;
+            let lost = p.lost(retransmission, out.told.is_some());
+            self.lose(&lost, loser, out);
+        }
         if !self.waiting.is_empty() {
             self.sweep(out);
         }
@@ -229,9 +256,12 @@ impl Flow {
             return 0;
         }
         // Both modes: no packet that ends here or before can reach into the tail, nor complete the transfer.
-        let Choice::Tail { segments, .. } = out.choice else {
+        let Drops::Tail { segments, .. } = out.drops else {
             return 0;
         };
+        if out.told.is_some() {
+            return 0;
+        }
         let tail = u64::from(segments) * u64::from(self.largest_to_come());
         t.end.saturating_sub(tail.max(1))
     }
@@ -266,7 +296,7 @@ impl Flow {
 
     fn deadline(&self, out: &Out) -> Option<Time> {
         let hold =
-            (!self.waiting.is_empty()).then(|| self.waiting.last_new + out.choice.hold_limit());
+            (!self.waiting.is_empty()).then(|| self.waiting.last_new + out.drops.hold_limit());
         if out.linger == Duration::ZERO {
             return hold;
         }
@@ -281,7 +311,7 @@ impl Flow {
     /// Lets go of packets held too long and gives the rows that have waited long enough.
     pub fn on_deadline(&mut self, now: Time, out: &mut Out) {
         self.count_quiet();
-        if !self.waiting.is_empty() && now >= self.waiting.last_new + out.choice.hold_limit() {
+        if !self.waiting.is_empty() && now >= self.waiting.last_new + out.drops.hold_limit() {
             self.stall(now, out);
             self.complete(now, out);
         }
@@ -311,17 +341,18 @@ impl Flow {
     /// The bytes of a packet that were not sent before.
     fn note_new(&mut self, p: &Packet, segment: &Segment<'_>, out: &mut Out) {
         let capacity = log_capacity(out);
+        let sent = (p.at, p.carrier.map_or(1, |carrier| carrier.path as u16));
         let highest = self.seen.highest;
         if p.start >= highest {
-            self.log_new(p.start, p.end, p.at, capacity);
+            self.log_new(p.start, p.end, sent, capacity);
         } else if self.seen.covers(p.start, p.top) {
             return;
         } else {
             for (start, end) in self.seen.gaps(p.start, p.end) {
-                self.log_new(start, end, p.at, capacity);
+                self.log_new(start, end, sent, capacity);
             }
             if p.start == p.end {
-                self.log_new(p.start, p.end, p.at, capacity);
+                self.log_new(p.start, p.end, sent, capacity);
             }
         }
         let fin_is_new = p.top > p.end && !self.seen.covers(p.end, p.top);
@@ -350,7 +381,7 @@ impl Flow {
         }
     }
 
-    fn log_new(&mut self, start: u64, end: u64, sent: Time, capacity: usize) {
+    fn log_new(&mut self, start: u64, end: u64, sent: (Time, u16), capacity: usize) {
         // Without a response that is or may be tracked there is nothing to measure.
         if matches!(self.responses, Responses::Over) && self.transfers.is_empty() {
             return;

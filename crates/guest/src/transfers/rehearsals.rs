@@ -1,6 +1,6 @@
 //! How a cell's bursts fall to the paths without loss.
 
-use rexmit_loss::bursts::Totals;
+use rexmit_loss::Totals;
 
 /// What connections without loss have shown: at first the cell's rehearsal, then more where it was not met.
 pub struct Rehearsals {

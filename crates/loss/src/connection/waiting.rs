@@ -26,11 +26,13 @@ impl Held {
     /// The packet as one that is dropped.
     pub fn lost(&self) -> Lost {
         Lost {
+            flow: None,
             start: self.start,
             end: self.end,
             top: self.top,
             at: self.at,
             retransmission: false,
+            again: false,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Where the responses of a connection begin and end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use rexmit_wire::http::{BodyLength, HeadError, HeadReader, Progress, HEAD_LIMIT, HEAD_START};
 
@@ -34,6 +34,8 @@ pub(crate) enum Responses {
     Searching,
     /// Nothing more can be tracked in this connection.
     Over,
+    /// The lengths of all that is to come were told: where the next begins, and how long they are.
+    Told { next: u64, left: VecDeque<u64> },
 }
 
 /// A head that is due or being read.
@@ -58,6 +60,14 @@ impl Responses {
         })
     }
 
+    /// Expects stretches of these lengths from `start` on.
+    pub fn told(start: u64, bytes: &[u64]) -> Self {
+        Responses::Told {
+            next: start,
+            left: bytes.iter().copied().collect(),
+        }
+    }
+
     /// Where the head begins that is due or being read.
     pub fn head_start(&self) -> Option<u64> {
         match self {
@@ -73,6 +83,19 @@ impl Responses {
             if end <= *body {
                 return;
             }
+        }
+        if let Responses::Told { next, left } = self {
+            while let Some(body) = left.front().copied().filter(|_| *next < end) {
+                left.pop_front();
+                found.push(Found::Response {
+                    start: *next,
+                    head: 0,
+                    body,
+                    keep_alive: true,
+                });
+                *next += body;
+            }
+            return;
         }
         // The packet first, then the kept pieces that it makes readable. This ends: a piece comes back to
         // `later` only when the reader moved on.
@@ -96,7 +119,7 @@ impl Responses {
     ) {
         loop {
             match self {
-                Responses::Over => return,
+                Responses::Over | Responses::Told { .. } => return,
                 Responses::Searching => {
                     if !payload.starts_with(HEAD_START) {
                         return;

@@ -3,15 +3,18 @@
 //! A connection's stream is that of its data sequence; the subflows carry pieces of it. Which connection a subflow has
 //! joined is known by the data sequence numbers that it sends or acknowledges (64 random bits each): the server's side of
 //! the handshake does not say (RFC 8684 §3.2). Paths count in the order in which this becomes known, the connection's first
-//! subflow before all others.
+//! subflow before all others. Where the client's addresses were told there is one connection, and an address is a path.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use rexmit_wire::mptcp::{self, DataNumber, Dss, Numbers};
 use rexmit_wire::{FlowKey, TcpPacket};
 
-use super::segment::{Carrier, Place};
+use super::place::Place;
+use super::segment::Carrier;
 use crate::subflow::{self, Subflow, SynAck};
+use crate::Span;
 
 /// No two numbers of one connection's data lie further apart at one time: more than windows are large.
 const NEAR: u64 = 1 << 28;
@@ -20,6 +23,10 @@ const NEAR: u64 = 1 << 28;
 #[derive(Debug)]
 pub(crate) struct Subflows {
     most: usize,
+    /// The client's address on each path, where they were told.
+    clients: Vec<IpAddr>,
+    /// Packets with data of a Multipath TCP connection that no mapping said anything of.
+    pub unmapped: u64,
     subflows: BTreeMap<FlowKey, Member>,
     connections: BTreeMap<FlowKey, Connection>,
 }
@@ -53,8 +60,6 @@ pub(crate) struct Piece {
     /// Its connection is one of Multipath TCP.
     pub mptcp: bool,
     pub carrier: Carrier,
-    /// Its first byte in its subflow.
-    pub start: u64,
 }
 
 /// What subflows make of a packet.
@@ -73,9 +78,11 @@ pub(crate) enum Met {
 
 impl Subflows {
     /// None yet, and `most` at most.
-    pub fn new(most: usize) -> Self {
+    pub fn new(most: usize, clients: Vec<IpAddr>) -> Self {
         Subflows {
             most: most.max(1),
+            clients,
+            unmapped: 0,
             subflows: BTreeMap::new(),
             connections: BTreeMap::new(),
         }
@@ -91,8 +98,9 @@ impl Subflows {
                 Met::Goes
             };
         }
-        if self.has(&key) {
-            if flags.rst() {
+        let told = !self.clients.is_empty();
+        if self.subflows.contains_key(&key) {
+            if flags.rst() && !told {
                 self.close(&key);
                 return Met::Goes;
             }
@@ -100,6 +108,7 @@ impl Subflows {
         }
         match self.path(&key.reversed()) {
             Some((connection, path)) => Met::Client(connection, path),
+            None if told => Met::Passes,
             None => Met::Stranger,
         }
     }
@@ -112,18 +121,30 @@ impl Subflows {
         if known.is_some_and(|member| member.subflow.isn == packet.seq()) {
             return joins;
         }
+        let first = self.connections.keys().next().copied();
+        let client = self.clients.iter().position(|own| *own == key.dst);
+        if !self.clients.is_empty() && (client.is_none() || joins != first.is_some()) {
+            return true;
+        }
         self.close(&key);
         if self.subflows.len() >= self.most {
             if let Some(first) = self.subflows.keys().next().copied() {
                 self.close(&first);
             }
         }
-        let path = u32::from(!joins);
+        let path = client.map_or(u32::from(!joins), |place| place as u32 + 1);
         let member = Member {
-            subflow: Subflow::new(key, path, packet.seq()),
-            connection: (!joins).then_some(key),
+            subflow: Subflow::new(path, packet.seq()),
+            connection: if joins {
+                first.filter(|_| client.is_some())
+            } else {
+                Some(key)
+            },
         };
         self.subflows.insert(key, member);
+        if let Some(connection) = first.and_then(|first| self.connections.get_mut(&first)) {
+            connection.paths += u32::from(client.is_some());
+        }
         if !joins {
             let connection = Connection {
                 numbers,
@@ -147,11 +168,6 @@ impl Subflows {
         Some((member.connection?, member.subflow.path))
     }
 
-    /// Whether the subflow is known.
-    fn has(&self, key: &FlowKey) -> bool {
-        self.subflows.contains_key(key)
-    }
-
     /// What the packet carries; `None` where it is nothing, or cannot be told.
     fn piece(&mut self, packet: &TcpPacket<'_>) -> Option<Piece> {
         let dss = mptcp::dss(packet);
@@ -162,6 +178,11 @@ impl Subflows {
         let subflow = &mut member.subflow;
         let start = subflow.relative(packet.seq())?;
         let len = u64::from(packet.payload_len());
+        let top = start + len + u64::from(packet.flags().fin());
+        let highest = subflow.is_highest(top);
+        if len == 0 {
+            subflow.reach(top);
+        }
         let (mut data, mut fin) = (None, false);
         if let Some(numbers) = &mut connection.numbers {
             if let Some(dss) = dss {
@@ -184,6 +205,7 @@ impl Subflows {
             }
             if len > 0 {
                 data = subflow.data(start, connection.paths == 1);
+                self.unmapped += u64::from(data.is_none());
             }
         } else {
             (data, fin) = (Some(subflow::plain(start)), packet.flags().fin());
@@ -191,21 +213,31 @@ impl Subflows {
         Some(Piece {
             connection: key,
             data: u64::try_from(data?).ok()?,
-            fin,
+            // Stretches that were told have no end of their own.
+            fin: fin && self.clients.is_empty(),
             mptcp: connection.numbers.is_some(),
             carrier: Carrier {
+                flow: packet.flow(),
                 path: subflow.path,
+                span: Span {
+                    seq: packet.seq(),
+                    relative: start,
+                    len: packet.payload_len(),
+                    fin: packet.flags().fin(),
+                },
+                highest,
                 before: subflow.sent(start).filter(|_| len > 0),
             },
-            start,
         })
     }
 
     /// The packet with this piece was sent, and stands at `place`.
-    pub fn sent(&mut self, key: &FlowKey, piece: &Piece, len: u32, place: Option<Place>) {
-        if let Some(member) = self.subflows.get_mut(key) {
-            let end = piece.start + u64::from(len);
-            member.subflow.send(piece.start, end, end, place);
+    pub fn sent(&mut self, piece: &Piece, place: Option<Place>) {
+        let Carrier { flow, span, .. } = piece.carrier;
+        if let Some(member) = self.subflows.get_mut(&flow) {
+            let end = span.relative + u64::from(span.len);
+            let top = end + u64::from(span.fin);
+            member.subflow.send(span.relative, end, top, place);
         }
     }
 

@@ -31,16 +31,13 @@ impl Totals {
         &self.packets
     }
 
-    /// Counts one more packet on `path` in `burst`, both from 1; answers how many there are now: 0 where there is
-    /// no such path or burst.
-    pub fn count(&mut self, path: u32, burst: u32) -> u64 {
+    /// Counts one more packet on `path` in `burst`, both from 1, if there are such.
+    pub fn count(&mut self, path: u32, burst: u32) {
         let place = |number: u32| (number as usize).wrapping_sub(1);
         let row = self.packets.get_mut(place(burst));
-        let count = row.and_then(|row| row.get_mut(place(path)));
-        count.map_or(0, |count| {
+        if let Some(count) = row.and_then(|row| row.get_mut(place(path))) {
             *count += 1;
-            *count
-        })
+        }
     }
 
     /// How many packets there are within `scope`.

@@ -1,19 +1,19 @@
-//! Connections whose paths the rule minds: a rehearsal without loss, then a connection for each start. What it sends are
-//! bursts, or a page over Multipath TCP.
+//! Runs a cell: its transfers are rehearsed without loss, then there is one for each start. What is sent is a page, or
+//! bursts, over one path or several.
 
 use std::path::Path;
 
 use anyhow::{anyhow, bail, Context, Result};
-use rexmit_loss::bursts::Totals;
+use rexmit_loss::Totals;
 use rexmit_plan::{
-    not_all_came, not_as_asked, BurstSeen, CellStart, Ended, Events, Page, PageStart, Rehearsed,
-    Run, Start, Story, SubflowSeen, SubflowState, Told, Watched, Workload,
+    not_all_came, not_as_asked, CellStart, Ended, Events, PageStart, Rehearsed, Rows, Run, Start,
+    Story, SubflowSeen, SubflowState, Watched, Workload,
 };
+use rexmit_tcp::sender::Metrics;
 use rexmit_tcp::settings::MptcpScheduler;
 use rexmit_time::{Duration, Streams, Time};
 
 use super::bench::{ephemeral_port, style, Bench, Built, Seen, PORT};
-use super::fetch::{fetch, programs};
 use super::inspect::{self, micros, Inspect};
 use super::options::Keys;
 use super::text::{self, Stream};
@@ -24,8 +24,8 @@ use crate::world::{EndId, NodeId, World};
 /// How long is waited, after the last burst has come, for what its sender has yet to hear of.
 pub const LAST_WORDS: Duration = Duration::from_secs(10);
 
-/// A connection that was watched.
-pub struct Connected {
+/// A transfer that was watched.
+pub struct Sent {
     pub watched: Watched,
     pub seen: Seen,
     pub run: Run,
@@ -43,7 +43,7 @@ pub fn run<M: Inspect>(
         bail!("the stack {name} has no Multipath TCP; linux-4.1, linux-6.1 and linux-6.12 have");
     }
     let mut warnings = Vec::new();
-    let (bytes, totals) = bench.rehearse(&mut warnings)?;
+    let (bytes, lossless) = bench.rehearse(&mut warnings)?;
     let page = cell.workload.page().map(|_| {
         let page_bytes = text::fit(bytes).unwrap_or(0);
         PageStart::new(page_bytes, bytes - page_bytes)
@@ -52,18 +52,19 @@ pub fn run<M: Inspect>(
         cell: cell.id,
         virtual_ns: bench.free.as_nanos(),
         page,
-        rehearsed: Some(Rehearsed {
+        rehearsed: (!cell.by_response()).then(|| Rehearsed {
             burst_bytes: bytes,
-            path_packets: totals.packets(),
+            path_packets: lossless.packets(),
         }),
         read_back: &bench.hosts.read_back,
         ignored: &bench.ignored(),
         warnings: &warnings,
     };
     out.event("cell-start", &body)?;
+    bench.warm_up(bytes)?;
     for start in &cell.starts {
         bench
-            .repeat(start, (bytes, &totals), share, out)
+            .repeat(start, (bytes, &lossless), share, out)
             .with_context(|| format!("repetition {}", start.repetition))?;
     }
     Ok(())
@@ -87,8 +88,19 @@ impl<M: Inspect> Bench<'_, M> {
         segments.map(u64::from)
     }
 
-    /// The bytes of a burst, and the packets of each on each path without loss. How much a full segment holds is taken from
-    /// what is sent, where a burst is given in segments.
+    /// Payload of a full segment of plain TCP.
+    fn segment_bytes(&self) -> u32 {
+        let timestamps = if self.hosts.server.settings.timestamps {
+            12
+        } else {
+            0
+        };
+        let headers = self.ip_header() + 20 + timestamps;
+        self.cell.network.mtu.saturating_sub(headers)
+    }
+
+    /// The bytes of a burst, or of the response, and what is sent of it without loss. How much a full segment holds is
+    /// taken from what is sent where more than that is taken from it, and something is asked for in segments.
     fn rehearse(&mut self, warnings: &mut Vec<String>) -> Result<(u64, Totals)> {
         let cell = self.cell;
         let start = Start {
@@ -96,87 +108,114 @@ impl<M: Inspect> Bench<'_, M> {
             phase_ns: cell.starts.first().map_or(0, |start| start.phase_ns),
             boundary_ns: None,
         };
-        let asked = self.segments_wanted();
-        let mut segment_bytes = cell.network.mtu;
+        let by_response = cell.by_response();
+        let asked = self.segments_wanted().filter(|_| !by_response);
+        let mut segment_bytes = if by_response {
+            self.segment_bytes()
+        } else {
+            cell.network.mtu
+        };
         loop {
             let bytes = self.bytes_each(segment_bytes)?;
-            let told = self.connect(bytes, None, &start, Wants::default())?;
-            if !told.run.complete() {
-                let why = not_all_came(cell, &told.run);
+            let begin = by_response.then_some(self.free);
+            let told = self.send(bytes, None, &start, Wants::default(), begin)?;
+            let watched = &told.watched;
+            if !told.run.complete() || by_response && watched.transfer.is_none() {
+                let why = not_all_came(cell, watched, &told.run);
                 if self.undisturbed {
                     bail!("{why}");
                 }
-                // What becomes of the cell's connections is for their rows to tell.
+                // The same over links that lose nothing by chance, with a client that waits: what becomes of the cell's
+                // transfers is for their rows to tell.
                 warnings.push(why);
                 self.undisturbed = true;
                 continue;
             }
-            let sent = told.watched.sent;
-            if asked.is_none() || sent.mss_bytes == segment_bytes {
-                warnings.extend(not_as_asked(cell, &sent.packets, sent.mss_bytes));
+            let mss_bytes = watched.mss_bytes();
+            if asked.is_none() || mss_bytes == segment_bytes {
+                warnings.extend(not_as_asked(cell, &watched.packets(), mss_bytes));
                 self.undisturbed = false;
-                return Ok((bytes, sent.packets));
+                return Ok((bytes, told.watched.sent.packets));
             }
-            segment_bytes = sent.mss_bytes;
+            segment_bytes = mss_bytes;
         }
+    }
+
+    /// Transfers without loss, before those that count: hosts that remember learn from them.
+    fn warm_up(&mut self, bytes: u64) -> Result<()> {
+        let cell = self.cell;
+        if !cell.by_response() {
+            return Ok(());
+        }
+        // The length of the page was tried on hosts of which nothing else is known.
+        self.metrics = [Metrics::default(); 2];
+        for start in cell.starts.iter().cycle().take(cell.warm_up as usize) {
+            let start = Start {
+                boundary_ns: None,
+                ..start.clone()
+            };
+            self.send(bytes, None, &start, Wants::default(), None)?;
+        }
+        Ok(())
     }
 
     fn repeat(
         &mut self,
         start: &Start,
-        (bytes, totals): (u64, &Totals),
+        (bytes, lossless): (u64, &Totals),
         share: Option<&Path>,
         out: &mut impl Events,
     ) -> Result<()> {
+        let cell = self.cell;
         let wants = self.wants();
-        let pattern = self.cell.pattern(totals)?;
         let free = self.free;
-        let mut own = totals.clone();
-        let mut told = self.connect(bytes, Some(totals), start, wants)?;
-        let sent = &told.watched.sent.packets;
-        let differs = !sent.differences(&pattern, totals).is_empty();
-        if differs && told.run.ended != Ended::NotConnected {
+        let mut own = lossless.clone();
+        let mut told = self.send(bytes, Some(lossless), start, wants, None)?;
+        let differences = cell.differences(&told.watched.sent.packets, lossless);
+        if !differences.is_empty() && told.run.ended != Ended::NotConnected {
             // At this phase the packets fall to the paths otherwise: what counts is a rehearsal at it, unless that
             // lost what the pattern names.
             let after = std::mem::replace(&mut self.free, free);
-            let again = self.connect(bytes, None, start, Wants::default())?;
+            let again = self.send(bytes, None, start, Wants::default(), None)?;
             self.free = after;
             let sent = again.watched.sent.packets;
-            if sent.check(&self.cell.pattern(&sent)?).is_ok() {
+            if cell.check_lossless(&sent).is_ok() {
                 own = sent;
                 self.free = free;
-                told = self.connect(bytes, Some(&own), start, wants)?;
+                told = self.send(bytes, Some(&own), start, wants, None)?;
             }
         }
-        let Connected { watched, seen, run } = told;
-        let told = Told::Connection(Box::new(watched), own);
-        self.write(start, told, &run, seen, share, out)
+        let Sent { watched, seen, run } = told;
+        let rows = Rows::new(cell, start, watched, &run, &own);
+        self.write(start, &rows, seen, share, out)
     }
 
-    /// Opens a connection, has everything sent and read, and waits until all is quiet. Without `totals` nothing is lost by
-    /// rule.
-    fn connect(
+    /// Opens a connection, has everything sent and read, and waits until all is quiet. Without `lossless` nothing is lost
+    /// by rule. It begins at `begin`, if that is said.
+    fn send(
         &mut self,
         bytes: u64,
-        totals: Option<&Totals>,
+        lossless: Option<&Totals>,
         start: &Start,
         wants: Wants,
-    ) -> Result<Connected> {
+        begin: Option<Time>,
+    ) -> Result<Sent> {
         match &self.cell.workload {
             Workload::Burst(bursts) => {
                 let streams = [Stream::of_bursts(), Stream::of_bursts()];
-                let begin = self.begin(start, bursts.span_ns());
-                let opened = self.open(bytes, totals, start, wants, streams, begin)?;
+                let begin = begin.unwrap_or_else(|| self.begin(start, bursts.span_ns()));
+                let opened = self.open(bytes, lossless, start, wants, streams, begin)?;
                 self.send_bursts(bursts, bytes, start, opened)
             }
             Workload::Nginx(page) => {
                 let page_bytes = text::fit(bytes).ok_or_else(|| {
-                    anyhow!("no length of the page makes a transfer of {bytes} bytes")
+                    let least = text::head(0).len();
+                    anyhow!("no length of the page makes a transfer of {bytes} bytes: the response head alone has {least}")
                 })?;
                 let texts = [text::head(page_bytes), text::request(self.server)];
-                let begin = self.begin(start, 0);
-                let opened =
-                    self.open(bytes, totals, start, wants, texts.map(Stream::of), begin)?;
+                let streams = texts.map(Stream::of);
+                let begin = begin.unwrap_or_else(|| self.begin(start, 0));
+                let opened = self.open(bytes, lossless, start, wants, streams, begin)?;
                 self.send_page(page, page_bytes, opened)
             }
         }
@@ -184,32 +223,32 @@ impl<M: Inspect> Bench<'_, M> {
 
     /// All that a connection needs, from `begin` on, for bursts of so many bytes.
     fn open(
-        &self,
+        &mut self,
         bytes: u64,
-        totals: Option<&Totals>,
+        lossless: Option<&Totals>,
         start: &Start,
         wants: Wants,
         texts: [Stream; 2],
         begin: Time,
     ) -> Result<Opened<M>> {
         let cell = self.cell;
-        let rule = cell.burst_rule(bytes, &self.clients, totals)?;
-        let story = Story::new(cell.burst_count(), self.clients.len(), cell.lossy());
-        let number = u64::from(start.repetition);
-        let streams = Streams::new(self.streams.stream("connection", number).next_u64());
+        let by_response = cell.by_response();
+        let rule = cell.rule(bytes, &self.clients, lossless)?;
+        let (streams, mut draws) = self.chance(start);
         let form = self.hosts.server.settings.mptcp_options;
         let speakers = Speakers {
             streams: texts,
             keys: cell
                 .is_multipath()
                 .then(|| Keys::draw(form, &mut streams.stream("keys", 0))),
-            clients: self.clients.clone(),
+            clients: if by_response {
+                Vec::new()
+            } else {
+                self.clients.clone()
+            },
             style: style(cell),
         };
-        let mut draws = streams.stream("port", 0);
-        let ports = self.clients.iter().map(|_| ephemeral_port(&mut draws));
-        let ports: Vec<u16> = ports.collect();
-        let watch = Watch::new(Box::new(rule), wants, story, speakers);
+        let watch = Watch::new(rule, wants, Story::of(cell), speakers);
         let Built {
             world,
             server,
@@ -222,6 +261,12 @@ impl<M: Inspect> Bench<'_, M> {
         } else {
             (vec![first], 0)
         };
+        let ports: Vec<u16> = if by_response {
+            vec![ephemeral_port(&mut draws); clients.len()]
+        } else {
+            let ports = clients.iter().map(|_| ephemeral_port(&mut draws));
+            ports.collect()
+        };
         let ways = paths.iter().map(|path| (clients[*path], ports[*path]));
         Ok(Opened {
             world,
@@ -233,9 +278,29 @@ impl<M: Inspect> Bench<'_, M> {
         })
     }
 
+    /// Where a transfer's chance comes from, and its ports. A connection of bursts has the same whatever was sent before.
+    fn chance(&mut self, start: &Start) -> (Streams, rexmit_time::Stream) {
+        if self.cell.by_response() {
+            let number = self.transfers;
+            self.transfers += 1;
+            let streams = Streams::new(self.streams.stream("transfer", number).next_u64());
+            return (streams, self.streams.stream("port", number));
+        }
+        let number = u64::from(start.repetition);
+        let streams = Streams::new(self.streams.stream("connection", number).next_u64());
+        let ports = streams.stream("port", 0);
+        (streams, ports)
+    }
+
     /// When a connection begins, at the same phase as the last of its bursts, whose first write is `span_ns` behind that of
     /// the first: as soon as the hosts are free, or so long before the burst whose time is given that it is up by then.
+    /// The time that is given for a page over TCP is its own.
     fn begin(&self, start: &Start, span_ns: u64) -> Time {
+        if self.cell.by_response() {
+            let period = self.cell.phase_period_ns.max(1);
+            let next = || self.free.as_nanos().next_multiple_of(period);
+            return Time::from_nanos(start.boundary_ns.unwrap_or_else(next) + start.phase_ns);
+        }
         let soonest = match start.boundary_ns {
             Some(boundary) => super::bursts::early(boundary + start.phase_ns, span_ns),
             None => self.free.as_nanos(),
@@ -249,43 +314,15 @@ impl<M: Inspect> Bench<'_, M> {
         soonest.saturating_sub(phase_ns).next_multiple_of(period) + phase_ns
     }
 
-    /// A page over Multipath TCP. Further subflows are opened as soon as the client knows that the connection is one.
-    fn send_page(&mut self, page: &Page, page_bytes: u64, opened: Opened<M>) -> Result<Connected> {
-        let request = text::request(self.server);
-        let total = text::head(page_bytes).len() as u64 + page_bytes;
-        let (client, server) = programs(page, page_bytes, request.len());
-        // The end of a connection is not modelled: the head says how long the page is.
-        let apps = [App::Browser(client.awaiting(total)), App::Nginx(server)];
-        let mut one = opened.start(apps);
-        let (client, first, begin) = (one.client, one.first, one.begin);
-        let mut others: Vec<usize> = one.others().collect();
-        let patience = self.patience()?;
-        let fetched = fetch(&mut one.world, client, total, begin, patience, |world| {
-            let meta = world.machine(client).and_then(Inspect::meta);
-            if meta.is_some_and(|meta| meta.confirmed(first).is_some()) {
-                for path in std::mem::take(&mut others) {
-                    world.join(client, path);
-                }
-            }
-        });
-        let end = begin + Duration::from_nanos(i64::try_from(fetched.duration_ns)?);
-        let complete = fetched.complete();
-        let mut run = Run::of_page(fetched, Default::default());
-        self.settle(&mut one, end, &mut run)?;
-        Ok(one.told(run, begin, |run, watched| {
-            run.bursts = vec![BurstSeen {
-                t_start: watched.sent.t_first.unwrap_or(begin),
-                t_end: complete.then_some(end),
-                bytes: total,
-            }];
-        }))
-    }
-
     /// Runs until the server has heard of all that it sent since `end`, and what it sent spuriously has crossed the network;
-    /// tells of its subflows and counters.
+    /// tells of its subflows and counters. Over the one flow of a response it is not waited for the server.
     pub fn settle(&mut self, one: &mut Open<M>, end: Time, run: &mut Run) -> Result<()> {
-        run.subflows = one.subflows();
-        let (quiet, heard) = one.wait_until_heard(end);
+        let (quiet, heard) = if self.cell.by_response() {
+            (end, true)
+        } else {
+            run.subflows = one.subflows();
+            one.wait_until_heard(end)
+        };
         self.free = quiet + self.settling()?;
         one.world.run_until(self.free);
         if !heard {
@@ -416,11 +453,17 @@ impl<M: Inspect> Open<M> {
         mut run: Run,
         planned: Time,
         more: impl FnOnce(&mut Run, &Watched),
-    ) -> Connected {
-        let watched = self.world.gate.story.connection();
+    ) -> Result<Sent> {
+        let now = self.world.now();
+        let watch = &mut self.world.gate;
+        watch.finish(now);
+        if let Some(error) = watch.failed.take() {
+            return Err(error);
+        }
+        let watched = watch.story.end();
         more(&mut run, &watched);
-        let (log, captures) = self.world.gate.kept();
-        Connected {
+        let (log, captures) = watch.kept();
+        Ok(Sent {
             watched,
             seen: Seen {
                 log,
@@ -428,6 +471,6 @@ impl<M: Inspect> Open<M> {
                 planned,
             },
             run,
-        }
+        })
     }
 }

@@ -1,10 +1,7 @@
 //! A transfer that is being measured.
 
-use std::collections::BTreeMap;
-
 use rexmit_time::Time;
 
-use super::choice::Asked;
 use super::log::Log;
 use super::seen::Seen;
 use crate::intervals::IntervalSet;
@@ -17,8 +14,6 @@ pub(crate) struct Open {
     pub row: Transfer,
     /// Its number among the connection's responses, from 1.
     pub number: u32,
-    /// Packets of new data by path, where the pattern minds paths.
-    pub on_paths: BTreeMap<u32, u64>,
     /// First byte of the head.
     pub start: u64,
     /// Behind the last byte of the body (or of what came, when the FIN came early).
@@ -42,6 +37,15 @@ pub(crate) struct Open {
     first_was_highest: bool,
 }
 
+/// What an open transfer's row is held against when it is closed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Asked {
+    /// This many data segments, the last.
+    Tail(u64),
+    /// This many data segments, wherever they stand.
+    Segments(u64),
+}
+
 /// Bytes that were sent again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Retransmission {
@@ -58,7 +62,6 @@ impl Open {
         Open {
             row,
             number,
-            on_paths: BTreeMap::new(),
             start,
             end,
             fin: None,
@@ -117,24 +120,20 @@ impl Open {
         }
     }
 
-    /// Whether some of `start..top` was dropped, and whether some of that was not sent again.
-    pub fn lost(&self, start: u64, top: u64) -> (bool, bool) {
-        (
-            self.dropped.intersects(start, top),
-            self.missing.intersects(start, top),
-        )
+    /// Whether some of `start..top` was dropped.
+    pub fn lost(&self, start: u64, top: u64) -> bool {
+        self.dropped.intersects(start, top)
     }
 
-    /// Notes that bytes sent before were sent again; true when no dropped byte was missing among them.
-    pub fn repair(&mut self, retransmission: &Retransmission) -> bool {
+    /// Notes that bytes sent before were sent again.
+    pub fn repair(&mut self, retransmission: &Retransmission) {
         let &Retransmission {
             start,
             top,
             highest,
             at,
         } = retransmission;
-        let (dropped, missing) = self.lost(start, top);
-        if dropped && self.row.t_retransmit.is_none_or(|t| at < t) {
+        if self.lost(start, top) && self.row.t_retransmit.is_none_or(|t| at < t) {
             self.row.t_retransmit = Some(at);
             self.first_was_highest = highest;
         }
@@ -145,7 +144,6 @@ impl Open {
             self.row.t_first_retransmit = Some(at);
         }
         self.missing.remove(start, top);
-        !missing
     }
 
     /// Notes that bytes dropped before the transfer was known have been sent again already.

@@ -4,12 +4,11 @@ use std::collections::VecDeque;
 
 use rexmit_time::{Duration, Time};
 
-use super::choice::{Asked, Choice};
 use super::flow::Flow;
-use super::open::Open;
+use super::open::{Asked, Open};
 use super::out::Out;
 use crate::subflow::Repeats;
-use crate::{Event, Note, Started, Transfer};
+use crate::{Drops, Event, Note, Transfer};
 
 /// Most transfers of one connection that wait for their retransmissions.
 const OPEN_TRANSFERS: usize = 64;
@@ -39,7 +38,10 @@ impl Flow {
             exact: false,
             stalled: false,
             complete: false,
-            t_start: self.log.first_sent(start, start + head).unwrap_or(now),
+            t_start: self
+                .log
+                .first_sent(start, start + head)
+                .map_or(now, |(at, _)| at),
             t_drop: None,
             t_retransmit: None,
             t_first_retransmit: None,
@@ -52,13 +54,7 @@ impl Flow {
         };
         self.begun += 1;
         let mut open = Open::new(row, self.begun, start, !keep_alive);
-        for (_, path) in self
-            .unowned
-            .drain(..)
-            .filter(|(first, _)| (open.start..open.end).contains(first))
-        {
-            *open.on_paths.entry(path).or_default() += 1;
-        }
+        self.own(&open);
         open.row.segments = self.log.last_first(open.start, open.end).count() as u64;
         // Bytes that a pipelined predecessor's tail took with it.
         let lost: Vec<(u64, u64, Time)> = self
@@ -81,17 +77,12 @@ impl Flow {
         if let Some(fin) = self.fin {
             open.attach_fin(fin.position, fin.on_data);
         }
-        out.events.push_back(Event::Started(Started {
-            flow: self.key,
-            transfer: id,
-            at: open.row.t_start,
-        }));
         // Room for what is about to come, so that it does not grow step by step.
         let expected = open.row.size_bytes() / u64::from(self.largest.max(500));
         self.log.expect(expected.min(1_024) as usize + 2);
         self.transfers.reserve_exact(1);
         self.transfers.push_back(open);
-        if self.transfers.len() > OPEN_TRANSFERS {
+        if self.transfers.len() > OPEN_TRANSFERS && out.told.is_none() {
             if let Some(mut oldest) = self.transfers.pop_front() {
                 oldest.row.notes.push(Note::TooManyOpen);
                 self.give_row(oldest, out);
@@ -129,13 +120,13 @@ impl Flow {
     }
 
     pub(crate) fn give_row(&mut self, open: Open, out: &mut Out) {
-        let asked = match &out.choice {
-            Choice::Tail { segments, .. } => Asked::Tail(u64::from(*segments)),
+        let asked = match &out.drops {
+            Drops::Tail { segments, .. } => Asked::Tail(u64::from(*segments)),
             // Which packets a path carries no length tells: what was dropped is what was asked for.
-            Choice::Pattern(pattern) if pattern.has_scopes() => {
+            Drops::Pattern(pattern) if pattern.has_scopes() || out.told.is_some() => {
                 Asked::Segments(open.row.dropped_segments)
             }
-            Choice::Pattern(pattern) => {
+            Drops::Pattern(pattern) => {
                 let pieces = (open.end - open.start).div_ceil(u64::from(self.largest.max(1)));
                 Asked::Segments(pattern.first_losses(pieces))
             }
@@ -150,6 +141,8 @@ impl Flow {
             self.transfers = VecDeque::new();
             self.retransmitted = Repeats::default();
         }
+        let number = self.transfers.iter().map(|t| t.number).min();
+        self.counts.forget_before(number.unwrap_or(self.begun + 1));
         let open = self.transfers.iter().map(|t| t.start).min();
         let needed = open.into_iter().chain(self.responses.head_start()).min();
         self.log.forget_below(needed.unwrap_or(self.seen.highest));

@@ -1,7 +1,8 @@
 //! The tail by sequence number.
 
-use crate::responses::flow::{Flow, Packet};
-use crate::responses::out::Out;
+use super::flow::{Flow, Packet};
+use super::judge::Judged;
+use super::out::Out;
 use crate::{Note, Verdict};
 
 /// Whether a segment whose first byte is at `start` lies among the last `segments` full segments of a transfer
@@ -14,8 +15,8 @@ pub(crate) fn in_tail(start: u64, end: u64, segments: u32, mss: u32) -> bool {
 }
 
 impl Flow {
-    pub(crate) fn judge_by_sequence(&mut self, p: &Packet, out: &mut Out) -> Verdict {
-        let (segments, mss) = (out.choice.tail_segments(), self.largest);
+    pub(super) fn judge_by_sequence(&self, p: &Packet, out: &Out) -> Judged {
+        let (segments, mss) = (out.drops.tail_segments(), self.largest);
         let owner = self
             .transfers
             .iter()
@@ -29,12 +30,10 @@ impl Flow {
                         && (t.row.dropped_segments > 0 || !t.row.notes.iter().any(is_short))
                 }
             });
-        let Some(owner) = owner.map(|t| t.row.id) else {
-            return Verdict::Accept;
-        };
-        out.counters.dropped += 1;
-        self.lose(&p.lost(false), owner, out);
-        Verdict::Drop
+        match owner {
+            Some(owner) => (Verdict::Drop, Some(owner.row.id)),
+            None => (Verdict::Accept, None),
+        }
     }
 }
 
