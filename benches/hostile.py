@@ -1,24 +1,26 @@
 """What captures cost that somebody made to be slow: does twice as many packets take twice as long?
 
-`python benches/hostile.py [--only KIND,...] [--ways core,grid,page] [--packets N] [--runs N]`
+`python benches/hostile.py [--only KIND,...] [--ways WAY,...] [--packets N] [--runs N]`
 
-Each kind of `hostile_kinds.py` is analysed at N, 2N and 4N packets: by the core on one thread, by
-the core with the grid of what-if, and by `rexmit trace --html`. Each number is processor time, the
-least of the runs. Aims: twice the packets take 2.3 times as long at most, and a packet ten times as
-long at most as one of the mix `retransmitting`. What a start takes counts on neither side. A kind
+Each kind of `hostile_kinds.py` is analysed at N, 2N and 4N packets: by the core on one thread
+(`core`), by the core with the grid of what-if (`grid`), by `rexmit trace --html` (`page`), and, if
+asked for, by `rexmit trace` of two points that packets pass a second apart (`points`). Each number
+is processor time, the least of the runs. Aims: twice the packets take 2.3 times as long at most,
+and a packet ten times as long at most as one of the mix `retransmitting`, whose page stands for
+that of two points. What a start takes counts on neither side. A kind
 that takes a minute is given up, and missed.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import resource
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -38,7 +40,7 @@ MOST_BYTES: Final = 8 * 10**9
 MIX: Final = next(one for one in speed.CAPTURES if one.name == "retransmitting")
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Way:
     """A way to analyse a capture, and what its start takes."""
 
@@ -46,8 +48,22 @@ class Way:
     program: str
     scratch: Path
 
+    def make(self, kind: str, packets: int, path: Path) -> int:
+        """Writes what is analysed; how many packets it has."""
+        made = hostile_kinds.write(kind, packets, path)
+        if self.name == "points":
+            made += hostile_kinds.write(kind, packets, self.there(path), later_ns=10**9)
+        return made
+
+    def there(self, path: Path) -> Path:
+        """The capture of the other point."""
+        return path.with_suffix(".there.pcap")
+
     def command(self, path: Path) -> list[str]:
         """What analyses a capture."""
+        if self.name == "points":
+            both = [str(path), str(self.there(path)), "--points", "here,there"]
+            return [sys.executable, "-m", "rexmit", "trace", *both]
         if self.name == "page":
             page = str(self.scratch / "page.html")
             return [sys.executable, "-m", "rexmit", "trace", str(path), "--html", page]
@@ -63,7 +79,7 @@ def main() -> None:
     """Measures, and prints a line for each kind and way."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", default=",".join(hostile_kinds.KINDS), help="kinds, with commas")
-    parser.add_argument("--ways", default="core,grid,page", help="of core, grid and page")
+    parser.add_argument("--ways", default="core,grid,page", help="of core, grid, page and points")
     parser.add_argument("--packets", type=int, default=40_000, help="of the smallest; then twice")
     parser.add_argument("--runs", type=int, default=3, help="runs of each; the least counts")
     parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
@@ -85,9 +101,10 @@ def main() -> None:
 def measure(bench: speed.Bench, way: Way, mix: Path, kinds: Sequence[str], packets: int) -> None:
     """All kinds in one way."""
     empty = way.scratch / "empty.pcap"
-    hostile_kinds.write("window-probes", 10, empty)
+    way.make("window-probes", 10, empty)
     start_s = way.cost(empty, bench.runs)
-    mix_s = way.cost(mix, bench.runs)
+    of_mix = dataclasses.replace(way, name="page") if way.name == "points" else way
+    mix_s = of_mix.cost(mix, bench.runs)
     if start_s is None or mix_s is None:
         raise SystemExit(f"{mix}: took longer than {GIVEN_UP_S} s")
     read = int(run_output([bench.program, "analyse", str(mix), "1", "off"]).split()[0])
@@ -97,7 +114,7 @@ def measure(bench: speed.Bench, way: Way, mix: Path, kinds: Sequence[str], packe
         costs: list[float] = []
         for times in (1, 2, 4):
             path = way.scratch / f"{kind}.pcap"
-            made = hostile_kinds.write(kind, packets * times, path)
+            made = way.make(kind, packets * times, path)
             cost = way.cost(path, bench.runs)
             path.unlink()
             if cost is None:

@@ -310,6 +310,53 @@ def timeouts(capture: Capture, count: int) -> None:
             capture.answer(1, sack(block(number + 1)))
 
 
+def timeouts_taken_back(capture: Capture, count: int) -> None:
+    """Timeouts of a large window that has arrived but for its first; a SACK takes each back."""
+    capture.open()
+    third = count // 3
+    each(capture, third + 1)
+    capture.answer(1, sack((block(1)[0], block(third)[0])))
+    for segment in range(third, third + count * 2 // 9):
+        capture.wait(10**9)
+        capture.data(1)
+        capture.answer(1, sack(block(segment)))
+        capture.data(block(segment + 1)[0])
+
+
+def waits_for_reordered(capture: Capture, count: int) -> None:
+    """A round trip of a second, and reordering: all below what is SACKed is waited for."""
+    capture.send(SYN, 0, 0, hosts=(CLIENT, SERVER), ports=PORTS, options=SYN_OPTIONS)
+    capture.send(SYN | ACK, 0, 1, options=SYN_OPTIONS)
+    capture.wait(10**9)
+    capture.send(ACK, 1, 1, hosts=(CLIENT, SERVER), ports=PORTS)
+    half = count // 2
+    each(capture, half)
+    capture.wait(10**9)
+    for segment in range(half - 1, 0, -1):
+        capture.answer(1, sack(block(segment)))
+
+
+def duplicates_in_flight(capture: Capture, count: int) -> None:
+    """D-SACKs of a whole window in flight, of which a segment was sent again before each."""
+    capture.open()
+    half = count // 2
+    each(capture, half)
+    end = block(half - 1)[0]
+    for number in range(half // 2):
+        capture.data(block(number)[0])
+        capture.answer(1, sack((1 + SEGMENT, end), (1 + SEGMENT, end + SEGMENT)))
+
+
+def sacks_upwards(capture: Capture, count: int) -> None:
+    """The last segment is SACKed, then every other one from the first on."""
+    capture.open()
+    segments = count * 2 // 3
+    each(capture, segments)
+    capture.answer(1, sack(block(segments - 1)))
+    for segment in range(1, segments - 1, 2):
+        capture.answer(1, sack(block(segment)))
+
+
 def answers_of_nothing(capture: Capture, count: int) -> None:
     """Acknowledgements, of anything, where the monitor sees no data."""
     capture.open()
@@ -569,6 +616,10 @@ KINDS: Final[dict[str, Kind]] = {
         *(
             answers_afterwards,
             timeouts,
+            timeouts_taken_back,
+            waits_for_reordered,
+            duplicates_in_flight,
+            sacks_upwards,
             answers_of_nothing,
             wraps,
             window_probes,
@@ -582,9 +633,10 @@ KINDS: Final[dict[str, Kind]] = {
 }
 
 
-def write(kind: str, packets: int, path: Path) -> int:
-    """Writes a capture of a kind; how many packets it has."""
+def write(kind: str, packets: int, path: Path, later_ns: int = 0) -> int:
+    """Writes a capture of a kind, of a point that packets pass so much later; how many it has."""
     capture = Capture()
+    capture.wait(later_ns)
     KINDS[kind](capture, packets)
     path.write_bytes(capture.contents())
     return capture.packets

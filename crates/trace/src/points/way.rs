@@ -39,8 +39,9 @@ pub(super) struct Sight {
 pub(super) struct Entry {
     pub way: u32,
     pub mark: Mark,
-    /// The next one with the same mark, older than this one.
+    /// The next ones with the same mark, older and newer than this one.
     pub older: Option<u32>,
+    pub newer: Option<u32>,
     pub sights: Each<Option<Sight>>,
     pub kind: Kind,
     pub ip_id: Option<u16>,

@@ -38,6 +38,9 @@ impl Spread {
     /// The shard of a flow that is no subflow of another's connection.
     #[inline]
     pub fn own(self, flow: &FlowKey) -> u16 {
+        if self.shards == 1 {
+            return 0;
+        }
         (self.hash(flow) % u64::from(self.shards)) as u16
     }
 }

@@ -1,5 +1,6 @@
 //! Packets followed from point to point.
 
+mod alike;
 mod failed;
 mod fate;
 mod flows;
@@ -22,6 +23,7 @@ use super::{Mark, MOST_POINTS};
 use crate::analyzer::Failures;
 use crate::contain::contain;
 
+use alike::Alike;
 use failed::FailedWay;
 use route::Route;
 use seen::{Found, SETTLED};
@@ -57,7 +59,7 @@ pub struct Follow {
     settled: Box<[u64]>,
     entries: Vec<Entry>,
     free: Vec<u32>,
-    by_mark: ByMark<u32>,
+    by_mark: ByMark<Alike>,
     longest: i64,
     now: i64,
     packets: u64,

@@ -67,21 +67,19 @@ impl Follow {
         let of_part = |start: i64, end: i64| Entry {
             mark: whole.mark.part(start),
             older: None,
+            newer: None,
             start,
             end,
             ..whole.clone()
         };
         let before = (whole.start < from).then(|| self.keep(of_part(whole.start, from)));
         let behind = (to < whole.end).then(|| self.keep(of_part(to, whole.end)));
-        let mut this = of_part(from, to);
-        let mark = this.mark.bits();
-        this.older = self.by_mark.get(&mark).copied();
-        self.entries[number as usize] = this;
-        self.by_mark.insert(mark, number);
+        self.entries[number as usize] = of_part(from, to);
+        self.put_in(number);
         let Some(of) = self.ways[whole.way as usize].as_mut() else {
             return;
         };
-        let Some(place) = of.queue.iter().position(|&one| one == number) else {
+        let Some(place) = of.queue.iter().rposition(|&one| one == number) else {
             return;
         };
         if let Some(behind) = behind {

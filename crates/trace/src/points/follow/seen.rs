@@ -15,7 +15,7 @@ pub(super) const SETTLED: usize = 1 << 16;
 impl Follow {
     /// The packet of another point that this is.
     pub(super) fn find(&self, mark: Mark, point: usize, at: i64, headers: &Headers) -> Found {
-        let mut next = self.by_mark.get(&mark.bits()).copied();
+        let mut next = self.by_mark.get(&mark.bits()).map(|alike| alike.newest);
         let mut best: Option<(u32, bool, (bool, bool))> = None;
         // A newer packet that looks the same came by here before.
         let mut overtaken = false;
@@ -88,8 +88,8 @@ impl Follow {
         let (way, start, end, ip_id) = (entry.way, entry.start, entry.end, entry.ip_id);
         let others = entry.sights;
         entry.sights[point] = Some(sight);
-        let newest = self.by_mark.get(&entry.mark.bits());
-        let is_only = whole && entry.older.is_none() && newest == Some(&number);
+        let alike = self.by_mark.get(&entry.mark.bits());
+        let is_only = whole && alike.is_some_and(|alike| alike.is_only(number));
         let is_new = |of: &Way| of.order.is_empty() || of.flows[point].is_none();
         let is_new = self.ways[way as usize].as_deref().is_some_and(is_new);
         self.belongs(way, point, headers.flow);
@@ -130,7 +130,9 @@ impl Follow {
             .enumerate()
             .all(|(other, seen)| seen.is_none() || of.order.is_before(point, other));
         if first_here && of.queue.back() != Some(&number) {
-            of.queue.retain(|&one| one != number);
+            if let Some(place) = of.queue.iter().rposition(|&one| one == number) {
+                of.queue.remove(place);
+            }
             of.queue.push_back(number);
         }
         way
@@ -195,6 +197,7 @@ impl Follow {
             way,
             mark,
             older: None,
+            newer: None,
             sights,
             kind,
             ip_id: headers.ip_id,
@@ -209,52 +212,20 @@ impl Follow {
         way
     }
 
-    /// Takes an entry in where it is found by its mark.
-    pub(super) fn keep(&mut self, mut entry: Entry) -> u32 {
-        let mark = entry.mark.bits();
-        entry.older = self.by_mark.get(&mark).copied();
-        let number = if let Some(number) = self.free.pop() {
-            self.entries[number as usize] = entry;
-            number
-        } else {
-            self.entries.push(entry);
-            self.entries.len() as u32 - 1
-        };
-        self.by_mark.insert(mark, number);
-        number
-    }
-
     /// Takes an entry out of those that are looked for, for good.
     pub(super) fn forget(&mut self, number: u32) -> Entry {
         self.take_out(number);
         let entry = self.entries[number as usize].clone();
         self.free.push(number);
-        if let Some(name) = named(entry.mark, entry.ip_id, entry.stamps) {
-            self.settled[name as usize % SETTLED] = name;
-        }
+        self.note_settled(number);
         entry
     }
 
-    /// Takes an entry out of those of its mark.
-    pub(super) fn take_out(&mut self, number: u32) {
+    /// What is the packet of an entry once more is none of another.
+    pub(super) fn note_settled(&mut self, number: u32) {
         let entry = &self.entries[number as usize];
-        let (mark, older) = (entry.mark.bits(), entry.older);
-        let head = self.by_mark.get(&mark).copied();
-        if head == Some(number) {
-            match older {
-                Some(older) => self.by_mark.insert(mark, older),
-                None => self.by_mark.remove(&mark),
-            };
-            return;
-        }
-        let mut at = head;
-        while let Some(newer) = at {
-            let newer = &mut self.entries[newer as usize];
-            if newer.older == Some(number) {
-                newer.older = older;
-                break;
-            }
-            at = newer.older;
+        if let Some(name) = named(entry.mark, entry.ip_id, entry.stamps) {
+            self.settled[name as usize % SETTLED] = name;
         }
     }
 }
