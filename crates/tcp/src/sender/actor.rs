@@ -5,6 +5,7 @@ use rexmit_time::Duration;
 use super::nagle::Hold;
 use super::queue::{time_of, Marks, Sent};
 use super::{Sender, State};
+use crate::clock::Tick;
 use crate::estimator::Rtt;
 use crate::recovery::dupack;
 use crate::recovery::machine::{
@@ -129,13 +130,16 @@ impl Clock for Sender {
             min_rtt: self.timing.min_rtt.span(),
             min_rto: self.settings.min_rto,
             rto: self.timing.rto,
-            tick: self.clock.tick(),
             job: self.timing.timer.job(),
         }
     }
 
     fn rtt(&self) -> &Rtt {
         &self.timing.rtt
+    }
+
+    fn tick_length(&self) -> Tick {
+        self.clock.tick()
     }
 
     fn head_age(&self) -> Duration {

@@ -109,8 +109,6 @@ pub struct Times {
     pub min_rto: Duration,
     /// The timeout, back-off included (`icsk_rto`).
     pub rto: Duration,
-    /// How long a tick is.
-    pub tick: Tick,
     /// What the timer is set for.
     pub job: Option<Job>,
 }
@@ -122,6 +120,9 @@ pub trait Clock {
 
     /// The round-trip time.
     fn rtt(&self) -> &Rtt;
+
+    /// How long a tick is.
+    fn tick_length(&self) -> Tick;
 
     /// How long ago the first segment was last sent; none is out: no time at all.
     fn head_age(&self) -> Duration;

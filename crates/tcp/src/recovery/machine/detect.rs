@@ -14,8 +14,9 @@ use crate::words::Mechanism;
 
 /// A transmission was delivered.
 pub fn note_delivered<A: Actor>(actor: &mut A, delivered: &Delivered) {
-    let (now, least) = (actor.times().now, actor.times().min_rtt);
-    actor.detection_mut().rack.advance(delivered, now, least);
+    let times = actor.times();
+    let rack = &mut actor.detection_mut().rack;
+    rack.advance(delivered, times.now, times.min_rtt);
 }
 
 /// Adapts RACK's reordering window: `prior_delivered` segments had been delivered when the latest delivered transmission was
@@ -195,7 +196,7 @@ fn retransmits_early<A: Actor>(actor: &mut A, new_data_can_go: bool) -> bool {
         in_micros: settings.estimator == Estimator::LinuxMicros,
         timer_left: actor.timer_left(),
     };
-    match early_retransmit::pause(rule, &pause, actor.times().tick) {
+    match early_retransmit::pause(rule, &pause, actor.tick_length()) {
         None => true,
         Some(delay) => {
             actor.set_timer(Job::EarlyRetransmit, delay);

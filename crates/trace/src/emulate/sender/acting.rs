@@ -1,6 +1,7 @@
 //! An emulated sender as [`recovery::machine`](rexmit_tcp::recovery::machine) works on it: with its marks on the common
 //! board, and the time.
 
+use rexmit_tcp::clock::Tick;
 use rexmit_tcp::estimator::Rtt;
 use rexmit_tcp::recovery::dupack;
 use rexmit_tcp::recovery::machine::{
@@ -133,13 +134,16 @@ impl Clock for Acting<'_> {
             min_rtt: sender.trips.least(),
             min_rto: sender.least(),
             rto: sender.timers.rto,
-            tick: sender.clock.ticks.length(),
             job: sender.timers.timer.job(),
         }
     }
 
     fn rtt(&self) -> &Rtt {
         &self.sender.trips.rtt
+    }
+
+    fn tick_length(&self) -> Tick {
+        self.sender.clock.ticks.length()
     }
 
     fn head_age(&self) -> Duration {
