@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tests.real import bounds, oracle, packets
+from tests.real import bounds, oracle, packets, prompted
 from tests.real.clocks import ticks
 from tests.real.evidence import LEAST_TIMEOUT_NS, RULES, Case, rto
 from tests.real.history import View, histories
 from tests.real.hold import Held, compare
 from tests.real.oracle import Seen
+from tests.real.prompted import TooBig
+from tests.real.steps import evened
 
 from rexmit.tracing.memory import tables
 
@@ -56,16 +58,20 @@ def judge(capture: Path) -> tuple[Held, list[Judged]]:
     """A capture's rows against the oracle's account of it, and judged."""
     account = oracle.account(packets.read(capture))
     held = compare(account, tables(capture).retransmissions)
-    return held, judged(account, held.said)
+    return held, judged(account, held.said, list(prompted.messages(capture)))
 
 
 def judged(
-    account: Sequence[Seen], said: Iterable[tuple[Seen | None, dict[str, Any]]]
+    account: Sequence[Seen],
+    said: Iterable[tuple[Seen | None, dict[str, Any]]],
+    told: Sequence[TooBig] = (),
 ) -> list[Judged]:
-    """Rows with their packets, against the whole account."""
+    """Rows with their packets, against the whole account, and against what routers told."""
     said = list(said)
     places = {id(seen): index for index, seen in enumerate(account)}
-    found = histories(account)
+    times = evened([seen.packet for seen in account])
+    paired = zip(account, times, strict=True)
+    found = histories([replace(seen, packet=packet) for seen, packet in paired])
     lengths = ticks({id(view): view for view, _ in found.values()}.values())
     probes = frozenset(places[id(seen)] for seen, row in said if seen and row["mechanism"] == "tlp")
     cases: list[tuple[Seen | None, dict[str, Any], Case | None]] = []
@@ -74,7 +80,7 @@ def judged(
         case = Case(*place, lengths.get(id(place[0])), probes) if place else None
         cases.append((seen, row, case))
     timeouts = _timeouts(cases)
-    return [_judge(seen, row, case, timeouts) for seen, row, case in cases]
+    return [_judge(seen, row, case, timeouts, told) for seen, row, case in cases]
 
 
 def _timeouts(
@@ -88,12 +94,22 @@ def _timeouts(
     return waits
 
 
-def _judge(seen: Seen | None, row: dict[str, Any], case: Case | None, timeouts: Timeouts) -> Judged:
+def _judge(
+    seen: Seen | None,
+    row: dict[str, Any],
+    case: Case | None,
+    timeouts: Timeouts,
+    told: Sequence[TooBig],
+) -> Judged:
     impossible = None
     names = [row["mechanism"], *([row["runner_up"]] if row["either"] else [])]
     reasons = [_impossible(name, seen, case, timeouts) for name in names]
     if all(reasons):
         impossible = reasons[0]
+    if case and row["basis"] in prompted.NAMES:
+        impossible = prompted.wrong(row["basis"], case, told)
+    elif case and row["mechanism"] in RULES and (other := prompted.name(case, told)):
+        impossible = f"no loss was found: {other}"
     broken = bounds.broken(
         row,
         seen=case is not None and case.last is not None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Address
 from pathlib import Path
 
@@ -53,11 +53,70 @@ class Packet:
         return struct.pack("!BBHHHBBH", *head) + addresses + body
 
 
+@dataclass(frozen=True, slots=True)
+class TooBig:
+    """A router's ICMP message that a packet is larger than the `mtu` of its next link (RFC 1191).
+    It quotes the IP header and eight bytes."""
+
+    at: float
+    packet: Packet
+    mtu: int = 0
+
+    padding = 0
+
+    def bytes(self) -> bytes:
+        """From the IP header on."""
+        quoted = self.packet.bytes()[:28]
+        message = struct.pack("!BBHHH", 3, 4, 0, 0, self.mtu) + quoted
+        head = (0x45, 0, 20 + len(message), 7, 0, 60, 1, 0)
+        router = IPv4Address("10.9.9.9").packed
+        return struct.pack("!BBHHHBBH", *head) + router + quoted[12:16] + message
+
+
 LINUX_SYN = bytes.fromhex("020405b40402080a000000010000000001030307")
 """The options of a Linux host's SYN."""
 
 
-def write(path: Path, packets: Iterable[Packet], link: int = RAW) -> Path:
+def stamped(
+    rtt: float = 0.03,
+    *,
+    far: float = 0.01,
+    lost: int = 20,
+    timer: float = 0.25,
+    requests: int = 0,
+) -> list[Packet]:
+    """A server's 40 packets of data, each 50 ms, and their ACKs, with stamps of 1 ms, seen `far`
+    from the client and back. One is sent again after `timer`. The first ACKs are requests."""
+
+    def stamps(at: float, echo: float, by_client: bool) -> tuple[int, int]:
+        mine, its = (1_000, 5_000) if by_client else (5_000, 1_000)
+        return int(at * 1e3) + mine, int(echo * 1e3) + its
+
+    near, half = rtt - far, far / 2
+    packets = [
+        Packet(0, True, SYN, id=100, stamps=(1_000, 0)),
+        Packet(near, False, SYN | ACK, ack=1, stamps=stamps(near / 2, -half, by_client=False)),
+        Packet(
+            rtt, True, seq=1, ack=1, id=101, stamps=stamps(rtt - half, near / 2, by_client=True)
+        ),
+    ]
+    seq, at, number = 1, 0.05, 300
+    for index in range(40):
+        asked = 1 + 10 * min(index, requests)
+        for sent in (at, at + timer) if index == lost else (at,):
+            told = stamps(sent - near / 2, at - rtt + half, by_client=False)
+            data = Packet(sent, False, PSH | ACK, seq=seq, ack=asked, length=500, id=number)
+            packets.append(replace(data, stamps=told))
+            number += 1
+        seq, at = seq + 500, packets[-1].at
+        answer = stamps(at + half, at - near / 2, by_client=True)
+        ack = Packet(at + far, True, seq=asked, ack=seq, id=102 + index, stamps=answer)
+        packets.append(replace(ack, length=10 if index < requests else 0))
+        at += 0.05
+    return packets
+
+
+def write(path: Path, packets: Iterable[Packet | TooBig], link: int = RAW) -> Path:
     """A capture of them in this order, in nanoseconds."""
     written = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262_144, link)]
     for packet in packets:
@@ -68,5 +127,25 @@ def write(path: Path, packets: Iterable[Packet], link: int = RAW) -> Path:
         seconds, nanos = divmod(round(packet.at * 1e9), 10**9)
         head = struct.pack("<IIII", START_S + seconds, nanos, len(data), len(data))
         written += [head, data]
+    path.write_bytes(b"".join(written))
+    return path
+
+
+def write_interfaces(path: Path, packets: Iterable[Packet]) -> Path:
+    """A pcapng of them in this order, each side's from an interface of its own."""
+
+    def block(kind: int, body: bytes) -> bytes:
+        body += bytes(-len(body) % 4)
+        length = struct.pack("<I", len(body) + 12)
+        return struct.pack("<I", kind) + length + body + length
+
+    nanos = struct.pack("<HHB3xI", 9, 1, 9, 0)
+    written = [block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))]
+    written += [block(1, struct.pack("<HHI", RAW, 0, 0) + nanos)] * 2
+    for packet in packets:
+        data = packet.bytes()
+        time = START_S * 10**9 + round(packet.at * 1e9)
+        head = (int(not packet.by_client), time >> 32, time % 2**32, len(data), len(data))
+        written.append(block(6, struct.pack("<IIIII", *head) + data))
     path.write_bytes(b"".join(written))
     return path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,15 +18,18 @@ from tests.trace.scripted import (
     RST,
     SYN,
     Packet,
+    TooBig,
     write,
 )
 
 from rexmit.tracing.memory import tables
 from rexmit.tracing.run import run
+from rexmit.tracing.sentences.reasons import reason
+from rexmit.tracing.sentences.retransmissions import row
 from rexmit.tracing.summary import summary
 
 
-def rows(path: Path, packets: list[Packet], link: int = RAW) -> pl.DataFrame:
+def rows(path: Path, packets: Sequence[Packet | TooBig], link: int = RAW) -> pl.DataFrame:
     """The retransmissions of a capture of these packets."""
     return tables(write(path / "kind.pcap", packets, link)).retransmissions
 
@@ -82,6 +86,22 @@ def test_a_counter_that_goes_on_without_packets_is_not_the_connections(tmp_path:
         Packet(at + 0.54, True, seq=seq + 200, ack=51, id=number + 30),
     ]
     assert rows(tmp_path, packets + later).is_empty()
+
+
+@pytest.mark.parametrize("others", [3, 70])
+def test_a_counter_that_goes_on_between_flights_is_not_the_connections(
+    tmp_path: Path, others: int
+) -> None:
+    """Traffic outside the capture takes as many numbers in every pause; all data arrive."""
+    packets = handshake(near=0.001)
+    seq, number, at = 1, 102, 0.1
+    for _ in range(8):
+        for _ in range(4):
+            packets.append(Packet(at, True, PSH | ACK, seq=seq, ack=1, length=100, id=number))
+            seq, number, at = seq + 100, number + 1, at + 1e-4
+        packets.append(Packet(at + 0.02, False, seq=1, ack=seq, id=number))
+        number, at = number + others, at + 0.3
+    assert rows(tmp_path, packets).is_empty()
 
 
 def test_five_numbers_in_a_minute_are_no_timeout(tmp_path: Path) -> None:
@@ -291,3 +311,127 @@ def test_a_direction_that_is_recorded_late_leaves_need_unclear(tmp_path: Path, l
     warned = any("one direction is recorded late" in one for one in trace.facts.warnings)
     assert (found["need"].to_list(), warned) == (["unknown" if late else "needed"], late > 0)
     assert (found["need_confidence"][0] == 0) == (late > 0)
+
+
+def names(found: pl.DataFrame) -> list[str]:
+    """What each row says first."""
+    return [row(one).text.partition(",")[0] for one in found.iter_rows(named=True)]
+
+
+@pytest.mark.parametrize("mtu", [1350, 0])
+@pytest.mark.parametrize("told", [True, False])
+def test_what_a_router_returned_is_sent_again_smaller(tmp_path: Path, mtu: int, told: bool) -> None:
+    """RFC 1191: no mechanism has found a loss, and nothing but ICMP says why."""
+    packets: list[Packet | TooBig] = [*handshake(near=0.001)]
+    small = Packet(0.03, False, PSH | ACK, seq=1, ack=1, length=200, id=300)
+    packets += [small, Packet(0.0305, True, seq=1, ack=201, id=102)]
+    large = [
+        Packet(0.1 + n / 1e4, False, seq=201 + n * 1460, ack=1, length=1460, id=301 + n)
+        for n in range(2)
+    ]
+    packets += large
+    if told:
+        packets.append(TooBig(0.102, large[0], mtu))
+    at = 0.1025
+    for n, seq in enumerate((201, 1511, 1661, 2971)):
+        length = 150 if n % 2 else 1310
+        packets.append(Packet(at, False, seq=seq, ack=1, length=length, id=303 + n))
+        at += 1e-5
+    packets.append(Packet(0.14, True, seq=1, ack=201 + 2920, id=103))
+    found = rows(tmp_path, packets)
+    assert found["mechanism"].to_list() == ["unknown"] * 4
+    assert names(found) == ["path-mtu" if told else "unknown"] * 4
+    assert found["missing"].is_null().to_list() == [told] * 4
+    assert set(found["basis_ns"]) == ({1_600_000_000_102_000_000} if told else {None})
+    assert (found["waited_s"].sum() == 0) == told
+    assert reason(found).condition(found)
+    assert ("no loss was found: too large for the path" in reason(found).text) == told
+
+
+@pytest.mark.parametrize("taken", [0, 100])
+def test_data_of_a_syn_that_were_not_taken_are_sent_again(tmp_path: Path, taken: int) -> None:
+    """RFC 7413 §4.1.3, beside the client: at once, and again when that is lost."""
+    syn = Packet(0, True, SYN, length=100, id=100, options=LINUX_SYN)
+    answer = Packet(0.02, False, SYN | ACK, ack=1 + taken, options=LINUX_SYN)
+    packets = [syn, answer, Packet(0.0201, True, seq=1, ack=1, id=101)]
+    if not taken:
+        data = Packet(0.0202, True, PSH | ACK, seq=1, ack=1, length=100, id=102)
+        packets += [data, replace(data, at=0.25, id=103)]
+        packets.append(Packet(0.27, False, seq=1, ack=101, id=1))
+    found = rows(tmp_path, packets)
+    assert names(found) == ([] if taken else ["fast-open", "tlp or rto"])
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_fin_on_an_ack_is_named(tmp_path: Path, answers: bool) -> None:
+    """BSD and macOS: what comes in CLOSING is acknowledged with the FIN once more."""
+    packets = handshake(stamps=True)
+    data = Packet(0.03, True, PSH | ACK, seq=1, ack=1, length=100, id=102)
+    fin = Packet(0.06, True, FIN | ACK, seq=101, ack=1, id=103)
+    theirs = Packet(0.065, False, FIN | ACK, seq=1, ack=101, id=7)
+    again = replace(fin, at=0.0651 if answers else 0.29, ack=2, id=104)
+    last = Packet(again.at + 0.02, False, seq=2, ack=102, id=8)
+    found = rows(
+        tmp_path, [*packets, data, replace(theirs, at=0.05, flags=ACK), fin, theirs, again, last]
+    )
+    assert names(found) == ["fin-again" if answers else "rto"]
+    assert set(found["packet"]) == {"fin"}
+
+
+def quick(port: int, start: float, wait: float) -> list[Packet]:
+    """A connection without SACK, and so without probes, whose client sends again after `wait`."""
+    shaken = [
+        replace(one, at=one.at + start, options=one.options[:4])
+        for one in handshake(0.01, port=port)
+    ]
+    data = Packet(start + 0.02, True, PSH | ACK, seq=1, ack=1, length=100, id=102, port=port)
+    again = replace(data, at=data.at + wait, id=103)
+    answer = Packet(again.at + 0.01, False, seq=1, ack=101, id=9, port=port)
+    return [*shaken, data, again, answer]
+
+
+@pytest.mark.parametrize(
+    ("waits", "named"), [((0.1,), 0), ((0.1, 0.15), 0), ((0.1, 0.101), 2), ((0.1, 0.15, 0.102), 2)]
+)
+def test_a_host_shows_its_least_timer_twice(
+    tmp_path: Path, waits: tuple[float, ...], named: int
+) -> None:
+    """Less than 200 ms: no timeout is said of one alone, whichever connection it is of."""
+    packets = [one for n, wait in enumerate(waits) for one in quick(40_000 + n, n, wait)]
+    found = rows(tmp_path, packets)
+    said = found.select(pl.col("mechanism").is_in(["rto", "tlp"])).sum().item()
+    assert (found.height, said) == (len(waits), named)
+
+
+def test_reports_of_duplicates_are_no_duplicate_acks(tmp_path: Path) -> None:
+    """Beside the receiver: what it reported stands at the edge, before data that lie there."""
+    packets = handshake(0.41, near=1e-4)
+    data = [
+        Packet(0.5 + n / 1e5, False, seq=1 + n * 1000, ack=1, length=1000, id=300 + n)
+        for n in range(3)
+    ]
+    packets += [*data, Packet(0.5005, True, seq=1, ack=3001, id=102)]
+    for n, (one, at) in enumerate(zip(data, (0.81, 1.0, 1.0001), strict=True)):
+        told = (one.seq, one.seq + 1000)
+        packets += [
+            replace(one, at=at, id=303 + n),
+            Packet(at + 5e-5, True, seq=1, ack=3001, id=103 + n, sack=told),
+        ]
+    last = Packet(1.05, False, PSH | ACK, seq=3001, ack=1, length=51, id=306)
+    packets += [last, Packet(1.0501, True, seq=1, ack=3052, id=106), replace(last, at=1.23, id=307)]
+    packets.append(Packet(1.2301, True, seq=1, ack=3052, id=107, sack=(3001, 3052)))
+    found = rows(tmp_path, packets)
+    assert found.height == 4
+    assert "fast-retransmit" not in names(found)[-1]
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_the_monitor_tells_when_a_syn_beside_it_left(tmp_path: Path, beside: bool) -> None:
+    """As a host with macOS sends it, whose stamps stand still while its TCP has nothing to do."""
+    syns = [
+        Packet(1 + 1.03 * n, True, SYN, id=0, stamps=(7000 + 1000 * n, 0), port=50_000)
+        for n in range(4)
+    ]
+    found = rows(tmp_path, [*(handshake() if beside else []), *syns])
+    assert set(found["timed_by"]) == {"sender" if beside else "stamps"}
+    assert found["detection_s"].round(2).to_list()[1:] == [1.03 if beside else 1.0] * 2

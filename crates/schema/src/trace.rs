@@ -197,7 +197,7 @@ const RETRANSMISSION: &[Column] = &[
     number("runner_up_confidence", "probability of that one, 0 to 1").or_null(),
     number("certainty", "probability that it is a retransmission at all, 0 to 1"),
     boolean("either", "it is mechanism or runner_up, and the packets do not tell which: a timeout and a probe of one packet, or two of which neither is likelier than not"),
-    text("basis", "what in the packets shows that the mechanism can have made it (docs/reference/evidence.md)").or_null().later(),
+    text("basis", "what in the packets shows that the mechanism can have made it; of an unknown one, what it was sent again for though no loss was found (docs/reference/evidence.md)").or_null().later(),
     integer("basis_ns", "time of the packet that shows it, in nanoseconds; null where it is the time that passed without one").or_null().later(),
     text("missing", "of an unknown one: what the packets lack for what seemed most likely (docs/reference/evidence.md)").or_null().later(),
     NEED,

@@ -114,6 +114,10 @@ impl Analyzer {
             stray_blocks: self.common.stray_blocks,
             late: self.common.late.0,
             latest: self.common.late.1,
+            moved: self.common.moved.0,
+            farthest_moved: self.common.moved.1,
+            set: self.common.set.0,
+            farthest_set: self.common.set.1,
             ..self.counters.clone()
         }
     }
@@ -230,6 +234,19 @@ impl Analyzer {
             self.end(Place::Whole(slot), false);
         }
         self.begin(at, headers, hash, number);
+    }
+
+    /// A router returned a packet of this flow, of which these are the headers: it belongs to a connection that is known, or to none.
+    pub fn returned_packet(&mut self, at: Time, headers: &Headers, hash: Hashed) {
+        let slot = self.table.find(hash, &Pair(headers.flow));
+        if let Some(connection) = slot.and_then(|slot| self.table.get(slot)) {
+            if !connection.is_over(at, &self.common.settings) {
+                if connection.is_frozen() {
+                    connection.thaw(&mut self.common);
+                }
+                connection.returned(at, headers);
+            }
+        }
     }
 
     /// Has the memory on its way that packets with this hash will look at. In three steps, as each needs what the one

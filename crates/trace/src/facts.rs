@@ -43,6 +43,8 @@ pub struct SenderFacts {
     pub peer_counts_own: bool,
     /// SYN (or SYN-ACK) to the answer, as the sender saw it, if it was not sent twice.
     pub handshake_rtt: Option<Duration>,
+    /// By how much the packets of each direction are recorded late.
+    pub late: [Duration; 2],
 }
 
 impl SenderFacts {

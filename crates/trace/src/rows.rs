@@ -10,7 +10,7 @@ use crate::cost::Waited;
 use crate::emulate::{ModePosterior, Opinions};
 use crate::event::Direction;
 use crate::measures::{Handshake, Measures, Reset};
-use crate::necessary::{Missing, Witness};
+use crate::necessary::{Missing, ShortTimers, Witness};
 use crate::sender_view::{column_of, position_of};
 
 /// What says whether a retransmission was needed.
@@ -64,6 +64,13 @@ impl Evidence {
             Evidence::AckLost => "ack-lost",
             Evidence::HoleFilled => "hole-filled",
         }
+    }
+}
+
+impl Evidence {
+    /// Whether it needs no times between the two directions, nor across a wait.
+    pub(crate) const fn is_told_without_times(self) -> bool {
+        matches!(self, Evidence::Dsack | Evidence::Timestamp)
     }
 }
 
@@ -296,6 +303,8 @@ pub struct SenderRow {
     pub waited: Waited,
     /// What the connection says of this host's way of finding losses.
     pub posterior: ModePosterior,
+    /// What the connection shows of this host's timers that are shorter than the usual least one.
+    pub short_timers: ShortTimers,
     /// Of a subflow: bytes of the Multipath TCP connection's data that went first here.
     pub data_bytes: Option<u64>,
     /// What an operator asks for beside retransmissions.

@@ -3,6 +3,7 @@
 use crate::{Flags, FlowKey, SeqNum, SeqRange};
 
 mod decode;
+mod returned;
 mod syn;
 
 pub use syn::{OptionLayout, SynOptions};
@@ -118,8 +119,8 @@ impl Notes {
     pub const FIRST_FRAGMENT: Notes = Notes(0x04);
     /// The IP length is 0; `payload_len` follows from the length on the wire.
     pub const LENGTH_FROM_CAPTURE: Notes = Notes(0x08);
-    /// The frame bore a VLAN tag.
-    pub const VLAN: Notes = Notes(0x10);
+    /// A router has returned the packet, as too large for its next link: these are what its message quotes of the headers.
+    pub const RETURNED: Notes = Notes(0x10);
     /// There is a Multipath TCP option.
     pub const MPTCP: Notes = Notes(0x20);
     /// Other packets of its host in the capture show that the host numbers those of each connection apart.

@@ -2,13 +2,13 @@
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::headers::Notes;
 use crate::link::{self, LinkType};
 use crate::Skip;
 
 /// IANA protocol numbers that are met on the way to TCP.
 pub(crate) mod protocol {
     pub const HOP_BY_HOP: u8 = 0;
+    pub const ICMP: u8 = 1;
     pub const IPV4: u8 = 4;
     pub const TCP: u8 = 6;
     pub const UDP: u8 = 17;
@@ -17,6 +17,7 @@ pub(crate) mod protocol {
     pub const FRAGMENT: u8 = 44;
     pub const GRE: u8 = 47;
     pub const AUTHENTICATION: u8 = 51;
+    pub const ICMP6: u8 = 58;
     pub const DESTINATION: u8 = 60;
     pub const ETHERIP: u8 = 97;
     pub const MOBILITY: u8 = 135;
@@ -84,7 +85,7 @@ impl Numbered {
     /// is none, or it is a later fragment of another.
     #[must_use]
     pub fn in_frame(link: LinkType, data: &[u8], original_len: u32) -> Option<Self> {
-        let packet = link::strip(link, data, &mut Notes::default()).ok()?.bytes;
+        let packet = link::strip(link, data).ok()?.bytes;
         let located = locate(packet, original_len as usize).ok()?;
         match (located.src, located.dst, located.id) {
             (IpAddr::V4(src), IpAddr::V4(dst), Some(id)) => Some(Numbered {

@@ -28,6 +28,13 @@ WORDS: Final = {
 }
 """The mechanisms for people who do not work on TCP stacks."""
 
+PROMPTED: Final = {
+    "path-mtu": "too large for the path, as ICMP said",
+    "fast-open": "data of the SYN, which Fast Open did not carry",
+    "fin-again": "FIN repeated on an ACK of the peer's packet",
+}
+"""What is sent again though no loss was found, by its `basis`: its mechanism is unknown."""
+
 COLOURS: Final = {
     "rto": "#D55E00",
     "rto-recovery": "#E69F00",

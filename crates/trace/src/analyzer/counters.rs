@@ -23,6 +23,14 @@ pub struct Counters {
     pub late: u64,
     /// By how much at most.
     pub latest: Duration,
+    /// Connections of which one direction was moved, as it is recorded late by the same time always.
+    pub moved: u64,
+    /// By how much at most.
+    pub farthest_moved: Duration,
+    /// Connections within which the capture's clock was set.
+    pub set: u64,
+    /// By how much at most.
+    pub farthest_set: Duration,
     /// RSTs without a connection.
     pub stray_resets: u64,
     /// Connections that were left out, since their analysis failed.
@@ -44,6 +52,10 @@ impl Counters {
         self.stray_blocks += other.stray_blocks;
         self.late += other.late;
         self.latest = self.latest.max(other.latest);
+        self.moved += other.moved;
+        self.farthest_moved = self.farthest_moved.max(other.farthest_moved);
+        self.set += other.set;
+        self.farthest_set = self.farthest_set.max(other.farthest_set);
         self.stray_resets += other.stray_resets;
         self.failures.add(&other.failures);
         self.steps_back += other.steps_back;

@@ -63,6 +63,10 @@ impl Connection {
             if direction == Direction::Forward {
                 cold.retried = None;
             }
+            if self.sides[me].is_behind(headers.seq) {
+                self.trouble[me] = true;
+                cold.behind = true;
+            }
             self.sides[me].begin(headers.range());
         }
         self.cold.server_part = match (&self.cold.syns, self.cold.syn_counts) {
@@ -173,6 +177,7 @@ impl Connection {
             count_refuted: false,
             peer_counts_own: self.counts_own(of.reversed()),
             handshake_rtt: self.handshake_rtt().map(|(whole, _)| whole),
+            late: self.cold.late_by.unwrap_or_default(),
         }
     }
 }

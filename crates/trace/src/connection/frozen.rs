@@ -4,6 +4,8 @@
 //! ([`Side`](super::side::Side)); the log and what few packets look at are written down, and read when another packet comes
 //! or the connection ends. What is said of a connection does not depend on whether that happened.
 
+use std::collections::VecDeque;
+
 use rexmit_time::{Duration, Time};
 
 use super::bytes::{Reader, Writer};
@@ -128,8 +130,12 @@ impl Connection {
             doubled,
             recent,
             late: _,
+            behind: _,
+            back,
+            late_by: _,
             subflow,
             strays,
+            returned,
         } = &*self.cold;
         let once = |me: usize| match (&syns[me], last_syns[me]) {
             (Some(syn), Some(last)) => syn.last() == last,
@@ -142,12 +148,14 @@ impl Connection {
             && retried.is_none()
             && measured.is_none()
             && subflow.is_none()
+            && *back == 0
             && *probes == [0; 2]
             && *window_probes == [0; 2]
             && *sacked == [false; 2]
             && *doubled == [0; 2]
             && sacks.is_empty()
             && recent.is_empty()
+            && returned.iter().all(VecDeque::is_empty)
             && views.iter().all(Option::is_none)
             && due.iter().all(Option::is_none)
             && (*unsettled, *strays) == (0, (0, 0))

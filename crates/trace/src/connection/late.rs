@@ -1,18 +1,25 @@
 //! One direction of a connection that the capture records late: acknowledgements stand before the data that they acknowledge.
 //!
-//! Taps of two fibres are put together by clocks that differ, or by buffers that are emptied in turn. Of such a connection times
-//! between the two directions tell nothing.
+//! Taps of two fibres are put together by clocks that differ, or by buffers that are emptied in turn; so are interfaces of one file.
+//! Where one shift makes every order possible, the direction is moved by it. Else times between the two directions tell nothing.
 
 use rexmit_tcp::Need;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{Headers, SeqNum};
 
-use super::Connection;
-use crate::event::Direction;
+use super::{Common, Connection, BOTH};
+use crate::cost::Waits;
+use crate::event::{Direction, Event};
 use crate::rows::{Evidence, Retransmission, SenderRow};
 
 /// Packets behind their acknowledgements from which on the direction counts as recorded late: one may have been reordered.
 const ENOUGH: u32 = 3;
+
+/// Of a direction, what was sent first or acknowledged first, and when.
+type First = (SeqNum, Time);
+
+/// Queues of the monitor may disorder packets that are so near each other.
+const DISORDER: Duration = Duration::from_millis(1);
 
 /// What came of a direction behind its acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,18 +61,105 @@ impl Connection {
     /// Whether a direction is recorded late, and by how much at most.
     pub(super) fn recorded_late(&self) -> Option<Duration> {
         let late = self.cold.late.iter().filter(|late| late.is_late());
-        late.map(|late| late.longest).max()
+        late.map(|late| late.longest).chain(self.late_syn()).max()
+    }
+
+    /// How long after its answer the only SYN came by, if it did.
+    fn late_syn(&self) -> Option<Duration> {
+        let ([Some(syn), Some(answer)], [1, 1]) = (&self.cold.syns, self.cold.syn_counts) else {
+            return None;
+        };
+        Some(syn.at - answer.at).filter(|after| *after > DISORDER)
+    }
+
+    /// A packet has an earlier time than the one that came by before it.
+    #[cold]
+    pub(super) fn goes_back(&mut self, at: Time) {
+        let back = self.last - at > DISORDER;
+        self.cold.back = self.cold.back.saturating_add(u32::from(back));
+    }
+
+    /// By how much each direction is recorded late, as far as one shift for all its packets tells. It is looked for once, before the
+    /// first sender view is made.
+    pub(super) fn late_by(&mut self) -> [Duration; 2] {
+        if let Some(late) = self.cold.late_by {
+            return late;
+        }
+        let odd = self.recorded_late().is_some() || self.cold.behind || self.cold.back >= ENOUGH;
+        let backward = if odd && self.logging {
+            let packets = || self.log.iter(self.start, &self.cold.sacks);
+            shift(|| packets().map(|(event, _)| event)).unwrap_or(Duration::ZERO)
+        } else {
+            Duration::ZERO
+        };
+        let late = [
+            (-backward).max(Duration::ZERO),
+            backward.max(Duration::ZERO),
+        ];
+        self.cold.late_by = Some(late);
+        if backward != Duration::ZERO {
+            self.shift_handshake(backward);
+        }
+        late
+    }
+
+    /// Whether a direction is moved. Then each has a sender view.
+    pub(super) fn is_moved(&mut self) -> bool {
+        let moved = self.late_by() != [Duration::ZERO; 2];
+        for of in BOTH {
+            if moved && !self.has_half(of) && self.sides[of as usize].sent && self.logging {
+                self.cold.due[of as usize] = Some(Box::new(self.facts(of)));
+            }
+        }
+        moved
+    }
+
+    /// Counts a connection of which a direction is recorded late, and whether it was moved.
+    pub(super) fn count_late(&mut self, common: &mut Common) {
+        let late = self.late_by();
+        let by = late[0].max(late[1]);
+        if by > Duration::ZERO {
+            common.moved = (common.moved.0 + 1, common.moved.1.max(by));
+        } else if let Some(longest) = self.recorded_late() {
+            common.late = (common.late.0 + 1, common.late.1.max(longest));
+        }
+    }
+
+    /// The parts of the handshake's round trip, where the server's packets are recorded so late.
+    fn shift_handshake(&mut self, backward: Duration) {
+        let [Some(syn), Some(answer)] = &self.cold.syns else {
+            return;
+        };
+        let ends = |event: &Event| {
+            let forward = event.direction == Direction::Forward && !event.flags.syn();
+            forward && event.flags.ack() && event.ack.is_after(answer.seq)
+        };
+        let mut packets = self.log.iter(self.start, &self.cold.sacks);
+        let shaken = packets.find(|(event, _)| ends(event));
+        let answered = answer.at - backward;
+        let once = self.cold.syn_counts == [1, 1];
+        let part =
+            |from: Time, to: Time| Some(to - from).filter(|part| once && !part.is_negative());
+        let server = part(syn.at, answered);
+        let client = shaken.and_then(|(event, _)| part(answered, event.at));
+        drop(packets);
+        (self.cold.server_part, self.cold.client_part) = (server, client);
     }
 
     /// Takes back what only times between the directions say of the retransmissions of a direction.
-    pub(super) fn doubt(of: Direction, rows: &mut Vec<Retransmission>, sender: &mut SenderRow) {
+    pub(super) fn doubt(
+        of: Direction,
+        rows: &mut Vec<Retransmission>,
+        sender: &mut SenderRow,
+        waits: &mut Waits,
+    ) {
         rows.retain_mut(|row| {
-            let sure = matches!(row.evidence, Evidence::Dsack | Evidence::Timestamp);
-            if row.direction != of || sure {
+            if row.direction != of || row.evidence.is_told_without_times() {
                 return true;
             }
             if !row.shown && row.evidence == Evidence::AlreadyAcked {
                 sender.count_again(row, None);
+                waits.remove(row.time, row.waited);
                 return false;
             }
             sender.count_again(row, Some(Need::Unknown));
@@ -73,6 +167,75 @@ impl Connection {
             row.need_confidence = 0.0;
             true
         });
+    }
+}
+
+/// By how much the packets of the backward direction are recorded late, or early, if they are: every acknowledgement and every echo
+/// then comes after what it acknowledges or echoes. What leaves as much before that as behind it is taken. None where they are not,
+/// or where no shift makes all orders possible.
+fn shift<P: Iterator<Item = Event>>(packets: impl Fn() -> P) -> Option<Duration> {
+    let mut bounds = Bounds::default();
+    for of in BOTH {
+        let (mut sent, mut acked, mut stamps, mut echoes) = (vec![], vec![], vec![], vec![]);
+        for event in packets().filter(|event| !event.flags.rst()) {
+            let stamped = event.timestamps.filter(|_| !event.flags.syn());
+            if event.direction == of {
+                let end = event.range().end;
+                note(&mut sent, end, event.at, !event.range().is_empty());
+                let (value, known) = stamped.map_or((0, false), |(value, _)| (value, true));
+                note(&mut stamps, SeqNum::new(value), event.at, known);
+            } else {
+                note(&mut acked, event.ack, event.at, event.flags.ack());
+                let (echo, known) = stamped.map_or((0, false), |(_, echo)| (echo, echo != 0));
+                note(&mut echoes, SeqNum::new(echo), event.at, known);
+            }
+        }
+        for (causes, effects) in [(&sent, &acked), (&stamps, &echoes)] {
+            bounds.add(of, causes, effects);
+        }
+    }
+    let (least, most) = (bounds.least?, bounds.most?);
+    let refuted = least > Duration::ZERO || most < Duration::ZERO;
+    (refuted && least <= most && bounds.impossible >= ENOUGH).then(|| least + (most - least) / 2)
+}
+
+/// Notes a number that is higher than those before.
+fn note(firsts: &mut Vec<First>, number: SeqNum, at: Time, counts: bool) {
+    let newer = firsts.last().is_none_or(|(last, _)| number.is_after(*last));
+    if counts && newer {
+        firsts.push((number, at));
+    }
+}
+
+/// What the orders of packets leave of the shift of the backward direction.
+#[derive(Default)]
+struct Bounds {
+    least: Option<Duration>,
+    most: Option<Duration>,
+    /// Packets that stand behind what they caused.
+    impossible: u32,
+}
+
+impl Bounds {
+    /// Packets of direction `of`, each before the first of the other direction that shows that it had come.
+    fn add(&mut self, of: Direction, causes: &[First], effects: &[First]) {
+        let mut effects = effects.iter().peekable();
+        for (number, at) in causes {
+            while effects
+                .next_if(|(shown, _)| shown.is_before(*number))
+                .is_some()
+            {}
+            let Some((_, shown)) = effects.peek() else {
+                return;
+            };
+            let after = *shown - *at;
+            self.impossible += u32::from(after.is_negative());
+            if of == Direction::Forward {
+                self.most = Some(self.most.map_or(after, |most| most.min(after)));
+            } else {
+                self.least = Some(self.least.map_or(-after, |least| least.max(-after)));
+            }
+        }
     }
 }
 
@@ -97,7 +260,12 @@ mod tests {
         let mut sender = SenderRow::default();
         let place = position_of(rows[0].mechanism);
         sender.retransmissions[place] = [3, 0, 0];
-        Connection::doubt(Direction::Forward, &mut rows, &mut sender);
+        Connection::doubt(
+            Direction::Forward,
+            &mut rows,
+            &mut sender,
+            &mut Waits::default(),
+        );
         assert_eq!(sender.retransmissions[place], [1, 0, 1]);
         let left: Vec<_> = rows
             .iter()

@@ -31,7 +31,7 @@ use crate::fingerprint::{Hint, Known};
 use crate::measures::Before;
 use crate::multipath::{Place, Seen, Signal, Whose};
 use crate::rows;
-use crate::sender_view::{Recycled, SenderView};
+use crate::sender_view::{Recycled, Returned, SenderView};
 use crate::settings::Settings;
 
 pub(crate) use belongs::Belongs;
@@ -63,6 +63,10 @@ pub(crate) struct Common {
     pub stray_blocks: u64,
     /// Connections of which one direction is recorded late, and by how much at most.
     pub late: (u64, Duration),
+    /// Connections of which one was moved, and by how much at most.
+    pub moved: (u64, Duration),
+    /// Connections within which the capture's clock was set, and by how much at most.
+    pub set: (u64, Duration),
     /// What quiet connections were offered.
     pub offers: Offers,
     /// What was found of signatures.
@@ -81,6 +85,8 @@ impl Common {
             recycled: Recycled::default(),
             stray_blocks: 0,
             late: (0, Duration::ZERO),
+            moved: (0, Duration::ZERO),
+            set: (0, Duration::ZERO),
             offers: Offers::default(),
             known: Known::default(),
             replay: Replay::default(),
@@ -182,10 +188,18 @@ struct Cold {
     recent: VecDeque<(Mark, Time)>,
     /// What came of each direction behind its acknowledgement.
     late: [Late; 2],
+    /// A direction's first packet came behind its acknowledgement.
+    behind: bool,
+    /// Packets of an earlier time than the one before.
+    back: u32,
+    /// By how much each direction is recorded late, once that was looked for.
+    late_by: Option<[Duration; 2]>,
     /// Which subflow of a Multipath TCP connection it is.
     subflow: Option<Place>,
     /// Packets in a row that fit nothing here, and how many that fit came before them.
     strays: (u8, u64),
+    /// Packets of each side that routers have returned.
+    returned: [VecDeque<Returned>; 2],
 }
 
 /// What few packets look at; not there only while the connection is [frozen](frozen).
@@ -362,7 +376,10 @@ impl Connection {
                 && (missing <= MOST_MISSING || self.counts_own(direction));
         }
         let before = self.last;
-        self.last = self.last.max(at);
+        if at < before {
+            self.goes_back(at);
+        }
+        self.last = before.max(at);
         let numbered = headers.notes.of(NUMBERED);
         // Where nothing is known any more, what was known holds.
         if numbered != Notes::default() && numbered != self.numbered[me] {
@@ -395,6 +412,10 @@ impl Connection {
             self.syn(at, direction, headers, common);
         } else if takes_up && !flags.rst() {
             let side = &mut self.sides[me];
+            if side.is_behind(headers.seq) {
+                self.trouble[me] = true;
+                self.cold.behind = true;
+            }
             side.fin |= flags.fin();
             if self.trouble[me] && side.is_next(headers) {
                 self.cold.late[me].came(headers, at);

@@ -148,6 +148,12 @@ impl Side {
         self.sent && ack.is_after(self.nxt)
     }
 
+    /// Whether its first packet, which begins at `seq`, was acknowledged before it came by.
+    #[inline]
+    pub fn is_behind(&self, seq: SeqNum) -> bool {
+        !self.sent && self.known && seq.is_before(self.una)
+    }
+
     /// Whether a packet, no SYN, bears nothing beyond what was sent.
     #[inline]
     pub fn is_old(&self, headers: &Headers) -> bool {
@@ -282,8 +288,12 @@ impl Side {
             self.una = ack;
             self.duplicate_acks = 0;
             if self.timed_at != UNTIMED && !self.timed_end.is_after(ack) {
-                self.rtt.add(at.since(self.timed_at));
+                let sample = at.since(self.timed_at);
                 self.timed_at = UNTIMED;
+                if sample.is_negative() {
+                    return true;
+                }
+                self.rtt.add(sample);
             }
         } else if ahead == 0 && again && self.nxt != ack {
             // As RFC 5681 §2 says what a duplicate acknowledgement is.

@@ -65,6 +65,19 @@ impl Waits {
             _ => {}
         }
     }
+
+    /// What it sent again at `to` after so long was no retransmission after all.
+    pub(crate) fn remove(&mut self, to: Time, waited: Duration) {
+        let from = to - waited;
+        let of = |wait: &Wait| wait.from <= from && to <= wait.to;
+        let Some(place) = self.waits.iter().position(of) else {
+            return;
+        };
+        let all = self.waits[place];
+        let rest = [Wait { to: from, ..all }, Wait { from: to, ..all }];
+        let left = rest.into_iter().filter(|wait| wait.from < wait.to);
+        self.waits.splice(place..=place, left);
+    }
 }
 
 /// What counts of the waits of a connection's two senders: each moment from `start` to `end` once. Where both waited, it
@@ -111,6 +124,16 @@ mod tests {
             waits.add(at(to), at(to).since(at(from)), mechanism);
         }
         waits
+    }
+
+    #[test]
+    fn what_was_no_retransmission_was_not_waited_for() {
+        // Two waits on end are one, of which a part goes.
+        let mut all = waits(&[(10, 20, 1), (20, 50, 1), (60, 70, 2)]);
+        all.remove(at(30), ms(5));
+        all.remove(at(70), ms(10));
+        all.remove(at(90), ms(10));
+        assert_eq!(all, waits(&[(10, 25, 1), (30, 50, 1)]));
     }
 
     #[test]

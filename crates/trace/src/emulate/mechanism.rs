@@ -11,7 +11,7 @@
 //!    and where the opinions of all ways agree.
 //! 4. **Nothing**: no emulated sender remembers the retransmission. Its mechanism is unknown.
 //!
-//! Whatever they say, no mechanism is named without what it cannot do without in the packets ([`crate::necessary`]), none that is
+//! What was sent again for another reason than a loss, as the packets show, has no mechanism ([`Witness::prompted`]). Else, no mechanism is named without what it cannot do without in the packets ([`crate::necessary`]), none that is
 //! less likely than another, and none that is less likely than not: two that are so together are a pair ([`settle`]).
 
 use rexmit_tcp::Mechanism;
@@ -26,6 +26,9 @@ use crate::rows::Retransmission;
 const RIVAL: f64 = 0.05;
 /// What is less likely than this is not said.
 const LIKELY: f64 = 0.5;
+/// What is left of the certainty that a packet was sent again of which no copy was seen, where no stack would have done so, by a
+/// sender of a system that is known.
+const STRANGE: f64 = 0.5;
 
 const MECHANISMS: usize = Mechanism::ALL.len();
 
@@ -46,6 +49,10 @@ pub enum Evidence<'a> {
 #[must_use]
 pub fn decide(evidence: Evidence<'_>, witness: &Witness) -> Judged {
     match evidence {
+        _ if witness.prompted.is_some() => Judged {
+            missing: None,
+            ..Judged::UNKNOWN
+        },
         Evidence::OtherSubflow => Judged {
             mechanism: Mechanism::MptcpReinject,
             confidence: 1.0,
@@ -205,9 +212,21 @@ pub(crate) fn settle(row: &mut Retransmission, uncalibrated: bool) {
         return;
     }
     calibrate(row);
-    if row.mechanism == Mechanism::Unknown || row.mechanism == Mechanism::MptcpReinject {
-        return;
+    match row.mechanism {
+        Mechanism::MptcpReinject => return,
+        Mechanism::Unknown => {}
+        _ => weigh(row),
     }
+    let unexplained = row.mechanism == Mechanism::Unknown && row.missing == Some(Missing::Stack);
+    if unexplained && !row.shown && row.witness.of_today {
+        // What such a sender does is known: more likely a gap that was taken for a loss.
+        row.certainty *= STRANGE;
+        row.need_confidence = row.need_confidence.min(row.certainty);
+    }
+}
+
+/// Says the mechanism of a row, or two, or none.
+fn weigh(row: &mut Retransmission) {
     // That the first is less sure than it seemed speaks for all others together, not for the next.
     let next = row
         .runner_up
@@ -260,6 +279,45 @@ mod tests {
         assert_eq!(host.mechanism, Mechanism::Rto);
         assert_eq!(host.timer, Some(Duration::from_millis(9)));
         assert!(host.either && !alone.either);
+    }
+
+    #[test]
+    fn what_no_stack_does_is_doubted_of_a_known_system() {
+        let row = |of_today, shown| {
+            let mut row = Retransmission {
+                mechanism: Mechanism::Unknown,
+                missing: Some(Missing::Stack),
+                shown,
+                witness: Witness {
+                    of_today,
+                    ..Witness::default()
+                },
+                ..crate::testing::retransmission()
+            };
+            settle(&mut row, false);
+            row
+        };
+        assert_eq!(row(true, true).certainty, row(false, true).certainty);
+        let [unknown, known] = [row(false, false), row(true, false)];
+        assert!((known.certainty - unknown.certainty * STRANGE).abs() < 1e-9);
+        assert!(known.need_confidence <= known.certainty);
+    }
+
+    #[test]
+    fn what_was_prompted_has_no_mechanism_and_lacks_none() {
+        let prompted = Witness {
+            prompted: Some((crate::necessary::Basis::PathMtu, None)),
+            ..Witness::of_all()
+        };
+        let judged = decide(Evidence::Connection(&opinions([0.8, 0.0, 0.2])), &prompted);
+        assert_eq!(
+            (judged.mechanism, judged.missing),
+            (Mechanism::Unknown, None)
+        );
+        assert_eq!(
+            look(Mechanism::Unknown, &prompted),
+            Ok((crate::necessary::Basis::PathMtu, None))
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::detection_mode::{DetectionMode, ModePosterior, MODES};
 use super::mechanism::{decide, Evidence, Judged, Opinions};
 use super::profile::MOST_PROFILES;
 use super::Judges;
-use crate::necessary::Witness;
+use crate::necessary::{Missing, Witness};
 
 /// What made a retransmission.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +13,7 @@ pub struct Verdict {
     pub judged: Judged,
     /// Its episode, from 0.
     pub episode: u32,
-    /// What the emulations say, where it depends on the host's settings.
+    /// What the emulations say, where it depends on what the host's other connections show.
     pub opinions: Option<Box<Opinions>>,
 }
 
@@ -77,10 +77,13 @@ impl Judges {
             true => Evidence::Nothing,
             false => Evidence::Connection(&opinions),
         };
+        let judged = decide(evidence, witness);
+        // Other connections of the host may show such a timer, too.
+        let waits = opinions.differ() || judged.missing == Some(Missing::ShortTimerTwice);
         Some(Verdict {
-            judged: decide(evidence, witness),
+            judged,
             episode: self.places[index],
-            opinions: opinions.differ().then(|| Box::new(opinions)),
+            opinions: waits.then(|| Box::new(opinions)),
         })
     }
 

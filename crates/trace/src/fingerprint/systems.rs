@@ -339,6 +339,15 @@ impl Hint {
         self.system == Some(stack) || (self.system, stack) == (Some("linux-3"), "linux-3.10")
     }
 
+    /// Whether it names a system of today, whose retransmissions the emulations explain, or nearly.
+    #[must_use]
+    pub fn is_of_today(&self) -> bool {
+        matches!(
+            self.system,
+            Some("linux-3" | "linux-4" | "linux-6" | "windows-10")
+        )
+    }
+
     /// Whether it says that its sender is not of the stack that an emulation is called by.
     #[must_use]
     pub fn refutes(&self, stack: &str) -> bool {

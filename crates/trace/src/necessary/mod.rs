@@ -10,6 +10,7 @@
 //! on the rest of the way. Times are another matter: without stamps of the sender they are times of arrival there, from which
 //! no timer is told, and nothing is refuted by them.
 
+mod short;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -18,7 +19,8 @@ mod witness;
 use rexmit_tcp::Mechanism;
 use rexmit_time::Time;
 
-pub use table::{Necessary, TABLE};
+pub use short::ShortTimers;
+pub use table::{Necessary, Prompted, PROMPTED, TABLE};
 pub use witness::{Packet, Timed, Witness};
 
 /// An enum whose variants have a word, as it stands in tables, and a meaning.
@@ -61,6 +63,9 @@ words!(
         LaterDelivered = "later-delivered": "something sent later had been acknowledged",
         Silence = "silence": "a timer's time without an ACK",
         TimeoutBefore = "timeout-before": "a retransmission before it that can be a timeout, and it had been sent by then",
+        PathMtu = "path-mtu": "ICMP: the copy before was too large for the next link of a router",
+        FastOpen = "fast-open": "the SYN-ACK acknowledged the SYN, and not the data in it",
+        FinAgain = "fin-again": "a packet of the peer came right before it, which it acknowledges",
     }
 );
 
@@ -71,11 +76,12 @@ words!(
         SackAbove = "sack-above": "a SACK block above it",
         Sack = "sack": "SACK itself: it was not agreed upon",
         LaterDelivered = "later-delivered": "an ACK of something sent later",
+        ReorderWindow = "reorder-window": "a round trip, and before a recovery a quarter more, since it was sent last",
         FewOut = "few-out": "fewer than four segments outstanding",
         Tail = "tail": "it is not the last that had been sent",
         AckSinceProbe = "ack-since-probe": "an ACK since the tail was probed before",
         Time = "time": "time: no timer runs out so soon",
-        ShortTimerTwice = "short-timer-twice": "another timer as short as this one",
+        ShortTimerTwice = "short-timer-twice": "another timer of its host as short as this one",
         LongTimer = "long-timer": "a first timer that long",
         NoAcks = "no-acks": "ACKs had reached the threshold: they made it, no timer",
         TimeoutBefore = "timeout-before": "a timeout before it",
@@ -89,11 +95,17 @@ words!(
 /// without one.
 pub type Shown = (Basis, Option<Time>);
 
-/// What shows that `mechanism` can have made a retransmission of which `witness` tells.
+/// What shows that `mechanism` can have made a retransmission of which `witness` tells; of an unknown one, that none made it.
 ///
 /// # Errors
 /// What is missing.
 pub fn look(mechanism: Mechanism, witness: &Witness) -> Result<Shown, Missing> {
+    if let Some(shown) = witness.prompted {
+        return match mechanism {
+            Mechanism::Unknown => Ok(shown),
+            _ => Err(Missing::Stack),
+        };
+    }
     let necessary = TABLE.iter().find(|row| row.mechanism == mechanism);
     necessary.map_or(Err(Missing::Stack), |row| (row.look)(witness))
 }
@@ -121,6 +133,21 @@ pub fn page() -> String {
             page,
             "| `{}` | {} | {} |",
             row.mechanism, row.words, row.source
+        );
+    }
+    page.push_str(
+        "\n## What no loss detection makes\n\n\
+         Some packets are sent again though no mechanism has found a loss. Their mechanism is `unknown`, nothing is `missing`, and \
+         `basis` is their name; pages and ladders say that name.\n\n\
+         | `basis` | what must be in the packets | source |\n|---|---|---|\n",
+    );
+    for row in PROMPTED {
+        let _ = writeln!(
+            page,
+            "| `{}` | {} | {} |",
+            row.basis.as_str(),
+            row.words,
+            row.source
         );
     }
     page.push_str("\n## What shows it (`basis`)\n\n| word | meaning |\n|---|---|\n");

@@ -11,6 +11,9 @@ use super::{Basis, Missing, Packet, Shown, Timed, Witness};
 /// be nearly over.
 const SHORTEST_PROBE: Duration = Duration::from_millis(1);
 
+/// How far the age of a packet may be off.
+const MOST_OFF: Duration = Duration::from_millis(1);
+
 /// Segments outstanding below which Early Retransmit counts (RFC 5827 §3.1).
 const FEW: u32 = 4;
 
@@ -37,7 +40,7 @@ pub struct Necessary {
 pub const TABLE: [Necessary; 9] = [
     Necessary {
         mechanism: Mechanism::Rto,
-        words: "a round trip and 200 ms since it was sent last (less where the connection shows a shorter timer twice), at most \
+        words: "a round trip and 200 ms since it was sent last (less where the connection, or its host's connections, show a shorter timer twice), at most \
                 120 s for the first timer; and, if nothing was sent again before, fewer than three duplicate ACKs or SACKed \
                 segments. A SYN-ACK: nothing, as it answers each SYN",
         source: "RFC 6298 §2 and §5.4, TCP_RTO_MIN, TCP_RTO_MAX",
@@ -71,14 +74,15 @@ pub const TABLE: [Necessary; 9] = [
     },
     Necessary {
         mechanism: Mechanism::EarlyRetransmit,
-        words: "fewer than four segments outstanding, and a duplicate ACK or a SACKed segment",
+        words: "fewer than four segments outstanding, and duplicate ACKs or SACKed segments for all but one (away from the sender, one)",
         source: "RFC 5827 §3.1",
         look: early_retransmit,
     },
     Necessary {
         mechanism: Mechanism::Rack,
-        words: "SACK, and something that was sent after it was sent last had been acknowledged",
-        source: "RFC 8985 §6.2",
+        words: "SACK; something that was sent after it was sent last had been acknowledged; and a round trip since it was sent last, a \
+                quarter more where neither a recovery nor three SACKed segments have closed the reordering window",
+        source: "RFC 8985 §6.2, tcp_rack_reo_wnd",
         look: rack,
     },
     Necessary {
@@ -96,6 +100,37 @@ pub const TABLE: [Necessary; 9] = [
     },
 ];
 
+/// What a sender sends again though no mechanism has found a loss.
+#[derive(Clone, Copy, Debug)]
+pub struct Prompted {
+    /// Its name.
+    pub basis: Basis,
+    /// What must be in the packets.
+    pub words: &'static str,
+    /// What says so.
+    pub source: &'static str,
+}
+
+/// Of each of those what must be in the packets before it may be named.
+pub const PROMPTED: [Prompted; 3] = [
+    Prompted {
+        basis: Basis::PathMtu,
+        words: "right before it a router's ICMP message that a packet is too large for its next link; and it is a part of a packet \
+                that was larger than that",
+        source: "RFC 1191 §6.4, RFC 8201 §5.4, tcp_v4_mtu_reduced, tcp_simple_retransmit",
+    },
+    Prompted {
+        basis: Basis::FastOpen,
+        words: "right before it a SYN-ACK that acknowledges the SYN alone, whose data it has, which were sent once",
+        source: "RFC 7413 §4.1.3, tcp_rcv_fastopen_synack",
+    },
+    Prompted {
+        basis: Basis::FinAgain,
+        words: "a FIN without data; right before it a packet of the peer with data or a FIN, which it acknowledges",
+        source: "TF_SENTFIN in tcp_output of BSD and macOS",
+    },
+];
+
 impl Witness {
     /// Less time than `least` has passed, by what the packets show. Where they show times of arrival, the one before may have waited
     /// on its way: a quarter of it must be left.
@@ -103,6 +138,16 @@ impl Witness {
         match self.timed {
             Timed::Arrival => passed < least / 4,
             Timed::Sender | Timed::Stamps => passed + self.slack + TICK < least,
+        }
+    }
+
+    /// Less than `least` has passed, as [`Witness::is_sooner`], for what no tick makes coarse: an eighth is left for packets that
+    /// wait on the host.
+    fn is_younger(&self, least: Duration) -> bool {
+        let passed = self.since_sent.1;
+        match self.timed {
+            Timed::Arrival => passed < least / 4,
+            Timed::Sender | Timed::Stamps => passed + self.slack + MOST_OFF < least * 7 / 8,
         }
     }
 
@@ -197,7 +242,11 @@ fn early_retransmit(witness: &Witness) -> Result<Shown, Missing> {
     if witness.out >= FEW {
         return Err(Missing::FewOut);
     }
-    if witness.count() == 0 {
+    let least = match witness.timed {
+        Timed::Sender => witness.out.saturating_sub(1).max(1),
+        Timed::Stamps | Timed::Arrival => 1,
+    };
+    if witness.count() < least {
         return Err(Missing::DuplicateAcks);
     }
     Ok(witness.counted_at())
@@ -207,10 +256,15 @@ fn rack(witness: &Witness) -> Result<Shown, Missing> {
     if !witness.sack {
         return Err(Missing::Sack);
     }
-    if let Some(at) = witness.later_at {
-        return Ok((Basis::LaterDelivered, Some(at)));
+    let Some(at) = witness.later_at else {
+        return Err(Missing::LaterDelivered);
+    };
+    let trip = witness.least_rtt.unwrap_or(Duration::ZERO);
+    let closed = !witness.first || witness.sacked >= THRESHOLD;
+    if witness.is_younger(if closed { trip } else { trip * 5 / 4 }) {
+        return Err(Missing::ReorderWindow);
     }
-    Err(Missing::LaterDelivered)
+    Ok((Basis::LaterDelivered, Some(at)))
 }
 
 fn tlp(witness: &Witness) -> Result<Shown, Missing> {

@@ -122,6 +122,24 @@ fn rack_needs_something_later_and_a_recovery_after_a_timeout_that() {
     };
     assert_eq!(rack(after(25)), Some(Missing::LaterDelivered));
     assert_eq!(rack(later), None);
+    // The round trip takes 20 ms, the reordering window a quarter of it, unless it is closed.
+    let aged = |micros, sacked| {
+        let since = Duration::from_micros(micros);
+        let since_sent = (since, since);
+        rack(Witness {
+            since_sent,
+            sacked,
+            ..later
+        })
+    };
+    assert_eq!(aged(20_500, 2), Some(Missing::ReorderWindow));
+    assert_eq!(aged(20_500, 3), None);
+    assert_eq!(aged(10_000, 3), Some(Missing::ReorderWindow));
+    let elsewhere = Witness {
+        timed: Timed::Arrival,
+        ..later
+    };
+    assert_eq!(rack(elsewhere), None);
     let without = Witness {
         sack: false,
         ..later
@@ -137,4 +155,34 @@ fn rack_needs_something_later_and_a_recovery_after_a_timeout_that() {
         recovery(after_timeout),
         Ok((Basis::TimeoutBefore, later_at))
     );
+}
+
+#[test]
+fn early_retransmit_needs_duplicates_of_all_but_one() {
+    let early = |out, duplicates| {
+        let witness = Witness {
+            out,
+            duplicates,
+            ..after(25)
+        };
+        look(Mechanism::EarlyRetransmit, &witness).err()
+    };
+    assert_eq!(early(4, 3), Some(Missing::FewOut));
+    assert_eq!(early(3, 1), Some(Missing::DuplicateAcks));
+    assert_eq!([early(3, 2), early(2, 1)], [None, None]);
+    assert_eq!(early(1, 0), Some(Missing::DuplicateAcks));
+}
+
+#[test]
+fn a_host_shows_a_short_timer_twice() {
+    let mut host = ShortTimers::default();
+    host.note(ms(100));
+    assert!(!host.show_twice(ms(100)), "itself");
+    let mut other = ShortTimers::default();
+    other.note(ms(30));
+    other.note(ms(150));
+    host.add(&other);
+    assert!(!host.show_twice(ms(100)), "neither as long nor doubled");
+    host.note(ms(104));
+    assert!(host.show_twice(ms(100)) && host.show_twice(ms(52)));
 }

@@ -3,6 +3,7 @@
 use rexmit_time::{Duration, Time};
 use rexmit_wire::Flags;
 
+use super::Shown;
 use crate::parts::{exact_enum, exact_struct};
 
 /// A tick of the slowest clock that timers of a stack here run by but those of old hosts (`HZ` of 100). A timer may run out so
@@ -94,6 +95,8 @@ pub struct Witness {
     pub slack: Duration,
     /// Since it was sent last, at least and at most: the two differ where nobody saw that.
     pub since_sent: (Duration, Duration),
+    /// Since it came by last, by the monitor's clock, if that was seen.
+    pub since_seen: Option<Duration>,
     /// Since the sender sent anything, or heard anything that it had not heard before; none where it had heard nothing.
     pub since_news: Option<Duration>,
     /// The least round-trip time so far.
@@ -132,6 +135,10 @@ pub struct Witness {
     pub probed: bool,
     /// Another timer of its sender was as short, or this one doubled.
     pub twice: bool,
+    /// The SYN of its sender names a system of today.
+    pub of_today: bool,
+    /// What it was sent again for, though no loss was found, and when that came by.
+    pub prompted: Option<Shown>,
 }
 
 impl Witness {
@@ -171,6 +178,7 @@ exact_struct!(Witness {
     timed,
     slack,
     since_sent,
+    since_seen,
     since_news,
     least_rtt,
     packet,
@@ -190,4 +198,6 @@ exact_struct!(Witness {
     tail,
     probed,
     twice,
+    of_today,
+    prompted,
 });

@@ -125,7 +125,7 @@ pub fn judge<R: Read, W: Write>(
             }
         }
         all.sort();
-        let said: Vec<Said> = all.said.iter().map(|of| of.row).collect();
+        let said: Vec<Said> = all.said.iter().map(|of| of.row.clone()).collect();
         hosts.pass_with(&said, &mut all.rows);
         pieces.write(stretch, &all.rows, &mut packer)?;
     }

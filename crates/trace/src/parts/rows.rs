@@ -78,6 +78,10 @@ exact_struct!(Counters {
     stray_blocks,
     late,
     latest,
+    moved,
+    farthest_moved,
+    set,
+    farthest_set,
     stray_resets,
     failures,
     steps_back,
@@ -232,6 +236,7 @@ exact_struct!(SenderRow {
     best_case,
     waited,
     posterior,
+    short_timers,
     data_bytes,
     measures,
 });

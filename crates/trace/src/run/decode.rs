@@ -105,7 +105,9 @@ impl Packet {
     #[inline(always)]
     fn give(&self, analyzer: &mut Analyzer, signals: &mut impl Iterator<Item = Signal>) {
         let which = (self.hash, self.number);
-        if self.is_signalled() {
+        if self.headers.notes.contains(Notes::RETURNED) {
+            analyzer.returned_packet(self.at, &self.headers, self.hash);
+        } else if self.is_signalled() {
             let signal = signals.next().unwrap_or_default();
             analyzer.signalled_packet(self.at, &self.headers, which, &signal);
         } else {
@@ -199,7 +201,7 @@ impl Decoder {
         }
     }
 
-    /// The packet in a frame; none when it is no TCP packet, which is counted. What its Multipath TCP options say, if there
+    /// The packet in a frame, or the one that an ICMP message in it returns; none when it is no TCP packet, which is counted. What its Multipath TCP options say, if there
     /// are any, goes to the end of `signals`.
     #[inline]
     pub fn decode(&mut self, frame: &Frame<'_>, signals: &mut Vec<Signal>) -> Option<Packet> {
@@ -229,7 +231,9 @@ impl Decoder {
                 counted.skips.count(skip);
                 self.numbering
                     .other(frame.link, frame.data, frame.original_len);
-                None
+                let returned = Headers::returned(frame.link, frame.data, frame.original_len)?;
+                let number = number_of(self.file, counted.frames - 1);
+                Some(Packet::new(frame.time, returned, number, self.spread))
             }
         }
     }

@@ -1,4 +1,5 @@
-//! What connections of one host say of each other: which way of finding losses it has, or was set to.
+//! What connections of one host say of each other: which way of finding losses it has, or was set to, and how short its timers
+//! are.
 //!
 //! Where a retransmission's mechanism depends on that, it waits with its connection until the capture is over, or until too
 //! many wait; then it is judged by what all connections of its sender showed. What is known of a host does not depend on
@@ -8,6 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
 use rexmit_tcp::Mechanism;
+use rexmit_wire::FlowKey;
 
 use super::places::{self, Places};
 use crate::analyzer::{Failure, Failures, Of, Rows};
@@ -17,6 +19,7 @@ use crate::emulate::mechanism::{decide, settle, Evidence};
 use crate::emulate::{shares_by, MODES};
 use crate::event::Direction;
 use crate::fault::{Fault, Moment};
+use crate::necessary::ShortTimers;
 use crate::rows::{Connection, Retransmission, SenderRow};
 use crate::sender_view::{column_of, position_of};
 use crate::settings::Settings;
@@ -33,19 +36,20 @@ const MOST_SAID: f64 = 5.0;
 /// An address, and what the SYN names the system: one address may stand for several hosts.
 type Host = (IpAddr, Option<&'static str>);
 
-/// What a connection says of the ways of its hosts.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// What a connection says of its hosts.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Said {
     of: [Option<(Host, [f64; MODES])>; 2],
     /// Those beside which the monitor stands.
     beside: [Option<IpAddr>; 2],
+    short: [Option<(Host, ShortTimers)>; 2],
 }
 
-crate::parts::exact_struct!(Said { of, beside });
+crate::parts::exact_struct!(Said { of, beside, short });
 
 /// Whether a retransmission waits for what other connections of its hosts say.
 pub(crate) fn waits(row: &Retransmission) -> bool {
-    row.opinions.is_some() || places::is_open(row)
+    row.opinions.is_some() || places::is_open(row) || places::is_timed_by_syn(row)
 }
 
 impl Said {
@@ -60,8 +64,13 @@ impl Said {
             (said != [0.0; MODES]).then_some(((host, sender.syn_system), said))
         });
         let beside = places::beside(connection);
+        let short = sides.map(|(host, sender)| {
+            let short = &sender.short_timers;
+            (!short.is_empty()).then(|| ((host, sender.syn_system), short.clone()))
+        });
         let any = of.iter().any(Option::is_some) || beside != [None; 2];
-        any.then_some(Said { of, beside })
+        let any = any || short.iter().any(Option::is_some);
+        any.then_some(Said { of, beside, short })
     }
 }
 
@@ -77,6 +86,8 @@ struct Waiting {
 pub(crate) struct Hosts {
     /// What connections said of each way, summed up.
     said: BTreeMap<Host, [f64; MODES]>,
+    /// Their short timers.
+    short: BTreeMap<Host, ShortTimers>,
     places: Places,
     /// By the connection's number, in the order in which they came to wait.
     waiting: BTreeMap<u64, Waiting>,
@@ -158,6 +169,9 @@ impl Hosts {
         if self.said.len() >= MOST_HOSTS {
             self.said.clear();
         }
+        if self.short.len() >= MOST_HOSTS {
+            self.short.clear();
+        }
         self.places.make_room();
     }
 
@@ -179,6 +193,13 @@ impl Hosts {
                     .for_each(|(sum, said)| *sum += said);
             } else if self.said.len() < MOST_HOSTS {
                 self.said.insert(*host, *said);
+            }
+        }
+        for (host, short) in said.short.iter().flatten() {
+            if let Some(all) = self.short.get_mut(host) {
+                all.add(short);
+            } else if self.short.len() < MOST_HOSTS {
+                self.short.insert(*host, short.clone());
             }
         }
     }
@@ -236,13 +257,18 @@ impl Hosts {
         for retransmission in retransmissions {
             let row = &mut retransmission.row;
             let side = row.direction as usize;
-            let (sender, receiver) = match row.direction {
-                Direction::Forward => (&mut connection.forward, connection.flow.dst),
-                Direction::Backward => (&mut connection.backward, connection.flow.src),
+            let FlowKey { src, dst, .. } = connection.flow;
+            let (sender, host, receiver) = match row.direction {
+                Direction::Forward => (&mut connection.forward, src, dst),
+                Direction::Backward => (&mut connection.backward, dst, src),
             };
+            self.places.time(row, host);
             let first = begun[side].is_none_or(|(episode, _)| episode != row.episode);
             if let Some(opinions) = row.opinions.take() {
                 let before = row.mechanism;
+                let short = self.short.get(&(host, sender.syn_system));
+                let since = row.witness.since_sent.1;
+                row.witness.twice |= short.is_some_and(|short| short.show_twice(since));
                 decide(Evidence::Host(&opinions, &ways[side]), &row.witness).rename(row);
                 settle(row, self.uncalibrated);
                 move_counts(sender, row, before);
@@ -279,7 +305,6 @@ fn move_counts(sender: &mut SenderRow, row: &Retransmission, before: Mechanism) 
 mod tests {
     use rexmit_tcp::Need;
     use rexmit_time::{Duration, Time};
-    use rexmit_wire::FlowKey;
 
     use super::*;
     use crate::emulate::{DetectionMode, ModePosterior, Opinions};

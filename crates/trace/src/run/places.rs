@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use rexmit_tcp::Need;
 
+use crate::necessary::{Packet, Timed};
 use crate::rows::{Connection, Evidence, Position, Retransmission, SenderRow};
 use crate::sender_view::is_beside;
 
@@ -43,6 +44,17 @@ impl Places {
         }
     }
 
+    /// Beside the sender the monitor's clock tells when a SYN left. Its stamps tell it less well: one that is never answered does
+    /// not show how its sender's clock goes, and that of macOS goes on only when its TCP has work (`calculate_tcp_clock`).
+    pub fn time(&self, row: &mut Retransmission, sender: IpAddr) {
+        let since = row.witness.since_seen.filter(|_| is_timed_by_syn(row));
+        if let Some(since) = since.filter(|_| self.0.contains(&sender)) {
+            row.witness.timed = Timed::Sender;
+            row.witness.since_sent = (since, since);
+            (row.detection, row.detection_most) = (Some(since), Some(since));
+        }
+    }
+
     /// Judges what no packet of its own connection tells: data that came by the monitor before, on their way to a host beside it,
     /// had arrived. Whether it did.
     pub fn judge(
@@ -66,4 +78,9 @@ impl Places {
 pub(crate) fn is_open(row: &Retransmission) -> bool {
     let untold = row.need == Need::Unknown && row.evidence == Evidence::None;
     untold && row.shown && row.length > 0 && row.position == Position::Unknown
+}
+
+/// Whether the stamps of a SYN alone tell when it left.
+pub(crate) fn is_timed_by_syn(row: &Retransmission) -> bool {
+    row.witness.packet == Packet::Syn && row.witness.timed == Timed::Stamps
 }

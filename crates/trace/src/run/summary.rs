@@ -90,6 +90,22 @@ impl Summary {
                 of(counters.stray_blocks, "SACK block has", "SACK blocks have")
             ));
         }
+        if counters.set > 0 {
+            self.warnings.push(format!(
+                "within {} the capture's clock was set, by {} at most: what passed meanwhile is told by the hosts' time stamps, or is \
+                 not known",
+                of(counters.set, "connection", "connections"),
+                in_words(counters.farthest_set)
+            ));
+        }
+        if counters.moved > 0 {
+            self.warnings.push(format!(
+                "of {} one direction is recorded late, by {} at most: it was moved, so that acknowledgements stand behind the data \
+                 that they acknowledge; round-trip times are right, their parts on either side of the capture are not known",
+                of(counters.moved, "connection", "connections"),
+                in_words(counters.farthest_moved)
+            ));
+        }
         if counters.late > 0 {
             self.warnings.push(format!(
                 "of {} one direction is recorded late, by up to {}: acknowledgements stand before the data that they acknowledge, \

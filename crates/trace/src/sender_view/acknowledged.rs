@@ -204,6 +204,7 @@ impl SenderView {
                 && (newly.sacked || (blocks.count == 0 && blocks.dsack.is_none()));
             let moved = (place > una).then_some(place);
             self.heard.heard(event.at, at, repeats, moved, &newly);
+            self.note_asked(event, at, moved.is_some());
         }
         if place >= una {
             let shift = if event.flags.syn() {

@@ -415,7 +415,9 @@ impl SenderView {
             episode: 0,
         };
         self.measured.silence.ends(event.at);
-        self.note_again(&witness, event.at, retransmission.high);
+        if witness.prompted.is_none() {
+            self.note_again(&witness, event.at, retransmission.high);
+        }
         self.verdicts.waiting.push(retransmission, una);
         self.tell_sent(
             event,
@@ -427,14 +429,15 @@ impl SenderView {
     }
 
     /// How long the sender has waited when it sends again what it sent last at `previous`, or when nobody saw it: at least, and at
-    /// most. Not at all where it has nothing outstanding or the peer's window is shut.
+    /// most. Not at all where it has nothing outstanding, the peer's window is shut, or it sends again for another reason than a loss.
     fn waited_for(
         &self,
         at: Time,
         previous: Option<Time>,
         witness: &Witness,
     ) -> (Duration, Duration) {
-        if self.board.pieces.una() == self.board.pieces.nxt() || self.receiver.is_shut() {
+        let nothing_out = self.board.pieces.una() == self.board.pieces.nxt();
+        if nothing_out || self.receiver.is_shut() || witness.prompted.is_some() {
             return (Duration::ZERO, Duration::ZERO);
         }
         let most = self.measured.silence.waited(at, previous);

@@ -198,13 +198,10 @@ impl Merge {
     }
 
     /// The receiver's packets that came by up to `at` and wait: the sender had not heard them, by what is known of the way to it.
-    pub(super) fn unheard_at(&self, at: Time) -> impl Iterator<Item = &Event> {
-        let waiting = self
-            .heard
-            .iter()
-            .take(MOST_UNHEARD)
-            .map(|heard| &heard.ack.event);
-        waiting.take_while(move |event| event.at <= at)
+    pub(super) fn unheard_at(&self, at: Time) -> impl Iterator<Item = &Ack> {
+        let waiting = self.heard.iter().take(MOST_UNHEARD);
+        let waiting = waiting.map(|heard| &heard.ack);
+        waiting.take_while(move |ack| ack.event.at <= at)
     }
 
     /// The sender's packets that wait with IP identifications between the two: they come late.

@@ -4,6 +4,7 @@ mod acknowledged;
 mod board;
 mod clock;
 mod copies;
+mod even;
 mod held;
 mod hidden;
 mod ids;
@@ -16,6 +17,7 @@ mod open;
 mod order;
 mod own_count;
 mod pieces;
+mod prompted;
 mod receiver;
 mod recycled;
 mod resets;
@@ -32,7 +34,7 @@ mod verdicts;
 mod witness;
 
 use rexmit_tcp::{Mechanism, Need, SackList};
-use rexmit_time::Time;
+use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqRange;
 
 use crate::cost::Waits;
@@ -47,6 +49,7 @@ use board::Board;
 pub(crate) use clock::is_beside;
 use clock::Clock;
 use copies::NO_TIMER;
+use even::Even;
 use measured::Measured;
 use merge::{Ack, Merge, Next};
 use numbers::Numbers;
@@ -59,6 +62,7 @@ use witness::Heard;
 
 pub(crate) use line::Line;
 pub(crate) use own_count::{cut, OwnCount};
+pub(crate) use prompted::{Returned, MOST_RETURNED};
 pub use recycled::Recycled;
 pub(crate) use spans::Spans;
 
@@ -79,6 +83,7 @@ pub struct SenderView {
     cut: u32,
     most_retransmissions: usize,
     uncalibrated: bool,
+    even: Even,
     merge: Merge,
     times: Times,
     numbers: Numbers,
@@ -120,6 +125,7 @@ impl SenderView {
             cut,
             most_retransmissions: settings.most_retransmissions.max(1),
             uncalibrated: settings.uncalibrated,
+            even: Even::new(facts.late),
             merge: Merge::within(recycled.merge),
             times: Times::new(Clock::within(recycled.peer)),
             numbers: Numbers::new(
@@ -156,8 +162,35 @@ impl SenderView {
         self.numbers.peer.set_own(peer_own);
     }
 
-    /// A packet of the sender, with its SACK blocks (which belong to the other half).
+    /// A packet of the sender; its SACK blocks belong to the other half.
     pub fn data(&mut self, event: &Event) {
+        self.pass(event, SackList::default());
+    }
+
+    /// A packet of the receiver that acknowledges, with its SACK blocks. Its SYN may be given, too.
+    pub fn ack(&mut self, event: &Event, sacks: &[SeqRange]) {
+        let mut blocks = SackList::default();
+        sacks.iter().for_each(|&block| blocks.push(block));
+        self.pass(event, blocks);
+    }
+
+    /// Takes in what has its time on a clock that goes on evenly.
+    fn pass(&mut self, event: &Event, blocks: SackList) {
+        let mut next = self.even.came((*event, blocks));
+        while let Some((event, blocks)) = next.take().or_else(|| self.even.next()) {
+            self.take(&event, blocks);
+        }
+    }
+
+    fn take(&mut self, event: &Event, blocks: SackList) {
+        if event.direction == self.direction {
+            self.take_data(event);
+        } else {
+            self.take_ack(event, blocks);
+        }
+    }
+
+    fn take_data(&mut self, event: &Event) {
         let answers = event.flags.ack() && (event.flags.syn() || self.facts.client);
         if answers {
             self.times.clock.syn_answered(event.at);
@@ -186,8 +219,7 @@ impl SenderView {
         self.work();
     }
 
-    /// A packet of the receiver that acknowledges, with its SACK blocks. Its SYN may be given, too.
-    pub fn ack(&mut self, event: &Event, sacks: &[SeqRange]) {
+    fn take_ack(&mut self, event: &Event, blocks: SackList) {
         if event.flags.syn() {
             if event.flags.ack() && self.merge.count() == 0 {
                 self.receiver.early_answer = Some(*event);
@@ -217,8 +249,6 @@ impl SenderView {
         } else {
             return;
         }
-        let mut blocks = SackList::default();
-        sacks.iter().for_each(|&block| blocks.push(block));
         let ack = Ack {
             event: *event,
             blocks,
@@ -259,16 +289,24 @@ impl SenderView {
         for row in &self.verdicts.ready {
             self.measured.best_case.retransmission(row, largest);
         }
+        for row in &mut self.verdicts.ready {
+            self.even.record(row);
+        }
         out.append(&mut self.verdicts.ready);
     }
 
-    /// The connection is over: everything that is left, and what the sender did in all. Leaves its memory, and how it waited.
+    /// The connection is over: everything that is left, and what the sender did in all. Leaves its memory, how it waited, and how
+    /// often the monitor's clock was set meanwhile and by how much at most.
     pub fn finish(
         mut self,
         retransmissions: &mut Vec<Retransmission>,
         whatif: &mut Vec<WhatIf>,
         row: &mut SenderRow,
-    ) -> (Recycled, Waits) {
+    ) -> (Recycled, Waits, (u64, Duration)) {
+        self.even.end();
+        while let Some((event, blocks)) = self.even.next() {
+            self.take(&event, blocks);
+        }
         self.merge.end();
         self.work();
         self.verdicts.tell_all();
@@ -285,7 +323,8 @@ impl SenderView {
         }
         self.summarise(row);
         let waits = core::mem::take(&mut self.measured.waits);
-        (self.leave(), waits)
+        let steps = self.even.steps();
+        (self.leave(), waits, steps)
     }
 
     /// Takes in what has an order by now.
@@ -349,6 +388,7 @@ impl SenderView {
         row.stacks = identity.stacks;
         row.parameters = identity.parameters;
         row.posterior = self.verdicts.judges.posterior();
+        row.short_timers = core::mem::take(&mut self.heard.short);
     }
 }
 

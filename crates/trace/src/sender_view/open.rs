@@ -261,9 +261,9 @@ impl Episode {
 }
 
 /// What stands for the verdict of emulations that have none.
-pub(super) fn no_verdict(episode: u32) -> Verdict {
+pub(super) fn no_verdict(episode: u32, witness: &Witness) -> Verdict {
     Verdict {
-        judged: decide(mechanism::Evidence::Nothing, &Witness::default()),
+        judged: decide(mechanism::Evidence::Nothing, witness),
         episode,
         opinions: None,
     }

@@ -15,6 +15,9 @@ const UNEXPLAINED: u32 = 2;
 const LEAST_ACKED: u32 = 536;
 /// Packets that no other packet calls for (keep-alives, updates of the window) come more seldom than this.
 const UNCALLED: Duration = Duration::from_secs(5);
+/// Numbers are missing where a sender with nothing outstanding goes on: whole flights were lost, or other traffic took them. So often,
+/// and in more than three of four such places, and nowhere else, it is the latter.
+const GAPS: u32 = 4;
 /// After a shorter wait a first timeout may be what ended it (RFC 6298 §2: the initial timeout was 3 s).
 const FIRST_TIMEOUT: Duration = Duration::from_secs(3);
 /// Least of what a sender's packets are cut into that is looked for.
@@ -34,6 +37,11 @@ pub(crate) struct OwnCount {
     answers: u32,
     /// Packets that were lost beyond all that was seen, if the count is the connection's own.
     owed: u32,
+    /// How often the sender went on with nothing outstanding, and how often of those numbers were missing.
+    starts: u32,
+    gaps: u32,
+    /// How often something was missing elsewhere.
+    within: u32,
     /// How long no number was missing.
     proven: Duration,
     refuted: bool,
@@ -50,6 +58,9 @@ impl OwnCount {
             acked: None,
             answers: 0,
             owed: 0,
+            starts: 0,
+            gaps: 0,
+            within: 0,
             proven: Duration::ZERO,
             refuted,
         }
@@ -101,8 +112,19 @@ impl OwnCount {
         }
         let Some(nxt) = self.nxt else { return };
         let is_next = event.seq == nxt;
+        let idle = self.acked.is_some_and(|acked| !acked.is_before(nxt));
+        if !event.range().is_empty() {
+            let unexplained = missing > self.explained(last, event);
+            if is_next && idle {
+                self.starts += 1;
+                self.gaps += u32::from(unexplained);
+            } else {
+                self.within += u32::from(unexplained || event.seq.is_after(nxt));
+            }
+            let often = self.gaps >= GAPS && self.gaps * 4 > self.starts * 3;
+            self.refuted |= often && self.within == 0;
+        }
         if event.range().is_empty() {
-            let idle = self.acked.is_some_and(|acked| !acked.is_before(nxt));
             let unexplained = missing.saturating_sub(self.explained(last, event));
             self.refuted |= is_next && (self.owed > 0 || (idle && unexplained >= UNEXPLAINED));
             self.owed = 0;
@@ -198,6 +220,24 @@ mod tests {
         assert!(!count.is_refuted(), "the peer's packet was acknowledged");
         count.sent(&packet(100, 30, 500, 0));
         assert!(count.is_refuted());
+    }
+
+    #[test]
+    fn numbers_missing_before_each_flight_refute_the_count() {
+        // Before every other one, or within flights, too: those were lost, tail by tail.
+        for (each, within, refuted) in [(1, 0, true), (2, 0, false), (1, 4, false)] {
+            let mut count = counting();
+            let mut id = 14;
+            for flight in 0..24_u16 {
+                id += if flight % each == 0 { 4 } else { 1 };
+                let (ms, seq) = (u64::from(flight) * 300 + 400, 500 + u32::from(flight) * 200);
+                count.sent(&packet(ms, id, seq, 100));
+                id += 1 + if flight == 1 { within } else { 0 };
+                count.sent(&packet(ms, id, seq + 100, 100));
+                count.answered(&ack(ms + 1, seq + 200));
+            }
+            assert_eq!(count.is_refuted(), refuted);
+        }
     }
 
     #[test]

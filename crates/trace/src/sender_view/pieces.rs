@@ -91,6 +91,11 @@ impl Said {
         }
     }
 
+    /// What flags a packet had.
+    pub const fn flags(&self) -> Flags {
+        self.flags
+    }
+
     /// Whether packets that were merged into one may have said this and that: all but where data were pushed.
     pub fn merges_with(&self, other: &Said) -> bool {
         let merged = |said: &Said| Said {

@@ -8,7 +8,7 @@ use super::open::{row, Settled};
 use super::pieces::MOST_PARTS;
 use super::{column_of, position_of, SenderView, MOST_PIECES};
 use crate::emulate::mechanism;
-use crate::rows::{Evidence, Position};
+use crate::rows::{Evidence, Position, Retransmission};
 use crate::whatif::Resolved;
 
 /// A retransmission waits so long for a duplicate report after all is acknowledged, and twice the largest round trip more.
@@ -100,7 +100,13 @@ impl SenderView {
         };
         let mut row = row(&open, settled);
         mechanism::settle(&mut row, self.uncalibrated);
-        self.count(row.mechanism, need);
+        if self
+            .even
+            .is_unknown(open.at - open.witness.since_sent.0, open.at)
+        {
+            Self::forget_times(&mut row);
+        }
+        self.count(row.mechanism, row.need);
         self.measured
             .waits
             .add(open.at, row.waited, position_of(row.mechanism));
@@ -109,6 +115,15 @@ impl SenderView {
             .add(&open, row, &mut self.verdicts.ready);
         if self.verdicts.episode.len() > self.most_retransmissions {
             self.verdicts.episode.flush(&mut self.verdicts.ready);
+        }
+    }
+
+    /// Nothing tells how long it was since the packet was sent before: the monitor's clock was set meanwhile.
+    fn forget_times(row: &mut Retransmission) {
+        (row.detection, row.detection_most, row.timer) = (None, None, None);
+        if !row.evidence.is_told_without_times() {
+            (row.need, row.evidence) = (Need::Unknown, Evidence::None);
+            row.need_confidence = 0.0;
         }
     }
 

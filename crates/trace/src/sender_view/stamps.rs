@@ -32,12 +32,30 @@ pub(super) struct Stamps {
     first: Option<(u32, Time)>,
     /// Which of the lengths it is.
     tick: Option<usize>,
+    /// Before so many ticks from `first`, the least that one of them took by any packet, and whether it is known from fewer.
+    within: (i64, i64, bool),
     /// For each length, the monitor's time of the first stamp's tick by the earliest packet, ns from `first`.
     base: [i64; TICKS.len()],
     /// The least that this time can be, as no packet leaves before what it echoes has come.
     floor: [Option<i64>; TICKS.len()],
     /// When a packet was seen last.
     seen: Time,
+}
+
+/// Which of the known lengths a tick has that takes about so long; none where it is none of them.
+fn near(measured: i64) -> Option<usize> {
+    let off = |tick: i64| (measured - tick).abs();
+    let near = (0..TICKS.len()).min_by_key(|&at| off(TICKS[at]))?;
+    (off(TICKS[near]) * 8 < TICKS[near]).then_some(near)
+}
+
+/// The length of a tick of which so many take that long; none where that is not known.
+pub(super) fn tick_of(passed: i64, ticks: i64) -> Option<i64> {
+    let tells = ticks >= ENOUGH && passed > 0;
+    tells
+        .then(|| near(passed / ticks))
+        .flatten()
+        .map(|at| TICKS[at])
 }
 
 impl Stamps {
@@ -50,12 +68,8 @@ impl Stamps {
         };
         let ticks = i64::from(value.wrapping_sub(first) as i32);
         let passed = (at - begun).as_nanos();
-        if ticks >= ENOUGH && passed > 0 && (self.tick.is_none() || ticks < 50 * ENOUGH) {
-            let measured = passed / ticks;
-            self.tick = TICKS
-                .iter()
-                .position(|t| (measured - t).abs() * 8 < *t)
-                .or(self.tick);
+        if ticks >= ENOUGH && passed > 0 {
+            self.measure(ticks, passed / ticks);
         }
         let drift = (at - self.seen).as_nanos().max(0) / 1_000_000 * DRIFT;
         for (base, tick) in self.base.iter_mut().zip(TICKS) {
@@ -70,6 +84,22 @@ impl Stamps {
             *floor = before.max(least);
         }
         self.seen = at;
+    }
+
+    /// Of `ticks` since the first packet each took `measured` by one that came by now. One that waited shows more, and the first one
+    /// may have waited itself: so the least of all those between so many ticks and twice as many counts, and the longest time of
+    /// that kind most.
+    fn measure(&mut self, ticks: i64, measured: i64) {
+        let (end, least, known) = self.within;
+        if ticks >= end {
+            self.within = (ticks.saturating_mul(2), measured, self.tick.is_some());
+            self.tick = near(least).or(self.tick);
+        } else {
+            self.within.1 = least.min(measured);
+        }
+        if !known || self.tick.is_none() {
+            self.tick = near(self.within.1).or(self.tick);
+        }
     }
 
     /// The tick's length, once known.
@@ -131,6 +161,38 @@ mod tests {
         assert_eq!(stamps.tick(), Some(Duration::from_millis(1)));
         let late = stamps.sent(2500, at(1600.0));
         assert!(late >= at(1500.0) && late <= at(1501.5), "{late}");
+    }
+
+    /// A queue empties in front of the monitor, at the start or later.
+    #[test]
+    fn packets_that_wait_make_no_tick_longer() {
+        for start in [0, 30, 400, 900] {
+            let mut stamps = Stamps::default();
+            for ms in 0..3_000_u32 {
+                let late = if (start..start + 100).contains(&ms) {
+                    2 * ms
+                } else {
+                    ms
+                };
+                stamps.learn(7 + ms, at(f64::from(late) + 0.3), None);
+            }
+            assert_eq!(stamps.tick(), Some(Duration::from_millis(1)), "{start}");
+            assert_eq!(stamps.sent(7 + 3_000, at(3_000.5)), at(3_000.5), "{start}");
+        }
+        // The first one waited.
+        let mut stamps = Stamps::default();
+        stamps.learn(7, at(90.0), None);
+        (1..2_000_u32).for_each(|ms| stamps.learn(7 + ms, at(f64::from(ms.max(90)) + 0.3), None));
+        assert_eq!(stamps.tick(), Some(Duration::from_millis(1)));
+    }
+
+    #[test]
+    fn ticks_of_nearly_the_same_length_are_told_apart() {
+        for (tick, number) in [(2.0, 3), (1.953_125, 2)] {
+            let mut stamps = Stamps::default();
+            (0..100_u32).for_each(|of| stamps.learn(of, at(f64::from(of) * tick), None));
+            assert_eq!(stamps.tick().map(Duration::as_nanos), Some(TICKS[number]));
+        }
     }
 
     #[test]

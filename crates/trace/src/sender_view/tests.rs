@@ -155,7 +155,7 @@ impl Script {
     fn end(self) -> Seen {
         let mut rows = Vec::new();
         let mut row = SenderRow::default();
-        let (_, waits) = self.view.finish(&mut rows, &mut Vec::new(), &mut row);
+        let (_, waits, _) = self.view.finish(&mut rows, &mut Vec::new(), &mut row);
         let none = Waits::default();
         [row.waited, _] = count_once([&waits, &none], Time::ZERO, Time::MAX);
         Seen { rows, row }

@@ -88,7 +88,7 @@ impl Verdicts {
     /// What is known of a retransmission now.
     pub fn of(&self, open: &Open, witness: &Witness) -> Verdict {
         let verdict = self.judges.verdict(open.number, witness);
-        verdict.unwrap_or_else(|| no_verdict(open.episode))
+        verdict.unwrap_or_else(|| no_verdict(open.episode, witness))
     }
 
     /// The replay is over, if there is one; the sender's stack is known as well as it ever will be.

@@ -5,20 +5,21 @@ use std::collections::VecDeque;
 use rexmit_tcp::recovery::constants::RTO_MIN;
 use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
+use rexmit_wire::SeqRange;
 
 use super::acknowledged::NewlyAcked;
+use super::merge::Ack;
 use super::pieces::Copy;
+use super::prompted::{Asked, Returned};
 use super::SenderView;
 use crate::event::Event;
-use crate::necessary::{self, Packet, Timed, Witness};
+use crate::necessary::{self, Packet, ShortTimers, Timed, Witness};
 use crate::rows::Position;
 
 /// Duplicate acknowledgements that are remembered of one edge: more than any threshold.
 const MOST_DUPLICATES: usize = 16;
 /// Gaps of what never came by that are remembered.
 const MOST_GAPS: usize = 64;
-/// Short timers that are remembered.
-const MOST_SHORT: usize = 64;
 /// Segments SACKed are counted up to so many: more than any threshold.
 const MOST_SACKED: u32 = 64;
 
@@ -61,10 +62,19 @@ pub(super) struct Heard {
     news: Option<Time>,
     gaps: VecDeque<Gap>,
     /// Times after which something went again without an acknowledgement, shorter than the usual least timer.
-    short: Vec<Duration>,
+    pub short: ShortTimers,
+    /// Packets that routers have returned.
+    pub returned: VecDeque<Returned>,
+    /// The last packet of the peer that takes up sequence numbers.
+    pub asked: Option<Asked>,
 }
 
 impl Heard {
+    /// Something was sent again, and what had been sent by then is not all acknowledged.
+    pub fn recovers(&self) -> bool {
+        self.episode.is_some()
+    }
+
     /// Numbers that never came by: they were sent after `since` and before `until`.
     pub fn missed(&mut self, (start, end): (i64, i64), since: Time, until: Time) {
         // What lies right before it may never have come by either.
@@ -135,16 +145,6 @@ impl Heard {
         }
         self.timeout = self.timeout.filter(|(high, _)| *high > una);
     }
-
-    /// Whether a timer that may have run out after `span` is one of several as short, or one that doubled.
-    pub fn is_short_twice(&self, span: Duration) -> bool {
-        let like = |other: &&Duration| {
-            let (low, high) = (span.min(**other), span.max(**other));
-            let near = |low: Duration| high - low <= low / 8 + Duration::from_millis(2);
-            high > Duration::ZERO && (near(low) || near(low * 2))
-        };
-        self.short.iter().filter(like).count() > 1
-    }
 }
 
 impl SenderView {
@@ -188,7 +188,16 @@ impl SenderView {
         let duplicates = self.heard.duplicates.iter();
         let mut duplicates = duplicates.filter(|heard| heard.at >= counted_since);
         // By the monitor's order it may have heard more: how far the way to it is, is known in part.
-        let at_edge = |ack: &&Event| ack.ack == event.seq && ack.range().is_empty();
+        let at_edge = |ack: &&Ack| {
+            // One that reports a duplicate alone is none (RFC 2883 §5).
+            let reports = |block: &SeqRange| !block.start.is_after(event.seq);
+            let counts = ack
+                .blocks
+                .as_slice()
+                .first()
+                .is_none_or(|block| !reports(block));
+            ack.event.ack == event.seq && ack.event.range().is_empty() && counts
+        };
         let moves = usize::from(start > self.board.pieces.una());
         let unheard = self.merge.unheard_at(event.at).filter(at_edge).count();
         let unheard = unheard.saturating_sub(moves);
@@ -198,14 +207,16 @@ impl SenderView {
         let sacked = self.board.sacked.above(end, mss * i64::from(MOST_SACKED));
         let highest = self.board.sacked.highest().filter(|high| *high > end);
         let nxt = self.board.pieces.nxt();
-        let recovers = self.heard.episode.is_some();
+        let recovers = self.heard.recovers();
         Witness {
+            prompted: self.prompted(event, start, last),
             timed,
             slack: match timed {
                 Timed::Sender => self.times.clock.delay(true),
                 Timed::Stamps | Timed::Arrival => self.times.slack(),
             },
             since_sent,
+            since_seen: last.filter(|last| last.seen).map(|last| event.at - last.at),
             since_news: self
                 .heard
                 .news
@@ -239,6 +250,7 @@ impl SenderView {
             tail: end == nxt,
             probed: self.heard.probed,
             twice: false,
+            of_today: self.facts.system.is_of_today(),
         }
     }
 
@@ -270,8 +282,8 @@ impl SenderView {
         if necessary::look(Mechanism::Rto, &silent).is_ok() {
             heard.timeout = Some((nxt, at));
             let span = witness.since_sent.1;
-            if span < RTO_MIN && heard.short.len() < MOST_SHORT {
-                heard.short.push(span);
+            if span < RTO_MIN {
+                heard.short.note(span);
             }
         }
         heard.probed |= witness.tail;
@@ -281,7 +293,7 @@ impl SenderView {
     pub(super) fn complete(&self, witness: &Witness) -> Witness {
         Witness {
             raised: self.measured.row.reordered > 0 || self.reports.reported > 0,
-            twice: self.heard.is_short_twice(witness.since_sent.1),
+            twice: self.heard.short.show_twice(witness.since_sent.1),
             ..*witness
         }
     }

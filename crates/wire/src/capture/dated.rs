@@ -35,21 +35,21 @@ fn distance(one: Time, other: Time) -> Duration {
 
 /// Whether a packet behind one of the time `before` may be wrong; then the next one must be known.
 #[inline]
-pub(super) fn may_be_wrong(before: Option<Time>, time: Time) -> bool {
-    before.is_some_and(|before| distance(time, before) > FAR)
+pub(super) fn may_be_wrong(before: Time, time: Time) -> bool {
+    distance(time, before) > FAR
 }
 
 /// The time of a packet where its own is wrong, which lies between two that are known. The last one of a file is refuted only
 /// where the clock went back: after the others there may have been any silence. The first one is not: the second may be wrong.
-pub(super) fn mended(before: Option<Time>, time: Time, next: Option<Time>) -> Option<Time> {
-    match (before, next) {
-        (Some(before), Some(next)) => {
+pub(super) fn mended(before: Time, time: Time, next: Option<Time>) -> Option<Time> {
+    let wrong = match next {
+        Some(next) => {
             let off = distance(time, before).min(distance(time, next));
-            (off > FAR && off > distance(before, next)).then_some(before)
+            off > FAR && off > distance(before, next)
         }
-        (Some(before), None) => (before.since(time) > FAR).then_some(before),
-        (None, _) => None,
-    }
+        None => before.since(time) > FAR,
+    };
+    wrong.then_some(before)
 }
 
 #[cfg(test)]
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn one_that_is_away_from_both_neighbours_is_wrong() {
-        let mended = |before, time, next| mended(Some(at(before)), at(time), Some(at(next)));
+        let mended = |before, time, next| mended(at(before), at(time), Some(at(next)));
         assert_eq!(mended(100, 18_100, 101), Some(at(100)), "hours ahead");
         assert_eq!(mended(18_100, 100, 18_101), Some(at(18_100)), "hours back");
         assert_eq!(mended(18_100, 0, 18_100), Some(at(18_100)), "never set");
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn silence_and_a_clock_that_was_set_are_none() {
-        let mended = |before, time, next| mended(Some(at(before)), at(time), Some(at(next)));
+        let mended = |before, time, next| mended(at(before), at(time), Some(at(next)));
         assert_eq!(mended(100, 18_100, 18_101), None, "silence before it");
         assert_eq!(mended(100, 101, 18_100), None, "silence after it");
         assert_eq!(mended(100, 9_000, 18_100), None, "on both sides");
@@ -84,10 +84,7 @@ mod tests {
 
     #[test]
     fn of_the_last_only_a_clock_that_went_back_is_wrong() {
-        assert_eq!(mended(None, at(18_100), Some(at(100))), None);
-        assert_eq!(mended(None, at(100), Some(at(18_100))), None);
-        assert_eq!(mended(Some(at(18_100)), at(100), None), Some(at(18_100)));
-        assert_eq!(mended(Some(at(100)), at(18_100), None), None);
-        assert_eq!(mended(None, at(100), None), None);
+        assert_eq!(mended(at(18_100), at(100), None), Some(at(18_100)));
+        assert_eq!(mended(at(100), at(18_100), None), None);
     }
 }

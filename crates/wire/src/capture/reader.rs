@@ -31,8 +31,8 @@ pub struct Reader<'r> {
     copy: Option<Vec<u8>>,
     /// What comes after the current packet, where it has been read already.
     ahead: Option<Result<Option<Found>, Error>>,
-    /// The time of the packet before.
-    before: Option<Time>,
+    /// The time of the packet before, and its interface: others may have another clock.
+    before: Option<(Time, u16)>,
     misdated: Misdated,
     end: Option<End>,
 }
@@ -131,10 +131,15 @@ impl<'r> Reader<'r> {
         match next {
             Ok(Some(found)) => {
                 self.current = Some(found);
-                if dated::may_be_wrong(self.before, found.time) {
-                    self.check_time(found);
+                let before = self
+                    .before
+                    .filter(|(_, interface)| *interface == found.interface);
+                if let Some((before, _)) =
+                    before.filter(|(before, _)| dated::may_be_wrong(*before, found.time))
+                {
+                    self.check_time(before, found);
                 }
-                self.before = self.current.map(|found| found.time);
+                self.before = self.current.map(|found| (found.time, found.interface));
                 Ok(true)
             }
             Ok(None) => {
@@ -169,7 +174,7 @@ impl<'r> Reader<'r> {
 
     /// Reads the packet after the current one to judge the current one's time, and gives it another if it is wrong.
     #[cold]
-    fn check_time(&mut self, found: Found) {
+    fn check_time(&mut self, before: Time, found: Found) {
         let len = match found.options {
             0 => found.len,
             options => found.len.next_multiple_of(4) + options,
@@ -177,8 +182,9 @@ impl<'r> Reader<'r> {
         self.copy = Some(self.window.at(found.from, len).to_vec());
         let next = self.find();
         let after = next.as_ref().ok().copied().flatten();
-        let time = dated::mended(self.before, found.time, after.map(|after| after.time));
-        if let Some(time) = time {
+        let apart = after.is_some_and(|after| after.interface != found.interface);
+        let time = dated::mended(before, found.time, after.map(|after| after.time));
+        if let Some(time) = time.filter(|_| !apart) {
             self.misdated.count(found.time, time);
             self.current = Some(Found { time, ..found });
         }

@@ -41,7 +41,7 @@ fn innermost(
     original_len: u32,
 ) -> Result<(TcpPacket<'_>, Located, Notes), Skip> {
     let mut notes = Notes::default();
-    let stripped = link::strip(link, data, &mut notes)?;
+    let stripped = link::strip(link, data)?;
     let (mut packet, mut most) = (stripped.bytes, stripped.most);
     let mut on_wire = (original_len as usize).saturating_sub(data.len() - packet.len());
     for _ in 0..MOST_PACKETS {
@@ -53,7 +53,7 @@ fn innermost(
         }
         let whole = packet.get(..located.total).unwrap_or(packet);
         let carried = whole.get(located.offset..).ok_or(Skip::CutShort)?;
-        let inner = link::inside(located.protocol, carried, &mut notes)?;
+        let inner = link::inside(located.protocol, carried)?;
         notes.insert(Notes::TUNNELLED);
         on_wire = located
             .total

@@ -1,7 +1,6 @@
 //! From the first byte of a frame to its IP packet.
 
 use super::LinkType;
-use crate::headers::Notes;
 use crate::Skip;
 
 /// What the next byte begins.
@@ -41,13 +40,9 @@ impl<'a> Carried<'a> {
     }
 }
 
-/// The IP packet in a frame. Notes are added to `notes`.
+/// The IP packet in a frame.
 #[inline]
-pub(crate) fn strip<'a>(
-    link: LinkType,
-    data: &'a [u8],
-    notes: &mut Notes,
-) -> Result<Carried<'a>, Skip> {
+pub(crate) fn strip<'a>(link: LinkType, data: &'a [u8]) -> Result<Carried<'a>, Skip> {
     // By far the most frames.
     if link == LinkType::ETHERNET {
         if let Some((&[0x08, 0x00], rest)) = data.get(12..).and_then(|b| b.split_first_chunk()) {
@@ -55,16 +50,12 @@ pub(crate) fn strip<'a>(
         }
     }
     let (layer, rest) = enter(link, data)?;
-    walk(layer, rest, notes)
+    walk(layer, rest)
 }
 
 /// The IP packet behind an EtherType, in a tunnel.
-pub(crate) fn behind_ether_type<'a>(
-    kind: u16,
-    rest: &'a [u8],
-    notes: &mut Notes,
-) -> Result<Carried<'a>, Skip> {
-    walk(Layer::EtherType(kind), rest, notes)
+pub(crate) fn behind_ether_type<'a>(kind: u16, rest: &'a [u8]) -> Result<Carried<'a>, Skip> {
+    walk(Layer::EtherType(kind), rest)
 }
 
 /// The header that only this type of link has.
@@ -137,13 +128,13 @@ fn cooked((protocol, rest): (u16, &[u8]), hardware: u16) -> (Layer, &[u8]) {
     }
 }
 
-fn walk<'a>(mut layer: Layer, mut rest: &'a [u8], notes: &mut Notes) -> Result<Carried<'a>, Skip> {
+fn walk<'a>(mut layer: Layer, mut rest: &'a [u8]) -> Result<Carried<'a>, Skip> {
     let mut most = UNLIMITED;
     for _ in 0..MOST_LAYERS {
         let (next, behind) = match layer {
             Layer::Ip => return Ok(Carried { bytes: rest, most }),
             Layer::Ethernet => type_or_length(skip(rest, 12)?)?,
-            Layer::EtherType(kind) => ether_type(kind, rest, notes)?,
+            Layer::EtherType(kind) => ether_type(kind, rest)?,
             Layer::Llc => llc(rest)?,
             Layer::Ppp => ppp(rest)?,
         };
@@ -191,14 +182,11 @@ fn type_or_length(rest: &[u8]) -> Result<(Layer, &[u8]), Skip> {
     })
 }
 
-fn ether_type<'a>(kind: u16, rest: &'a [u8], notes: &mut Notes) -> Result<(Layer, &'a [u8]), Skip> {
+fn ether_type(kind: u16, rest: &[u8]) -> Result<(Layer, &[u8]), Skip> {
     match kind {
         0x0800 | 0x86dd => Ok((Layer::Ip, rest)),
         // IEEE 802.1Q and 802.1ad, with the numbers used before: tag, then the next type.
-        0x8100 | 0x88a8 | 0x9100 | 0x9200 => {
-            notes.insert(Notes::VLAN);
-            type_or_length(skip(rest, 2)?)
-        }
+        0x8100 | 0x88a8 | 0x9100 | 0x9200 => type_or_length(skip(rest, 2)?),
         0x8847 | 0x8848 => mpls(rest),
         // PPPoE, RFC 2516 §4: version and type, code, session, length.
         0x8864 => match rest.first_chunk::<6>() {
@@ -216,9 +204,9 @@ fn ether_type<'a>(kind: u16, rest: &'a [u8], notes: &mut Notes) -> Result<(Layer
 }
 
 /// A label stack (RFC 3032 §2.1). Nothing says what follows it; the first four bits do (RFC 4385 §3).
-pub(crate) fn behind_labels<'a>(rest: &'a [u8], notes: &mut Notes) -> Result<Carried<'a>, Skip> {
+pub(crate) fn behind_labels<'a>(rest: &'a [u8]) -> Result<Carried<'a>, Skip> {
     let (layer, rest) = mpls(rest)?;
-    walk(layer, rest, notes)
+    walk(layer, rest)
 }
 
 fn mpls(mut rest: &[u8]) -> Result<(Layer, &[u8]), Skip> {

@@ -2,7 +2,6 @@
 
 use super::strip::{behind_ether_type, behind_labels, Carried};
 use super::LinkType;
-use crate::headers::Notes;
 use crate::ip::protocol;
 use crate::Skip;
 
@@ -15,25 +14,21 @@ const GENEVE: u16 = 6081;
 ///
 /// # Errors
 /// `Skip::NotTcp` for what is no tunnel, else what stood in the way inside.
-pub(crate) fn inside<'a>(
-    protocol: u8,
-    bytes: &'a [u8],
-    notes: &mut Notes,
-) -> Result<Carried<'a>, Skip> {
+pub(crate) fn inside<'a>(protocol: u8, bytes: &'a [u8]) -> Result<Carried<'a>, Skip> {
     let not_tcp = Err(Skip::NotTcp { protocol });
     match protocol {
         protocol::IPV4 | protocol::IPV6 => Ok(Carried::unlimited(bytes)),
-        protocol::GRE => gre(bytes, notes),
-        protocol::MPLS => behind_labels(bytes, notes),
+        protocol::GRE => gre(bytes),
+        protocol::MPLS => behind_labels(bytes),
         // RFC 3378 §3: version 3 and twelve bits of 0.
         protocol::ETHERIP => match bytes.split_first_chunk() {
-            Some((&[0x30, 0], frame)) => super::strip(LinkType::ETHERNET, frame, notes),
+            Some((&[0x30, 0], frame)) => super::strip(LinkType::ETHERNET, frame),
             _ => not_tcp,
         },
         protocol::UDP => match bytes.split_first_chunk::<8>() {
             Some((udp, rest)) => match u16::from_be_bytes([udp[2], udp[3]]) {
-                VXLAN | VXLAN_LINUX => vxlan(rest, notes),
-                GENEVE => geneve(rest, notes),
+                VXLAN | VXLAN_LINUX => vxlan(rest),
+                GENEVE => geneve(rest),
                 _ => None,
             }
             .unwrap_or(not_tcp),
@@ -44,13 +39,13 @@ pub(crate) fn inside<'a>(
 }
 
 /// VXLAN, RFC 7348 §5: flags with the bit that the network's number holds, the number, an Ethernet frame.
-fn vxlan<'a>(bytes: &'a [u8], notes: &mut Notes) -> Option<Result<Carried<'a>, Skip>> {
+fn vxlan<'a>(bytes: &'a [u8]) -> Option<Result<Carried<'a>, Skip>> {
     let (head, frame) = bytes.split_first_chunk::<8>()?;
-    (head[0] & 0x08 != 0).then(|| super::strip(LinkType::ETHERNET, frame, notes))
+    (head[0] & 0x08 != 0).then(|| super::strip(LinkType::ETHERNET, frame))
 }
 
 /// Geneve, RFC 8926 §3.4: version 0, options in words, an EtherType.
-fn geneve<'a>(bytes: &'a [u8], notes: &mut Notes) -> Option<Result<Carried<'a>, Skip>> {
+fn geneve<'a>(bytes: &'a [u8]) -> Option<Result<Carried<'a>, Skip>> {
     let (head, rest) = bytes.split_first_chunk::<8>()?;
     if head[0] >> 6 != 0 {
         return None;
@@ -58,13 +53,13 @@ fn geneve<'a>(bytes: &'a [u8], notes: &mut Notes) -> Option<Result<Carried<'a>, 
     let options = usize::from(head[0] & 0x3f) * 4;
     let kind = u16::from_be_bytes([head[2], head[3]]);
     Some(match rest.get(options..) {
-        Some(rest) => behind_ether_type(kind, rest, notes),
+        Some(rest) => behind_ether_type(kind, rest),
         None => Err(Skip::CutShort),
     })
 }
 
 /// GRE, RFC 2784 §2 with RFC 2890, and version 1, RFC 2637 §4.1.
-fn gre<'a>(bytes: &'a [u8], notes: &mut Notes) -> Result<Carried<'a>, Skip> {
+fn gre<'a>(bytes: &'a [u8]) -> Result<Carried<'a>, Skip> {
     const CHECKSUM: u16 = 0x8000;
     const ROUTING: u16 = 0x4000;
     const KEY: u16 = 0x2000;
@@ -91,13 +86,13 @@ fn gre<'a>(bytes: &'a [u8], notes: &mut Notes) -> Result<Carried<'a>, Skip> {
     };
     let rest = rest.get(words * 4..).ok_or(Skip::CutShort)?;
     match kind {
-        0x88be => super::strip(LinkType::ETHERNET, rest, notes),
+        0x88be => super::strip(LinkType::ETHERNET, rest),
         // ERSPAN type III: 12 bytes, and 8 more by the last bit.
         0x22eb => {
             let more = rest.get(11).ok_or(Skip::CutShort)? & 1;
             let rest = rest.get(12 + 8 * usize::from(more)..);
-            super::strip(LinkType::ETHERNET, rest.ok_or(Skip::CutShort)?, notes)
+            super::strip(LinkType::ETHERNET, rest.ok_or(Skip::CutShort)?)
         }
-        kind => behind_ether_type(kind, rest, notes),
+        kind => behind_ether_type(kind, rest),
     }
 }

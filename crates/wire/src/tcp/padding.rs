@@ -8,15 +8,19 @@ use core::net::IpAddr;
 use super::Flags;
 use crate::ip::{protocol, Located, MOST_PADDING};
 
+/// What a tag takes of that (IEEE 802.1Q).
+const TAG: usize = 4;
+
 /// Whether all that follows the TCP header of a packet is padding: the packet bears no flag but ACK, is as long as the least
-/// that Ethernet carries ([`MOST_PADDING`]), and its checksum is that of the header alone. Where the checksum says nothing, as it was not renewed
-/// or not captured, zeros are padding. `tcp` begins with the TCP header, which is `header` bytes long.
+/// that Ethernet carries ([`MOST_PADDING`], less where a tag takes a part of it), and its checksum is that of the header alone. Where
+/// the checksum says nothing, as it was not renewed or not captured, zeros are padding if no tag takes a part. `tcp` begins with the
+/// TCP header, which is `header` bytes long.
 #[inline]
 pub(super) fn is_counted(located: &Located, tcp: &[u8], header: usize) -> bool {
     let payload = located.total.saturating_sub(located.offset + header);
     let bare = tcp.get(13) == Some(&Flags::ACK.0);
     bare && payload > 0
-        && located.total == MOST_PADDING
+        && (located.total == MOST_PADDING || located.total == MOST_PADDING - TAG)
         && is_padding(located, tcp, (header, payload))
 }
 
@@ -29,7 +33,7 @@ fn is_padding(located: &Located, tcp: &[u8], (header, payload): (usize, usize)) 
     match (is_valid(located, whole), is_valid(located, head)) {
         (true, false) => false,
         (false, true) => true,
-        _ => rest.iter().all(|&byte| byte == 0),
+        _ => located.total == MOST_PADDING && rest.iter().all(|&byte| byte == 0),
     }
 }
 

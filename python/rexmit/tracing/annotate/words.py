@@ -43,7 +43,8 @@ def retransmission(row: Mapping[str, Any], before: int | None, trigger: int | No
     that of the acknowledgement that made its sender send it, where these are known.
     """
     mechanism = row["mechanism"]
-    parts = [f"{mechanism}, {NEED_OF_ROW[row['need']]}", terms.WORDS[mechanism]]
+    words = terms.PROMPTED.get(row.get("basis") or "", terms.WORDS[mechanism])
+    parts = [f"{mechanism}, {NEED_OF_ROW[row['need']]}", words]
     if (timer := row["timer_s"]) is not None:
         parts.append(f"{_TIMERS.get(mechanism, 'timer')} of {span(timer)} ran out")
     if trigger is not None:

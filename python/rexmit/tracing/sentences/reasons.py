@@ -13,11 +13,12 @@ from typing import Final
 
 import polars as pl
 
+from rexmit.tracing import terms
 from rexmit.tracing.sentences.handshakes import NOT_OPENED
 from rexmit.tracing.sentences.retransmissions import between, lacks, verdict
 from rexmit.tracing.sentences.value import Sentence
 from rexmit.tracing.terms import EITHER
-from rexmit.tracing.words import span
+from rexmit.tracing.words import listed, span
 from rexmit.wording import count
 
 _FEW: Final = 4
@@ -57,6 +58,10 @@ def reason(
     waits = retransmissions.with_columns(_cause().alias("cause"))
     by_cause = waits.group_by("cause").agg(pl.col("waited_s").sum())
     if not by_cause["waited_s"].sum():
+        if set(by_cause["cause"]) <= set(terms.PROMPTED):
+            names = listed([terms.PROMPTED[one] for one in sorted(by_cause["cause"])])
+            text = f"{count(waits.height, 'packet')} sent again though no loss was found: {names}"
+            return _of(waits, text, _were_prompted)
         none = "which was not" if waits.height == 1 else "none of which was"
         text = f"{count(waits.height, 'retransmission')}, {none} waited for"
         return _of(waits, text, lambda rows: not rows["waited_s"].sum())
@@ -81,7 +86,8 @@ def _cause() -> pl.Expr:
     """What a timer made, or what nobody knows, by that; all else by what began its episode."""
     timers = verdict().str.split(EITHER).list.eval(pl.element().is_in(list(_NOUNS))).list.all()
     begun = pl.col("episode_cause").replace("rto-recovery", "rto").fill_null("unknown")
-    return pl.when(timers | (verdict() == "unknown")).then(verdict()).otherwise(begun)
+    own = verdict().is_in(["unknown", *terms.PROMPTED])
+    return pl.when(timers | own).then(verdict()).otherwise(begun)
 
 
 def _of(rows: pl.DataFrame, text: str, condition: Callable[[pl.DataFrame], bool]) -> Sentence:
@@ -94,6 +100,10 @@ def _of(rows: pl.DataFrame, text: str, condition: Callable[[pl.DataFrame], bool]
 
 def _any(rows: pl.DataFrame) -> bool:
     return rows.height > 0
+
+
+def _were_prompted(rows: pl.DataFrame) -> bool:
+    return rows.height > 0 and bool(rows["basis"].is_in(list(terms.PROMPTED)).all())
 
 
 def _first(head: str, table: tuple[_Why, ...], rows: pl.DataFrame, every: pl.DataFrame) -> Sentence:

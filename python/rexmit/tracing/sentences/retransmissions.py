@@ -27,11 +27,12 @@ LACKS: Final = {
     "sack-above": "a SACK block above it",
     "sack": "SACK",
     "later-delivered": "an ACK of something sent later",
+    "reorder-window": "the age of RACK's reordering window",
     "few-out": "a flight of fewer than four segments",
     "tail": "being the last that was sent",
     "ack-since-probe": "an ACK since the probe before",
     "time": "the time that a timer takes",
-    "short-timer-twice": "another timer as short",
+    "short-timer-twice": "another timer of the host as short",
     "long-timer": "a first timer that long",
     "no-acks": "an absence of ACKs that point to a loss",
     "timeout-before": "a timeout before it",
@@ -51,10 +52,11 @@ second."""
 
 def verdict() -> pl.Expr:
     """What made the sender retransmit: the mechanism, or both where the packets cannot tell, in one
-    order whichever is likelier.
+    order whichever is likelier; where no loss was found, what it was sent again for.
     """
     pair = pl.col("either") & pl.col("runner_up").is_not_null()
-    one = pl.col("mechanism").fill_null("unknown")
+    prompted = pl.when(pl.col("basis").is_in(list(terms.PROMPTED))).then("basis")
+    one = pl.coalesce(prompted, "mechanism", pl.lit("unknown"))
     two = [pl.max_horizontal(one, "runner_up"), pl.min_horizontal(one, "runner_up")]
     both = pl.concat_str(*two, separator=EITHER)
     return pl.when(pair).then(both).otherwise(one).alias("verdict")
@@ -62,14 +64,15 @@ def verdict() -> pl.Expr:
 
 def verdict_of(row: Mapping[str, Any]) -> str:
     """As `verdict`, of one row."""
-    one = row["mechanism"] or "unknown"
+    basis = row.get("basis")
+    one = basis if basis in terms.PROMPTED else row["mechanism"] or "unknown"
     pair = row["either"] and row["runner_up"]
     return EITHER.join(sorted((one, row["runner_up"]), reverse=True)) if pair else one
 
 
 def cause(verdict: str) -> str:
     """A verdict in words, with the word that stands in the tables."""
-    words = [terms.WORDS.get(one, one) for one in verdict.split(EITHER)]
+    words = [(terms.WORDS | terms.PROMPTED).get(one, one) for one in verdict.split(EITHER)]
     return f"{EITHER.join(words)} ({verdict})"
 
 
