@@ -5,11 +5,12 @@ use rexmit_time::Duration;
 use super::nagle::Hold;
 use super::queue::{time_of, Marks, Sent};
 use super::{Sender, State};
+use crate::clock::Tick;
 use crate::estimator::Rtt;
 use crate::recovery::dupack;
 use crate::recovery::machine::{
     self, AckOutcome, AckView, Actor, Board, Clock, Counts, Detection, Episode, Line, NewData,
-    Resume, Times,
+    Output, Resume, Times, Window,
 };
 use crate::recovery::{rto, Job};
 use crate::settings::{AckOrder, Settings, TimeoutLeft, TimeoutMarks};
@@ -129,13 +130,16 @@ impl Clock for Sender {
             min_rtt: self.timing.min_rtt.span(),
             min_rto: self.settings.min_rto,
             rto: self.timing.rto,
-            tick: self.clock.tick(),
             job: self.timing.timer.job(),
         }
     }
 
     fn rtt(&self) -> &Rtt {
         &self.timing.rtt
+    }
+
+    fn tick_length(&self) -> Tick {
+        self.clock.tick()
     }
 
     fn head_age(&self) -> Duration {
@@ -168,45 +172,7 @@ impl Clock for Sender {
     }
 }
 
-impl Actor for Sender {
-    #[inline]
-    fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    #[inline]
-    fn episode(&self) -> &Episode {
-        &self.episode
-    }
-
-    #[inline]
-    fn episode_mut(&mut self) -> &mut Episode {
-        &mut self.episode
-    }
-
-    #[inline]
-    fn detection(&self) -> &Detection {
-        &self.detection
-    }
-
-    #[inline]
-    fn detection_mut(&mut self) -> &mut Detection {
-        &mut self.detection
-    }
-
-    fn echo(&self) -> Option<u32> {
-        self.peer.echo
-    }
-
-    fn may_send_now(&self) -> Option<bool> {
-        Some(self.can_send_now())
-    }
-
-    fn window_takes_new_data(&self) -> Option<bool> {
-        let room = self.congestion.window.cwnd > self.queue.in_flight();
-        Some(room && !self.backlog.is_empty())
-    }
-
+impl Window for Sender {
     fn begin_recovery(&mut self, reduces: bool) {
         self.counters.recoveries += 1;
         self.congestion.prior_ssthresh = 0;
@@ -267,18 +233,16 @@ impl Actor for Sender {
         self.reduce_window(1, lost, false);
     }
 
-    fn count_delivered(&mut self, segments: u32) {
-        self.delivered += segments;
-    }
-
     fn grow_window(&mut self, view: &AckView, outcome: AckOutcome, doubtful: bool) {
         if outcome.any(AckOutcome::ACKED) && (!doubtful || !self.episode.in_reduction()) {
             Sender::grow_window(self, view.prior_in_flight, view.acked);
         }
     }
+}
 
-    fn resume(&mut self, resume: Resume) {
-        Sender::resume(self, resume);
+impl Output for Sender {
+    fn count_delivered(&mut self, segments: u32) {
+        self.delivered += segments;
     }
 
     fn send_new(&mut self) -> NewData {
@@ -295,6 +259,10 @@ impl Actor for Sender {
         }
     }
 
+    fn resume(&mut self, resume: Resume) {
+        Sender::resume(self, resume);
+    }
+
     fn send_lost(&mut self) {
         Sender::send_lost(self);
     }
@@ -304,5 +272,45 @@ impl Actor for Sender {
         self.episode.timeouts += 1;
         self.retransmit(0, 1, Mechanism::Rto);
         self.set_timer(Job::Timeout, self.timing.rto);
+    }
+}
+
+impl Actor for Sender {
+    #[inline]
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    #[inline]
+    fn episode(&self) -> &Episode {
+        &self.episode
+    }
+
+    #[inline]
+    fn episode_mut(&mut self) -> &mut Episode {
+        &mut self.episode
+    }
+
+    #[inline]
+    fn detection(&self) -> &Detection {
+        &self.detection
+    }
+
+    #[inline]
+    fn detection_mut(&mut self) -> &mut Detection {
+        &mut self.detection
+    }
+
+    fn echo(&self) -> Option<u32> {
+        self.peer.echo
+    }
+
+    fn may_send_now(&self) -> Option<bool> {
+        Some(self.can_send_now())
+    }
+
+    fn window_takes_new_data(&self) -> Option<bool> {
+        let room = self.congestion.window.cwnd > self.queue.in_flight();
+        Some(room && !self.backlog.is_empty())
     }
 }

@@ -109,8 +109,6 @@ pub struct Times {
     pub min_rto: Duration,
     /// The timeout, back-off included (`icsk_rto`).
     pub rto: Duration,
-    /// How long a tick is.
-    pub tick: Tick,
     /// What the timer is set for.
     pub job: Option<Job>,
 }
@@ -122,6 +120,9 @@ pub trait Clock {
 
     /// The round-trip time.
     fn rtt(&self) -> &Rtt;
+
+    /// How long a tick is.
+    fn tick_length(&self) -> Tick;
 
     /// How long ago the first segment was last sent; none is out: no time at all.
     fn head_age(&self) -> Duration;
@@ -152,8 +153,66 @@ pub enum NewData {
     Unknown,
 }
 
+/// The congestion window, which follows what the machine decides.
+pub trait Window {
+    /// A recovery is about to begin; it `reduces` the window unless that is being reduced.
+    fn begin_recovery(&mut self, reduces: bool);
+
+    /// A recovery is about to end, or ends because it was spurious.
+    fn end_recovery(&mut self) {}
+
+    /// A reduction is over that was not taken back (`tcp_end_cwnd_reduction`).
+    fn end_reduction(&mut self) {}
+
+    /// A timeout marked what it lost and is about to change the state; it `reduces` the threshold (`tcp_enter_loss`).
+    fn begin_loss(&mut self, reduces: bool);
+
+    /// A timeout was spurious, as F-RTO or the rest says.
+    fn undo_loss(&mut self, by_frto: bool);
+
+    /// The window from before the reduction comes back, and the threshold, or the window alone (`tcp_undo_cwnd_reduction`).
+    fn undo_window(&mut self, threshold_too: bool);
+
+    /// No burst of more than the reordering reckoned with may follow (`tcp_moderate_cwnd`).
+    fn moderate_window(&mut self) {}
+
+    /// A probe repaired a loss: the window is reduced once.
+    fn reduce_for_probe(&mut self) {}
+
+    /// Where the window follows in the alert: `delivered` segments arrived. `begins`: it is the first step of a recovery.
+    fn step_window(&mut self, _delivered: u32, _begins: bool) {}
+
+    /// The timer found `lost` segments lost, and a recovery began.
+    fn reduce_by_timer(&mut self, _lost: u32) {}
+
+    /// Where the window grows before the alert: it may, unless a reduction is under way that the acknowledgement, `doubtful`,
+    /// does not end.
+    fn grow_window(&mut self, _view: &AckView, _outcome: AckOutcome, _doubtful: bool) {}
+}
+
+/// What leaves, and what is known of it.
+pub trait Output {
+    /// A recovery begins that is to be taken back if new data can be sent, which is not known.
+    fn suppose_no_new_data(&mut self) {}
+
+    /// So many segments are taken for delivered, by duplicates.
+    fn count_delivered(&mut self, _segments: u32) {}
+
+    /// F-RTO's test asks for new data.
+    fn send_new(&mut self) -> NewData;
+
+    /// What an acknowledgement lets go is sent.
+    fn resume(&mut self, _resume: Resume) {}
+
+    /// What is lost may be sent again.
+    fn send_lost(&mut self) {}
+
+    /// The receiver dropped what it SACKed: the timeout comes at once (`tcp_check_sack_reneging`, 3.10).
+    fn forget_sacks(&mut self);
+}
+
 /// A sender, as the machine works on it.
-pub trait Actor: Board + Clock {
+pub trait Actor: Board + Clock + Window + Output {
     /// The stack's settings.
     fn settings(&self) -> &Settings;
 
@@ -187,56 +246,4 @@ pub trait Actor: Board + Clock {
 
     /// Whether unsent data wait and the congestion window takes them; none where that is not known.
     fn window_takes_new_data(&self) -> Option<bool>;
-
-    /// A recovery begins that is to be taken back if new data can be sent, which is not known.
-    fn suppose_no_new_data(&mut self) {}
-
-    /// A recovery is about to begin; it `reduces` the window unless that is being reduced.
-    fn begin_recovery(&mut self, reduces: bool);
-
-    /// A recovery is about to end, or ends because it was spurious.
-    fn end_recovery(&mut self) {}
-
-    /// A reduction is over that was not taken back (`tcp_end_cwnd_reduction`).
-    fn end_reduction(&mut self) {}
-
-    /// A timeout marked what it lost and is about to change the state; it `reduces` the threshold (`tcp_enter_loss`).
-    fn begin_loss(&mut self, reduces: bool);
-
-    /// A timeout was spurious, as F-RTO or the rest says.
-    fn undo_loss(&mut self, by_frto: bool);
-
-    /// The window from before the reduction comes back, and the threshold, or the window alone (`tcp_undo_cwnd_reduction`).
-    fn undo_window(&mut self, threshold_too: bool);
-
-    /// No burst of more than the reordering reckoned with may follow (`tcp_moderate_cwnd`).
-    fn moderate_window(&mut self) {}
-
-    /// A probe repaired a loss: the window is reduced once.
-    fn reduce_for_probe(&mut self) {}
-
-    /// Where the window follows in the alert: `delivered` segments arrived. `begins`: it is the first step of a recovery.
-    fn step_window(&mut self, _delivered: u32, _begins: bool) {}
-
-    /// The timer found `lost` segments lost, and a recovery began.
-    fn reduce_by_timer(&mut self, _lost: u32) {}
-
-    /// So many segments are taken for delivered, by duplicates.
-    fn count_delivered(&mut self, _segments: u32) {}
-
-    /// Where the window grows before the alert: it may, unless a reduction is under way that the acknowledgement, `doubtful`,
-    /// does not end.
-    fn grow_window(&mut self, _view: &AckView, _outcome: AckOutcome, _doubtful: bool) {}
-
-    /// What an acknowledgement lets go is sent.
-    fn resume(&mut self, _resume: Resume) {}
-
-    /// F-RTO's test asks for new data.
-    fn send_new(&mut self) -> NewData;
-
-    /// What is lost may be sent again.
-    fn send_lost(&mut self) {}
-
-    /// The receiver dropped what it SACKed: the timeout comes at once (`tcp_check_sack_reneging`, 3.10).
-    fn forget_sacks(&mut self);
 }

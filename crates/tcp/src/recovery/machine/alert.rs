@@ -192,7 +192,7 @@ pub fn enter_recovery<A: Actor>(actor: &mut A) {
 }
 
 /// Disorder while something is SACKed, lost or retransmitted, else Open (`tcp_try_keep_open`).
-pub fn keep_open<A: Actor>(actor: &mut A) {
+pub(super) fn keep_open<A: Actor>(actor: &mut A) {
     let any = undo::any_retransmission_out(actor);
     let state = State::at_peace(actor.counts().left_out(), any);
     if actor.episode().state != state {

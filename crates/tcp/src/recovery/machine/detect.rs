@@ -14,13 +14,14 @@ use crate::words::Mechanism;
 
 /// A transmission was delivered.
 pub fn note_delivered<A: Actor>(actor: &mut A, delivered: &Delivered) {
-    let (now, least) = (actor.times().now, actor.times().min_rtt);
-    actor.detection_mut().rack.advance(delivered, now, least);
+    let times = actor.times();
+    let rack = &mut actor.detection_mut().rack;
+    rack.advance(delivered, times.now, times.min_rtt);
 }
 
 /// Adapts RACK's reordering window: `prior_delivered` segments had been delivered when the latest delivered transmission was
 /// sent, 0 if there is none, and `delivered` have been by now.
-pub fn adapt_rack<A: Actor>(actor: &mut A, prior_delivered: u32, delivered: u32) {
+pub(super) fn adapt_rack<A: Actor>(actor: &mut A, prior_delivered: u32, delivered: u32) {
     if prior_delivered > 0 && !actor.settings().rack_static_reo_wnd {
         let rack = &mut actor.detection_mut().rack;
         rack.adapt(prior_delivered, delivered);
@@ -101,12 +102,12 @@ fn fack_count<A: Actor>(actor: &A) -> Option<u32> {
 }
 
 /// Segments up to the highest SACK; without SACK, the duplicates and the hole (`tcp_fackets_out`).
-pub fn fack_reach<A: Actor>(actor: &A) -> u32 {
+pub(super) fn fack_reach<A: Actor>(actor: &A) -> u32 {
     fack::reach(actor.line().sack, actor.line().reach, actor.counts().sacked)
 }
 
 /// The highest SACK is further above than reordering explains (`tcp_force_fast_retransmit`, 6.x; 3.10 counts segments).
-pub fn sack_is_far<A: Actor>(actor: &A) -> bool {
+pub(super) fn sack_is_far<A: Actor>(actor: &A) -> bool {
     let threshold = actor.detection().threshold;
     if actor.settings().reordering_unit == ReorderingUnit::Segments {
         return dupack::reach_is_far(fack_reach(actor), threshold);
@@ -195,7 +196,7 @@ fn retransmits_early<A: Actor>(actor: &mut A, new_data_can_go: bool) -> bool {
         in_micros: settings.estimator == Estimator::LinuxMicros,
         timer_left: actor.timer_left(),
     };
-    match early_retransmit::pause(rule, &pause, actor.times().tick) {
+    match early_retransmit::pause(rule, &pause, actor.tick_length()) {
         None => true,
         Some(delay) => {
             actor.set_timer(Job::EarlyRetransmit, delay);

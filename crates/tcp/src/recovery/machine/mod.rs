@@ -3,8 +3,8 @@
 //! One machine serves the model's [`Sender`](crate::sender::Sender) and whoever emulates a sender that is only seen from
 //! outside. The deciders of [`recovery`](super) say what is to be done. The machine keeps the states ([`Episode`],
 //! [`Detection`]), marks what is lost and sets the timer. It works on an [`Actor`], which holds the [`Board`] of what was
-//! sent and the [`Clock`], and which carries out what the machine begins: the window follows, segments leave. What an actor
-//! does not know is none, and what it has no part in does nothing.
+//! sent and the [`Clock`], and which carries out what the machine begins: the [`Window`] follows, segments leave
+//! ([`Output`]). What an actor does not know is none, and what it has no part in does nothing.
 //!
 //! `ack` is the order in which an acknowledgement is worked through. `alert` moves between the states, `loss` and `undo` enter and leave them, `detect` finds losses, `reordering` raises the
 //! threshold, `timers` sets the timer and judges the probe. Functions that are called for each acknowledgement are generic,
@@ -22,7 +22,7 @@ mod timers;
 mod undo;
 
 pub use ack::{begin_ack, on_ack_losses_first, on_ack_of_nothing, on_ack_recovery_first};
-pub use actor::{Actor, Board, Clock, Counts, Line, NewData, Times};
+pub use actor::{Actor, Board, Clock, Counts, Line, NewData, Output, Times, Window};
 pub use alert::{alert, enter_recovery};
 pub use detect::{
     mark_by_count, note_delivered, on_early_retransmit_timer, on_reordering_timer, rack_wait,

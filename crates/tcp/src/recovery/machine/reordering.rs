@@ -28,7 +28,7 @@ pub fn note_overtaken<A: Actor>(actor: &mut A, low: SeqNum) {
 
 /// Without SACK, each duplicate acknowledgement stands for a segment delivered out of order; more of them than segments are
 /// out mean reordering (`tcp_add_reno_sack`).
-pub fn add_duplicates<A: Actor>(actor: &mut A, count: u32) {
+pub(super) fn add_duplicates<A: Actor>(actor: &mut A, count: u32) {
     if count == 0 {
         return;
     }

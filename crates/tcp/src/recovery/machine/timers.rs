@@ -53,7 +53,7 @@ pub fn schedule_probe<A: Actor>(actor: &mut A, advancing: bool) -> bool {
             timeout_left: Some(timeout_left),
         },
     };
-    let wait = tlp::schedule(rule, &view, actor.times().tick);
+    let wait = tlp::schedule(rule, &view, actor.tick_length());
     if let Some(wait) = wait {
         actor.set_timer(Job::Probe, wait);
     }

@@ -1,10 +1,12 @@
 //! An emulated sender as [`recovery::machine`](rexmit_tcp::recovery::machine) works on it: with its marks on the common
 //! board, and the time.
 
+use rexmit_tcp::clock::Tick;
 use rexmit_tcp::estimator::Rtt;
 use rexmit_tcp::recovery::dupack;
 use rexmit_tcp::recovery::machine::{
-    Actor, Board as Scoreboard, Clock, Counts, Detection, Episode, Line, NewData, Times,
+    Actor, Board as Scoreboard, Clock, Counts, Detection, Episode, Line, NewData, Output, Times,
+    Window,
 };
 use rexmit_tcp::recovery::undo::{FirstRetransmission, Undo};
 use rexmit_tcp::recovery::{fack, rto, Job};
@@ -132,13 +134,16 @@ impl Clock for Acting<'_> {
             min_rtt: sender.trips.least(),
             min_rto: sender.least(),
             rto: sender.timers.rto,
-            tick: sender.clock.ticks.length(),
             job: sender.timers.timer.job(),
         }
     }
 
     fn rtt(&self) -> &Rtt {
         &self.sender.trips.rtt
+    }
+
+    fn tick_length(&self) -> Tick {
+        self.sender.clock.ticks.length()
     }
 
     fn head_age(&self) -> Duration {
@@ -183,6 +188,54 @@ impl Clock for Acting<'_> {
 
     fn clear_timer(&mut self) {
         self.sender.timers.timer.clear();
+    }
+}
+
+impl Window for Acting<'_> {
+    fn begin_recovery(&mut self, _reduces: bool) {
+        self.sender.begin_rate(self.board);
+        self.sender.forget_window();
+        self.sender.course.entered = Some(self.now);
+        self.sender.course.forward = false;
+    }
+
+    fn end_recovery(&mut self) {
+        self.sender.note_end_of_recovery();
+    }
+
+    fn begin_loss(&mut self, _reduces: bool) {
+        let course = &mut self.sender.course;
+        course.before = None;
+        course.instead = None;
+        course.loss_at = Some(self.now);
+        self.sender.shrink_window(self.board);
+    }
+
+    fn undo_loss(&mut self, by_frto: bool) {
+        if let Some(report) = self.report.filter(|_| by_frto) {
+            self.sender.note_taken_back(self.board, report);
+        }
+        self.sender.course.loss_at = None;
+    }
+
+    fn undo_window(&mut self, _threshold_too: bool) {
+        self.sender.forget_window();
+    }
+}
+
+impl Output for Acting<'_> {
+    fn suppose_no_new_data(&mut self) {
+        self.sender.course.unless_more = true;
+    }
+
+    /// New data, if there are any, come next.
+    fn send_new(&mut self) -> NewData {
+        NewData::Unknown
+    }
+
+    /// It comes once its retransmission is seen.
+    fn forget_sacks(&mut self) {
+        self.set_timer(Job::Timeout, Duration::ZERO);
     }
 }
 
@@ -233,50 +286,6 @@ impl Actor for Acting<'_> {
 
     fn window_takes_new_data(&self) -> Option<bool> {
         None
-    }
-
-    fn suppose_no_new_data(&mut self) {
-        self.sender.course.unless_more = true;
-    }
-
-    fn begin_recovery(&mut self, _reduces: bool) {
-        self.sender.begin_rate(self.board);
-        self.sender.forget_window();
-        self.sender.course.entered = Some(self.now);
-        self.sender.course.forward = false;
-    }
-
-    fn end_recovery(&mut self) {
-        self.sender.note_end_of_recovery();
-    }
-
-    fn begin_loss(&mut self, _reduces: bool) {
-        let course = &mut self.sender.course;
-        course.before = None;
-        course.instead = None;
-        course.loss_at = Some(self.now);
-        self.sender.shrink_window(self.board);
-    }
-
-    fn undo_loss(&mut self, by_frto: bool) {
-        if let Some(report) = self.report.filter(|_| by_frto) {
-            self.sender.note_taken_back(self.board, report);
-        }
-        self.sender.course.loss_at = None;
-    }
-
-    fn undo_window(&mut self, _threshold_too: bool) {
-        self.sender.forget_window();
-    }
-
-    /// New data, if there are any, come next.
-    fn send_new(&mut self) -> NewData {
-        NewData::Unknown
-    }
-
-    /// It comes once its retransmission is seen.
-    fn forget_sacks(&mut self) {
-        self.set_timer(Job::Timeout, Duration::ZERO);
     }
 }
 
