@@ -16,7 +16,7 @@ FIELDS: Final = 25
 
 LARGE_METHODS: Final[Mapping[str, int]] = {
     "Connection of crates/tcp/src/connection/mod.rs": 99,
-    "Connection of crates/trace/src/connection/mod.rs": 69,
+    "Connection of crates/trace/src/connection/mod.rs": 77,
     "EmulatedSender of crates/trace/src/emulate/sender/mod.rs": 103,
     "Meta of crates/tcp/src/multipath/mod.rs": 104,
     "Receiver of crates/tcp/src/receiver/mod.rs": 66,
@@ -30,7 +30,9 @@ LARGE_FIELDS: Final[Mapping[str, int]] = {
     "Retransmission of crates/trace/src/rows.rs": 33,
     "Sender of crates/tcp/src/sender/mod.rs": 29,
     # A field a column.
-    "SenderRow of crates/trace/src/rows.rs": 30,
+    "SenderRow of crates/trace/src/rows.rs": 31,
+    # What few connections have: it is boxed, so that all others stay small.
+    "Cold of crates/trace/src/connection/mod.rs": 27,
 }
 
 _IMPL = re.compile(r"^impl(?:<.*?>)?\s+(?:.*?\bfor\s+)?&?(?:mut\s+)?([A-Z]\w*)[^;]*?\{$", re.M)

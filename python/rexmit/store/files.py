@@ -167,7 +167,11 @@ def new_folder(path: Path) -> Iterator[Path]:
             f"give another with {argument('out')}, or remove it",
         )
     with whole_folder(path) as made:
-        yield made
+        try:
+            yield made
+        except UserError as error:
+            what = error.what.replace(str(made), str(path))
+            raise UserError(what, error.hint, usage=error.usage) from error
 
 
 def _by_descriptor(folder: int) -> Path:
