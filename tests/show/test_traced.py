@@ -207,8 +207,6 @@ def test_a_time_that_nobody_saw_is_said_by_its_bounds() -> None:
 def test_a_time_that_cannot_be_is_not_said() -> None:
     assert words(detection_s=-0.01, detection_rtts=-0.3) == "rto"
     assert words(detection_s=0.000004) == "rto, <0.1 ms after"
-    # A timer of 420 ms cannot have run out 200 ms after it was set.
-    assert words(detection_s=0.2, waited_s=0.1, timer_s=0.42) == "rto, 200.0 ms after"
 
 
 def shown(trace: Trace, *words: str) -> list[str]:
