@@ -24,7 +24,7 @@ pub enum Verdict {
     Accept,
     /// It is lost.
     Drop,
-    /// It waits; [`Rule::poll_release`] names it later.
+    /// It waits; [`LossRule::poll_release`] names it later.
     Hold,
 }
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 from rexmit.engines.boot import BootOptions, GuestBoot, GuestDiedError, watch
 from rexmit.engines.guest import NETWORK_PROGRAMS, programs
 from rexmit.errors import UserError, argument
+from rexmit.store.files import is_taken
 from rexmit.store.opening import named_folder
 from rexmit.store.untrusted import Budget, UntrustedError, copy_tree
 
@@ -154,7 +155,7 @@ def _place(keep: Path) -> Path:
     """Where the scratch folder will be moved to, made sure of before anything runs."""
     place = keep.absolute()
     try:
-        if place.exists() and (not place.is_dir() or any(place.iterdir())):
+        if is_taken(place):
             raise UserError(
                 f"{keep} is there already and not empty", "name a new folder", usage=True
             )

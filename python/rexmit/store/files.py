@@ -158,10 +158,15 @@ def whole_folder(path: Path, *, replaces: Callable[[], object] = lambda: None) -
         _put(temporary, place / path.name)
 
 
+def is_taken(path: Path) -> bool:
+    """Whether there is anything at a path but an empty folder."""
+    return path.exists() and (not path.is_dir() or any(path.iterdir()))
+
+
 @contextlib.contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
     """As `whole_folder`, in the place of nothing: raises UserError where `path` holds anything."""
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+    if is_taken(path):
         raise UserError(
             f"{path} is there already and not empty",
             f"give another with {argument('out')}, or remove it",

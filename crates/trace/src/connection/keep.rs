@@ -66,12 +66,9 @@ impl Connection {
                 self.give_returned(of, &mut view);
                 give(&mut view, of, &event, sacks);
                 self.cold.views[of as usize] = Some(Box::new(view));
-            } else if self.trouble[of as usize]
-                && self.sides[of as usize].sent
-                && !headers.flags.syn()
-            {
+            } else if self.trouble[of as usize] && !headers.flags.syn() {
                 // What the sides agreed on is known when the handshake is over.
-                self.cold.due[of as usize] = Some(Box::new(self.facts(of)));
+                self.have_viewed(of);
             }
         }
         if marked && !self.is_marked() {
@@ -106,6 +103,13 @@ impl Connection {
         self.cold.views[of as usize].is_some() || self.cold.due[of as usize].is_some()
     }
 
+    /// A direction is to have a sender view, if it sent anything and has none.
+    pub(super) fn have_viewed(&mut self, of: Direction) {
+        if !self.has_half(of) && self.sides[of as usize].sent {
+            self.cold.due[of as usize] = Some(Box::new(self.facts(of)));
+        }
+    }
+
     /// Whether the log tells the latest packets: as long as a direction has no sender view.
     pub(super) fn is_marked(&self) -> bool {
         self.logging && !BOTH.into_iter().all(|of| self.has_half(of))
@@ -117,11 +121,7 @@ impl Connection {
         if self.is_marked() {
             self.mark_latest();
         }
-        for of in BOTH {
-            if !self.has_half(of) && self.sides[of as usize].sent {
-                self.cold.due[of as usize] = Some(Box::new(self.facts(of)));
-            }
-        }
+        BOTH.into_iter().for_each(|of| self.have_viewed(of));
         self.make_due(common);
         self.drop_log(common);
     }
@@ -143,7 +143,7 @@ impl Connection {
     /// Makes the sender views that are due; with both, no log is needed any more.
     #[cold]
     fn make_due(&mut self, common: &mut Common) {
-        self.is_moved();
+        self.view_both_if_moved();
         for of in BOTH {
             if let Some(facts) = self.cold.due[of as usize].take() {
                 let view = self.make_view(of, &facts, common);
@@ -183,12 +183,11 @@ impl Connection {
     pub fn finish(mut self, evicted: bool, common: &mut Common) -> Box<rows::Connection> {
         for of in BOTH {
             // Trouble before the handshake was over.
-            let late = self.trouble[of as usize] && self.logging;
-            if late && !self.has_half(of) && self.sides[of as usize].sent {
-                self.cold.due[of as usize] = Some(Box::new(self.facts(of)));
+            if self.trouble[of as usize] && self.logging {
+                self.have_viewed(of);
             }
         }
-        let late = !self.is_moved() && self.recorded_late().is_some();
+        let late = !self.view_both_if_moved() && self.recorded_late().is_some();
         self.count_late(common);
         let mut row = Box::new(self.row(evicted, &mut common.known));
         let mut waits = [Waits::default(), Waits::default()];

@@ -7,7 +7,7 @@ use rexmit_tcp::Need;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{Headers, SeqNum};
 
-use super::{Common, Connection, BOTH};
+use super::{Cold, Common, Connection, BOTH};
 use crate::cost::Waits;
 use crate::event::{Direction, Event};
 use crate::rows::{Evidence, Retransmission, SenderRow};
@@ -57,19 +57,23 @@ impl Late {
     }
 }
 
+impl Cold {
+    /// How long after its answer the only SYN came by, if it did.
+    fn late_syn(&self) -> Option<Duration> {
+        let ([Some(syn), Some(answer)], [1, 1]) = (&self.syns, self.syn_counts) else {
+            return None;
+        };
+        Some(syn.at - answer.at).filter(|after| *after > DISORDER)
+    }
+}
+
 impl Connection {
     /// Whether a direction is recorded late, and by how much at most.
     pub(super) fn recorded_late(&self) -> Option<Duration> {
         let late = self.cold.late.iter().filter(|late| late.is_late());
-        late.map(|late| late.longest).chain(self.late_syn()).max()
-    }
-
-    /// How long after its answer the only SYN came by, if it did.
-    fn late_syn(&self) -> Option<Duration> {
-        let ([Some(syn), Some(answer)], [1, 1]) = (&self.cold.syns, self.cold.syn_counts) else {
-            return None;
-        };
-        Some(syn.at - answer.at).filter(|after| *after > DISORDER)
+        late.map(|late| late.longest)
+            .chain(self.cold.late_syn())
+            .max()
     }
 
     /// A packet has an earlier time than the one that came by before it.
@@ -103,13 +107,11 @@ impl Connection {
         late
     }
 
-    /// Whether a direction is moved. Then each has a sender view.
-    pub(super) fn is_moved(&mut self) -> bool {
+    /// Where a direction is moved, each that sent anything is to have a sender view. Whether one is.
+    pub(super) fn view_both_if_moved(&mut self) -> bool {
         let moved = self.late_by() != [Duration::ZERO; 2];
-        for of in BOTH {
-            if moved && !self.has_half(of) && self.sides[of as usize].sent && self.logging {
-                self.cold.due[of as usize] = Some(Box::new(self.facts(of)));
-            }
+        if moved && self.logging {
+            BOTH.into_iter().for_each(|of| self.have_viewed(of));
         }
         moved
     }

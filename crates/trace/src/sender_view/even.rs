@@ -84,18 +84,17 @@ impl Even {
     /// A packet came by: it is given back if nothing speaks against its time, and nothing waits. Otherwise [`Even::next`] gives it.
     #[inline]
     pub fn came(&mut self, packet: Packet) -> Option<Packet> {
-        let (mut event, blocks) = packet;
-        let of = event.direction as usize;
+        let (event, blocks) = packet;
         if self.is_late() {
             self.put(packet);
             return None;
         }
-        event.at += self.offset;
+        let event = self.moved(&event);
         if !self.held.is_empty() || self.is_odd(&event) {
             self.held.push_back(packet);
             return None;
         }
-        self.note(of, &event);
+        self.note(event.direction as usize, &event);
         Some((event, blocks))
     }
 
@@ -105,17 +104,13 @@ impl Even {
             return self.next_in_order();
         }
         let &(first, _) = self.held.front()?;
-        let first_at = first.at + self.offset;
-        let odd = Event {
-            at: first_at,
-            ..first
-        };
-        if self.is_odd(&odd) {
+        let moved = self.moved(&first);
+        if self.is_odd(&moved) {
             match self.step() {
                 Some((across, known)) => {
                     // A time of its own, so that it is known what was before it.
-                    let newest = self.newest.map_or(first_at, |(at, _)| at);
-                    let from = (first_at + across).max(newest + Duration::from_nanos(1));
+                    let newest = self.newest.map_or(moved.at, |(at, _)| at);
+                    let from = (moved.at + across).max(newest + Duration::from_nanos(1));
                     self.steps.push(Step {
                         from,
                         before: self.offset,
@@ -127,10 +122,24 @@ impl Even {
                 None => {}
             }
         }
-        let (mut event, blocks) = self.held.pop_front()?;
-        event.at += self.offset;
+        let (event, blocks) = self.held.pop_front()?;
+        let event = self.moved(&event);
         self.note(event.direction as usize, &event);
         Some((event, blocks))
+    }
+
+    /// A packet with its time on the clock that goes on evenly.
+    fn moved(&self, event: &Event) -> Event {
+        Event {
+            at: event.at + self.offset,
+            ..*event
+        }
+    }
+
+    /// Whether a packet's time is before that of others that came by.
+    fn goes_back(&self, event: &Event) -> bool {
+        self.newest
+            .is_some_and(|(newest, _)| newest - event.at > DISORDER)
     }
 
     /// No more will come.
@@ -160,9 +169,8 @@ impl Even {
         let Some((newest, _)) = self.newest else {
             return false;
         };
-        let back = newest - event.at;
-        back > DISORDER
-            || (-back > LEAST && self.denied(event).is_some_and(|by| by != Duration::ZERO))
+        let denied = || self.denied(event).is_some_and(|by| by != Duration::ZERO);
+        self.goes_back(event) || (event.at - newest > LEAST && denied())
     }
 
     /// By how much more the monitor's clock went on since the last packet of a side than its own clock; 0 where that is nothing.
@@ -202,12 +210,9 @@ impl Even {
         let mut back = [0; 2];
         let mut by: Option<[Duration; 2]> = None;
         for (event, _) in &self.held {
-            let event = Event {
-                at: event.at + self.offset,
-                ..*event
-            };
+            let event = self.moved(event);
             let of = event.direction as usize;
-            back[of] += usize::from(newest - event.at > DISORDER);
+            back[of] += usize::from(self.goes_back(&event));
             if let Some(denied) = self.denied(&event) {
                 if denied == Duration::ZERO {
                     return None;
@@ -244,14 +249,8 @@ impl Even {
             return false;
         }
         let denies = |(event, _): &Packet| {
-            let event = Event {
-                at: event.at + self.offset,
-                ..*event
-            };
-            let back = self
-                .newest
-                .is_some_and(|(newest, _)| newest - event.at > DISORDER);
-            back || self.denied(&event).is_none_or(|by| by != Duration::ZERO)
+            let event = self.moved(event);
+            self.goes_back(&event) || self.denied(&event).is_none_or(|by| by != Duration::ZERO)
         };
         self.held.iter().all(denies)
     }

@@ -45,10 +45,6 @@ LACKS: Final = {
 SURE: Final = 0.9
 """Below this confidence a row names its runner-up, too."""
 
-TICK_S: Final = 0.01
-"""A timer runs out up to a tick of its host's clock late: 10 ms where the kernel counts 100 a
-second."""
-
 
 def verdict() -> pl.Expr:
     """What made the sender retransmit: the mechanism, or both where the packets cannot tell, in one
