@@ -29,6 +29,9 @@ from rexmit.wording import count
 _NEAR = 25
 """Packets shown on either side of a time that is asked for."""
 
+_MOST_SUBFLOWS = 32
+"""Subflows that the lines above a ladder name: Linux has at most eight a peer's address."""
+
 
 def print_traced(
     traced: Traced, console: Console, *, every_packet: bool, at_s: float | None = None
@@ -146,7 +149,7 @@ def _subflows(traced: Traced) -> list[str]:
         return []
     here = traced.row["mptcp_subflow"]
     told = [f"subflow {here} of {len(traced.subflows)} of a Multipath TCP connection:"]
-    for row in traced.subflows:
+    for row in traced.subflows[:_MOST_SUBFLOWS]:
         role = {"initial": "opened it", "join": "joined"}.get(row["mptcp_role"], "began before")
         up, down = row["forward_data_bytes"] or 0, row["backward_data_bytes"] or 0
         size = f"{up:,} bytes of data up, {down:,} down"
@@ -154,6 +157,8 @@ def _subflows(traced: Traced) -> list[str]:
         more = f"; {count(again, 'packet')} re-injected" if again else ""
         number, mark = row["mptcp_subflow"], ", this one" if row["mptcp_subflow"] == here else ""
         told.append(f"  {number}: flow {row['number']}, {row['flow']}, {role}; {size}{more}{mark}")
+    if len(traced.subflows) > _MOST_SUBFLOWS:
+        told.append(f"  … and {len(traced.subflows) - _MOST_SUBFLOWS:,} more")
     return told
 
 

@@ -7,7 +7,7 @@ was lost beyond that place cannot be told from what arrived. Captures of several
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -94,6 +94,7 @@ def _opened(trace: Trace, rows: Sequence[dict[str, Any]]) -> list[Traced]:
         name: _by_connection(trace, name, rows)
         for name in ("retransmissions", "mechanisms", "parameters", "sides")
     }
+    subflows = _subflows(trace, {row["mptcp_connection"] for row in rows} - {None})
     ends = [two_ended.ends(trace, row) if trace.points else None for row in rows]
     alone = [row for row, both in zip(rows, ends, strict=True) if both is None]
     captured = iter(_read(trace, alone))
@@ -110,7 +111,7 @@ def _opened(trace: Trace, rows: Sequence[dict[str, Any]]) -> list[Traced]:
                 opened,
                 mechanisms=tuple(mine["mechanisms"].to_dicts()),
                 parameters=tuple(mine["parameters"].to_dicts()),
-                subflows=_subflows(trace, row),
+                subflows=subflows.get(row["mptcp_connection"], ()),
             )
         )
     return made
@@ -128,14 +129,16 @@ def _by_connection(
     return lambda number: parts.get((number,), found.clear())
 
 
-def _subflows(trace: Trace, row: dict[str, Any]) -> tuple[dict[str, Any], ...]:
-    if row["mptcp_connection"] is None:
-        return ()
-    together = pl.col("mptcp_connection") == row["mptcp_connection"]
+def _subflows(trace: Trace, numbers: Collection[int]) -> dict[int, tuple[dict[str, Any], ...]]:
+    """Those of the Multipath TCP connections of these numbers, in their order."""
+    if not numbers:
+        return {}
+    together = pl.col("mptcp_connection").is_in(numbers)
     again = mechanisms.retransmissions(["mptcp-reinject"])
     of_both = sides.beside(trace.numbered().filter(together), trace, "data_bytes")
-    every = mechanisms.beside(of_both, trace, reinjections=again)
-    return tuple(every.sort("mptcp_subflow").collect().to_dicts())
+    every = mechanisms.beside(of_both, trace, reinjections=again).sort("mptcp_subflow").collect()
+    parts = every.partition_by("mptcp_connection", as_dict=True, maintain_order=True)
+    return {number: tuple(part.to_dicts()) for (number,), part in parts.items()}
 
 
 def _wanted(trace: Trace, which: str) -> pl.Expr:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any, Final
 
 import polars as pl
@@ -184,7 +183,7 @@ def _tables(
     for key in KEYS:
         # To the nanosecond: the last digits of a sum depend on the order of its parts.
         groups = pl.DataFrame(
-            [asdict(one) for one in by(trace, key)], infer_schema_length=None
+            [vars(one) for one in by(trace, key)], infer_schema_length=None
         ).with_columns(pl.col(pl.Float64).round(9))
         if groups.height:
             made.append(
