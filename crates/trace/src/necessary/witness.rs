@@ -137,6 +137,8 @@ pub struct Witness {
     pub twice: bool,
     /// The SYN of its sender names a system of today.
     pub of_today: bool,
+    /// It is the same as the last copy, which came by just now: nothing tells a double of that from a retransmission.
+    pub alike: bool,
     /// What it was sent again for, though no loss was found, and when that came by.
     pub prompted: Option<Shown>,
 }
@@ -199,5 +201,6 @@ exact_struct!(Witness {
     probed,
     twice,
     of_today,
+    alike,
     prompted,
 });
