@@ -9,7 +9,7 @@ use super::{Basis, Missing, Packet, Shown, Timed, Witness};
 
 /// The least that a timer or a probe waits on any stack: `TCP_TIMEOUT_MIN`, two ticks of a kernel with `HZ` of 1000, of which the
 /// first may be nearly over.
-const SHORTEST: Duration = Duration::from_millis(1);
+pub(super) const SHORTEST: Duration = Duration::from_millis(1);
 
 /// How far the age of a packet may be off.
 const MOST_OFF: Duration = Duration::from_millis(1);

@@ -3,6 +3,7 @@
 use rexmit_time::{Duration, Time};
 use rexmit_wire::Flags;
 
+use super::table::SHORTEST;
 use super::Shown;
 use crate::parts::{exact_enum, exact_struct};
 
@@ -172,7 +173,7 @@ impl Witness {
     pub fn fits(&self, timer: Duration) -> bool {
         let off = self.slack + TICK + timer / 16;
         let since = self.since_news.unwrap_or(Duration::ZERO);
-        since <= timer + off && timer <= self.since_sent.0 + off
+        timer >= SHORTEST && since <= timer + off && timer <= self.since_sent.0 + off
     }
 }
 
