@@ -32,6 +32,7 @@ HEADS = (
     "on data never\nseen before",
     "certain\nmissed",
     "doubles\nwith rows",
+    "may be\ndoubles",
     "probes, keep-\nalives, others",
 )
 
@@ -63,12 +64,16 @@ def main() -> None:
     console.print()
     report.print_report([(path, judged) for path, _, judged in made], console, most=asked.rows)
     console.print()
-    print_refuted((asked.folder / path for path, *_ in made), console)
+    copy = zeroed if asked.zeroed else nullcontext
+    print_refuted((copy(asked.folder / path) for path, *_ in made), console)
 
 
 def certainty(held: Held) -> Reliability:
     """What rows say of their being retransmissions, and whether they are certain ones."""
-    return of_pairs((row["certainty"], kind_of(one) == "certain") for one, row in held.said)
+    said = [(kind_of(one), row) for one, row in held.said]
+    return of_pairs(
+        (row["certainty"], kind == "certain") for kind, row in said if kind != "unclear"
+    )
 
 
 def _all(
@@ -86,12 +91,13 @@ def _all(
 
 
 def _differs(held: Held) -> int:
-    return len(held.missed) + held.rows - held.by_kind["certain"]
+    return len(held.missed) + held.rows - held.by_kind["certain"] - held.by_kind["unclear"]
 
 
 def _counts(held: Held) -> tuple[str, ...]:
-    others = held.rows - held.by_kind["certain"] - held.on_new - held.doubles
-    counts = (held.certain, held.rows, held.on_new, len(held.missed), held.doubles, others)
+    unclear = held.by_kind["unclear"]
+    others = held.rows - held.by_kind["certain"] - unclear - held.on_new - held.doubles
+    counts = (held.certain, held.rows, held.on_new, len(held.missed), held.doubles, unclear, others)
     return (f"{held.files:,}", *(f"{n:,}" for n in counts))
 
 

@@ -14,6 +14,7 @@ from tests.real.evidence import LEAST_TIMEOUT_NS, RULES, Case, rto
 from tests.real.history import View, histories
 from tests.real.hold import Held, compare
 from tests.real.oracle import Seen
+from tests.real.packets import ACK, SYN
 from tests.real.prompted import TooBig
 from tests.real.steps import evened
 
@@ -110,12 +111,16 @@ def _judge(
         impossible = prompted.wrong(row["basis"], case, told)
     elif case and row["mechanism"] in RULES and (other := prompted.name(case, told)):
         impossible = f"no loss was found: {other}"
-    broken = bounds.broken(
-        row,
-        seen=case is not None and case.last is not None,
-        waits=case.waited if case else None,
-        quiet=case is not None and case.quiet,
+    broken = list(
+        bounds.broken(
+            row,
+            seen=case is not None and case.last is not None,
+            waits=case.waited if case else None,
+            quiet=case is not None and case.quiet,
+        )
     )
+    if seen and seen.kind == "unclear" and row["certainty"] >= SURE:
+        broken.append("sure of what may be a double")
     frame = seen.packet.number if seen else 0
     return Judged(row, frame, impossible, tuple(broken))
 
@@ -138,8 +143,10 @@ def _impossible(
 
 def _shown_twice(case: Case, timeouts: Timeouts) -> bool:
     """A timer of less than 200 ms is believed where its host shows it twice, or where the same
-    connection shows it doubled."""
+    connection shows it doubled. A SYN-ACK answers each SYN, too."""
     if not case.last or not case.waited or case.waited[1] >= LEAST_TIMEOUT_NS:
+        return True
+    if case.at.packet.flags & SYN and case.at.packet.flags & ACK:
         return True
     mine = case.waited[1]
     alike = 0

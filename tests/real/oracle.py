@@ -4,6 +4,11 @@ A retransmission is certain where a packet carries a byte, a SYN or a FIN that i
 already shown in this connection, and is neither a double that the capture made, nor a keep-alive,
 nor a probe of a closed window.
 
+A double is the same packet once more. Two things tell it from a retransmission that is the same in
+all else: its identification, and a lower time to live, as a router has passed it on. Where a packet
+has no identification (IPv6, or 0) and comes within the time in which networks and captures double
+packets, and nothing from the peer speaks of a loss, neither is certain.
+
 What was never shown may be one, too, where its sender has shown a higher number before: its first
 copy did not come by, or it comes late. No other fact in the packets themselves speaks for that.
 """
@@ -11,9 +16,10 @@ copy did not come by, or it comes late. No other fact in the packets themselves 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from tests.real.options import parse
 from tests.real.packets import ACK, FIN, RST, SYN, Packet
 
 AT_ONCE_NS = 500_000
@@ -25,6 +31,9 @@ NO_TIMER_NS = 100_000_000
 FAR = 1 << 30
 """A number farther away than the largest window (RFC 7323 §2.3) is of another connection."""
 
+FEWEST = 2
+"""Duplicate ACKs that make a sender of any stack send again (`TcpMaxDupAcks` of old Windows)."""
+
 LATELY = 64
 """Packets of a flow among which the first of two doubles is looked for."""
 
@@ -32,8 +41,8 @@ LATELY = 64
 @dataclass(frozen=True, slots=True)
 class Seen:
     """A packet and what it is: `new`, `hole` (new, below a number that its sender has shown),
-    `certain`, `double`, `keep-alive`, `probe`, `bare` (nothing that takes up sequence numbers) or
-    `other` (a reset, a stray)."""
+    `certain`, `double`, `unclear` (one of these two), `keep-alive`, `probe`, `bare` (nothing that
+    takes up sequence numbers) or `other` (a reset, a stray)."""
 
     packet: Packet
     kind: str
@@ -93,6 +102,7 @@ def _account(packet: Packet, flows: dict[tuple[str, int, str, int], _Flow]) -> S
     peer = flows.get(packet.reverse)
     if _is_double(packet, flow):
         return Seen(packet, "double")
+    again = "unclear" if _may_be_double(packet, flow, peer) else "certain"
     flow.lately.append(packet)
     if packet.flags & RST:
         flow.closed = True
@@ -103,10 +113,10 @@ def _account(packet: Packet, flows: dict[tuple[str, int, str, int], _Flow]) -> S
         peer.acked = ack if peer.acked is None else max(peer.acked, ack)
     start = flow.place(packet.seq)
     if packet.flags & SYN:
-        again = ("syn", start) in flow.marks
+        shown = ("syn", start) in flow.marks
         flow.marks.add(("syn", start))
         flow.top = max(flow.top, start + 1)
-        return Seen(packet, "certain" if again else "new", start, start + 1)
+        return Seen(packet, again if shown else "new", start, start + 1)
     end = start + packet.length
     fin = bool(packet.flags & FIN)
     if not packet.length and not fin:
@@ -123,22 +133,26 @@ def _account(packet: Packet, flows: dict[tuple[str, int, str, int], _Flow]) -> S
         if flow.acked is None or flow.acked >= end:
             return Seen(packet, "keep-alive", start, end)
     if peer is not None and peer.window == 0 and start >= 0 and _in_closed(packet, flow, peer):
-        again = flow.shown(start, end)
+        shown = flow.shown(start, end)
         flow.show(start, end)
         if packet.length == 1:
             flow.probed.add(start)
-        return Seen(packet, "probe" if again else "new", start, end)
-    again = packet.length > 0 and flow.shown(start, end)
+        return Seen(packet, "probe" if shown else "new", start, end)
+    shown = packet.length > 0 and flow.shown(start, end)
     hole = start < flow.next
     if fin:
-        again |= ("fin", end) in flow.marks
+        shown |= ("fin", end) in flow.marks
         flow.marks.add(("fin", end))
         flow.closed = True
     if packet.length:
         flow.show(start, end)
     flow.top = max(flow.top, end + fin)
     flow.next = max(flow.next, flow.top)
-    return Seen(packet, "certain" if again else "hole" if hole else "new", start, end + fin)
+    return Seen(packet, again if shown else "hole" if hole else "new", start, end + fin)
+
+
+def _bare(packet: Packet) -> bool:
+    return not packet.length and not packet.flags & (SYN | FIN | RST)
 
 
 def _in_closed(packet: Packet, flow: _Flow, peer: _Flow) -> bool:
@@ -167,6 +181,16 @@ def _flow(packet: Packet, flows: dict[tuple[str, int, str, int], _Flow]) -> _Flo
 
 
 def _is_double(packet: Packet, flow: _Flow) -> bool:
+    for before in _same(packet, flow):
+        soon = abs(packet.time_ns - before.time_ns) < AT_ONCE_NS
+        # Linux sends 0 where there are no fragments to be told apart.
+        if soon or packet.hops < before.hops or (packet.ip_id and _counts(flow)):
+            return True
+    return False
+
+
+def _same(packet: Packet, flow: _Flow) -> Iterator[Packet]:
+    """The packets just before that are the same, the latest first."""
     for before in reversed(flow.lately):
         same = (
             before.seq == packet.seq
@@ -177,14 +201,19 @@ def _is_double(packet: Packet, flow: _Flow) -> bool:
             and before.ip_id == packet.ip_id
             and before.options == packet.options
         )
-        if not same:
-            continue
-        apart = abs(packet.time_ns - before.time_ns)
-        soon = apart < AT_ONCE_NS
-        # Linux sends 0 where there are no fragments to be told apart.
-        if soon or (packet.ip_id and apart < NO_TIMER_NS and _counts(flow)):
-            return True
-    return False
+        if same and abs(packet.time_ns - before.time_ns) < NO_TIMER_NS:
+            yield before
+
+
+def _may_be_double(packet: Packet, flow: _Flow, peer: _Flow | None) -> bool:
+    """One without an identification is the same as one just before, and since then fewer duplicate
+    ACKs came for it than the least threshold of any stack, and none with SACK blocks."""
+    before = next(_same(packet, flow), None)
+    if before is None or packet.ip_id:
+        return False
+    since = [one for one in peer.lately if one.time_ns >= before.time_ns] if peer else []
+    repeats = sum(_bare(one) and one.ack == packet.seq for one in since)
+    return repeats < FEWEST and not any(parse(one.options).blocks for one in since)
 
 
 def _counts(flow: _Flow) -> bool:

@@ -25,6 +25,8 @@ FIELDS = (
     "tcp.window_size_value",
     "ip.id",
     "tcp.options",
+    "ip.ttl",
+    "ipv6.hlim",
 )
 
 FIN, SYN, RST, ACK = 1, 2, 4, 16
@@ -34,7 +36,7 @@ FIN, SYN, RST, ACK = 1, 2, 4, 16
 class Packet:
     """A packet. `flow` is (source, port, destination, port), `length` its payload in bytes, `ip_id`
     the IP identification (None in IPv6), `options` those of TCP as hexadecimal text, `number` its
-    frame, as Wireshark counts."""
+    frame, as Wireshark counts, `hops` the time to live or hop limit."""
 
     time_ns: int
     flow: tuple[str, int, str, int]
@@ -46,6 +48,7 @@ class Packet:
     ip_id: int | None
     options: str
     number: int = 0
+    hops: int = 0
 
     @property
     def reverse(self) -> tuple[str, int, str, int]:
@@ -83,4 +86,5 @@ def read(capture: Path) -> Iterator[Packet]:
             ip_id=int(values["ip.id"], 0) if values["ip.id"] else None,
             options=values["tcp.options"],
             number=int(values["frame.number"]),
+            hops=int(values["ip.ttl"] or values["ipv6.hlim"] or 0),
         )

@@ -28,6 +28,7 @@ class Sent:
     window: int = 60_000
     options: bytes = b""
     ip_id: int | None = None
+    ttl: int = 64
 
 
 def write(path: Path, sent: list[Sent]) -> Path:
@@ -50,6 +51,7 @@ def _packet(one: Sent, number: int) -> scripted.Packet:
         one.length,
         number,
         one.window,
+        ttl=one.ttl,
         options=one.options + b"\0" * (-len(one.options) % 4),
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -97,13 +98,14 @@ def refuted(whole: Trace) -> list[Refuted]:
     return found + _ladders(whole, seen)
 
 
-def print_refuted(captures: Iterable[Path], console: Console) -> None:
+def print_refuted(captures: Iterable[AbstractContextManager[Path]], console: Console) -> None:
     """Of each capture, what is said and is not so."""
     number = 0
-    for capture in captures:
-        for one in refuted(trace(capture)):
-            number += 1
-            console.print(f"{capture.name}: {one}", soft_wrap=True, markup=False)
+    for opened in captures:
+        with opened as capture:
+            for one in refuted(trace(capture)):
+                number += 1
+                console.print(f"{capture.name}: {one}", soft_wrap=True, markup=False)
     console.print(f"sentences refuted: {number:,}")
 
 
@@ -126,9 +128,9 @@ KINDS = {
     "keep-alive": {"keep-alive", "bare", "probe"},
     "window probe": {"probe", "keep-alive", "new"},
     "out of order": {"hole"},
-    "recorded again": {"double", "bare", "other", "keep-alive", "probe"},
-    "came twice": {"double", "certain"},
-    "seen before": {"certain", "double", "bare"},
+    "recorded again": {"double", "unclear", "bare", "other", "keep-alive", "probe"},
+    "came twice": {"double", "unclear", "certain"},
+    "seen before": {"certain", "unclear", "double", "bare"},
 }
 """What a ladder says of packets that are no retransmissions, and what they are to the oracle."""
 

@@ -63,6 +63,9 @@ const fn place_of(position: Position) -> usize {
     }
 }
 
+/// No more is said of a packet that may be a double of the one before.
+const ALIKE: f64 = 0.9;
+
 /// Turns the emulations' shares of a row into probabilities. What several subflows prove is left as it is.
 pub(crate) fn calibrate(row: &mut Retransmission) {
     if row.mechanism == Mechanism::MptcpReinject {
@@ -73,6 +76,9 @@ pub(crate) fn calibrate(row: &mut Retransmission) {
     let told = row.confidence + if row.either { second } else { 0.0 };
     let share = told.clamp(0.0, 1.0);
     row.certainty = fitted::RETRANSMISSION.of(share, row);
+    if row.witness.alike {
+        row.certainty = row.certainty.min(ALIKE);
+    }
     need(row, share);
     if row.mechanism == Mechanism::Unknown {
         // No mechanism is named that could be right.

@@ -6,12 +6,17 @@ use rexmit_wire::{Flags, Headers, SeqNum};
 
 use super::Connection;
 use crate::event::Direction;
+use crate::sender_view::NO_TIMER;
 
 /// Packets among which the first copy is looked for: what may pass while a packet is in the router.
 pub(super) const RECENT: usize = 64;
 
 /// What comes twice within this time was doubled by the capture.
 const AT_ONCE: Duration = Duration::from_micros(500);
+
+/// SYNs without an identification that come within this time were doubled: those that a delay held up may be as near to each
+/// other, but seldom are.
+const MOST_APART: Duration = Duration::from_millis(10);
 
 /// What tells a packet from all others of its connection for a while: retransmissions have an identification of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,16 +76,19 @@ impl Mark {
 }
 
 impl Connection {
-    /// Whether a packet, whose time to live is not the usual one, came by before with a higher one. It is counted then.
+    /// Whether a packet, whose time to live is not the usual one, came by before with a higher one: just now, where it has no
+    /// identification. It is counted then.
     #[cold]
-    pub(super) fn is_doubled(&mut self, direction: Direction, headers: &Headers) -> bool {
+    pub(super) fn is_doubled(&mut self, at: Time, direction: Direction, headers: &Headers) -> bool {
         let me = direction as usize;
         if headers.ttl > self.ttls[me] {
             self.ttls[me] = headers.ttl;
             return false;
         }
         let mark = Mark::of(direction, headers);
-        let found = mark.ip_id != 0 && self.latest().any(|(other, _)| other == mark);
+        let found = self
+            .latest()
+            .any(|(other, then)| other == mark && (mark.ip_id != 0 || at.since(then) < NO_TIMER));
         if found {
             self.count_doubled(me);
         }
@@ -132,8 +140,8 @@ impl Connection {
     }
 
     /// Whether a SYN or SYN-ACK came by just now with the same identification and stamps: a capture at both directions of a
-    /// port, say, holds it twice. No timer is as short as that, and a second connection has another number. It is counted
-    /// then.
+    /// port, say, holds it twice. No timer is as short as that, and a second connection has another number. Without an
+    /// identification it may have come a while ago: a timer of a SYN takes longer than others. It is counted then.
     ///
     /// A SYN-ACK behind a SYN that came once more is the answer to that, however soon it follows the first one: two SYNs
     /// that a delay held up come together, and a host answers each copy of one that the network doubled. A capture that
@@ -160,13 +168,16 @@ impl Connection {
             }
             let apart = at.since(before.at);
             let alike = (before.ip_id, before.stamps) == (last.ip_id, last.stamps);
-            alike && -AT_ONCE < apart && apart < AT_ONCE
+            // Answers to several SYNs may have been held up, too.
+            let unnumbered = last.ip_id.unwrap_or(0) == 0 && asked.is_none();
+            alike && -AT_ONCE < apart && apart < if unnumbered { MOST_APART } else { AT_ONCE }
         };
         let found = same && before.is_some_and(soon);
         last.again = same && before.is_some() && !found;
         self.cold.last_syns[me] = Some(last);
         if let Some(answer) = &mut self.cold.last_syns[1 - me] {
-            answer.asked |= same && !headers.flags.ack();
+            // One of an earlier time is of a capture that begins again.
+            answer.asked |= same && !headers.flags.ack() && at >= answer.at;
         }
         if found {
             self.count_doubled(me);

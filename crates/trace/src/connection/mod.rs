@@ -385,7 +385,7 @@ impl Connection {
         if numbered != Notes::default() && numbered != self.numbered[me] {
             self.is_numbered(direction, numbered);
         }
-        if headers.ttl != self.ttls[me] && self.is_doubled(direction, headers) {
+        if headers.ttl != self.ttls[me] && self.is_doubled(at, direction, headers) {
             return;
         }
         if flags.syn() && self.is_doubled_syn(at, direction, headers) {

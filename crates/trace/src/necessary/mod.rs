@@ -20,6 +20,7 @@ use rexmit_tcp::Mechanism;
 use rexmit_time::Time;
 
 pub use short::ShortTimers;
+pub(crate) use table::LEAST_THRESHOLD;
 pub use table::{Necessary, Prompted, PROMPTED, TABLE};
 pub use witness::{Packet, Timed, Witness};
 

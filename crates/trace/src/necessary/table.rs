@@ -7,9 +7,9 @@ use rexmit_time::Duration;
 use super::witness::TICK;
 use super::{Basis, Missing, Packet, Shown, Timed, Witness};
 
-/// The least that a probe waits on any stack: `TCP_TIMEOUT_MIN`, two ticks of a kernel with `HZ` of 1000, of which the first may
-/// be nearly over.
-const SHORTEST_PROBE: Duration = Duration::from_millis(1);
+/// The least that a timer or a probe waits on any stack: `TCP_TIMEOUT_MIN`, two ticks of a kernel with `HZ` of 1000, of which the
+/// first may be nearly over.
+pub(super) const SHORTEST: Duration = Duration::from_millis(1);
 
 /// How far the age of a packet may be off.
 const MOST_OFF: Duration = Duration::from_millis(1);
@@ -21,7 +21,7 @@ const FEW: u32 = 4;
 const THRESHOLD: u32 = 3;
 
 /// The least threshold of any stack here (`TcpMaxDupAcks` of old Windows, `net.ipv4.tcp_reordering`).
-const LEAST_THRESHOLD: u32 = 2;
+pub(crate) const LEAST_THRESHOLD: u32 = 2;
 
 /// What one mechanism cannot do without.
 #[derive(Clone, Copy, Debug)]
@@ -40,9 +40,9 @@ pub struct Necessary {
 pub const TABLE: [Necessary; 9] = [
     Necessary {
         mechanism: Mechanism::Rto,
-        words: "a round trip and 200 ms since it was sent last (less where the connection, or its host's connections, show a shorter timer twice), at most \
-                120 s for the first timer; and, if nothing was sent again before, fewer than three duplicate ACKs or SACKed \
-                segments. A SYN-ACK: nothing, as it answers each SYN",
+        words: "a round trip and 200 ms since it was sent last (less, down to 1 ms, where the connection, or its host's \
+                connections, show a shorter timer twice), at most 120 s for the first timer; and, if nothing was sent again \
+                before, fewer than three duplicate ACKs or SACKed segments. A SYN-ACK: nothing, as it answers each SYN",
         source: "RFC 6298 §2 and §5.4, TCP_RTO_MIN, TCP_RTO_MAX",
         look: rto,
     },
@@ -178,7 +178,7 @@ fn rto(witness: &Witness) -> Result<Shown, Missing> {
         return Ok((Basis::Silence, None));
     }
     let passed = witness.since_sent.1;
-    if witness.is_sooner(passed, trip + TICK) {
+    if passed < SHORTEST || witness.is_sooner(passed, trip + TICK) {
         return Err(Missing::Time);
     }
     if witness.is_sooner(passed, RTO_MIN) && !witness.twice {
@@ -279,7 +279,7 @@ fn tlp(witness: &Witness) -> Result<Shown, Missing> {
     }
     let trips = witness.least_rtt.unwrap_or(Duration::ZERO) * 2;
     // What the timeout left may be less.
-    let least = trips.min(RTO_MIN).max(SHORTEST_PROBE + TICK);
+    let least = trips.min(RTO_MIN).max(SHORTEST + TICK);
     let since = witness.since_news.unwrap_or(witness.since_sent.1);
     if witness.is_sooner(since, least) && witness.is_sooner(witness.since_sent.1, RTO_MIN) {
         return Err(Missing::Time);

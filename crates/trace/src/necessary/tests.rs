@@ -186,3 +186,33 @@ fn a_host_shows_a_short_timer_twice() {
     host.note(ms(104));
     assert!(host.show_twice(ms(100)) && host.show_twice(ms(52)));
 }
+
+#[test]
+fn no_timer_is_shorter_than_a_tick() {
+    let fits = |timer| {
+        let witness = Witness {
+            since_news: Some(Duration::ZERO),
+            ..after(400)
+        };
+        witness.fits(timer)
+    };
+    assert!(!fits(Duration::from_micros(76)));
+    assert!(fits(ms(200)));
+    let heard_of = |least: i64| {
+        let witness = Witness {
+            twice: true,
+            least_rtt: None,
+            ..after(0)
+        };
+        let since_sent = (Duration::ZERO, Duration::from_micros(least));
+        look(
+            Mechanism::Rto,
+            &Witness {
+                since_sent,
+                ..witness
+            },
+        )
+    };
+    assert_eq!(heard_of(999).err(), Some(Missing::Time));
+    assert!(heard_of(1_000).is_ok());
+}

@@ -3,6 +3,7 @@
 use rexmit_time::{Duration, Time};
 use rexmit_wire::Flags;
 
+use super::table::SHORTEST;
 use super::Shown;
 use crate::parts::{exact_enum, exact_struct};
 
@@ -137,6 +138,8 @@ pub struct Witness {
     pub twice: bool,
     /// The SYN of its sender names a system of today.
     pub of_today: bool,
+    /// It is the same as the last copy, which came by just now: nothing tells a double of that from a retransmission.
+    pub alike: bool,
     /// What it was sent again for, though no loss was found, and when that came by.
     pub prompted: Option<Shown>,
 }
@@ -170,7 +173,7 @@ impl Witness {
     pub fn fits(&self, timer: Duration) -> bool {
         let off = self.slack + TICK + timer / 16;
         let since = self.since_news.unwrap_or(Duration::ZERO);
-        since <= timer + off && timer <= self.since_sent.0 + off
+        timer >= SHORTEST && since <= timer + off && timer <= self.since_sent.0 + off
     }
 }
 
@@ -199,5 +202,6 @@ exact_struct!(Witness {
     probed,
     twice,
     of_today,
+    alike,
     prompted,
 });

@@ -10,7 +10,7 @@ use super::open::Open;
 use super::pieces::{Copy, Covered, Piece, Said, MOST_PARTS, ORIGINAL};
 use super::SenderView;
 use crate::event::{packets_of, Event, SenderEvent, Sent, SentKind};
-use crate::necessary::Witness;
+use crate::necessary::{Witness, LEAST_THRESHOLD};
 use crate::window::is_place_near;
 
 /// A packet seen twice within this time was doubled by the capture rather than the network.
@@ -19,7 +19,11 @@ const AT_ONCE: Duration = Duration::from_micros(500);
 /// identification of the first (RFC 1122 §3.2.1.5). Those with timers below 200 ms do not, they number each packet as it leaves
 /// (`TCPTV_MIN` of BSD and macOS is 30 ms, Linux's probes wait 10 ms); those that keep the packet as it is have timers of 200 ms
 /// and more. Doubles of a network, or of a capture at two places, come within milliseconds, and in a queue within tens of them.
-pub(super) const NO_TIMER: Duration = Duration::from_millis(100);
+pub(crate) const NO_TIMER: Duration = Duration::from_millis(100);
+/// The least wait for a timer where no tail probe is sent: Linux's least timeout by the settings of data centres.
+const LEAST_TIMEOUT: Duration = Duration::from_millis(5);
+/// And for a tail probe: `TCP_TIMEOUT_MIN`, two ticks of a kernel with `HZ` of 1000.
+const LEAST_PROBE: Duration = Duration::from_millis(2);
 /// Pieces that a gap is laid out in at most.
 const MOST_UNSEEN: i64 = 256;
 /// Pieces that all gaps are laid out in at most: so many, and more for each packet that came by.
@@ -250,18 +254,17 @@ impl SenderView {
         soon: Duration,
         (start, end): (i64, i64),
     ) -> bool {
-        let ack = event.flags.ack().then_some(event.ack);
-        // Which SYN the capture holds twice was found before: one that is here was sent, if in the same moment.
-        let at_once = |apart| apart == Duration::ZERO && !event.flags.syn();
-        let said = Said::by(event);
+        // A stamp of a later tick would differ.
+        let tick = stamp.and(self.times.stamps.tick()).map(|tick| tick * 2);
         let same = |c: &Copy| {
             let apart = event.at - c.at;
-            c.seen
-                && c.span == event.range().len()
-                && (c.stamp, c.ack, c.said) == (stamp, ack, said)
+            c.is_repeated_by(event)
+                && apart < NO_TIMER
                 && match self.numbers.own.equal(c.ip_id, event.ip_id) {
-                    Some(equal) => equal && apart < NO_TIMER,
-                    None => apart < soon || at_once(apart),
+                    Some(equal) => equal,
+                    None if tick.is_some_and(|tick| apart >= tick) => true,
+                    None if apart >= soon.max(LEAST_TIMEOUT) => false,
+                    None => apart < self.least_wait(event, c, (start, end), soon),
                 }
         };
         let mut at = None;
@@ -273,6 +276,30 @@ impl SenderView {
             known.is_some()
         });
         (all && at.is_some()) || self.is_same_merged(event, (start, end))
+    }
+
+    /// No sender sends sooner again what it sent as `copy`, where less than a round trip is `soon`: it has not heard of a loss yet,
+    /// and no timer is as short.
+    fn least_wait(
+        &self,
+        event: &Event,
+        copy: &Copy,
+        (start, end): (i64, i64),
+        soon: Duration,
+    ) -> Duration {
+        // Which SYN the capture holds twice was found before: one that is here was sent, if in the same moment.
+        if event.flags.syn() {
+            return soon;
+        }
+        let least = match self.facts.sack && end == self.board.pieces.nxt() {
+            true => LEAST_PROBE,
+            false => LEAST_TIMEOUT,
+        };
+        match self.signals(event, copy, (start, end)) {
+            0 => soon.max(least),
+            few if few < LEAST_THRESHOLD => soon,
+            _ => Duration::from_nanos(1),
+        }
     }
 
     /// Whether this is packets that were seen once more, merged into one, or a part of one that was: their identifications are as

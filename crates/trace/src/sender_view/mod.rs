@@ -48,7 +48,7 @@ use crate::whatif::Replay;
 use board::Board;
 pub(crate) use clock::is_beside;
 use clock::Clock;
-use copies::NO_TIMER;
+pub(crate) use copies::NO_TIMER;
 use even::Even;
 use measured::Measured;
 use merge::{Ack, Merge, Next};

@@ -72,6 +72,15 @@ impl Copy {
             reset: false,
         }
     }
+
+    /// Whether a packet is the same in all but its identification and what lies below TCP.
+    pub fn is_repeated_by(&self, event: &Event) -> bool {
+        let ack = event.flags.ack().then_some(event.ack);
+        let stamp = event.timestamps.map(|t| t.0);
+        self.seen
+            && self.span == event.range().len()
+            && (self.stamp, self.ack, self.said) == (stamp, ack, Said::by(event))
+    }
 }
 
 /// What a packet said besides its numbers: a double says the same.

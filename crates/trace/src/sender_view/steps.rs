@@ -62,7 +62,7 @@ impl SenderView {
         }
     }
 
-    fn segments(&self, start: i64, end: i64) -> u32 {
+    pub(super) fn segments(&self, start: i64, end: i64) -> u32 {
         ((end - start) as u32).div_ceil(self.mss)
     }
 }

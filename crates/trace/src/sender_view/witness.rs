@@ -1,5 +1,6 @@
 //! What the sender had sent and heard when it sent something again: the packets' witness of it (`crate::necessary`).
 
+use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 use rexmit_tcp::recovery::constants::RTO_MIN;
@@ -8,12 +9,13 @@ use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqRange;
 
 use super::acknowledged::NewlyAcked;
+use super::copies::NO_TIMER;
 use super::merge::Ack;
-use super::pieces::Copy;
+use super::pieces::{Copy, MOST_PARTS, ORIGINAL};
 use super::prompted::{Asked, Returned};
 use super::SenderView;
 use crate::event::Event;
-use crate::necessary::{self, Packet, ShortTimers, Timed, Witness};
+use crate::necessary::{self, Packet, ShortTimers, Timed, Witness, LEAST_THRESHOLD};
 use crate::rows::Position;
 
 /// Duplicate acknowledgements that are remembered of one edge: more than any threshold.
@@ -185,26 +187,14 @@ impl SenderView {
         let sent_last = last.map_or(Time::ZERO, |last| last.sent);
         // What repeats the edge came after what lies there was sent first, whenever that was.
         let counted_since = if first { Time::ZERO } else { sent_last };
-        let duplicates = self.heard.duplicates.iter();
-        let mut duplicates = duplicates.filter(|heard| heard.at >= counted_since);
-        // By the monitor's order it may have heard more: how far the way to it is, is known in part.
-        let at_edge = |ack: &&Ack| {
-            // One that reports a duplicate alone is none (RFC 2883 §5).
-            let reports = |block: &SeqRange| !block.start.is_after(event.seq);
-            let counts = ack
-                .blocks
-                .as_slice()
-                .first()
-                .is_none_or(|block| !reports(block));
-            ack.event.ack == event.seq && ack.event.range().is_empty() && counts
+        let (duplicates, duplicate_at) = self.duplicates(event, start, counted_since);
+        let is_alike = |last: &Copy| {
+            let unnumbered = self.numbers.own.equal(last.ip_id, event.ip_id).is_none();
+            let soon = event.at - last.at < NO_TIMER;
+            soon && unnumbered
+                && last.is_repeated_by(event)
+                && self.signals(event, last, (start, end)) < LEAST_THRESHOLD
         };
-        let moves = usize::from(start > self.board.pieces.una());
-        let unheard = self.merge.unheard_at(event.at).filter(at_edge).count();
-        let unheard = unheard.saturating_sub(moves);
-        let mss = i64::from(self.mss);
-        let segments =
-            |bytes: i64| ((bytes + mss - 1) / mss).clamp(0, i64::from(MOST_SACKED)) as u32;
-        let sacked = self.board.sacked.above(end, mss * i64::from(MOST_SACKED));
         let highest = self.board.sacked.highest().filter(|high| *high > end);
         let nxt = self.board.pieces.nxt();
         let recovers = self.heard.recovers();
@@ -227,10 +217,10 @@ impl SenderView {
                 .min(),
             packet: Packet::of(event.flags, event.payload_len),
             sack: self.facts.sack,
-            duplicates: (duplicates.clone().count() + unheard) as u32,
-            duplicate_at: duplicates.next_back().map(|heard| heard.came_by),
-            sacked: segments(sacked),
-            reach: highest.map_or(0, |high| segments(high - start)),
+            duplicates,
+            duplicate_at,
+            sacked: self.sacked_above(end),
+            reach: highest.map_or(0, |high| self.segments(start, high).min(MOST_SACKED)),
             sacked_at: self.heard.sacked_at,
             later_at: self
                 .heard
@@ -251,7 +241,60 @@ impl SenderView {
             probed: self.heard.probed,
             twice: false,
             of_today: self.facts.system.is_of_today(),
+            alike: last.as_ref().is_some_and(is_alike),
         }
+    }
+
+    /// Duplicate acknowledgements that its sender had heard since, on its clock, when it sent what begins at `start`; and when the
+    /// last came by.
+    fn duplicates(&self, event: &Event, start: i64, since: Time) -> (u32, Option<Time>) {
+        let heard = self.heard.duplicates.iter();
+        let mut heard = heard.filter(|heard| heard.at >= since);
+        // By the monitor's order it may have heard more: how far the way to it is, is known in part.
+        let at_edge = |ack: &&Ack| {
+            // One that reports a duplicate alone is none (RFC 2883 §5).
+            let reports = |block: &SeqRange| !block.start.is_after(event.seq);
+            let counts = ack
+                .blocks
+                .as_slice()
+                .first()
+                .is_none_or(|block| !reports(block));
+            ack.event.ack == event.seq && ack.event.range().is_empty() && counts
+        };
+        // One that came by before anything beyond the edge repeats nothing.
+        let out = self.board.pieces.across(start, i64::MAX).take(MOST_PARTS);
+        let out = out.map(|piece| piece.first.at).min();
+        // One below what was acknowledged before it is old.
+        let is_first = |ack: &&Ack| !ack.event.ack.is_after(event.seq);
+        let una = self.board.pieces.una();
+        let unheard = self.merge.unheard_at(event.at).take_while(is_first);
+        let unheard = unheard
+            .filter(at_edge)
+            .filter(|ack| Some(ack.event.at) >= out);
+        let unheard = match start.cmp(&una) {
+            Ordering::Less => 0,
+            Ordering::Equal => unheard.count(),
+            Ordering::Greater => unheard.count().saturating_sub(1),
+        };
+        let count = heard.clone().count() + unheard;
+        (count as u32, heard.next_back().map(|heard| heard.came_by))
+    }
+
+    /// Duplicate acknowledgements, or segments SACKed above it, that point to the loss of what was sent as `copy`.
+    pub(super) fn signals(&self, event: &Event, copy: &Copy, (start, end): (i64, i64)) -> u32 {
+        let since = match copy.number {
+            ORIGINAL => Time::ZERO,
+            _ => copy.sent,
+        };
+        let (duplicates, _) = self.duplicates(event, start, since);
+        let lately = self.heard.sacked_at.is_some_and(|at| at >= copy.at);
+        duplicates.max(if lately { self.sacked_above(end) } else { 0 })
+    }
+
+    /// Segments above `end` that were SACKed.
+    fn sacked_above(&self, end: i64) -> u32 {
+        let most = i64::from(self.mss) * i64::from(MOST_SACKED);
+        self.segments(0, self.board.sacked.above(end, most))
     }
 
     /// Since what begins at `start` was sent, which never came by: at least, and at most.
