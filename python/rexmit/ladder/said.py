@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import deque
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Final
 
 from rexmit.ladder.packets import Packet
@@ -31,7 +33,8 @@ class Said:
     ack: int | None = None
     window: int | None = None
     duplicates: int = 0
-    spans: list[tuple[int, int]] = field(default_factory=list)  #: of bytes that were sent
+    spans: list[tuple[int, int]] = field(default_factory=list)
+    """Of bytes that were sent, in order; none touches another."""
     flags: set[tuple[str, int]] = field(default_factory=set)  #: SYN and FIN, and their numbers
     lately: deque[tuple[Packet, str | None]] = field(default_factory=lambda: deque(maxlen=_LATELY))
 
@@ -77,13 +80,15 @@ class Said:
         return self.sent_to + (seq - self.sent_to + _SPACE // 2) % _SPACE - _SPACE // 2
 
     def _shown(self, start: int, end: int) -> bool:
-        return any(start < there and here < end for here, there in self.spans)
+        first = bisect_right(self.spans, start, key=itemgetter(1))
+        return start < end and first < len(self.spans) and self.spans[first][0] < end
 
     def _show(self, start: int, end: int) -> None:
-        joined = [one for one in self.spans if one[0] <= end and start <= one[1]]
-        apart = [one for one in self.spans if one not in joined]
-        low = min([start, *(one[0] for one in joined)])
-        self.spans = [*apart, (low, max([end, *(one[1] for one in joined)]))]
+        first = bisect_left(self.spans, start, key=itemgetter(1))
+        after = bisect_right(self.spans, end, key=itemgetter(0))
+        for here, there in self.spans[first:after]:
+            start, end = min(start, here), max(end, there)
+        self.spans[first:after] = [(start, end)]
 
     def carries_again(self, packet: Packet, seq: int) -> bool:
         """Whether sequence numbers are used that were used before (SYN and FIN use one each)."""

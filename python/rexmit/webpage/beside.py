@@ -67,7 +67,11 @@ class _Sender:
     acknowledged: int = 0
     samples: list[tuple[float, float]] = field(default_factory=list)
     timeouts: list[tuple[float, float]] = field(default_factory=list)
-    _out: deque[list[float]] = field(default_factory=deque)
+    _out: deque[tuple[int, float]] = field(default_factory=deque)
+    """The ends of what was sent once, and when."""
+    _again: deque[tuple[int, int]] = field(default_factory=deque)
+    """Of retransmissions with what had been sent above them: the place where each began, and the
+    end of the newest."""
     _srtt: float = 0.0
     _rttvar: float = 0.0
 
@@ -83,11 +87,11 @@ class _Sender:
         end = step.seq + length
         if step.again or step.mechanism:
             # Karn: what was sent twice is no sample, and what waits behind it is none either.
-            for one in self._out:
-                if one[0] > step.seq:
-                    one[2] = 1
+            while self._again and self._again[-1][0] >= step.seq:
+                self._again.pop()
+            self._again.append((step.seq, self.sent_to))
         else:
-            self._out.append([end, now, 0])
+            self._out.append((end, now))
         self.sent_to = max(self.sent_to, end)
         return True
 
@@ -98,10 +102,16 @@ class _Sender:
         self.acknowledged = ack
         newest, clean = None, True
         while self._out and self._out[0][0] <= ack:
-            one = self._out.popleft()
-            newest, clean = one, clean and not one[2]
+            newest = self._out.popleft()
+            clean = clean and not self._is_behind_a_retransmission(newest[0])
         if newest is not None and clean:
             self._sample(now - newest[1], now)
+
+    def _is_behind_a_retransmission(self, end: int) -> bool:
+        """Asked of ends in order."""
+        while self._again and self._again[0][1] < end:
+            self._again.popleft()
+        return bool(self._again) and self._again[0][0] < end
 
     def _sample(self, rtt: float, now: float) -> None:
         if not self.samples:

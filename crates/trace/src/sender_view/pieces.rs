@@ -1,5 +1,6 @@
 //! What a sender has sent, piece by piece: each copy of it, and when it was acknowledged.
 
+use core::ops::Range;
 use std::collections::VecDeque;
 
 use rexmit_time::Time;
@@ -19,9 +20,11 @@ pub(super) const MOST_PARTS: usize = 128;
 /// Pieces that are kept of what is not acknowledged; of more, nothing is known of the oldest any more.
 const MOST_OUT: usize = 1 << 17;
 
-/// Copies of a piece that are kept, the newest, besides the first: no stack sends more often. Of many pieces, fewer.
+/// Copies of a piece that are kept, the newest, besides the first: no stack sends more often. Of many pieces, fewer, and of
+/// those that one packet takes so many together that each packet is held against few.
 const MOST_COPIES: usize = 64;
 const FEW_COPIES: usize = 4;
+const MOST_OF_A_PACKET: usize = 512;
 
 /// One time that bytes were sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -357,9 +360,15 @@ impl Pieces {
         start: i64,
         end: i64,
     ) -> impl DoubleEndedIterator<Item = &mut Piece> {
+        let cut = self.cut_out(start, end);
+        self.pieces.range_mut(cut)
+    }
+
+    /// Makes both places boundaries and gives the indices of the pieces between.
+    fn cut_out(&mut self, start: i64, end: i64) -> Range<usize> {
         let from = self.cut(start);
         let to = self.cut(end);
-        self.pieces.range_mut(from..to.max(from))
+        from..to.max(from)
     }
 
     /// `start..end` was sent again. Calls `before` with each piece, as it was.
@@ -369,13 +378,16 @@ impl Pieces {
         copy: Copy,
         mut before: impl FnMut(&mut Piece),
     ) {
-        let most = if self.copies < MOST_OUT {
-            MOST_COPIES
-        } else {
-            FEW_COPIES
-        };
+        let crowded = self.copies >= MOST_OUT;
         let (mut added, mut forgotten) = (0, 0);
-        for piece in self.within(start, end).take(MOST_PARTS) {
+        let Range { start: from, end } = self.cut_out(start, end);
+        let parts = (end - from).min(MOST_PARTS);
+        let most = if crowded {
+            FEW_COPIES
+        } else {
+            (MOST_OF_A_PACKET / parts.max(1)).clamp(FEW_COPIES, MOST_COPIES)
+        };
+        for piece in self.pieces.range_mut(from..from + parts) {
             before(piece);
             let over = (piece.again.len() + 1).saturating_sub(most);
             piece.again.drain(..over);
@@ -496,6 +508,17 @@ mod tests {
         assert!(pieces.copies < MOST_OUT * 2, "{}", pieces.copies);
         let kept: usize = pieces.pieces.range(0..20_000).map(|p| p.again.len()).sum();
         assert_eq!(kept, pieces.copies);
+    }
+
+    #[test]
+    fn of_the_pieces_that_one_packet_takes_few_copies_are_kept_together() {
+        let mut pieces = pieces(MOST_PARTS as i64);
+        for number in 0..100 {
+            pieces.send_again((0, MOST_PARTS as i64), copy(number), |_| {});
+        }
+        assert_eq!(pieces.copies, MOST_OF_A_PACKET);
+        let piece = pieces.at(0).expect("what was sent");
+        assert_eq!((piece.times_again(), piece.last().number), (100, 99));
     }
 
     #[test]
