@@ -17,7 +17,6 @@
 
 mod connection;
 mod event;
-mod intervals;
 pub mod pattern;
 mod rule;
 mod settings;

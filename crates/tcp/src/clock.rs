@@ -156,7 +156,8 @@ fn on_levels(current: i64, expires: i64) -> i64 {
 }
 
 /// How large the granules are in which timers of `delta` ticks are kept, as a power of two.
-fn shift_of(delta: i64) -> u32 {
+#[must_use]
+pub const fn shift_of(delta: i64) -> u32 {
     let mut shift = 0;
     // The first tick count that a level does not hold: 63 << 3 * level.
     while delta >= 63 << shift && shift < 21 {

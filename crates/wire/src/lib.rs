@@ -6,6 +6,7 @@ pub mod capture;
 mod flow;
 pub mod headers;
 pub mod http;
+mod intervals;
 mod ip;
 pub mod link;
 pub mod mptcp;
@@ -19,6 +20,7 @@ mod tcp;
 
 pub use flow::FlowKey;
 pub use headers::Headers;
+pub use intervals::Intervals;
 pub use ip::Numbered;
 pub use link::LinkType;
 pub use seq::{SeqNum, SeqRange};

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::options::TcpOption;
 use rexmit_wire::table::Keyed;
-use rexmit_wire::{FlowKey, SeqNum, TcpPacket};
+use rexmit_wire::{FlowKey, Intervals, SeqNum, TcpPacket};
 
 use super::heads::{Found, Responses};
 use super::log::Log;
@@ -17,7 +17,6 @@ use super::rows::lingers_until;
 use super::seen::Seen;
 use super::segment::{Carrier, Segment};
 use super::waiting::Waiting;
-use crate::intervals::IntervalSet;
 use crate::subflow::{Anchor, Repeats};
 use crate::{Drops, Note, PacketId, Span, Verdict, Why};
 
@@ -91,7 +90,7 @@ pub(crate) struct Flow {
     /// Every position sent, and all below the first.
     pub(crate) seen: Seen,
     /// Every position that was sent and of which every copy was dropped.
-    pub(crate) missing: IntervalSet,
+    pub(crate) missing: Intervals<u64>,
     pub(crate) largest: u32,
     pub(crate) mss_option: Option<u16>,
     pub(crate) fin: Option<Fin>,
@@ -163,7 +162,7 @@ impl Flow {
             },
             // What lies below was sent before anything that is seen here.
             seen: Seen::below(ORIGIN + 1),
-            missing: IntervalSet::default(),
+            missing: Intervals::default(),
             largest: 0,
             mss_option: None,
             fin: None,

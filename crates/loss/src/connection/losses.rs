@@ -85,7 +85,7 @@ impl Flow {
         {
             t.row.retransmissions += 1;
             let (start, top) = (p.start.max(t.start), p.top.min(t.top()));
-            let spurious = !self.missing.intersects(start, top);
+            let spurious = !self.missing.meets(start, top);
             t.row.spurious_retransmissions += u64::from(spurious && !held);
             t.repair(&retransmission);
             if fin_again && t.fin == Some(p.end) {
@@ -104,7 +104,7 @@ impl Flow {
     /// Tells of a packet, and remembers what of it never passed.
     pub(super) fn tell(&mut self, p: &Packet, before: &Before, dropped: bool, out: &mut Out) {
         for (start, end) in before.unpassed.iter().filter(|_| dropped) {
-            self.missing.insert(*start, *end);
+            self.missing.add(*start, *end);
         }
         let (transfer, need) = if out.told.is_some() {
             let holds = |t: &&Open| (t.start..t.end).contains(&p.start);
@@ -158,7 +158,7 @@ impl Flow {
         } = lost;
         let segment = start < end && !retransmission;
         if !retransmission {
-            self.missing.insert(start, top);
+            self.missing.add(start, top);
         }
         for retransmission in &self.waiting.retransmissions {
             self.missing

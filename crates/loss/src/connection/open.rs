@@ -1,10 +1,10 @@
 //! A transfer that is being measured.
 
 use rexmit_time::Time;
+use rexmit_wire::Intervals;
 
 use super::log::Log;
 use super::seen::Seen;
-use crate::intervals::IntervalSet;
 use crate::{Note, Transfer};
 
 /// A transfer that is being measured. Positions are those of its connection.
@@ -27,8 +27,8 @@ pub(crate) struct Open {
     /// When it was complete.
     pub completed: Option<Time>,
     /// All that was dropped, and what of it has not been sent again.
-    dropped: IntervalSet,
-    missing: IntervalSet,
+    dropped: Intervals<u64>,
+    missing: Intervals<u64>,
     /// The first position of the packet of `t_drop`.
     first_dropped: Option<u64>,
     /// When every byte had been sent and nothing was missing, as of now.
@@ -68,8 +68,8 @@ impl Open {
             awaits_fin,
             settled: false,
             completed: None,
-            dropped: IntervalSet::default(),
-            missing: IntervalSet::default(),
+            dropped: Intervals::default(),
+            missing: Intervals::default(),
             first_dropped: None,
             whole_at: None,
             first_was_highest: false,
@@ -110,8 +110,8 @@ impl Open {
     /// Notes that the packet `start..top`, sent at `at`, was dropped.
     pub fn drop_packet(&mut self, start: u64, top: u64, segment: bool, at: Time) {
         let (start, top) = (start.max(self.start), top.min(self.top()));
-        self.dropped.insert(start, top);
-        self.missing.insert(start, top);
+        self.dropped.add(start, top);
+        self.missing.add(start, top);
         self.row.dropped_packets += 1;
         self.row.dropped_segments += u64::from(segment);
         if self.row.t_drop.is_none_or(|t| at < t) {
@@ -122,7 +122,7 @@ impl Open {
 
     /// Whether some of `start..top` was dropped.
     pub fn lost(&self, start: u64, top: u64) -> bool {
-        self.dropped.intersects(start, top)
+        self.dropped.meets(start, top)
     }
 
     /// Notes that bytes sent before were sent again.

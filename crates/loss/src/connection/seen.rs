@@ -1,6 +1,6 @@
 //! Which positions were sent.
 
-use crate::intervals::IntervalSet;
+use rexmit_wire::Intervals;
 
 /// Most gaps that are remembered; beyond, the lowest counts as sent.
 const GAPS: usize = 1_024;
@@ -10,7 +10,7 @@ const GAPS: usize = 1_024;
 pub(crate) struct Seen {
     /// Behind the highest position sent.
     pub highest: u64,
-    gaps: IntervalSet,
+    gaps: Intervals<u64>,
 }
 
 impl Seen {
@@ -18,7 +18,7 @@ impl Seen {
     pub fn below(first: u64) -> Self {
         Seen {
             highest: first,
-            gaps: IntervalSet::default(),
+            gaps: Intervals::default(),
         }
     }
 
@@ -27,8 +27,8 @@ impl Seen {
         if start < self.highest {
             self.gaps.remove(start, end);
         } else if start > self.highest {
-            self.gaps.insert(self.highest, start);
-            while self.gaps.pieces() > GAPS {
+            self.gaps.add(self.highest, start);
+            while self.gaps.len() > GAPS {
                 self.gaps.remove_lowest();
             }
         }
@@ -42,17 +42,15 @@ impl Seen {
 
     /// Whether all of `start..end` was sent.
     pub fn covers(&self, start: u64, end: u64) -> bool {
-        start >= end || (end <= self.highest && !self.gaps.intersects(start, end))
+        start >= end || (end <= self.highest && !self.gaps.meets(start, end))
     }
 
     /// The parts of `start..end` that were not sent, in order.
     pub fn gaps(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
-        let mut sent = IntervalSet::default();
-        sent.insert(start, end.min(self.highest));
-        for (from, to) in self.gaps.within(start, end) {
-            sent.remove(from, to);
-        }
-        sent.gaps(start, end)
+        let gaps = self.gaps.within(start, end);
+        let below = gaps.map(move |(from, to)| (from.max(start), to.min(end)));
+        let above = (start.max(self.highest), end);
+        below.chain((above.0 < above.1).then_some(above)).collect()
     }
 }
 

@@ -12,9 +12,6 @@ pub const RTO_MIN: Duration = Duration::from_millis(200);
 /// The longest timeout (`TCP_RTO_MAX`, include/net/tcp.h, 3.10 and 6.12).
 pub const RTO_MAX: Duration = Duration::from_secs(120);
 
-/// The longest delay of an acknowledgement (`TCP_DELACK_MAX`, include/net/tcp.h, 3.10).
-pub const DELACK_MAX: Duration = Duration::from_millis(200);
-
 /// The shortest wait before a probe (`tcp_schedule_loss_probe`, net/ipv4/tcp_output.c, 3.10).
 pub const PROBE_MIN: Duration = Duration::from_millis(10);
 

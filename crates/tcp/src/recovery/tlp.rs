@@ -3,7 +3,7 @@
 //! | | Linux 3.10 (draft-dukkipati-tcpm-tcp-loss-probe-01) | Linux 6.x (RFC 8985 §7) |
 //! |---|---|---|
 //! | scheduled in | Open, in place of a timeout, when no new data can go | Open and Cwr |
-//! | wait | 2 srtt; one segment: 1.5 srtt + 200 ms if more; at least 10 ms | 2 srtt + 2 ms; one segment: 2 srtt + the minimum of the timeout |
+//! | wait | 2 srtt; one segment: 1.5 srtt + the longest delay of an acknowledgement if more; at least 10 ms | 2 srtt + 2 ms; one segment: 2 srtt + the minimum of the timeout |
 //! | at most | what is left of the timeout | the same |
 //! | sends | new data, else the last segment if no probe is out | nothing if a probe is out; new data that the window takes, else the last segment |
 //! | sets the timer | to a full timeout | to a full timeout; to what is left of it if no probe went |
@@ -11,7 +11,7 @@
 use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
-use super::constants::{DELACK_MAX, PROBE_MIN, TIMEOUT_MIN};
+use super::constants::{PROBE_MIN, TIMEOUT_MIN};
 use super::{Job, State};
 use crate::clock::Tick;
 use crate::settings::Tlp;
@@ -43,6 +43,8 @@ pub struct Wait {
     pub min_rto: Duration,
     /// The timeout without a sample (`TCP_TIMEOUT_INIT`).
     pub initial_rto: Duration,
+    /// The longest delay of an acknowledgement, as the sender's stack has it (`TCP_DELACK_MAX`).
+    pub delayed_ack_max: Duration,
     /// How long until the retransmission timeout, which a probe is never later than; none where the caller sees to that.
     pub timeout_left: Option<Duration>,
 }
@@ -78,7 +80,7 @@ pub fn wait(rule: Tlp, view: &Wait, tick: Tick) -> Option<Duration> {
             // Jiffies; microseconds rounded up to them since 3.15.
             let rtt = tick.up(srtt);
             let delayed = if one {
-                rtt + tick.down(rtt / 2) + tick.up(DELACK_MAX)
+                rtt + tick.down(rtt / 2) + tick.up(view.delayed_ack_max)
             } else {
                 Duration::ZERO
             };
@@ -223,6 +225,7 @@ mod tests {
             packets_out,
             min_rto: MILLI(200),
             initial_rto: MILLI(1_000),
+            delayed_ack_max: MILLI(200),
             timeout_left: None,
         }
     }

@@ -28,6 +28,14 @@ fn a_probe_takes_the_timeouts_place_for_one_segment() {
 }
 
 #[test]
+fn a_probe_of_one_segment_waits_for_as_long_as_its_own_stack_delays_acknowledgements() {
+    let settings = exact("linux-3.10", &[("delayed_ack_max", "100ms")]);
+    let mut script = Script::new(settings, ms(20));
+    script.write(1).sends(0..1);
+    script.timer_at(130).retransmissions(Mechanism::Tlp, &[0]);
+}
+
+#[test]
 fn three_lost_at_the_tail_come_back_by_probe_and_early_retransmit() {
     let mut script = linux(50);
     script.write(10).sends(0..10);

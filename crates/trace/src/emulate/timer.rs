@@ -1,6 +1,6 @@
 //! An emulated sender's timer: what it was set for, and between when and when it fires.
 
-use rexmit_tcp::clock::{Tick, Wheel};
+use rexmit_tcp::clock::{shift_of, Tick, Wheel};
 use rexmit_tcp::recovery::Job;
 use rexmit_tcp::settings::Settings;
 use rexmit_time::{Duration, Time};
@@ -91,11 +91,7 @@ impl Ticks {
                 for tick in [1_000_000, 4_000_000, self.tick] {
                     // A minimum a little larger may stand a level higher.
                     let ticks = span.as_nanos() * 17 / 16 / tick;
-                    let mut shift = 0;
-                    while ticks >= 63 << shift && shift < 21 {
-                        shift += 3;
-                    }
-                    late = late.max(tick << shift);
+                    late = late.max(tick << shift_of(ticks));
                 }
                 (span - self.tick(), span + Duration::from_nanos(late))
             }
@@ -103,7 +99,8 @@ impl Ticks {
     }
 }
 
-/// The timer.
+/// The timer. The model's own (`sender/timer.rs` of the TCP crate) stands in one tick of one wheel, and says when it fires; of this
+/// one neither is known, and it says between when and when.
 #[derive(Clone, Copy, Debug)]
 pub struct Timer {
     job: Option<Job>,

@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 
 use rexmit_time::Duration;
 use rexmit_wire::headers::Timestamps;
-use rexmit_wire::{FlowKey, SeqNum};
+use rexmit_wire::{FlowKey, Intervals, SeqNum};
 
 use super::order::Order;
 use super::rows::{Each, Kind, Lost};
 use super::Mark;
 use crate::measures::percentiles::Percentiles;
-use crate::sender_view::{Line, Spans};
+use crate::sender_view::Line;
 use crate::window::{is_place_near, MOST_STRAYS};
 
 /// Copies that were lost and are remembered.
@@ -126,12 +126,12 @@ pub(super) struct Way {
     strays: u8,
     pub isn: Option<SeqNum>,
     /// What came by at each point.
-    pub passed: Each<Spans>,
+    pub passed: Each<Intervals<i64>>,
     /// The other direction acknowledged what lies below.
     pub acked: i64,
     /// What packets settled so far brought to the first point, and to the last.
-    pub sent: Spans,
-    pub arrived: Spans,
+    pub sent: Intervals<i64>,
+    pub arrived: Intervals<i64>,
     /// Lost copies, newest last, and where.
     pub lost: VecDeque<(i64, i64, Lost)>,
     pub between: Each<Each<Between>>,

@@ -3,11 +3,10 @@
 use std::collections::VecDeque;
 
 use rexmit_time::Time;
-use rexmit_wire::SeqNum;
+use rexmit_wire::{Intervals, SeqNum};
 
 use super::line::Line;
 use super::pieces::Pieces;
-use super::spans::Spans;
 
 /// Packets sent lately that are remembered.
 pub(super) const LATELY: usize = 256;
@@ -17,7 +16,7 @@ pub(super) const LATELY: usize = 256;
 pub(super) struct Board {
     pub line: Option<Line>,
     pub pieces: Pieces,
-    pub sacked: Spans,
+    pub sacked: Intervals<i64>,
     /// Segments that gaps were laid out in.
     pub laid_out: i64,
     /// What was sent last: when it came by, its first place, and whether it was sent before.
@@ -55,7 +54,7 @@ mod tests {
         let mut board = Board {
             line: None,
             pieces: Pieces::new(1_000, VecDeque::new()),
-            sacked: Spans::default(),
+            sacked: Intervals::default(),
             laid_out: 0,
             lately: VecDeque::new(),
         };

@@ -23,7 +23,6 @@ mod recycled;
 mod resets;
 mod rtt;
 mod settle;
-mod spans;
 mod stamps;
 mod steps;
 #[cfg(test)]
@@ -35,7 +34,7 @@ mod witness;
 
 use rexmit_tcp::{Mechanism, Need, SackList};
 use rexmit_time::{Duration, Time};
-use rexmit_wire::SeqRange;
+use rexmit_wire::{Intervals, SeqRange};
 
 use crate::cost::Waits;
 use crate::emulate::Judges;
@@ -64,7 +63,6 @@ pub(crate) use line::Line;
 pub(crate) use own_count::{cut, OwnCount};
 pub(crate) use prompted::{Returned, MOST_RETURNED};
 pub use recycled::Recycled;
-pub(crate) use spans::Spans;
 
 /// Pieces kept before the oldest retransmissions are settled as they stand.
 const MOST_PIECES: usize = 1 << 16;
@@ -135,7 +133,7 @@ impl SenderView {
             board: Board {
                 line: None,
                 pieces: Pieces::new(mss, recycled.pieces),
-                sacked: Spans::default(),
+                sacked: Intervals::default(),
                 laid_out: 0,
                 lately: recycled.lately,
             },

@@ -161,6 +161,7 @@ impl Judge {
             packets_out: outstanding,
             min_rto,
             initial_rto,
+            delayed_ack_max: self.plan.own.delayed_ack_max,
             // Where that counts, the callers see to it.
             timeout_left: None,
         };

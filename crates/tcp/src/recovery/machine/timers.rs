@@ -50,6 +50,7 @@ pub fn schedule_probe<A: Actor>(actor: &mut A, advancing: bool) -> bool {
             packets_out: actor.counts().out,
             min_rto: actor.times().min_rto,
             initial_rto: actor.settings().initial_rto,
+            delayed_ack_max: actor.settings().delayed_ack_max,
             timeout_left: Some(timeout_left),
         },
     };

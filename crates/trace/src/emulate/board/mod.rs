@@ -12,11 +12,10 @@ mod report;
 use std::collections::VecDeque;
 
 use rexmit_time::Time;
-use rexmit_wire::{SeqNum, SeqRange};
+use rexmit_wire::{Intervals, SeqNum, SeqRange};
 
 use super::profile::MOST_PROFILES;
 use crate::event::{Sent, SentKind};
-use crate::sender_view::Spans;
 use crate::sequence::Sequence;
 use crate::window::{is_near, is_too_much, HELD};
 
@@ -80,7 +79,7 @@ pub struct Board {
     pub sack: bool,
     pieces: Sequence<Piece>,
     /// What blocks have SACKed, by [places](Board::place): `una` is at this one.
-    tagged: Spans,
+    tagged: Intervals<i64>,
     una_place: i64,
     /// Pieces that were sent again.
     again: usize,
@@ -123,7 +122,7 @@ impl Board {
             mss: mss.max(LEAST_MSS),
             sack,
             pieces: Sequence::within(recycled.pieces),
-            tagged: Spans::default(),
+            tagged: Intervals::default(),
             una_place: 0,
             again: 0,
             out: 0,
@@ -313,7 +312,7 @@ impl Board {
     #[cold]
     fn begin_anew(&mut self, first: SeqNum) {
         self.pieces = Sequence::within(core::mem::take(&mut self.pieces).leave());
-        self.tagged = Spans::default();
+        self.tagged = Intervals::default();
         self.recounted = self.recounted.wrapping_add(1);
         (self.out, self.sacked, self.below_highest) = (0, 0, 0);
         self.again = 0;

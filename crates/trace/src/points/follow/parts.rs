@@ -1,11 +1,10 @@
 //! Packets that are cut up, or put together, between two points.
 
-use rexmit_wire::Headers;
+use rexmit_wire::{Headers, Intervals};
 
 use super::{kind_of, Follow};
 use crate::points::rows::Kind;
 use crate::points::way::{Entry, Sight};
-use crate::sender_view::Spans;
 
 /// Packets of a connection among which parts of others are looked for, the newest ones.
 const LATELY: usize = 1_024;
@@ -33,7 +32,7 @@ impl Follow {
         let start = of.near_place(headers.seq)?;
         let end = start + i64::from(headers.payload_len);
         // What is not found yet, from the newest packet on.
-        let mut left = Spans::default();
+        let mut left = Intervals::default();
         left.add(start, end);
         let mut found = Vec::new();
         for &number in of.queue.iter().rev().take(LATELY) {
