@@ -218,7 +218,7 @@ mod tests {
             prop_assert_eq!((set.len(), set.is_empty()), (all.len(), all.is_empty()));
             let there = |range: core::ops::Range<i64>| range.filter(|at| plain[*at as usize]);
             prop_assert_eq!(places(all), there(0..64).collect::<Vec<_>>());
-            prop_assert_eq!(set.highest(), there(0..64).last().map(|at| at + 1));
+            prop_assert_eq!(set.highest(), there(0..64).next_back().map(|at| at + 1));
             prop_assert_eq!(set.above(start, 5), (there(start..64).count() as i64).min(5));
             let end = start + len;
             let count = there(start..end).count() as i64;
