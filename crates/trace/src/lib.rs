@@ -28,6 +28,7 @@ pub mod measures;
 pub mod multipath;
 pub mod necessary;
 pub mod parts;
+mod pieces;
 pub mod points;
 pub mod rows;
 pub mod run;

@@ -189,12 +189,7 @@ impl<T> Sequence<T> {
         self.range(0..self.len())
     }
 
-    /// How many items at the front are `before`, which all those that are stand there.
-    pub fn partition_point(&self, before: impl Fn(&T) -> bool) -> usize {
-        self.partition_near(self.head.len() / 2, before)
-    }
-
-    /// As [`Sequence::partition_point`], fast where `guess` is near.
+    /// How many items at the front are `before`, which all those that are stand there. Fast where `guess` is near.
     #[inline]
     pub fn partition_near(&self, guess: usize, before: impl Fn(&T) -> bool) -> usize {
         if self.rest.is_empty() {

@@ -22,6 +22,9 @@ impl<T> Default for Intervals<T> {
 impl<T: Copy + Ord> Intervals<T> {
     /// The last interval that begins at or before a place.
     fn before(&self, place: T) -> Option<(T, T)> {
+        if self.is_empty() {
+            return None;
+        }
         let (start, end) = self.ends.range(..=place).next_back()?;
         Some((*start, *end))
     }
@@ -55,10 +58,18 @@ impl<T: Copy + Ord> Intervals<T> {
         self.insert(start, end, |_, _| {});
     }
 
+    /// The last interval that shares a place with `start..end`.
+    fn last_within(&self, start: T, end: T) -> Option<(T, T)> {
+        if start >= end || self.is_empty() {
+            return None;
+        }
+        let (s, e) = self.ends.range(..end).next_back()?;
+        (*e > start).then_some((*s, *e))
+    }
+
     /// Takes `start..end` out.
     pub fn remove(&mut self, start: T, end: T) {
-        let next = |set: &Self| set.within(start, end).next();
-        while let Some((s, e)) = next(self) {
+        while let Some((s, e)) = self.last_within(start, end) {
             self.ends.remove(&s);
             let rest = [(s, start), (end, e)].into_iter();
             self.ends.extend(rest.filter(|(from, to)| from < to));
@@ -86,15 +97,19 @@ impl<T: Copy + Ord> Intervals<T> {
     /// Whether any of `start..end` is there.
     #[must_use]
     pub fn meets(&self, start: T, end: T) -> bool {
-        self.within(start, end).next().is_some()
+        self.last_within(start, end).is_some()
     }
 
     /// The intervals that share a place with `start..end`, in order, whole.
     pub fn within(&self, start: T, end: T) -> impl Iterator<Item = (T, T)> + '_ {
-        let first = self.before(start).filter(|s| start < end && s.1 > start);
-        let behind = (start < end).then(|| self.ends.range((Excluded(start), Excluded(end))));
-        let behind = behind.into_iter().flatten();
-        first.into_iter().chain(behind.map(|(s, e)| (*s, *e)))
+        let first = self.before(start).filter(|s| s.1 > start);
+        let from = first.map_or(start, |s| s.0);
+        let some = start < end && !self.is_empty();
+        let within = some
+            .then(|| self.ends.range(from..end))
+            .into_iter()
+            .flatten();
+        within.map(|(s, e)| (*s, *e))
     }
 
     /// The parts of `start..end` that are not there, in order.
@@ -203,7 +218,7 @@ mod tests {
             prop_assert_eq!((set.len(), set.is_empty()), (all.len(), all.is_empty()));
             let there = |range: core::ops::Range<i64>| range.filter(|at| plain[*at as usize]);
             prop_assert_eq!(places(all), there(0..64).collect::<Vec<_>>());
-            prop_assert_eq!(set.highest(), there(0..64).last().map(|at| at + 1));
+            prop_assert_eq!(set.highest(), there(0..64).next_back().map(|at| at + 1));
             prop_assert_eq!(set.above(start, 5), (there(start..64).count() as i64).min(5));
             let end = start + len;
             let count = there(start..end).count() as i64;

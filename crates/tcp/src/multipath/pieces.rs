@@ -18,7 +18,8 @@ impl Piece {
     }
 }
 
-/// Segments in order, from the first that is not acknowledged.
+/// Segments in order, from the first that is not acknowledged. They leave at the front of each queue, so that no place is looked for
+/// in what is out.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pieces {
     sent: VecDeque<Piece>,

@@ -2,6 +2,7 @@
 
 use rexmit_time::{Duration, Time};
 
+use crate::pieces::Piece;
 use crate::sequence::Sequence;
 
 /// Pieces of one direction that are kept; of more, the oldest are forgotten.
@@ -47,9 +48,7 @@ impl Copy {
 
 /// Data that were sent together, every time.
 #[derive(Clone, Debug)]
-struct Piece {
-    start: i64,
-    end: i64,
+struct Together {
     acked: Option<Time>,
     copies: Vec<Copy>,
 }
@@ -75,7 +74,7 @@ pub(super) struct Part {
 /// All data of one direction that matter yet, in order.
 #[derive(Debug, Default)]
 pub(super) struct SentData {
-    pieces: Sequence<Piece>,
+    pieces: Sequence<Piece<i64, Together>>,
     /// Of what is below, nothing is known any more.
     forgotten: Option<i64>,
     una: i64,
@@ -89,7 +88,7 @@ impl SentData {
 
     /// How many of them, and how many bytes up to `high`, are not acknowledged.
     pub(super) fn outstanding(&self, high: i64) -> (u32, u32) {
-        let from = self.pieces.partition_point(|piece| piece.end <= self.una);
+        let from = self.pieces.find(self.una);
         let bytes = u32::try_from(high.saturating_sub(self.una)).unwrap_or(0);
         ((self.pieces.len() - from) as u32, bytes)
     }
@@ -101,8 +100,8 @@ impl SentData {
         if at >= end {
             return added;
         }
-        let mut index = self.cut(at);
-        self.cut(end);
+        let mut index = self.pieces.cut(at).0;
+        self.pieces.cut(end);
         while at < end {
             let next = self.pieces.get(index).map_or(end, |piece| piece.start);
             if next > at {
@@ -111,8 +110,10 @@ impl SentData {
                 let piece = Piece {
                     start: at,
                     end: upto,
-                    acked: (upto <= self.una).then_some(copy.at),
-                    copies: vec![*copy],
+                    what: Together {
+                        acked: (upto <= self.una).then_some(copy.at),
+                        copies: vec![*copy],
+                    },
                 };
                 self.pieces.insert(index, piece);
                 at = upto;
@@ -147,8 +148,8 @@ impl SentData {
     pub(super) fn advance(&mut self, una: i64, now: Time, shared: bool) {
         if una > self.una {
             // Pieces in front were acknowledged before.
-            let from = self.pieces.partition_point(|piece| piece.end <= self.una);
-            let to = self.pieces.partition_point(|piece| piece.end <= una);
+            let from = self.pieces.find(self.una);
+            let to = self.pieces.find(una);
             for piece in self.pieces.range_mut(from..to) {
                 piece.acked = Some(now);
             }
@@ -174,21 +175,6 @@ impl SentData {
     fn forget_first(&mut self) {
         if let Some(piece) = self.pieces.pop_front() {
             self.forgotten = Some(piece.end);
-        }
-    }
-
-    /// Makes `place` a boundary between pieces; the index of the piece that begins there or after.
-    fn cut(&mut self, place: i64) -> usize {
-        let index = self.pieces.partition_point(|piece| piece.end <= place);
-        match self.pieces.get_mut(index) {
-            Some(piece) if piece.start < place => {
-                let mut rest = piece.clone();
-                rest.start = place;
-                piece.end = place;
-                self.pieces.insert(index + 1, rest);
-                index + 1
-            }
-            _ => index,
         }
     }
 }

@@ -7,6 +7,7 @@ use rexmit_time::Time;
 use rexmit_wire::{Flags, SeqNum};
 
 use crate::event::Event;
+use crate::pieces;
 use crate::sequence::Sequence;
 use crate::window::HELD;
 
@@ -142,12 +143,11 @@ pub(super) struct Covered {
 }
 
 /// Sequence numbers that were sent together, every time.
+pub(super) type Piece = pieces::Piece<i64, Together>;
+
+/// What is known of such.
 #[derive(Clone, Debug)]
-pub(super) struct Piece {
-    /// First place.
-    pub start: i64,
-    /// Place after the last.
-    pub end: i64,
+pub(super) struct Together {
     /// The first time it was sent.
     pub first: Copy,
     /// Every further time, in the order sent; of very many, the newest.
@@ -169,7 +169,22 @@ pub(super) struct Piece {
     pub jumped: bool,
 }
 
-impl Piece {
+impl Together {
+    /// A piece that was sent once.
+    fn once(first: Copy, covered: Option<Covered>) -> Self {
+        Together {
+            first,
+            again: Vec::new(),
+            forgotten: 0,
+            covered,
+            dsacks: 0,
+            answered: 0,
+            doubled: 0,
+            overtaken: false,
+            jumped: false,
+        }
+    }
+
     /// All copies in the order sent.
     pub(super) fn copies(&self) -> impl DoubleEndedIterator<Item = &Copy> {
         core::iter::once(&self.first).chain(&self.again)
@@ -184,9 +199,11 @@ impl Piece {
     pub(super) fn last(&self) -> &Copy {
         self.again.last().unwrap_or(&self.first)
     }
+}
 
+impl Piece {
     /// Whether it is a SYN.
-    pub(super) const fn is_syn(&self) -> bool {
+    pub(super) fn is_syn(&self) -> bool {
         self.start == 0 && self.first.mark
     }
 
@@ -261,15 +278,7 @@ impl Pieces {
         let piece = Piece {
             start: self.nxt,
             end,
-            first,
-            again: Vec::new(),
-            forgotten: 0,
-            covered: None,
-            dsacks: 0,
-            answered: 0,
-            doubled: 0,
-            overtaken: false,
-            jumped: false,
+            what: Together::once(first, None),
         };
         debug_assert!(self.nxt < end, "pieces are in order");
         self.segments += piece.len().div_ceil(self.mss);
@@ -300,15 +309,7 @@ impl Pieces {
             self.pieces.push_front(Piece {
                 start,
                 end,
-                first,
-                again: Vec::new(),
-                forgotten: 0,
-                covered: Some(covered),
-                dsacks: 0,
-                answered: 0,
-                doubled: 0,
-                overtaken: false,
-                jumped: false,
+                what: Together::once(first, Some(covered)),
             });
             self.edge += 1;
         }
@@ -319,48 +320,27 @@ impl Pieces {
         self.pieces.front().map_or(self.nxt, |p| p.start)
     }
 
-    /// The first piece that ends above `place`, by its index.
-    pub(super) fn index(&self, place: i64) -> usize {
-        match self.pieces.back() {
-            Some(last) if place < last.start => {
-                // Most pieces are as long as the others.
-                let (bottom, len) = (self.bottom(), self.pieces.len() as i64);
-                let guess = (place - bottom).max(0) * len / (last.end - bottom);
-                self.pieces
-                    .partition_near(guess as usize, |p| p.end <= place)
-            }
-            Some(last) if place < last.end => self.pieces.len() - 1,
-            _ => self.pieces.len(),
-        }
-    }
-
     /// The piece that holds `place`.
     pub(super) fn at(&mut self, place: i64) -> Option<&mut Piece> {
-        let i = self.index(place);
+        let i = self.pieces.find(place);
         self.pieces.get_mut(i).filter(|p| p.start <= place)
     }
 
     /// Makes `place` a boundary between pieces and gives the index of the piece that begins there or after.
     fn cut(&mut self, place: i64) -> usize {
-        let i = self.index(place);
-        match self.pieces.get_mut(i) {
-            Some(piece) if piece.start < place => {
-                let before = piece.len().div_ceil(self.mss);
-                let mut rest = piece.clone();
-                self.copies += rest.again.len();
-                rest.start = place;
-                piece.end = place;
-                if i >= self.edge {
-                    self.segments += piece.len().div_ceil(self.mss) + rest.len().div_ceil(self.mss);
-                    self.segments -= before;
-                } else {
-                    self.edge += 1;
-                }
-                self.pieces.insert(i + 1, rest);
-                i + 1
+        let (i, cut) = self.pieces.cut(place);
+        if cut {
+            let (first, rest) = (&self.pieces[i - 1], &self.pieces[i]);
+            self.copies += rest.again.len();
+            if i > self.edge {
+                let segments = |len: u32| len.div_ceil(self.mss);
+                self.segments += segments(first.len()) + segments(rest.len());
+                self.segments -= segments(first.len() + rest.len());
+            } else {
+                self.edge += 1;
             }
-            _ => i,
         }
+        i
     }
 
     /// The pieces of `start..end`, with boundaries at both.
@@ -410,9 +390,9 @@ impl Pieces {
 
     /// The pieces that share a place with `start..end`, as they are.
     pub(super) fn across(&self, start: i64, end: i64) -> impl DoubleEndedIterator<Item = &Piece> {
-        let from = self.index(start);
+        let from = self.pieces.find(start);
         let to = if start < end {
-            (self.index(end - 1) + 1).min(self.pieces.len())
+            (self.pieces.find(end - 1) + 1).min(self.pieces.len())
         } else {
             from
         };

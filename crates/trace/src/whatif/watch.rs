@@ -87,7 +87,7 @@ pub(super) struct Leg {
     pub rack_at: Option<Time>,
 }
 
-/// A packet outstanding.
+/// A packet outstanding. Packets are never cut into pieces: what is acknowledged of one is taken off its front.
 #[derive(Clone, Copy, Debug)]
 struct Packet {
     range: SeqRange,

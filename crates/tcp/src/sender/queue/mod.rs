@@ -14,6 +14,8 @@ use sent::NONE;
 pub(super) use sent::{packets, time_of, Marks, Micros, Sent};
 
 /// The segments in order of sequence numbers, a list of them in order of sending, and their counts.
+///
+/// It is no container of pieces as the analysis has: each cut numbers the list and the hints anew, and counts packets.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
     segments: VecDeque<Sent>,

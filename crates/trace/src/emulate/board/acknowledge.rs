@@ -115,15 +115,10 @@ impl Board {
 
     fn take_off(&mut self, ack: SeqNum, report: &mut AckReport) {
         self.acknowledged_to(ack);
-        while let Some(head) = self.pieces.front() {
-            if head.end.is_after(ack) {
-                if !head.start.is_before(ack) {
-                    break;
-                }
-                self.split(0, ack);
-                continue;
-            }
-            let head = *head;
+        for _ in 0..self.cut(ack) {
+            let Some(head) = self.pieces.pop_front() else {
+                break;
+            };
             self.out = self.out.saturating_sub(head.packets);
             if head.start.is_before(self.highest) {
                 self.below_highest -= head.packets;
@@ -133,7 +128,6 @@ impl Board {
             }
             self.again -= usize::from(head.retransmissions > 0);
             report.acked.push(head);
-            self.pieces.pop_front();
         }
         if self.pieces.is_empty() {
             self.out = 0;
@@ -185,7 +179,7 @@ impl Board {
                 if piece.sacked {
                     break;
                 }
-                self.split(index, block.end);
+                self.cut(block.end);
             }
             let piece = &mut self.pieces[index];
             if !piece.sacked {

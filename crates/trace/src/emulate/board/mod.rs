@@ -16,6 +16,7 @@ use rexmit_wire::{Intervals, SeqNum, SeqRange};
 
 use super::profile::MOST_PROFILES;
 use crate::event::{Sent, SentKind};
+use crate::pieces;
 use crate::sequence::Sequence;
 use crate::window::{is_near, is_too_much, HELD};
 
@@ -46,10 +47,11 @@ pub const LOST: u8 = 1;
 pub const RESENT: u8 = 2;
 
 /// A segment in flight, or several that left as one.
+pub type Piece = pieces::Piece<SeqNum, Held>;
+
+/// What is known of such.
 #[derive(Clone, Copy, Debug)]
-pub struct Piece {
-    pub start: SeqNum,
-    pub end: SeqNum,
+pub struct Held {
     /// When it was sent last.
     pub sent: Time,
     /// The stamp that it carried then.
@@ -290,16 +292,18 @@ impl Board {
         self.pieces.push_back(Piece {
             start,
             end,
-            sent: sent.at,
-            stamp: sent.stamp,
-            retransmissions: 0,
-            packets,
-            sacked: false,
-            bare: len == fin,
-            seen: sent.kind != SentKind::Unseen,
-            nxt_then: end,
-            delivered: self.delivered,
-            marks: [0; MOST_PROFILES],
+            what: Held {
+                sent: sent.at,
+                stamp: sent.stamp,
+                retransmissions: 0,
+                packets,
+                sacked: false,
+                bare: len == fin,
+                seen: sent.kind != SentKind::Unseen,
+                nxt_then: end,
+                delivered: self.delivered,
+                marks: [0; MOST_PROFILES],
+            },
         });
         self.out += packets;
         self.nxt = end;
@@ -338,14 +342,7 @@ impl Board {
     /// Forgets all pieces below `una`.
     #[cold]
     fn let_go_below(&mut self, una: SeqNum) {
-        while let Some(first) = self
-            .pieces
-            .front()
-            .filter(|first| first.start.is_before(una))
-        {
-            if first.end.is_after(una) {
-                self.split(0, una);
-            }
+        for _ in 0..self.cut(una) {
             self.let_go_first();
         }
         self.acknowledged_to(una);
@@ -388,52 +385,38 @@ impl Board {
 
     /// The index of the first piece that ends after `seq`.
     pub fn index(&self, seq: SeqNum) -> usize {
-        let (Some(head), Some(tail)) = (self.pieces.front(), self.pieces.back()) else {
-            return 0;
-        };
-        // Most pieces are as long as the others.
-        let above = seq.offset_from(head.start).max(0).unsigned_abs();
-        let all = tail.end.offset_from(head.start).unsigned_abs();
-        let guess = u64::from(above) * self.pieces.len() as u64 / u64::from(all);
-        self.pieces
-            .partition_near(guess as usize, |piece| !piece.end.is_after(seq))
+        self.pieces.find(seq)
     }
 
     /// The index of the first piece that begins at or after `seq`; a piece across it is cut.
     fn cut(&mut self, seq: SeqNum) -> usize {
-        let index = self.index(seq);
-        match self.pieces.get(index) {
-            Some(piece) if piece.start.is_before(seq) => {
-                self.split(index, seq);
-                index + 1
-            }
-            _ => index,
+        let (index, cut) = self.pieces.cut(seq);
+        if cut {
+            self.count_cut(index - 1);
         }
+        index
     }
 
-    fn split(&mut self, index: usize, seq: SeqNum) {
-        let whole = self.pieces[index];
-        let mut first = whole;
-        first.end = seq;
-        first.packets = self.packets_in(seq.offset_from(whole.start).unsigned_abs());
-        let mut second = whole;
-        second.start = seq;
-        second.packets = whole.packets.saturating_sub(first.packets).max(1);
-        let added = first.packets + second.packets - whole.packets;
+    /// The piece at `index` was cut, and what was behind the cut is the one after it.
+    fn count_cut(&mut self, index: usize) {
+        let Piece { start, end, what } = self.pieces[index];
+        let first = self.packets_in(end.offset_from(start).unsigned_abs());
+        let second = what.packets.saturating_sub(first).max(1);
+        self.pieces[index].packets = first;
+        self.pieces[index + 1].packets = second;
+        let added = first + second - what.packets;
         self.out += added;
-        if whole.sacked {
+        if what.sacked {
             self.sacked += added;
             self.recounted = self.recounted.wrapping_add(1);
         }
-        if second.start.is_before(self.highest) {
+        if end.is_before(self.highest) {
             self.below_highest += added;
-        } else if whole.start.is_before(self.highest) {
+        } else if start.is_before(self.highest) {
             // The cut may find more packets in the first part than were counted of both.
-            self.below_highest = self.below_highest + first.packets - whole.packets;
+            self.below_highest = self.below_highest + first - what.packets;
         }
-        self.again += usize::from(whole.retransmissions > 0);
-        self.pieces[index] = first;
-        self.pieces.insert(index + 1, second);
+        self.again += usize::from(what.retransmissions > 0);
     }
 
     /// The range was sent again.

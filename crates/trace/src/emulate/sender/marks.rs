@@ -100,10 +100,10 @@ impl Marks {
         if piece.sacked {
             return;
         }
-        let marks = &mut piece.marks[self.slot];
+        let marks = &mut piece.what.marks[self.slot];
         if *marks & RESENT != 0 {
             *marks &= !RESENT;
-            self.retransmitted = self.retransmitted.saturating_sub(piece.packets);
+            self.retransmitted = self.retransmitted.saturating_sub(piece.what.packets);
         }
         if *marks & LOST == 0 {
             *marks |= LOST;
@@ -114,12 +114,12 @@ impl Marks {
     /// Takes all for lost that are not SACKed, and their retransmissions.
     fn mark_all_lost(&mut self, board: &mut Board) {
         for piece in board.pieces_mut().filter(|piece| !piece.sacked) {
-            let marks = &mut piece.marks[self.slot];
+            let marks = &mut piece.what.marks[self.slot];
             if *marks & LOST == 0 {
-                self.lost += piece.packets;
+                self.lost += piece.what.packets;
             }
             if *marks & RESENT != 0 {
-                self.retransmitted = self.retransmitted.saturating_sub(piece.packets);
+                self.retransmitted = self.retransmitted.saturating_sub(piece.what.packets);
             }
             *marks = LOST;
         }
