@@ -191,7 +191,11 @@ mod tests {
         for page in stacks::all().filter(|page| page.name != "rfc") {
             let look = Look::of(page.name);
             assert!(!look.stack.is_empty(), "{}", page.name);
-            assert!(look.ticks.contains(&page.settings.hz), "{}", page.name);
+            assert!(
+                look.ticks.contains(&page.settings.timers.hz),
+                "{}",
+                page.name
+            );
         }
         assert_eq!(Look::of("rfc").stack, "");
         assert!(LOOKS.iter().all(|look| look.source.len() > 20));

@@ -70,7 +70,7 @@ impl Sender {
             self.acknowledge_persist();
             return true;
         }
-        match self.settings.ack_order {
+        match self.settings.loss.ack_order {
             AckOrder::RecoveryFirst => {
                 let acked = self.clean_recovery_first(&before, &tagged, &mut outcome);
                 let view = AckView {
@@ -78,7 +78,7 @@ impl Sender {
                     ..before.view
                 };
                 machine::on_ack_recovery_first(self, &view, &mut outcome);
-                if self.settings.pacing_rate {
+                if self.settings.segments.pacing_rate {
                     self.set_pacing_rate();
                 }
             }
@@ -165,7 +165,7 @@ impl Sender {
         let seq = ack.segment.seq;
         let newer = seq.is_after(self.peer.window_seq);
         let same = seq == self.peer.window_seq;
-        let shut = self.settings.fill_segments && ack.window == 0;
+        let shut = self.settings.segments.fill_segments && ack.window == 0;
         let larger = ack.window > self.peer.window || shut;
         let acceptable = ack.segment.ack.is_after(self.una) || newer || (same && larger);
         if !acceptable {
@@ -175,7 +175,9 @@ impl Sender {
         self.peer.window_seq = seq;
         if self.peer.window != ack.window {
             self.peer.window = ack.window;
-            if !self.backlog.is_empty() && self.settings.idle_restart == IdleRestart::WhenWritten {
+            if !self.backlog.is_empty()
+                && self.settings.congestion.idle_restart == IdleRestart::WhenWritten
+            {
                 self.restart_after_idle();
             }
             self.grow_largest_window(ack.window);

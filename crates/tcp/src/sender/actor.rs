@@ -92,7 +92,7 @@ impl Board for Sender {
                 self.queue.at_mut(index).marks.clear(Marks::SACKED);
             }
         }
-        match self.settings.timeout_marks {
+        match self.settings.loss.timeout_marks {
             TimeoutMarks::All => self.mark_all_lost(),
             TimeoutMarks::Rack => {
                 for index in 0..self.queue.len() {
@@ -128,7 +128,7 @@ impl Clock for Sender {
             // As finely as times of sending are kept.
             now: time_of(self.micros()),
             min_rtt: self.timing.min_rtt.span(),
-            min_rto: self.settings.min_rto,
+            min_rto: self.settings.timers.min_rto,
             rto: self.timing.rto,
             job: self.timing.timer.job(),
         }
@@ -143,7 +143,7 @@ impl Clock for Sender {
     }
 
     fn head_age(&self) -> Duration {
-        match (self.queue.head(), self.settings.timeout_left) {
+        match (self.queue.head(), self.settings.timers.timeout_left) {
             (None, _) => Duration::ZERO,
             (Some(head), TimeoutLeft::Ticks) => {
                 self.ticks_span(self.tick() - self.tick_of(head.at))
@@ -154,7 +154,7 @@ impl Clock for Sender {
 
     fn head_timed_out(&self) -> bool {
         let head = self.queue.head();
-        self.settings.head_timeout && head.is_some_and(|head| self.is_overdue(head))
+        self.settings.loss.head_timeout && head.is_some_and(|head| self.is_overdue(head))
     }
 
     fn timer_left(&self) -> Duration {
@@ -163,7 +163,7 @@ impl Clock for Sender {
 
     fn set_timer(&mut self, job: Job, wait: Duration) {
         let clock = self.clock;
-        let ticks = clock.ticks_in(wait.min(self.settings.max_rto));
+        let ticks = clock.ticks_in(wait.min(self.settings.timers.max_rto));
         self.timing.timer.set(&clock, self.now, job, ticks);
     }
 
@@ -206,7 +206,7 @@ impl Window for Sender {
 
     fn undo_window(&mut self, threshold_too: bool) {
         self.congestion
-            .undo(self.settings.undo_window, threshold_too);
+            .undo(self.settings.congestion.undo_window, threshold_too);
         self.congestion.usage.stamp = self.tick();
         self.counters.undos += 1;
     }
@@ -224,7 +224,7 @@ impl Window for Sender {
     }
 
     fn step_window(&mut self, delivered: u32, begins: bool) {
-        if self.settings.ack_order == AckOrder::RecoveryFirst {
+        if self.settings.loss.ack_order == AckOrder::RecoveryFirst {
             self.step_reduction(delivered, 0, false, begins);
         }
     }
@@ -246,7 +246,7 @@ impl Output for Sender {
     }
 
     fn send_new(&mut self) -> NewData {
-        if self.settings.ack_order == AckOrder::LossesFirst {
+        if self.settings.loss.ack_order == AckOrder::LossesFirst {
             let room = !self.backlog.is_empty() && self.window_end().is_after(self.nxt);
             return if room { NewData::Wait } else { NewData::None };
         }

@@ -20,8 +20,8 @@ impl Sender {
     /// Segments that a packet may hold: by the pacing rate a millisecond of it, more where the peer is near, two at least
     /// (`tcp_tso_segs`, `tcp_tso_autosize`).
     pub(super) fn burst_segments(&self) -> u32 {
-        let most = self.settings.gso_segments.max(1);
-        if most == 1 || self.settings.packet_sizing == PacketSizing::Window {
+        let most = self.settings.segments.gso_segments.max(1);
+        if most == 1 || self.settings.segments.packet_sizing == PacketSizing::Window {
             return most;
         }
         let near = LARGEST
@@ -37,7 +37,7 @@ impl Sender {
     /// Whether a packet of several segments waits for the windows to take more of it (`tcp_tso_should_defer`). `limited` is
     /// set where the congestion window is the reason.
     pub(super) fn defers(&mut self, head: &Unsent, limited: &mut bool) -> bool {
-        let waits = match self.settings.packet_sizing {
+        let waits = match self.settings.segments.packet_sizing {
             PacketSizing::Window => self.defers_for_ticks(head),
             PacketSizing::PacingRate => self.defers_for_ack(head, limited),
         };

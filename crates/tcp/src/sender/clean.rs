@@ -131,7 +131,7 @@ impl Sender {
         } else {
             machine::remove_duplicates(self, cleaned.acked);
             let covers_retransmission = outcome.any(AckOutcome::RETRANSMISSION_ACKED);
-            if self.settings.frto_test == FrtoTest::Once && covers_retransmission {
+            if self.settings.loss.frto_test == FrtoTest::Once && covers_retransmission {
                 outcome.clear(AckOutcome::ORIGINAL);
             }
         }
@@ -141,7 +141,7 @@ impl Sender {
 
     /// Takes off what is acknowledged.
     pub(super) fn take_off_acknowledged(&mut self, delivery: &mut Delivery) -> Cleaned {
-        let again = self.settings.sacked_count_again;
+        let again = self.settings.loss.sacked_count_again;
         let mut cleaned = Cleaned {
             outcome: AckOutcome::NONE,
             first_sent: None,
@@ -176,7 +176,7 @@ impl Sender {
                     cleaned.first_sent.get_or_insert(head.at);
                     cleaned.last_sent = Some(head.at);
                     // As in 6.1: what was SACKed before proves nothing twice.
-                    let proves = !was_sacked || self.settings.frto_test != FrtoTest::Once;
+                    let proves = !was_sacked || self.settings.loss.frto_test != FrtoTest::Once;
                     if proves && !head.end.is_after(self.episode.point) {
                         cleaned.outcome.set(AckOutcome::ORIGINAL);
                     }
@@ -186,7 +186,7 @@ impl Sender {
                 self.queue.sacked -= count;
             } else if self.sack {
                 self.delivered += count;
-                if self.settings.rack && !self.retransmission_was_spurious(&head) {
+                if self.settings.loss.rack && !self.retransmission_was_spurious(&head) {
                     self.advance_rack(&head);
                 }
             }
@@ -208,7 +208,7 @@ impl Sender {
 
     /// What was acknowledged and not SACKed is late if a higher segment was SACKed before.
     fn note_late(&mut self, before: &Before, cleaned: &Cleaned) {
-        match self.settings.reordering_unit {
+        match self.settings.loss.reordering_unit {
             ReorderingUnit::Segments => {
                 let late = cleaned.before_late.filter(|late| *late < before.reach);
                 if let Some(late) = late {
@@ -281,7 +281,12 @@ impl Sender {
 
     /// Microseconds of one step of the timestamp clock.
     pub(super) fn stamp_micros(&self) -> i64 {
-        self.settings.estimator.stamp_unit(&self.clock).as_nanos() / 1_000
+        self.settings
+            .timers
+            .estimator
+            .stamp_unit(&self.clock)
+            .as_nanos()
+            / 1_000
     }
 
     /// Takes a round-trip time for the timeout, and `path` for the smallest unless an acknowledgement may have been delayed.

@@ -75,7 +75,7 @@ impl Sender {
     }
 
     fn mark_lost_by_count(&mut self, index: usize) {
-        if self.settings.ack_order == AckOrder::RecoveryFirst {
+        if self.settings.loss.ack_order == AckOrder::RecoveryFirst {
             self.mark_lost_counted(index);
         } else if !self.queue.at(index).is_lost() {
             self.queue.mark_lost(index);
@@ -149,7 +149,7 @@ impl Sender {
     /// A retransmission is lost when something sent after it was SACKed (`tcp_mark_lost_retrans`).
     pub(super) fn mark_lost_retransmissions(&mut self) {
         let received = self.queue.highest_sack(self.una);
-        if !self.settings.fack_lost_retransmits
+        if !self.settings.loss.fack_lost_retransmits
             || !self.detection.fack
             || self.queue.retransmissions_out == 0
             || !received.is_after(self.fack.retransmitted_low)

@@ -87,7 +87,7 @@ impl Sender {
             if known && ssthresh > before.ssthresh {
                 metrics.ssthresh = ssthresh;
             }
-            let usual = self.settings.dupack_threshold;
+            let usual = self.settings.loss.dupack_threshold;
             if before.reordering < self.detection.threshold && self.detection.threshold != usual {
                 metrics.reordering = self.detection.threshold;
             }
@@ -121,7 +121,7 @@ mod tests {
 
     fn sender(rtt_ms: i64, metrics: Metrics) -> Sender {
         let settings = stacks::page("linux-3.10").unwrap().settings;
-        let clock = Clock::linux(settings.hz, settings.wheel);
+        let clock = Clock::linux(settings.timers.hz, settings.timers.wheel);
         let now = Time::from_nanos(1_000_000_000);
         let mut sender = Sender::new(Arc::new(settings), clock, 1448, SeqNum::new(0), now);
         let peer = Peer {

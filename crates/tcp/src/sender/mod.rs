@@ -150,8 +150,8 @@ impl Sender {
             end: first,
             closed: false,
             peer: PeerState::new(tick),
-            sack: settings.sack,
-            timestamps: settings.timestamps,
+            sack: settings.segments.sack,
+            timestamps: settings.segments.timestamps,
             path_mss: mss,
             mss,
             apart: false,
@@ -168,7 +168,11 @@ impl Sender {
             timed_out: false,
             congestion: Congestion {
                 control,
-                window: Window::new(Window::initial(settings.initial_window, mss, None)),
+                window: Window::new(Window::initial(
+                    settings.congestion.initial_window,
+                    mss,
+                    None,
+                )),
                 siblings: Siblings::default(),
                 usage: Usage::new(first, tick),
                 prior_ssthresh: 0,
@@ -272,7 +276,7 @@ impl Sender {
     /// The clock of the timestamps option at a time (`tcp_skb_timestamp`; ticks before 4.13).
     fn stamp(&self, at: Micros) -> u32 {
         let at = Time::from_nanos(at * 1_000);
-        self.settings.estimator.stamp(&self.clock, at)
+        self.settings.timers.estimator.stamp(&self.clock, at)
     }
 
     /// What a congestion control may know now.

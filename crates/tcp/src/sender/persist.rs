@@ -22,7 +22,7 @@ impl Sender {
 
     /// The wait with back-off (`tcp_probe0_when`).
     fn persist_wait(&self) -> Duration {
-        let longest = self.settings.max_rto;
+        let longest = self.settings.timers.max_rto;
         let ratio = self.clock.ticks_in(longest) / self.clock.ticks_in(RTO_MIN).max(1);
         let doublings = u32::from(self.timing.backoff).min(ratio.max(1).ilog2() + 1);
         (self.persist_base() * (1 << doublings)).min(longest)
@@ -51,7 +51,7 @@ impl Sender {
         let most = if self.orphan {
             8
         } else {
-            self.settings.retries
+            self.settings.timers.retries
         };
         if self.timing.window_probes >= most {
             self.timed_out = true;
@@ -92,7 +92,7 @@ impl Sender {
             return;
         }
         self.timing.window_probes += 1;
-        if u32::from(self.timing.backoff) < self.settings.retries {
+        if u32::from(self.timing.backoff) < self.settings.timers.retries {
             self.timing.backoff += 1;
         }
         let wait = self.persist_wait();

@@ -24,7 +24,7 @@ impl Sender {
         if self.queue.head().is_some_and(Sent::is_sacked) {
             outcome.set(AckOutcome::RENEGING);
         }
-        let by_time_of_sending = !self.settings.estimator.counts_ticks();
+        let by_time_of_sending = !self.settings.timers.estimator.counts_ticks();
         if by_time_of_sending {
             self.sample_rtt_micros(&cleaned, tagged, outcome.any(AckOutcome::ACKED));
         }
@@ -72,7 +72,9 @@ impl Sender {
     fn sample_rtt_ticks(&mut self, cleaned: &Cleaned) {
         let ticks = match self.peer.echo {
             Some(echo) => Some(i64::from(self.timestamp(self.now).wrapping_sub(echo) as i32)),
-            None if self.settings.rtt_samples == RttSamples::OncePerRoundTrip => self.take_timed(),
+            None if self.settings.timers.rtt_samples == RttSamples::OncePerRoundTrip => {
+                self.take_timed()
+            }
             None => cleaned
                 .first_sent
                 .filter(|_| !cleaned.outcome.any(AckOutcome::RETRANSMISSION_ACKED))
@@ -90,8 +92,8 @@ impl Sender {
 
     /// The round-trip time that the congestion control is told: exact where ticks are coarse (`TCP_CONG_RTT_STAMP`).
     fn control_rtt(&self, sent: u64) -> i64 {
-        let exact =
-            self.clock.hz < 1_000 && self.settings.congestion_control == CongestionControl::Cubic;
+        let exact = self.clock.hz < 1_000
+            && self.settings.congestion.congestion_control == CongestionControl::Cubic;
         if exact {
             self.since(sent)
         } else {

@@ -48,8 +48,8 @@ impl Sender {
     fn back_off(&mut self) {
         let tick = self.clock.tick();
         let grows = BackOff {
-            slop: tick.up(self.settings.rto_slop),
-            max: tick.up(self.settings.max_rto),
+            slop: tick.up(self.settings.timers.rto_slop),
+            max: tick.up(self.settings.timers.max_rto),
         };
         self.timing.back_off(&grows);
         self.set_timer(Job::Timeout, self.timing.rto);
@@ -57,7 +57,7 @@ impl Sender {
 
     /// Whether the peer took its window back and has been silent for too long.
     fn gives_up_shut_window(&self) -> bool {
-        let limit = self.settings.shut_window_limit;
+        let limit = self.settings.timers.shut_window_limit;
         let until = match limit {
             ShutWindowLimit::LongestTimeout => self.tick(),
             ShutWindowLimit::TwiceLongestTimeout => self.timing.timer.due(),
@@ -68,7 +68,7 @@ impl Sender {
             since_ack: self.ticks_span(until - self.peer.last_ack),
             since_retransmission: first.map_or(Duration::ZERO, |first| self.since_stamp(first)),
         };
-        let max_rto = self.clock.tick().up(self.settings.max_rto);
+        let max_rto = self.clock.tick().up(self.settings.timers.max_rto);
         rto::gives_up_shut_window(limit, silence, max_rto)
     }
 
@@ -84,14 +84,14 @@ impl Sender {
     fn gives_up(&self) -> bool {
         rto::gives_up(&GiveUp {
             timeouts: self.episode.timeouts,
-            retries: self.settings.retries,
-            by_time: self.settings.retries_by_time,
+            retries: self.settings.timers.retries,
+            by_time: self.settings.timers.retries_by_time,
             since_retransmission: self
                 .first_retransmission()
                 .map(|first| self.since_stamp(first)),
             orphan: self.orphan,
-            rto_is_longest: self.timing.rto >= self.clock.tick().up(self.settings.max_rto),
-            max_rto: self.settings.max_rto,
+            rto_is_longest: self.timing.rto >= self.clock.tick().up(self.settings.timers.max_rto),
+            max_rto: self.settings.timers.max_rto,
         })
     }
 

@@ -98,7 +98,7 @@ impl Sender {
         if self.episode.state == State::Loss && self.episode.undo.marker.is_none() {
             return;
         }
-        match self.settings.reordering_unit {
+        match self.settings.loss.reordering_unit {
             ReorderingUnit::Segments => {
                 if let Some(late) = self.queue.find(tagged.late) {
                     let before = self.queue.packets_before(late);
@@ -333,7 +333,7 @@ impl Sender {
             if !self.detection.fack {
                 self.count_below_hint(segment.seq, count);
             }
-            if self.settings.reordering_unit == ReorderingUnit::Segments {
+            if self.settings.loss.reordering_unit == ReorderingUnit::Segments {
                 let reach = self.queue.packets_before(index) + count;
                 self.fack.reach = self.fack.reach.max(reach);
             }

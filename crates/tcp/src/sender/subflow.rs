@@ -45,7 +45,7 @@ impl Sender {
     /// (`mptcp_write_xmit`), Linux asks it here (`mptcp_push_release`).
     pub(crate) fn push_appended(&mut self, now: Time) {
         self.now = now;
-        if self.settings.mptcp_subflow_nagle {
+        if self.settings.multipath.mptcp_subflow_nagle {
             let goal = self.size_goal();
             let hold = self.output.nagle.hold();
             self.push(false, hold, goal);

@@ -11,7 +11,8 @@ pub(super) type Timed = Option<(SeqNum, i64)>;
 impl Sender {
     /// A segment leaves for the first time: it is timed unless another is.
     pub(super) fn time_segment(&mut self, seq: SeqNum) {
-        if self.settings.rtt_samples == RttSamples::OncePerRoundTrip && self.timing.timed.is_none()
+        if self.settings.timers.rtt_samples == RttSamples::OncePerRoundTrip
+            && self.timing.timed.is_none()
         {
             self.timing.timed = Some((seq, self.tick()));
         }

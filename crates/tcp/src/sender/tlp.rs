@@ -11,7 +11,7 @@ use crate::words::Mechanism;
 impl Sender {
     /// The wait before a probe is over (`tcp_send_loss_probe`).
     pub(super) fn send_probe(&mut self) {
-        let rule = self.settings.tlp;
+        let rule = self.settings.loss.tlp;
         let head = self.backlog.head();
         let probe = tlp::fire(
             rule,
@@ -60,7 +60,7 @@ impl Sender {
             self.split(last, before);
             last += 1;
         }
-        if self.queue.at(last).len() == 0 && !self.settings.tlp_probes_bare_fin {
+        if self.queue.at(last).len() == 0 && !self.settings.loss.tlp_probes_bare_fin {
             return false;
         }
         self.transmit_again(last, 1, Mechanism::Tlp, true)

@@ -51,8 +51,8 @@ impl Sender {
         if len > 0 {
             self.note_data_sent();
         }
-        let in_host_bytes = match self.settings.limit_output_bytes {
-            Some(_) => len + self.settings.packet_overhead,
+        let in_host_bytes = match self.settings.segments.limit_output_bytes {
+            Some(_) => len + self.settings.segments.packet_overhead,
             None => 0,
         };
         if in_host_bytes > 0 {
@@ -74,7 +74,7 @@ impl Sender {
 
     /// The congestion control hears of data after silence (`tcp_event_data_sent`).
     fn note_data_sent(&mut self) {
-        if self.settings.idle_restart == IdleRestart::WhenSent {
+        if self.settings.congestion.idle_restart == IdleRestart::WhenSent {
             self.restart_after_idle();
         }
         if self.queue.in_flight() == 0 {
@@ -124,7 +124,7 @@ impl Sender {
         }
         if segment.len() > len {
             self.split(index, len);
-        } else if segment.len() < room.min(self.mss) || self.settings.linear_writes {
+        } else if segment.len() < room.min(self.mss) || self.settings.segments.linear_writes {
             self.join_following(index, room.min(self.mss));
         }
         let mut segment = *self.queue.at(index);
@@ -140,7 +140,7 @@ impl Sender {
     }
 
     fn marks_of_retransmission(&self, probe: bool) -> Marks {
-        if probe && !self.settings.tlp_marks_retransmission {
+        if probe && !self.settings.loss.tlp_marks_retransmission {
             Marks::default()
         } else {
             Marks::EVER_RETRANSMITTED
@@ -173,8 +173,8 @@ impl Sender {
 
     /// Whether the packet of the last transmission has not left the host yet (`skb_still_in_host_queue`).
     pub(super) fn is_in_host(&mut self, index: usize) -> bool {
-        let held = self.settings.limit_output_bytes.is_some()
-            && self.settings.pacing_rate
+        let held = self.settings.segments.limit_output_bytes.is_some()
+            && self.settings.segments.pacing_rate
             && self
                 .output
                 .host
@@ -188,8 +188,8 @@ impl Sender {
 
     /// Joins short segments behind one that is sent again (`tcp_retrans_try_collapse`).
     fn join_following(&mut self, index: usize, room: u32) {
-        let linear = self.settings.collapse_linear;
-        if !self.settings.retrans_collapse || self.apart {
+        let linear = self.settings.segments.collapse_linear;
+        if !self.settings.segments.retrans_collapse || self.apart {
             return;
         }
         let first = *self.queue.at(index);
@@ -199,8 +199,8 @@ impl Sender {
         let mut room = room.saturating_sub(first.len());
         while index + 1 < self.queue.len() {
             let next = *self.queue.at(index + 1);
-            let held =
-                self.output.host.holds(self.now, next.transmission) && self.settings.pacing_rate;
+            let held = self.output.host.holds(self.now, next.transmission)
+                && self.settings.segments.pacing_rate;
             if next.packets > 1 || next.is_sacked() || held {
                 return;
             }
@@ -242,7 +242,7 @@ impl Sender {
             self.queue.retransmissions_out += count;
             self.forget_timed();
         }
-        if sent || self.settings.attempts_count {
+        if sent || self.settings.congestion.attempts_count {
             let stamp = self.stamp(self.queue.at(index).at);
             self.episode.undo.note_retransmission(Some(stamp), count);
         }

@@ -90,7 +90,7 @@ impl Sender {
             acknowledgements: self.congestion.window.cwnd_cnt,
         };
         let after = reduction::step(
-            self.settings.recovery,
+            self.settings.congestion.recovery,
             &mut self.congestion.prr,
             before,
             step,
@@ -101,11 +101,15 @@ impl Sender {
 
     /// The window ends at the threshold, unless the reduction was undone (`tcp_end_cwnd_reduction`).
     pub(super) fn end_reduction(&mut self) {
-        let undone = self.settings.undo && self.episode.undo.marker.is_none();
+        let undone = self.settings.congestion.undo && self.episode.undo.marker.is_none();
         let reduced = self.episode.state == State::Cwr || !undone;
         if self.congestion.window.ssthresh < Window::INFINITE && reduced {
             let window = &mut self.congestion.window;
-            window.cwnd = reduction::end(self.settings.recovery, window.cwnd, window.ssthresh);
+            window.cwnd = reduction::end(
+                self.settings.congestion.recovery,
+                window.cwnd,
+                window.ssthresh,
+            );
             self.congestion.usage.stamp = self.tick();
         }
     }
@@ -128,7 +132,7 @@ impl Sender {
 
     /// Only what is delivered in order lets the window grow, unless much reordering was seen (`tcp_may_raise_cwnd`).
     fn may_grow(&self, outcome: AckOutcome) -> bool {
-        if self.detection.threshold > self.settings.dupack_threshold {
+        if self.detection.threshold > self.settings.loss.dupack_threshold {
             outcome.any(AckOutcome::PROGRESS)
         } else {
             outcome.any(AckOutcome::ACKED)
@@ -138,7 +142,7 @@ impl Sender {
     /// `acked` segments arrived, before which `in_flight` were in flight: the window grows if it is what holds the sender back
     /// (`tcp_cong_avoid`).
     pub(super) fn grow_window(&mut self, in_flight: u32, acked: u32) {
-        let used = match self.settings.window_use {
+        let used = match self.settings.congestion.window_use {
             WindowUse::InFlight => self.is_window_nearly_full(in_flight),
             WindowUse::Limited => self.is_window_limited(),
         };
@@ -160,7 +164,7 @@ impl Sender {
     fn is_window_nearly_full(&self, in_flight: u32) -> bool {
         let cwnd = self.congestion.window.cwnd;
         let left = cwnd.saturating_sub(in_flight);
-        let segments = self.settings.gso_segments;
+        let segments = self.settings.segments.gso_segments;
         let bursts = segments > 1
             && left * 3 < cwnd
             && left * self.mss < segments * self.mss
@@ -179,7 +183,7 @@ impl Sender {
     /// `tcp_cwnd_validate`).
     pub(super) fn validate_window(&mut self, sent: u32, limited: bool) {
         let out = self.queue.out;
-        let by_flight = self.settings.window_use == WindowUse::InFlight;
+        let by_flight = self.settings.congestion.window_use == WindowUse::InFlight;
         if sent == 0 && (by_flight || !limited) {
             return;
         }
@@ -206,7 +210,7 @@ impl Sender {
             return;
         }
         self.congestion.usage.used = self.congestion.usage.used.max(out);
-        if self.settings.slow_start_after_idle
+        if self.settings.congestion.slow_start_after_idle
             && self.ticks_span(tick - self.congestion.usage.stamp) >= self.timing.rto
         {
             self.shrink_unused();
@@ -229,7 +233,7 @@ impl Sender {
     /// New data after more than a timeout of silence start from a smaller window (RFC 5681 §4.1;
     /// `tcp_slow_start_after_idle_check`, `tcp_cwnd_restart`).
     pub(super) fn restart_after_idle(&mut self) {
-        if !self.settings.slow_start_after_idle || self.queue.out > 0 {
+        if !self.settings.congestion.slow_start_after_idle || self.queue.out > 0 {
             return;
         }
         let mut idle = self.ticks_span(self.tick() - self.clock.ticks(self.output.last_sent));
@@ -253,7 +257,7 @@ impl Sender {
 
     /// `tcp_init_cwnd`
     pub(super) fn first_window(&self) -> u32 {
-        let first = self.settings.initial_window;
+        let first = self.settings.congestion.initial_window;
         Window::initial(first, self.mss, self.timing.rtt.srtt()).min(self.congestion.window.clamp)
     }
 

@@ -73,7 +73,7 @@ impl Sender {
                 tail.push = false;
             }
             let (seq, full) = (tail.seq, tail.len() >= goal);
-            if origin == Origin::Memory || !self.settings.scatter_gather {
+            if origin == Origin::Memory || !self.settings.segments.scatter_gather {
                 self.memory.fill(seq, some);
             }
             if taken < bytes && full {
@@ -100,7 +100,7 @@ impl Sender {
     pub fn buffered(&self) -> u32 {
         let packets = (self.queue.len() + self.backlog.len()) as u32 - self.queue.joined;
         let bytes = self.end.offset_from(self.una).unsigned_abs();
-        packets * self.settings.packet_overhead + bytes + self.memory.more()
+        packets * self.settings.segments.packet_overhead + bytes + self.memory.more()
     }
 
     /// Whether a writer waits for room in the send buffer (`SOCK_NOSPACE`).
@@ -157,7 +157,7 @@ impl Sender {
             return;
         }
         self.now = now;
-        if self.settings.small_queue_retransmits
+        if self.settings.segments.small_queue_retransmits
             && self.queue.lost > self.queue.retransmissions_out
             && self.congestion.window.cwnd > self.queue.in_flight()
         {
@@ -184,8 +184,8 @@ impl Sender {
 
     /// Bytes that a segment in the buffer may hold before the next begins (`tcp_xmit_size_goal`).
     pub(super) fn size_goal(&self) -> u32 {
-        let largest = self.mss * self.settings.gso_segments.max(1);
-        match self.settings.packet_sizing {
+        let largest = self.mss * self.settings.segments.gso_segments.max(1);
+        match self.settings.segments.packet_sizing {
             // tcp_bound_to_half_wnd
             PacketSizing::Window => {
                 let half = self.peer.largest_window / 2;
@@ -200,8 +200,8 @@ impl Sender {
         if self.buffered() >= limit {
             return false;
         }
-        if self.settings.linear_writes
-            && (origin == Origin::Memory || !self.settings.scatter_gather)
+        if self.settings.segments.linear_writes
+            && (origin == Origin::Memory || !self.settings.segments.scatter_gather)
         {
             self.memory.begin(self.end, self.mss, &self.settings);
         }
@@ -212,7 +212,7 @@ impl Sender {
             push: false,
         });
         self.output.nagle.push = false;
-        if self.settings.idle_restart == IdleRestart::WhenWritten {
+        if self.settings.congestion.idle_restart == IdleRestart::WhenWritten {
             self.restart_after_idle();
         }
         true
@@ -238,9 +238,9 @@ impl Sender {
         if !more || self.push_is_due() {
             self.mark_push();
         }
-        let packet = len + self.settings.packet_overhead;
+        let packet = len + self.settings.segments.packet_overhead;
         // tcp_should_autocork: more may be written until the packets in the host have left.
-        if self.settings.autocorking
+        if self.settings.segments.autocorking
             && len < goal
             && !self.queue.is_empty()
             && self.output.host.bytes() >= packet
@@ -275,7 +275,7 @@ impl Sender {
                 0 => break,
                 quota => quota.min(self.burst_segments()),
             };
-            if self.settings.fill_segments && !self.apart {
+            if self.settings.segments.fill_segments && !self.apart {
                 self.backlog
                     .fill_head((quota * self.mss).saturating_sub(head.len()));
                 head = self.backlog.head().unwrap_or(head);
@@ -339,17 +339,17 @@ impl Sender {
 
     /// Packets that the congestion window allows (`tcp_cwnd_test`).
     pub(super) fn quota(&self, head: &Unsent) -> u32 {
-        if self.settings.fin_exempt && head.fin && head.len() <= self.mss {
+        if self.settings.segments.fin_exempt && head.fin && head.len() <= self.mss {
             return 1;
         }
         let mut in_flight = self.queue.in_flight();
-        if self.episode.state <= State::Disorder && !self.settings.limited_transmit {
+        if self.episode.state <= State::Disorder && !self.settings.loss.limited_transmit {
             // What duplicates say left the network still counts (RFC 3042).
             in_flight += self.queue.sacked;
         }
         let cwnd = self.congestion.window.cwnd;
         let left = cwnd.saturating_sub(in_flight);
-        match self.settings.packet_sizing {
+        match self.settings.segments.packet_sizing {
             PacketSizing::Window => left,
             // Two packets of several segments are to be in flight at least.
             PacketSizing::PacingRate => left.min((cwnd / 2).max(1)),
@@ -388,7 +388,7 @@ impl Sender {
             return most;
         }
         let short = needed % self.mss;
-        if self.settings.packet_sizing == PacketSizing::Window {
+        if self.settings.segments.packet_sizing == PacketSizing::Window {
             return needed - short;
         }
         if short > 0
@@ -406,11 +406,11 @@ impl Sender {
     /// Whether too much of ours is in the host for one more packet; then sending goes on when a packet leaves
     /// (`tcp_small_queue_check`).
     pub(super) fn host_is_full(&mut self, len: u32, retransmission: bool) -> bool {
-        let Some(most) = self.settings.limit_output_bytes else {
+        let Some(most) = self.settings.segments.limit_output_bytes else {
             return false;
         };
-        let packet = len + self.settings.packet_overhead;
-        let limit = if self.settings.pacing_rate {
+        let packet = len + self.settings.segments.packet_overhead;
+        let limit = if self.settings.segments.pacing_rate {
             host::limit(packet, self.congestion.pacing_rate, most, retransmission)
         } else if retransmission {
             return false;
@@ -421,7 +421,7 @@ impl Sender {
         if u64::from(self.output.host.bytes()) < limit {
             return false;
         }
-        if self.settings.pacing_rate && self.queue.len() <= 1 {
+        if self.settings.segments.pacing_rate && self.queue.len() <= 1 {
             return false;
         }
         self.output.host.throttle();
