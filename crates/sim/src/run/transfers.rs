@@ -11,6 +11,7 @@ use rexmit_plan::{
 };
 use rexmit_tcp::sender::Metrics;
 use rexmit_tcp::settings::MptcpScheduler;
+use rexmit_tcp::stacks::{self, Page};
 use rexmit_time::{Duration, Streams, Time};
 
 use super::bench::{ephemeral_port, style, Bench, Built, Seen, PORT};
@@ -42,7 +43,12 @@ pub fn run<M: Inspect>(
         && bench.hosts.server.settings.multipath.mptcp_scheduler == MptcpScheduler::None
     {
         let name = cell.stack.as_ref().map_or("", |stack| stack.name.as_str());
-        bail!("the stack {name} has no Multipath TCP; linux-4.1, linux-6.1 and linux-6.12 have");
+        let speaks = |page: &Page| page.settings.multipath.mptcp_scheduler != MptcpScheduler::None;
+        let those: Vec<_> = stacks::all().filter(speaks).map(|page| page.name).collect();
+        bail!(
+            "the stack {name} has no Multipath TCP; those that have: {}",
+            those.join(", ")
+        );
     }
     let mut warnings = Vec::new();
     let (bytes, lossless) = bench.rehearse(&mut warnings)?;

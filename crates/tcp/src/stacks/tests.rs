@@ -45,26 +45,6 @@ fn every_page_makes_a_stack() {
     }
 }
 
-#[test]
-fn the_named_stacks_are_there() {
-    let names: Vec<&str> = all().map(|page| page.name).collect();
-    for name in [
-        "linux-2.4",
-        "linux-3.10",
-        "linux-4.1",
-        "linux-6.1",
-        "linux-6.12",
-        "windows-xp",
-        "freebsd-5",
-        "solaris-10",
-        "rfc",
-        "freebsd-5-unc2007",
-        "solaris-10-unc2007",
-    ] {
-        assert!(names.contains(&name), "{name}");
-    }
-}
-
 /// The values that UNC 2007 prints, for the stacks that stand for it.
 #[test]
 fn table_1_of_unc_2007() {
