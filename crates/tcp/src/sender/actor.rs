@@ -23,7 +23,7 @@ impl Board for Sender {
         Line {
             una: self.una,
             nxt: self.nxt,
-            mss: self.mss,
+            mss: self.sizes.mss,
             sack: self.sack,
             highest_sack: queue.highest_sack(self.una),
             reach: if queue.sacked == 0 {
@@ -66,8 +66,8 @@ impl Board for Sender {
         let Some(head) = self.queue.head().filter(|head| !head.is_lost()) else {
             return;
         };
-        if head.packets > 1 && head.len() > self.mss {
-            self.split(0, self.mss);
+        if head.packets > 1 && head.len() > self.sizes.mss {
+            self.split(0, self.sizes.mss);
         }
         self.queue.mark_lost(0);
     }
@@ -126,7 +126,7 @@ impl Clock for Sender {
     fn times(&self) -> Times {
         Times {
             // As finely as times of sending are kept.
-            now: time_of(self.micros()),
+            now: time_of(self.moment.micros()),
             min_rtt: self.timing.min_rtt.span(),
             min_rto: self.settings.timers.min_rto,
             rto: self.timing.rto,
@@ -139,16 +139,16 @@ impl Clock for Sender {
     }
 
     fn tick_length(&self) -> Tick {
-        self.clock.tick()
+        self.moment.clock.tick()
     }
 
     fn head_age(&self) -> Duration {
         match (self.queue.head(), self.settings.timers.timeout_left) {
             (None, _) => Duration::ZERO,
-            (Some(head), TimeoutLeft::Ticks) => {
-                self.ticks_span(self.tick() - self.tick_of(head.at))
-            }
-            (Some(head), TimeoutLeft::Micros) => Duration::from_micros(self.since(head.at)),
+            (Some(head), TimeoutLeft::Ticks) => self
+                .moment
+                .ticks_span(self.moment.tick() - self.moment.tick_of(head.at)),
+            (Some(head), TimeoutLeft::Micros) => Duration::from_micros(self.moment.since(head.at)),
         }
     }
 
@@ -158,13 +158,14 @@ impl Clock for Sender {
     }
 
     fn timer_left(&self) -> Duration {
-        self.ticks_span(self.timing.timer.due() - self.tick())
+        self.moment
+            .ticks_span(self.timing.timer.due() - self.moment.tick())
     }
 
     fn set_timer(&mut self, job: Job, wait: Duration) {
-        let clock = self.clock;
+        let clock = self.moment.clock;
         let ticks = clock.ticks_in(wait.min(self.settings.timers.max_rto));
-        self.timing.timer.set(&clock, self.now, job, ticks);
+        self.timing.timer.set(&clock, self.moment.now, job, ticks);
     }
 
     fn clear_timer(&mut self) {
@@ -194,8 +195,8 @@ impl Window for Sender {
         }
         self.congestion.window.cwnd = self.queue.in_flight() + 1;
         self.congestion.window.cwnd_cnt = 0;
-        self.congestion.usage.stamp = self.tick();
-        let clock = self.clock;
+        self.congestion.usage.stamp = self.moment.tick();
+        let clock = self.moment.clock;
         let context = self.context(&clock);
         self.congestion.control.enter_loss(&context);
     }
@@ -207,14 +208,14 @@ impl Window for Sender {
     fn undo_window(&mut self, threshold_too: bool) {
         self.congestion
             .undo(self.settings.congestion.undo_window, threshold_too);
-        self.congestion.usage.stamp = self.tick();
+        self.congestion.usage.stamp = self.moment.tick();
         self.counters.undos += 1;
     }
 
     fn moderate_window(&mut self) {
         let most = self.queue.in_flight() + self.detection.threshold;
         self.congestion.window.cwnd = self.congestion.window.cwnd.min(most);
-        self.congestion.usage.stamp = self.tick();
+        self.congestion.usage.stamp = self.moment.tick();
     }
 
     fn reduce_for_probe(&mut self) {

@@ -30,7 +30,7 @@ impl Sender {
         let bytes = (self.congestion.pacing_rate >> 10)
             .saturating_add(near)
             .min(LARGEST);
-        let segments = bytes / u64::from(self.mss);
+        let segments = bytes / u64::from(self.sizes.mss);
         u32::try_from(segments).unwrap_or(most).max(2).min(most)
     }
 
@@ -52,9 +52,13 @@ impl Sender {
     fn is_worth_waiting(&self, head: &Unsent) -> bool {
         let (own, peer) = self.free_windows(head);
         let limit = own.min(peer);
-        let share = self.peer.window.min(self.congestion.window.cwnd * self.mss) / SHARE;
+        let share = self
+            .peer
+            .window
+            .min(self.congestion.window.cwnd * self.sizes.mss)
+            / SHARE;
         let middle = self.backlog.len() > 1;
-        limit < self.burst_segments() * self.mss
+        limit < self.burst_segments() * self.sizes.mss
             && !(middle && limit >= head.len())
             && limit < share
     }
@@ -67,11 +71,11 @@ impl Sender {
             .window
             .cwnd
             .saturating_sub(self.queue.in_flight());
-        (free * self.mss, peer.unsigned_abs())
+        (free * self.sizes.mss, peer.unsigned_abs())
     }
 
     fn defers_for_ticks(&mut self, head: &Unsent) -> bool {
-        let tick = self.tick();
+        let tick = self.moment.tick();
         let long = self.output.deferred.is_some_and(|since| tick - since > 1);
         if head.fin || self.episode.state != State::Open || long || !self.is_worth_waiting(head) {
             return false;
@@ -81,7 +85,7 @@ impl Sender {
     }
 
     fn defers_for_ack(&self, head: &Unsent, limited: &mut bool) -> bool {
-        let recent = self.now - self.output.last_sent <= LONGEST_WAIT;
+        let recent = self.moment.now - self.output.last_sent <= LONGEST_WAIT;
         if self.episode.state >= State::Recovery || !recent || !self.is_worth_waiting(head) {
             return false;
         }
@@ -90,7 +94,7 @@ impl Sender {
         };
         // The acknowledgement must be near: half a round trip, a millisecond at most.
         let srtt = (self.timing.rtt.srtt_us8() >> 3) as i64;
-        let away = srtt - self.since(first.at);
+        let away = srtt - self.moment.since(first.at);
         if away > (srtt / 2).min(LONGEST_WAIT.as_nanos() / 1_000) {
             return false;
         }

@@ -62,7 +62,7 @@ impl Sender {
                 if by_sack || segment.is_sacked() || passed >= most {
                     break;
                 }
-                let len = (most - passed) * self.mss;
+                let len = (most - passed) * self.sizes.mss;
                 self.split(index, len);
                 count = most;
             }
@@ -84,7 +84,9 @@ impl Sender {
 
     /// `tcp_skb_timedout`
     pub(super) fn is_overdue(&self, segment: &Sent) -> bool {
-        let age = self.ticks_span(self.tick() - self.tick_of(segment.at));
+        let age = self
+            .moment
+            .ticks_span(self.moment.tick() - self.moment.tick_of(segment.at));
         fack::timed_out(age, self.timing.rto)
     }
 

@@ -96,7 +96,7 @@ impl Sender {
 
     /// A part of a time, in whole ticks.
     fn shifted(&self, span: Duration, shift: u32) -> Duration {
-        let tick = 1_000_000_000 / i64::from(self.clock.hz);
+        let tick = 1_000_000_000 / i64::from(self.moment.clock.hz);
         Duration::from_nanos(((span.as_nanos() / tick) >> shift) * tick)
     }
 }

@@ -17,13 +17,14 @@ impl Sender {
     }
 
     fn persist_base(&self) -> Duration {
-        self.timing.rto.max(self.clock.tick().up(RTO_MIN))
+        self.timing.rto.max(self.moment.clock.tick().up(RTO_MIN))
     }
 
     /// The wait with back-off (`tcp_probe0_when`).
     fn persist_wait(&self) -> Duration {
         let longest = self.settings.timers.max_rto;
-        let ratio = self.clock.ticks_in(longest) / self.clock.ticks_in(RTO_MIN).max(1);
+        let ratio =
+            self.moment.clock.ticks_in(longest) / self.moment.clock.ticks_in(RTO_MIN).max(1);
         let doublings = u32::from(self.timing.backoff).min(ratio.max(1).ilog2() + 1);
         (self.persist_base() * (1 << doublings)).min(longest)
     }
@@ -69,7 +70,10 @@ impl Sender {
                 if self.output.nagle.pushed.is_before(head.end) {
                     self.output.nagle.pushed = head.end;
                 }
-                let most = room.offset_from(head.seq).unsigned_abs().min(self.mss);
+                let most = room
+                    .offset_from(head.seq)
+                    .unsigned_abs()
+                    .min(self.sizes.mss);
                 if most < head.len() {
                     self.cut_head(&head, most);
                 }

@@ -15,7 +15,7 @@ impl Sender {
     /// Payload bytes of a full segment (`mss_cache`).
     #[must_use]
     pub fn mss(&self) -> u32 {
-        self.mss
+        self.sizes.mss
     }
 
     /// The first byte not acknowledged (`snd_una`).
@@ -108,7 +108,7 @@ impl Sender {
     /// The timeout in ticks as the timer was last armed with it, back-off included (`icsk_rto`).
     #[must_use]
     pub fn rto_ticks(&self) -> i64 {
-        self.clock.ticks_in(self.timing.rto)
+        self.moment.clock.ticks_in(self.timing.rto)
     }
 
     /// The timeout, back-off included.

@@ -46,7 +46,7 @@ impl Sender {
     }
 
     fn back_off(&mut self) {
-        let tick = self.clock.tick();
+        let tick = self.moment.clock.tick();
         let grows = BackOff {
             slop: tick.up(self.settings.timers.rto_slop),
             max: tick.up(self.settings.timers.max_rto),
@@ -59,16 +59,17 @@ impl Sender {
     fn gives_up_shut_window(&self) -> bool {
         let limit = self.settings.timers.shut_window_limit;
         let until = match limit {
-            ShutWindowLimit::LongestTimeout => self.tick(),
+            ShutWindowLimit::LongestTimeout => self.moment.tick(),
             ShutWindowLimit::TwiceLongestTimeout => self.timing.timer.due(),
         };
-        let head = || self.queue.head().map(|head| self.stamp(head.at));
+        let head = || self.queue.head().map(|head| self.moment.stamp(head.at));
         let first = self.first_retransmission().or_else(head);
         let silence = Silence {
-            since_ack: self.ticks_span(until - self.peer.last_ack),
-            since_retransmission: first.map_or(Duration::ZERO, |first| self.since_stamp(first)),
+            since_ack: self.moment.ticks_span(until - self.peer.last_ack),
+            since_retransmission: first
+                .map_or(Duration::ZERO, |first| self.moment.since_stamp(first)),
         };
-        let max_rto = self.clock.tick().up(self.settings.timers.max_rto);
+        let max_rto = self.moment.clock.tick().up(self.settings.timers.max_rto);
         rto::gives_up_shut_window(limit, silence, max_rto)
     }
 
@@ -88,17 +89,12 @@ impl Sender {
             by_time: self.settings.timers.retries_by_time,
             since_retransmission: self
                 .first_retransmission()
-                .map(|first| self.since_stamp(first)),
+                .map(|first| self.moment.since_stamp(first)),
             orphan: self.orphan,
-            rto_is_longest: self.timing.rto >= self.clock.tick().up(self.settings.timers.max_rto),
+            rto_is_longest: self.timing.rto
+                >= self.moment.clock.tick().up(self.settings.timers.max_rto),
             max_rto: self.settings.timers.max_rto,
         })
-    }
-
-    /// How long ago the clock of the timestamps option stood at `stamp`.
-    fn since_stamp(&self, stamp: u32) -> Duration {
-        let steps = self.timestamp(self.now).wrapping_sub(stamp);
-        Duration::from_micros(i64::from(steps) * self.stamp_micros())
     }
 
     /// Marks all lost that is not SACKed, what was sent again as well.

@@ -127,7 +127,7 @@ impl Sender {
         }
         let report = Report {
             range: *first,
-            mss: self.mss,
+            mss: self.sizes.mss,
             largest_window: Some(self.peer.largest_window),
             probe_high: self.episode.probe.high,
             reported: self.peer.dsacks,
@@ -274,10 +274,10 @@ impl Sender {
         }
         let cut = if begins {
             let len = range.end.offset_from(segment.seq);
-            len.max(0).unsigned_abs() / self.mss * self.mss
+            len.max(0).unsigned_abs() / self.sizes.mss * self.sizes.mss
         } else {
             let len = range.start.offset_from(segment.seq).unsigned_abs();
-            len.div_ceil(self.mss) * self.mss
+            len.div_ceil(self.sizes.mss) * self.sizes.mss
         };
         if cut == 0 || cut >= segment.len() {
             return false;
@@ -347,7 +347,7 @@ impl Sender {
         self.sample_delivery(index, delivery);
         if marks.any(Marks::SACKED) {
             self.queue.unlist(index);
-            if !self.apart {
+            if !self.sizes.apart {
                 self.queue.join_sacked(index, segment.marks);
             }
         }

@@ -14,7 +14,7 @@ impl Sender {
         if self.settings.timers.rtt_samples == RttSamples::OncePerRoundTrip
             && self.timing.timed.is_none()
         {
-            self.timing.timed = Some((seq, self.tick()));
+            self.timing.timed = Some((seq, self.moment.tick()));
         }
     }
 
@@ -30,6 +30,6 @@ impl Sender {
             .timed
             .filter(|(seq, _)| self.una.is_after(*seq))?;
         self.timing.timed = None;
-        Some(self.tick() - tick)
+        Some(self.moment.tick() - tick)
     }
 }

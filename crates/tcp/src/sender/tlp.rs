@@ -55,7 +55,7 @@ impl Sender {
             return false;
         }
         let segment = *self.queue.at(last);
-        let before = (segment.count() - 1) * self.mss;
+        let before = (segment.count() - 1) * self.sizes.mss;
         if before > 0 && segment.len() > before {
             self.split(last, before);
             last += 1;

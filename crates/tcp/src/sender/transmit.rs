@@ -23,7 +23,7 @@ impl Sender {
             marks.set(Marks::PUSH);
         }
         let len = head.len();
-        let mut segment = Sent::new(head.seq, head.end, packets(len, self.mss), marks);
+        let mut segment = Sent::new(head.seq, head.end, packets(len, self.sizes.mss), marks);
         self.put_out(&mut segment, None, probe);
         self.time_segment(head.seq);
         let nothing_out = self.queue.out == 0;
@@ -33,7 +33,7 @@ impl Sender {
             machine::rearm(self);
         }
         // tcp_minshall_update
-        if len < segment.count() * self.mss {
+        if len < segment.count() * self.sizes.mss {
             self.output.nagle.last_short = head.end;
         }
         segment.count()
@@ -58,7 +58,7 @@ impl Sender {
         if in_host_bytes > 0 {
             segment.transmission = self.output.host.enter(in_host_bytes);
         }
-        segment.at = self.micros();
+        segment.at = self.moment.micros();
         segment.delivered = self.delivered;
         segment.marks.clear(Marks::SAMPLED | Marks::ALONE);
         self.output.packets.push_back(Transmit {
@@ -78,13 +78,13 @@ impl Sender {
             self.restart_after_idle();
         }
         if self.queue.in_flight() == 0 {
-            let clock = self.clock;
+            let clock = self.moment.clock;
             let context = self.context(&clock);
             self.congestion
                 .control
                 .tx_start(&context, self.output.last_sent);
         }
-        self.output.last_sent = self.now;
+        self.output.last_sent = self.moment.now;
     }
 
     /// Sends a segment again as far as the peer's window and what the host still holds allow; `most` bounds its packets.
@@ -112,20 +112,20 @@ impl Sender {
             if segment.seq != una {
                 return false;
             }
-            room = self.mss as i32;
+            room = self.sizes.mss as i32;
         }
         let room = room.unsigned_abs();
-        let mut len = self.mss * most;
+        let mut len = self.sizes.mss * most;
         if len > room {
-            len = room / self.mss * self.mss;
+            len = room / self.sizes.mss * self.sizes.mss;
             if len == 0 {
                 len = room;
             }
         }
         if segment.len() > len {
             self.split(index, len);
-        } else if segment.len() < room.min(self.mss) || self.settings.segments.linear_writes {
-            self.join_following(index, room.min(self.mss));
+        } else if segment.len() < room.min(self.sizes.mss) || self.settings.segments.linear_writes {
+            self.join_following(index, room.min(self.sizes.mss));
         }
         let mut segment = *self.queue.at(index);
         self.counters.retransmissions += segment.count();
@@ -150,7 +150,7 @@ impl Sender {
     /// Cuts a segment that was sent so that its first part holds `len` bytes (`tcp_fragment`).
     pub(super) fn split(&mut self, index: usize, len: u32) {
         let whole = *self.queue.at(index);
-        self.queue.split(index, len, self.mss, self.sack);
+        self.queue.split(index, len, self.sizes.mss, self.sack);
         self.memory.split(
             whole.seq,
             whole.seq + len,
@@ -178,7 +178,7 @@ impl Sender {
             && self
                 .output
                 .host
-                .holds(self.now, self.queue.at(index).transmission);
+                .holds(self.moment.now, self.queue.at(index).transmission);
         if held {
             self.output.host.throttle();
             self.counters.held_in_host += 1;
@@ -189,7 +189,7 @@ impl Sender {
     /// Joins short segments behind one that is sent again (`tcp_retrans_try_collapse`).
     fn join_following(&mut self, index: usize, room: u32) {
         let linear = self.settings.segments.collapse_linear;
-        if !self.settings.segments.retrans_collapse || self.apart {
+        if !self.settings.segments.retrans_collapse || self.sizes.apart {
             return;
         }
         let first = *self.queue.at(index);
@@ -199,7 +199,7 @@ impl Sender {
         let mut room = room.saturating_sub(first.len());
         while index + 1 < self.queue.len() {
             let next = *self.queue.at(index + 1);
-            let held = self.output.host.holds(self.now, next.transmission)
+            let held = self.output.host.holds(self.moment.now, next.transmission)
                 && self.settings.segments.pacing_rate;
             if next.packets > 1 || next.is_sacked() || held {
                 return;
@@ -243,7 +243,7 @@ impl Sender {
             self.forget_timed();
         }
         if sent || self.settings.congestion.attempts_count {
-            let stamp = self.stamp(self.queue.at(index).at);
+            let stamp = self.moment.stamp(self.queue.at(index).at);
             self.episode.undo.note_retransmission(Some(stamp), count);
         }
         sent

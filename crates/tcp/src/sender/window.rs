@@ -110,7 +110,7 @@ impl Sender {
                 window.cwnd,
                 window.ssthresh,
             );
-            self.congestion.usage.stamp = self.tick();
+            self.congestion.usage.stamp = self.moment.tick();
         }
     }
 
@@ -147,7 +147,7 @@ impl Sender {
             WindowUse::Limited => self.is_window_limited(),
         };
         if used {
-            let clock = self.clock;
+            let clock = self.moment.clock;
             let context = self.context(&clock);
             let congestion = &mut self.congestion;
             congestion.control.cong_avoid(
@@ -157,7 +157,7 @@ impl Sender {
                 acked,
             );
         }
-        self.congestion.usage.stamp = self.tick();
+        self.congestion.usage.stamp = self.moment.tick();
     }
 
     /// The window is full, with a little room for bursts (`tcp_is_cwnd_limited`, 3.10).
@@ -167,7 +167,7 @@ impl Sender {
         let segments = self.settings.segments.gso_segments;
         let bursts = segments > 1
             && left * 3 < cwnd
-            && left * self.mss < segments * self.mss
+            && left * self.sizes.mss < segments * self.sizes.mss
             && left < segments;
         in_flight >= cwnd || bursts || left <= 3
     }
@@ -203,7 +203,7 @@ impl Sender {
 
     /// The window is `full`, or else used by `out` packets; one that was not full for a timeout shrinks.
     fn note_use(&mut self, full: bool, out: u32) {
-        let tick = self.tick();
+        let tick = self.moment.tick();
         if full {
             self.congestion.usage.used = 0;
             self.congestion.usage.stamp = tick;
@@ -211,7 +211,7 @@ impl Sender {
         }
         self.congestion.usage.used = self.congestion.usage.used.max(out);
         if self.settings.congestion.slow_start_after_idle
-            && self.ticks_span(tick - self.congestion.usage.stamp) >= self.timing.rto
+            && self.moment.ticks_span(tick - self.congestion.usage.stamp) >= self.timing.rto
         {
             self.shrink_unused();
         }
@@ -227,7 +227,7 @@ impl Sender {
             }
             self.congestion.usage.used = 0;
         }
-        self.congestion.usage.stamp = self.tick();
+        self.congestion.usage.stamp = self.moment.tick();
     }
 
     /// New data after more than a timeout of silence start from a smaller window (RFC 5681 §4.1;
@@ -236,7 +236,9 @@ impl Sender {
         if !self.settings.congestion.slow_start_after_idle || self.queue.out > 0 {
             return;
         }
-        let mut idle = self.ticks_span(self.tick() - self.clock.ticks(self.output.last_sent));
+        let mut idle = self
+            .moment
+            .ticks_span(self.moment.tick() - self.moment.clock.ticks(self.output.last_sent));
         if idle <= self.timing.rto {
             return;
         }
@@ -251,14 +253,15 @@ impl Sender {
             cwnd /= 2;
         }
         self.congestion.window.cwnd = cwnd.max(least);
-        self.congestion.usage.stamp = self.tick();
+        self.congestion.usage.stamp = self.moment.tick();
         self.congestion.usage.used = 0;
     }
 
     /// `tcp_init_cwnd`
     pub(super) fn first_window(&self) -> u32 {
         let first = self.settings.congestion.initial_window;
-        Window::initial(first, self.mss, self.timing.rtt.srtt()).min(self.congestion.window.clamp)
+        Window::initial(first, self.sizes.mss, self.timing.rtt.srtt())
+            .min(self.congestion.window.clamp)
     }
 
     /// Twice the window a round-trip time in slow start, 1.2 times after (`tcp_update_pacing_rate`).
@@ -269,7 +272,7 @@ impl Sender {
             120
         };
         let segments = u64::from(self.congestion.window.cwnd.max(self.queue.out));
-        let mss = self.mss + self.subflow_options; // mss_cache
+        let mss = self.sizes.mss + self.sizes.options; // mss_cache
         let rate = u64::from(mss) * (10_000 << 3) * percent * segments;
         self.congestion.pacing_rate = match self.timing.rtt.srtt_us8() {
             0 => rate,
