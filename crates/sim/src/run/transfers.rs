@@ -429,7 +429,7 @@ impl<M: Inspect> Open<M> {
                     at_end: connection.sender().map(|sender| SubflowState {
                         srtt_us: sender.srtt().map_or(0, micros),
                         rto_us: micros(sender.rto()),
-                        cwnd: sender.cwnd(),
+                        cwnd: sender.window().cwnd,
                     }),
                 })
             })

@@ -70,7 +70,7 @@ impl SendBuffer {
             // Asked after each new segment: the first left when the others had not.
             SendBufferGrowth::WhenSent => sender.in_flight().saturating_sub(sent.saturating_sub(1)),
         };
-        if in_flight < sender.cwnd() {
+        if in_flight < sender.window().cwnd {
             self.raise_for(sender);
         }
     }
@@ -80,7 +80,7 @@ impl SendBuffer {
             SendBufferGrowth::WhenFreed | SendBufferGrowth::Linux24 => 0,
             SendBufferGrowth::WhenSent => FIRST_SEGMENTS,
         };
-        self.raise_to(sender.cwnd().max(sender.reordering() + 1).max(least));
+        self.raise_to(sender.window().cwnd.max(sender.reordering() + 1).max(least));
     }
 
     /// It holds twice so many segments at least.

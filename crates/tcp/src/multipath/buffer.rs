@@ -103,7 +103,7 @@ impl Meta {
     /// (`mptcp_check_snd_buf`, `mptcp_should_expand_sndbuf`).
     fn grow_send_buffer_of_pieces(&mut self, index: usize) {
         let senders = || self.subflows.iter().filter_map(|s| s.sender());
-        let has_room = senders().any(|sender| sender.packets_out() < sender.cwnd());
+        let has_room = senders().any(|sender| sender.packets_out() < sender.window().cwnd);
         let round_trips = senders().filter_map(|sender| sender.srtt());
         let longest = round_trips.max().unwrap_or(Duration::ZERO).as_nanos() as u64;
         if has_room {

@@ -137,7 +137,7 @@ impl Meta {
         }
         let mut wanted = false;
         for other in holders {
-            let cwnd = self.subflows[other].sender().map_or(0, |s| s.cwnd());
+            let cwnd = self.subflows[other].sender().map_or(0, |s| s.window().cwnd);
             if cwnd <= 4 {
                 wanted = true;
                 break;

@@ -7,11 +7,11 @@ use super::queue::{time_of, Marks, Sent};
 use super::{Sender, State};
 use crate::clock::Tick;
 use crate::estimator::Rtt;
-use crate::recovery::dupack;
 use crate::recovery::machine::{
     self, AckOutcome, AckView, Actor, Board, Clock, Counts, Detection, Episode, Line, NewData,
     Output, Resume, Times, Window,
 };
+use crate::recovery::{dupack, fack};
 use crate::recovery::{rto, Job};
 use crate::settings::{AckOrder, Settings, TimeoutLeft, TimeoutMarks};
 use crate::words::Mechanism;
@@ -82,7 +82,9 @@ impl Board for Sender {
     }
 
     fn mark_overdue(&mut self) {
-        self.mark_timed_out();
+        let (moment, rto) = (self.moment, self.timing.rto);
+        self.fack
+            .mark_overdue(&mut self.queue, |one| fack::timed_out(moment.age(one), rto));
     }
 
     fn mark_by_timeout(&mut self, reneged: bool) {
@@ -93,7 +95,7 @@ impl Board for Sender {
             }
         }
         match self.settings.loss.timeout_marks {
-            TimeoutMarks::All => self.mark_all_lost(),
+            TimeoutMarks::All => self.fack.mark_all_lost(&mut self.queue),
             TimeoutMarks::Rack => {
                 for index in 0..self.queue.len() {
                     let wait = machine::rack_wait(self, time_of(self.queue.at(index).at));
@@ -154,7 +156,8 @@ impl Clock for Sender {
 
     fn head_timed_out(&self) -> bool {
         let head = self.queue.head();
-        self.settings.loss.head_timeout && head.is_some_and(|head| self.is_overdue(head))
+        self.settings.loss.head_timeout
+            && head.is_some_and(|head| fack::timed_out(self.moment.age(head), self.timing.rto))
     }
 
     fn timer_left(&self) -> Duration {
@@ -178,18 +181,22 @@ impl Window for Sender {
         self.counters.recoveries += 1;
         self.congestion.prior_ssthresh = 0;
         if reduces {
-            self.congestion.prior_ssthresh = self.current_ssthresh();
-            self.begin_reduction();
+            self.congestion.prior_ssthresh = self.congestion.threshold(self.episode.in_reduction());
+            self.congestion.begin_reduction();
         }
     }
 
     fn end_reduction(&mut self) {
-        Sender::end_reduction(self);
+        let undone = self.settings.congestion.undo && self.episode.undo.marker.is_none();
+        if self.episode.state == State::Cwr || !undone {
+            self.congestion
+                .end_reduction(self.settings.congestion.recovery, self.moment.tick());
+        }
     }
 
     fn begin_loss(&mut self, reduces: bool) {
         if reduces {
-            self.congestion.prior_ssthresh = self.current_ssthresh();
+            self.congestion.prior_ssthresh = self.congestion.threshold(self.episode.in_reduction());
             self.congestion.window.prior_cwnd = self.congestion.window.cwnd;
             self.congestion.reduce();
         }
@@ -219,19 +226,30 @@ impl Window for Sender {
     }
 
     fn reduce_for_probe(&mut self) {
-        self.begin_reduction();
+        self.congestion.begin_reduction();
         self.episode.state = State::Cwr;
-        Sender::end_reduction(self);
+        self.congestion
+            .end_reduction(self.settings.congestion.recovery, self.moment.tick());
     }
 
     fn step_window(&mut self, delivered: u32, begins: bool) {
         if self.settings.loss.ack_order == AckOrder::RecoveryFirst {
-            self.step_reduction(delivered, 0, false, begins);
+            let in_flight = self.queue.in_flight();
+            self.congestion.step(
+                self.settings.congestion.recovery,
+                delivered,
+                0,
+                false,
+                in_flight,
+                begins,
+            );
         }
     }
 
     fn reduce_by_timer(&mut self, lost: u32) {
-        self.reduce_window(1, lost, false);
+        let in_flight = self.queue.in_flight();
+        self.congestion
+            .reduce_for(self.settings.congestion.recovery, 1, lost, false, in_flight);
     }
 
     fn grow_window(&mut self, view: &AckView, outcome: AckOutcome, doubtful: bool) {

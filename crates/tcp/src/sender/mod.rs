@@ -60,7 +60,7 @@ use crate::recovery::prr::Prr;
 use crate::settings::Settings;
 
 use backlog::Backlog;
-use congestion::Congestion;
+use congestion::{Congestion, Usage};
 use counting::Fack;
 use memory::Memory;
 use moment::Moment;
@@ -70,7 +70,6 @@ use queue::Queue;
 use sack::SeenBlocks;
 use sizes::Sizes;
 use timing::Timing;
-use window::Usage;
 
 pub use crate::recovery::State;
 pub use metrics::Metrics;

@@ -2,7 +2,7 @@
 
 use rexmit_time::{Duration, Time};
 
-use super::queue::Micros;
+use super::queue::{Micros, Sent};
 use crate::clock::Clock;
 use crate::settings::Estimator;
 
@@ -41,6 +41,11 @@ impl Moment {
     /// The tick of a time of sending (`skb->when`).
     pub fn tick_of(&self, at: Micros) -> i64 {
         self.clock.ticks(Time::from_nanos(at * 1_000))
+    }
+
+    /// How long ago the segment was sent, in whole ticks (`tcp_skb_timedout`).
+    pub fn age(&self, segment: &Sent) -> Duration {
+        self.ticks_span(self.tick() - self.tick_of(segment.at))
     }
 
     /// How long so many ticks are.

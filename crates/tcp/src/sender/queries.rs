@@ -4,6 +4,7 @@ use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
 use super::{Counters, Sender, State};
+use crate::congestion::Window;
 
 impl Sender {
     /// Retransmissions went unanswered too often: the connection is to be given up.
@@ -69,16 +70,10 @@ impl Sender {
         self.queue.in_flight()
     }
 
-    /// The congestion window in segments.
+    /// The congestion window and what goes with it.
     #[must_use]
-    pub fn cwnd(&self) -> u32 {
-        self.congestion.window.cwnd
-    }
-
-    /// The slow start threshold in segments.
-    #[must_use]
-    pub fn ssthresh(&self) -> u32 {
-        self.congestion.window.ssthresh
+    pub fn window(&self) -> Window {
+        self.congestion.window
     }
 
     /// The state.
@@ -121,12 +116,6 @@ impl Sender {
     #[must_use]
     pub fn srtt(&self) -> Option<Duration> {
         self.timing.rtt.srtt()
-    }
-
-    /// The deviation that enters the timeout.
-    #[must_use]
-    pub fn rttvar(&self) -> Duration {
-        self.timing.rtt.rttvar()
     }
 
     /// Counts everything afresh and compares with the counts kept; says what is wrong.

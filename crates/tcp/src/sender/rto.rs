@@ -2,7 +2,6 @@
 
 use rexmit_time::Duration;
 
-use super::queue::Marks;
 use super::Sender;
 use crate::recovery::machine::{self, Clock as _};
 use crate::recovery::rto::{self, BackOff, Fire, GiveUp, Silence, Timeout};
@@ -95,21 +94,5 @@ impl Sender {
                 >= self.moment.clock.tick().up(self.settings.timers.max_rto),
             max_rto: self.settings.timers.max_rto,
         })
-    }
-
-    /// Marks all lost that is not SACKed, what was sent again as well.
-    pub(super) fn mark_all_lost(&mut self) {
-        self.queue.retransmissions_out = 0;
-        self.queue.lost = 0;
-        for index in 0..self.queue.len() {
-            let segment = self.queue.at_mut(index);
-            segment.marks.clear(Marks::RETRANSMISSION_OUT | Marks::LOST);
-            if !segment.is_sacked() {
-                segment.marks.set(Marks::LOST);
-                let (count, end) = (segment.count(), segment.end);
-                self.queue.lost += count;
-                self.fack.lost_end = end;
-            }
-        }
     }
 }

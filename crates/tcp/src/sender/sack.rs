@@ -94,7 +94,13 @@ impl Sender {
             blocks: blocks.ranges,
             len: blocks.len,
         };
-        self.mark_lost_retransmissions();
+        if self.settings.loss.fack_lost_retransmits
+            && self.detection.fack
+            && self.episode.state == State::Recovery
+        {
+            self.fack
+                .mark_lost_retransmissions(&mut self.queue, self.una, self.nxt);
+        }
         if self.episode.state == State::Loss && self.episode.undo.marker.is_none() {
             return;
         }

@@ -6,7 +6,7 @@ use rexmit_time::Time;
 use super::congestion::Congestion;
 use super::write::Origin;
 use super::{Sender, State};
-use crate::congestion::{Sibling, Siblings, Window};
+use crate::congestion::{Sibling, Siblings};
 
 impl Sender {
     /// Segments are not joined, neither before they are sent nor when they are sent again (`mptcp_skb_can_collapse`).
@@ -71,11 +71,6 @@ impl Sender {
             window.ssthresh = (window.ssthresh / 2).max(2);
         }
         window.cwnd = (window.cwnd / 2).max(1);
-    }
-
-    /// The congestion window and what goes with it.
-    pub(crate) fn window(&self) -> Window {
-        self.congestion.window
     }
 
     /// Bytes that wait for an acknowledgement or to be sent.

@@ -209,8 +209,9 @@ impl Script {
 
     /// The windows, in segments.
     pub fn has_window(&mut self, cwnd: u32, ssthresh: Option<u32>) -> &mut Self {
-        let threshold = Some(self.sender.ssthresh()).filter(|segments| *segments < 0x7fff_ffff);
-        assert_eq!((self.sender.cwnd(), threshold), (cwnd, ssthresh));
+        let threshold =
+            Some(self.sender.window().ssthresh).filter(|segments| *segments < 0x7fff_ffff);
+        assert_eq!((self.sender.window().cwnd, threshold), (cwnd, ssthresh));
         self
     }
 
