@@ -75,7 +75,7 @@ impl Sender {
                 self.timestamp(self.moment.now).wrapping_sub(echo) as i32,
             )),
             None if self.settings.timers.rtt_samples == RttSamples::OncePerRoundTrip => {
-                self.take_timed()
+                self.timing.timed.take(self.una, self.moment.tick())
             }
             None => cleaned
                 .first_sent

@@ -34,7 +34,7 @@ impl Timing {
             rto: clock.tick().up(rtt.rto()),
             rtt,
             min_rtt: MinRtt::new(min_rtt_window * i64::from(clock.hz), tick),
-            timed: None,
+            timed: Timed::default(),
             timer: Timer::default(),
             backoff: 0,
             window_probes: 0,

@@ -6,7 +6,7 @@ use super::queue::{packets, Marks, Sent};
 use super::{Sender, Transmit};
 use crate::recovery::machine;
 use crate::recovery::Job;
-use crate::settings::IdleRestart;
+use crate::settings::{IdleRestart, RttSamples};
 use crate::words::Mechanism;
 
 impl Sender {
@@ -25,11 +25,16 @@ impl Sender {
         let len = head.len();
         let mut segment = Sent::new(head.seq, head.end, packets(len, self.sizes.mss), marks);
         self.put_out(&mut segment, None, probe);
-        self.time_segment(head.seq);
+        if self.settings.timers.rtt_samples == RttSamples::OncePerRoundTrip {
+            self.timing.timed.note(head.seq, self.moment.tick());
+        }
+        // New data turn the timer back to the timeout, from what it was set for in between.
+        let job = self.timing.timer.job();
+        let converts = matches!(job, Some(Job::Probe | Job::EarlyRetransmit));
         let nothing_out = self.queue.out == 0;
         self.nxt = head.end;
         self.queue.push(segment);
-        if nothing_out || self.converts_when_sending() {
+        if nothing_out || converts {
             machine::rearm(self);
         }
         // tcp_minshall_update
@@ -37,12 +42,6 @@ impl Sender {
             self.output.nagle.last_short = head.end;
         }
         segment.count()
-    }
-
-    /// New data turn the timer back to the timeout, from what it was set for in between.
-    fn converts_when_sending(&self) -> bool {
-        let job = self.timing.timer.job();
-        matches!(job, Some(Job::Probe | Job::EarlyRetransmit))
     }
 
     /// Hands a packet out and notes when.
@@ -132,19 +131,13 @@ impl Sender {
         self.total_retransmitted += segment.count();
         self.episode.causes.note(mechanism);
         self.put_out(&mut segment, Some(mechanism), probe);
-        segment.marks.set(self.marks_of_retransmission(probe));
+        if !probe || self.settings.loss.tlp_marks_retransmission {
+            segment.marks.set(Marks::EVER_RETRANSMITTED);
+        }
         segment.nxt_then = self.nxt;
         *self.queue.at_mut(index) = segment;
         self.queue.list(index);
         true
-    }
-
-    fn marks_of_retransmission(&self, probe: bool) -> Marks {
-        if probe && !self.settings.loss.tlp_marks_retransmission {
-            Marks::default()
-        } else {
-            Marks::EVER_RETRANSMITTED
-        }
     }
 
     /// Cuts a segment that was sent so that its first part holds `len` bytes (`tcp_fragment`).
@@ -240,7 +233,7 @@ impl Sender {
         if sent {
             segment.marks.set(Marks::ANY_RETRANSMISSION);
             self.queue.retransmissions_out += count;
-            self.forget_timed();
+            self.timing.timed.forget();
         }
         if sent || self.settings.congestion.attempts_count {
             let stamp = self.moment.stamp(self.queue.at(index).at);
