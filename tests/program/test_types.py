@@ -20,7 +20,7 @@ LARGE_METHODS: Final[Mapping[str, int]] = {
     "EmulatedSender of crates/trace/src/emulate/sender/mod.rs": 103,
     "Meta of crates/tcp/src/multipath/mod.rs": 104,
     "Receiver of crates/tcp/src/receiver/mod.rs": 66,
-    "Sender of crates/tcp/src/sender/mod.rs": 197,
+    "Sender of crates/tcp/src/sender/mod.rs": 192,
 }
 """Types of more methods, which are to be split into parts: they may lose some, never gain any."""
 

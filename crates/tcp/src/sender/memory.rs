@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 
 use rexmit_wire::{SeqNum, SeqRange};
 
+use super::queue::{Marks, Sent};
 use crate::receiver::{allocated, truesize, SHARED_INFO};
 use crate::settings::Settings;
 
@@ -125,6 +126,13 @@ impl Memory {
     pub fn of(&self, seq: SeqNum) -> Option<(u32, u32)> {
         let buffer = self.buffers[self.place(seq)?];
         Some((buffer.cost, buffer.filled))
+    }
+
+    /// Whether the segment's payload, if it has any, lies in one buffer, and nobody else holds that: neither the network
+    /// nor, where both hosts are on one machine, the peer out of order (`tcp_can_collapse`, before 4.13 or so).
+    pub fn can_collapse(&self, segment: &Sent) -> bool {
+        let filled = self.of(segment.seq).map_or(0, |(_, filled)| filled);
+        filled == segment.len() && segment.marks.any(Marks::ALONE)
     }
 
     fn place(&self, seq: SeqNum) -> Option<usize> {

@@ -52,20 +52,20 @@ impl Sender {
             return metrics;
         };
         // Too long is better than too short: a longer time is taken at once, a shorter one by and by.
+        let tick = self.moment.clock.tick_ns() as i64;
+        let shifted = |span: Duration, shift: u32| {
+            Duration::from_nanos(((span.as_nanos() / tick) >> shift) * tick)
+        };
         let fall = before.srtt8 - srtt8;
         metrics.srtt8 = match fall > Duration::ZERO {
-            true => before.srtt8 - self.shifted(fall, 3),
+            true => before.srtt8 - shifted(fall, 3),
             false => srtt8,
         };
-        let apart = if fall < Duration::ZERO {
-            Duration::ZERO - fall
-        } else {
-            fall
-        };
-        let deviation = self.shifted(apart, 1).max(mdev4);
+        let apart = fall.max(Duration::ZERO - fall);
+        let deviation = shifted(apart, 1).max(mdev4);
         metrics.mdev4 = match deviation >= before.mdev4 {
             true => deviation,
-            false => before.mdev4 - self.shifted(before.mdev4 - deviation, 2),
+            false => before.mdev4 - shifted(before.mdev4 - deviation, 2),
         };
         metrics.srtt8 = whole_millis(metrics.srtt8);
         metrics.mdev4 = whole_millis(metrics.mdev4);
@@ -92,12 +92,6 @@ impl Sender {
                 metrics.reordering = self.detection.threshold;
             }
         }
-    }
-
-    /// A part of a time, in whole ticks.
-    fn shifted(&self, span: Duration, shift: u32) -> Duration {
-        let tick = 1_000_000_000 / i64::from(self.moment.clock.hz);
-        Duration::from_nanos(((span.as_nanos() / tick) >> shift) * tick)
     }
 }
 

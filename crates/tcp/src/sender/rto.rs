@@ -5,7 +5,6 @@ use rexmit_time::Duration;
 use super::Sender;
 use crate::recovery::machine::{self, Clock as _};
 use crate::recovery::rto::{self, BackOff, Fire, GiveUp, Silence, Timeout};
-use crate::recovery::undo::FirstRetransmission;
 use crate::recovery::Job;
 use crate::settings::ShutWindowLimit;
 use crate::words::Mechanism;
@@ -62,7 +61,7 @@ impl Sender {
             ShutWindowLimit::TwiceLongestTimeout => self.timing.timer.due(),
         };
         let head = || self.queue.head().map(|head| self.moment.stamp(head.at));
-        let first = self.first_retransmission().or_else(head);
+        let first = self.episode.undo.first.stamp().or_else(head);
         let silence = Silence {
             since_ack: self.moment.ticks_span(until - self.peer.last_ack),
             since_retransmission: first
@@ -72,23 +71,14 @@ impl Sender {
         rto::gives_up_shut_window(limit, silence, max_rto)
     }
 
-    /// The timestamp clock at the first retransmission.
-    fn first_retransmission(&self) -> Option<u32> {
-        match self.episode.undo.first {
-            FirstRetransmission::At(stamp) => Some(stamp),
-            FirstRetransmission::None | FirstRetransmission::Unknown => None,
-        }
-    }
-
     /// Whether timeouts went unanswered too often.
     fn gives_up(&self) -> bool {
+        let first = self.episode.undo.first.stamp();
         rto::gives_up(&GiveUp {
             timeouts: self.episode.timeouts,
             retries: self.settings.timers.retries,
             by_time: self.settings.timers.retries_by_time,
-            since_retransmission: self
-                .first_retransmission()
-                .map(|first| self.moment.since_stamp(first)),
+            since_retransmission: first.map(|first| self.moment.since_stamp(first)),
             orphan: self.orphan,
             rto_is_longest: self.timing.rto
                 >= self.moment.clock.tick().up(self.settings.timers.max_rto),

@@ -186,7 +186,7 @@ impl Sender {
             return;
         }
         let first = *self.queue.at(index);
-        if first.packets > 1 || first.is_sacked() || (linear && !self.can_collapse(&first)) {
+        if first.packets > 1 || first.is_sacked() || (linear && !self.memory.can_collapse(&first)) {
             return;
         }
         let mut room = room.saturating_sub(first.len());
@@ -197,7 +197,7 @@ impl Sender {
             if next.packets > 1 || next.is_sacked() || held {
                 return;
             }
-            if linear && !self.can_collapse(&next) {
+            if linear && !self.memory.can_collapse(&next) {
                 return;
             }
             if next.len() > room || next.end.is_after(self.window_end()) {
@@ -208,13 +208,6 @@ impl Sender {
             self.queue.join_next(index, self.sack);
             self.memory.join(seq, next.seq, next.len(), &self.settings);
         }
-    }
-
-    /// Whether the segment's payload, if it has any, lies in one buffer, and nobody else holds that: neither the network
-    /// nor, where both hosts are on one machine, the peer out of order (`tcp_can_collapse`, before 4.13 or so).
-    fn can_collapse(&self, segment: &Sent) -> bool {
-        let filled = self.memory.of(segment.seq).map_or(0, |(_, filled)| filled);
-        filled == segment.len() && segment.marks.any(Marks::ALONE)
     }
 
     /// The packet that began at `seq` was dropped on its way.
