@@ -20,7 +20,7 @@ LARGE_METHODS: Final[Mapping[str, int]] = {
     "EmulatedSender of crates/trace/src/emulate/sender/mod.rs": 103,
     "Meta of crates/tcp/src/multipath/mod.rs": 104,
     "Receiver of crates/tcp/src/receiver/mod.rs": 66,
-    "Sender of crates/tcp/src/sender/mod.rs": 232,
+    "Sender of crates/tcp/src/sender/mod.rs": 192,
 }
 """Types of more methods, which are to be split into parts: they may lose some, never gain any."""
 
@@ -28,7 +28,6 @@ LARGE_FIELDS: Final[Mapping[str, int]] = {
     "Meta of crates/tcp/src/multipath/mod.rs": 26,
     # A field a column.
     "Retransmission of crates/trace/src/rows.rs": 33,
-    "Sender of crates/tcp/src/sender/mod.rs": 29,
     # A field a column.
     "SenderRow of crates/trace/src/rows.rs": 31,
     # What few connections have: it is boxed, so that all others stay small.

@@ -217,8 +217,8 @@ mod _core {
         sysctls: BTreeMap<String, String>,
     ) -> Result<Vec<(&'static str, String)>, Error> {
         let (settings, _) = rexmit_tcp::stacks::build(name, &changes, &sysctls)?;
-        let value = |name: &&'static str| Some((*name, settings.get(name)?));
-        Ok(Settings::NAMES.iter().filter_map(value).collect())
+        let value = |name: &'static str| Some((name, settings.get(name)?));
+        Ok(Settings::names().filter_map(value).collect())
     }
 
     /// Whether a setting of stacks can have a value, whatever the others are.

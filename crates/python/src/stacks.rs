@@ -39,7 +39,7 @@ pub fn pages(py: Python<'_>) -> PyResult<Vec<StackPage>> {
                 let setting = StackSetting {
                     name: field.name.to_owned(),
                     value: page.settings.get(field.name).unwrap_or_default(),
-                    source: page.source(field.name).unwrap_or_default().to_owned(),
+                    source: page.source(field).to_owned(),
                     about: field.about.clone(),
                     allowed: field.allowed.clone(),
                 };

@@ -120,7 +120,7 @@ impl Machine for Subflows {
 
     fn options_len(stack: &Stack, sent: &Sent, options: &Options) -> u32 {
         let (syn, ack) = (sent.segment.flags.syn(), sent.segment.flags.ack());
-        options.header_len(stack.settings.mptcp_options, syn, ack)
+        options.header_len(stack.settings.multipath.mptcp_options, syn, ack)
     }
 }
 

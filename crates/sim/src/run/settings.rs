@@ -82,15 +82,15 @@ impl Prepared {
 /// A receive buffer that cannot grow and makes a window of about `bytes`, as the lab sets it.
 fn bound_receive_window(settings: &mut Settings, bytes: u32) {
     let window = u64::from(bytes);
-    let space = match settings.window_share {
+    let space = match settings.receiver.window_share {
         WindowShare::Whole => window,
         WindowShare::ScalingRatio => window * 17 / 10,
         WindowShare::AdvWinScale(shift @ 1..) => (window << shift) / ((1 << shift) - 1),
         WindowShare::AdvWinScale(shift) => window << -shift,
     };
     let space = u32::try_from(space).unwrap_or(u32::MAX);
-    settings.moderate_receive_buffer = false;
-    settings.receive_buffer = [space.min(4096), space, space];
+    settings.receiver.moderate_receive_buffer = false;
+    settings.receiver.receive_buffer = [space.min(4096), space, space];
 }
 
 #[cfg(test)]
@@ -107,7 +107,11 @@ mod tests {
         ] {
             let mut settings = stacks::page(name).unwrap().settings;
             bound_receive_window(&mut settings, 61_440);
-            assert_eq!(settings.receive_buffer, [4096, buffer, buffer], "{name}");
+            assert_eq!(
+                settings.receiver.receive_buffer,
+                [4096, buffer, buffer],
+                "{name}"
+            );
         }
     }
 }

@@ -11,6 +11,7 @@ use rexmit_plan::{
 };
 use rexmit_tcp::sender::Metrics;
 use rexmit_tcp::settings::MptcpScheduler;
+use rexmit_tcp::stacks::{self, Page};
 use rexmit_time::{Duration, Streams, Time};
 
 use super::bench::{ephemeral_port, style, Bench, Built, Seen, PORT};
@@ -38,9 +39,16 @@ pub fn run<M: Inspect>(
     out: &mut impl Events,
 ) -> Result<()> {
     let cell = bench.cell;
-    if cell.is_multipath() && bench.hosts.server.settings.mptcp_scheduler == MptcpScheduler::None {
+    if cell.is_multipath()
+        && bench.hosts.server.settings.multipath.mptcp_scheduler == MptcpScheduler::None
+    {
         let name = cell.stack.as_ref().map_or("", |stack| stack.name.as_str());
-        bail!("the stack {name} has no Multipath TCP; linux-4.1, linux-6.1 and linux-6.12 have");
+        let speaks = |page: &Page| page.settings.multipath.mptcp_scheduler != MptcpScheduler::None;
+        let those: Vec<_> = stacks::all().filter(speaks).map(|page| page.name).collect();
+        bail!(
+            "the stack {name} has no Multipath TCP; those that have: {}",
+            those.join(", ")
+        );
     }
     let mut warnings = Vec::new();
     let (bytes, lossless) = bench.rehearse(&mut warnings)?;
@@ -90,7 +98,7 @@ impl<M: Inspect> Bench<'_, M> {
 
     /// Payload of a full segment of plain TCP.
     fn segment_bytes(&self) -> u32 {
-        let timestamps = if self.hosts.server.settings.timestamps {
+        let timestamps = if self.hosts.server.settings.segments.timestamps {
             12
         } else {
             0
@@ -235,7 +243,7 @@ impl<M: Inspect> Bench<'_, M> {
         let by_response = cell.by_response();
         let rule = cell.rule(bytes, &self.clients, lossless)?;
         let (streams, mut draws) = self.chance(start);
-        let form = self.hosts.server.settings.mptcp_options;
+        let form = self.hosts.server.settings.multipath.mptcp_options;
         let speakers = Speakers {
             streams: texts,
             keys: cell
@@ -340,7 +348,7 @@ impl<M: Inspect> Bench<'_, M> {
             inspect::counts(machine, one.numbers.len())
         });
         if self.cell.is_multipath() {
-            let scheduler = self.hosts.server.settings.mptcp_scheduler;
+            let scheduler = self.hosts.server.settings.multipath.mptcp_scheduler;
             let meta = server.and_then(Inspect::meta);
             let counters = meta.map(|meta| meta.counters()).unwrap_or_default();
             run.scheduler = Some(scheduler.to_string());
@@ -421,7 +429,7 @@ impl<M: Inspect> Open<M> {
                     at_end: connection.sender().map(|sender| SubflowState {
                         srtt_us: sender.srtt().map_or(0, micros),
                         rto_us: micros(sender.rto()),
-                        cwnd: sender.cwnd(),
+                        cwnd: sender.window().cwnd,
                     }),
                 })
             })

@@ -160,15 +160,15 @@ fn stops(mix: &StopsMix, bytes: u64, stream: &mut Stream) -> Vec<Stop> {
 /// What the listener of a host does that was told to defer for `time`; none of a system that does not know that.
 pub(super) fn deferral(time: Duration, look: &Look, settings: &Settings) -> Option<DeferAccept> {
     let repeats = look.repeats_deferred?;
-    let first = settings.initial_rto;
+    let first = settings.timers.initial_rto;
     let mut timeouts = 1;
     // tcp_setsockopt of 2.4: the least timeout that is as long. Since 2.6.32 their sum (secs_to_retrans).
     let (mut timeout, mut sum) = (first, first);
     while time > if repeats { timeout } else { sum } {
         timeouts += 1;
-        timeout = (timeout * 2).min(settings.max_rto);
+        timeout = (timeout * 2).min(settings.timers.max_rto);
         sum += timeout;
-        if timeout == settings.max_rto && repeats {
+        if timeout == settings.timers.max_rto && repeats {
             break;
         }
     }

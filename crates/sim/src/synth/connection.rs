@@ -227,8 +227,8 @@ impl Party {
     /// Gives the host a receive buffer of so many bytes, which does not grow (SO_RCVBUF).
     fn fix_buffer(&mut self, bytes: Option<u32>) {
         if let Some(bytes) = bytes {
-            self.settings.receive_buffer = [bytes; 3];
-            self.settings.moderate_receive_buffer = false;
+            self.settings.receiver.receive_buffer = [bytes; 3];
+            self.settings.receiver.moderate_receive_buffer = false;
         }
     }
 }

@@ -17,7 +17,7 @@ pub enum SynOrder {
 /// What an operating system puts into headers.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
-    /// The stack's name begins so.
+    /// The stack's name begins so, and no other line's beginning of it is longer.
     pub stack: &'static str,
     /// The first TTL.
     pub ttl: u8,
@@ -66,7 +66,7 @@ const LOOKS: &[Look] = &[
                  inet_connection_sock.c syn_ack_recalc",
     },
     Look {
-        stack: "linux-6",
+        stack: "linux-",
         ttl: 64,
         order: SynOrder::ScaleLast,
         syn_ack_id_zero: true,
@@ -140,8 +140,11 @@ impl Look {
     #[must_use]
     pub fn of(name: &str) -> &'static Look {
         let fits = |look: &&Look| name.starts_with(look.stack);
-        // The last fits all.
-        LOOKS.iter().find(fits).unwrap_or(&LOOKS[LOOKS.len() - 1])
+        let longest = LOOKS
+            .iter()
+            .filter(fits)
+            .max_by_key(|look| look.stack.len());
+        longest.expect("the empty beginning fits all")
     }
 
     /// How its packets are written, one with this identification.
@@ -191,7 +194,11 @@ mod tests {
         for page in stacks::all().filter(|page| page.name != "rfc") {
             let look = Look::of(page.name);
             assert!(!look.stack.is_empty(), "{}", page.name);
-            assert!(look.ticks.contains(&page.settings.hz), "{}", page.name);
+            assert!(
+                look.ticks.contains(&page.settings.timers.hz),
+                "{}",
+                page.name
+            );
         }
         assert_eq!(Look::of("rfc").stack, "");
         assert!(LOOKS.iter().all(|look| look.source.len() > 20));

@@ -19,10 +19,14 @@ pub(super) fn perturbed(
 ) -> Settings {
     let mut settings = settings.clone();
     // Network cards of the world gather pieces and cut segments: payload lies in pages (`select_size` with `sk_can_gso`).
-    settings.scatter_gather = true;
-    settings.linear_writes = false;
+    settings.segments.scatter_gather = true;
+    settings.segments.linear_writes = false;
     if let Some(buffer) = pick(look.receive_buffers, stream) {
-        settings.receive_buffer = [buffer.min(settings.receive_buffer[0]), buffer, buffer];
+        settings.receiver.receive_buffer = [
+            buffer.min(settings.receiver.receive_buffer[0]),
+            buffer,
+            buffer,
+        ];
     }
     if share == 0.0 {
         return settings;
@@ -30,23 +34,24 @@ pub(super) fn perturbed(
     let ticks = pick(look.ticks, stream);
     // Most are built as they come.
     if stream.uniform() < 0.4 {
-        settings.hz = ticks.unwrap_or(settings.hz);
+        settings.timers.hz = ticks.unwrap_or(settings.timers.hz);
     }
     let mut off = |value: Duration| {
         let factor = 1.0 + between(stream, -share, share);
         Duration::from_nanos((value.as_nanos() as f64 * factor) as i64)
     };
-    settings.min_rto = off(settings.min_rto);
-    settings.rto_slop = off(settings.rto_slop);
-    let initial = off(settings.initial_rto);
-    settings.fallback_rto = if settings.fallback_rto == settings.initial_rto {
+    settings.timers.min_rto = off(settings.timers.min_rto);
+    settings.timers.rto_slop = off(settings.timers.rto_slop);
+    let initial = off(settings.timers.initial_rto);
+    settings.timers.fallback_rto = if settings.timers.fallback_rto == settings.timers.initial_rto {
         initial
     } else {
-        off(settings.fallback_rto)
+        off(settings.timers.fallback_rto)
     };
-    settings.initial_rto = initial;
-    settings.delayed_ack_min = off(settings.delayed_ack_min);
-    settings.delayed_ack_max = off(settings.delayed_ack_max).max(settings.delayed_ack_min);
+    settings.timers.initial_rto = initial;
+    settings.receiver.delayed_ack_min = off(settings.receiver.delayed_ack_min);
+    settings.receiver.delayed_ack_max =
+        off(settings.receiver.delayed_ack_max).max(settings.receiver.delayed_ack_min);
     settings
 }
 
@@ -97,8 +102,12 @@ mod tests {
                 let mut stream = Streams::new(1).stream("perturb", index);
                 let got = perturbed(&page.settings, Look::of(page.name), 0.05, &mut stream);
                 assert_eq!(got.check(), Ok(()), "{}", page.name);
-                assert_eq!(got.dupack_threshold, page.settings.dupack_threshold);
-                let ratio = got.min_rto.as_secs_f64() / page.settings.min_rto.as_secs_f64();
+                assert_eq!(
+                    got.loss.dupack_threshold,
+                    page.settings.loss.dupack_threshold
+                );
+                let ratio =
+                    got.timers.min_rto.as_secs_f64() / page.settings.timers.min_rto.as_secs_f64();
                 assert!((0.9499..1.0501).contains(&ratio), "{ratio}");
                 moved += u32::from((ratio - 1.0).abs() > 0.025);
             }
@@ -111,9 +120,9 @@ mod tests {
         for page in stacks::all() {
             let mut stream = Streams::new(1).stream("perturb", 0);
             let mut got = perturbed(&page.settings, Look::of(page.name), 0.0, &mut stream);
-            got.receive_buffer = page.settings.receive_buffer;
-            got.scatter_gather = page.settings.scatter_gather;
-            got.linear_writes = page.settings.linear_writes;
+            got.receiver.receive_buffer = page.settings.receiver.receive_buffer;
+            got.segments.scatter_gather = page.settings.segments.scatter_gather;
+            got.segments.linear_writes = page.settings.segments.linear_writes;
             assert_eq!(got, page.settings);
         }
     }

@@ -39,15 +39,16 @@ pub struct Cubic {
 impl Cubic {
     pub(super) fn new(settings: &Settings, ctx: &Context<'_>) -> Self {
         // 64 KiB less room for headers (`sk_setup_caps`).
-        let largest_packet = 65_535_u64.saturating_sub(u64::from(settings.header_room));
+        let largest_packet = 65_535_u64.saturating_sub(u64::from(settings.segments.header_room));
         Cubic {
-            form: settings.cubic,
-            byte_counting: settings.byte_counting,
-            heeds_boot: settings.cubic_heeds_boot,
-            curve: Curve::new(settings.cubic),
+            form: settings.congestion.cubic,
+            byte_counting: settings.congestion.byte_counting,
+            heeds_boot: settings.congestion.cubic_heeds_boot,
+            curve: Curve::new(settings.congestion.cubic),
             hystart: settings
+                .congestion
                 .hystart
-                .then(|| HyStart::new(settings.cubic, largest_packet, ctx)),
+                .then(|| HyStart::new(settings.congestion.cubic, largest_packet, ctx)),
             delay_min: 0,
             ratio: 2 << RATIO_SHIFT,
             loss_cwnd: 0,

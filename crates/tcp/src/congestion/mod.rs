@@ -49,7 +49,7 @@ impl Control {
     /// The control that `settings` choose, for a connection whose data begin at `ctx.nxt`.
     #[must_use]
     pub fn new(settings: &Settings, ctx: &Context<'_>) -> Self {
-        match settings.congestion_control {
+        match settings.congestion.congestion_control {
             CongestionControl::Reno => Control::Reno(Reno::new(settings)),
             CongestionControl::Cubic => Control::Cubic(Cubic::new(settings, ctx)),
             CongestionControl::Lia => Control::Coupled(Coupled::new(Form::Lia, settings, ctx)),

@@ -13,8 +13,8 @@ pub struct Reno {
 impl Reno {
     pub(super) fn new(settings: &Settings) -> Self {
         Reno {
-            byte_counting: settings.byte_counting,
-            undo: settings.undo_window,
+            byte_counting: settings.congestion.byte_counting,
+            undo: settings.congestion.undo_window,
         }
     }
 

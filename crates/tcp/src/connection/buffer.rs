@@ -23,19 +23,19 @@ pub(super) struct SendBuffer {
 impl SendBuffer {
     /// The buffer after a handshake in which the peer announced segments of `mss` bytes (`tcp_init_buffer_space`).
     pub fn new(settings: &Settings, mss: u32) -> Self {
-        let growth = settings.send_buffer_growth;
+        let growth = settings.segments.send_buffer_growth;
         let segment = match growth {
-            SendBufferGrowth::WhenFreed => truesize(mss + settings.header_room),
+            SendBufferGrowth::WhenFreed => truesize(mss + settings.segments.header_room),
             // mss_clamp + MAX_TCP_HEADER + 16 + sizeof(struct sk_buff)
-            SendBufferGrowth::Linux24 => mss + settings.packet_overhead + 16,
+            SendBufferGrowth::Linux24 => mss + settings.segments.packet_overhead + 16,
             // The allocator has powers of two.
             SendBufferGrowth::WhenSent => {
-                (mss + settings.header_room + SHARED_INFO).next_power_of_two() + DESCRIPTOR
+                (mss + settings.segments.header_room + SHARED_INFO).next_power_of_two() + DESCRIPTOR
             }
         };
         let mut buffer = SendBuffer {
-            limit: settings.send_buffer[1],
-            largest: settings.send_buffer[2],
+            limit: settings.segments.send_buffer[1],
+            largest: settings.segments.send_buffer[2],
             segment,
             growth,
             waits: false,
@@ -44,7 +44,9 @@ impl SendBuffer {
             SendBufferGrowth::WhenFreed => FIRST_SEGMENTS,
             SendBufferGrowth::Linux24 => FIRST_SEGMENTS_2_4,
             // As many as reordering may pass over, and one (`tcp_sndbuf_expand`).
-            SendBufferGrowth::WhenSent => 2 * FIRST_SEGMENTS.max(settings.dupack_threshold + 1),
+            SendBufferGrowth::WhenSent => {
+                2 * FIRST_SEGMENTS.max(settings.loss.dupack_threshold + 1)
+            }
         };
         buffer.raise(segments);
         buffer
@@ -68,7 +70,7 @@ impl SendBuffer {
             // Asked after each new segment: the first left when the others had not.
             SendBufferGrowth::WhenSent => sender.in_flight().saturating_sub(sent.saturating_sub(1)),
         };
-        if in_flight < sender.cwnd() {
+        if in_flight < sender.window().cwnd {
             self.raise_for(sender);
         }
     }
@@ -78,7 +80,7 @@ impl SendBuffer {
             SendBufferGrowth::WhenFreed | SendBufferGrowth::Linux24 => 0,
             SendBufferGrowth::WhenSent => FIRST_SEGMENTS,
         };
-        self.raise_to(sender.cwnd().max(sender.reordering() + 1).max(least));
+        self.raise_to(sender.window().cwnd.max(sender.reordering() + 1).max(least));
     }
 
     /// It holds twice so many segments at least.
@@ -121,7 +123,7 @@ mod tests {
         assert_eq!(first("linux-2.4").limit(), 16_384);
         assert_eq!(first("linux-3.10").limit(), 10 * (1460 + 304 + 576));
         let mut settings = stacks::page("linux-2.4").unwrap().settings;
-        settings.send_buffer[1] = 4_096;
+        settings.segments.send_buffer[1] = 4_096;
         let small = SendBuffer::new(&settings, 1460);
         assert_eq!(small.limit(), 3 * (1460 + 208 + 160 + 16));
     }

@@ -64,8 +64,8 @@ impl Connection {
     /// `sendfile` before 6.5 pushes what is in a full buffer even if it added nothing to it (`do_tcp_sendpages`), but not where
     /// it copies (`sock_no_sendpage`).
     pub(super) fn push_from_full_buffer(&mut self, now: Time, written: u32) {
-        let pages_one_by_one =
-            self.settings.window_share != WindowShare::ScalingRatio && self.settings.scatter_gather;
+        let pages_one_by_one = self.settings.receiver.window_share != WindowShare::ScalingRatio
+            && self.settings.segments.scatter_gather;
         if let Some(sender) = self
             .sender
             .as_mut()

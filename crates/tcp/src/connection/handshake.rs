@@ -68,9 +68,11 @@ impl Offer {
     fn of(syn: &Segment, settings: &Settings) -> Self {
         Offer {
             mss: syn.mss,
-            window_scale: syn.window_scale.filter(|_| settings.window_scaling),
-            sack: syn.sack_permitted && settings.sack,
-            timestamps: syn.timestamps.is_some() && settings.timestamps,
+            window_scale: syn
+                .window_scale
+                .filter(|_| settings.segments.window_scaling),
+            sack: syn.sack_permitted && settings.segments.sack,
+            timestamps: syn.timestamps.is_some() && settings.segments.timestamps,
         }
     }
 }
@@ -96,7 +98,7 @@ impl Handshake {
         offered: Offer,
         now: Time,
     ) -> Self {
-        let timeout = clock.tick().up(settings.initial_rto);
+        let timeout = clock.tick().up(settings.timers.initial_rto);
         Handshake {
             settings: Arc::clone(settings),
             clock,
@@ -138,9 +140,9 @@ impl Handshake {
         let offers = if self.active {
             Offer {
                 mss: None,
-                window_scale: self.settings.window_scaling.then_some(0),
-                sack: self.settings.sack,
-                timestamps: self.settings.timestamps,
+                window_scale: self.settings.segments.window_scaling.then_some(0),
+                sack: self.settings.segments.sack,
+                timestamps: self.settings.segments.timestamps,
             }
         } else {
             self.offered
@@ -160,6 +162,7 @@ impl Handshake {
             timestamps: offers.timestamps.then(|| Timestamps {
                 value: self
                     .settings
+                    .timers
                     .estimator
                     .stamp(&self.clock, now)
                     .wrapping_add(local.timestamp_offset),
@@ -176,7 +179,7 @@ impl Handshake {
     /// The timer fired (`reqsk_timer_handler`).
     pub fn on_timeout(&mut self, now: Time) -> Due {
         let retries = if self.active {
-            self.settings.syn_retries + self.settings.syn_linear_timeouts
+            self.settings.timers.syn_retries + self.settings.timers.syn_linear_timeouts
         } else {
             SYN_ACK_RETRIES
         };
@@ -196,9 +199,9 @@ impl Handshake {
         self.timeout = syn::next_timeout(
             !self.active,
             self.timeouts,
-            self.settings.syn_linear_timeouts,
+            self.settings.timers.syn_linear_timeouts,
             self.timeout,
-            self.clock.tick().up(self.settings.max_rto),
+            self.clock.tick().up(self.settings.timers.max_rto),
         );
         self.set_timer(now);
         due
@@ -247,7 +250,11 @@ impl Handshake {
             segment: peer_mss.min(local.mss()).saturating_sub(options).max(48),
         };
         // The first SYN was answered after all (tcp_try_undo_spurious_syn).
-        let first = self.settings.estimator.stamp(&self.clock, self.first_sent);
+        let first = self
+            .settings
+            .timers
+            .estimator
+            .stamp(&self.clock, self.first_sent);
         let spurious = offered.timestamps && echo == Some(first);
         Outcome {
             agreed,
@@ -261,7 +268,7 @@ impl Handshake {
 
     /// The round-trip time: by the clock, or by what is echoed if the segment was sent twice (`tcp_ack_update_rtt`).
     fn rtt(&self, now: Time, local: &Local, echo: Option<u32>) -> Option<Duration> {
-        let estimator = self.settings.estimator;
+        let estimator = self.settings.timers.estimator;
         let unit = estimator.stamp_unit(&self.clock);
         if self.repeated || local.subflow.is_some_and(|options| options.echoed_rtt) {
             let units = estimator.stamp(&self.clock, now).wrapping_sub(echo?);

@@ -67,7 +67,9 @@ impl Connection {
         if !segment.flags.syn() {
             return;
         }
-        let stamps = segment.timestamps.filter(|_| self.settings.timestamps);
+        let stamps = segment
+            .timestamps
+            .filter(|_| self.settings.segments.timestamps);
         self.receiver
             .synchronize(segment.seq + 1, stamps.map_or(0, |stamps| stamps.value));
         if let Some(handshake) = &mut self.handshake {

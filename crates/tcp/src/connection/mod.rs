@@ -121,7 +121,7 @@ impl Connection {
     #[must_use]
     pub fn connect(settings: Arc<Settings>, clock: Clock, local: &Local, now: Time) -> Self {
         let mss = local.mss();
-        let scaling = settings.window_scaling;
+        let scaling = settings.segments.window_scaling;
         // tcp_connect_init
         let receiver = Receiver::new(&settings, clock, mss, mss, local.window_clamp, scaling);
         let handshake = Handshake::active(&settings, clock, now);
@@ -141,10 +141,10 @@ impl Connection {
     ) -> Self {
         let mss = local.mss();
         let handshake = Handshake::passive(&settings, clock, syn, local, now);
-        let echo = syn.timestamps.filter(|_| settings.timestamps);
+        let echo = syn.timestamps.filter(|_| settings.segments.timestamps);
         // tcp_openreq_init_rwin
         let quantum = mss - echo.map_or(0, |_| 12);
-        let scaling = settings.window_scaling && syn.window_scale.is_some();
+        let scaling = settings.segments.window_scaling && syn.window_scale.is_some();
         let mut receiver =
             Receiver::new(&settings, clock, mss, quantum, local.window_clamp, scaling);
         receiver.synchronize(syn.seq + 1, echo.map_or(0, |stamps| stamps.value));
@@ -270,14 +270,14 @@ impl Connection {
             },
             None => Sending {
                 srtt: None,
-                rto_ticks: self.clock.ticks_in(self.settings.initial_rto),
+                rto_ticks: self.clock.ticks_in(self.settings.timers.initial_rto),
             },
         }
     }
 
     /// The clock of our timestamps, without the offset.
     fn timestamp(&self, now: Time) -> u32 {
-        self.settings.estimator.stamp(&self.clock, now)
+        self.settings.timers.estimator.stamp(&self.clock, now)
     }
 
     /// The connection waits for stray segments only.
@@ -297,7 +297,11 @@ impl Connection {
 
     /// The host remembers what the connection learned (`tcp_update_metrics`).
     fn remember(&mut self) {
-        if let Some(sender) = self.sender.as_ref().filter(|_| self.settings.metrics) {
+        if let Some(sender) = self
+            .sender
+            .as_ref()
+            .filter(|_| self.settings.congestion.metrics)
+        {
             self.local.metrics = sender.learned(&self.local.metrics);
         }
     }

@@ -109,7 +109,7 @@ impl Connection {
         let own_ns = sender.srtt().map_or(0, |srtt| srtt.as_nanos() as u64);
         let in_a_round_trip = match own_ns {
             0 => 0,
-            own => u64::from(sender.cwnd()) * longest_ns.max(own) / own,
+            own => u64::from(sender.window().cwnd) * longest_ns.max(own) / own,
         };
         let segments = u32::try_from(in_a_round_trip).unwrap_or(u32::MAX);
         self.buffer.raise_to(segments.max(sender.reordering() + 1));

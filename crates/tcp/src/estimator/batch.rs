@@ -6,7 +6,7 @@ use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
 use super::{linux, Bsd, Rfc6298, Solaris, Stage};
-use crate::settings::{Estimator, Settings};
+use crate::settings::{Estimator, Settings, Timers};
 
 /// What one estimator of a batch has for itself: the parameters of UNC 2007, section II.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,25 +28,27 @@ impl Variant {
     #[must_use]
     pub fn of(settings: &Settings) -> Self {
         Variant {
-            srtt_shift: settings.srtt_shift,
-            rttvar_shift: settings.rttvar_shift,
-            srtt_factor: settings.srtt_factor,
-            rttvar_factor: settings.rttvar_factor,
-            min_rto: settings.min_rto,
+            srtt_shift: settings.timers.srtt_shift,
+            rttvar_shift: settings.timers.rttvar_shift,
+            srtt_factor: settings.timers.srtt_factor,
+            rttvar_factor: settings.timers.rttvar_factor,
+            min_rto: settings.timers.min_rto,
         }
     }
 
     /// The settings of a stack with these parameters.
     #[must_use]
     pub fn over(&self, settings: &Settings) -> Settings {
-        Settings {
+        let mut over = settings.clone();
+        over.timers = Timers {
             srtt_shift: self.srtt_shift,
             rttvar_shift: self.rttvar_shift,
             srtt_factor: self.srtt_factor,
             rttvar_factor: self.rttvar_factor,
             min_rto: self.min_rto,
-            ..settings.clone()
-        }
+            ..over.timers
+        };
+        over
     }
 }
 
@@ -138,13 +140,14 @@ impl Batch {
             .map(|v| index_of(&mut pairs, (v.srtt_shift, v.rttvar_shift)))
             .collect();
         let each = || {
-            pairs.iter().map(|(srtt_shift, rttvar_shift)| Settings {
-                srtt_shift: *srtt_shift,
-                rttvar_shift: *rttvar_shift,
-                ..settings.clone()
+            pairs.iter().map(|(srtt_shift, rttvar_shift)| {
+                let mut each = settings.clone();
+                each.timers.srtt_shift = *srtt_shift;
+                each.timers.rttvar_shift = *rttvar_shift;
+                each
             })
         };
-        let filters = match settings.estimator {
+        let filters = match settings.timers.estimator {
             Estimator::LinuxTicks | Estimator::LinuxMicros => {
                 Filters::Linux(Lanes::new(settings, variants, &pairs, &pair))
             }
@@ -155,16 +158,16 @@ impl Batch {
         let least = |of: fn(&Variant) -> f64| variants.iter().map(of).fold(f64::INFINITY, f64::min);
         let shape = Shape {
             pair,
-            max_rto: settings.max_rto,
-            initial_rto: settings.initial_rto,
-            fallback_rto: settings.fallback_rto,
+            max_rto: settings.timers.max_rto,
+            initial_rto: settings.timers.initial_rto,
+            fallback_rto: settings.timers.fallback_rto,
             least_factor: least(|v| v.srtt_factor),
             least_min: variants
                 .iter()
                 .map(|v| v.min_rto)
                 .min()
                 .unwrap_or(Duration::ZERO),
-            unit: Duration::from_nanos(1_000_000_000 / i64::from(settings.hz))
+            unit: Duration::from_nanos(1_000_000_000 / i64::from(settings.timers.hz))
                 .max(Duration::from_millis(1)),
             variants: variants.to_vec(),
         };

@@ -28,17 +28,17 @@ pub struct Bsd {
 
 impl Bsd {
     pub(super) fn new(settings: &Settings) -> Self {
-        let tick_ns = 1_000_000_000 / i64::from(settings.hz);
+        let tick_ns = 1_000_000_000 / i64::from(settings.timers.hz);
         Bsd {
             tick_ns,
-            min: settings.min_rto.as_nanos() / tick_ns,
-            slop: settings.rto_slop.as_nanos() / tick_ns,
+            min: settings.timers.min_rto.as_nanos() / tick_ns,
+            slop: settings.timers.rto_slop.as_nanos() / tick_ns,
             srtt: 0,
-            srtt_shift: settings.srtt_shift,
-            srtt_factor: settings.srtt_factor,
+            srtt_shift: settings.timers.srtt_shift,
+            srtt_factor: settings.timers.srtt_factor,
             rttvar: 0,
-            rttvar_shift: settings.rttvar_shift,
-            rttvar_factor: i64::from(settings.rttvar_factor),
+            rttvar_shift: settings.timers.rttvar_shift,
+            rttvar_factor: i64::from(settings.timers.rttvar_factor),
             latest: 0,
         }
     }

@@ -36,7 +36,7 @@ pub struct Linux {
 
 /// The unit in nanoseconds in which a kernel with `settings` keeps its estimate.
 pub(super) fn unit_ns(settings: &Settings) -> i64 {
-    match settings.estimator {
+    match settings.timers.estimator {
         Estimator::LinuxTicks => tick_ns(settings),
         _ => 1_000,
     }
@@ -50,7 +50,7 @@ pub(super) fn minimum(settings: &Settings, min_rto: Duration) -> i64 {
 }
 
 fn tick_ns(settings: &Settings) -> i64 {
-    1_000_000_000 / i64::from(settings.hz)
+    1_000_000_000 / i64::from(settings.timers.hz)
 }
 
 /// The mean and the deviation of a first sample, with the bits of fraction that their gains take.
@@ -96,13 +96,13 @@ impl Linux {
     pub(super) fn new(settings: &Settings) -> Self {
         Linux {
             unit_ns: unit_ns(settings),
-            min: minimum(settings, settings.min_rto),
+            min: minimum(settings, settings.timers.min_rto),
             srtt: 0,
-            srtt_shift: settings.srtt_shift,
-            srtt_factor: settings.srtt_factor,
+            srtt_shift: settings.timers.srtt_shift,
+            srtt_factor: settings.timers.srtt_factor,
             mdev: 0,
-            rttvar_shift: settings.rttvar_shift,
-            rttvar_factor: i64::from(settings.rttvar_factor),
+            rttvar_shift: settings.timers.rttvar_shift,
+            rttvar_factor: i64::from(settings.timers.rttvar_factor),
             mdev_max: 0,
             rttvar: 0,
             free: (0, 0),

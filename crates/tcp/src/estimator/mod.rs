@@ -88,7 +88,7 @@ impl Rtt {
     /// An estimate without samples.
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
-        let filter = match settings.estimator {
+        let filter = match settings.timers.estimator {
             Estimator::LinuxTicks | Estimator::LinuxMicros => Filter::Linux(Linux::new(settings)),
             Estimator::Rfc6298 => Filter::Rfc6298(Rfc6298::new(settings)),
             Estimator::Bsd => Filter::Bsd(Bsd::new(settings)),
@@ -96,9 +96,9 @@ impl Rtt {
         };
         Rtt {
             filter,
-            initial_rto: settings.initial_rto,
-            fallback_rto: settings.fallback_rto,
-            max_rto: settings.max_rto,
+            initial_rto: settings.timers.initial_rto,
+            fallback_rto: settings.timers.fallback_rto,
+            max_rto: settings.timers.max_rto,
             stage: Stage::Initial,
         }
     }

@@ -39,12 +39,12 @@ struct State {
 impl Rfc6298 {
     pub(super) fn new(settings: &Settings) -> Self {
         Self::with_form(Form {
-            a: 1.0 / f64::from(1_u32 << settings.rttvar_shift),
-            b: 1.0 / f64::from(1_u32 << settings.srtt_shift),
-            m: settings.srtt_factor,
-            k: f64::from(settings.rttvar_factor),
-            min_rto: settings.min_rto,
-            granularity: Duration::from_nanos(1_000_000_000 / i64::from(settings.hz)),
+            a: 1.0 / f64::from(1_u32 << settings.timers.rttvar_shift),
+            b: 1.0 / f64::from(1_u32 << settings.timers.srtt_shift),
+            m: settings.timers.srtt_factor,
+            k: f64::from(settings.timers.rttvar_factor),
+            min_rto: settings.timers.min_rto,
+            granularity: Duration::from_nanos(1_000_000_000 / i64::from(settings.timers.hz)),
         })
     }
 

@@ -31,15 +31,15 @@ pub struct Solaris {
 impl Solaris {
     pub(super) fn new(settings: &Settings) -> Self {
         // The first timeout is 9/8 of tcp_rexmit_interval_initial: 1/2 + 1/2 + 1/8.
-        let initial = settings.initial_rto.as_nanos() / 1_000_000 * 8 / 9;
+        let initial = settings.timers.initial_rto.as_nanos() / 1_000_000 * 8 / 9;
         Solaris {
-            min: settings.min_rto.as_nanos() / 1_000_000,
-            sa: (initial << settings.srtt_shift) / 2,
-            sa_shift: settings.srtt_shift,
-            sa_factor: settings.srtt_factor,
-            sd: (initial << settings.rttvar_shift) / 8,
-            sd_shift: settings.rttvar_shift,
-            sd_factor: i64::from(settings.rttvar_factor),
+            min: settings.timers.min_rto.as_nanos() / 1_000_000,
+            sa: (initial << settings.timers.srtt_shift) / 2,
+            sa_shift: settings.timers.srtt_shift,
+            sa_factor: settings.timers.srtt_factor,
+            sd: (initial << settings.timers.rttvar_shift) / 8,
+            sd_shift: settings.timers.rttvar_shift,
+            sd_factor: i64::from(settings.timers.rttvar_factor),
         }
     }
 

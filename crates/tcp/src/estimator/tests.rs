@@ -9,7 +9,7 @@ use crate::stacks;
 
 fn settings(stack: &str, hz: u32) -> Settings {
     let mut settings = stacks::page(stack).unwrap().settings;
-    settings.hz = hz;
+    settings.timers.hz = hz;
     settings
 }
 
@@ -160,7 +160,7 @@ fn linux_3_10_measures_in_ticks_and_6_1_in_microseconds() {
 #[test]
 fn the_minimum_of_6_12_is_in_ticks() {
     let mut settings = settings("linux-6.12", 250);
-    settings.min_rto = ms(50);
+    settings.timers.min_rto = ms(50);
     assert_eq!(timeouts(&settings, &[10], 1), [62]);
 }
 
@@ -169,7 +169,7 @@ fn timeouts_have_an_upper_bound() {
     for page in stacks::all() {
         let mut rtt = Rtt::new(&page.settings);
         rtt.sample(Duration::from_secs(200), SeqNum::new(1), SeqNum::new(1));
-        assert_eq!(rtt.rto(), page.settings.max_rto, "{}", page.name);
+        assert_eq!(rtt.rto(), page.settings.timers.max_rto, "{}", page.name);
     }
 }
 
@@ -253,7 +253,7 @@ proptest! {
         for page in stacks::all() {
             let settings = &page.settings;
             for (rto, rtt) in timeouts(settings, &rtts, per_window).iter().zip(&rtts) {
-                prop_assert!(*rto >= in_ms(settings.min_rto), "{} {rto} after {rtt}", page.name);
+                prop_assert!(*rto >= in_ms(settings.timers.min_rto), "{} {rto} after {rtt}", page.name);
             }
         }
     }
@@ -299,10 +299,10 @@ fn every_estimator_heeds_its_gains_and_factors() {
             *timeouts(&settings, &samples, 1).last().unwrap()
         };
         let plain = after(|_| {});
-        assert!(after(|s| s.rttvar_factor = 2) < plain, "{name}: k");
-        assert!(after(|s| s.srtt_factor = 1.5) > plain, "{name}: m");
-        assert_ne!(after(|s| s.srtt_shift = 1), plain, "{name}: b");
-        assert_ne!(after(|s| s.rttvar_shift = 4), plain, "{name}: a");
+        assert!(after(|s| s.timers.rttvar_factor = 2) < plain, "{name}: k");
+        assert!(after(|s| s.timers.srtt_factor = 1.5) > plain, "{name}: m");
+        assert_ne!(after(|s| s.timers.srtt_shift = 1), plain, "{name}: b");
+        assert_ne!(after(|s| s.timers.rttvar_shift = 4), plain, "{name}: a");
     }
 }
 
@@ -310,8 +310,8 @@ fn every_estimator_heeds_its_gains_and_factors() {
 #[test]
 fn without_memory_and_deviation_linux_waits_for_the_sample_and_the_minimum() {
     let mut settings = settings("linux-6.1", 1000);
-    settings.srtt_shift = 0;
-    settings.rttvar_factor = 0;
+    settings.timers.srtt_shift = 0;
+    settings.timers.rttvar_factor = 0;
     assert_eq!(timeouts(&settings, &[100, 300, 50], 1), [300, 500, 250]);
 }
 
@@ -365,7 +365,7 @@ fn a_leap_of_the_clock_breaks_no_stack_s_arithmetic() {
         for leap in [Duration::MAX, Duration::MIN, ms(20), Duration::MAX] {
             rtt.sample(leap, SeqNum::new(1), SeqNum::new(2));
             batch.sample(leap, SeqNum::new(1), SeqNum::new(2));
-            assert!(rtt.rto() <= page.settings.max_rto, "{}", page.name);
+            assert!(rtt.rto() <= page.settings.timers.max_rto, "{}", page.name);
             assert_eq!(batch.rto(0), rtt.rto(), "{}", page.name);
         }
     }

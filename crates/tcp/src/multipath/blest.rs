@@ -134,7 +134,10 @@ impl Meta {
     fn linger_of(&self, index: usize) -> Option<u64> {
         let subflow = &self.subflows[index];
         let (sender, range) = (subflow.sender()?, subflow.round_trips?);
-        let (in_flight, cwnd) = (u64::from(sender.in_flight()) + 1, u64::from(sender.cwnd()));
+        let (in_flight, cwnd) = (
+            u64::from(sender.in_flight()) + 1,
+            u64::from(sender.window().cwnd),
+        );
         let estimate = if in_flight >= cwnd {
             range.most
         } else {

@@ -22,7 +22,7 @@ pub(super) struct SendBuffer {
 impl SendBuffer {
     pub fn new(settings: &Settings) -> Self {
         SendBuffer {
-            limit: settings.send_buffer[1],
+            limit: settings.segments.send_buffer[1],
             stale: false,
             wakes: false,
         }
@@ -41,20 +41,22 @@ impl Meta {
             return self.send_buffer.limit;
         }
         let each = self.subflows.iter().map(|s| s.connection.send_buffer());
-        let limit = match self.settings.mptcp_send_buffer {
+        let limit = match self.settings.multipath.mptcp_send_buffer {
             MptcpBuffer::Largest => each.max(),
             // mptcp_update_sndbuf, v0.9x
             MptcpBuffer::Sum => {
                 let sum = each.fold(0, u32::saturating_add);
-                Some(sum.min(self.settings.send_buffer[2]))
+                Some(sum.min(self.settings.segments.send_buffer[2]))
             }
         };
-        limit.unwrap_or(0).max(self.settings.send_buffer[1])
+        limit
+            .unwrap_or(0)
+            .max(self.settings.segments.send_buffer[1])
     }
 
     /// A subflow opened (`__mptcp_finish_join`, `__mptcp_sync_state`, `mptcp_stream_accept`).
     pub(super) fn buffer_of_opened(&mut self, index: usize) {
-        if self.is_upstream() && self.settings.mptcp_send_buffer == MptcpBuffer::Sum {
+        if self.is_upstream() && self.settings.multipath.mptcp_send_buffer == MptcpBuffer::Sum {
             let subflow = &self.subflows[index];
             // A join that is accepted is put on the list after the sum is taken.
             let counts = self.is_client || subflow.first;
@@ -64,7 +66,7 @@ impl Meta {
 
     /// `__mptcp_sync_sndbuf` over the subflows that `counts` names.
     fn add_up_buffers(&mut self, counts: impl Fn(usize) -> bool) {
-        let mut limit = self.settings.send_buffer[0];
+        let mut limit = self.settings.segments.send_buffer[0];
         for (index, subflow) in self.subflows.iter_mut().enumerate() {
             if counts(index) {
                 subflow.counted_buffer = subflow.connection.send_buffer();
@@ -89,7 +91,7 @@ impl Meta {
         let subflow = &mut self.subflows[index];
         subflow.connection.grow_send_buffer(new);
         let own = subflow.connection.send_buffer();
-        match self.settings.mptcp_send_buffer {
+        match self.settings.multipath.mptcp_send_buffer {
             MptcpBuffer::Sum => self.send_buffer.stale |= own != subflow.counted_buffer,
             MptcpBuffer::Largest => self.send_buffer.limit = self.send_buffer.limit.max(own),
         }
@@ -101,7 +103,7 @@ impl Meta {
     /// (`mptcp_check_snd_buf`, `mptcp_should_expand_sndbuf`).
     fn grow_send_buffer_of_pieces(&mut self, index: usize) {
         let senders = || self.subflows.iter().filter_map(|s| s.sender());
-        let has_room = senders().any(|sender| sender.packets_out() < sender.cwnd());
+        let has_room = senders().any(|sender| sender.packets_out() < sender.window().cwnd);
         let round_trips = senders().filter_map(|sender| sender.srtt());
         let longest = round_trips.max().unwrap_or(Duration::ZERO).as_nanos() as u64;
         if has_room {
@@ -124,7 +126,7 @@ impl Meta {
             return;
         }
         let (used, limit) = (self.buffered(), self.send_buffer());
-        let wakes = match self.settings.mptcp_send_buffer {
+        let wakes = match self.settings.multipath.mptcp_send_buffer {
             MptcpBuffer::Largest if self.is_upstream() => self.send_buffer.wakes,
             _ => true,
         };

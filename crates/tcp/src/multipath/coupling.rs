@@ -6,7 +6,7 @@ use crate::congestion::Siblings;
 impl Meta {
     /// Tells a subflow how all that can send do, before something happens to it.
     pub(super) fn share_windows(&mut self, index: usize) {
-        if !self.settings.congestion_control.is_coupled() {
+        if !self.settings.congestion.congestion_control.is_coupled() {
             return;
         }
         let mut siblings = Siblings::default();

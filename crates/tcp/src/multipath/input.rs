@@ -27,7 +27,7 @@ impl Meta {
         let before = self.watch(index);
         let was_open = self.subflows[index].connection.state() == State::Established;
         let (syn, ack) = (segment.flags.syn(), segment.flags.ack());
-        let header = options.header_len(self.settings.mptcp_options, syn, ack);
+        let header = options.header_len(self.settings.multipath.mptcp_options, syn, ack);
         let subflow = &mut self.subflows[index];
         subflow.connection.expect_options(header);
         subflow.connection.on_segment(now, segment);
@@ -76,7 +76,7 @@ impl Meta {
             carried_by: 0,
             pages: 0,
         });
-        let form = self.settings.mptcp_options;
+        let form = self.settings.multipath.mptcp_options;
         if form == MptcpOptions::Rfc8684 && !self.long_acks {
             self.long_acks = true;
             for subflow in &mut self.subflows {

@@ -56,7 +56,7 @@ impl Meta {
             return None;
         }
         let open = self.window_end.saturating_sub(self.nxt);
-        let burst = u64::from(self.settings.mptcp_burst_bytes).min(open);
+        let burst = u64::from(self.settings.multipath.mptcp_burst_bytes).min(open);
         if burst > 0 {
             let subflow = &mut self.subflows[index];
             let (cost, rate) = subflow.sender().map_or((0, 0), |sender| {
@@ -74,7 +74,7 @@ impl Meta {
 
     /// The same with 6.1's memory of the last choice, which holds for a burst.
     pub(super) fn choose_again(&mut self, now: Time) -> Option<usize> {
-        debug_assert_eq!(self.settings.mptcp_burst, MptcpBurst::Segment);
+        debug_assert_eq!(self.settings.multipath.mptcp_burst, MptcpBurst::Segment);
         if let Some(last) = self.last_chosen {
             if self.fragments.burst > 0 && self.has_memory(last) && self.is_active(last) {
                 self.set_timeout(now);
@@ -124,7 +124,7 @@ impl Meta {
         self.interval = if ticks > 0 {
             ticks
         } else {
-            self.clock.ticks_in(self.settings.min_rto)
+            self.clock.ticks_in(self.settings.timers.min_rto)
         };
     }
 

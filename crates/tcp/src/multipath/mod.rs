@@ -135,7 +135,7 @@ impl Meta {
         Meta {
             received: Received::new(&settings),
             send_buffer: SendBuffer::new(&settings),
-            interval: clock.ticks_in(settings.min_rto),
+            interval: clock.ticks_in(settings.timers.min_rto),
             settings,
             clock,
             is_client,
@@ -180,7 +180,7 @@ impl Meta {
     }
 
     fn local(&self, local: &Local, accepts_join: bool) -> Local {
-        let form = self.settings.mptcp_options;
+        let form = self.settings.multipath.mptcp_options;
         Local {
             subflow: Some(SubflowOptions {
                 data: options::data_bytes(form, self.long_acks),
@@ -298,7 +298,7 @@ impl Meta {
     /// Closing the connection does not take it off again: a short segment at the end of a subflow then waits until the timer
     /// for window probes sends it.
     pub fn set_cork(&mut self, now: Time, on: bool) {
-        if !self.settings.mptcp_subflow_nagle {
+        if !self.settings.multipath.mptcp_subflow_nagle {
             return;
         }
         self.corked = on;
@@ -346,7 +346,7 @@ impl Meta {
     }
 
     fn is_upstream(&self) -> bool {
-        self.settings.has_upstream_mptcp()
+        self.settings.multipath.is_upstream()
     }
 
     fn place(&self, path: usize) -> Option<usize> {

@@ -35,7 +35,7 @@ impl Meta {
 
     /// Bytes of the send buffer in use (`sk_wmem_queued`).
     pub(super) fn buffered(&self) -> u32 {
-        let packets = self.pieces.len() as u32 * self.settings.packet_overhead;
+        let packets = self.pieces.len() as u32 * self.settings.segments.packet_overhead;
         let bytes = if self.pieces.len() > 0 {
             (self.end - self.una) as u32
         } else {
@@ -100,7 +100,9 @@ impl Meta {
     /// halved, at most once a round trip (`mptcp_rcv_buf_optimization`).
     pub(super) fn optimise(&mut self, now: Time, index: usize, penalise: bool) -> Option<Piece> {
         // The round-robin scheduler does neither.
-        if self.settings.mptcp_scheduler == MptcpScheduler::RoundRobin || self.subflows.len() < 2 {
+        if self.settings.multipath.mptcp_scheduler == MptcpScheduler::RoundRobin
+            || self.subflows.len() < 2
+        {
             return None;
         }
         let head = *self.pieces.head_mut()?;
@@ -118,7 +120,7 @@ impl Meta {
             let round_trip = own / self.clock.tick_ns() as i64;
             let recently = self.subflows[index].penalised;
             let allowed = recently.is_none_or(|last| tick - last >= round_trip);
-            let allowed = allowed && self.settings.mptcp_penalise;
+            let allowed = allowed && self.settings.multipath.mptcp_penalise;
             if let Some(slow) = holders.first().copied().filter(|_| allowed) {
                 let open = self.subflows[slow]
                     .sender()
@@ -130,12 +132,12 @@ impl Meta {
                 }
             }
         }
-        if !self.settings.mptcp_opportunistic || head.carried_by & (1 << index) != 0 {
+        if !self.settings.multipath.mptcp_opportunistic || head.carried_by & (1 << index) != 0 {
             return None;
         }
         let mut wanted = false;
         for other in holders {
-            let cwnd = self.subflows[other].sender().map_or(0, |s| s.cwnd());
+            let cwnd = self.subflows[other].sender().map_or(0, |s| s.window().cwnd);
             if cwnd <= 4 {
                 wanted = true;
                 break;
@@ -173,7 +175,7 @@ impl Meta {
 
     /// The connection's timer: twice the longest timeout of the subflows, while data are out (`mptcp_set_rto`).
     pub(super) fn restart_timer_of_pieces(&mut self, now: Time) {
-        if self.settings.mptcp_timer != MptcpTimer::TwiceLongestTimeout {
+        if self.settings.multipath.mptcp_timer != MptcpTimer::TwiceLongestTimeout {
             return;
         }
         if self.una == self.nxt && self.pieces.head_mut().is_none() {
@@ -202,7 +204,7 @@ impl Meta {
             self.counters.timeouts += 1;
         }
         self.backoff += 1;
-        let most = self.clock.ticks_in(self.settings.max_rto);
+        let most = self.clock.ticks_in(self.settings.timers.max_rto);
         self.interval = (2 * self.interval).min(most);
         self.set_timer(now, self.interval);
     }

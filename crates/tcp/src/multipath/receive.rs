@@ -79,7 +79,7 @@ pub(super) struct Received {
 impl Received {
     pub fn new(settings: &Arc<Settings>) -> Self {
         Received {
-            buffer: settings.receive_buffer[1],
+            buffer: settings.receiver.receive_buffer[1],
             settings: Arc::clone(settings),
             next: 0,
             copied: 0,
@@ -167,7 +167,7 @@ impl Received {
     /// Keeps data that wait for others before them, joined with those right before them if they can be
     /// (`mptcp_data_queue_ofo`). What lies beyond the window that was offered is dropped.
     fn keep(&mut self, mut came: Packet) {
-        let upstream = self.settings.has_upstream_mptcp();
+        let upstream = self.settings.multipath.is_upstream();
         if upstream && came.end > self.offered {
             return;
         }
@@ -221,7 +221,7 @@ impl Received {
 
     /// The first subflow is up, whose window is `window` bytes for segments of `mss` (`mptcp_rcv_space_init`).
     pub fn begin(&mut self, now: Time, window: u32, mss: u32) {
-        let most = match self.settings.receive_buffer_growth {
+        let most = match self.settings.receiver.receive_buffer_growth {
             ReceiveBufferGrowth::ByRate => 10 * mss,
             _ => u32::MAX,
         };
@@ -241,7 +241,7 @@ impl Received {
 
     /// How much window `space` bytes of buffer are (`mptcp_win_from_space`).
     fn share_of(&self, space: i64) -> i64 {
-        self.settings.window_share.of(space, self.ratio)
+        self.settings.receiver.window_share.of(space, self.ratio)
     }
 
     /// The reader took `taken` bytes; a window that must be larger, and the buffer for it (`mptcp_rcv_space_adjust`).
@@ -267,7 +267,7 @@ impl Received {
         }
         let mut larger = None;
         if self.round_taken > self.round_space {
-            if self.settings.moderate_receive_buffer {
+            if self.settings.receiver.moderate_receive_buffer {
                 larger = Some(self.wanted(mss)).filter(|wanted| wanted.buffer > self.buffer);
             }
             self.round_space = self.round_taken;
@@ -282,7 +282,7 @@ impl Received {
 
     fn wanted(&self, mss: u32) -> Larger {
         let (taken, space) = (self.round_taken, self.round_space.max(1));
-        let window = match self.settings.receive_buffer_growth {
+        let window = match self.settings.receiver.receive_buffer_growth {
             ReceiveBufferGrowth::TwiceRead => 2 * taken,
             ReceiveBufferGrowth::BySteps => window_by_steps(taken, space, mss),
             ReceiveBufferGrowth::ByRate => {
@@ -290,17 +290,17 @@ impl Received {
                 steady + 2 * (steady * (taken - space) / space)
             }
         };
-        let needed = match self.settings.window_share {
+        let needed = match self.settings.receiver.window_share {
             WindowShare::ScalingRatio => (window << 8) / u64::from(self.ratio.max(1)),
             _ => {
-                let mut cost = truesize(mss + self.settings.header_room);
+                let mut cost = truesize(mss + self.settings.segments.header_room);
                 while self.share_of(i64::from(cost)) < i64::from(mss) {
                     cost += 128;
                 }
                 window / u64::from(mss.max(1)) * u64::from(cost)
             }
         };
-        let most = u64::from(self.settings.receive_buffer[2]);
+        let most = u64::from(self.settings.receiver.receive_buffer[2]);
         let fit = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
         Larger {
             window: fit(window),
@@ -323,8 +323,8 @@ mod tests {
     /// With a buffer of `buffer` bytes, and so large a window offered that nothing lies beyond.
     fn received(stack: &str, buffer: u32) -> Received {
         let (mut settings, _) = stacks::build(stack, &BTreeMap::new(), &BTreeMap::new()).unwrap();
-        settings.packet_overhead = OVERHEAD;
-        settings.receive_buffer = [4_096, buffer, buffer];
+        settings.segments.packet_overhead = OVERHEAD;
+        settings.receiver.receive_buffer = [4_096, buffer, buffer];
         let mut received = Received::new(&Arc::new(settings));
         received.offered = u64::MAX;
         received

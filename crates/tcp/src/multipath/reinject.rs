@@ -60,9 +60,9 @@ impl Meta {
     pub(super) fn reinject_after(&mut self, now: Time, index: usize, trigger: Trigger) {
         let settings = &self.settings;
         let most = match match trigger {
-            Trigger::Timeout => settings.mptcp_reinject_on_timeout,
-            Trigger::Probe => settings.mptcp_reinject_on_probe,
-            Trigger::Recovery => settings.mptcp_reinject_on_recovery,
+            Trigger::Timeout => settings.multipath.mptcp_reinject_on_timeout,
+            Trigger::Probe => settings.multipath.mptcp_reinject_on_probe,
+            Trigger::Recovery => settings.multipath.mptcp_reinject_on_recovery,
         } {
             MptcpReinject::Off => return,
             MptcpReinject::Head => 1,

@@ -8,7 +8,7 @@ use crate::settings::MptcpTimer;
 
 impl Meta {
     pub(super) fn on_timer(&mut self, now: Time) {
-        match self.settings.mptcp_timer {
+        match self.settings.multipath.mptcp_timer {
             MptcpTimer::None => {}
             MptcpTimer::TwiceLongestTimeout => self.on_timer_of_pieces(now),
             MptcpTimer::PendingTimer => self.send_first_again(now),
@@ -82,7 +82,7 @@ impl Meta {
     /// Nothing was heard for too long, and there is another subflow: all data that are out go to others
     /// (`mptcp_pm_nl_subflow_chk_stale`).
     fn give_up_if_stale(&mut self, now: Time, index: usize) {
-        let most = self.settings.mptcp_stale_after;
+        let most = self.settings.multipath.mptcp_stale_after;
         let subflow = &self.subflows[index];
         if subflow.stale || most == 0 || subflow.stale_count <= most {
             return;

@@ -47,7 +47,7 @@ impl Meta {
             let index = self.place_again(now, &again)?;
             return Some((again, From::Again, index));
         }
-        if self.settings.mptcp_scheduler == MptcpScheduler::Redundant {
+        if self.settings.multipath.mptcp_scheduler == MptcpScheduler::Redundant {
             return self.next_copy();
         }
         let Some(piece) = self.pieces.unsent_mut().copied() else {
@@ -79,7 +79,7 @@ impl Meta {
 
     /// The subflow for a segment that was never sent.
     fn choose_for_new(&mut self, now: Time, piece: &Piece) -> Choice {
-        match self.settings.mptcp_scheduler {
+        match self.settings.multipath.mptcp_scheduler {
             MptcpScheduler::RoundRobin => self.choose_in_turn(piece.len()),
             MptcpScheduler::Blest => self.choose_without_blocking(now, piece),
             _ => self.choose_lowest_rtt(piece.len(), piece.carried_by),
@@ -88,7 +88,7 @@ impl Meta {
 
     /// The subflow for a segment that is sent again, by a timer, a probe or the like (`get_subflow`).
     pub(super) fn choose_again_for(&mut self, now: Time, piece: &Piece) -> Choice {
-        match self.settings.mptcp_scheduler {
+        match self.settings.multipath.mptcp_scheduler {
             MptcpScheduler::RoundRobin => self.choose_any(piece.len(), piece.carried_by),
             MptcpScheduler::Blest => self.choose_without_blocking(now, piece),
             _ => self.choose_lowest_rtt(piece.len(), piece.carried_by),

@@ -12,7 +12,7 @@ impl Meta {
         let mut taken = 0;
         while taken < bytes {
             // 6.1 lets a fragment grow that is there.
-            let asks = self.settings.mptcp_send_buffer == MptcpBuffer::Sum
+            let asks = self.settings.multipath.mptcp_send_buffer == MptcpBuffer::Sum
                 || !self.fragments.grows(self.end);
             if asks && self.fragments.cost >= self.send_buffer() {
                 self.push_when_full(now);
@@ -52,7 +52,7 @@ impl Meta {
     }
 
     fn next_subflow(&mut self, now: Time) -> Option<usize> {
-        match self.settings.mptcp_burst {
+        match self.settings.multipath.mptcp_burst {
             MptcpBurst::Segment => self.choose_again(now),
             MptcpBurst::Fragment => {
                 if !self.schedule(now) {
@@ -68,7 +68,7 @@ impl Meta {
     /// Hands out what may be, as an acknowledgement on the subflow `index` allows it; other subflows' parts are put off until
     /// the call is over (`__mptcp_subflow_push_pending`).
     pub(super) fn push_from(&mut self, now: Time, index: usize, first: bool) {
-        let copied = match self.settings.mptcp_burst {
+        let copied = match self.settings.multipath.mptcp_burst {
             MptcpBurst::Segment => self.push_segments_from(now, index, first),
             MptcpBurst::Fragment => self.push_fragments_from(now, index, first),
         };
@@ -151,14 +151,14 @@ impl Meta {
                 at += u64::from(some);
                 self.fragments.advance(some);
                 self.nxt = self.nxt.max(at);
-                if self.settings.mptcp_burst == MptcpBurst::Segment {
+                if self.settings.multipath.mptcp_burst == MptcpBurst::Segment {
                     break;
                 }
             }
             if left == 0 {
                 self.fragments.next();
             }
-            if self.settings.mptcp_burst == MptcpBurst::Segment {
+            if self.settings.multipath.mptcp_burst == MptcpBurst::Segment {
                 return copied;
             }
             if self.fragments.burst <= 0 || !self.has_memory(index) || !self.is_active(index) {

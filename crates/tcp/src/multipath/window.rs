@@ -36,7 +36,7 @@ impl Meta {
             self.received.buffer = buffer;
             return;
         };
-        let most = self.settings.receive_buffer[2];
+        let most = self.settings.receiver.receive_buffer[2];
         let sum = self.received.buffer.saturating_add(buffer).min(most);
         if sum > self.received.buffer {
             all.clamp = all.clamp.saturating_add(own.clamp);

@@ -31,7 +31,7 @@ impl Receiver {
         if !self.delay.pending.scheduled {
             return None;
         }
-        let at_once = match self.settings.delayed_ack {
+        let at_once = match self.settings.receiver.delayed_ack {
             DelayedAck::Rfc => self.plainly_at_once(),
             form => self.at_once(now, sending, form),
         };

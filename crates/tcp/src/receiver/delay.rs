@@ -69,17 +69,17 @@ struct Compression {
 
 impl Delay {
     pub fn new(settings: &Settings, clock: Clock) -> Self {
-        let most = clock.ticks_in(settings.delayed_ack_max);
-        let bound = match settings.delayed_ack {
+        let most = clock.ticks_in(settings.receiver.delayed_ack_max);
+        let bound = match settings.receiver.delayed_ack {
             DelayedAck::Linux3 | DelayedAck::Rfc => i64::MAX,
             DelayedAck::Linux6 => most,
             // tcp_delack_max, 6.12: the acknowledgement comes before the sender's smallest timeout.
-            DelayedAck::Linux612 => most.min(clock.ticks_in(settings.min_rto).max(2) - 1),
+            DelayedAck::Linux612 => most.min(clock.ticks_in(settings.timers.min_rto).max(2) - 1),
         };
         Delay {
-            form: settings.delayed_ack,
+            form: settings.receiver.delayed_ack,
             clock,
-            least: clock.ticks_in(settings.delayed_ack_min),
+            least: clock.ticks_in(settings.receiver.delayed_ack_min),
             most,
             bound,
             pending: Pending::default(),
@@ -90,9 +90,9 @@ impl Delay {
             timeout: 0,
             armed: None,
             compression: Compression {
-                delay: settings.sack_compression_delay,
-                slack: settings.sack_compression_slack,
-                most: settings.sack_compression_most,
+                delay: settings.receiver.sack_compression_delay,
+                slack: settings.receiver.sack_compression_slack,
+                most: settings.receiver.sack_compression_most,
             },
             compressed: 0,
             duplicates: 0,

@@ -38,7 +38,8 @@ impl Receiver {
             return received;
         }
         let left = self.window.left(self.next);
-        let bare_fin = segment.len == 0 && self.settings.delayed_ack == DelayedAck::Linux612;
+        let bare_fin =
+            segment.len == 0 && self.settings.receiver.delayed_ack == DelayedAck::Linux612;
         if in_order {
             if left == 0 && !bare_fin {
                 self.acknowledge_soon_and_quickly();
@@ -48,7 +49,7 @@ impl Receiver {
             self.acknowledge_soon_and_quickly();
             return received;
         }
-        if !in_order && self.settings.delayed_ack == DelayedAck::Linux3 {
+        if !in_order && self.settings.receiver.delayed_ack == DelayedAck::Linux3 {
             self.enter_quick();
         }
         let packet = Packet {
@@ -73,7 +74,7 @@ impl Receiver {
         }
         let waits = std::mem::take(&mut self.reader_waits);
         let read = self.queues.nothing_to_read() || self.taken_directly == Some(self.next);
-        let direct = self.settings.prequeue && waits && read;
+        let direct = self.settings.receiver.prequeue && waits && read;
         if !direct && !self.has_memory() && !self.make_do(segment) {
             return received;
         }
@@ -119,7 +120,7 @@ impl Receiver {
 
     /// The gap is closed: RFC 5681 §4.2 wants an acknowledgement at once.
     fn gap_closed(&mut self) {
-        match self.settings.delayed_ack {
+        match self.settings.receiver.delayed_ack {
             DelayedAck::Linux3 => self.delay.leave_interactive(),
             _ => self.delay.pending.now = true,
         }
@@ -132,14 +133,14 @@ impl Receiver {
     /// There is no memory for a packet in order. Whether it is taken all the same (`tcp_try_rmem_schedule`).
     fn make_do(&mut self, segment: &Segment) -> bool {
         let empty = self.queues.nothing_to_read();
-        match self.settings.delayed_ack {
+        match self.settings.receiver.delayed_ack {
             DelayedAck::Linux6 if empty => return true,
             _ => {}
         }
         if self.prune(segment) {
             return true;
         }
-        if self.settings.delayed_ack == DelayedAck::Linux612 {
+        if self.settings.receiver.delayed_ack == DelayedAck::Linux612 {
             self.delay.pending.no_memory = true;
             self.delay.pending.now = true;
             self.delay.pending.scheduled = true;
@@ -154,7 +155,7 @@ impl Receiver {
         self.delay.no_quick();
         self.window.overrun(self.queues.cost());
         let bound = self.window.buffer;
-        let form = self.settings.delayed_ack;
+        let form = self.settings.receiver.delayed_ack;
         // Before 4.18 packets were copied even where the larger buffer has room for them as they are.
         if self.has_memory() && form != DelayedAck::Linux3 {
             return true;
@@ -162,7 +163,7 @@ impl Receiver {
         // Packets of a subflow, each with a mapping of its own, are not put together.
         if form != DelayedAck::Rfc && self.subflow.is_none() {
             let window = |cost| self.window.share_of(i64::from(cost));
-            let room = self.settings.collapse_header_room;
+            let room = self.settings.receiver.collapse_header_room;
             self.queues.collapse(self.copied, bound, room, &window);
             if self.has_memory() {
                 return true;
@@ -210,7 +211,7 @@ impl Receiver {
             return;
         }
         self.delay.pending.scheduled = true;
-        if self.settings.delayed_ack == DelayedAck::Linux612 {
+        if self.settings.receiver.delayed_ack == DelayedAck::Linux612 {
             self.measure(segment, &packet.buffer);
         }
         let first = !self.queues.has_gap();
@@ -244,7 +245,7 @@ impl Receiver {
             if segment.len != self.peer_mss {
                 self.window.measure(segment.len, buffer);
             }
-            if self.settings.delayed_ack == DelayedAck::Linux3 {
+            if self.settings.receiver.delayed_ack == DelayedAck::Linux3 {
                 self.peer_mss = segment.len;
                 return;
             }

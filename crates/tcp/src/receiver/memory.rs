@@ -55,8 +55,11 @@ impl Buffer {
             };
         }
         let in_pages = segment.pages > 0;
-        let first = settings.packet_overhead.saturating_sub(truesize(0));
-        let filled = settings.header_room + if in_pages { 0 } else { len };
+        let first = settings
+            .segments
+            .packet_overhead
+            .saturating_sub(truesize(0));
+        let filled = settings.segments.header_room + if in_pages { 0 } else { len };
         let capacity = if filled <= first {
             first
         } else {
@@ -64,12 +67,12 @@ impl Buffer {
             allocated(filled + 128)
         };
         Buffer {
-            cost: settings.packet_overhead + len,
+            cost: settings.segments.packet_overhead + len,
             pages: segment.pages,
             in_front: !in_pages,
             room: capacity.saturating_sub(filled),
             buffer: if in_pages {
-                settings.packet_overhead
+                settings.segments.packet_overhead
             } else {
                 truesize(capacity)
             },

@@ -134,13 +134,13 @@ impl Receiver {
         clamp: Option<u32>,
         scaling: bool,
     ) -> Self {
-        let unit = match (settings.estimator, settings.window_share) {
+        let unit = match (settings.timers.estimator, settings.receiver.window_share) {
             (Estimator::LinuxTicks, _) => Unit::Ticks,
             (_, WindowShare::ScalingRatio) => Unit::MicrosLate,
             _ => Unit::Micros,
         };
         let late = matches!(
-            settings.delayed_ack,
+            settings.receiver.delayed_ack,
             DelayedAck::Linux6 | DelayedAck::Linux612
         );
         Receiver {
@@ -191,7 +191,7 @@ impl Receiver {
         }
         self.sack = agreed.sack;
         self.timestamps = agreed.timestamps;
-        self.sacks.tell_duplicates = agreed.sack && self.settings.dsack;
+        self.sacks.tell_duplicates = agreed.sack && self.settings.segments.dsack;
         let options = if agreed.timestamps { TIMESTAMPS } else { 0 };
         let mss = self.window.mss - options;
         // tcp_initialize_rcv_mss
@@ -308,7 +308,7 @@ impl Receiver {
         self.enter_quick();
         self.delay.pending.scheduled = true;
         // A plain receiver knows no quick acknowledgements but this one.
-        self.delay.pending.now |= self.settings.delayed_ack == DelayedAck::Rfc;
+        self.delay.pending.now |= self.settings.receiver.delayed_ack == DelayedAck::Rfc;
     }
 
     /// The window that could be offered.

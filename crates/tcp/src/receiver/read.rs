@@ -46,7 +46,7 @@ impl Receiver {
     /// Whether a reader waits who takes in data himself (`tp->ucopy.task`).
     #[must_use]
     pub fn reader_waits(&self) -> bool {
-        self.settings.prequeue && self.reader_waits
+        self.settings.receiver.prequeue && self.reader_waits
     }
 
     /// He takes in one more packet before he returns (`__release_sock`).
@@ -57,7 +57,7 @@ impl Receiver {
     /// Whether reading made room that is worth telling, or took what was pushed (`tcp_cleanup_rbuf`).
     pub(super) fn is_due_after_read(&mut self, taken: u32) -> bool {
         let pending = self.delay.pending;
-        if pending.scheduled && self.settings.delayed_ack != DelayedAck::Rfc {
+        if pending.scheduled && self.settings.receiver.delayed_ack != DelayedAck::Rfc {
             let drained = taken > 0
                 && self.queues.cost() == 0
                 && (pending.pushed_twice || (pending.pushed && !self.delay.is_interactive()));

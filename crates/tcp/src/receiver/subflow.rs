@@ -84,7 +84,7 @@ impl Receiver {
     /// More than a full segment that waits for an acknowledgement makes one leave only if the window grows by it: the
     /// connection's reader will send it otherwise (`mptcp_sockopt_sync_locked` sets `sk_rcvlowat` to 0).
     pub(super) fn leaves_to_reader(&self) -> bool {
-        self.subflow.is_some() && self.settings.mptcp_reader_acknowledges
+        self.subflow.is_some() && self.settings.multipath.mptcp_reader_acknowledges
     }
 
     /// The subflow brought data that the connection's reader cannot have yet: no reader will acknowledge them
@@ -207,9 +207,9 @@ mod tests {
     /// Multipath TCP, or another of a file.
     fn receiver(stack: &str, subflow: bool, lens: &[u32], options: u32) -> Receiver {
         let (mut settings, _) = stacks::build(stack, &BTreeMap::new(), &BTreeMap::new()).unwrap();
-        settings.receive_buffer = [4_096, 1 << 20, 1 << 20];
+        settings.receiver.receive_buffer = [4_096, 1 << 20, 1 << 20];
         let settings = Arc::new(settings);
-        let clock = Clock::linux(settings.hz, settings.wheel);
+        let clock = Clock::linux(settings.timers.hz, settings.timers.wheel);
         let mut receiver = Receiver::new(&settings, clock, 1460, 1448, None, true);
         receiver.synchronize(SeqNum::new(1), 0);
         let agreed = Agreed {

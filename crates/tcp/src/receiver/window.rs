@@ -66,13 +66,13 @@ impl Window {
         scaling: bool,
     ) -> Self {
         let mut window = Window {
-            buffer: settings.receive_buffer[1],
-            largest_buffer: settings.receive_buffer[2],
-            moderate: settings.moderate_receive_buffer,
-            share: settings.window_share,
-            growth: settings.receive_buffer_growth,
-            first_segments: settings.first_window_segments,
-            header_room: settings.header_room,
+            buffer: settings.receiver.receive_buffer[1],
+            largest_buffer: settings.receiver.receive_buffer[2],
+            moderate: settings.receiver.moderate_receive_buffer,
+            share: settings.receiver.window_share,
+            growth: settings.receiver.receive_buffer_growth,
+            first_segments: settings.receiver.first_window_segments,
+            header_room: settings.segments.header_room,
             ratio: FIRST_RATIO,
             clamp: clamp.unwrap_or(65535 << 14),
             threshold: 0,
@@ -84,7 +84,7 @@ impl Window {
             round_at: SeqNum::default(),
             round_space: 0,
         };
-        let largest_asked = match settings.delayed_ack {
+        let largest_asked = match settings.receiver.delayed_ack {
             DelayedAck::Rfc => 0,
             _ => LARGEST_ASKED,
         };

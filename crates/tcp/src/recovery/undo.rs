@@ -17,6 +17,16 @@ pub enum FirstRetransmission {
     Unknown,
 }
 
+impl FirstRetransmission {
+    /// The clock of the timestamps option when it was sent, where that is known.
+    pub fn stamp(self) -> Option<u32> {
+        match self {
+            FirstRetransmission::At(stamp) => Some(stamp),
+            FirstRetransmission::None | FirstRetransmission::Unknown => None,
+        }
+    }
+}
+
 /// What a reduction would need to be taken back.
 #[derive(Clone, Copy, Debug)]
 pub struct Undo {

@@ -23,11 +23,11 @@ pub(super) struct Before {
 impl Sender {
     /// Takes in what a segment acknowledges, and sends what that allows (`tcp_ack`, `tcp_data_snd_check`).
     pub fn on_ack(&mut self, now: Time, ack: &Ack<'_>) {
-        self.now = now;
+        self.moment.now = now;
         self.peer.echo = ack.echo;
         let accepted = self.take_ack(ack);
         // Of a subflow the connection above first hands out what the acknowledgement allows.
-        if accepted && !self.apart {
+        if accepted && !self.sizes.apart {
             self.push_pending();
         }
     }
@@ -64,13 +64,13 @@ impl Sender {
         outcome.set(tagged.outcome);
         self.delivered += tagged.delivered;
         self.timing.window_probes = 0;
-        self.peer.last_ack = self.tick();
+        self.peer.last_ack = self.moment.tick();
         if before.view.prior_out == 0 {
             machine::on_ack_of_nothing(self, &before.view, &mut outcome);
             self.acknowledge_persist();
             return true;
         }
-        match self.settings.ack_order {
+        match self.settings.loss.ack_order {
             AckOrder::RecoveryFirst => {
                 let acked = self.clean_recovery_first(&before, &tagged, &mut outcome);
                 let view = AckView {
@@ -78,7 +78,7 @@ impl Sender {
                     ..before.view
                 };
                 machine::on_ack_recovery_first(self, &view, &mut outcome);
-                if self.settings.pacing_rate {
+                if self.settings.segments.pacing_rate {
                     self.set_pacing_rate();
                 }
             }
@@ -165,7 +165,7 @@ impl Sender {
         let seq = ack.segment.seq;
         let newer = seq.is_after(self.peer.window_seq);
         let same = seq == self.peer.window_seq;
-        let shut = self.settings.fill_segments && ack.window == 0;
+        let shut = self.settings.segments.fill_segments && ack.window == 0;
         let larger = ack.window > self.peer.window || shut;
         let acceptable = ack.segment.ack.is_after(self.una) || newer || (same && larger);
         if !acceptable {
@@ -175,20 +175,20 @@ impl Sender {
         self.peer.window_seq = seq;
         if self.peer.window != ack.window {
             self.peer.window = ack.window;
-            if !self.backlog.is_empty() && self.settings.idle_restart == IdleRestart::WhenWritten {
+            if !self.backlog.is_empty()
+                && self.settings.congestion.idle_restart == IdleRestart::WhenWritten
+            {
                 self.restart_after_idle();
             }
-            self.grow_largest_window(ack.window);
+            self.note_window(ack.window);
         }
     }
 
-    /// Segments hold half the peer's largest window at most (`tcp_bound_to_half_wnd`).
-    pub(super) fn grow_largest_window(&mut self, window: u32) {
-        if window <= self.peer.largest_window {
-            return;
+    /// What the peer's window is tells how large segments may be.
+    pub(super) fn note_window(&mut self, window: u32) {
+        if window > self.peer.largest_window {
+            self.peer.largest_window = window;
+            self.sizes.bound(window);
         }
-        self.peer.largest_window = window;
-        let most = if window > 536 { window / 2 } else { window };
-        self.mss = self.path_mss.min(most.max(48));
     }
 }

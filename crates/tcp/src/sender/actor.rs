@@ -7,11 +7,11 @@ use super::queue::{time_of, Marks, Sent};
 use super::{Sender, State};
 use crate::clock::Tick;
 use crate::estimator::Rtt;
-use crate::recovery::dupack;
 use crate::recovery::machine::{
     self, AckOutcome, AckView, Actor, Board, Clock, Counts, Detection, Episode, Line, NewData,
     Output, Resume, Times, Window,
 };
+use crate::recovery::{dupack, fack};
 use crate::recovery::{rto, Job};
 use crate::settings::{AckOrder, Settings, TimeoutLeft, TimeoutMarks};
 use crate::words::Mechanism;
@@ -23,7 +23,7 @@ impl Board for Sender {
         Line {
             una: self.una,
             nxt: self.nxt,
-            mss: self.mss,
+            mss: self.sizes.mss,
             sack: self.sack,
             highest_sack: queue.highest_sack(self.una),
             reach: if queue.sacked == 0 {
@@ -66,8 +66,8 @@ impl Board for Sender {
         let Some(head) = self.queue.head().filter(|head| !head.is_lost()) else {
             return;
         };
-        if head.packets > 1 && head.len() > self.mss {
-            self.split(0, self.mss);
+        if head.packets > 1 && head.len() > self.sizes.mss {
+            self.split(0, self.sizes.mss);
         }
         self.queue.mark_lost(0);
     }
@@ -82,7 +82,9 @@ impl Board for Sender {
     }
 
     fn mark_overdue(&mut self) {
-        self.mark_timed_out();
+        let (moment, rto) = (self.moment, self.timing.rto);
+        self.fack
+            .mark_overdue(&mut self.queue, |one| fack::timed_out(moment.age(one), rto));
     }
 
     fn mark_by_timeout(&mut self, reneged: bool) {
@@ -92,8 +94,8 @@ impl Board for Sender {
                 self.queue.at_mut(index).marks.clear(Marks::SACKED);
             }
         }
-        match self.settings.timeout_marks {
-            TimeoutMarks::All => self.mark_all_lost(),
+        match self.settings.loss.timeout_marks {
+            TimeoutMarks::All => self.fack.mark_all_lost(&mut self.queue),
             TimeoutMarks::Rack => {
                 for index in 0..self.queue.len() {
                     let wait = machine::rack_wait(self, time_of(self.queue.at(index).at));
@@ -126,9 +128,9 @@ impl Clock for Sender {
     fn times(&self) -> Times {
         Times {
             // As finely as times of sending are kept.
-            now: time_of(self.micros()),
+            now: time_of(self.moment.micros()),
             min_rtt: self.timing.min_rtt.span(),
-            min_rto: self.settings.min_rto,
+            min_rto: self.settings.timers.min_rto,
             rto: self.timing.rto,
             job: self.timing.timer.job(),
         }
@@ -139,32 +141,34 @@ impl Clock for Sender {
     }
 
     fn tick_length(&self) -> Tick {
-        self.clock.tick()
+        self.moment.clock.tick()
     }
 
     fn head_age(&self) -> Duration {
-        match (self.queue.head(), self.settings.timeout_left) {
+        match (self.queue.head(), self.settings.timers.timeout_left) {
             (None, _) => Duration::ZERO,
-            (Some(head), TimeoutLeft::Ticks) => {
-                self.ticks_span(self.tick() - self.tick_of(head.at))
-            }
-            (Some(head), TimeoutLeft::Micros) => Duration::from_micros(self.since(head.at)),
+            (Some(head), TimeoutLeft::Ticks) => self
+                .moment
+                .ticks_span(self.moment.tick() - self.moment.tick_of(head.at)),
+            (Some(head), TimeoutLeft::Micros) => Duration::from_micros(self.moment.since(head.at)),
         }
     }
 
     fn head_timed_out(&self) -> bool {
         let head = self.queue.head();
-        self.settings.head_timeout && head.is_some_and(|head| self.is_overdue(head))
+        self.settings.loss.head_timeout
+            && head.is_some_and(|head| fack::timed_out(self.moment.age(head), self.timing.rto))
     }
 
     fn timer_left(&self) -> Duration {
-        self.ticks_span(self.timing.timer.due() - self.tick())
+        self.moment
+            .ticks_span(self.timing.timer.due() - self.moment.tick())
     }
 
     fn set_timer(&mut self, job: Job, wait: Duration) {
-        let clock = self.clock;
-        let ticks = clock.ticks_in(wait.min(self.settings.max_rto));
-        self.timing.timer.set(&clock, self.now, job, ticks);
+        let clock = self.moment.clock;
+        let ticks = clock.ticks_in(wait.min(self.settings.timers.max_rto));
+        self.timing.timer.set(&clock, self.moment.now, job, ticks);
     }
 
     fn clear_timer(&mut self) {
@@ -177,25 +181,29 @@ impl Window for Sender {
         self.counters.recoveries += 1;
         self.congestion.prior_ssthresh = 0;
         if reduces {
-            self.congestion.prior_ssthresh = self.current_ssthresh();
-            self.begin_reduction();
+            self.congestion.prior_ssthresh = self.congestion.threshold(self.episode.in_reduction());
+            self.congestion.begin_reduction();
         }
     }
 
     fn end_reduction(&mut self) {
-        Sender::end_reduction(self);
+        let undone = self.settings.congestion.undo && self.episode.undo.marker.is_none();
+        if self.episode.state == State::Cwr || !undone {
+            self.congestion
+                .end_reduction(self.settings.congestion.recovery, self.moment.tick());
+        }
     }
 
     fn begin_loss(&mut self, reduces: bool) {
         if reduces {
-            self.congestion.prior_ssthresh = self.current_ssthresh();
+            self.congestion.prior_ssthresh = self.congestion.threshold(self.episode.in_reduction());
             self.congestion.window.prior_cwnd = self.congestion.window.cwnd;
             self.congestion.reduce();
         }
         self.congestion.window.cwnd = self.queue.in_flight() + 1;
         self.congestion.window.cwnd_cnt = 0;
-        self.congestion.usage.stamp = self.tick();
-        let clock = self.clock;
+        self.congestion.usage.stamp = self.moment.tick();
+        let clock = self.moment.clock;
         let context = self.context(&clock);
         self.congestion.control.enter_loss(&context);
     }
@@ -206,31 +214,42 @@ impl Window for Sender {
 
     fn undo_window(&mut self, threshold_too: bool) {
         self.congestion
-            .undo(self.settings.undo_window, threshold_too);
-        self.congestion.usage.stamp = self.tick();
+            .undo(self.settings.congestion.undo_window, threshold_too);
+        self.congestion.usage.stamp = self.moment.tick();
         self.counters.undos += 1;
     }
 
     fn moderate_window(&mut self) {
         let most = self.queue.in_flight() + self.detection.threshold;
         self.congestion.window.cwnd = self.congestion.window.cwnd.min(most);
-        self.congestion.usage.stamp = self.tick();
+        self.congestion.usage.stamp = self.moment.tick();
     }
 
     fn reduce_for_probe(&mut self) {
-        self.begin_reduction();
+        self.congestion.begin_reduction();
         self.episode.state = State::Cwr;
-        Sender::end_reduction(self);
+        self.congestion
+            .end_reduction(self.settings.congestion.recovery, self.moment.tick());
     }
 
     fn step_window(&mut self, delivered: u32, begins: bool) {
-        if self.settings.ack_order == AckOrder::RecoveryFirst {
-            self.step_reduction(delivered, 0, false, begins);
+        if self.settings.loss.ack_order == AckOrder::RecoveryFirst {
+            let in_flight = self.queue.in_flight();
+            self.congestion.step(
+                self.settings.congestion.recovery,
+                delivered,
+                0,
+                false,
+                in_flight,
+                begins,
+            );
         }
     }
 
     fn reduce_by_timer(&mut self, lost: u32) {
-        self.reduce_window(1, lost, false);
+        let in_flight = self.queue.in_flight();
+        self.congestion
+            .reduce_for(self.settings.congestion.recovery, 1, lost, false, in_flight);
     }
 
     fn grow_window(&mut self, view: &AckView, outcome: AckOutcome, doubtful: bool) {
@@ -246,7 +265,7 @@ impl Output for Sender {
     }
 
     fn send_new(&mut self) -> NewData {
-        if self.settings.ack_order == AckOrder::LossesFirst {
+        if self.settings.loss.ack_order == AckOrder::LossesFirst {
             let room = !self.backlog.is_empty() && self.window_end().is_after(self.nxt);
             return if room { NewData::Wait } else { NewData::None };
         }

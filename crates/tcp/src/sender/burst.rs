@@ -20,8 +20,8 @@ impl Sender {
     /// Segments that a packet may hold: by the pacing rate a millisecond of it, more where the peer is near, two at least
     /// (`tcp_tso_segs`, `tcp_tso_autosize`).
     pub(super) fn burst_segments(&self) -> u32 {
-        let most = self.settings.gso_segments.max(1);
-        if most == 1 || self.settings.packet_sizing == PacketSizing::Window {
+        let most = self.settings.segments.gso_segments.max(1);
+        if most == 1 || self.settings.segments.packet_sizing == PacketSizing::Window {
             return most;
         }
         let near = LARGEST
@@ -30,14 +30,14 @@ impl Sender {
         let bytes = (self.congestion.pacing_rate >> 10)
             .saturating_add(near)
             .min(LARGEST);
-        let segments = bytes / u64::from(self.mss);
+        let segments = bytes / u64::from(self.sizes.mss);
         u32::try_from(segments).unwrap_or(most).max(2).min(most)
     }
 
     /// Whether a packet of several segments waits for the windows to take more of it (`tcp_tso_should_defer`). `limited` is
     /// set where the congestion window is the reason.
     pub(super) fn defers(&mut self, head: &Unsent, limited: &mut bool) -> bool {
-        let waits = match self.settings.packet_sizing {
+        let waits = match self.settings.segments.packet_sizing {
             PacketSizing::Window => self.defers_for_ticks(head),
             PacketSizing::PacingRate => self.defers_for_ack(head, limited),
         };
@@ -52,9 +52,13 @@ impl Sender {
     fn is_worth_waiting(&self, head: &Unsent) -> bool {
         let (own, peer) = self.free_windows(head);
         let limit = own.min(peer);
-        let share = self.peer.window.min(self.congestion.window.cwnd * self.mss) / SHARE;
+        let share = self
+            .peer
+            .window
+            .min(self.congestion.window.cwnd * self.sizes.mss)
+            / SHARE;
         let middle = self.backlog.len() > 1;
-        limit < self.burst_segments() * self.mss
+        limit < self.burst_segments() * self.sizes.mss
             && !(middle && limit >= head.len())
             && limit < share
     }
@@ -67,11 +71,11 @@ impl Sender {
             .window
             .cwnd
             .saturating_sub(self.queue.in_flight());
-        (free * self.mss, peer.unsigned_abs())
+        (free * self.sizes.mss, peer.unsigned_abs())
     }
 
     fn defers_for_ticks(&mut self, head: &Unsent) -> bool {
-        let tick = self.tick();
+        let tick = self.moment.tick();
         let long = self.output.deferred.is_some_and(|since| tick - since > 1);
         if head.fin || self.episode.state != State::Open || long || !self.is_worth_waiting(head) {
             return false;
@@ -81,7 +85,7 @@ impl Sender {
     }
 
     fn defers_for_ack(&self, head: &Unsent, limited: &mut bool) -> bool {
-        let recent = self.now - self.output.last_sent <= LONGEST_WAIT;
+        let recent = self.moment.now - self.output.last_sent <= LONGEST_WAIT;
         if self.episode.state >= State::Recovery || !recent || !self.is_worth_waiting(head) {
             return false;
         }
@@ -90,7 +94,7 @@ impl Sender {
         };
         // The acknowledgement must be near: half a round trip, a millisecond at most.
         let srtt = (self.timing.rtt.srtt_us8() >> 3) as i64;
-        let away = srtt - self.since(first.at);
+        let away = srtt - self.moment.since(first.at);
         if away > (srtt / 2).min(LONGEST_WAIT.as_nanos() / 1_000) {
             return false;
         }

@@ -79,9 +79,9 @@ impl Sender {
             .first_sent
             .filter(|_| !outcome.any(AckOutcome::RETRANSMISSION_ACKED))
         {
-            rtt = Some(self.since(first));
-            control_rtt = cleaned.last_sent.map(|last| self.since(last));
-            let short = self.una.offset_from(before.view.prior_una).unsigned_abs() < self.mss;
+            rtt = Some(self.moment.since(first));
+            control_rtt = cleaned.last_sent.map(|last| self.moment.since(last));
+            let short = self.una.offset_from(before.view.prior_una).unsigned_abs() < self.sizes.mss;
             if cleaned.acked == 1
                 && cleaned.fully
                 && prior_sacked == 0
@@ -91,9 +91,9 @@ impl Sender {
                 outcome.set(AckOutcome::MAYBE_DELAYED);
             }
         }
-        let sack_rtt = tagged.first_sent.map(|first| self.since(first));
+        let sack_rtt = tagged.first_sent.map(|first| self.moment.since(first));
         if sack_rtt.is_some() {
-            control_rtt = Some(self.since(tagged.last_sent));
+            control_rtt = Some(self.moment.since(tagged.last_sent));
         }
         let delayed = outcome.any(AckOutcome::MAYBE_DELAYED);
         let acked = outcome.any(AckOutcome::ACKED);
@@ -103,7 +103,7 @@ impl Sender {
             self.note_acknowledged(before, &cleaned, prior_sacked, &mut outcome);
         } else if let (Some(rtt), Some(head), true) = (sack_rtt, self.queue.head(), sampled) {
             // Not if what was SACKed was sent after the head.
-            if rtt > self.since(head.at) {
+            if rtt > self.moment.since(head.at) {
                 outcome.set(AckOutcome::SET_TIMER);
             }
         }
@@ -131,7 +131,7 @@ impl Sender {
         } else {
             machine::remove_duplicates(self, cleaned.acked);
             let covers_retransmission = outcome.any(AckOutcome::RETRANSMISSION_ACKED);
-            if self.settings.frto_test == FrtoTest::Once && covers_retransmission {
+            if self.settings.loss.frto_test == FrtoTest::Once && covers_retransmission {
                 outcome.clear(AckOutcome::ORIGINAL);
             }
         }
@@ -141,7 +141,7 @@ impl Sender {
 
     /// Takes off what is acknowledged.
     pub(super) fn take_off_acknowledged(&mut self, delivery: &mut Delivery) -> Cleaned {
-        let again = self.settings.sacked_count_again;
+        let again = self.settings.loss.sacked_count_again;
         let mut cleaned = Cleaned {
             outcome: AckOutcome::NONE,
             first_sent: None,
@@ -176,7 +176,7 @@ impl Sender {
                     cleaned.first_sent.get_or_insert(head.at);
                     cleaned.last_sent = Some(head.at);
                     // As in 6.1: what was SACKed before proves nothing twice.
-                    let proves = !was_sacked || self.settings.frto_test != FrtoTest::Once;
+                    let proves = !was_sacked || self.settings.loss.frto_test != FrtoTest::Once;
                     if proves && !head.end.is_after(self.episode.point) {
                         cleaned.outcome.set(AckOutcome::ORIGINAL);
                     }
@@ -186,7 +186,7 @@ impl Sender {
                 self.queue.sacked -= count;
             } else if self.sack {
                 self.delivered += count;
-                if self.settings.rack && !self.retransmission_was_spurious(&head) {
+                if self.settings.loss.rack && !self.retransmission_was_spurious(&head) {
                     self.advance_rack(&head);
                 }
             }
@@ -208,7 +208,7 @@ impl Sender {
 
     /// What was acknowledged and not SACKed is late if a higher segment was SACKed before.
     fn note_late(&mut self, before: &Before, cleaned: &Cleaned) {
-        match self.settings.reordering_unit {
+        match self.settings.loss.reordering_unit {
             ReorderingUnit::Segments => {
                 let late = cleaned.before_late.filter(|late| *late < before.reach);
                 if let Some(late) = late {
@@ -240,7 +240,7 @@ impl Sender {
         if head.packets == 1 || !self.una.is_after(head.seq) {
             return 0;
         }
-        let (una, mss) = (self.una, self.mss);
+        let (una, mss) = (self.una, self.sizes.mss);
         let first = self.queue.at_mut(0);
         first.seq = una;
         first.packets = super::queue::packets(first.len(), mss);
@@ -250,7 +250,7 @@ impl Sender {
     /// The timestamp says that the original arrived, not the retransmission (`tcp_skb_spurious_retrans`).
     fn retransmission_was_spurious(&self, segment: &Sent) -> bool {
         segment.marks.any(Marks::ANY_RETRANSMISSION)
-            && echoes_before(self.peer.echo, self.stamp(segment.at))
+            && echoes_before(self.peer.echo, self.moment.stamp(segment.at))
     }
 
     /// Takes the round-trip time of what was sent once, else that of the timestamp; whether there was one
@@ -264,10 +264,10 @@ impl Sender {
     ) -> bool {
         let mut rtt = rtt;
         if let (None, Some(echo), true) = (rtt, self.peer.echo, acked) {
-            let age = self.timestamp(self.now).wrapping_sub(echo);
+            let age = self.timestamp(self.moment.now).wrapping_sub(echo);
             // More than an int of microseconds is no round-trip time.
             if age < i32::MAX as u32 / 1_000 {
-                rtt = Some(i64::from(age.max(1)) * self.stamp_micros());
+                rtt = Some(i64::from(age.max(1)) * self.moment.stamp_micros());
                 *control_rtt = rtt;
             }
         }
@@ -279,28 +279,23 @@ impl Sender {
         true
     }
 
-    /// Microseconds of one step of the timestamp clock.
-    pub(super) fn stamp_micros(&self) -> i64 {
-        self.settings.estimator.stamp_unit(&self.clock).as_nanos() / 1_000
-    }
-
     /// Takes a round-trip time for the timeout, and `path` for the smallest unless an acknowledgement may have been delayed.
     /// A sample ends the back-off (RFC 6298 §5.7, Karn).
     pub(super) fn take_sample(&mut self, rtt: Duration, path: Option<Duration>, delayed: bool) {
         if let Some(path) = path {
             let micros = u32::try_from(path.as_nanos() / 1_000).unwrap_or(u32::MAX);
             if !delayed || micros <= self.timing.min_rtt.get() {
-                let tick_micros = (self.clock.tick_ns() / 1_000) as u32;
+                let tick_micros = (self.moment.clock.tick_ns() / 1_000) as u32;
                 let micros = if micros == 0 { tick_micros } else { micros };
-                self.timing.min_rtt.take(self.tick(), micros);
+                self.timing.min_rtt.take(self.moment.tick(), micros);
             }
         }
         self.timing.rtt.sample(rtt, self.una, self.nxt);
-        self.timing.forget_back_off(self.clock.tick());
+        self.timing.forget_back_off(self.moment.clock.tick());
     }
 
     pub(super) fn tell_control(&mut self, acked: u32, rtt: Option<i64>) {
-        let clock = self.clock;
+        let clock = self.moment.clock;
         let context = self.context(&clock);
         let rtt = rtt.map(Duration::from_micros);
         self.congestion

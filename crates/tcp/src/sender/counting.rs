@@ -3,8 +3,8 @@
 
 use rexmit_wire::SeqNum;
 
-use super::queue::{Marks, Sent};
-use super::{Sender, State};
+use super::queue::{Marks, Queue, Sent};
+use super::Sender;
 use crate::recovery::fack;
 use crate::settings::AckOrder;
 
@@ -28,6 +28,90 @@ impl Fack {
             retransmitted_low: first,
             lost_end: first,
             timeout_hint: None,
+        }
+    }
+
+    /// With FACK, what is overdue, from the head up to the first segment that is not (`tcp_timeout_skbs`).
+    pub fn mark_overdue(&mut self, queue: &mut Queue, overdue: impl Fn(&Sent) -> bool) {
+        let mut index = self.timeout_hint.map_or(0, |id| queue.index_of_id(id));
+        while index < queue.len() && overdue(queue.at(index)) {
+            self.mark_lost(queue, index);
+            index += 1;
+        }
+        self.timeout_hint = (index < queue.len()).then(|| queue.id(index));
+    }
+
+    /// `tcp_skb_mark_lost`
+    pub fn mark_lost(&mut self, queue: &mut Queue, index: usize) {
+        let segment = *queue.at(index);
+        if segment.is_lost() || segment.is_sacked() {
+            return;
+        }
+        self.note_lost(queue, index);
+        queue.lost += segment.count();
+        queue.at_mut(index).marks.set(Marks::LOST);
+    }
+
+    /// The walk for retransmissions is to come by the segment (`tcp_verify_retransmit_hint`, 3.10).
+    fn note_lost(&mut self, queue: &mut Queue, index: usize) {
+        let (id, end) = (queue.id(index), queue.at(index).end);
+        let hint = queue.retransmit_hint;
+        if hint.is_none_or(|hint| (id.wrapping_sub(hint) as i32) < 0) {
+            queue.retransmit_hint = Some(id);
+        }
+        if queue.lost == 0 || end.is_after(self.lost_end) {
+            self.lost_end = end;
+        }
+    }
+
+    /// Marks all lost that is not SACKed, what was sent again as well.
+    pub fn mark_all_lost(&mut self, queue: &mut Queue) {
+        queue.retransmissions_out = 0;
+        queue.lost = 0;
+        for index in 0..queue.len() {
+            let segment = queue.at_mut(index);
+            segment.marks.clear(Marks::RETRANSMISSION_OUT | Marks::LOST);
+            if !segment.is_sacked() {
+                segment.marks.set(Marks::LOST);
+                self.lost_end = segment.end;
+                queue.lost += segment.count();
+            }
+        }
+    }
+
+    /// A retransmission is lost when something sent after it was SACKed (`tcp_mark_lost_retrans`).
+    pub fn mark_lost_retransmissions(&mut self, queue: &mut Queue, una: SeqNum, nxt: SeqNum) {
+        let received = queue.highest_sack(una);
+        if queue.retransmissions_out == 0 || !received.is_after(self.retransmitted_low) {
+            return;
+        }
+        let mut low = nxt;
+        let mut seen = 0;
+        for index in 0..queue.len() {
+            if seen == queue.retransmissions_out {
+                break;
+            }
+            let segment = *queue.at(index);
+            if !segment.end.is_after(una) || !segment.has_retransmission_out() {
+                continue;
+            }
+            if fack::retransmission_is_lost(received, segment.nxt_then) {
+                queue.at_mut(index).marks.clear(Marks::RETRANSMISSION_OUT);
+                queue.retransmissions_out -= segment.count();
+                self.note_lost(queue, index);
+                if !segment.is_lost() && !segment.is_sacked() {
+                    queue.lost += segment.count();
+                    queue.at_mut(index).marks.set(Marks::LOST);
+                }
+            } else {
+                if segment.nxt_then.is_before(low) {
+                    low = segment.nxt_then;
+                }
+                seen += segment.count();
+            }
+        }
+        if queue.retransmissions_out > 0 {
+            self.retransmitted_low = low;
         }
     }
 }
@@ -62,70 +146,19 @@ impl Sender {
                 if by_sack || segment.is_sacked() || passed >= most {
                     break;
                 }
-                let len = (most - passed) * self.mss;
+                let len = (most - passed) * self.sizes.mss;
                 self.split(index, len);
                 count = most;
             }
-            self.mark_lost_by_count(index);
+            if self.settings.loss.ack_order == AckOrder::RecoveryFirst {
+                self.fack.mark_lost(&mut self.queue, index);
+            } else if !self.queue.at(index).is_lost() {
+                self.queue.mark_lost(index);
+            }
             if head_only {
                 break;
             }
             index += 1;
-        }
-    }
-
-    fn mark_lost_by_count(&mut self, index: usize) {
-        if self.settings.ack_order == AckOrder::RecoveryFirst {
-            self.mark_lost_counted(index);
-        } else if !self.queue.at(index).is_lost() {
-            self.queue.mark_lost(index);
-        }
-    }
-
-    /// `tcp_skb_timedout`
-    pub(super) fn is_overdue(&self, segment: &Sent) -> bool {
-        let age = self.ticks_span(self.tick() - self.tick_of(segment.at));
-        fack::timed_out(age, self.timing.rto)
-    }
-
-    /// With FACK, what has been out for more than a timeout, from the head up to the first that has not
-    /// (`tcp_timeout_skbs`).
-    pub(super) fn mark_timed_out(&mut self) {
-        let mut index = self
-            .fack
-            .timeout_hint
-            .map_or(0, |id| self.queue.index_of_id(id));
-        while index < self.queue.len() && self.is_overdue(self.queue.at(index)) {
-            self.mark_lost_counted(index);
-            index += 1;
-        }
-        self.fack.timeout_hint = (index < self.queue.len()).then(|| self.queue.id(index));
-    }
-
-    /// `tcp_skb_mark_lost`
-    fn mark_lost_counted(&mut self, index: usize) {
-        let segment = *self.queue.at(index);
-        if segment.is_lost() || segment.is_sacked() {
-            return;
-        }
-        self.note_lost(index);
-        self.queue.lost += segment.count();
-        self.queue.at_mut(index).marks.set(Marks::LOST);
-    }
-
-    /// The walk for retransmissions is to come by the segment (`tcp_verify_retransmit_hint`, 3.10).
-    fn note_lost(&mut self, index: usize) {
-        let id = self.queue.id(index);
-        let end = self.queue.at(index).end;
-        let earlier = self
-            .queue
-            .retransmit_hint
-            .is_none_or(|hint| (id.wrapping_sub(hint) as i32) < 0);
-        if earlier {
-            self.queue.retransmit_hint = Some(id);
-        }
-        if self.queue.lost == 0 || end.is_after(self.fack.lost_end) {
-            self.fack.lost_end = end;
         }
     }
 
@@ -143,50 +176,6 @@ impl Sender {
     pub(super) fn uncount_hint(&mut self, segments: u32) {
         if let Some((_, count)) = &mut self.queue.count_hint {
             *count = count.saturating_sub(segments);
-        }
-    }
-
-    /// A retransmission is lost when something sent after it was SACKed (`tcp_mark_lost_retrans`).
-    pub(super) fn mark_lost_retransmissions(&mut self) {
-        let received = self.queue.highest_sack(self.una);
-        if !self.settings.fack_lost_retransmits
-            || !self.detection.fack
-            || self.queue.retransmissions_out == 0
-            || !received.is_after(self.fack.retransmitted_low)
-            || self.episode.state != State::Recovery
-        {
-            return;
-        }
-        let mut low = self.nxt;
-        let mut seen = 0;
-        for index in 0..self.queue.len() {
-            if seen == self.queue.retransmissions_out {
-                break;
-            }
-            let segment = *self.queue.at(index);
-            if !segment.end.is_after(self.una) || !segment.has_retransmission_out() {
-                continue;
-            }
-            if fack::retransmission_is_lost(received, segment.nxt_then) {
-                self.queue
-                    .at_mut(index)
-                    .marks
-                    .clear(Marks::RETRANSMISSION_OUT);
-                self.queue.retransmissions_out -= segment.count();
-                self.note_lost(index);
-                if !segment.is_lost() && !segment.is_sacked() {
-                    self.queue.lost += segment.count();
-                    self.queue.at_mut(index).marks.set(Marks::LOST);
-                }
-            } else {
-                if segment.nxt_then.is_before(low) {
-                    low = segment.nxt_then;
-                }
-                seen += segment.count();
-            }
-        }
-        if self.queue.retransmissions_out > 0 {
-            self.fack.retransmitted_low = low;
         }
     }
 }

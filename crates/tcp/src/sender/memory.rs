@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 
 use rexmit_wire::{SeqNum, SeqRange};
 
+use super::queue::{Marks, Sent};
 use crate::receiver::{allocated, truesize, SHARED_INFO};
 use crate::settings::Settings;
 
@@ -44,14 +45,14 @@ impl Memory {
     /// A segment of up to `mss` bytes is begun in a buffer of its own: for all of it, or half a page where the device cuts
     /// segments (`select_size`, `sk_stream_alloc_skb`).
     pub fn begin(&mut self, seq: SeqNum, mss: u32, settings: &Settings) {
-        let cuts = settings.scatter_gather && settings.gso_segments > 1;
+        let cuts = settings.segments.scatter_gather && settings.segments.gso_segments > 1;
         let room = if cuts {
-            HALF_PAGE.saturating_sub(settings.header_room + SHARED_INFO)
+            HALF_PAGE.saturating_sub(settings.segments.header_room + SHARED_INFO)
         } else {
             mss
         };
         let cost = cost_of(room, settings);
-        self.more += cost.saturating_sub(settings.packet_overhead);
+        self.more += cost.saturating_sub(settings.segments.packet_overhead);
         self.buffers.push_back(Linear {
             seq,
             cost,
@@ -77,7 +78,7 @@ impl Memory {
             }
             let more = first
                 .cost
-                .saturating_sub(settings.packet_overhead + first.filled);
+                .saturating_sub(settings.segments.packet_overhead + first.filled);
             self.more = self.more.saturating_sub(more);
             self.buffers.pop_front();
         }
@@ -92,7 +93,7 @@ impl Memory {
         let moved = rest.min(first.filled);
         first.filled -= moved;
         let cost = cost_of(moved, settings);
-        self.more += cost.saturating_sub(settings.packet_overhead);
+        self.more += cost.saturating_sub(settings.segments.packet_overhead);
         self.buffers.insert(
             place + 1,
             Linear {
@@ -112,7 +113,7 @@ impl Memory {
         {
             let more = gone
                 .cost
-                .saturating_sub(settings.packet_overhead + gone.filled);
+                .saturating_sub(settings.segments.packet_overhead + gone.filled);
             self.more = self.more.saturating_sub(more);
         }
         if let Some(place) = self.place(seq) {
@@ -127,6 +128,13 @@ impl Memory {
         Some((buffer.cost, buffer.filled))
     }
 
+    /// Whether the segment's payload, if it has any, lies in one buffer, and nobody else holds that: neither the network
+    /// nor, where both hosts are on one machine, the peer out of order (`tcp_can_collapse`, before 4.13 or so).
+    pub fn can_collapse(&self, segment: &Sent) -> bool {
+        let filled = self.of(segment.seq).map_or(0, |(_, filled)| filled);
+        filled == segment.len() && segment.marks.any(Marks::ALONE)
+    }
+
     fn place(&self, seq: SeqNum) -> Option<usize> {
         let place = self.buffers.partition_point(|one| one.seq.is_before(seq));
         let found = self.buffers.get(place)?;
@@ -135,7 +143,9 @@ impl Memory {
 }
 
 fn cost_of(bytes: u32, settings: &Settings) -> u32 {
-    truesize(allocated(bytes.next_multiple_of(4) + settings.header_room))
+    truesize(allocated(
+        bytes.next_multiple_of(4) + settings.segments.header_room,
+    ))
 }
 
 #[cfg(test)]
@@ -154,7 +164,10 @@ mod tests {
         memory.begin(SeqNum::new(1), 1448, &settings);
         memory.fill(SeqNum::new(1), 1448);
         // As segments in pages: 1,280 and the payload.
-        assert_eq!(settings.packet_overhead + 1448 + memory.more(), 4352);
+        assert_eq!(
+            settings.segments.packet_overhead + 1448 + memory.more(),
+            4352
+        );
         memory.free(SeqRange::new(SeqNum::new(1), 1448), &settings);
         assert_eq!(memory.more(), 0);
     }
@@ -165,7 +178,10 @@ mod tests {
         let mut memory = Memory::default();
         memory.begin(SeqNum::new(1), 1448, &settings);
         memory.fill(SeqNum::new(1), 238);
-        assert_eq!(settings.packet_overhead + 1448 + memory.more(), 5562);
+        assert_eq!(
+            settings.segments.packet_overhead + 1448 + memory.more(),
+            5562
+        );
         assert_eq!(memory.of(SeqNum::new(1)), Some((4352, 238)));
         assert_eq!(memory.of(SeqNum::new(1449)), None);
     }

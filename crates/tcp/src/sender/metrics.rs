@@ -52,20 +52,20 @@ impl Sender {
             return metrics;
         };
         // Too long is better than too short: a longer time is taken at once, a shorter one by and by.
+        let tick = self.moment.clock.tick_ns() as i64;
+        let shifted = |span: Duration, shift: u32| {
+            Duration::from_nanos(((span.as_nanos() / tick) >> shift) * tick)
+        };
         let fall = before.srtt8 - srtt8;
         metrics.srtt8 = match fall > Duration::ZERO {
-            true => before.srtt8 - self.shifted(fall, 3),
+            true => before.srtt8 - shifted(fall, 3),
             false => srtt8,
         };
-        let apart = if fall < Duration::ZERO {
-            Duration::ZERO - fall
-        } else {
-            fall
-        };
-        let deviation = self.shifted(apart, 1).max(mdev4);
+        let apart = fall.max(Duration::ZERO - fall);
+        let deviation = shifted(apart, 1).max(mdev4);
         metrics.mdev4 = match deviation >= before.mdev4 {
             true => deviation,
-            false => before.mdev4 - self.shifted(before.mdev4 - deviation, 2),
+            false => before.mdev4 - shifted(before.mdev4 - deviation, 2),
         };
         metrics.srtt8 = whole_millis(metrics.srtt8);
         metrics.mdev4 = whole_millis(metrics.mdev4);
@@ -87,17 +87,11 @@ impl Sender {
             if known && ssthresh > before.ssthresh {
                 metrics.ssthresh = ssthresh;
             }
-            let usual = self.settings.dupack_threshold;
+            let usual = self.settings.loss.dupack_threshold;
             if before.reordering < self.detection.threshold && self.detection.threshold != usual {
                 metrics.reordering = self.detection.threshold;
             }
         }
-    }
-
-    /// A part of a time, in whole ticks.
-    fn shifted(&self, span: Duration, shift: u32) -> Duration {
-        let tick = 1_000_000_000 / i64::from(self.clock.hz);
-        Duration::from_nanos(((span.as_nanos() / tick) >> shift) * tick)
     }
 }
 
@@ -121,7 +115,7 @@ mod tests {
 
     fn sender(rtt_ms: i64, metrics: Metrics) -> Sender {
         let settings = stacks::page("linux-3.10").unwrap().settings;
-        let clock = Clock::linux(settings.hz, settings.wheel);
+        let clock = Clock::linux(settings.timers.hz, settings.timers.wheel);
         let now = Time::from_nanos(1_000_000_000);
         let mut sender = Sender::new(Arc::new(settings), clock, 1448, SeqNum::new(0), now);
         let peer = Peer {

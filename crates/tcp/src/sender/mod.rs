@@ -4,12 +4,12 @@
 //! [`recovery::machine`](crate::recovery::machine); `actor` carries it out. Its parts, one idea a file:
 //!
 //! - `queue` is the scoreboard and `backlog` what was not sent yet; `write` and `transmit` move segments between them and
-//!   into `output`; `host` and `nagle` hold them back.
+//!   into `output`, as large as `sizes` says; `host` and `nagle` hold them back.
 //! - `ack` is the order in which an acknowledgement is worked through: `sack` and `clean` note what was delivered, `counting`
 //!   marks what counting finds lost, `window` says how much may be in flight (`congestion`).
 //! - `timing` has the round trips, the timeout and the `timer`; `timers` runs it, and `tlp`, `rto` and `persist` are what it
 //!   does.
-//! - `peer` is what the peer's segments told.
+//! - `moment` is the time of the call that runs, in each of its units; `peer` is what the peer's segments told.
 //!
 //! Every call that takes `now` refreshes the connection's clock. Methods that send leave packets for
 //! [`Sender::poll_transmit`], in the order in which they leave.
@@ -25,6 +25,7 @@ mod counting;
 mod host;
 mod memory;
 mod metrics;
+mod moment;
 mod nagle;
 mod output;
 mod peer;
@@ -35,6 +36,7 @@ mod recovery_first;
 mod retransmit;
 mod rto;
 mod sack;
+mod sizes;
 mod subflow;
 mod timed;
 mod timer;
@@ -58,15 +60,16 @@ use crate::recovery::prr::Prr;
 use crate::settings::Settings;
 
 use backlog::Backlog;
-use congestion::Congestion;
+use congestion::{Congestion, Usage};
 use counting::Fack;
 use memory::Memory;
+use moment::Moment;
 use output::Output;
 use peer::PeerState;
-use queue::{Micros, Queue};
+use queue::Queue;
 use sack::SeenBlocks;
+use sizes::Sizes;
 use timing::Timing;
-use window::Usage;
 
 pub use crate::recovery::State;
 pub use metrics::Metrics;
@@ -77,9 +80,7 @@ pub use write::Origin;
 #[derive(Clone, Debug)]
 pub struct Sender {
     settings: Arc<Settings>,
-    clock: Clock,
-    /// The time of the call that runs (`tcp_mstamp`).
-    now: Time,
+    moment: Moment,
 
     // Sequence numbers
     /// `snd_una`
@@ -94,16 +95,9 @@ pub struct Sender {
     peer: PeerState,
     sack: bool,
     timestamps: bool,
-    /// Payload bytes of a segment that the path and the options leave.
-    path_mss: u32,
-    /// Payload bytes of a segment: no more than half the peer's largest window (`mss_cache`).
-    mss: u32,
-    /// A segment stands for itself: its data need not follow those of the one before it (Multipath TCP).
-    apart: bool,
-    /// Bytes of a subflow's options on every segment, which `mss` leaves room for.
-    subflow_options: u32,
 
     // Segments
+    sizes: Sizes,
     queue: Queue,
     backlog: Backlog,
     memory: Memory,
@@ -144,18 +138,15 @@ impl Sender {
         let control = Control::new(&settings, &context);
         let tick = clock.ticks(now);
         Sender {
-            now,
+            moment: Moment::new(clock, now, settings.timers.estimator),
             una: first,
             nxt: first,
             end: first,
             closed: false,
             peer: PeerState::new(tick),
-            sack: settings.sack,
-            timestamps: settings.timestamps,
-            path_mss: mss,
-            mss,
-            apart: false,
-            subflow_options: 0,
+            sack: settings.segments.sack,
+            timestamps: settings.segments.timestamps,
+            sizes: Sizes::new(mss),
             queue: Queue::new(first),
             backlog: Backlog::default(),
             memory: Memory::default(),
@@ -168,7 +159,11 @@ impl Sender {
             timed_out: false,
             congestion: Congestion {
                 control,
-                window: Window::new(Window::initial(settings.initial_window, mss, None)),
+                window: Window::new(Window::initial(
+                    settings.congestion.initial_window,
+                    mss,
+                    None,
+                )),
                 siblings: Siblings::default(),
                 usage: Usage::new(first, tick),
                 prior_ssthresh: 0,
@@ -180,31 +175,30 @@ impl Sender {
             fack: Fack::new(first),
             counters: Counters::default(),
             settings,
-            clock,
         }
     }
 
     /// The handshake is over; `rtt` is its round-trip time if it gave one.
     pub fn established(&mut self, now: Time, rtt: Option<Duration>, peer: &Peer) {
-        self.now = now;
+        self.moment.now = now;
         self.sack = peer.sack;
         self.timestamps = peer.timestamps;
         self.peer.window = peer.window;
         self.peer.window_seq = peer.seq;
-        self.grow_largest_window(peer.window);
+        self.note_window(peer.window);
         match rtt {
             Some(rtt) => self.take_sample(rtt, Some(rtt), false),
             None => self.timing.rtt.no_sample_after_handshake(),
         }
         self.recall(&peer.metrics);
-        self.timing.forget_back_off(self.clock.tick());
+        self.timing.forget_back_off(self.moment.clock.tick());
         // tcp_init_transfer
         self.congestion.window.cwnd = match peer.handshake_timeouts {
             0 | 1 => self.first_window(),
             _ => 1,
         };
         self.output.last_sent = now;
-        self.congestion.usage = Usage::new(self.una, self.tick());
+        self.congestion.usage = Usage::new(self.una, self.moment.tick());
         self.set_pacing_rate();
     }
 
@@ -236,49 +230,13 @@ impl Sender {
     /// The clock of the timestamps option at `now`, without the connection's offset.
     #[must_use]
     pub fn timestamp(&self, now: Time) -> u32 {
-        self.stamp(now.as_nanos() / 1_000)
-    }
-
-    /// The tick of the call that runs.
-    fn tick(&self) -> i64 {
-        self.clock.ticks(self.now)
-    }
-
-    /// The microsecond of the call that runs.
-    fn micros(&self) -> Micros {
-        self.now.as_nanos() / 1_000
-    }
-
-    /// Microseconds a tick.
-    fn tick_micros(&self) -> i64 {
-        (self.clock.tick_ns() / 1_000) as i64
-    }
-
-    /// The tick of a time of sending (`skb->when`).
-    fn tick_of(&self, at: Micros) -> i64 {
-        self.clock.ticks(Time::from_nanos(at * 1_000))
-    }
-
-    /// How long so many ticks are.
-    fn ticks_span(&self, ticks: i64) -> Duration {
-        Duration::from_nanos(ticks * self.clock.tick_ns() as i64)
-    }
-
-    /// Microseconds since `then`.
-    fn since(&self, then: Micros) -> i64 {
-        self.micros().saturating_sub(then) as i64
-    }
-
-    /// The clock of the timestamps option at a time (`tcp_skb_timestamp`; ticks before 4.13).
-    fn stamp(&self, at: Micros) -> u32 {
-        let at = Time::from_nanos(at * 1_000);
-        self.settings.estimator.stamp(&self.clock, at)
+        self.moment.stamp(now.as_nanos() / 1_000)
     }
 
     /// What a congestion control may know now.
     fn context<'a>(&self, clock: &'a Clock) -> Context<'a> {
         Context {
-            now: self.now,
+            now: self.moment.now,
             clock,
             una: self.una,
             nxt: self.nxt,

@@ -1,10 +1,8 @@
 //! Probing a window that is shut (RFC 9293 §3.8.6.1; `ICSK_TIME_PROBE0`).
 
-use rexmit_time::Duration;
 use rexmit_wire::SeqRange;
 
 use super::{Sender, Transmit};
-use crate::recovery::constants::RTO_MIN;
 use crate::recovery::machine::Clock as _;
 use crate::recovery::Job;
 
@@ -12,20 +10,8 @@ impl Sender {
     /// Nothing is out and nothing may be sent: the window is to be probed (`tcp_check_probe_timer`).
     pub(super) fn check_persist(&mut self) {
         if self.queue.out == 0 && self.timing.timer.job().is_none() {
-            self.set_timer(Job::Persist, self.persist_base());
+            self.set_timer(Job::Persist, self.timing.persist_base(&self.moment.clock));
         }
-    }
-
-    fn persist_base(&self) -> Duration {
-        self.timing.rto.max(self.clock.tick().up(RTO_MIN))
-    }
-
-    /// The wait with back-off (`tcp_probe0_when`).
-    fn persist_wait(&self) -> Duration {
-        let longest = self.settings.max_rto;
-        let ratio = self.clock.ticks_in(longest) / self.clock.ticks_in(RTO_MIN).max(1);
-        let doublings = u32::from(self.timing.backoff).min(ratio.max(1).ilog2() + 1);
-        (self.persist_base() * (1 << doublings)).min(longest)
     }
 
     /// An acknowledgement came while nothing was out (`tcp_ack_probe`).
@@ -34,7 +20,8 @@ impl Sender {
             return;
         };
         if head.end.is_after(self.window_end()) {
-            let wait = self.persist_wait();
+            let longest = self.settings.timers.max_rto;
+            let wait = self.timing.persist_wait(&self.moment.clock, longest);
             self.set_timer(Job::Persist, wait);
         } else {
             self.timing.backoff = 0;
@@ -51,7 +38,7 @@ impl Sender {
         let most = if self.orphan {
             8
         } else {
-            self.settings.retries
+            self.settings.timers.retries
         };
         if self.timing.window_probes >= most {
             self.timed_out = true;
@@ -69,7 +56,10 @@ impl Sender {
                 if self.output.nagle.pushed.is_before(head.end) {
                     self.output.nagle.pushed = head.end;
                 }
-                let most = room.offset_from(head.seq).unsigned_abs().min(self.mss);
+                let most = room
+                    .offset_from(head.seq)
+                    .unsigned_abs()
+                    .min(self.sizes.mss);
                 if most < head.len() {
                     self.cut_head(&head, most);
                 }
@@ -92,10 +82,11 @@ impl Sender {
             return;
         }
         self.timing.window_probes += 1;
-        if u32::from(self.timing.backoff) < self.settings.retries {
+        if u32::from(self.timing.backoff) < self.settings.timers.retries {
             self.timing.backoff += 1;
         }
-        let wait = self.persist_wait();
+        let longest = self.settings.timers.max_rto;
+        let wait = self.timing.persist_wait(&self.moment.clock, longest);
         self.set_timer(Job::Persist, wait);
     }
 }

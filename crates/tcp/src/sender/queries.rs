@@ -4,6 +4,7 @@ use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
 use super::{Counters, Sender, State};
+use crate::congestion::Window;
 
 impl Sender {
     /// Retransmissions went unanswered too often: the connection is to be given up.
@@ -15,7 +16,7 @@ impl Sender {
     /// Payload bytes of a full segment (`mss_cache`).
     #[must_use]
     pub fn mss(&self) -> u32 {
-        self.mss
+        self.sizes.mss
     }
 
     /// The first byte not acknowledged (`snd_una`).
@@ -69,16 +70,10 @@ impl Sender {
         self.queue.in_flight()
     }
 
-    /// The congestion window in segments.
+    /// The congestion window and what goes with it.
     #[must_use]
-    pub fn cwnd(&self) -> u32 {
-        self.congestion.window.cwnd
-    }
-
-    /// The slow start threshold in segments.
-    #[must_use]
-    pub fn ssthresh(&self) -> u32 {
-        self.congestion.window.ssthresh
+    pub fn window(&self) -> Window {
+        self.congestion.window
     }
 
     /// The state.
@@ -108,7 +103,7 @@ impl Sender {
     /// The timeout in ticks as the timer was last armed with it, back-off included (`icsk_rto`).
     #[must_use]
     pub fn rto_ticks(&self) -> i64 {
-        self.clock.ticks_in(self.timing.rto)
+        self.moment.clock.ticks_in(self.timing.rto)
     }
 
     /// The timeout, back-off included.
@@ -121,12 +116,6 @@ impl Sender {
     #[must_use]
     pub fn srtt(&self) -> Option<Duration> {
         self.timing.rtt.srtt()
-    }
-
-    /// The deviation that enters the timeout.
-    #[must_use]
-    pub fn rttvar(&self) -> Duration {
-        self.timing.rtt.rttvar()
     }
 
     /// Counts everything afresh and compares with the counts kept; says what is wrong.

@@ -24,7 +24,7 @@ impl Sender {
         if self.queue.head().is_some_and(Sent::is_sacked) {
             outcome.set(AckOutcome::RENEGING);
         }
-        let by_time_of_sending = !self.settings.estimator.counts_ticks();
+        let by_time_of_sending = !self.settings.timers.estimator.counts_ticks();
         if by_time_of_sending {
             self.sample_rtt_micros(&cleaned, tagged, outcome.any(AckOutcome::ACKED));
         }
@@ -50,17 +50,17 @@ impl Sender {
         let first = cleaned
             .first_sent
             .filter(|_| !cleaned.outcome.any(AckOutcome::RETRANSMISSION_ACKED));
-        let sacked = tagged.first_sent.map(|sent| self.since(sent));
-        let mut micros = first.map(|sent| self.since(sent)).or(sacked);
+        let sacked = tagged.first_sent.map(|sent| self.moment.since(sent));
+        let mut micros = first.map(|sent| self.moment.since(sent)).or(sacked);
         if let (None, Some(echo), true) = (micros, self.peer.echo, acked) {
-            let age = self.timestamp(self.now).wrapping_sub(echo) as i32;
-            micros = (age >= 0).then(|| i64::from(age.max(1)) * self.stamp_micros());
+            let age = self.timestamp(self.moment.now).wrapping_sub(echo) as i32;
+            micros = (age >= 0).then(|| i64::from(age.max(1)) * self.moment.stamp_micros());
         }
         let Some(micros) = micros else {
             return;
         };
         self.take_sample(Duration::from_micros(micros.max(1)), None, false);
-        let head = self.queue.head().map(|head| self.since(head.at));
+        let head = self.queue.head().map(|head| self.moment.since(head.at));
         if let (Some(sacked), Some(age), false) = (sacked, head, acked) {
             if sacked > age {
                 machine::rearm(self);
@@ -71,31 +71,35 @@ impl Sender {
     /// The timestamp first, whatever was sent again; without one, Karn's rule (RFC 6298 §3).
     fn sample_rtt_ticks(&mut self, cleaned: &Cleaned) {
         let ticks = match self.peer.echo {
-            Some(echo) => Some(i64::from(self.timestamp(self.now).wrapping_sub(echo) as i32)),
-            None if self.settings.rtt_samples == RttSamples::OncePerRoundTrip => self.take_timed(),
+            Some(echo) => Some(i64::from(
+                self.timestamp(self.moment.now).wrapping_sub(echo) as i32,
+            )),
+            None if self.settings.timers.rtt_samples == RttSamples::OncePerRoundTrip => {
+                self.timing.timed.take(self.una, self.moment.tick())
+            }
             None => cleaned
                 .first_sent
                 .filter(|_| !cleaned.outcome.any(AckOutcome::RETRANSMISSION_ACKED))
-                .map(|sent| self.tick() - self.tick_of(sent)),
+                .map(|sent| self.moment.tick() - self.moment.tick_of(sent)),
         };
         let Some(ticks) = ticks else {
             return;
         };
         let micros = match self.peer.echo {
-            Some(_) => ticks * self.stamp_micros(),
-            None => ticks * self.tick_micros(),
+            Some(_) => ticks * self.moment.stamp_micros(),
+            None => ticks * self.moment.tick_micros(),
         };
         self.take_sample(Duration::from_micros(micros), None, false);
     }
 
     /// The round-trip time that the congestion control is told: exact where ticks are coarse (`TCP_CONG_RTT_STAMP`).
     fn control_rtt(&self, sent: u64) -> i64 {
-        let exact =
-            self.clock.hz < 1_000 && self.settings.congestion_control == CongestionControl::Cubic;
+        let exact = self.moment.clock.hz < 1_000
+            && self.settings.congestion.congestion_control == CongestionControl::Cubic;
         if exact {
-            self.since(sent)
+            self.moment.since(sent)
         } else {
-            (self.tick() - self.tick_of(sent)) * self.tick_micros()
+            (self.moment.tick() - self.moment.tick_of(sent)) * self.moment.tick_micros()
         }
     }
 }

@@ -98,7 +98,7 @@ impl Sender {
     /// Whether the walk has all behind it that is lost. Where it may go forward, retransmissions of what is not lost are out as
     /// well, and it goes by the end of what is lost (`retransmit_high`).
     fn lost_are_sent(&self, segment: &Sent) -> bool {
-        if self.settings.forward_retransmit {
+        if self.settings.loss.forward_retransmit {
             !segment.seq.is_before(self.fack.lost_end)
         } else {
             self.queue.retransmissions_out >= self.queue.lost
@@ -107,7 +107,7 @@ impl Sender {
 
     fn may_go_forward(&self) -> bool {
         retransmit::may_go_forward(&Forward {
-            on: self.settings.forward_retransmit,
+            on: self.settings.loss.forward_retransmit,
             state: self.episode.state,
             sack: self.sack,
             new_data_can_go: self.can_send_now(),
@@ -117,7 +117,7 @@ impl Sender {
     /// Sends a segment again; a retransmission of the head starts a fresh timeout. Whether it went out.
     fn send_again(&mut self, index: usize) -> bool {
         let len = self.queue.at(index).len();
-        if self.settings.small_queue_retransmits && self.host_is_full(len, true) {
+        if self.settings.segments.small_queue_retransmits && self.host_is_full(len, true) {
             return false;
         }
         if self.queue.retransmissions_out == 0 {
@@ -139,7 +139,7 @@ impl Sender {
     /// Segments that a retransmission may hold.
     fn segments_again(&self) -> u32 {
         let cwnd = self.congestion.window.cwnd;
-        match self.settings.packet_sizing {
+        match self.settings.segments.packet_sizing {
             PacketSizing::Window => 1,
             PacketSizing::PacingRate => cwnd
                 .saturating_sub(self.queue.in_flight())
@@ -149,7 +149,7 @@ impl Sender {
 
     /// What a retransmission from the queue of the lost is called: as the kernel counts it, and by what finds losses here.
     fn mechanism_of_retransmission(&self) -> Mechanism {
-        let rack = self.settings.rack;
+        let rack = self.settings.loss.rack;
         self.episode
             .causes
             .of_lost(self.episode.state, self.sack, rack)

@@ -2,11 +2,9 @@
 
 use rexmit_time::Duration;
 
-use super::queue::Marks;
 use super::Sender;
 use crate::recovery::machine::{self, Clock as _};
 use crate::recovery::rto::{self, BackOff, Fire, GiveUp, Silence, Timeout};
-use crate::recovery::undo::FirstRetransmission;
 use crate::recovery::Job;
 use crate::settings::ShutWindowLimit;
 use crate::words::Mechanism;
@@ -46,10 +44,10 @@ impl Sender {
     }
 
     fn back_off(&mut self) {
-        let tick = self.clock.tick();
+        let tick = self.moment.clock.tick();
         let grows = BackOff {
-            slop: tick.up(self.settings.rto_slop),
-            max: tick.up(self.settings.max_rto),
+            slop: tick.up(self.settings.timers.rto_slop),
+            max: tick.up(self.settings.timers.max_rto),
         };
         self.timing.back_off(&grows);
         self.set_timer(Job::Timeout, self.timing.rto);
@@ -57,63 +55,34 @@ impl Sender {
 
     /// Whether the peer took its window back and has been silent for too long.
     fn gives_up_shut_window(&self) -> bool {
-        let limit = self.settings.shut_window_limit;
+        let limit = self.settings.timers.shut_window_limit;
         let until = match limit {
-            ShutWindowLimit::LongestTimeout => self.tick(),
+            ShutWindowLimit::LongestTimeout => self.moment.tick(),
             ShutWindowLimit::TwiceLongestTimeout => self.timing.timer.due(),
         };
-        let head = || self.queue.head().map(|head| self.stamp(head.at));
-        let first = self.first_retransmission().or_else(head);
+        let head = || self.queue.head().map(|head| self.moment.stamp(head.at));
+        let first = self.episode.undo.first.stamp().or_else(head);
         let silence = Silence {
-            since_ack: self.ticks_span(until - self.peer.last_ack),
-            since_retransmission: first.map_or(Duration::ZERO, |first| self.since_stamp(first)),
+            since_ack: self.moment.ticks_span(until - self.peer.last_ack),
+            since_retransmission: first
+                .map_or(Duration::ZERO, |first| self.moment.since_stamp(first)),
         };
-        let max_rto = self.clock.tick().up(self.settings.max_rto);
+        let max_rto = self.moment.clock.tick().up(self.settings.timers.max_rto);
         rto::gives_up_shut_window(limit, silence, max_rto)
-    }
-
-    /// The timestamp clock at the first retransmission.
-    fn first_retransmission(&self) -> Option<u32> {
-        match self.episode.undo.first {
-            FirstRetransmission::At(stamp) => Some(stamp),
-            FirstRetransmission::None | FirstRetransmission::Unknown => None,
-        }
     }
 
     /// Whether timeouts went unanswered too often.
     fn gives_up(&self) -> bool {
+        let first = self.episode.undo.first.stamp();
         rto::gives_up(&GiveUp {
             timeouts: self.episode.timeouts,
-            retries: self.settings.retries,
-            by_time: self.settings.retries_by_time,
-            since_retransmission: self
-                .first_retransmission()
-                .map(|first| self.since_stamp(first)),
+            retries: self.settings.timers.retries,
+            by_time: self.settings.timers.retries_by_time,
+            since_retransmission: first.map(|first| self.moment.since_stamp(first)),
             orphan: self.orphan,
-            rto_is_longest: self.timing.rto >= self.clock.tick().up(self.settings.max_rto),
-            max_rto: self.settings.max_rto,
+            rto_is_longest: self.timing.rto
+                >= self.moment.clock.tick().up(self.settings.timers.max_rto),
+            max_rto: self.settings.timers.max_rto,
         })
-    }
-
-    /// How long ago the clock of the timestamps option stood at `stamp`.
-    fn since_stamp(&self, stamp: u32) -> Duration {
-        let steps = self.timestamp(self.now).wrapping_sub(stamp);
-        Duration::from_micros(i64::from(steps) * self.stamp_micros())
-    }
-
-    /// Marks all lost that is not SACKed, what was sent again as well.
-    pub(super) fn mark_all_lost(&mut self) {
-        self.queue.retransmissions_out = 0;
-        self.queue.lost = 0;
-        for index in 0..self.queue.len() {
-            let segment = self.queue.at_mut(index);
-            segment.marks.clear(Marks::RETRANSMISSION_OUT | Marks::LOST);
-            if !segment.is_sacked() {
-                segment.marks.set(Marks::LOST);
-                let (count, end) = (segment.count(), segment.end);
-                self.queue.lost += count;
-                self.fack.lost_end = end;
-            }
-        }
     }
 }

@@ -3,7 +3,7 @@
 use rexmit_wire::{SeqNum, SeqRange};
 
 use super::clean::Delivery;
-use super::queue::{Marks, Micros};
+use super::queue::{Marks, Micros, Sent};
 use super::{Sender, State};
 use crate::recovery::dsack::{self, Report};
 use crate::recovery::machine::{self, AckOutcome};
@@ -23,6 +23,73 @@ struct Blocks {
     len: usize,
     /// Which of them is a D-SACK.
     duplicate: Option<usize>,
+}
+
+impl Blocks {
+    /// The blocks that are valid and not old, sorted.
+    fn select(options: &[SeqRange], duplicate: bool, prior_una: SeqNum, bounds: &Bounds) -> Self {
+        let mut blocks = Blocks {
+            ranges: [SeqRange::default(); 4],
+            len: 0,
+            duplicate: None,
+        };
+        for (place, range) in options.iter().enumerate() {
+            let dup = duplicate && place == 0;
+            if !bounds.allow(*range, dup) || !range.end.is_after(prior_una) {
+                continue;
+            }
+            // Sorted by where they start; equal ones stay as they came.
+            let mut at = blocks.len;
+            while at > 0 && blocks.ranges[at - 1].start.is_after(range.start) {
+                blocks.ranges[at] = blocks.ranges[at - 1];
+                at -= 1;
+            }
+            if let Some(other) = &mut blocks.duplicate {
+                if *other >= at {
+                    *other += 1;
+                }
+            }
+            if dup {
+                blocks.duplicate = Some(at);
+            }
+            blocks.ranges[at] = *range;
+            blocks.len += 1;
+        }
+        blocks
+    }
+}
+
+/// What is known when blocks are checked.
+struct Bounds {
+    una: SeqNum,
+    nxt: SeqNum,
+    /// A D-SACK below `una` is believed from here on.
+    undo_marker: Option<SeqNum>,
+    largest_window: u32,
+}
+
+impl Bounds {
+    /// Whether the block, a D-SACK if `duplicate`, is believed (`tcp_is_sackblock_valid`).
+    fn allow(&self, range: SeqRange, duplicate: bool) -> bool {
+        let SeqRange { start, end } = range;
+        if end.is_after(self.nxt) || !start.is_before(end) || !start.is_before(self.nxt) {
+            return false;
+        }
+        if start.is_after(self.una) {
+            return true;
+        }
+        let Some(marker) = self.undo_marker.filter(|_| duplicate) else {
+            return false;
+        };
+        if end.is_after(self.una) {
+            return false;
+        }
+        if !start.is_before(marker) {
+            return true;
+        }
+        // Across the marker: as far as a window below.
+        end.is_after(marker) && !start.is_before(end - self.largest_window)
+    }
 }
 
 /// What a SACK option told.
@@ -51,6 +118,18 @@ impl Tagged {
             cursor: None,
         }
     }
+
+    /// A segment sent once is SACKed: late if a higher one was before it, and it gives a round-trip time.
+    fn note_original(&mut self, segment: &Sent, highest_sack: SeqNum, point: SeqNum) {
+        if segment.seq.is_before(highest_sack) && segment.seq.is_before(self.late) {
+            self.late = segment.seq;
+        }
+        if !segment.end.is_after(point) {
+            self.outcome.set(AckOutcome::ORIGINAL);
+        }
+        self.first_sent.get_or_insert(segment.at);
+        self.last_sent = segment.at;
+    }
 }
 
 impl Sender {
@@ -73,7 +152,13 @@ impl Sender {
         if too_old || self.queue.out == 0 {
             return;
         }
-        let blocks = self.select_blocks(options, duplicate, prior_una);
+        let bounds = Bounds {
+            una: self.una,
+            nxt: self.nxt,
+            undo_marker: self.episode.undo.marker,
+            largest_window: self.peer.largest_window,
+        };
+        let blocks = Blocks::select(options, duplicate, prior_una, &bounds);
         let mut seen = match self.queue.sacked {
             0 => SeenBlocks::default(),
             _ => self.seen_blocks,
@@ -94,11 +179,17 @@ impl Sender {
             blocks: blocks.ranges,
             len: blocks.len,
         };
-        self.mark_lost_retransmissions();
+        if self.settings.loss.fack_lost_retransmits
+            && self.detection.fack
+            && self.episode.state == State::Recovery
+        {
+            self.fack
+                .mark_lost_retransmissions(&mut self.queue, self.una, self.nxt);
+        }
         if self.episode.state == State::Loss && self.episode.undo.marker.is_none() {
             return;
         }
-        match self.settings.reordering_unit {
+        match self.settings.loss.reordering_unit {
             ReorderingUnit::Segments => {
                 if let Some(late) = self.queue.find(tagged.late) {
                     let before = self.queue.packets_before(late);
@@ -127,7 +218,7 @@ impl Sender {
         }
         let report = Report {
             range: *first,
-            mss: self.mss,
+            mss: self.sizes.mss,
             largest_window: Some(self.peer.largest_window),
             probe_high: self.episode.probe.high,
             reported: self.peer.dsacks,
@@ -141,60 +232,6 @@ impl Sender {
         tagged.delivered += told.segments;
         self.counters.dsacks += 1;
         true
-    }
-
-    /// The blocks that are valid and not old, sorted.
-    fn select_blocks(&self, options: &[SeqRange], duplicate: bool, prior_una: SeqNum) -> Blocks {
-        let mut blocks = Blocks {
-            ranges: [SeqRange::default(); 4],
-            len: 0,
-            duplicate: None,
-        };
-        for (place, range) in options.iter().enumerate() {
-            let dup = duplicate && place == 0;
-            if !self.is_valid(*range, dup) || !range.end.is_after(prior_una) {
-                continue;
-            }
-            // Sorted by where they start; equal ones stay as they came.
-            let mut at = blocks.len;
-            while at > 0 && blocks.ranges[at - 1].start.is_after(range.start) {
-                blocks.ranges[at] = blocks.ranges[at - 1];
-                at -= 1;
-            }
-            if let Some(other) = &mut blocks.duplicate {
-                if *other >= at {
-                    *other += 1;
-                }
-            }
-            if dup {
-                blocks.duplicate = Some(at);
-            }
-            blocks.ranges[at] = *range;
-            blocks.len += 1;
-        }
-        blocks
-    }
-
-    /// `tcp_is_sackblock_valid`
-    fn is_valid(&self, range: SeqRange, duplicate: bool) -> bool {
-        let SeqRange { start, end } = range;
-        if end.is_after(self.nxt) || !start.is_before(end) || !start.is_before(self.nxt) {
-            return false;
-        }
-        if start.is_after(self.una) {
-            return true;
-        }
-        let Some(marker) = self.episode.undo.marker.filter(|_| duplicate) else {
-            return false;
-        };
-        if end.is_after(self.una) {
-            return false;
-        }
-        if !start.is_before(marker) {
-            return true;
-        }
-        // Across the marker: as far as a window below.
-        end.is_after(marker) && !start.is_before(end - self.peer.largest_window)
     }
 
     /// Walks the parts of a block that earlier options did not hold. `inner` is a D-SACK inside the block.
@@ -274,10 +311,10 @@ impl Sender {
         }
         let cut = if begins {
             let len = range.end.offset_from(segment.seq);
-            len.max(0).unsigned_abs() / self.mss * self.mss
+            len.max(0).unsigned_abs() / self.sizes.mss * self.sizes.mss
         } else {
             let len = range.start.offset_from(segment.seq).unsigned_abs();
-            len.div_ceil(self.mss) * self.mss
+            len.div_ceil(self.sizes.mss) * self.sizes.mss
         };
         if cut == 0 || cut >= segment.len() {
             return false;
@@ -319,7 +356,8 @@ impl Sender {
                 }
             } else {
                 if !marks.any(Marks::ANY_RETRANSMISSION) {
-                    self.tag_original(&segment, tagged);
+                    let highest = self.queue.highest_sack(self.una);
+                    tagged.note_original(&segment, highest, self.episode.point);
                 }
                 if segment.is_lost() {
                     marks.clear(Marks::LOST);
@@ -333,7 +371,7 @@ impl Sender {
             if !self.detection.fack {
                 self.count_below_hint(segment.seq, count);
             }
-            if self.settings.reordering_unit == ReorderingUnit::Segments {
+            if self.settings.loss.reordering_unit == ReorderingUnit::Segments {
                 let reach = self.queue.packets_before(index) + count;
                 self.fack.reach = self.fack.reach.max(reach);
             }
@@ -347,7 +385,7 @@ impl Sender {
         self.sample_delivery(index, delivery);
         if marks.any(Marks::SACKED) {
             self.queue.unlist(index);
-            if !self.apart {
+            if !self.sizes.apart {
                 self.queue.join_sacked(index, segment.marks);
             }
         }
@@ -355,24 +393,52 @@ impl Sender {
             self.queue.advance_highest_sack(segment.end);
         }
     }
-
-    /// A segment sent once is SACKed: late if a higher one was before it, and it gives a round-trip time.
-    fn tag_original(&self, segment: &super::queue::Sent, tagged: &mut Tagged) {
-        let late = segment.seq.is_before(self.queue.highest_sack(self.una));
-        if late && segment.seq.is_before(tagged.late) {
-            tagged.late = segment.seq;
-        }
-        if !segment.end.is_after(self.episode.point) {
-            tagged.outcome.set(AckOutcome::ORIGINAL);
-        }
-        tagged.first_sent.get_or_insert(segment.at);
-        tagged.last_sent = segment.at;
-    }
 }
 
 impl SeenBlocks {
     fn drop_first(&mut self) {
         self.blocks.rotate_left(1);
         self.len -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOUNDS: fn(Option<u32>) -> Bounds = |marker| Bounds {
+        una: SeqNum::new(1000),
+        nxt: SeqNum::new(5000),
+        undo_marker: marker.map(SeqNum::new),
+        largest_window: 400,
+    };
+
+    fn range(start: u32, end: u32) -> SeqRange {
+        let [start, end] = [start, end].map(SeqNum::new);
+        SeqRange { start, end }
+    }
+
+    #[test]
+    fn a_block_lies_in_what_is_out_and_a_d_sack_in_what_undo_asks_for() {
+        let plain = BOUNDS(None);
+        assert!(plain.allow(range(2000, 5000), false));
+        for wrong in [range(2000, 5001), range(3000, 3000), range(900, 2000)] {
+            assert!(!plain.allow(wrong, false), "{wrong:?}");
+        }
+        assert!(!plain.allow(range(800, 900), true));
+        let undo = BOUNDS(Some(700));
+        assert!(undo.allow(range(700, 900), true) && !undo.allow(range(700, 900), false));
+        // Across the marker as far as a window, and not below it.
+        assert!(undo.allow(range(600, 800), true) && !undo.allow(range(300, 800), true));
+        assert!(!undo.allow(range(600, 700), true));
+    }
+
+    #[test]
+    fn blocks_are_sorted_and_the_d_sack_keeps_its_mark() {
+        let options = [range(800, 900), range(4000, 4500), range(2000, 3000)];
+        let blocks = Blocks::select(&options, true, SeqNum::new(850), &BOUNDS(Some(700)));
+        let expected = [range(800, 900), range(2000, 3000), range(4000, 4500)];
+        assert_eq!(&blocks.ranges[..blocks.len], &expected);
+        assert_eq!(blocks.duplicate, Some(0));
     }
 }

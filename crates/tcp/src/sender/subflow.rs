@@ -6,25 +6,25 @@ use rexmit_time::Time;
 use super::congestion::Congestion;
 use super::write::Origin;
 use super::{Sender, State};
-use crate::congestion::{Sibling, Siblings, Window};
+use crate::congestion::{Sibling, Siblings};
 
 impl Sender {
     /// Segments are not joined, neither before they are sent nor when they are sent again (`mptcp_skb_can_collapse`).
     pub(crate) fn be_subflow(&mut self, options: u32) {
-        self.apart = true;
-        self.subflow_options = options;
+        self.sizes.apart = true;
+        self.sizes.options = options;
     }
 
     /// Sends what an acknowledgement allows, after the connection above handed out what it may (`tcp_data_snd_check`).
     pub(crate) fn push_after_ack(&mut self, now: Time) {
-        self.now = now;
+        self.moment.now = now;
         self.push_pending();
     }
 
     /// Appends `bytes` to the last unsent segment, or begins a segment with them if they are to stand `apart` or there is
     /// none (`mptcp_sendmsg_frag`).
     pub(crate) fn append(&mut self, now: Time, bytes: u32, apart: bool) {
-        self.now = now;
+        self.moment.now = now;
         if apart || self.backlog.is_empty() {
             self.begin_segment(Origin::Memory, u32::MAX);
         }
@@ -44,8 +44,8 @@ impl Sender {
     /// Sends what was appended. Multipath-tcp.org's kernels have done with Nagle's rule at the level of the connection
     /// (`mptcp_write_xmit`), Linux asks it here (`mptcp_push_release`).
     pub(crate) fn push_appended(&mut self, now: Time) {
-        self.now = now;
-        if self.settings.mptcp_subflow_nagle {
+        self.moment.now = now;
+        if self.settings.multipath.mptcp_subflow_nagle {
             let goal = self.size_goal();
             let hold = self.output.nagle.hold();
             self.push(false, hold, goal);
@@ -61,10 +61,7 @@ impl Sender {
 
     /// The options on every segment change from `before` to `after` bytes.
     pub(crate) fn change_options(&mut self, before: u32, after: u32) {
-        self.subflow_options = after;
-        let without = self.path_mss + before;
-        self.path_mss = without.saturating_sub(after).max(48);
-        self.mss = self.mss.min(self.path_mss);
+        self.sizes.change_options(before, after);
     }
 
     /// The window halves, but not below one segment (`mptcp_rcv_buf_optimization`).
@@ -74,11 +71,6 @@ impl Sender {
             window.ssthresh = (window.ssthresh / 2).max(2);
         }
         window.cwnd = (window.cwnd / 2).max(1);
-    }
-
-    /// The congestion window and what goes with it.
-    pub(crate) fn window(&self) -> Window {
-        self.congestion.window
     }
 
     /// Bytes that wait for an acknowledgement or to be sent.
@@ -119,11 +111,11 @@ impl Sender {
         }
         let in_flight = self.queue.in_flight();
         let waiting = self.end.offset_from(self.nxt).unsigned_abs();
-        let room = self.congestion.window.cwnd.saturating_sub(in_flight) * self.mss;
+        let room = self.congestion.window.cwnd.saturating_sub(in_flight) * self.sizes.mss;
         !self.output.host.is_throttled()
             && in_flight < self.congestion.window.cwnd
             && waiting <= room
-            && !(self.end + len.min(self.mss)).is_after(self.window_end())
+            && !(self.end + len.min(self.sizes.mss)).is_after(self.window_end())
     }
 
     /// Bytes a second at which the sender thinks it sends (`sk_pacing_rate`).
@@ -136,7 +128,7 @@ impl Sender {
     #[must_use]
     pub fn pending_ticks(&self, now: Time) -> Option<i64> {
         self.timing.timer.job()?;
-        Some(self.timing.timer.due() - self.clock.ticks(now))
+        Some(self.timing.timer.due() - self.moment.clock.ticks(now))
     }
 
     /// The tick of the last acknowledgement (`rcv_tstamp`).

@@ -2,33 +2,24 @@
 
 use rexmit_wire::SeqNum;
 
-use super::Sender;
-use crate::settings::RttSamples;
-
 /// The segment that is timed: its first byte, and the tick at which it left.
-pub(super) type Timed = Option<(SeqNum, i64)>;
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Timed(Option<(SeqNum, i64)>);
 
-impl Sender {
-    /// A segment leaves for the first time: it is timed unless another is.
-    pub(super) fn time_segment(&mut self, seq: SeqNum) {
-        if self.settings.rtt_samples == RttSamples::OncePerRoundTrip && self.timing.timed.is_none()
-        {
-            self.timing.timed = Some((seq, self.tick()));
-        }
+impl Timed {
+    /// A segment leaves for the first time at `tick`: it is timed unless another is.
+    pub fn note(&mut self, seq: SeqNum, tick: i64) {
+        self.0.get_or_insert((seq, tick));
     }
 
     /// Something was sent again: what is acknowledged now may be a copy (Karn; RFC 6298 §3).
-    pub(super) fn forget_timed(&mut self) {
-        self.timing.timed = None;
+    pub fn forget(&mut self) {
+        self.0 = None;
     }
 
-    /// The round-trip time of the timed segment in ticks, once it is acknowledged.
-    pub(super) fn take_timed(&mut self) -> Option<i64> {
-        let (_, tick) = self
-            .timing
-            .timed
-            .filter(|(seq, _)| self.una.is_after(*seq))?;
-        self.timing.timed = None;
-        Some(self.tick() - tick)
+    /// The round-trip time of the timed segment in ticks, once `una` is after it.
+    pub fn take(&mut self, una: SeqNum, tick: i64) -> Option<i64> {
+        let (_, sent) = self.0.take_if(|(seq, _)| una.is_after(*seq))?;
+        Some(tick - sent)
     }
 }

@@ -8,8 +8,8 @@ use crate::recovery::{machine, Job};
 impl Sender {
     /// Runs the timer if it is due at `now` (`tcp_write_timer_handler`).
     pub fn on_deadline(&mut self, now: Time) {
-        self.now = now;
-        let clock = self.clock;
+        self.moment.now = now;
+        let clock = self.moment.clock;
         match self.timing.timer.fire(&clock, now) {
             None => {}
             Some(Job::Reordering) => machine::on_reordering_timer(self),

@@ -6,7 +6,7 @@ use super::timed::Timed;
 use super::timer::Timer;
 use crate::clock::{Clock, Tick};
 use crate::estimator::{MinRtt, Rtt};
-use crate::recovery::constants::MIN_RTT_WINDOW;
+use crate::recovery::constants::{MIN_RTT_WINDOW, RTO_MIN};
 use crate::recovery::rto::BackOff;
 use crate::settings::Settings;
 
@@ -34,7 +34,7 @@ impl Timing {
             rto: clock.tick().up(rtt.rto()),
             rtt,
             min_rtt: MinRtt::new(min_rtt_window * i64::from(clock.hz), tick),
-            timed: None,
+            timed: Timed::default(),
             timer: Timer::default(),
             backoff: 0,
             window_probes: 0,
@@ -45,6 +45,18 @@ impl Timing {
     pub fn forget_back_off(&mut self, tick: Tick) {
         self.rto = tick.up(self.rtt.rto());
         self.backoff = 0;
+    }
+
+    /// The wait before a shut window is probed, without back-off (`tcp_probe0_base`).
+    pub fn persist_base(&self, clock: &Clock) -> Duration {
+        self.rto.max(clock.tick().up(RTO_MIN))
+    }
+
+    /// The wait with back-off (`tcp_probe0_when`).
+    pub fn persist_wait(&self, clock: &Clock, longest: Duration) -> Duration {
+        let ratio = clock.ticks_in(longest) / clock.ticks_in(RTO_MIN).max(1);
+        let doublings = u32::from(self.backoff).min(ratio.max(1).ilog2() + 1);
+        (self.persist_base(clock) * (1 << doublings)).min(longest)
     }
 
     /// The timeout ran out.
@@ -79,5 +91,18 @@ mod tests {
         // 21 ms and 200 ms, in ticks of 4 ms.
         assert_eq!(timing.rto, Duration::from_millis(224));
         assert_eq!(timing.backoff, 0);
+    }
+
+    #[test]
+    fn the_wait_before_a_probe_doubles_up_to_the_longest_timeout() {
+        let settings = stacks::page("linux-6.12").unwrap().settings;
+        let clock = Clock::linux(250, Wheel::Levels);
+        let mut timing = Timing::new(&settings, &clock, 0);
+        let longest = Duration::from_secs(5);
+        let waits = [0, 1, 2, 3, 20].map(|backoff| {
+            timing.backoff = backoff;
+            timing.persist_wait(&clock, longest)
+        });
+        assert_eq!(waits, [1, 2, 4, 5, 5].map(Duration::from_secs));
     }
 }

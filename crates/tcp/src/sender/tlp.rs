@@ -11,7 +11,7 @@ use crate::words::Mechanism;
 impl Sender {
     /// The wait before a probe is over (`tcp_send_loss_probe`).
     pub(super) fn send_probe(&mut self) {
-        let rule = self.settings.tlp;
+        let rule = self.settings.loss.tlp;
         let head = self.backlog.head();
         let probe = tlp::fire(
             rule,
@@ -55,12 +55,12 @@ impl Sender {
             return false;
         }
         let segment = *self.queue.at(last);
-        let before = (segment.count() - 1) * self.mss;
+        let before = (segment.count() - 1) * self.sizes.mss;
         if before > 0 && segment.len() > before {
             self.split(last, before);
             last += 1;
         }
-        if self.queue.at(last).len() == 0 && !self.settings.tlp_probes_bare_fin {
+        if self.queue.at(last).len() == 0 && !self.settings.loss.tlp_probes_bare_fin {
             return false;
         }
         self.transmit_again(last, 1, Mechanism::Tlp, true)

@@ -6,7 +6,7 @@ use super::queue::{packets, Marks, Sent};
 use super::{Sender, Transmit};
 use crate::recovery::machine;
 use crate::recovery::Job;
-use crate::settings::IdleRestart;
+use crate::settings::{IdleRestart, RttSamples};
 use crate::words::Mechanism;
 
 impl Sender {
@@ -23,26 +23,25 @@ impl Sender {
             marks.set(Marks::PUSH);
         }
         let len = head.len();
-        let mut segment = Sent::new(head.seq, head.end, packets(len, self.mss), marks);
+        let mut segment = Sent::new(head.seq, head.end, packets(len, self.sizes.mss), marks);
         self.put_out(&mut segment, None, probe);
-        self.time_segment(head.seq);
+        if self.settings.timers.rtt_samples == RttSamples::OncePerRoundTrip {
+            self.timing.timed.note(head.seq, self.moment.tick());
+        }
+        // New data turn the timer back to the timeout, from what it was set for in between.
+        let job = self.timing.timer.job();
+        let converts = matches!(job, Some(Job::Probe | Job::EarlyRetransmit));
         let nothing_out = self.queue.out == 0;
         self.nxt = head.end;
         self.queue.push(segment);
-        if nothing_out || self.converts_when_sending() {
+        if nothing_out || converts {
             machine::rearm(self);
         }
         // tcp_minshall_update
-        if len < segment.count() * self.mss {
+        if len < segment.count() * self.sizes.mss {
             self.output.nagle.last_short = head.end;
         }
         segment.count()
-    }
-
-    /// New data turn the timer back to the timeout, from what it was set for in between.
-    fn converts_when_sending(&self) -> bool {
-        let job = self.timing.timer.job();
-        matches!(job, Some(Job::Probe | Job::EarlyRetransmit))
     }
 
     /// Hands a packet out and notes when.
@@ -51,14 +50,14 @@ impl Sender {
         if len > 0 {
             self.note_data_sent();
         }
-        let in_host_bytes = match self.settings.limit_output_bytes {
-            Some(_) => len + self.settings.packet_overhead,
+        let in_host_bytes = match self.settings.segments.limit_output_bytes {
+            Some(_) => len + self.settings.segments.packet_overhead,
             None => 0,
         };
         if in_host_bytes > 0 {
             segment.transmission = self.output.host.enter(in_host_bytes);
         }
-        segment.at = self.micros();
+        segment.at = self.moment.micros();
         segment.delivered = self.delivered;
         segment.marks.clear(Marks::SAMPLED | Marks::ALONE);
         self.output.packets.push_back(Transmit {
@@ -74,17 +73,17 @@ impl Sender {
 
     /// The congestion control hears of data after silence (`tcp_event_data_sent`).
     fn note_data_sent(&mut self) {
-        if self.settings.idle_restart == IdleRestart::WhenSent {
+        if self.settings.congestion.idle_restart == IdleRestart::WhenSent {
             self.restart_after_idle();
         }
         if self.queue.in_flight() == 0 {
-            let clock = self.clock;
+            let clock = self.moment.clock;
             let context = self.context(&clock);
             self.congestion
                 .control
                 .tx_start(&context, self.output.last_sent);
         }
-        self.output.last_sent = self.now;
+        self.output.last_sent = self.moment.now;
     }
 
     /// Sends a segment again as far as the peer's window and what the host still holds allow; `most` bounds its packets.
@@ -112,45 +111,39 @@ impl Sender {
             if segment.seq != una {
                 return false;
             }
-            room = self.mss as i32;
+            room = self.sizes.mss as i32;
         }
         let room = room.unsigned_abs();
-        let mut len = self.mss * most;
+        let mut len = self.sizes.mss * most;
         if len > room {
-            len = room / self.mss * self.mss;
+            len = room / self.sizes.mss * self.sizes.mss;
             if len == 0 {
                 len = room;
             }
         }
         if segment.len() > len {
             self.split(index, len);
-        } else if segment.len() < room.min(self.mss) || self.settings.linear_writes {
-            self.join_following(index, room.min(self.mss));
+        } else if segment.len() < room.min(self.sizes.mss) || self.settings.segments.linear_writes {
+            self.join_following(index, room.min(self.sizes.mss));
         }
         let mut segment = *self.queue.at(index);
         self.counters.retransmissions += segment.count();
         self.total_retransmitted += segment.count();
         self.episode.causes.note(mechanism);
         self.put_out(&mut segment, Some(mechanism), probe);
-        segment.marks.set(self.marks_of_retransmission(probe));
+        if !probe || self.settings.loss.tlp_marks_retransmission {
+            segment.marks.set(Marks::EVER_RETRANSMITTED);
+        }
         segment.nxt_then = self.nxt;
         *self.queue.at_mut(index) = segment;
         self.queue.list(index);
         true
     }
 
-    fn marks_of_retransmission(&self, probe: bool) -> Marks {
-        if probe && !self.settings.tlp_marks_retransmission {
-            Marks::default()
-        } else {
-            Marks::EVER_RETRANSMITTED
-        }
-    }
-
     /// Cuts a segment that was sent so that its first part holds `len` bytes (`tcp_fragment`).
     pub(super) fn split(&mut self, index: usize, len: u32) {
         let whole = *self.queue.at(index);
-        self.queue.split(index, len, self.mss, self.sack);
+        self.queue.split(index, len, self.sizes.mss, self.sack);
         self.memory.split(
             whole.seq,
             whole.seq + len,
@@ -173,12 +166,12 @@ impl Sender {
 
     /// Whether the packet of the last transmission has not left the host yet (`skb_still_in_host_queue`).
     pub(super) fn is_in_host(&mut self, index: usize) -> bool {
-        let held = self.settings.limit_output_bytes.is_some()
-            && self.settings.pacing_rate
+        let held = self.settings.segments.limit_output_bytes.is_some()
+            && self.settings.segments.pacing_rate
             && self
                 .output
                 .host
-                .holds(self.now, self.queue.at(index).transmission);
+                .holds(self.moment.now, self.queue.at(index).transmission);
         if held {
             self.output.host.throttle();
             self.counters.held_in_host += 1;
@@ -188,23 +181,23 @@ impl Sender {
 
     /// Joins short segments behind one that is sent again (`tcp_retrans_try_collapse`).
     fn join_following(&mut self, index: usize, room: u32) {
-        let linear = self.settings.collapse_linear;
-        if !self.settings.retrans_collapse || self.apart {
+        let linear = self.settings.segments.collapse_linear;
+        if !self.settings.segments.retrans_collapse || self.sizes.apart {
             return;
         }
         let first = *self.queue.at(index);
-        if first.packets > 1 || first.is_sacked() || (linear && !self.can_collapse(&first)) {
+        if first.packets > 1 || first.is_sacked() || (linear && !self.memory.can_collapse(&first)) {
             return;
         }
         let mut room = room.saturating_sub(first.len());
         while index + 1 < self.queue.len() {
             let next = *self.queue.at(index + 1);
-            let held =
-                self.output.host.holds(self.now, next.transmission) && self.settings.pacing_rate;
+            let held = self.output.host.holds(self.moment.now, next.transmission)
+                && self.settings.segments.pacing_rate;
             if next.packets > 1 || next.is_sacked() || held {
                 return;
             }
-            if linear && !self.can_collapse(&next) {
+            if linear && !self.memory.can_collapse(&next) {
                 return;
             }
             if next.len() > room || next.end.is_after(self.window_end()) {
@@ -215,13 +208,6 @@ impl Sender {
             self.queue.join_next(index, self.sack);
             self.memory.join(seq, next.seq, next.len(), &self.settings);
         }
-    }
-
-    /// Whether the segment's payload, if it has any, lies in one buffer, and nobody else holds that: neither the network
-    /// nor, where both hosts are on one machine, the peer out of order (`tcp_can_collapse`, before 4.13 or so).
-    fn can_collapse(&self, segment: &Sent) -> bool {
-        let filled = self.memory.of(segment.seq).map_or(0, |(_, filled)| filled);
-        filled == segment.len() && segment.marks.any(Marks::ALONE)
     }
 
     /// The packet that began at `seq` was dropped on its way.
@@ -240,10 +226,10 @@ impl Sender {
         if sent {
             segment.marks.set(Marks::ANY_RETRANSMISSION);
             self.queue.retransmissions_out += count;
-            self.forget_timed();
+            self.timing.timed.forget();
         }
-        if sent || self.settings.attempts_count {
-            let stamp = self.stamp(self.queue.at(index).at);
+        if sent || self.settings.congestion.attempts_count {
+            let stamp = self.moment.stamp(self.queue.at(index).at);
             self.episode.undo.note_retransmission(Some(stamp), count);
         }
         sent

@@ -45,7 +45,7 @@ impl Sender {
         origin: Origin,
         limit: u32,
     ) -> u32 {
-        self.now = now;
+        self.moment.now = now;
         let goal = self.size_goal();
         let mut taken = 0;
         while taken < bytes {
@@ -73,7 +73,7 @@ impl Sender {
                 tail.push = false;
             }
             let (seq, full) = (tail.seq, tail.len() >= goal);
-            if origin == Origin::Memory || !self.settings.scatter_gather {
+            if origin == Origin::Memory || !self.settings.segments.scatter_gather {
                 self.memory.fill(seq, some);
             }
             if taken < bytes && full {
@@ -90,7 +90,7 @@ impl Sender {
     /// Marks what was written with PSH and sends it without waiting for more, as `sendfile` does before 6.5 when it finds the
     /// buffer full (`do_tcp_sendpages`).
     pub fn push_all(&mut self, now: Time) {
-        self.now = now;
+        self.moment.now = now;
         let goal = self.size_goal();
         self.push(false, Hold::PUSH, goal);
     }
@@ -100,7 +100,7 @@ impl Sender {
     pub fn buffered(&self) -> u32 {
         let packets = (self.queue.len() + self.backlog.len()) as u32 - self.queue.joined;
         let bytes = self.end.offset_from(self.una).unsigned_abs();
-        packets * self.settings.packet_overhead + bytes + self.memory.more()
+        packets * self.settings.segments.packet_overhead + bytes + self.memory.more()
     }
 
     /// Whether a writer waits for room in the send buffer (`SOCK_NOSPACE`).
@@ -110,7 +110,7 @@ impl Sender {
 
     /// Sets TCP_CORK; taking it off sends what waits.
     pub fn set_cork(&mut self, now: Time, on: bool) {
-        self.now = now;
+        self.moment.now = now;
         self.output.nagle.cork = on;
         if !on {
             self.output.nagle.push |= self.output.nagle.off;
@@ -120,7 +120,7 @@ impl Sender {
 
     /// Sets TCP_NODELAY; setting it sends what waits.
     pub fn set_nodelay(&mut self, now: Time, on: bool) {
-        self.now = now;
+        self.moment.now = now;
         self.output.nagle.off = on;
         if on {
             self.output.nagle.push = true;
@@ -133,7 +133,7 @@ impl Sender {
         if self.closed {
             return;
         }
-        self.now = now;
+        self.moment.now = now;
         self.closed = true;
         if let Some(tail) = self.backlog.tail_mut() {
             tail.fin = true;
@@ -156,8 +156,8 @@ impl Sender {
         if !self.output.host.leave(now, bytes) {
             return;
         }
-        self.now = now;
-        if self.settings.small_queue_retransmits
+        self.moment.now = now;
+        if self.settings.segments.small_queue_retransmits
             && self.queue.lost > self.queue.retransmissions_out
             && self.congestion.window.cwnd > self.queue.in_flight()
         {
@@ -184,12 +184,12 @@ impl Sender {
 
     /// Bytes that a segment in the buffer may hold before the next begins (`tcp_xmit_size_goal`).
     pub(super) fn size_goal(&self) -> u32 {
-        let largest = self.mss * self.settings.gso_segments.max(1);
-        match self.settings.packet_sizing {
+        let largest = self.sizes.mss * self.settings.segments.gso_segments.max(1);
+        match self.settings.segments.packet_sizing {
             // tcp_bound_to_half_wnd
             PacketSizing::Window => {
                 let half = self.peer.largest_window / 2;
-                (largest.min(half) / self.mss).max(1) * self.mss
+                (largest.min(half) / self.sizes.mss).max(1) * self.sizes.mss
             }
             PacketSizing::PacingRate => largest,
         }
@@ -200,10 +200,10 @@ impl Sender {
         if self.buffered() >= limit {
             return false;
         }
-        if self.settings.linear_writes
-            && (origin == Origin::Memory || !self.settings.scatter_gather)
+        if self.settings.segments.linear_writes
+            && (origin == Origin::Memory || !self.settings.segments.scatter_gather)
         {
-            self.memory.begin(self.end, self.mss, &self.settings);
+            self.memory.begin(self.end, self.sizes.mss, &self.settings);
         }
         self.backlog.push(Unsent {
             seq: self.end,
@@ -212,7 +212,7 @@ impl Sender {
             push: false,
         });
         self.output.nagle.push = false;
-        if self.settings.idle_restart == IdleRestart::WhenWritten {
+        if self.settings.congestion.idle_restart == IdleRestart::WhenWritten {
             self.restart_after_idle();
         }
         true
@@ -238,9 +238,9 @@ impl Sender {
         if !more || self.push_is_due() {
             self.mark_push();
         }
-        let packet = len + self.settings.packet_overhead;
+        let packet = len + self.settings.segments.packet_overhead;
         // tcp_should_autocork: more may be written until the packets in the host have left.
-        if self.settings.autocorking
+        if self.settings.segments.autocorking
             && len < goal
             && !self.queue.is_empty()
             && self.output.host.bytes() >= packet
@@ -275,15 +275,15 @@ impl Sender {
                 0 => break,
                 quota => quota.min(self.burst_segments()),
             };
-            if self.settings.fill_segments && !self.apart {
+            if self.settings.segments.fill_segments && !self.sizes.apart {
                 self.backlog
-                    .fill_head((quota * self.mss).saturating_sub(head.len()));
+                    .fill_head((quota * self.sizes.mss).saturating_sub(head.len()));
                 head = self.backlog.head().unwrap_or(head);
             }
             if !self.fits_peer_window(&head) {
                 break;
             }
-            if head.len() > self.mss {
+            if head.len() > self.sizes.mss {
                 if extent == Extent::All && self.defers(&head, &mut limited) {
                     break;
                 }
@@ -327,7 +327,7 @@ impl Sender {
     /// Whether a short segment waits for more to be written (`tcp_nagle_test`).
     pub(super) fn waits_for_more(&self, head: &Unsent, hold: Hold) -> bool {
         let last = self.backlog.len() == 1;
-        head.len() < self.mss
+        head.len() < self.sizes.mss
             && last
             && !head.fin
             && !hold.push
@@ -339,17 +339,17 @@ impl Sender {
 
     /// Packets that the congestion window allows (`tcp_cwnd_test`).
     pub(super) fn quota(&self, head: &Unsent) -> u32 {
-        if self.settings.fin_exempt && head.fin && head.len() <= self.mss {
+        if self.settings.segments.fin_exempt && head.fin && head.len() <= self.sizes.mss {
             return 1;
         }
         let mut in_flight = self.queue.in_flight();
-        if self.episode.state <= State::Disorder && !self.settings.limited_transmit {
+        if self.episode.state <= State::Disorder && !self.settings.loss.limited_transmit {
             // What duplicates say left the network still counts (RFC 3042).
             in_flight += self.queue.sacked;
         }
         let cwnd = self.congestion.window.cwnd;
         let left = cwnd.saturating_sub(in_flight);
-        match self.settings.packet_sizing {
+        match self.settings.segments.packet_sizing {
             PacketSizing::Window => left,
             // Two packets of several segments are to be in flight at least.
             PacketSizing::PacingRate => left.min((cwnd / 2).max(1)),
@@ -368,8 +368,8 @@ impl Sender {
 
     /// Whether the peer's window takes the first packet of the segment (`tcp_snd_wnd_test`).
     pub(super) fn fits_peer_window(&self, head: &Unsent) -> bool {
-        let end = if head.len() > self.mss {
-            head.seq + self.mss
+        let end = if head.len() > self.sizes.mss {
+            head.seq + self.sizes.mss
         } else {
             head.end
         };
@@ -378,17 +378,17 @@ impl Sender {
 
     /// Bytes of the segment that go now (`tcp_mss_split_point`).
     fn cut_at(&self, head: &Unsent, quota: u32, hold: Hold) -> u32 {
-        if packets(head.len(), self.mss) == 1 {
-            return self.mss;
+        if packets(head.len(), self.sizes.mss) == 1 {
+            return self.sizes.mss;
         }
         let window = self.window_end().offset_from(head.seq).unsigned_abs();
-        let most = quota * self.mss;
+        let most = quota * self.sizes.mss;
         let needed = head.len().min(window);
         if most <= needed {
             return most;
         }
-        let short = needed % self.mss;
-        if self.settings.packet_sizing == PacketSizing::Window {
+        let short = needed % self.sizes.mss;
+        if self.settings.segments.packet_sizing == PacketSizing::Window {
             return needed - short;
         }
         if short > 0
@@ -406,11 +406,11 @@ impl Sender {
     /// Whether too much of ours is in the host for one more packet; then sending goes on when a packet leaves
     /// (`tcp_small_queue_check`).
     pub(super) fn host_is_full(&mut self, len: u32, retransmission: bool) -> bool {
-        let Some(most) = self.settings.limit_output_bytes else {
+        let Some(most) = self.settings.segments.limit_output_bytes else {
             return false;
         };
-        let packet = len + self.settings.packet_overhead;
-        let limit = if self.settings.pacing_rate {
+        let packet = len + self.settings.segments.packet_overhead;
+        let limit = if self.settings.segments.pacing_rate {
             host::limit(packet, self.congestion.pacing_rate, most, retransmission)
         } else if retransmission {
             return false;
@@ -421,7 +421,7 @@ impl Sender {
         if u64::from(self.output.host.bytes()) < limit {
             return false;
         }
-        if self.settings.pacing_rate && self.queue.len() <= 1 {
+        if self.settings.segments.pacing_rate && self.queue.len() <= 1 {
             return false;
         }
         self.output.host.throttle();

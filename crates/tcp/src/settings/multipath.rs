@@ -1,7 +1,68 @@
-//! The settings of Multipath TCP that are a choice among named forms.
+//! Multipath TCP.
 
+use super::reflect::group;
 use super::value::choices;
-use super::Settings;
+
+group! {
+    /// Multipath TCP.
+    pub struct Multipath {
+        /// Which subflow takes new data.
+        pub mptcp_scheduler: MptcpScheduler = MptcpScheduler::None, "off: RFC 8684 leaves scheduling to implementations";
+        /// Bytes after which the scheduler by linger time chooses anew (`MPTCP_SEND_BURST_SIZE`).
+        pub mptcp_burst_bytes: u32 = 65_428, "no effect without Multipath TCP";
+        /// How much stays on a subflow together.
+        pub mptcp_burst: MptcpBurst = MptcpBurst::Segment, "no effect without Multipath TCP";
+        /// How the send buffer of the whole connection follows those of its subflows.
+        pub mptcp_send_buffer: MptcpBuffer = MptcpBuffer::Largest, "no effect without Multipath TCP";
+        /// More than a full segment is acknowledged at once only if the window grows by it or nobody can read it yet; the
+        /// connection's reader acknowledges it otherwise (`sk_rcvlowat` of a subflow is 0).
+        pub mptcp_reader_acknowledges: bool = false, "no effect without Multipath TCP";
+        /// Nagle's rule is asked by the subflow; else the connection alone asks it.
+        pub mptcp_subflow_nagle: bool = false, "no effect without Multipath TCP";
+        /// What a timeout of a subflow sends again on another (`mptcp_reinject_data`).
+        pub mptcp_reinject_on_timeout: MptcpReinject = MptcpReinject::Off, "no effect without Multipath TCP";
+        /// What a tail loss probe of a subflow sends again on another (Probe or Wait 2017, section V).
+        pub mptcp_reinject_on_probe: MptcpReinject = MptcpReinject::Off, "no effect without Multipath TCP";
+        /// What a subflow sends again on another when it begins to repair a loss without a timeout: after fast or early
+        /// retransmit, by FACK or RACK. No kernel does.
+        pub mptcp_reinject_on_recovery: MptcpReinject = MptcpReinject::Off, "no effect without Multipath TCP";
+        /// What the timer of the whole connection runs by.
+        pub mptcp_timer: MptcpTimer = MptcpTimer::None, "no effect without Multipath TCP";
+        /// What blocks the peer's window or the send buffer is sent again on a faster subflow (`mptcp_rcv_buf_optimization`).
+        pub mptcp_opportunistic: bool = false, "no effect without Multipath TCP";
+        /// The window of a subflow that blocks them so is halved, at most once a round trip (`mptcp_rcv_buf_optimization`).
+        pub mptcp_penalise: bool = false, "no effect without Multipath TCP";
+        /// Periods of the connection's timer without a packet after which a subflow is given up for stale
+        /// (`stale_loss_cnt`); 0 for never.
+        pub mptcp_stale_after: u32 = 0, "no effect without Multipath TCP";
+        /// Which generation of options is on the wire.
+        pub mptcp_options: MptcpOptions = MptcpOptions::Rfc6824, "no effect without Multipath TCP";
+    }
+
+    rules(self) {
+        vec![
+            (
+                (1..=1_048_576).contains(&self.mptcp_burst_bytes),
+                "mptcp_burst_bytes must be 1 to 1048576",
+            ),
+            (
+                self.mptcp_stale_after <= 255,
+                "mptcp_stale_after must be at most 255",
+            ),
+            (
+                self.mptcp_scheduler == MptcpScheduler::None
+                    || (self.mptcp_scheduler == MptcpScheduler::LingerTime)
+                        == (self.mptcp_options == MptcpOptions::Rfc8684),
+                "mptcp_scheduler = lowest-rtt, round-robin, redundant and blest are of multipath-tcp.org's kernels and need mptcp_options = rfc6824, as the stack linux-4.1 has; linger-time is upstream's and needs rfc8684",
+            ),
+            (
+                self.mptcp_options == MptcpOptions::Rfc6824
+                    || !(self.mptcp_opportunistic || self.mptcp_penalise),
+                "mptcp_opportunistic and mptcp_penalise are of multipath-tcp.org's kernels (stack linux-4.1)",
+            ),
+        ]
+    }
+}
 
 /// Which subflow takes new data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,13 +110,6 @@ choices!(
     Segment = "segment",
     Fragment = "fragment",
 );
-
-impl Settings {
-    /// Multipath TCP is Linux's own, not that of multipath-tcp.org.
-    pub(crate) fn has_upstream_mptcp(&self) -> bool {
-        self.mptcp_scheduler == MptcpScheduler::LingerTime
-    }
-}
 
 /// How the send buffer of the whole connection follows those of its subflows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,3 +176,10 @@ choices!(
     Rfc6824 = "rfc6824",
     Rfc8684 = "rfc8684",
 );
+
+impl Multipath {
+    /// Multipath TCP is Linux's own, not that of multipath-tcp.org.
+    pub(crate) fn is_upstream(&self) -> bool {
+        self.mptcp_scheduler == MptcpScheduler::LingerTime
+    }
+}

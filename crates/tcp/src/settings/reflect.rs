@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-use super::Settings;
+use super::check::Rule;
+use super::{Settings, Value};
 use crate::near::nearest;
 
 /// A setting's name and what it is.
@@ -14,6 +15,8 @@ pub struct Field {
     pub about: String,
     /// What may stand there.
     pub allowed: String,
+    /// Where the default comes from, or why it has no effect.
+    pub source: &'static str,
 }
 
 /// Why a setting was refused.
@@ -43,7 +46,7 @@ impl SettingError {
         let renamed = (name == "sender").then_some("ack_order");
         SettingError::Unknown {
             name: name.to_owned(),
-            meant: renamed.or_else(|| nearest(name, Settings::NAMES.iter().copied())),
+            meant: renamed.or_else(|| nearest(name, Settings::names())),
         }
     }
 }
@@ -69,82 +72,93 @@ impl fmt::Display for SettingError {
 
 impl std::error::Error for SettingError {}
 
-/// Defines the struct [`Settings`] and its reflection: every field is one of [`super::Value`].
-macro_rules! settings {
+/// A group of settings, by their names.
+pub(super) trait Group {
+    /// What each setting is, in order.
+    fn fields(&self) -> Vec<Field>;
+
+    /// A setting's value as text; none where the group has no such setting.
+    fn get(&self, name: &str) -> Option<String>;
+
+    /// Sets a setting from text; none where the group has no such setting.
+    fn set(&mut self, name: &str, text: &str) -> Option<Result<(), SettingError>>;
+
+    /// What must hold between the group's settings.
+    fn rules(&self) -> Vec<Rule>;
+}
+
+/// Puts what `text` says in the place of the setting `name`.
+pub(super) fn store<V: Value>(place: &mut V, name: &str, text: &str) -> Result<(), SettingError> {
+    *place = V::parse(text.trim()).ok_or_else(|| SettingError::Value {
+        name: name.to_owned(),
+        text: text.to_owned(),
+        allowed: V::allowed(),
+    })?;
+    Ok(())
+}
+
+/// Defines the struct of a group: each field is a [`Value`] and has a default with its source.
+macro_rules! group {
     (
         $(#[$outer:meta])*
-        pub struct Settings {
+        pub struct $group:ident {
             $(
                 $(#[doc = $doc:literal])+
-                pub $field:ident: $type:ty,
+                pub $field:ident: $type:ty = $default:expr, $source:literal;
             )+
         }
+
+        rules($self:ident) $rules:block
     ) => {
         $(#[$outer])*
-        pub struct Settings {
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $group {
             $(
                 $(#[doc = $doc])+
                 pub $field: $type,
             )+
         }
 
-        impl Settings {
-            /// The names of all settings, in order.
-            pub const NAMES: &'static [&'static str] = &[$(stringify!($field)),+];
+        impl Default for $group {
+            fn default() -> Self {
+                $group { $($field: $default),+ }
+            }
+        }
 
-            /// What each setting is, in order.
-            #[must_use]
-            pub fn fields() -> Vec<Field> {
+        impl $crate::settings::reflect::Group for $group {
+            fn fields(&self) -> Vec<$crate::settings::Field> {
                 vec![$(
-                    Field {
+                    $crate::settings::Field {
                         name: stringify!($field),
                         about: concat!($($doc),+).trim().to_owned(),
-                        allowed: <$type as Value>::allowed(),
+                        allowed: <$type as $crate::settings::Value>::allowed(),
+                        source: concat!("default: ", $source),
                     }
                 ),+]
             }
 
-            /// A setting's value as text; none where there is no such setting.
-            #[must_use]
-            pub fn get(&self, name: &str) -> Option<String> {
+            fn get(&self, name: &str) -> Option<String> {
                 match name {
-                    $(stringify!($field) => Some(self.$field.text()),)+
+                    $(stringify!($field) => Some($crate::settings::Value::text(&self.$field)),)+
                     _ => None,
                 }
             }
 
-            /// Sets a setting from text.
-            ///
-            /// # Errors
-            /// When there is no such setting, or the text is no value of it.
-            pub fn set(&mut self, name: &str, text: &str) -> Result<(), SettingError> {
+            fn set(
+                &mut self,
+                name: &str,
+                text: &str,
+            ) -> Option<Result<(), $crate::settings::SettingError>> {
                 match name {
-                    $(stringify!($field) => match Value::parse(text.trim()) {
-                        Some(value) => self.$field = value,
-                        None => return Err(SettingError::Value {
-                            name: name.to_owned(),
-                            text: text.to_owned(),
-                            allowed: <$type as Value>::allowed(),
-                        }),
-                    },)+
-                    _ => return Err(SettingError::unknown(name)),
+                    $(stringify!($field) => {
+                        Some($crate::settings::reflect::store(&mut self.$field, name, text))
+                    })+
+                    _ => None,
                 }
-                Ok(())
             }
 
-            /// Whether `text` is a value of the setting `name`, whatever the others are.
-            ///
-            /// # Errors
-            /// When there is no such setting, or the text is no value of it.
-            pub fn accepts(name: &str, text: &str) -> Result<(), SettingError> {
-                Settings::blank().set(name, text)
-            }
-
-            /// Settings with which a page begins; a page states them all.
-            pub(crate) fn blank() -> Self {
-                Settings { $($field: Value::blank()),+ }
-            }
+            fn rules(&$self) -> Vec<$crate::settings::check::Rule> $rules
         }
     };
 }
-pub(crate) use settings;
+pub(super) use group;

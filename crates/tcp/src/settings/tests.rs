@@ -4,13 +4,21 @@ use super::{Settings, Value};
 
 #[test]
 fn every_setting_goes_to_text_and_back() {
-    let blank = Settings::blank();
-    for name in Settings::NAMES {
-        let text = blank.get(name).unwrap();
-        let mut copy = blank.clone();
+    let defaults = Settings::default();
+    for name in Settings::names() {
+        let text = defaults.get(name).unwrap();
+        let mut copy = defaults.clone();
         copy.set(name, &text).unwrap();
-        assert_eq!(copy, blank, "{name} = {text}");
+        assert_eq!(copy, defaults, "{name} = {text}");
     }
+}
+
+#[test]
+fn a_name_is_of_one_group_and_the_defaults_make_a_stack() {
+    let mut names: Vec<&str> = Settings::names().collect();
+    names.sort_unstable();
+    assert!(names.is_sorted_by(|a, b| a < b), "{names:?}");
+    assert_eq!(Settings::default().check(), Ok(()));
 }
 
 #[test]
@@ -18,7 +26,7 @@ fn every_setting_says_what_it_is_and_what_may_stand_there() {
     for field in Settings::fields() {
         assert!(field.about.len() > 3, "{}", field.name);
         assert!(field.allowed.len() > 3, "{}", field.name);
-        let mut settings = Settings::blank();
+        let mut settings = Settings::default();
         let error = settings.set(field.name, "no value").unwrap_err();
         assert!(error.to_string().contains(&field.allowed), "{error}");
     }
@@ -34,12 +42,12 @@ fn a_value_is_accepted_by_itself_whatever_it_needs_of_others() {
 
 #[test]
 fn an_unknown_name_brings_the_one_perhaps_meant() {
-    let error = Settings::blank().set("min-rto", "1s").unwrap_err();
+    let error = Settings::default().set("min-rto", "1s").unwrap_err();
     assert_eq!(
         error.to_string(),
         "a stack has no setting min-rto; did you mean min_rto?"
     );
-    let error = Settings::blank().set("colour", "red").unwrap_err();
+    let error = Settings::default().set("colour", "red").unwrap_err();
     assert!(error.to_string().ends_with("lists the settings"), "{error}");
 }
 

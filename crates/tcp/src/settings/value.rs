@@ -10,8 +10,6 @@ pub trait Value: Sized {
     fn parse(text: &str) -> Option<Self>;
     /// What may stand there, as in `one of off, immediate, delayed`.
     fn allowed() -> String;
-    /// A value from which to begin a page of settings.
-    fn blank() -> Self;
 }
 
 impl Value for bool {
@@ -24,9 +22,6 @@ impl Value for bool {
     fn allowed() -> String {
         "true or false".to_owned()
     }
-    fn blank() -> Self {
-        false
-    }
 }
 
 impl Value for u32 {
@@ -38,9 +33,6 @@ impl Value for u32 {
     }
     fn allowed() -> String {
         "a whole number from 0 to 4294967295".to_owned()
-    }
-    fn blank() -> Self {
-        0
     }
 }
 
@@ -56,9 +48,6 @@ impl Value for f64 {
     fn allowed() -> String {
         "a number, 0 or more".to_owned()
     }
-    fn blank() -> Self {
-        0.0
-    }
 }
 
 impl Value for Option<u32> {
@@ -73,9 +62,6 @@ impl Value for Option<u32> {
     }
     fn allowed() -> String {
         "a whole number, or none".to_owned()
-    }
-    fn blank() -> Self {
-        None
     }
 }
 
@@ -94,9 +80,6 @@ impl Value for [u32; 3] {
     }
     fn allowed() -> String {
         "three whole numbers, none less than the one before it, as in 4096 16384 4194304".to_owned()
-    }
-    fn blank() -> Self {
-        [0; 3]
     }
 }
 
@@ -137,9 +120,6 @@ impl Value for Duration {
     fn allowed() -> String {
         "a time such as 200ms, 1.5s, 50us or 0s".to_owned()
     }
-    fn blank() -> Self {
-        Duration::ZERO
-    }
 }
 
 /// Gives a setting's enum without data its words, and makes it a [`Value`].
@@ -157,9 +137,6 @@ macro_rules! choices {
             fn allowed() -> String {
                 let words: Vec<&str> = Self::ALL.iter().map(|choice| choice.as_str()).collect();
                 format!("one of {}", words.join(", "))
-            }
-            fn blank() -> Self {
-                Self::ALL[0]
             }
         }
     };

@@ -5,10 +5,8 @@ use rexmit_time::Duration;
 use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
-    AckOrder, CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, FrtoTest,
-    IdleRestart, InitialWindow, PacketSizing, PartialUndo, ReceiveBufferGrowth, Recovery, Reneging,
-    ReorderingUnit, RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp,
-    UndoStart, UndoWindow, WindowShare, WindowUse,
+    CongestionControl, DelayedAck, Estimator, IdleRestart, InitialWindow, Recovery, RttSamples,
+    TimeoutMarks, UndoWindow, WindowShare,
 };
 
 pub(super) fn five() -> Page {
@@ -17,106 +15,62 @@ pub(super) fn five() -> Page {
         "FreeBSD 5.2.1 (2004): NewReno without SACK, 200 ms added to every timeout",
     );
     state! { page;
-        hz = 100, "sys/kern/subr_param.c HZ, 5.2.1 on i386";
-        wheel = Wheel::Exact, "sys/kern/kern_timeout.c, 5.2.1";
+        timers {
+            hz = 100, "sys/kern/subr_param.c HZ, 5.2.1 on i386";
+            wheel = Wheel::Exact, "sys/kern/kern_timeout.c, 5.2.1";
+            estimator = Estimator::Bsd, "sys/netinet/tcp_input.c tcp_xmit_timer, 5.2.1";
+            min_rto = Duration::from_millis(30), "sys/netinet/tcp_timer.h TCPTV_MIN = 3 ticks, 5.2.1; UNC 2007's Table I has 1200 ms with the slop (freebsd-5-unc2007)";
+            max_rto = Duration::from_secs(64), "sys/netinet/tcp_timer.h TCPTV_REXMTMAX, 5.2.1";
+            initial_rto = Duration::from_secs(3), "sys/netinet/tcp_timer.h TCPTV_RTOBASE, 5.2.1";
+            fallback_rto = Duration::from_secs(3), "sys/netinet/tcp_timer.h TCPTV_RTOBASE, 5.2.1";
+            srtt_shift = 3, "sys/netinet/tcp_input.c tcp_xmit_timer, 5.2.1";
+            rttvar_shift = 2, "sys/netinet/tcp_input.c tcp_xmit_timer, 5.2.1";
+            srtt_factor = 1.0, "sys/netinet/tcp_var.h TCP_REXMTVAL, 5.2.1";
+            rttvar_factor = 4, "sys/netinet/tcp_var.h TCP_REXMTVAL, 5.2.1";
+            rtt_samples = RttSamples::OncePerRoundTrip, "sys/netinet/tcp_output.c t_rtttime, t_rtseq, 5.2.1";
+            rto_slop = Duration::from_millis(200), "sys/netinet/tcp_timer.h TCPTV_CPU_VAR, TCPT_RANGESET, 5.2.1";
+            retries = 12, "sys/netinet/tcp_timer.h TCP_MAXRXTSHIFT, 5.2.1";
+            retries_by_time = false, "sys/netinet/tcp_timer.c tcp_timer_rexmt, 5.2.1: t_rxtshift";
+            syn_retries = 8, "sys/netinet/tcp_timer.h TCPTV_KEEP_INIT = 75 s, 5.2.1: as many as fit";
+            syn_linear_timeouts = 4, "sys/netinet/tcp_timer.c tcp_syn_backoff, 5.2.1";
+        }
 
-        estimator = Estimator::Bsd, "sys/netinet/tcp_input.c tcp_xmit_timer, 5.2.1";
-        min_rto = Duration::from_millis(30), "sys/netinet/tcp_timer.h TCPTV_MIN = 3 ticks, 5.2.1; UNC 2007's Table I has 1200 ms with the slop (freebsd-5-unc2007)";
-        max_rto = Duration::from_secs(64), "sys/netinet/tcp_timer.h TCPTV_REXMTMAX, 5.2.1";
-        initial_rto = Duration::from_secs(3), "sys/netinet/tcp_timer.h TCPTV_RTOBASE, 5.2.1";
-        fallback_rto = Duration::from_secs(3), "sys/netinet/tcp_timer.h TCPTV_RTOBASE, 5.2.1";
-        srtt_shift = 3, "sys/netinet/tcp_input.c tcp_xmit_timer, 5.2.1";
-        rttvar_shift = 2, "sys/netinet/tcp_input.c tcp_xmit_timer, 5.2.1";
-        srtt_factor = 1.0, "sys/netinet/tcp_var.h TCP_REXMTVAL, 5.2.1";
-        rttvar_factor = 4, "sys/netinet/tcp_var.h TCP_REXMTVAL, 5.2.1";
-        rtt_samples = RttSamples::OncePerRoundTrip, "sys/netinet/tcp_output.c t_rtttime, t_rtseq, 5.2.1";
-        rto_slop = Duration::from_millis(200), "sys/netinet/tcp_timer.h TCPTV_CPU_VAR, TCPT_RANGESET, 5.2.1";
-        timeout_left = TimeoutLeft::Ticks, "no effect: the timer has no other use but the timeout";
+        loss {
+            dupack_threshold = 3, "sys/netinet/tcp_input.c tcprexmtthresh, 5.2.1";
+            max_reordering = 3, "sys/netinet/tcp_input.c tcprexmtthresh, 5.2.1: fixed";
+            limited_transmit = false, "sys/netinet/tcp_input.c tcp_do_rfc3042 = 0, 5.2.1";
+            timeout_marks = TimeoutMarks::All, "sys/netinet/tcp_timer.c tcp_timer_rexmt, 5.2.1: snd_nxt = snd_una";
+        }
 
-        sack = false, "came with FreeBSD 5.3";
-        dsack = false, "came with FreeBSD 5.3 or later";
-        timestamps = true, "sys/netinet/tcp_subr.c tcp_do_rfc1323 = 1, 5.2.1";
-        window_scaling = true, "sys/netinet/tcp_subr.c tcp_do_rfc1323 = 1, 5.2.1";
+        congestion {
+            undo = true, "sys/netinet/tcp_input.c t_badrxtwin, 5.2.1: the model undoes by timestamps";
+            undo_window = UndoWindow::Prior, "sys/netinet/tcp_input.c tcp_input, 5.2.1: snd_cwnd_prev";
+            recovery = Recovery::NewReno, "sys/netinet/tcp_input.c tcp_newreno_partial_ack, 5.2.1";
+            congestion_control = CongestionControl::Reno, "sys/netinet/tcp_input.c, 5.2.1";
+            byte_counting = false, "sys/netinet/tcp_input.c, 5.2.1: one segment an ACK";
+            initial_window = InitialWindow::Segments(1), "sys/netinet/tcp_input.c ss_fltsz = 1, 5.2.1; assumption: RFC 3390 was not yet the default";
+            slow_start_after_idle = true, "sys/netinet/tcp_output.c tcp_output, 5.2.1: idle for a timeout";
+            idle_restart = IdleRestart::WhenSent, "sys/netinet/tcp_output.c tcp_output, 5.2.1";
+            metrics = false, "assumption: off; sys/netinet/tcp_hostcache.c keeps what was learned, 5.2.1";
+        }
 
-        dupack_threshold = 3, "sys/netinet/tcp_input.c tcprexmtthresh, 5.2.1";
-        max_reordering = 3, "sys/netinet/tcp_input.c tcprexmtthresh, 5.2.1: fixed";
-        reordering_unit = ReorderingUnit::Segments, "no effect: SACK came with FreeBSD 5.3";
-        timeout_forgets_reordering = true, "no effect: the threshold is fixed";
-        reneging = Reneging::Timeout, "no effect: SACK came with FreeBSD 5.3";
-        dsack_check = false, "no effect: there are no SACKs";
-        sacked_count_again = true, "no effect: there are no SACKs";
-        fack = false, "Linux alone has it";
-        rack = false, "came with FreeBSD 12";
-        rack_static_reo_wnd = false, "no effect: RACK came with FreeBSD 12";
-        rack_no_dupack_threshold = false, "no effect: RACK came with FreeBSD 12";
-        limited_transmit = false, "sys/netinet/tcp_input.c tcp_do_rfc3042 = 0, 5.2.1";
-        early_retransmit = EarlyRetransmit::Off, "never came";
-        tlp = Tlp::Off, "came with FreeBSD 12";
-        tlp_probes_bare_fin = false, "no effect: probes came with FreeBSD 12";
-        tlp_marks_retransmission = false, "no effect: there are no probes";
-        frto = false, "never came";
-        frto_test = FrtoTest::EachAdvance, "no effect: there is no F-RTO";
-        head_timeout = false, "Linux alone has it";
-        fack_lost_retransmits = false, "Linux alone has it";
-        forward_retransmit = false, "Linux alone has it";
-        timeout_marks = TimeoutMarks::All, "sys/netinet/tcp_timer.c tcp_timer_rexmt, 5.2.1: snd_nxt = snd_una";
-        undo = true, "sys/netinet/tcp_input.c t_badrxtwin, 5.2.1: the model undoes by timestamps";
-        undo_start = UndoStart::Clean, "assumption: as Linux 3.10";
-        partial_undo = PartialUndo::Window, "assumption: as Linux 3.10";
-        undo_window = UndoWindow::Prior, "sys/netinet/tcp_input.c tcp_input, 5.2.1: snd_cwnd_prev";
-        retrans_stamp_cleanup = false, "assumption: as Linux 3.10";
-        attempts_count = false, "assumption: as Linux 3.10";
+        segments {
+            timestamps = true, "sys/netinet/tcp_subr.c tcp_do_rfc1323 = 1, 5.2.1";
+            window_scaling = true, "sys/netinet/tcp_subr.c tcp_do_rfc1323 = 1, 5.2.1";
+            gso_segments = 1, "segmentation offload came with FreeBSD 7";
+            retrans_collapse = true, "sys/netinet/tcp_output.c tcp_output, 5.2.1: sends again a full segment from the stream";
+            collapse_linear = false, "sys/netinet/tcp_output.c tcp_output, 5.2.1: sends again from the stream";
+            send_buffer = [32_768, 32_768, 32_768], "sys/netinet/tcp_usrreq.c tcp_sendspace, 5.2.1";
+        }
 
-        recovery = Recovery::NewReno, "sys/netinet/tcp_input.c tcp_newreno_partial_ack, 5.2.1";
-        congestion_control = CongestionControl::Reno, "sys/netinet/tcp_input.c, 5.2.1";
-        hystart = false, "came with FreeBSD 13";
-        cubic_heeds_boot = true, "no effect: CUBIC came with FreeBSD 9";
-        cubic = CubicForm::Linux3, "no effect: CUBIC came with FreeBSD 9";
-        byte_counting = false, "sys/netinet/tcp_input.c, 5.2.1: one segment an ACK";
-        initial_window = InitialWindow::Segments(1), "sys/netinet/tcp_input.c ss_fltsz = 1, 5.2.1; assumption: RFC 3390 was not yet the default";
-        slow_start_after_idle = true, "sys/netinet/tcp_output.c tcp_output, 5.2.1: idle for a timeout";
-        idle_restart = IdleRestart::WhenSent, "sys/netinet/tcp_output.c tcp_output, 5.2.1";
-        window_use = WindowUse::InFlight, "assumption: as Linux 3.10";
-        metrics = false, "assumption: off; sys/netinet/tcp_hostcache.c keeps what was learned, 5.2.1";
-
-        ack_order = AckOrder::RecoveryFirst, "sys/netinet/tcp_input.c tcp_input, 5.2.1: t_dupacks begins a recovery; assumption: the rest as Linux 3.10";
-        fin_exempt = true, "assumption: a FIN takes no room in the congestion window";
-        fill_segments = false, "Linux alone has it";
-        autocorking = false, "Linux alone has it";
-        packet_overhead = 0, "assumption: buffers count payload";
-        scatter_gather = true, "assumption: buffers count payload";
-        linear_writes = false, "assumption: buffers count payload";
-        header_room = 0, "assumption: buffers count payload";
-        limit_output_bytes = None, "Linux alone has it";
-        small_queue_retransmits = false, "no effect: there is no such limit";
-        pacing_rate = false, "Linux alone has it";
-        gso_segments = 1, "segmentation offload came with FreeBSD 7";
-        packet_sizing = PacketSizing::Window, "no effect: a packet is a segment";
-        retrans_collapse = true, "sys/netinet/tcp_output.c tcp_output, 5.2.1: sends again a full segment from the stream";
-        collapse_linear = false, "sys/netinet/tcp_output.c tcp_output, 5.2.1: sends again from the stream";
-        retries = 12, "sys/netinet/tcp_timer.h TCP_MAXRXTSHIFT, 5.2.1";
-        retries_by_time = false, "sys/netinet/tcp_timer.c tcp_timer_rexmt, 5.2.1: t_rxtshift";
-        shut_window_limit = ShutWindowLimit::LongestTimeout, "assumption: as Linux 3.10";
-        syn_retries = 8, "sys/netinet/tcp_timer.h TCPTV_KEEP_INIT = 75 s, 5.2.1: as many as fit";
-        syn_linear_timeouts = 4, "sys/netinet/tcp_timer.c tcp_syn_backoff, 5.2.1";
-        send_buffer = [32_768, 32_768, 32_768], "sys/netinet/tcp_usrreq.c tcp_sendspace, 5.2.1";
-        send_buffer_growth = SendBufferGrowth::WhenFreed, "no effect: the buffer has one size";
-
-        prequeue = false, "Linux alone has it";
-        collapse_header_room = 0, "no effect: nothing is copied";
-        delayed_ack = DelayedAck::Rfc, "sys/netinet/tcp_input.c DELAY_ACK, 5.2.1";
-        delayed_ack_min = Duration::from_millis(100), "sys/netinet/tcp_timer.h TCPTV_DELACK, 5.2.1";
-        delayed_ack_max = Duration::from_millis(100), "sys/netinet/tcp_timer.h TCPTV_DELACK, 5.2.1";
-        receive_buffer = [65_536, 65_536, 65_536], "sys/netinet/tcp_usrreq.c tcp_recvspace, 5.2.1";
-        first_window_segments = 10, "no effect: Linux alone has it";
-        moderate_receive_buffer = false, "came with FreeBSD 7";
-        receive_buffer_growth = ReceiveBufferGrowth::ByRate, "no effect: the buffer does not follow the reader";
-        window_share = WindowShare::Whole, "sys/netinet/tcp_input.c, 5.2.1: sbspace";
-        sack_compression_delay = Duration::ZERO, "Linux alone has it";
-        sack_compression_slack = Duration::ZERO, "no effect: there are no SACKs";
-        sack_compression_most = 0, "no effect: there are no SACKs";
+        receiver {
+            delayed_ack = DelayedAck::Rfc, "sys/netinet/tcp_input.c DELAY_ACK, 5.2.1";
+            delayed_ack_min = Duration::from_millis(100), "sys/netinet/tcp_timer.h TCPTV_DELACK, 5.2.1";
+            delayed_ack_max = Duration::from_millis(100), "sys/netinet/tcp_timer.h TCPTV_DELACK, 5.2.1";
+            receive_buffer = [65_536, 65_536, 65_536], "sys/netinet/tcp_usrreq.c tcp_recvspace, 5.2.1";
+            window_share = WindowShare::Whole, "sys/netinet/tcp_input.c, 5.2.1: sbspace";
+        }
     }
-    page.without_multipath("came in no release");
     page
 }
 
@@ -126,7 +80,9 @@ pub(super) fn five_unc2007() -> Page {
         "FreeBSD 5 with the smallest timeout that UNC 2007 prints",
     );
     state! { page;
-        min_rto = Duration::from_secs(1), "UNC 2007, Table I: minRTO 1200 ms, of which 200 ms are the slop";
+        timers {
+            min_rto = Duration::from_secs(1), "UNC 2007, Table I: minRTO 1200 ms, of which 200 ms are the slop";
+        }
     }
     page
 }

@@ -1,19 +1,17 @@
-//! A page of settings with a source for every value.
+//! A page of settings, and where each value comes from.
 
 use std::collections::BTreeMap;
 
-use crate::settings::{
-    MptcpBuffer, MptcpBurst, MptcpOptions, MptcpReinject, MptcpScheduler, MptcpTimer, Settings,
-};
+use crate::settings::{Field, Settings};
 
-/// States settings on a page: `name = value, "source";` each. A later statement of the same setting replaces the
-/// earlier.
+/// States settings on a page, group by group: `name = value, "source";` each. What is not stated is the default, or what
+/// the page has that this one is a variant of.
 macro_rules! state {
-    ($page:expr; $($setting:ident = $value:expr, $source:expr;)+) => {
-        $(
-            $page.settings.$setting = $value;
+    ($page:expr; $($group:ident { $($setting:ident = $value:expr, $source:expr;)+ })+) => {
+        $($(
+            $page.settings.$group.$setting = $value;
             $page.note(stringify!($setting), $source);
-        )+
+        )+)+
     };
 }
 pub(super) use state;
@@ -36,7 +34,7 @@ impl Page {
         Page {
             name,
             about,
-            settings: Settings::blank(),
+            settings: Settings::default(),
             sources: BTreeMap::new(),
         }
     }
@@ -50,31 +48,11 @@ impl Page {
         }
     }
 
-    /// States that there is no Multipath TCP, as `source` says.
-    pub(super) fn without_multipath(&mut self, source: &'static str) {
-        let page = self;
-        state! { page;
-            mptcp_scheduler = MptcpScheduler::None, source;
-            mptcp_burst_bytes = 65_428, "no effect: there is no Multipath TCP";
-            mptcp_burst = MptcpBurst::Segment, "no effect: there is no Multipath TCP";
-            mptcp_send_buffer = MptcpBuffer::Largest, "no effect: there is no Multipath TCP";
-            mptcp_reader_acknowledges = false, "no effect: there is no Multipath TCP";
-            mptcp_subflow_nagle = false, "no effect: there is no Multipath TCP";
-            mptcp_reinject_on_timeout = MptcpReinject::Off, "no effect: there is no Multipath TCP";
-            mptcp_reinject_on_probe = MptcpReinject::Off, "no effect: there is no Multipath TCP";
-            mptcp_reinject_on_recovery = MptcpReinject::Off, "no effect: there is no Multipath TCP";
-            mptcp_timer = MptcpTimer::None, "no effect: there is no Multipath TCP";
-            mptcp_opportunistic = false, "no effect: there is no Multipath TCP";
-            mptcp_penalise = false, "no effect: there is no Multipath TCP";
-            mptcp_stale_after = 0, "no effect: there is no Multipath TCP";
-            mptcp_options = MptcpOptions::Rfc6824, "no effect: there is no Multipath TCP";
-        }
-    }
-
-    /// Where a setting's value comes from; none where the page does not state it, which a test forbids.
+    /// Where a setting's value comes from.
     #[must_use]
-    pub fn source(&self, setting: &str) -> Option<&'static str> {
-        self.sources.get(setting).copied()
+    pub fn source(&self, setting: &Field) -> &'static str {
+        let stated = self.sources.get(setting.name);
+        stated.copied().unwrap_or(setting.source)
     }
 
     pub(super) fn note(&mut self, setting: &'static str, source: &'static str) {

@@ -75,35 +75,35 @@ const TABLE: &[Entry] = &[
     ("net.mptcp.mptcp_scheduler", FIRST, By(Special::MptcpScheduler)),
     ("net.mptcp.reinject_on_tlp", FIRST, By(Special::ReinjectOnTlp)),
     ("net.mptcp.scheduler", (6, 5), Only("default")),
-    ("net.mptcp.stale_loss_cnt", (5, 15), Number(0, 255, |s| &mut s.mptcp_stale_after)),
+    ("net.mptcp.stale_loss_cnt", (5, 15), Number(0, 255, |s| &mut s.multipath.mptcp_stale_after)),
     ("tcp_abort_on_overflow", FIRST, Nothing("no queue of the model's overflows with connections")),
     ("tcp_adv_win_scale", FIRST, By(Special::AdvWinScale)),
     ("tcp_app_win", FIRST, Only("31")),
-    ("tcp_autocorking", (3, 14), Switch(|s| &mut s.autocorking)),
+    ("tcp_autocorking", (3, 14), Switch(|s| &mut s.segments.autocorking)),
     ("tcp_backlog_ack_defer", (6, 7), Only("1")),
     ("tcp_challenge_ack_limit", (3, 6), Nothing("nobody in the model sends stray segments")),
-    ("tcp_comp_sack_delay_ns", (4, 18), Nanos(|s| &mut s.sack_compression_delay)),
-    ("tcp_comp_sack_nr", (4, 18), Number(0, 255, |s| &mut s.sack_compression_most)),
-    ("tcp_comp_sack_slack_ns", (5, 7), Nanos(|s| &mut s.sack_compression_slack)),
+    ("tcp_comp_sack_delay_ns", (4, 18), Nanos(|s| &mut s.receiver.sack_compression_delay)),
+    ("tcp_comp_sack_nr", (4, 18), Number(0, 255, |s| &mut s.receiver.sack_compression_most)),
+    ("tcp_comp_sack_slack_ns", (5, 7), Nanos(|s| &mut s.receiver.sack_compression_slack)),
     ("tcp_congestion_control", (2, 6), By(Special::CongestionControl)),
-    ("tcp_dsack", FIRST, Switch(|s| &mut s.dsack)),
+    ("tcp_dsack", FIRST, Switch(|s| &mut s.segments.dsack)),
     ("tcp_early_retrans", (3, 5), By(Special::EarlyRetrans)),
     ("tcp_ecn", FIRST, Nothing(NO_MARKS)),
     ("tcp_ecn_fallback", (4, 1), Nothing(NO_MARKS)),
     ("tcp_fack", FIRST, By(Special::Fack)),
     ("tcp_fastopen", (3, 6), Nothing("the model's programs do not ask for it")),
     ("tcp_fin_timeout", FIRST, Nothing(AFTER)),
-    ("tcp_frto", FIRST, Switch(|s| &mut s.frto)),
+    ("tcp_frto", FIRST, Switch(|s| &mut s.loss.frto)),
     ("tcp_invalid_ratelimit", (4, 0), Nothing("nobody in the model sends stray segments")),
     ("tcp_keepalive_intvl", FIRST, Nothing("the model's programs do not ask for it")),
     ("tcp_keepalive_probes", FIRST, Nothing("the model's programs do not ask for it")),
     ("tcp_keepalive_time", FIRST, Nothing("the model's programs do not ask for it")),
     ("tcp_limit_output_bytes", (3, 6), By(Special::LimitOutputBytes)),
     ("tcp_low_latency", FIRST, Nothing("it concerns the prequeue, which is a setting of the stack")),
-    ("tcp_max_reordering", (4, 0), Number(1, u32::MAX, |s| &mut s.max_reordering)),
+    ("tcp_max_reordering", (4, 0), Number(1, u32::MAX, |s| &mut s.loss.max_reordering)),
     ("tcp_min_rtt_wlen", (4, 6), Only("300")),
     ("tcp_min_tso_segs", (3, 12), Only("2")),
-    ("tcp_moderate_rcvbuf", (2, 6), Switch(|s| &mut s.moderate_receive_buffer)),
+    ("tcp_moderate_rcvbuf", (2, 6), Switch(|s| &mut s.receiver.moderate_receive_buffer)),
     ("tcp_mtu_probing", (2, 6), Only("0")),
     ("tcp_no_metrics_save", (2, 6), By(Special::NoMetricsSave)),
     ("tcp_notsent_lowat", (3, 12), Only("4294967295")),
@@ -112,27 +112,27 @@ const TABLE: &[Entry] = &[
     ("tcp_pacing_ss_ratio", (4, 4), Only("200")),
     ("tcp_pingpong_thresh", (6, 7), Only("1")),
     ("tcp_recovery", (4, 4), By(Special::Recovery)),
-    ("tcp_reordering", FIRST, Number(1, 300, |s| &mut s.dupack_threshold)),
-    ("tcp_retrans_collapse", FIRST, Switch(|s| &mut s.retrans_collapse)),
+    ("tcp_reordering", FIRST, Number(1, 300, |s| &mut s.loss.dupack_threshold)),
+    ("tcp_retrans_collapse", FIRST, Switch(|s| &mut s.segments.retrans_collapse)),
     ("tcp_retries1", FIRST, Nothing("it asks for another route, and there is one")),
-    ("tcp_retries2", FIRST, Number(0, 255, |s| &mut s.retries)),
-    ("tcp_rmem", FIRST, Buffer(|s| &mut s.receive_buffer)),
+    ("tcp_retries2", FIRST, Number(0, 255, |s| &mut s.timers.retries)),
+    ("tcp_rmem", FIRST, Buffer(|s| &mut s.receiver.receive_buffer)),
     ("tcp_rto_min_us", (6, 11), By(Special::RtoMin)),
-    ("tcp_sack", FIRST, Switch(|s| &mut s.sack)),
+    ("tcp_sack", FIRST, Switch(|s| &mut s.segments.sack)),
     ("tcp_shrink_window", (6, 1), Only("0")),
-    ("tcp_slow_start_after_idle", (2, 6), Switch(|s| &mut s.slow_start_after_idle)),
-    ("tcp_syn_linear_timeouts", (6, 5), Number(0, 127, |s| &mut s.syn_linear_timeouts)),
-    ("tcp_syn_retries", FIRST, Number(1, 127, |s| &mut s.syn_retries)),
+    ("tcp_slow_start_after_idle", (2, 6), Switch(|s| &mut s.congestion.slow_start_after_idle)),
+    ("tcp_syn_linear_timeouts", (6, 5), Number(0, 127, |s| &mut s.timers.syn_linear_timeouts)),
+    ("tcp_syn_retries", FIRST, Number(1, 127, |s| &mut s.timers.syn_retries)),
     ("tcp_synack_retries", FIRST, Only("5")),
     ("tcp_syncookies", FIRST, Nothing("no queue of the model's overflows with SYNs")),
     ("tcp_thin_dupack", (2, 6), Only("0")),
     ("tcp_thin_linear_timeouts", (2, 6), Only("0")),
-    ("tcp_timestamps", FIRST, Switch(|s| &mut s.timestamps)),
+    ("tcp_timestamps", FIRST, Switch(|s| &mut s.segments.timestamps)),
     ("tcp_tso_rtt_log", (5, 18), Only("9")),
     ("tcp_tso_win_divisor", (2, 6), Only("3")),
     ("tcp_tw_reuse", FIRST, Nothing(AFTER)),
-    ("tcp_window_scaling", FIRST, Switch(|s| &mut s.window_scaling)),
-    ("tcp_wmem", FIRST, Buffer(|s| &mut s.send_buffer)),
+    ("tcp_window_scaling", FIRST, Switch(|s| &mut s.segments.window_scaling)),
+    ("tcp_wmem", FIRST, Buffer(|s| &mut s.segments.send_buffer)),
 ];
 
 /// Puts the sysctl `name` over `settings`, which are those of `page` or came of them. Says so if it has no effect.
@@ -170,8 +170,8 @@ pub(super) fn apply(
 
 /// It speaks Multipath TCP as multipath-tcp.org's kernels do.
 fn has_old_mptcp(settings: &Settings) -> bool {
-    settings.mptcp_scheduler != MptcpScheduler::None
-        && settings.mptcp_options == MptcpOptions::Rfc6824
+    settings.multipath.mptcp_scheduler != MptcpScheduler::None
+        && settings.multipath.mptcp_options == MptcpOptions::Rfc6824
 }
 
 /// A whole number from `least` to `most`, or what else must stand there.
@@ -249,7 +249,7 @@ impl Special {
                 if release >= (6, 6) {
                     return Ok(Some("taken and ignored: the window is the share of payload in what arrives since Linux 6.6"));
                 }
-                settings.window_share = WindowShare::AdvWinScale(scale);
+                settings.receiver.window_share = WindowShare::AdvWinScale(scale);
             }
             Special::CongestionControl => {
                 let chosen =
@@ -260,19 +260,19 @@ impl Special {
                          the model has it everywhere"
                     ));
                 }
-                settings.congestion_control = chosen;
+                settings.congestion.congestion_control = chosen;
             }
             Special::EarlyRetrans => return early_retrans(release, settings, value),
             Special::Fack => {
                 let on = number(value, 0, 255)? != 0;
                 if release < (4, 15) {
-                    settings.fack = on;
+                    settings.loss.fack = on;
                 } else if on {
                     return Ok(Some("taken and ignored: FACK was removed in Linux 4.15"));
                 }
             }
             Special::LimitOutputBytes => {
-                settings.limit_output_bytes = Some(number(value, 0, i32::MAX as u32)?);
+                settings.segments.limit_output_bytes = Some(number(value, 0, i32::MAX as u32)?);
             }
             Special::MptcpScheduler => {
                 let scheduler = match value {
@@ -288,7 +288,7 @@ impl Special {
                             .to_owned(),
                     );
                 }
-                settings.mptcp_scheduler = scheduler;
+                settings.multipath.mptcp_scheduler = scheduler;
             }
             Special::NoMetricsSave => {
                 let keeps = number(value, 0, 1)? == 0;
@@ -297,13 +297,13 @@ impl Special {
                         "the model keeps nothing of one connection for the next with this stack",
                     ));
                 }
-                settings.metrics = keeps;
+                settings.congestion.metrics = keeps;
             }
             Special::Recovery => {
                 let bits = number(value, 0, 255)?;
-                settings.rack = bits & 1 != 0;
-                settings.rack_static_reo_wnd = bits & 2 != 0;
-                settings.rack_no_dupack_threshold = bits & 4 != 0;
+                settings.loss.rack = bits & 1 != 0;
+                settings.loss.rack_static_reo_wnd = bits & 2 != 0;
+                settings.loss.rack_no_dupack_threshold = bits & 4 != 0;
             }
             Special::ReinjectOnTlp => {
                 let probe = match number(value, 0, 2)? {
@@ -311,14 +311,14 @@ impl Special {
                     1 => MptcpReinject::Head,
                     _ => MptcpReinject::All,
                 };
-                if settings.mptcp_scheduler == MptcpScheduler::None {
+                if settings.multipath.mptcp_scheduler == MptcpScheduler::None {
                     return Ok(Some("the stack has no Multipath TCP"));
                 }
-                settings.mptcp_reinject_on_probe = probe;
+                settings.multipath.mptcp_reinject_on_probe = probe;
             }
             Special::RtoMin => {
                 let micros = number(value, 1, i32::MAX as u32)?;
-                settings.min_rto = Duration::from_micros(i64::from(micros));
+                settings.timers.min_rto = Duration::from_micros(i64::from(micros));
             }
         }
         Ok(None)
@@ -333,18 +333,18 @@ fn early_retrans(
 ) -> Result<Option<&'static str>, String> {
     let mode = number(value, 0, 4)?;
     if release >= (4, 11) {
-        settings.tlp = if mode >= 3 { Tlp::Rfc8985 } else { Tlp::Off };
+        settings.loss.tlp = if mode >= 3 { Tlp::Rfc8985 } else { Tlp::Off };
         return Ok(match mode {
             1 | 2 => Some("early retransmit is ignored (removed in Linux 4.11 for RACK); it switches tail loss probes off"),
             3 => Some("early retransmit is ignored (removed in Linux 4.11 for RACK); it switches tail loss probes on"),
             _ => None,
         });
     }
-    settings.early_retransmit = match mode {
+    settings.loss.early_retransmit = match mode {
         0 | 4 => EarlyRetransmit::Off,
         1 => EarlyRetransmit::Immediate,
         _ => EarlyRetransmit::Delayed,
     };
-    settings.tlp = if mode >= 3 { Tlp::Draft } else { Tlp::Off };
+    settings.loss.tlp = if mode >= 3 { Tlp::Draft } else { Tlp::Off };
     Ok(None)
 }

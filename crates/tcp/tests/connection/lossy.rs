@@ -2,33 +2,23 @@
 
 use proptest::prelude::*;
 use rexmit_tcp::connection::{Event, State};
+use rexmit_tcp::stacks;
 use rexmit_time::Duration;
 
 use crate::pair::{Fate, Pair};
 
 #[derive(Clone, Debug)]
 struct Path {
-    stack: usize,
+    stack: &'static str,
     body: u64,
     rtt_ms: f64,
     /// For the first packets; later ones pass.
     fates: Vec<u8>,
 }
 
-const STACKS: [&str; 8] = [
-    "linux-6.1",
-    "linux-6.12",
-    "linux-3.10",
-    "rfc",
-    "linux-2.4",
-    "windows-xp",
-    "freebsd-5",
-    "solaris-10",
-];
-
 fn path() -> impl Strategy<Value = Path> {
     (
-        0..STACKS.len(),
+        prop::sample::select(stacks::all().map(|page| page.name).collect::<Vec<_>>()),
         1_u64..200_000,
         1.0..400.0,
         prop::collection::vec(0_u8..20, 0..150),
@@ -56,7 +46,7 @@ proptest! {
 
     #[test]
     fn all_bytes_come_and_both_ends_close(path in path()) {
-        let stack = STACKS[path.stack];
+        let stack = path.stack;
         let mut fates = path.fates.clone().into_iter();
         let mut pair = Pair::new(stack, path.body, path.rtt_ms)
             .with_path(move |_| fates.next().map_or(Fate::Pass, fate));
@@ -76,7 +66,7 @@ proptest! {
     fn runs_repeat(path in path()) {
         let run = || {
             let mut fates = path.fates.clone().into_iter();
-            let mut pair = Pair::new(STACKS[path.stack], path.body, path.rtt_ms)
+            let mut pair = Pair::new(path.stack, path.body, path.rtt_ms)
                 .with_path(move |_| fates.next().map_or(Fate::Pass, fate));
             pair.run(100_000.0);
             pair.log.iter().map(|logged| format!("{logged:?}")).collect::<Vec<_>>()

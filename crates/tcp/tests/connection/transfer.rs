@@ -1,23 +1,13 @@
 //! A page over a clean path.
 
 use rexmit_tcp::connection::{Event, State};
+use rexmit_tcp::stacks;
 
 use crate::pair::{Fate, Pair};
 
-const STACKS: [&str; 8] = [
-    "linux-2.4",
-    "linux-3.10",
-    "linux-6.1",
-    "linux-6.12",
-    "windows-xp",
-    "freebsd-5",
-    "solaris-10",
-    "rfc",
-];
-
 #[test]
 fn a_page_comes_whole_and_both_ends_close() {
-    for stack in STACKS {
+    for stack in stacks::all().map(|page| page.name) {
         let mut pair = Pair::new(stack, 144_570, 20.0);
         pair.run(30_000.0);
         assert_eq!(pair.client.read, 144_800, "{stack}");
@@ -102,7 +92,7 @@ fn a_connection_at_rest_is_small() {
 
 #[test]
 fn a_lost_first_window_is_repaired() {
-    for stack in STACKS {
+    for stack in stacks::all().map(|page| page.name) {
         let mut count = 0;
         let mut pair = Pair::new(stack, 50_000, 50.0).with_path(move |logged| {
             if logged.down && logged.sent.segment.len > 0 {

@@ -58,8 +58,8 @@ pub fn settings(stack: &str, changes: &[(&str, &str)]) -> Settings {
     let changes = wide.iter().chain(changes);
     let changes = changes.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     let (mut settings, _) = stacks::build(stack, &changes.collect(), &BTreeMap::new()).unwrap();
-    settings.hz = 1000;
-    settings.wheel = Wheel::Exact;
+    settings.timers.hz = 1000;
+    settings.timers.wheel = Wheel::Exact;
     settings
 }
 
@@ -73,7 +73,7 @@ impl Duo {
     /// The same with delays that need not be whole milliseconds.
     pub fn of_delays(stack: &str, changes: &[(&str, &str)], delays: Vec<Duration>) -> Self {
         let settings = Arc::new(settings(stack, changes));
-        let clock = Clock::linux(settings.hz, settings.wheel);
+        let clock = Clock::linux(settings.timers.hz, settings.timers.wheel);
         let now = Time::from_nanos(5_000_000_000);
         let end = |is_client| Meta::new(Arc::clone(&settings), clock, is_client);
         let mut duo = Duo {

@@ -49,7 +49,7 @@ fn the_pacing_rate_counts_segments_without_options() {
         duo.write(2 * MSS).run_for(1_000);
         let subflow = duo.ends[SERVER].subflow(0).unwrap();
         let sender = subflow.sender().unwrap();
-        assert_eq!((sender.mss(), sender.cwnd()), (MSS, 10), "{name}");
+        assert_eq!((sender.mss(), sender.window().cwnd), (MSS, 10), "{name}");
         assert_eq!(sender.pacing_rate(), 2 * 10 * 1_448 * 1_000 / 40, "{name}");
     }
 }

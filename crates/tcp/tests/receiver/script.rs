@@ -50,8 +50,8 @@ impl Script {
     pub fn with(name: &str, set: &[(&str, &str)], first: u32) -> Self {
         let settings = settings(name, set);
         let clock = Clock {
-            hz: settings.hz,
-            ..Clock::linux(settings.hz, settings.wheel)
+            hz: settings.timers.hz,
+            ..Clock::linux(settings.timers.hz, settings.timers.wheel)
         };
         // In the middle of a tick of any clock.
         let begin = Time::from_nanos(10_000_500_000);
@@ -64,7 +64,7 @@ impl Script {
             &Agreed {
                 scaling: true,
                 timestamps: true,
-                sack: settings.sack,
+                sack: settings.segments.sack,
                 segment: FULL,
             },
         );

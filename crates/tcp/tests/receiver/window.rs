@@ -47,7 +47,7 @@ fn syn_window(stack: &str, clamp: Option<u32>) -> (u16, u8) {
 
 fn first_window(stack: &str, set: &[(&str, &str)], clamp: Option<u32>) -> (u16, u8) {
     let settings = settings(stack, set);
-    let clock = Clock::linux(settings.hz, settings.wheel);
+    let clock = Clock::linux(settings.timers.hz, settings.timers.wheel);
     let receiver = Receiver::new(&settings, clock, 1460, 1460, clamp, true);
     (receiver.syn_window(), receiver.scale())
 }

@@ -243,7 +243,7 @@ fn three_out(name: &str) -> Script {
     script.echo(0).write(5).sends(0..1);
     script.at(40).ack(1, &[]).sends(1..3);
     script.echo(40).at(80).ack(2, &[]).sends(3..5);
-    assert_eq!(script.sender.cwnd(), 3);
+    assert_eq!(script.sender.window().cwnd, 3);
     script
 }
 
@@ -255,9 +255,9 @@ fn a_window_that_is_undone_is_the_one_before_or_made_of_the_threshold() {
         let due = script.sender.deadline().unwrap() - Time::from_nanos(5_000_000_000);
         let due_ms = due.as_nanos() / 1_000_000;
         script.at(due_ms);
-        assert_eq!(script.sender.cwnd(), 1, "{name}");
+        assert_eq!(script.sender.window().cwnd, 1, "{name}");
         script.echo(80).at(due_ms + 1).ack(3, &[]);
-        script.sender.cwnd()
+        script.sender.window().cwnd
     };
     // snd_cwnd_prev
     assert_eq!(undone("freebsd-5"), 3);

@@ -200,7 +200,7 @@ fn a_timeout_that_was_spurious_is_undone() {
         .ack(1, &[])
         .is(State::Open)
         .is_silent();
-    assert_eq!(script.sender.cwnd(), 10);
+    assert_eq!(script.sender.window().cwnd, 10);
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn a_dsack_for_the_probe_is_no_loss() {
     script.at(62).ack(2, &[(1, 2)]).is(State::Open);
     script.write(1).sends(2..3);
     script.at(82).ack(3, &[]).is(State::Open);
-    assert_eq!(script.sender.ssthresh(), 0x7fff_ffff);
+    assert_eq!(script.sender.window().ssthresh, 0x7fff_ffff);
 }
 
 #[test]

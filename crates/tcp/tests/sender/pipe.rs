@@ -63,10 +63,10 @@ pub struct Pipe {
 
 impl Pipe {
     pub fn new(settings: Settings, one_way: Duration, iss: u32) -> Self {
-        let clock = Clock::linux(settings.hz, settings.wheel);
+        let clock = Clock::linux(settings.timers.hz, settings.timers.wheel);
         let now = Time::from_nanos(1_000_000_000);
         let iss = SeqNum::new(iss);
-        let (sack, timestamps) = (settings.sack, settings.timestamps);
+        let (sack, timestamps) = (settings.segments.sack, settings.segments.timestamps);
         let mut sender = Sender::new(Arc::new(settings), clock, MSS, iss, now);
         sender.established(
             now,

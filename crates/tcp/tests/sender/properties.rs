@@ -1,27 +1,18 @@
 //! What holds for every stack, whatever is lost.
 
 use proptest::prelude::*;
+use rexmit_tcp::settings::AckOrder;
+use rexmit_tcp::stacks;
 use rexmit_time::Duration;
 
 use super::pipe::{stack, Pipe, MSS};
-
-const STACKS: [&str; 8] = [
-    "linux-6.1",
-    "linux-6.12",
-    "linux-3.10",
-    "linux-2.4",
-    "windows-xp",
-    "freebsd-5",
-    "solaris-10",
-    "rfc",
-];
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn everything_is_delivered_in_the_end(
-        name in prop::sample::select(STACKS.to_vec()),
+        page in prop::sample::select(stacks::all().collect::<Vec<_>>()),
         iss in prop_oneof![Just(0_u32), Just(u32::MAX - 5_000), any::<u32>()],
         bytes in 1..60 * MSS,
         one_way_us in 100..100_000_i64,
@@ -35,10 +26,11 @@ proptest! {
         burst in prop::sample::select(vec!["1", "1", "3", "16"]),
     ) {
         let text = |on: bool| if on { "true" } else { "false" };
-        let settings = stack(name, &[
+        let losses_first = page.settings.loss.ack_order == AckOrder::LossesFirst;
+        let settings = stack(page.name, &[
             ("sack", text(sack)),
             ("timestamps", text(timestamps)),
-            ("rack", text(rack && name.starts_with("linux-6"))),
+            ("rack", text(rack && losses_first)),
             ("frto", text(frto)),
             ("gso_segments", burst),
             ("congestion_control", if reno { "reno" } else { "cubic" }),

@@ -35,18 +35,18 @@ pub fn ms(ms: i64) -> Duration {
 /// The settings of a stack at 1000 Hz whose timers fire at the tick asked for, so that times are round.
 pub fn exact(name: &str, changes: &[(&str, &str)]) -> Settings {
     let mut settings = stack(name, changes);
-    settings.hz = 1000;
-    settings.wheel = Wheel::Exact;
+    settings.timers.hz = 1000;
+    settings.timers.wheel = Wheel::Exact;
     settings
 }
 
 impl Script {
     /// After a handshake of `rtt`.
     pub fn new(settings: Settings, rtt: Duration) -> Self {
-        let clock = Clock::linux(settings.hz, settings.wheel);
+        let clock = Clock::linux(settings.timers.hz, settings.timers.wheel);
         let start = Time::from_nanos(5_000_000_000);
         let iss = SeqNum::new(ISS);
-        let (sack, timestamps) = (settings.sack, settings.timestamps);
+        let (sack, timestamps) = (settings.segments.sack, settings.segments.timestamps);
         let mut sender = Sender::new(Arc::new(settings), clock, MSS, iss, start);
         sender.established(
             start,
@@ -209,8 +209,9 @@ impl Script {
 
     /// The windows, in segments.
     pub fn has_window(&mut self, cwnd: u32, ssthresh: Option<u32>) -> &mut Self {
-        let threshold = Some(self.sender.ssthresh()).filter(|segments| *segments < 0x7fff_ffff);
-        assert_eq!((self.sender.cwnd(), threshold), (cwnd, ssthresh));
+        let threshold =
+            Some(self.sender.window().ssthresh).filter(|segments| *segments < 0x7fff_ffff);
+        assert_eq!((self.sender.window().cwnd, threshold), (cwnd, ssthresh));
         self
     }
 

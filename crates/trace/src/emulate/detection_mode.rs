@@ -33,7 +33,7 @@ impl DetectionMode {
     ];
 
     pub(super) fn of(profile: &Profile) -> Self {
-        match (profile.stack == CHOOSES, profile.settings.rack) {
+        match (profile.stack == CHOOSES, profile.settings.loss.rack) {
             (true, true) => DetectionMode::Rack,
             (true, false) => DetectionMode::Counting,
             (false, _) => DetectionMode::Other,

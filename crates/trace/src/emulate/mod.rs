@@ -148,7 +148,8 @@ impl Judges {
         chosen: Chosen,
     ) -> impl Iterator<Item = (usize, &'static profile::Profile)> {
         let (sack, begun) = (facts.sack, facts.begun);
-        let may = move |p: &profile::Profile| (!sack || p.settings.sack) && p.existed(begun);
+        let may =
+            move |p: &profile::Profile| (!sack || p.settings.segments.sack) && p.existed(begun);
         let profiles = profile::all().iter().enumerate();
         profiles.filter(move |(slot, profile)| chosen.has(*slot) && may(profile))
     }

@@ -29,11 +29,11 @@ pub(super) fn of<'a>(senders: impl Iterator<Item = &'a EmulatedSender>) -> Param
         let settings = &sender.profile.settings;
         let part = |shift: u32| 1.0 / f64::from(1_u32 << shift.min(31));
         span(&mut all.d, f64::from(sender.own_threshold()));
-        span(&mut all.a, part(settings.rttvar_shift));
-        span(&mut all.b, part(settings.srtt_shift));
-        span(&mut all.m, settings.srtt_factor);
-        span(&mut all.k, f64::from(settings.rttvar_factor));
-        let least = sender.least() + settings.rto_slop;
+        span(&mut all.a, part(settings.timers.rttvar_shift));
+        span(&mut all.b, part(settings.timers.srtt_shift));
+        span(&mut all.m, settings.timers.srtt_factor);
+        span(&mut all.k, f64::from(settings.timers.rttvar_factor));
+        let least = sender.least() + settings.timers.rto_slop;
         let (low, high) = sender.bias_between();
         span(&mut all.min_rto_s, (least + sender.bias()).as_secs_f64());
         span(&mut all.min_rto_s, (least + low).as_secs_f64());

@@ -50,23 +50,25 @@ const ANY: u64 = 0;
 /// counted. They decide only where the capture does not.
 const LINES: &[Line] = &[
     ("linux-6.12", "linux-6", 0.42, RACK, |_| {}),
-    ("linux-6.12", "linux-6", 0.05, RACK, |s| s.tlp = Tlp::Off),
-    ("linux-6.12", "linux-6", 0.03, RACK, |s| s.rack = false),
+    ("linux-6.12", "linux-6", 0.05, RACK, |s| {
+        s.loss.tlp = Tlp::Off;
+    }),
+    ("linux-6.12", "linux-6", 0.03, RACK, |s| s.loss.rack = false),
     ("linux-6.12", "linux-6", 0.01, RACK, |s| {
-        s.rack = false;
-        s.tlp = Tlp::Off;
+        s.loss.rack = false;
+        s.loss.tlp = Tlp::Off;
     }),
     ("linux-6.12", "linux-6", 0.01, RACK, |s| {
-        s.rack_no_dupack_threshold = true;
+        s.loss.rack_no_dupack_threshold = true;
     }),
-    ("linux-6.12", "linux-6", 0.02, RACK, |s| s.hz = 100),
+    ("linux-6.12", "linux-6", 0.02, RACK, |s| s.timers.hz = 100),
     ("linux-3.10", "linux-3.10", 0.09, TLP, |_| {}),
     ("linux-3.10", "linux-3.10", 0.01, EARLY_RETRANSMIT, |s| {
-        s.tlp = Tlp::Off;
+        s.loss.tlp = Tlp::Off;
     }),
     ("linux-3.10", "linux-3.10", 0.01, LINUX_2_6, |s| {
-        s.tlp = Tlp::Off;
-        s.early_retransmit = EarlyRetransmit::Off;
+        s.loss.tlp = Tlp::Off;
+        s.loss.early_retransmit = EarlyRetransmit::Off;
     }),
     ("linux-2.4", "linux-2.4", 0.07, LINUX_2_4, |_| {}),
     ("windows-xp", "windows-xp", 0.05, ANY, |_| {}),

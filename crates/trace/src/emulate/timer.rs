@@ -17,14 +17,14 @@ pub struct Ticks {
 
 impl Ticks {
     pub fn new(settings: &Settings) -> Self {
-        Self::with_rate(settings, settings.hz)
+        Self::with_rate(settings, settings.timers.hz)
     }
 
     /// The stack's, with other ticks a second.
     pub fn with_rate(settings: &Settings, hz: u32) -> Self {
         Ticks {
             tick: 1_000_000_000 / i64::from(hz.max(1)),
-            wheel: settings.wheel,
+            wheel: settings.timers.wheel,
         }
     }
 

@@ -138,10 +138,10 @@ impl SenderTrait {
 /// The clock of the stamps is fixed at a millisecond in Linux since 4.13; elsewhere it is the tick, which builds choose.
 fn likely_rate(rate: f64, settings: &Settings) -> f64 {
     let is = |hz: f64| rate < hz * SAME && hz < rate * SAME;
-    if settings.estimator == Estimator::LinuxMicros {
+    if settings.timers.estimator == Estimator::LinuxMicros {
         return f64::ln(if is(1000.0) { 0.99 } else { 0.001 });
     }
-    let own = is(f64::from(settings.hz));
+    let own = is(f64::from(settings.timers.hz));
     let common = [100.0, 250.0, 300.0, 1000.0].into_iter().any(is);
     f64::ln(match (own, common) {
         (true, _) => 0.7,
@@ -153,7 +153,7 @@ fn likely_rate(rate: f64, settings: &Settings) -> f64 {
 /// What left first may be less than the window when the program had no more yet; never more.
 fn likely_window(segments: u32, mss: u32, settings: &Settings) -> f64 {
     let allowed = [None, Some(Duration::ZERO)]
-        .map(|srtt| Window::initial(settings.initial_window, mss, srtt));
+        .map(|srtt| Window::initial(settings.congestion.initial_window, mss, srtt));
     f64::ln(if allowed.contains(&segments) {
         0.85
     } else if allowed.iter().all(|allowed| segments < *allowed) {

@@ -19,13 +19,13 @@ pub(super) struct SenderClock {
 
 impl SenderClock {
     pub fn new(own: &Settings) -> Self {
-        let timers = Clock::linux(own.hz, own.wheel);
+        let timers = Clock::linux(own.timers.hz, own.timers.wheel);
         SenderClock {
             timers,
             ticks: StackClock::new(own),
             back_off: BackOff {
-                slop: timers.ticks_in(own.rto_slop),
-                max: timers.ticks_in(own.max_rto),
+                slop: timers.ticks_in(own.timers.rto_slop),
+                max: timers.ticks_in(own.timers.max_rto),
             },
         }
     }

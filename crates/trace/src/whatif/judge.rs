@@ -112,7 +112,7 @@ impl Judge {
     fn sample_of(&self, ack: &Ack) -> Option<Duration> {
         let stamp = ack.stamp_rtt.filter(|_| self.timestamps);
         let own = &self.plan.own;
-        let sample = match (own.estimator.counts_ticks(), own.rtt_samples) {
+        let sample = match (own.timers.estimator.counts_ticks(), own.timers.rtt_samples) {
             (false, _) => ack.sent_rtt.or(stamp),
             (true, RttSamples::EachAck) => stamp.or(ack.sent_rtt),
             (true, RttSamples::OncePerRoundTrip) => stamp.or(ack.once_rtt),
@@ -155,13 +155,13 @@ impl Judge {
 
     /// From a transmission to a probe. All settings probe by the sender's own round-trip time.
     fn pto(&self, form: Tlp, outstanding: u32, min_rto: Duration) -> Duration {
-        let initial_rto = self.plan.own.initial_rto;
+        let initial_rto = self.plan.own.timers.initial_rto;
         let view = tlp::Wait {
             srtt: self.batch.srtt(0),
             packets_out: outstanding,
             min_rto,
             initial_rto,
-            delayed_ack_max: self.plan.own.delayed_ack_max,
+            delayed_ack_max: self.plan.own.receiver.delayed_ack_max,
             // Where that counts, the callers see to it.
             timeout_left: None,
         };
@@ -175,7 +175,10 @@ impl Judge {
 
     /// A wait with duplicate acknowledgements or retransmissions.
     pub fn stand(&mut self, stand: &Stand, known: &Known) {
-        let srtt = self.batch.srtt(0).unwrap_or(self.plan.own.initial_rto);
+        let srtt = self
+            .batch
+            .srtt(0)
+            .unwrap_or(self.plan.own.timers.initial_rto);
         let timeouts = Scene::timeouts(stand, known).count() as u32;
         let Some(scene) = Scene::of(stand, known, srtt, self.doublings) else {
             self.doublings += timeouts;

@@ -148,11 +148,11 @@ impl Replay {
             let inferred = inferred.filter(|known| own < known.low || own > known.high)?;
             (inferred.value.is_finite() && inferred.value > 0.0).then_some(inferred.value)
         };
-        let k = departs(&inferred.k, f64::from(settings.rttvar_factor));
-        let d = departs(&inferred.d, f64::from(settings.dupack_threshold));
+        let k = departs(&inferred.k, f64::from(settings.timers.rttvar_factor));
+        let d = departs(&inferred.d, f64::from(settings.loss.dupack_threshold));
         // What is inferred is the shortest timeout, whatever it is made of.
-        let slop = settings.rto_slop.as_secs_f64();
-        let shortest = settings.min_rto.as_secs_f64() + slop;
+        let slop = settings.timers.rto_slop.as_secs_f64();
+        let shortest = settings.timers.min_rto.as_secs_f64() + slop;
         let min_rto = departs(&inferred.min_rto_s, shortest).map(|shortest| shortest - slop);
         if k.is_none() && d.is_none() && min_rto.is_none() {
             self.own = Some(Arc::clone(settings));
@@ -161,9 +161,10 @@ impl Replay {
         let mut own = Settings::clone(settings);
         // In whole milliseconds, so that senders of one kind are alike.
         let millis = |seconds: f64| Duration::from_millis((seconds * 1e3).round().max(1.0) as i64);
-        own.rttvar_factor = k.map_or(own.rttvar_factor, |k| k.round() as u32);
-        own.dupack_threshold = d.map_or(own.dupack_threshold, |d| d.round().max(1.0) as u32);
-        own.min_rto = min_rto.map_or(own.min_rto, millis);
+        own.timers.rttvar_factor = k.map_or(own.timers.rttvar_factor, |k| k.round() as u32);
+        own.loss.dupack_threshold =
+            d.map_or(own.loss.dupack_threshold, |d| d.round().max(1.0) as u32);
+        own.timers.min_rto = min_rto.map_or(own.timers.min_rto, millis);
         self.own = Some(Arc::new(own));
     }
 

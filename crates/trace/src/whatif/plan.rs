@@ -190,13 +190,13 @@ pub(super) struct Detector {
 impl Detector {
     fn of(own: &Settings) -> Self {
         Detector {
-            threshold: Threshold::Fixed(own.dupack_threshold),
-            tlp: own.tlp,
-            rack: own.rack,
-            fack: own.fack,
-            early: own.early_retransmit,
-            undo: own.undo,
-            frto: own.frto,
+            threshold: Threshold::Fixed(own.loss.dupack_threshold),
+            tlp: own.loss.tlp,
+            rack: own.loss.rack,
+            fack: own.loss.fack,
+            early: own.loss.early_retransmit,
+            undo: own.congestion.undo,
+            frto: own.loss.frto,
         }
     }
 

@@ -349,7 +349,7 @@ fn what_is_added_to_every_timeout_does_not_double() {
     let after = |answer: u64| {
         let mut script = Script::new("freebsd-5", &["min_rto=100ms"]);
         let mut own = rexmit_tcp::stacks::page("freebsd-5").unwrap().settings;
-        own.min_rto = Duration::from_secs(1);
+        own.timers.min_rto = Duration::from_secs(1);
         script
             .replay
             .sender_is(&Arc::new(own), &Parameters::default());
@@ -802,12 +802,12 @@ proptest! {
         let own = &page.settings;
         let name = format!(
             "k={},min_rto={}ms,a=1/{},b=1/{},m={},d={}",
-            own.rttvar_factor,
-            own.min_rto.as_nanos() / 1_000_000,
-            1 << own.rttvar_shift,
-            1 << own.srtt_shift,
-            own.srtt_factor,
-            own.dupack_threshold,
+            own.timers.rttvar_factor,
+            own.timers.min_rto.as_nanos() / 1_000_000,
+            1 << own.timers.rttvar_shift,
+            1 << own.timers.srtt_shift,
+            own.timers.srtt_factor,
+            own.loss.dupack_threshold,
         );
         let mut script = Script::new(page.name, &[&name, "default", "grid"]);
         sender(&mut script, &turns);

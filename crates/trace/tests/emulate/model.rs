@@ -237,9 +237,9 @@ pub fn run(settings: Settings, client: Settings, path: Path, work: &Work, seed: 
     let mut random = streams.stream("hosts", 0);
     let phase = Duration::from_nanos(random.below(1_000_000_000) as i64);
     let begin = BEGIN + phase;
-    let clock = Clock::linux(settings.hz, settings.wheel);
+    let clock = Clock::linux(settings.timers.hz, settings.timers.wheel);
     let settings = Arc::new(settings);
-    let client_clock = Clock::linux(client.hz, client.wheel);
+    let client_clock = Clock::linux(client.timers.hz, client.timers.wheel);
     let iss = random.next_u64() as u32;
     let mut client = Connection::connect(Arc::new(client), client_clock, &local(iss), begin);
     let mut server: Option<Connection> = None;

@@ -244,9 +244,9 @@ fn perturbed(stack: &str, changes: &[(&str, &str)], seed: u64) -> Settings {
             changes.push((name, format!("{nanos}ns")));
         }
     };
-    off("min_rto", page.min_rto);
-    off("rto_slop", page.rto_slop);
-    off("initial_rto", page.initial_rto);
+    off("min_rto", page.timers.min_rto);
+    off("rto_slop", page.timers.rto_slop);
+    off("initial_rto", page.timers.initial_rto);
     let ticks = ticks(stack);
     if !ticks.is_empty() && random.uniform() < 0.4 {
         let hz = ticks[random.below(ticks.len() as u64) as usize];

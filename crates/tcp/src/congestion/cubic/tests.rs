@@ -25,12 +25,12 @@ struct Rig {
 impl Rig {
     fn new(stack: &str, hz: u32, cwnd: u32) -> Self {
         let mut settings = stacks::page(stack).unwrap().settings;
-        settings.hz = hz;
+        settings.timers.hz = hz;
         Rig::with(&settings, cwnd)
     }
 
     fn with(settings: &Settings, cwnd: u32) -> Self {
-        let clock = Clock::linux(settings.hz, Wheel::Exact);
+        let clock = Clock::linux(settings.timers.hz, Wheel::Exact);
         let now = Time::from_nanos(301_000_000_000);
         let una = SeqNum::new(1000);
         let ctx = Context {
@@ -257,7 +257,7 @@ fn idle_time_does_not_count_on_the_curve_of_6_1() {
 fn slow_start_counts_acknowledgements_or_segments() {
     let after = |stack: &str, byte_counting| {
         let mut settings = stacks::page(stack).unwrap().settings;
-        settings.byte_counting = byte_counting;
+        settings.congestion.byte_counting = byte_counting;
         let mut rig = Rig::with(&settings, 10);
         rig.round(Duration::from_millis(100), 2)
     };

@@ -10,7 +10,7 @@ use crate::settings::AckOrder;
 /// Before it is worked through: with [`AckOrder::RecoveryFirst`] a timer that was set for something in between goes on as the
 /// timeout, with [`AckOrder::LossesFirst`] an advance ends the count of timeouts.
 pub fn begin_ack<A: Actor>(actor: &mut A, outcome: AckOutcome) {
-    match actor.settings().ack_order {
+    match actor.settings().loss.ack_order {
         AckOrder::RecoveryFirst => {
             if matches!(actor.times().job, Some(Job::EarlyRetransmit | Job::Probe)) {
                 rearm(actor);
@@ -28,7 +28,7 @@ pub fn begin_ack<A: Actor>(actor: &mut A, outcome: AckOutcome) {
 pub fn on_ack_of_nothing<A: Actor>(actor: &mut A, view: &AckView, outcome: &mut AckOutcome) {
     if outcome.any(AckOutcome::DSACK) {
         let resume = alert(actor, view, outcome);
-        if actor.settings().ack_order == AckOrder::RecoveryFirst {
+        if actor.settings().loss.ack_order == AckOrder::RecoveryFirst {
             actor.resume(resume);
         }
     }

@@ -238,7 +238,7 @@ pub trait Actor: Board + Clock + Window + Output {
 
     /// Whether the stack has F-RTO.
     fn has_frto(&self) -> bool {
-        self.settings().frto
+        self.settings().loss.frto
     }
 
     /// Whether new data could be sent now (`tcp_may_send_now`); none where that is not known.

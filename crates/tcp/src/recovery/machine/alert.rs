@@ -92,7 +92,7 @@ fn newly_delivered<A: Actor>(actor: &A, view: &AckView) -> u32 {
 /// In recovery it is asked, where losses come first, whether D-SACKs end it, and losses are looked for. Whether a recovery
 /// goes on, or begins anew.
 fn goes_on_recovering<A: Actor>(actor: &mut A, view: &AckView, outcome: &mut AckOutcome) -> bool {
-    if actor.settings().ack_order == AckOrder::RecoveryFirst {
+    if actor.settings().loss.ack_order == AckOrder::RecoveryFirst {
         return true;
     }
     if try_undo_by_dsack(actor) {
@@ -138,7 +138,7 @@ fn meets_reneging<A: Actor>(actor: &mut A, outcome: &mut AckOutcome) -> bool {
     if !outcome.any(AckOutcome::RENEGING) {
         return false;
     }
-    match actor.settings().reneging {
+    match actor.settings().loss.reneging {
         Reneging::Timeout => actor.forget_sacks(),
         Reneging::Wait if outcome.any(AckOutcome::ADVANCED) => {
             actor.set_timer(Job::Timeout, reneging::wait(actor.rtt().srtt_fraction()));
@@ -175,7 +175,7 @@ fn leave_at_point<A: Actor>(actor: &mut A) -> bool {
 
 /// `tcp_enter_recovery`
 pub fn enter_recovery<A: Actor>(actor: &mut A) {
-    if actor.settings().retrans_stamp_cleanup {
+    if actor.settings().congestion.retrans_stamp_cleanup {
         forget_stamp(actor);
     }
     undo::begin(actor);
@@ -212,7 +212,7 @@ fn try_to_open<A: Actor>(actor: &mut A, view: &AckView) {
         return;
     }
     keep_open(actor);
-    let window_follows = actor.settings().ack_order == AckOrder::RecoveryFirst;
+    let window_follows = actor.settings().loss.ack_order == AckOrder::RecoveryFirst;
     if window_follows && actor.episode().state != State::Open {
         actor.moderate_window();
     }

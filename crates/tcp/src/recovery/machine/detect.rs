@@ -22,7 +22,7 @@ pub fn note_delivered<A: Actor>(actor: &mut A, delivered: &Delivered) {
 /// Adapts RACK's reordering window: `prior_delivered` segments had been delivered when the latest delivered transmission was
 /// sent, 0 if there is none, and `delivered` have been by now.
 pub(super) fn adapt_rack<A: Actor>(actor: &mut A, prior_delivered: u32, delivered: u32) {
-    if prior_delivered > 0 && !actor.settings().rack_static_reo_wnd {
+    if prior_delivered > 0 && !actor.settings().loss.rack_static_reo_wnd {
         let rack = &mut actor.detection_mut().rack;
         rack.adapt(prior_delivered, delivered);
     }
@@ -40,18 +40,18 @@ fn reordering_window<A: Actor>(actor: &A) -> Duration {
 pub fn rack_wait<A: Actor>(actor: &A, sent: Time) -> Option<Duration> {
     let rack = &actor.detection().rack;
     let wait = || rack.wait(sent, Duration::ZERO, actor.times().now);
-    actor.settings().rack.then(wait)
+    actor.settings().loss.rack.then(wait)
 }
 
 /// What is marked lost before it is asked whether a recovery is to begin, where losses come first
 /// (`tcp_identify_packet_loss`).
 pub(super) fn find_losses<A: Actor>(actor: &mut A, outcome: &mut AckOutcome) {
     let counts = actor.counts();
-    if actor.settings().ack_order == AckOrder::RecoveryFirst || counts.out == 0 {
+    if actor.settings().loss.ack_order == AckOrder::RecoveryFirst || counts.out == 0 {
         return;
     }
     if actor.line().sack {
-        if actor.settings().rack {
+        if actor.settings().loss.rack {
             mark_by_rack(actor, outcome);
         }
         return;
@@ -109,7 +109,7 @@ pub(super) fn fack_reach<A: Actor>(actor: &A) -> u32 {
 /// The highest SACK is further above than reordering explains (`tcp_force_fast_retransmit`, 6.x; 3.10 counts segments).
 pub(super) fn sack_is_far<A: Actor>(actor: &A) -> bool {
     let threshold = actor.detection().threshold;
-    if actor.settings().reordering_unit == ReorderingUnit::Segments {
+    if actor.settings().loss.reordering_unit == ReorderingUnit::Segments {
         return dupack::reach_is_far(fack_reach(actor), threshold);
     }
     dupack::sack_is_far(
@@ -123,9 +123,9 @@ pub(super) fn sack_is_far<A: Actor>(actor: &A) -> bool {
 /// Marks lost what duplicates, SACKs or the clock say, when a recovery `begins` or goes on (`tcp_update_scoreboard`). Where
 /// losses come first, SACKed segments are counted alone, and not with RACK.
 pub fn mark_by_count<A: Actor>(actor: &mut A, begins: bool) {
-    let losses_first = actor.settings().ack_order == AckOrder::LossesFirst;
+    let losses_first = actor.settings().loss.ack_order == AckOrder::LossesFirst;
     let sack = actor.line().sack;
-    if losses_first && (actor.settings().rack || !sack) {
+    if losses_first && (actor.settings().loss.rack || !sack) {
         return;
     }
     let fack = fack_count(actor);
@@ -144,8 +144,8 @@ pub(super) fn is_overdue<A: Actor>(actor: &A) -> bool {
 /// Why a recovery should begin, if it should (`tcp_time_to_recover`).
 pub(super) fn reason_to_recover<A: Actor>(actor: &mut A) -> Option<Mechanism> {
     let counts = actor.counts();
-    if actor.settings().ack_order == AckOrder::LossesFirst {
-        let counting = !actor.settings().rack;
+    if actor.settings().loss.ack_order == AckOrder::LossesFirst {
+        let counting = !actor.settings().loss.rack;
         let enough = counting && dupack::says_lost(counts.sacked, actor.detection().threshold);
         return (counts.lost > 0 || enough).then_some(Mechanism::FastRetransmit);
     }
@@ -156,7 +156,7 @@ pub(super) fn reason_to_recover<A: Actor>(actor: &mut A) -> Option<Mechanism> {
         sacked_out: counts.sacked,
         lost_out: counts.lost,
         threshold: detection.threshold,
-        least_threshold: actor.settings().dupack_threshold,
+        least_threshold: actor.settings().loss.dupack_threshold,
         fack: fack_count(actor),
         head_timed_out: actor.head_timed_out(),
         new_data_can_go: new_data_can_go == Some(true),
@@ -179,7 +179,7 @@ pub(super) fn reason_to_recover<A: Actor>(actor: &mut A) -> Option<Mechanism> {
 /// Whether a recovery begins now by fewer duplicates than make a loss; else it may begin later by the timer.
 fn retransmits_early<A: Actor>(actor: &mut A, new_data_can_go: bool) -> bool {
     let (settings, counts) = (actor.settings(), actor.counts());
-    let rule = settings.early_retransmit;
+    let rule = settings.loss.early_retransmit;
     let view = View {
         rule,
         in_order: actor.detection().early_retransmit,
@@ -193,7 +193,7 @@ fn retransmits_early<A: Actor>(actor: &mut A, new_data_can_go: bool) -> bool {
     }
     let pause = Pause {
         srtt: actor.rtt().srtt(),
-        in_micros: settings.estimator == Estimator::LinuxMicros,
+        in_micros: settings.timers.estimator == Estimator::LinuxMicros,
         timer_left: actor.timer_left(),
     };
     match early_retransmit::pause(rule, &pause, actor.tick_length()) {

@@ -74,11 +74,11 @@ impl Detection {
     pub fn new(settings: &Settings) -> Self {
         Detection {
             rack: Rack::default(),
-            fack: settings.fack,
-            early_retransmit: settings.early_retransmit != EarlyRetransmit::Off
-                && settings.dupack_threshold == 3,
-            threshold: settings.dupack_threshold,
-            own_threshold: settings.dupack_threshold,
+            fack: settings.loss.fack,
+            early_retransmit: settings.loss.early_retransmit != EarlyRetransmit::Off
+                && settings.loss.dupack_threshold == 3,
+            threshold: settings.loss.dupack_threshold,
+            own_threshold: settings.loss.dupack_threshold,
             reordering_seen: 0,
         }
     }
@@ -116,7 +116,7 @@ impl Detection {
             seen: self.reordering_seen > 0,
             sacked_out,
             threshold: self.threshold,
-            no_threshold: settings.rack_no_dupack_threshold,
+            no_threshold: settings.loss.rack_no_dupack_threshold,
             min_rtt,
             srtt: rtt.srtt_micros(),
         })

@@ -8,7 +8,7 @@ use crate::settings::{AckOrder, Reneging, UndoStart};
 
 /// The timeout ran out: a receiver that had SACKed the first segment dropped it (`tcp_timeout_mark_lost`, 6.x).
 pub fn enter_loss_by_timeout<A: Actor>(actor: &mut A) {
-    let reneged = actor.head_is_sacked() && actor.settings().reneging == Reneging::Wait;
+    let reneged = actor.head_is_sacked() && actor.settings().loss.reneging == Reneging::Wait;
     enter_loss(actor, reneged);
     actor.episode_mut().probe.high = None;
 }
@@ -17,7 +17,7 @@ pub fn enter_loss_by_timeout<A: Actor>(actor: &mut A) {
 /// (`tcp_enter_loss`).
 pub fn enter_loss<A: Actor>(actor: &mut A, reneged: bool) {
     let before = *actor.episode();
-    let start = actor.settings().undo_start;
+    let start = actor.settings().congestion.undo_start;
     let sent_again = start == UndoStart::Clean && actor.any_was_sent_again();
     if !actor.line().sack {
         actor.set_duplicates(0);
@@ -40,7 +40,7 @@ pub fn enter_loss<A: Actor>(actor: &mut A, reneged: bool) {
     }
     actor.begin_loss(reduced);
     let threshold = rto::reordering_after(
-        actor.settings().timeout_forgets_reordering,
+        actor.settings().loss.timeout_forgets_reordering,
         before.state,
         actor.counts().sacked,
         actor.detection().threshold,
@@ -52,7 +52,7 @@ pub fn enter_loss<A: Actor>(actor: &mut A, reneged: bool) {
         reduced,
         timeouts: before.timeouts,
     };
-    let frto = actor.has_frto() && frto::begins(actor.settings().frto_test, &begin);
+    let frto = actor.has_frto() && frto::begins(actor.settings().loss.frto_test, &begin);
     let nxt = actor.line().nxt;
     let episode = actor.episode_mut();
     episode.state = State::Loss;
@@ -73,7 +73,7 @@ fn frto_verdict<A: Actor>(actor: &A, outcome: AckOutcome, duplicate: bool) -> Ve
         new_data_sent: actor.line().nxt.is_after(episode.point),
         point_acknowledged: !actor.line().una.is_before(episode.point),
     };
-    frto::on_ack(actor.settings().frto_test, &answer)
+    frto::on_ack(actor.settings().loss.frto_test, &answer)
 }
 
 /// What an acknowledgement says in the state Loss; returns what may be sent after it (`tcp_process_loss`). Where losses come
@@ -83,7 +83,7 @@ pub(super) fn process_loss<A: Actor>(
     outcome: AckOutcome,
     duplicates: u32,
 ) -> Resume {
-    let losses_first = actor.settings().ack_order == AckOrder::LossesFirst;
+    let losses_first = actor.settings().loss.ack_order == AckOrder::LossesFirst;
     let recovered = !actor.line().una.is_before(actor.episode().point);
     let advanced = outcome.any(AckOutcome::ADVANCED);
     if losses_first && advanced && try_undo_loss(actor, false) {

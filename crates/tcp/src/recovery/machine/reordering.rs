@@ -10,7 +10,7 @@ use crate::settings::ReorderingUnit;
 /// Segments overtook each other by this distance: more than was reckoned with turns FACK off, any at all the early
 /// retransmit (`tcp_update_reordering`, 3.10).
 pub fn note_segments_overtaken<A: Actor>(actor: &mut A, distance: u32) {
-    let most = actor.settings().max_reordering;
+    let most = actor.settings().loss.max_reordering;
     if actor
         .detection_mut()
         .note_segments_overtaken(distance, most)
@@ -22,7 +22,7 @@ pub fn note_segments_overtaken<A: Actor>(actor: &mut A, distance: u32) {
 /// A segment never sent again was delivered at `low` although a higher one was before (`tcp_check_sack_reordering`, 6.x).
 pub fn note_overtaken<A: Actor>(actor: &mut A, low: SeqNum) {
     let (high, mss) = (actor.line().highest_sack, actor.line().mss);
-    let most = actor.settings().max_reordering;
+    let most = actor.settings().loss.max_reordering;
     actor.detection_mut().note_overtaken(low, high, mss, most);
 }
 
@@ -55,10 +55,10 @@ fn check_duplicates<A: Actor>(actor: &mut A, acked: u32) {
         return;
     }
     let distance = actor.counts().out + acked;
-    if actor.settings().reordering_unit == ReorderingUnit::Segments {
+    if actor.settings().loss.reordering_unit == ReorderingUnit::Segments {
         note_segments_overtaken(actor, distance);
     } else {
-        let most = actor.settings().max_reordering;
+        let most = actor.settings().loss.max_reordering;
         let detection = actor.detection_mut();
         detection.threshold = distance.min(most);
         detection.reordering_seen += 1;
@@ -82,7 +82,7 @@ pub fn take_duplicate<A: Actor>(
     prior_una: SeqNum,
     outcome: &mut AckOutcome,
 ) -> Option<dsack::Outcome> {
-    let told = dsack::decide(actor.settings().dsack_check, report)?;
+    let told = dsack::decide(actor.settings().loss.dsack_check, report)?;
     if told.of_probe {
         outcome.set(AckOutcome::DSACK_PROBE);
     }

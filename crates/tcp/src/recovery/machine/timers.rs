@@ -18,7 +18,7 @@ pub fn rearm<A: Actor>(actor: &mut A) {
         rto: actor.times().rto,
         head_age: actor.head_age(),
     };
-    match rto::rearm(actor.settings().timeout_left, &view) {
+    match rto::rearm(actor.settings().timers.timeout_left, &view) {
         Some(wait) => actor.set_timer(Job::Timeout, wait),
         None => actor.clear_timer(),
     }
@@ -27,7 +27,7 @@ pub fn rearm<A: Actor>(actor: &mut A) {
 /// Sets the timer to a probe if one may be sent later: `advancing` after an acknowledgement that moved the timeout on.
 /// Whether it is set (`tcp_schedule_loss_probe`).
 pub fn schedule_probe<A: Actor>(actor: &mut A, advancing: bool) -> bool {
-    let rule = actor.settings().tlp;
+    let rule = actor.settings().loss.tlp;
     let age = || match advancing {
         true => Duration::ZERO,
         false => actor.head_age(),
@@ -49,8 +49,8 @@ pub fn schedule_probe<A: Actor>(actor: &mut A, advancing: bool) -> bool {
             srtt,
             packets_out: actor.counts().out,
             min_rto: actor.times().min_rto,
-            initial_rto: actor.settings().initial_rto,
-            delayed_ack_max: actor.settings().delayed_ack_max,
+            initial_rto: actor.settings().timers.initial_rto,
+            delayed_ack_max: actor.settings().receiver.delayed_ack_max,
             timeout_left: Some(timeout_left),
         },
     };
@@ -63,7 +63,7 @@ pub fn schedule_probe<A: Actor>(actor: &mut A, advancing: bool) -> bool {
 
 /// An acknowledgement came while a probe may be out (`tcp_process_tlp_ack`).
 pub fn judge_probe<A: Actor>(actor: &mut A, outcome: AckOutcome) {
-    let rule = actor.settings().tlp;
+    let rule = actor.settings().loss.tlp;
     let answer = Answer {
         ack: actor.line().una,
         duplicate: !outcome

@@ -11,7 +11,7 @@ use crate::settings::{AckOrder, PartialUndo};
 
 /// The first byte not acknowledged; none where the stack undoes nothing.
 pub(super) fn marker<A: Actor>(actor: &A) -> Option<SeqNum> {
-    actor.settings().undo.then_some(actor.line().una)
+    actor.settings().congestion.undo.then_some(actor.line().una)
 }
 
 /// A reduction begins that may be undone.
@@ -22,7 +22,7 @@ pub(super) fn begin<A: Actor>(actor: &mut A) {
         retransmissions_out: actor.counts().retransmissions,
         probe_out: probe.high.is_some() && probe.retransmission,
     };
-    let start = actor.settings().undo_start;
+    let start = actor.settings().congestion.undo_start;
     actor.episode_mut().undo.begin(start, &view);
 }
 
@@ -36,13 +36,13 @@ fn answer<A: Actor>(actor: &A) -> Answer {
 
 /// Whether what arrived was only late.
 pub fn was_only_late<A: Actor>(actor: &A) -> bool {
-    let cleanup = actor.settings().retrans_stamp_cleanup;
+    let cleanup = actor.settings().congestion.retrans_stamp_cleanup;
     actor.known_undo().was_only_late(cleanup, &answer(actor))
 }
 
 /// Whether the reduction proved wrong.
 fn may_undo<A: Actor>(actor: &A) -> bool {
-    let cleanup = actor.settings().retrans_stamp_cleanup;
+    let cleanup = actor.settings().congestion.retrans_stamp_cleanup;
     actor.known_undo().may_undo(cleanup, &answer(actor))
 }
 
@@ -64,13 +64,13 @@ pub(super) fn undo_partly<A: Actor>(
     view: &AckView,
     count_losses: &mut bool,
 ) -> bool {
-    let rule = actor.settings().partial_undo;
+    let rule = actor.settings().congestion.partial_undo;
     let late = match rule {
         PartialUndo::Window => may_undo(actor),
         PartialUndo::Recovery => actor.episode().undo.marker.is_some() && was_only_late(actor),
     };
     if !late {
-        let first = actor.settings().ack_order == AckOrder::RecoveryFirst;
+        let first = actor.settings().loss.ack_order == AckOrder::RecoveryFirst;
         *count_losses = detect::sack_is_far(actor) || (first && !actor.line().sack);
         return false;
     }
@@ -128,7 +128,7 @@ pub(super) fn try_undo_loss<A: Actor>(actor: &mut A, by_frto: bool) -> bool {
     undo_reduction(actor, true);
     actor.undo_loss(by_frto);
     actor.episode_mut().timeouts = 0;
-    if actor.settings().retrans_stamp_cleanup && must_wait_beyond_point(actor) {
+    if actor.settings().congestion.retrans_stamp_cleanup && must_wait_beyond_point(actor) {
         return true;
     }
     if by_frto || actor.line().sack {
@@ -144,7 +144,7 @@ fn must_wait_beyond_point<A: Actor>(actor: &mut A) -> bool {
     if !undo::waits_beyond_point(actor.line().sack, actor.line().una, point) {
         return false;
     }
-    if actor.settings().retrans_stamp_cleanup {
+    if actor.settings().congestion.retrans_stamp_cleanup {
         forget_stamp(actor);
     } else {
         actor.moderate_window();

@@ -55,7 +55,7 @@ impl EmulatedSender {
         if self.sees_reneging(board) {
             outcome.set(AckOutcome::RENEGING);
         }
-        let order = self.settings.ack_order;
+        let order = self.settings.loss.ack_order;
         let mut acting = self.on(board, report);
         match order {
             AckOrder::RecoveryFirst => {

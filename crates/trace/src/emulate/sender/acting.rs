@@ -97,9 +97,9 @@ impl Scoreboard for Acting<'_> {
 
     /// What a receiver drops stays SACKed: the board is common to stacks that wait and those that do not.
     fn mark_by_timeout(&mut self, _reneged: bool) {
-        let rule = self.sender.settings.timeout_marks;
+        let rule = self.sender.settings.loss.timeout_marks;
         let (rack, now) = (self.sender.detection.rack, self.now);
-        let rack = self.sender.settings.rack.then_some(rack);
+        let rack = self.sender.settings.loss.rack.then_some(rack);
         let lost = |head, sent| {
             let wait = rack.map(|rack| rack.wait(sent, Duration::ZERO, now));
             rto::marks_lost(rule, head, wait)
@@ -154,7 +154,7 @@ impl Clock for Acting<'_> {
     /// When in its tick the first segment was sent is not seen.
     fn head_timed_out(&self) -> bool {
         let age = self.head_age() - self.sender.clock.ticks.tick() / 2;
-        self.sender.settings.head_timeout
+        self.sender.settings.loss.head_timeout
             && !self.board.is_empty()
             && fack::timed_out(age, self.sender.timers.rto)
     }
@@ -176,13 +176,13 @@ impl Clock for Acting<'_> {
             clock,
             ..
         } = &mut *self.sender;
-        let span = match (job, settings.timeout_left) {
+        let span = match (job, settings.timers.timeout_left) {
             (Job::Timeout, _) if wait == timers.rto => wait,
             // Where the ticks begin that the first segment's age is counted in is not seen.
             (Job::Timeout, TimeoutLeft::Ticks) => clock.ticks.near(wait),
             _ => clock.ticks.up(wait),
         };
-        let span = span.min(settings.max_rto);
+        let span = span.min(settings.timers.max_rto);
         timers.timer.set(self.now, job, span);
     }
 

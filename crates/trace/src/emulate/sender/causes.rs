@@ -91,7 +91,7 @@ impl EmulatedSender {
             Some(Job::Timeout) => (self.timers.timer.armed, self.timers.timer.span, 0.0),
             Some(Job::Probe) if self.episode.probe.high.is_some() => {
                 let (_, probed) = self.timer_window();
-                if self.settings.tlp == Tlp::Rfc8985 {
+                if self.settings.loss.tlp == Tlp::Rfc8985 {
                     let left = match board.head() {
                         Some(head) => self.timers.rto - (probed - head.sent),
                         None => self.timers.rto,
@@ -128,7 +128,7 @@ impl EmulatedSender {
         // Earlier timeouts whose packets were lost before the monitor.
         let mut span = self.timers.rto;
         for missed in 1..=MOST_MISSED {
-            span = (span * 2).min(self.settings.max_rto);
+            span = (span * 2).min(self.settings.timers.max_rto);
             window = fires(window, span);
             let unseen = moment.unseen(gone + missed);
             let in_state = if gone > 0 { moment.unseen(gone) } else { 0.0 };
@@ -149,11 +149,11 @@ impl EmulatedSender {
     }
 
     pub(super) fn has_bare_tail(&self, board: &Board) -> bool {
-        !self.settings.tlp_probes_bare_fin && board.tail().is_some_and(|tail| tail.bare)
+        !self.settings.loss.tlp_probes_bare_fin && board.tail().is_some_and(|tail| tail.bare)
     }
 
     fn add_probe(&self, list: &mut Candidates, board: &Board, moment: &Moment, tail: bool) {
-        if self.settings.tlp == Tlp::Off || !board.sack {
+        if self.settings.loss.tlp == Tlp::Off || !board.sack {
             return;
         }
         let mut structure = 0.0;
@@ -187,7 +187,7 @@ impl EmulatedSender {
     ) {
         let mechanism = match self.episode.state {
             State::Loss | State::Recovery => self.mechanism_of_retransmission(board.sack),
-            _ if board.sack && self.settings.rack => Mechanism::Rack,
+            _ if board.sack && self.settings.loss.rack => Mechanism::Rack,
             _ if self.detection.fack && board.sacked > 0 => Mechanism::Fack,
             _ => Mechanism::FastRetransmit,
         };
@@ -209,7 +209,7 @@ impl EmulatedSender {
         };
         if let Some(piece) = piece.filter(|piece| self.marks.is_retransmitted(piece)) {
             // Lost retransmissions are found by what was sent after them.
-            let overtaken = self.settings.fack_lost_retransmits
+            let overtaken = self.settings.loss.fack_lost_retransmits
                 && fack::retransmission_is_lost(board.highest, piece.nxt_then);
             structure += if overtaken { 0.0 } else { 2.0 * SLIGHTLY };
         }
@@ -229,7 +229,7 @@ impl EmulatedSender {
                 structure += SLIGHTLY;
             }
         }
-        let mut fits = moment.fit_of_ack(self.settings.pacing_rate);
+        let mut fits = moment.fit_of_ack(self.settings.segments.pacing_rate);
         let mut cause = Cause::Ack;
         if self.timers.timer.job() == Some(Job::Reordering) && index < board.len() {
             let late = self.timer_window().1.max(moment.at);

@@ -28,7 +28,7 @@ impl EmulatedSender {
     pub(super) fn sample_ticks(&mut self, board: &Board, report: &AckReport) {
         let covered = |timed: &mut (rexmit_wire::SeqNum, Time)| board.una.is_after(timed.0);
         let timed = self.trips.timed.take_if(covered);
-        let once = self.settings.rtt_samples == RttSamples::OncePerRoundTrip;
+        let once = self.settings.timers.rtt_samples == RttSamples::OncePerRoundTrip;
         let retransmitted = report.acked.iter().any(|piece| piece.retransmissions > 0);
         let sent = match (report.echo, report.echo_sent) {
             (Some(_), Some(sent)) => Some(sent),
@@ -47,9 +47,9 @@ impl EmulatedSender {
         if !self.clock.learn_rate(self.settings, hz) {
             return;
         }
-        if hz != self.settings.hz {
+        if hz != self.settings.timers.hz {
             let mut settings = self.settings.clone();
-            settings.hz = hz;
+            settings.timers.hz = hz;
             self.trips.measure_again(&settings, &self.clock);
             if self.episode.timeouts == 0 {
                 self.set_rto();
@@ -117,7 +117,7 @@ impl EmulatedSender {
             return;
         }
         if self.episode.timeouts == 0 {
-            let most = (self.settings.min_rto + self.settings.rto_slop) / 16;
+            let most = (self.settings.timers.min_rto + self.settings.timers.rto_slop) / 16;
             self.trips.bias = (self.trips.bias + off).min(most).max(-most);
         }
         // What is doubled is what ran out.
@@ -136,7 +136,7 @@ impl EmulatedSender {
         let off = if self.course.loss_at.is_some() {
             self.clock.ticks.tick()
         } else {
-            parameters::unproved(self.settings.min_rto + self.settings.rto_slop)
+            parameters::unproved(self.settings.timers.min_rto + self.settings.timers.rto_slop)
         };
         (self.bias() - off, self.bias() + off)
     }

@@ -54,7 +54,7 @@ impl EmulatedSender {
     /// rule 3; `tcp_can_forward_retransmit`).
     pub(super) fn may_go_forward(&self, board: &Board, start: SeqNum) -> bool {
         let view = Forward {
-            on: self.settings.forward_retransmit,
+            on: self.settings.loss.forward_retransmit,
             state: self.episode.state,
             sack: board.sack,
             new_data_can_go: false,

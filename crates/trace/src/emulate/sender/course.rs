@@ -38,7 +38,7 @@ impl Course {
             before: None,
             instead: None,
             // By counting a recovery begins early for other reasons, too.
-            threshold_open: settings.ack_order == AckOrder::LossesFirst,
+            threshold_open: settings.loss.ack_order == AckOrder::LossesFirst,
             frto: Frto::default(),
         }
     }

@@ -52,12 +52,12 @@ impl EmulatedSender {
                     once.note(piece.sent);
                     late.get_or_insert(piece.start);
                 }
-                let counts = !piece.sacked || self.settings.sacked_count_again;
+                let counts = !piece.sacked || self.settings.loss.sacked_count_again;
                 if counts && !piece.end.is_after(self.episode.point) {
                     outcome.set(AckOutcome::ORIGINAL);
                 }
             }
-            let new = !piece.sacked && board.sack && self.settings.rack;
+            let new = !piece.sacked && board.sack && self.settings.loss.rack;
             if new && !Self::is_spurious(piece, report) {
                 self.advance_rack(board, piece, report);
             }
@@ -65,7 +65,7 @@ impl EmulatedSender {
         }
         self.grow_window(*outcome, packets, report.newly_delivered);
         let acked = outcome.any(AckOutcome::ACKED);
-        match self.settings.ack_order {
+        match self.settings.loss.ack_order {
             AckOrder::RecoveryFirst if acked => {
                 self.sample_ticks(board, report);
                 machine::rearm(&mut self.on(board, report));
@@ -83,7 +83,7 @@ impl EmulatedSender {
         } else {
             machine::remove_duplicates(&mut self.on(board, report), packets);
             let covers_retransmission = outcome.any(AckOutcome::RETRANSMISSION_ACKED);
-            if self.settings.frto_test == FrtoTest::Once && covers_retransmission {
+            if self.settings.loss.frto_test == FrtoTest::Once && covers_retransmission {
                 outcome.clear(AckOutcome::ORIGINAL);
             }
         }
@@ -103,7 +103,7 @@ impl EmulatedSender {
         for &index in &report.sacked {
             let piece = *board.at(index);
             outcome.set(AckOutcome::SACKED);
-            if self.settings.rack {
+            if self.settings.loss.rack {
                 self.advance_rack(board, &piece, report);
             }
             if piece.retransmissions == 0 {
@@ -168,7 +168,7 @@ impl EmulatedSender {
 
     /// A segment never sent again was delivered although a higher one was before.
     fn note_reordering(&mut self, board: &mut Board, low: SeqNum, report: &AckReport) {
-        match self.settings.reordering_unit {
+        match self.settings.loss.reordering_unit {
             ReorderingUnit::Segments => {
                 // how many lie between is not known where they were not full.
                 let high = board.reached(report);

@@ -154,7 +154,7 @@ impl EmulatedSender {
         if self.timers.timer.job() == Some(Job::Timeout) {
             self.timers.set_to_timeout(self.timers.timer.armed);
         }
-        let by_time = board.sack && self.settings.rack;
+        let by_time = board.sack && self.settings.loss.rack;
         board.looked_at(board.len());
         for index in 0..board.len() {
             let found = by_time && self.rack_finds_lost(board, board.at(index), moment.at);

@@ -47,7 +47,7 @@ impl EmulatedSender {
                 }
                 machine::enter_loss_by_timeout(&mut self.at(board, at));
                 self.episode.timeouts += 1 + missed;
-                let at_once = reneged && self.settings.reneging == Reneging::Timeout;
+                let at_once = reneged && self.settings.loss.reneging == Reneging::Timeout;
                 for _ in u32::from(at_once)..=missed {
                     self.timers.back_off(self.settings);
                 }
@@ -88,7 +88,7 @@ impl EmulatedSender {
                     }
                     machine::enter_recovery(&mut self.at(board, moment.ack_at));
                     self.episode.causes.began_by = best.mechanism;
-                    if lower && !self.settings.rack {
+                    if lower && !self.settings.loss.rack {
                         machine::mark_by_count(&mut self.at(board, at), true);
                     }
                 }
@@ -111,7 +111,7 @@ impl EmulatedSender {
             self.timers.set_to_timeout(at);
         }
         for index in pieces.clone() {
-            if self.settings.ack_order == AckOrder::LossesFirst
+            if self.settings.loss.ack_order == AckOrder::LossesFirst
                 && !self.marks.is_lost(board.at(index))
             {
                 self.marks.mark_lost(board, index);

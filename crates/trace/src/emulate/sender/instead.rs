@@ -116,7 +116,7 @@ mod tests {
     /// A sender that counts, of twenty segments of which the fourth was acknowledged and the ninth to eleventh were SACKed
     /// at 50 ms, and the first that is not came by again at that time: a timeout was due, or nearly.
     fn doubtful() -> (EmulatedSender, Board) {
-        let counts = |p: &&profile::Profile| p.stack == "linux-6" && !p.settings.rack;
+        let counts = |p: &&profile::Profile| p.stack == "linux-6" && !p.settings.loss.rack;
         let profile = profile::all().iter().find(counts).unwrap();
         let mut board = board_of(20);
         let mut sender = EmulatedSender::new(profile, 0, Recycled::default());

@@ -49,13 +49,13 @@ impl EmulatedSender {
     pub fn least(&self) -> Duration {
         match self.trips.minimum {
             Minimum::Other(least) => least,
-            _ => self.settings.min_rto,
+            _ => self.settings.timers.min_rto,
         }
     }
 
     /// No timeout of it is shorter.
     pub fn least_timeout(&self) -> Duration {
-        self.least() + self.settings.rto_slop
+        self.least() + self.settings.timers.rto_slop
     }
 
     /// The minimum with which the timer that runs would fire at `moment`; none if no minimum makes it do so.
@@ -96,7 +96,9 @@ impl EmulatedSender {
         let (probe, structure) = match self.timers.timer.job() {
             Some(Job::Timeout) => (false, if pieces.start == 0 { 0.0 } else { MUCH }),
             Some(Job::Probe)
-                if self.episode.probe.high.is_none() && tail && self.settings.tlp != Tlp::Off =>
+                if self.episode.probe.high.is_none()
+                    && tail
+                    && self.settings.loss.tlp != Tlp::Off =>
             {
                 (true, 0.0)
             }

@@ -131,7 +131,7 @@ impl EmulatedSender {
     /// Whether a SYN that was sent again gives a sample by the stamp that its answer echoes (`tcp_synack_rtt_meas`,
     /// `tcp_ack_update_rtt`).
     pub fn times_handshake_by_stamp(&self) -> bool {
-        self.settings.estimator == Estimator::LinuxMicros
+        self.settings.timers.estimator == Estimator::LinuxMicros
     }
 
     /// The handshake is over; `rtt` is its round-trip time if it gave one.
@@ -164,7 +164,7 @@ impl EmulatedSender {
             self.trips.timed = board.tail().map(|tail| (tail.start, moment.at));
         }
         if self.timers.timer.job() == Some(Job::Probe) && self.is_probe_of_new_data(moment) {
-            if self.settings.tlp == Tlp::Rfc8985 {
+            if self.settings.loss.tlp == Tlp::Rfc8985 {
                 self.episode.probe.high = Some(board.nxt);
                 self.episode.probe.retransmission = false;
             }
@@ -228,6 +228,8 @@ impl EmulatedSender {
     /// What a retransmission from the queue of the lost is called.
     fn mechanism_of_retransmission(&self, sack: bool) -> Mechanism {
         let state = self.episode.state;
-        self.episode.causes.of_lost(state, sack, self.settings.rack)
+        self.episode
+            .causes
+            .of_lost(state, sack, self.settings.loss.rack)
     }
 }

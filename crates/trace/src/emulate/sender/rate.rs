@@ -68,7 +68,10 @@ impl EmulatedSender {
         if !certain || delivered < ENOUGH || sent > BEGINS || delivered * 2 + 4 < flight {
             return;
         }
-        if !matches!(self.settings.recovery, Recovery::Pipe | Recovery::NewReno) {
+        if !matches!(
+            self.settings.congestion.recovery,
+            Recovery::Pipe | Recovery::NewReno
+        ) {
             self.evidence.score += NEVER;
         }
         self.flight.rate.flight = 0;
@@ -101,7 +104,7 @@ impl EmulatedSender {
         // What is lost is not in flight, and makes room.
         let gone = delivered + self.marks.lost;
         let waits = self.flight.rate.sent <= BEGINS || gone * 2 + 2 >= self.flight.rate.flight;
-        let own = match self.settings.recovery {
+        let own = match self.settings.congestion.recovery {
             Recovery::Pipe => waits,
             Recovery::NewReno => true,
             _ => halves,

@@ -43,7 +43,7 @@ impl RoundTrips {
             timed: None,
             unsure,
             bias: Duration::ZERO,
-            minimum: Minimum::of(settings.estimator, other_minimum),
+            minimum: Minimum::of(settings.timers.estimator, other_minimum),
         }
     }
 
@@ -122,19 +122,15 @@ mod tests {
 
     #[test]
     fn what_was_measured_in_ticks_is_measured_again() {
-        let settings = Settings {
-            hz: 1_000,
-            ..stacks::page("linux-3.10").unwrap().settings
-        };
+        let mut settings = stacks::page("linux-3.10").unwrap().settings;
+        settings.timers.hz = 1_000;
         let mut clock = StackClock::new(&settings);
         let mut trips = RoundTrips::new(&settings, true, VecDeque::new());
         let seq = SeqNum::new;
         trips.take(&clock, (at(0), at(54), seq(0), seq(10)));
         assert_eq!(trips.rtt.srtt(), Some(MILLI(54)));
-        let slow = Settings {
-            hz: 50,
-            ..settings.clone()
-        };
+        let mut slow = settings.clone();
+        slow.timers.hz = 50;
         assert!(clock.learn_rate(&settings, 50));
         trips.measure_again(&slow, &clock);
         assert_eq!(trips.rtt.srtt(), Some(MILLI(60)));

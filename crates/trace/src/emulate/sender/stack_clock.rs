@@ -24,7 +24,7 @@ impl StackClock {
         let ticks = Ticks::new(settings);
         StackClock {
             ticks,
-            counts_ticks: settings.estimator.counts_ticks(),
+            counts_ticks: settings.timers.estimator.counts_ticks(),
             phase: None,
             rate_known: false,
             phased: ticks.are_coarse(),
@@ -88,7 +88,7 @@ impl StackClock {
         if !self.counts_ticks || core::mem::replace(&mut self.rate_known, true) {
             return false;
         }
-        if hz != settings.hz {
+        if hz != settings.timers.hz {
             self.ticks = Ticks::with_rate(settings, hz);
             self.phased = self.ticks.are_coarse();
             self.phase = None;

@@ -94,9 +94,9 @@ impl EmulatedSender {
         let next = syn::next_timeout(
             !client,
             count,
-            self.settings.syn_linear_timeouts,
+            self.settings.timers.syn_linear_timeouts,
             span,
-            self.settings.max_rto,
+            self.settings.timers.max_rto,
         );
         self.timers.timer.set(at, Job::Timeout, next);
     }

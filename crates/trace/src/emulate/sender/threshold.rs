@@ -46,9 +46,9 @@ impl EmulatedSender {
             return;
         };
         let counted = report.prior_sacked >= self.detection.threshold
-            && (!self.settings.rack
+            && (!self.settings.loss.rack
                 || (self.detection.reordering_seen == 0
-                    && !self.settings.rack_no_dupack_threshold));
+                    && !self.settings.loss.rack_no_dupack_threshold));
         let sure = report.slack <= SEES_ALL && report.at - entered > TOGETHER + report.slack;
         if !self.course.threshold_open
             || !board.sack
@@ -58,7 +58,7 @@ impl EmulatedSender {
         {
             return;
         }
-        if self.detection.own_threshold == self.settings.dupack_threshold {
+        if self.detection.own_threshold == self.settings.loss.dupack_threshold {
             self.evidence.score += OTHER;
         }
         self.detection.set_own_threshold(report.prior_sacked + 1);

@@ -34,8 +34,8 @@ impl Timers {
     /// Doubles the timeout, but for what is added last. What was learned of it may have made it less than that.
     pub fn back_off(&mut self, settings: &Settings) {
         let growth = rto::BackOff {
-            slop: settings.rto_slop,
-            max: settings.max_rto,
+            slop: settings.timers.rto_slop,
+            max: settings.timers.max_rto,
         };
         self.rto = growth.after(self.rto);
     }
@@ -63,10 +63,10 @@ mod tests {
     #[test]
     fn a_timeout_doubles_without_what_is_added_last() {
         let settings = stacks::page("freebsd-5").unwrap().settings;
-        assert!(settings.rto_slop > Duration::ZERO);
-        let mut timers = Timers::new(settings.rto_slop + Duration::from_millis(300));
+        assert!(settings.timers.rto_slop > Duration::ZERO);
+        let mut timers = Timers::new(settings.timers.rto_slop + Duration::from_millis(300));
         timers.back_off(&settings);
-        let doubled = settings.rto_slop + Duration::from_millis(600);
+        let doubled = settings.timers.rto_slop + Duration::from_millis(600);
         assert_eq!(timers.rto, doubled);
         timers.set_to_timeout(Time::from_nanos(7));
         assert_eq!(timers.timer.due(), Time::from_nanos(7) + doubled);

@@ -78,8 +78,9 @@ impl EmulatedSender {
 
     /// A probe was due and none was seen: one was on its way already, or it had nothing to send.
     pub(super) fn probe_went_unseen(&mut self, board: &mut Board, at: Time, slack: Duration) {
-        let bare = board.tail().is_some_and(|tail| tail.bare) && !self.settings.tlp_probes_bare_fin;
-        let rule = self.settings.tlp;
+        let bare =
+            board.tail().is_some_and(|tail| tail.bare) && !self.settings.loss.tlp_probes_bare_fin;
+        let rule = self.settings.loss.tlp;
         let probe = tlp::fire(
             rule,
             tlp::Fire {

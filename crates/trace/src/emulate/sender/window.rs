@@ -24,7 +24,7 @@ pub(super) struct Flight {
 impl EmulatedSender {
     pub(super) fn begin_window(&mut self, board: &Board) {
         let most = [None, Some(Duration::ZERO)]
-            .map(|srtt| Window::initial(self.settings.initial_window, board.mss, srtt));
+            .map(|srtt| Window::initial(self.settings.congestion.initial_window, board.mss, srtt));
         self.flight.most = most.into_iter().max();
     }
 
@@ -40,14 +40,14 @@ impl EmulatedSender {
     /// An acknowledgement lets it grow, of 6.x that has seen much reordering also where nothing is acknowledged in order
     /// (`tcp_may_raise_cwnd`).
     pub(super) fn grow_window(&mut self, outcome: AckOutcome, acked: u32, delivered: u32) {
-        let reordered = self.detection.threshold > self.settings.dupack_threshold;
-        let by_sack = self.settings.ack_order == AckOrder::LossesFirst && reordered;
+        let reordered = self.detection.threshold > self.settings.loss.dupack_threshold;
+        let by_sack = self.settings.loss.ack_order == AckOrder::LossesFirst && reordered;
         let counts = match by_sack {
             true => AckOutcome::PROGRESS,
             false => AckOutcome::ACKED,
         };
         if let (Some(window), true) = (&mut self.flight.most, outcome.any(counts)) {
-            *window += if self.settings.byte_counting {
+            *window += if self.settings.congestion.byte_counting {
                 acked.max(delivered)
             } else {
                 1

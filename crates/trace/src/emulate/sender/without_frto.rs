@@ -60,13 +60,13 @@ pub(super) struct TakenBack {
 impl EmulatedSender {
     /// Whether a timeout may begin F-RTO's test.
     pub(super) fn has_frto(&self) -> bool {
-        self.settings.frto && !matches!(self.course.frto, Frto::Off)
+        self.settings.loss.frto && !matches!(self.course.frto, Frto::Off)
     }
 
     /// F-RTO's test is about to take the timeout back. One that may have been none tells nothing.
     pub(super) fn note_taken_back(&mut self, board: &Board, report: &AckReport) {
         // That losses are newly found leaves no room for more (`tcp_cwnd_reduction`).
-        let certain = self.settings.recovery == Recovery::PrrConservative
+        let certain = self.settings.congestion.recovery == Recovery::PrrConservative
             && board.sack
             && report.slack <= SEES_ALL;
         let sure = self.course.before.is_none();
@@ -153,10 +153,10 @@ impl EmulatedSender {
             return;
         }
         // That no recovery began since speaks for no higher threshold then: what was paid for one is given back.
-        let page = self.settings.dupack_threshold;
+        let page = self.settings.loss.dupack_threshold;
         let raised = back.threshold == page && self.detection.own_threshold != page;
         let structure = if raised { OFF - OTHER } else { OFF };
-        let fits = moment.fit_of_ack(self.settings.pacing_rate);
+        let fits = moment.fit_of_ack(self.settings.segments.pacing_rate);
         list.add(
             Cause::WithoutFrto,
             Mechanism::RtoRecovery,

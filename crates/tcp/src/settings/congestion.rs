@@ -1,0 +1,236 @@
+//! How much may be in flight: congestion control, its reduction in recovery, and the undo of a reduction.
+
+use super::reflect::group;
+use super::value::{choices, Value};
+
+group! {
+    /// How much may be in flight: congestion control, its reduction in recovery, and the undo of a reduction.
+    pub struct Congestion {
+        /// How much is sent in recovery.
+        pub recovery: Recovery = Recovery::NewReno, "RFC 6582";
+        /// Congestion control.
+        pub congestion_control: CongestionControl = CongestionControl::Reno, "RFC 5681 §3.1";
+        /// CUBIC leaves slow start by HyStart.
+        pub hystart: bool = false, "off";
+        /// CUBIC heeds round-trip times in the five minutes after boot, too.
+        pub cubic_heeds_boot: bool = true, "no effect without CUBIC";
+        /// Which generation of Linux's CUBIC and HyStart.
+        pub cubic: CubicForm = CubicForm::Linux3, "no effect without CUBIC";
+        /// Slow start counts segments acknowledged, not acknowledgements (RFC 3465; Linux since 3.13).
+        pub byte_counting: bool = false, "off";
+        /// First window.
+        pub initial_window: InitialWindow = InitialWindow::Rfc3390, "RFC 5681 §3.1, equation 1";
+        /// The window shrinks after idle time (`tcp_slow_start_after_idle`).
+        pub slow_start_after_idle: bool = false, "off";
+        /// When it is asked whether it does.
+        pub idle_restart: IdleRestart = IdleRestart::WhenSent, "RFC 5681 §4.1";
+        /// When the congestion window counts as used.
+        pub window_use: WindowUse = WindowUse::InFlight, "assumption: as Linux 3.10";
+        /// A connection begins with what the last one to the same peer learned (`tcp_no_metrics_save` = 0).
+        pub metrics: bool = false, "off, so that transfers do not depend on each other; RFC 9040 §4: optional";
+        /// Undo by D-SACK and timestamps (Eifel, RFC 3522 and 4015).
+        pub undo: bool = false, "off";
+        /// Which retransmissions count against the undo of a reduction that begins.
+        pub undo_start: UndoStart = UndoStart::Clean, "no effect unless reductions are undone";
+        /// What is taken back when an acknowledgement in recovery proves that what it acknowledges was only late.
+        pub partial_undo: PartialUndo = PartialUndo::Window, "no effect unless reductions are undone";
+        /// Which window an undo gives back.
+        pub undo_window: UndoWindow = UndoWindow::Threshold, "no effect unless reductions are undone";
+        /// The time of the first retransmission is forgotten when a recovery begins and none is on its way; and without SACK
+        /// when it waits beyond the recovery point (`tcp_retrans_stamp_cleanup`, `tcp_is_non_sack_preventing_reopen`).
+        pub retrans_stamp_cleanup: bool = false, "no effect unless reductions are undone";
+        /// A retransmission that the host could not take counts for undo and give-up as one that left.
+        pub attempts_count: bool = false, "no effect unless reductions are undone, or retries stand for a time";
+    }
+
+    rules(self) {
+        vec![
+            (
+                !matches!(self.initial_window, InitialWindow::Segments(10_001..)),
+                "initial_window must be at most 10000 segments",
+            ),
+        ]
+    }
+}
+
+/// How much is sent in recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// RFC 6582: the window grows by a segment each duplicate acknowledgement.
+    NewReno,
+    /// RFC 6675: what its pipe leaves of the halved window.
+    Pipe,
+    /// Linux 2.4 to 3.1: one segment less each second acknowledgement (`tcp_cwnd_down`).
+    RateHalving,
+    /// Proportional rate reduction of Linux 3.2 to about 5.10 (RFC 6937, slow-start bound).
+    Prr,
+    /// Proportional rate reduction of Linux 6.x: conservative unless a round makes progress.
+    PrrConservative,
+}
+
+choices!(
+    Recovery,
+    "recovery",
+    NewReno = "newreno",
+    Pipe = "pipe",
+    RateHalving = "rate-halving",
+    Prr = "prr",
+    PrrConservative = "prr-conservative",
+);
+
+/// Congestion control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CongestionControl {
+    /// RFC 5681.
+    Reno,
+    /// RFC 9438.
+    Cubic,
+    /// Linked increases of Multipath TCP's subflows, RFC 6356; of plain TCP and one subflow: Reno, as the next two.
+    Lia,
+    /// Opportunistic linked increases (Khalili and others, 2012).
+    Olia,
+    /// Balanced linked adaptation (Peng and others, 2014).
+    Balia,
+}
+
+impl CongestionControl {
+    /// It asks how the other subflows of its connection do.
+    pub(crate) fn is_coupled(self) -> bool {
+        !matches!(self, CongestionControl::Reno | CongestionControl::Cubic)
+    }
+}
+
+choices!(
+    CongestionControl,
+    "congestion control",
+    Reno = "reno",
+    Cubic = "cubic",
+    Lia = "lia",
+    Olia = "olia",
+    Balia = "balia",
+);
+
+/// Which generation of Linux's CUBIC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CubicForm {
+    /// 3.10: HyStart in milliseconds or ticks.
+    Linux3,
+    /// 6.x: HyStart in microseconds.
+    Linux6,
+}
+
+choices!(CubicForm, "CUBIC", Linux3 = "linux-3", Linux6 = "linux-6");
+
+/// The first window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InitialWindow {
+    /// So many segments.
+    Segments(u32),
+    /// RFC 3390: 2 to 4 segments by their size.
+    Rfc3390,
+    /// Linux 2.4: 2 segments; 3, or 4 of small ones, on paths of 20 ms and less (`tcp_init_cwnd`).
+    Linux24,
+}
+
+impl Value for InitialWindow {
+    fn text(&self) -> String {
+        match self {
+            InitialWindow::Segments(segments) => segments.to_string(),
+            InitialWindow::Rfc3390 => "rfc3390".to_owned(),
+            InitialWindow::Linux24 => "linux-2.4".to_owned(),
+        }
+    }
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "rfc3390" => return Some(InitialWindow::Rfc3390),
+            "linux-2.4" => return Some(InitialWindow::Linux24),
+            _ => {}
+        }
+        let segments = text.parse().ok().filter(|segments| *segments > 0)?;
+        Some(InitialWindow::Segments(segments))
+    }
+    fn allowed() -> String {
+        "a number of segments, rfc3390 or linux-2.4".to_owned()
+    }
+}
+
+/// When it is asked whether the window shrinks after idle time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleRestart {
+    /// When a segment leaves (`tcp_event_data_sent`).
+    WhenSent,
+    /// When data are written, and when the peer's window changes (`tcp_slow_start_after_idle_check`).
+    WhenWritten,
+}
+
+choices!(
+    IdleRestart,
+    "restart after idle time",
+    WhenSent = "when-sent",
+    WhenWritten = "when-written",
+);
+
+/// When the congestion window counts as used (`tcp_cwnd_validate`, `tcp_is_cwnd_limited`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowUse {
+    /// When it is full but for three segments as an acknowledgement comes.
+    InFlight,
+    /// When it held the sender back within the last window of data; in slow start when half of it was used.
+    Limited,
+}
+
+choices!(
+    WindowUse,
+    "use of the window",
+    InFlight = "in-flight",
+    Limited = "limited",
+);
+
+/// Which retransmissions count against the undo of a reduction that begins (`tcp_init_undo`, `tcp_enter_loss`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UndoStart {
+    /// Those in flight; without any, undo needs nothing more. A timeout after retransmissions is never undone.
+    Clean,
+    /// Those in flight, a probe among them; without any, the first is waited for. Timeouts are as other reductions.
+    InFlight,
+}
+
+choices!(
+    UndoStart,
+    "start of undo",
+    Clean = "clean",
+    InFlight = "in-flight",
+);
+
+/// What is taken back when an acknowledgement in recovery proves that what it acknowledges was only late
+/// (`tcp_try_undo_partial`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartialUndo {
+    /// The window, and the recovery goes on.
+    Window,
+    /// The recovery, once no retransmission is in flight.
+    Recovery,
+}
+
+choices!(
+    PartialUndo,
+    "partial undo",
+    Window = "window",
+    Recovery = "recovery",
+);
+
+/// Which window an undo gives back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UndoWindow {
+    /// The threshold at least, and with Reno twice the threshold (`tcp_undo_cwr`, 3.10).
+    Threshold,
+    /// With Reno the window before the reduction (`tcp_reno_undo_cwnd`).
+    Prior,
+}
+
+choices!(
+    UndoWindow,
+    "window of an undo",
+    Threshold = "threshold",
+    Prior = "prior",
+);
