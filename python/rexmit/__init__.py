@@ -43,8 +43,10 @@ if TYPE_CHECKING:
     from rexmit.scenario import Scenario
     from rexmit.store.open_run import Run
     from rexmit.tracing.folder import Trace
+    from rexmit.tracing.options import Analysis
 
 __all__ = [
+    "Analysis",
     "ClusterAddress",
     "Error",
     "Run",
@@ -102,6 +104,7 @@ __all__ = [
 ]
 
 _ELSEWHERE: Final = {
+    "Analysis": ("rexmit.tracing.options", "Analysis"),
     "ClusterAddress": ("rexmit.cluster.address", "ClusterAddress"),
     "Error": ("rexmit.errors", "UserError"),
     "Run": ("rexmit.store.open_run", "Run"),

@@ -17,8 +17,8 @@ from rexmit.engines import kernel as kernels
 from rexmit.engines.engine import CELLS_A_CORE, Engine, cores
 from rexmit.engines.model import ModelEngine
 from rexmit.errors import UserError, argument
-from rexmit.library.ranges import whole, workers
 from rexmit.library.scenario import Settings, changed, named, texts
+from rexmit.options import whole, workers
 from rexmit.progress import Hear, Progress, heard
 from rexmit.scenario import Scenario
 from rexmit.scenario.stacks import of_scenario
