@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rexmit.library.opened import open_corpus, open_run
     from rexmit.library.page import groups, page, why_empty
     from rexmit.library.report import report, report_table
-    from rexmit.library.run import run
+    from rexmit.library.run import Campaign, run
     from rexmit.library.scenario import open_scenario
     from rexmit.library.score import draw_score, score
     from rexmit.library.sensitivity import nearest_benches, sensitivity
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Analysis",
+    "Campaign",
     "ClusterAddress",
     "Error",
     "Run",
@@ -105,6 +106,7 @@ __all__ = [
 
 _ELSEWHERE: Final = {
     "Analysis": ("rexmit.tracing.options", "Analysis"),
+    "Campaign": ("rexmit.library.run", "Campaign"),
     "ClusterAddress": ("rexmit.cluster.address", "ClusterAddress"),
     "Error": ("rexmit.errors", "UserError"),
     "Run": ("rexmit.store.open_run", "Run"),

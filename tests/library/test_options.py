@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import FrozenInstanceError, fields
 from pathlib import Path
@@ -14,7 +15,8 @@ from polars.testing import assert_frame_equal
 
 import rexmit
 from rexmit.library.always import always, wanted
-from rexmit.tracing.options import Keywords
+from rexmit.library.run import Keywords as CampaignKeywords
+from rexmit.tracing.options import Keywords as AnalysisKeywords
 
 CAPTURE = Path(__file__).parents[1] / "real/captures/dcerpc.pcap"
 
@@ -84,12 +86,54 @@ def test_what_another_verb_alone_knows_is_refused(name: str, tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_every_option_is_a_keyword() -> None:
-    declared = {one.name: one.type for one in fields(rexmit.Analysis)}
-    keywords = {name: kind.__forward_arg__ for name, kind in Keywords.__annotations__.items()}
-    assert keywords == declared
-    parameters = inspect.signature(rexmit.trace).parameters
-    for one in fields(rexmit.Analysis):
+@pytest.mark.parametrize(
+    ("keywords", "what"),
+    [
+        ({"engine": "none-such"}, "there is no engine none-such"),
+        ({"hz": 100}, "`hz` belongs to `engine='model'`"),
+        ({"engine": "model", "kernel": "6.1"}, "`kernel` belongs to `engine='kernel'`"),
+        ({"seed": -1}, "`seed=-1`"),
+        ({"jobs": 1_000_000}, "`jobs` 1000000: more than"),
+    ],
+)
+def test_a_campaign_is_checked_when_it_is_made(keywords: dict[str, Any], what: str) -> None:
+    with pytest.raises(rexmit.Error) as made:
+        rexmit.Campaign(**keywords)
+    with pytest.raises(rexmit.Error) as called:
+        rexmit.run("none-such", **keywords)
+    assert str(made.value) == str(called.value)
+    assert str(made.value).startswith(what)
+
+
+def test_a_campaign_is_run_by_object_or_keywords(tmp_path: Path) -> None:
+    settings = {"network": "mobile", "repeat": 2}
+    campaign = rexmit.Campaign(engine="model", settings=settings, seed=3)
+    assert campaign.settings == ("network=mobile", "repeat=2")
+    one = rexmit.run("smoke", campaign, out=tmp_path / "one")
+    other = rexmit.run("smoke", engine="model", settings=settings, seed=3, out=tmp_path / "other")
+    assert one.meta["command"] == other.meta["command"]
+    assert one.meta["tables"] == other.meta["tables"]
+
+
+@pytest.mark.parametrize(
+    ("options", "keywords", "function"),
+    [
+        (rexmit.Analysis, AnalysisKeywords, rexmit.trace),
+        (rexmit.Campaign, CampaignKeywords, rexmit.run),
+    ],
+)
+def test_every_option_is_a_keyword(
+    options: type, keywords: type, function: Callable[..., object]
+) -> None:
+    declared = {one.name: one.type for one in fields(options)}
+    assert {name: kind.__forward_arg__ for name, kind in keywords.__annotations__.items()} == (
+        declared
+    )
+    parameters = inspect.signature(function).parameters
+    for one in fields(options):
         assert parameters[one.name].default == one.default
     assert not any(one.kind is one.VAR_KEYWORD for one in parameters.values())
-    assert "points" not in inspect.signature(rexmit.live).parameters
+
+
+def test_an_interface_takes_some_of_them() -> None:
+    assert {"points", "cluster", "resume"} & set(inspect.signature(rexmit.live).parameters) == set()

@@ -54,7 +54,7 @@ def check(base: Base, folder: Path, *, seed: int, kernel: str | None, jobs: int)
 def _run_kernel(base: Base, folder: Path, *, seed: int, kernel: str, jobs: int) -> pl.DataFrame:
     """As `model_runs.run`."""
     from rexmit import scenario as scenarios
-    from rexmit.campaign.runner import Campaign, Request
+    from rexmit.campaign.runner import CampaignRun, Request
     from rexmit.campaign.streams import core_streams
     from rexmit.engines import kernel as kernels
     from rexmit.progress import Silent
@@ -72,7 +72,7 @@ def _run_kernel(base: Base, folder: Path, *, seed: int, kernel: str, jobs: int) 
         jobs=jobs,
         capture=True,
     )
-    meta = Campaign(request, engine, core_streams(), Silent()).run()
+    meta = CampaignRun(request, engine, core_streams(), Silent()).run()
     for cell in meta["failed_cells"]:
         raise UserError(f"{cell['label']}: {cell['message']}")
     captures = pl.format(f"{folder}/captures/{{}}-{{}}.h1.pcapng", "cell", "repetition")
