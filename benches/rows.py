@@ -15,13 +15,14 @@ from pathlib import Path
 import polars as pl
 
 from rexmit.errors import UserError
+from rexmit.tracing.options import Analysis
 from rexmit.tracing.source import open_source
 
 
 def digests(capture: Path) -> list[str]:
     """A line for each table of a capture."""
     parts: dict[str, list[pl.DataFrame]] = {}
-    for batch in open_source([capture]).batches():
+    for batch in open_source([capture], Analysis()).batches():
         for name, rows in batch.items():
             parts.setdefault(name, []).append(rows)
     lines = []

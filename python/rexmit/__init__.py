@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rexmit.library.opened import open_corpus, open_run
     from rexmit.library.page import groups, page, why_empty
     from rexmit.library.report import report, report_table
-    from rexmit.library.run import run
+    from rexmit.library.run import Campaign, run
     from rexmit.library.scenario import open_scenario
     from rexmit.library.score import draw_score, score
     from rexmit.library.sensitivity import nearest_benches, sensitivity
@@ -43,8 +43,11 @@ if TYPE_CHECKING:
     from rexmit.scenario import Scenario
     from rexmit.store.open_run import Run
     from rexmit.tracing.folder import Trace
+    from rexmit.tracing.options import Analysis
 
 __all__ = [
+    "Analysis",
+    "Campaign",
     "ClusterAddress",
     "Error",
     "Run",
@@ -102,6 +105,8 @@ __all__ = [
 ]
 
 _ELSEWHERE: Final = {
+    "Analysis": ("rexmit.tracing.options", "Analysis"),
+    "Campaign": ("rexmit.library.run", "Campaign"),
     "ClusterAddress": ("rexmit.cluster.address", "ClusterAddress"),
     "Error": ("rexmit.errors", "UserError"),
     "Run": ("rexmit.store.open_run", "Run"),

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from rexmit.campaign.runner import Campaign, Request
+from rexmit.campaign.runner import CampaignRun, Request
 from rexmit.engines.kernel import KernelEngine, KernelIdentity
 from rexmit.scenario import Scenario, load
 
@@ -132,7 +132,7 @@ class Lab:
         )
         programs: dict[str, str | None] = {"nginx": "/usr/sbin/nginx"}
         engine = KernelEngine(self.kernel, GUEST, "g1", programs, hang_limit_s)
-        return Campaign(request, engine, FakeStreams(), self.told).run()
+        return CampaignRun(request, engine, FakeStreams(), self.told).run()
 
     def files(self, out: str) -> dict[str, bytes]:
         """The tables of a run, as bytes."""

@@ -15,7 +15,7 @@ from tests.campaign.conftest import FakeStreams, Lab, Told
 from tests.scenario.test_paths import GOOD
 
 from rexmit._core import Batch
-from rexmit.campaign.runner import Campaign, Request
+from rexmit.campaign.runner import CampaignRun, Request
 from rexmit.campaign.suited import suited
 from rexmit.engines.engine import Task
 from rexmit.engines.intake import Intake
@@ -128,7 +128,7 @@ def campaign(folder: Path, run: Any = run_model) -> dict[str, Any]:  # noqa: ANN
     stacks = {name: Stack("linux-6.12", {}, {"hz": "1000"}) for name in scenario.configs}
     engine = ModelEngine(run, "1", "h", stacks, ())
     request = Request("fake", scenario, folder, "rexmit run fake", "1", 1, capture=False)
-    return Campaign(request, engine, FakeStreams(), Told()).run()
+    return CampaignRun(request, engine, FakeStreams(), Told()).run()
 
 
 def test_a_run_has_tables_of_bursts_and_subflows(tmp_path: Path) -> None:

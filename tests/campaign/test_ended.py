@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.campaign import fake_model
 
-from rexmit.campaign.runner import Campaign, Request
+from rexmit.campaign.runner import CampaignRun, Request
 from rexmit.campaign.streams import core_streams
 from rexmit.engines.engine import Task
 from rexmit.engines.intake import Intake
@@ -222,7 +222,7 @@ def test_every_repetition_has_a_row(data: dict[str, Any]) -> None:
     engine = ModelEngine.open("1", of_scenario(scenario, "linux-6.12", None), ())
     with TemporaryDirectory() as folder:
         request = Request("hard", scenario, Path(folder) / "run", "x", "1", 1, capture=False)
-        campaign = Campaign(request, engine, core_streams(), for_stream(sys.stderr, "transfers"))
+        campaign = CampaignRun(request, engine, core_streams(), for_stream(sys.stderr, "transfers"))
         meta = campaign.run()
         rows = pl.read_parquet(request.out / "transfers.parquet")
     assert meta["failed_cells"] == []

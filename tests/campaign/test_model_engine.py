@@ -17,7 +17,7 @@ from tests.campaign import fake_model
 from tests.campaign.conftest import FakeStreams, Lab, Told
 
 from rexmit import stacks
-from rexmit.campaign.runner import Campaign, Request
+from rexmit.campaign.runner import CampaignRun, Request
 from rexmit.engines.model import ModelEngine
 from rexmit.errors import UserError
 from rexmit.interrupt import Interrupted, installed
@@ -53,7 +53,7 @@ def run(lab: Lab, model: dict[str, Any]) -> Run:  # noqa: ARG001
         engine = ModelEngine.open("1.2.3", of_scenario(scenario, stack, hz), ())
         folder = lab.tmp_path / out
         request = Request("fake", scenario, folder, "rexmit run fake", "1.2.3", jobs, capture)
-        return Campaign(request, engine, FakeStreams(), lab.told).run()
+        return CampaignRun(request, engine, FakeStreams(), lab.told).run()
 
     return run
 

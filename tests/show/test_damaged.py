@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from rexmit.campaign.runner import Campaign, Request
+from rexmit.campaign.runner import CampaignRun, Request
 from rexmit.campaign.streams import core_streams
 from rexmit.cli import app
 from rexmit.engines.model import ModelEngine
@@ -38,7 +38,7 @@ def made(folder: Path, name: str, *changes: str) -> Path:
     engine = ModelEngine.open("1", of_scenario(scenario, "linux-6.12", None), ())
     request = Request(name, scenario, folder / name, f"rexmit run {name}", "1", 1, capture=False)
     with stream:
-        Campaign(request, engine, core_streams(), for_stream(stream, "transfers")).run()
+        CampaignRun(request, engine, core_streams(), for_stream(stream, "transfers")).run()
     return request.out
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.trace.scripted import Packet, stamped, write, write_interfaces
 
+from rexmit.tracing.options import Analysis
 from rexmit.tracing.run import run
 
 LOST_AT_S = 1.05
@@ -23,7 +24,7 @@ def told(path: Path, packets: list[Packet]) -> tuple[list[dict[str, Any]], str, 
 
 
 def told_of(capture: Path) -> tuple[list[dict[str, Any]], str, list[float | None]]:
-    trace = run([capture], capture.with_suffix(".trace"), jobs=1)
+    trace = run([capture], capture.with_suffix(".trace"), Analysis(jobs=1))
     found = trace.scan("retransmissions").collect().rows(named=True)
     sides = trace.scan("sides").collect().rows(named=True)
     rtts = [one["rtt_max_s"] for one in sides if one["direction"] == "backward"]

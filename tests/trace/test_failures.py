@@ -27,6 +27,7 @@ from rexmit.cli import app
 from rexmit.tracing import failures
 from rexmit.tracing.always.amounts import Amount
 from rexmit.tracing.always.run import Wanted, run
+from rexmit.tracing.options import Analysis
 from rexmit.tracing.print_page import print_page
 from rexmit.tracing.source import Facts, Failure, File
 from rexmit.tracing.summary import summary
@@ -127,7 +128,8 @@ def test_an_analysis_without_an_end_goes_on(
     writer = threading.Thread(target=pipe.write_bytes, args=(capture(60),))
     writer.start()
     try:
-        tally = run(pipe, tmp_path / "out", Wanted(Amount(seconds=3600), every_s=None))
+        wanted = Wanted(Amount(seconds=3600), every_s=None)
+        tally = run(pipe, tmp_path / "out", wanted, Analysis())
     finally:
         writer.join()
     assert (tally.failed, tally.connections) == (1, 59)

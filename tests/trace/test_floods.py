@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import io
 import json
 from collections.abc import Iterable
@@ -16,12 +15,11 @@ from tests.trace.test_core import capture
 from typer.testing import CliRunner
 
 from rexmit.cli import app
-from rexmit.cli.trace import trace as trace_command
 from rexmit.tracing.as_json import page_data
 from rexmit.tracing.floods import LEAST, Flood, flood
 from rexmit.tracing.folder import Trace, Writer
 from rexmit.tracing.print_page import print_page
-from rexmit.tracing.source import CONNECTIONS_LIMIT, Facts
+from rexmit.tracing.source import Facts
 from rexmit.tracing.summary import summary
 
 runner = CliRunner()
@@ -168,9 +166,3 @@ def test_the_limit_is_an_option(tmp_path: Path) -> None:
     assert any("84 connections were ended early" in one for one in told["warnings"])
     usual = json.loads(runner.invoke(app, ["trace", str(path), "--json"]).stdout)
     assert usual["facts"]["evicted"] == 0
-
-
-def test_the_limit_unless_given() -> None:
-    assert inspect.signature(trace_command).parameters["connections_limit"].default == (
-        CONNECTIONS_LIMIT
-    )

@@ -17,6 +17,7 @@ from rexmit.store.trace_schema import TABLES
 from rexmit.tracing import folder as folders
 from rexmit.tracing import run as runs
 from rexmit.tracing.folder import Writer, open_trace
+from rexmit.tracing.options import Analysis
 from rexmit.tracing.run import run
 from rexmit.tracing.source import Facts, Source, conformed
 
@@ -172,7 +173,7 @@ def test_what_may_be_null_may_be_missing_and_nothing_else() -> None:
 
 
 def test_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def given(captures: object, **_: object) -> Source:
+    def given(captures: object, _: Analysis) -> Source:
         assert captures == [Path("a.pcap")]
         rows = [batch(connections=[connection(connection=number)]) for number in range(3)]
         return Given(rows, Facts(packets=5))
@@ -180,6 +181,6 @@ def test_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "open_source", given)
     monkeypatch.chdir(tmp_path)
     Path("a.pcap").touch()
-    trace = run([Path("a.pcap")], tmp_path / "t")
+    trace = run([Path("a.pcap")], tmp_path / "t", Analysis())
     assert trace.scan("connections").collect().height == 3
     assert open_trace(tmp_path / "t").meta["command"] == "rexmit trace a.pcap"

@@ -23,6 +23,7 @@ from tests.trace.scripted import (
 )
 
 from rexmit.tracing.memory import tables
+from rexmit.tracing.options import Analysis
 from rexmit.tracing.run import run
 from rexmit.tracing.sentences.reasons import reason
 from rexmit.tracing.sentences.retransmissions import row
@@ -165,7 +166,7 @@ def test_what_nothing_tells_of_is_counted_as_such(tmp_path: Path) -> None:
         Packet(at, False, PSH | ACK, seq=1, ack=1, length=151, id=5 + number)
         for number, at in enumerate((0.5, 0.81, 1.27))
     ]
-    trace = run([write(tmp_path / "kind.pcap", silent)], tmp_path / "trace", jobs=1)
+    trace = run([write(tmp_path / "kind.pcap", silent)], tmp_path / "trace", Analysis(jobs=1))
     sums = trace.scan("mechanisms").select(pl.sum("needed", "spurious", "unknown")).collect()
     assert sums.row(0) == (0, 0, 2)
     made = summary(trace)
@@ -306,7 +307,7 @@ def test_a_direction_that_is_recorded_late_leaves_need_unclear(tmp_path: Path, l
         seq += 500
         packets.append(Packet(at + 0.001, True, seq=1, ack=seq, id=102 + number))
     packets.sort(key=lambda one: one.at)
-    trace = run([write(tmp_path / "kind.pcap", packets)], tmp_path / "trace", jobs=1)
+    trace = run([write(tmp_path / "kind.pcap", packets)], tmp_path / "trace", Analysis(jobs=1))
     found = trace.scan("retransmissions").collect()
     warned = any("one direction is recorded late" in one for one in trace.facts.warnings)
     assert (found["need"].to_list(), warned) == (["unknown" if late else "needed"], late > 0)

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 from rexmit.cli import app
 from rexmit.tracing.advice import advice
 from rexmit.tracing.folder import Trace
+from rexmit.tracing.options import Analysis
 from rexmit.tracing.run import run
 from rexmit.tracing.summary import summary
 
@@ -85,7 +86,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("point", ["sender", "switch", "receiver"])
 def test_of_the_model_s_connections(corpus: Path, tmp_path: Path, point: str) -> None:
     paths = sorted((corpus / "captures").glob(f"*-{point}.pcapng"))
-    trace = run(paths, tmp_path / "t", jobs=1)
+    trace = run(paths, tmp_path / "t", Analysis(jobs=1))
     assert summary(trace).totals.waited_s > 0
     assert broken(trace) == []
 
@@ -94,6 +95,8 @@ def test_of_the_model_s_connections(corpus: Path, tmp_path: Path, point: str) ->
 def test_of_captures_that_others_made(tmp_path: Path) -> None:
     paths = [path for path in others() if {".pcap", ".pcapng", ".cap"} & set(path.suffixes)]
     assert paths
-    traces = ((path, run([path], tmp_path / str(n), jobs=1)) for n, path in enumerate(paths))
+    traces = (
+        (path, run([path], tmp_path / str(n), Analysis(jobs=1))) for n, path in enumerate(paths)
+    )
     found = {path.name: broken(trace) for path, trace in traces}
     assert {name: rules for name, rules in found.items() if rules} == {}

@@ -81,7 +81,7 @@ class Totals:
 
 
 @dataclass(slots=True)
-class Campaign:
+class CampaignRun:
     """One call of `rexmit run`."""
 
     request: Request

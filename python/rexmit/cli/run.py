@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,9 +14,16 @@ from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.limits import MOST_JOBS, ClusterCa, ClusterCert, ClusterKey, OnCluster, on_cluster
 from rexmit.errors import EXIT_FAILED
+from rexmit.options import takes
+
+if TYPE_CHECKING:
+    from rexmit.library.run import Campaign
 
 
-def run(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """The scenario, and options in the order in which `--help` has them."""
+
     scenario: Annotated[
         str,
         typer.Argument(
@@ -23,7 +31,7 @@ def run(
             help="A scenario by name or file, or a run.json to repeat.",
             autocompletion=completion.scenarios,
         ),
-    ],
+    ]
     engine: Annotated[
         str,
         typer.Option(
@@ -31,7 +39,7 @@ def run(
             help="What runs the transfers: a real kernel in virtual time, or the model.",
             autocompletion=completion.engines,
         ),
-    ] = "kernel",
+    ] = "kernel"
     kernel: Annotated[
         str | None,
         typer.Option(
@@ -39,7 +47,7 @@ def run(
             help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
             autocompletion=completion.kernels,
         ),
-    ] = None,
+    ] = None
     stack: Annotated[
         str | None,
         typer.Option(
@@ -48,7 +56,7 @@ def run(
             "Default: the scenario's, else the newest, linux-6.12.",
             autocompletion=completion.stacks,
         ),
-    ] = None,
+    ] = None
     hz: Annotated[
         int | None,
         typer.Option(
@@ -57,17 +65,17 @@ def run(
             min=1,
             help="With the model: timer ticks a second. Default: the scenario's, else the stack's.",
         ),
-    ] = None,
+    ] = None
     seed: Annotated[
         int | None,
         typer.Option(min=0, max=2**64 - 1, help="Seed, instead of the scenario's."),
-    ] = None,
+    ] = None
     jobs: Annotated[
         int | None,
         typer.Option(
             "--jobs", "-j", min=1, max=MOST_JOBS, help="Cells at a time. Default: one a core."
         ),
-    ] = None,
+    ] = None
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -75,13 +83,13 @@ def run(
             metavar="KEY=VALUE",
             help="Change a key of the scenario: lists by commas, ranges as 0..20. Repeatable.",
         ),
-    ] = None,
+    ] = None
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of the run. Default: below runs/.")
-    ] = None,
+    ] = None
     capture: Annotated[
         bool, typer.Option("--capture", help="Keep pcapng captures of both hosts.")
-    ] = False,
+    ] = False
     hang_limit: Annotated[
         float | None,
         typer.Option(
@@ -89,16 +97,36 @@ def run(
             min=1,
             help="With kernels: real seconds of silence after which a cell fails. Default: 60.",
         ),
-    ] = None,
-    cluster: OnCluster = None,
-    cluster_ca: ClusterCa = None,
-    cluster_cert: ClusterCert = None,
-    cluster_key: ClusterKey = None,
-    html: Html = None,
+    ] = None
+    cluster: OnCluster = None
+    cluster_ca: ClusterCa = None
+    cluster_cert: ClusterCert = None
+    cluster_key: ClusterKey = None
+    html: Html = None
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the finished run as JSON on standard output.")
-    ] = False,
-) -> None:
+    ] = False
+
+    def campaign(self) -> Campaign:
+        """How the scenario is run. Raises UserError."""
+        from rexmit.library.run import Campaign
+
+        return Campaign(
+            engine=self.engine,
+            kernel=self.kernel,
+            stack=self.stack,
+            hz=self.hz,
+            seed=self.seed,
+            jobs=self.jobs,
+            settings=self.settings or (),
+            capture=self.capture,
+            hang_limit_s=self.hang_limit,
+            cluster=on_cluster(self.cluster, self.cluster_ca, self.cluster_cert, self.cluster_key),
+        )
+
+
+@takes(RunOptions, typed=True)
+def run(**typed: object) -> None:
     """Run a campaign: every transfer of a scenario, on a real kernel in virtual time or in the
     model.
 
@@ -120,20 +148,12 @@ def run(
     import sys
 
     from rexmit.interrupt import Interrupted
-    from rexmit.library.run import Choice, prepare
+    from rexmit.library.run import prepare
     from rexmit.progress import for_stream
 
-    at = on_cluster(cluster, cluster_ca, cluster_cert, cluster_key)
-    prepared = prepare(
-        scenario,
-        Choice(engine, kernel, stack, hz, hang_limit, at),
-        for_stream(sys.stderr, "transfers"),
-        seed=seed,
-        jobs=jobs,
-        settings=settings or (),
-        out=out,
-        capture=capture,
-    )
+    options = RunOptions(**typed)  # type: ignore[arg-type]
+    told = for_stream(sys.stderr, "transfers")
+    prepared = prepare(options.scenario, options.campaign(), told, options.out)
     for line in prepared.left_out:
         outputs.say(f"rexmit: {line}")
     campaign = prepared.campaign
@@ -146,11 +166,11 @@ def run(
         raise
     if campaign.was_complete:
         outputs.say(f"{prepared.out} is complete already: nothing to do")
-    _report(prepared.out, meta, as_json=as_json)
-    if html is not None and meta["transfers"]:
+    _report(prepared.out, meta, as_json=options.as_json)
+    if options.html is not None and meta["transfers"]:
         from rexmit.library.opened import open_run
 
-        write_page([open_run(prepared.out)], html, as_json=as_json)
+        write_page([open_run(prepared.out)], options.html, as_json=options.as_json)
     if meta["failed_cells"]:
         raise typer.Exit(EXIT_FAILED)
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from rexmit.sources import Capture
     from rexmit.tracing.folder import Trace
+    from rexmit.tracing.options import Analysis
 
 Filter = Annotated[
     str | None,
@@ -94,18 +95,7 @@ def write_annotated(made: Trace, captures: Sequence[Capture], out: Path) -> None
 
 
 def captured(
-    interface: str,
-    out: Path | None,
-    kept: ExitStack,
-    *,
-    replace: bool,
-    csv: bool,
-    whatif: Sequence[str],
-    stacks: Sequence[str],
-    jobs: int | None,
-    connections_limit: int,
-    capture_filter: str | None,
-    every: str,
+    interface: str, out: Path | None, every: str, analysis: Analysis, kept: ExitStack
 ) -> Trace:
     """The trace of an interface; what comes out meanwhile is shown on standard error."""
     from rexmit.library.live import live
@@ -113,16 +103,4 @@ def captured(
     from rexmit.tracing.live.screen import shown
 
     with shown(seconds("--every", every)) as hear:
-        return live(
-            interface,
-            kept,
-            out=out,
-            replace=replace,
-            csv=csv,
-            whatif=whatif,
-            stacks=stacks,
-            jobs=jobs,
-            connections_limit=connections_limit,
-            capture_filter=capture_filter,
-            hear=hear,
-        )
+        return live(interface, kept, analysis, out=out, hear=hear)

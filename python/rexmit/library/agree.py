@@ -11,7 +11,7 @@ from rexmit import stacks
 from rexmit.campaign.streams import core_streams
 from rexmit.engines.kernel import KernelEngine, find_kernel
 from rexmit.errors import UserError
-from rexmit.library.ranges import whole, workers
+from rexmit.options import whole, workers
 from rexmit.progress import Hear, heard
 from rexmit.validate.agree.case import Case
 from rexmit.validate.agree.folder import About, Folder

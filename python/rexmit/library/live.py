@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
+from typing import Unpack
 
-from rexmit.library.ranges import whole, workers
+from rexmit.options import given, takes
 from rexmit.store.files import scratch_folder
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.live import run as runs
 from rexmit.tracing.live.seen import Seen
-from rexmit.tracing.source import CONNECTIONS_LIMIT, check_filter, chosen
+from rexmit.tracing.options import Analysis, Live
 
 
+@takes(Analysis, Live)
 def live(
     interface: str,
     kept: ExitStack,
+    analysis: Analysis | None = None,
     *,
     out: str | PathLike[str] | None = None,
-    replace: bool = False,
-    csv: bool = False,
-    whatif: Sequence[str] = ("default",),
-    stacks: Sequence[str] = (),
-    jobs: int | None = None,
-    connections_limit: int = CONNECTIONS_LIMIT,
-    capture_filter: str | None = None,
     hear: Callable[[Seen], None] | None = None,
+    **keywords: Unpack[Live],
 ) -> Trace:
     """Captures on an interface ("any" is all of them), by dumpcap or tcpdump, and analyses at once.
 
@@ -38,21 +35,7 @@ def live(
 
     Raises UserError where there is no such interface, no program that captures, or no right to.
     """
-    workers(jobs)
-    whole("connections_limit", connections_limit, 16)
-    chosen(stacks)
-    check_filter(capture_filter)
+    asked = given(analysis, Analysis, keywords)
+    asked.refuse("an interface", "points", "cluster", "resume")
     where = Path(out) if out is not None else kept.enter_context(scratch_folder()) / "trace"
-    return runs.run(
-        interface,
-        where,
-        csv=csv,
-        passing=out is None,
-        replace=replace,
-        whatif=whatif,
-        stacks=stacks,
-        jobs=jobs,
-        connections_limit=connections_limit,
-        capture_filter=capture_filter,
-        hear=hear or (lambda _: None),
-    )
+    return runs.run(interface, where, asked, passing=out is None, hear=hear or (lambda _: None))

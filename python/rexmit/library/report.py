@@ -13,8 +13,8 @@ from rexmit.errors import UserError, argument
 from rexmit.library.agree import Agreement, agree_again, judged
 from rexmit.library.diff import diff
 from rexmit.library.opened import open_run
-from rexmit.library.ranges import whole
 from rexmit.library.trace import trace
+from rexmit.options import whole
 from rexmit.store.files import whole_file
 from rexmit.store.open_run import Run
 from rexmit.store.run_json import NAME as RUN

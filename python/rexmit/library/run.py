@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from rexmit import escaping
 from rexmit import stacks as of_model
 from rexmit.campaign.identity import digest, identity
-from rexmit.campaign.runner import Campaign, Request
+from rexmit.campaign.runner import CampaignRun, Request
 from rexmit.campaign.streams import core_streams
 from rexmit.campaign.suited import suited
 from rexmit.engines import kernel as kernels
 from rexmit.engines.engine import CELLS_A_CORE, Engine, cores
 from rexmit.engines.model import ModelEngine
 from rexmit.errors import UserError, argument
-from rexmit.library.ranges import whole, workers
 from rexmit.library.scenario import Settings, changed, named, texts
+from rexmit.options import given, takes, whole, workers
 from rexmit.progress import Hear, Progress, heard
 from rexmit.scenario import Scenario
 from rexmit.scenario.stacks import of_scenario
@@ -29,19 +29,35 @@ if TYPE_CHECKING:
     from rexmit.cluster import Where
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What is said of the engine; None leaves it to the scenario, or to what is usual."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Campaign:
+    """How a scenario is run; None leaves it to the scenario, or to what is usual. Raises UserError
+    (usage) for what is out of its range or does not go together.
+    """
 
     engine: str = "kernel"
+    """"kernel" or "model"."""
     kernel: str | None = None
+    """Of the engine of that name: "6.1", or another that `rexmit kernel list` shows."""
     stack: str | None = None
+    """Of the model, by name."""
     hz: int | None = None
+    """Of the model: timer ticks a second."""
+    seed: int | None = None
+    """In place of the scenario's."""
+    jobs: int | None = None
+    """Cells at a time; one a core where it is None."""
+    settings: Settings = ()
+    """Changes to keys of the scenario; they are kept as texts."""
+    capture: bool = False
+    """Whether captures of both hosts are kept."""
     hang_limit_s: float | None = None
+    """Of kernels: real seconds of silence after which a cell fails."""
     cluster: Where | None = None
+    """What cells are spread over; this machine where it is None."""
 
     def __post_init__(self) -> None:
-        """Raises UserError (usage) for what does not go together."""
+        object.__setattr__(self, "settings", tuple(texts(self.settings)))
         if self.engine not in ("kernel", "model"):
             raise UserError(
                 f"there is no engine {self.engine}", "engines: kernel, model", usage=True
@@ -60,6 +76,16 @@ class Choice:
                     f"leave it out, or say {owner}",
                     usage=True,
                 )
+        if self.seed is not None:
+            whole("seed", self.seed, 0, 2**64 - 1)
+        workers(self.jobs)
+        most = CELLS_A_CORE * len(cores())
+        if self.jobs is not None and self.jobs > most:
+            raise UserError(
+                f"{argument('jobs')} {self.jobs}: more than {CELLS_A_CORE} cells a core",
+                f"at most {most} here; more than {len(cores())} gain nothing",
+                usage=True,
+            )
 
     def open(self, scenario: Scenario) -> Engine:
         """The engine, ready to run. Raises UserError where it is not to be had."""
@@ -88,7 +114,7 @@ class Choice:
 class Prepared:
     """A campaign that is ready to run. `left_out` says what the engine cannot do of it."""
 
-    campaign: Campaign
+    campaign: CampaignRun
     left_out: tuple[str, ...]
 
     @property
@@ -116,39 +142,24 @@ class Prepared:
 
 def prepare(
     scenario: Scenario | str | PathLike[str],
-    choice: Choice,
+    campaign: Campaign,
     progress: Progress,
-    *,
-    seed: int | None,
-    jobs: int | None,
-    settings: Settings,
     out: Path | None,
-    capture: bool,
 ) -> Prepared:
     """Reads and checks all that a run needs. Raises UserError."""
-    if seed is not None:
-        whole("seed", seed, 0, 2**64 - 1)
-    workers(jobs)
-    most = CELLS_A_CORE * len(cores())
-    if jobs is not None and jobs > most:
-        raise UserError(
-            f"{argument('jobs')} {jobs}: more than {CELLS_A_CORE} cells a core",
-            f"at most {most} here; more than {len(cores())} gain nothing",
-            usage=True,
-        )
-    given = texts(settings)
-    changes = given if seed is None else [*given, f"seed={seed}"]
-    of_stacks = choice.engine == "model"
+    settings, capture = texts(campaign.settings), campaign.capture
+    changes = settings if campaign.seed is None else [*settings, f"seed={campaign.seed}"]
+    of_stacks = campaign.engine == "model"
     if isinstance(scenario, Scenario):
         name, spec, loaded = "scenario", "SCENARIO", changed(scenario, changes, stacks=of_stacks)
     else:
         spec = str(scenario)
         name, loaded = named(spec, changes, stacks=of_stacks)
-    engine = choice.open(loaded)
+    engine = campaign.open(loaded)
     loaded, left_out = suited(loaded, engine)
     mark = digest(identity(engine, loaded, capture=capture))
     words = ["rexmit", "run", spec, "--seed", str(loaded.seed), *engine.words]
-    words += [word for setting in given for word in ("--set", setting)]
+    words += [word for setting in settings for word in ("--set", setting)]
     words += ["--capture"] if capture else []
     request = Request(
         name=name,
@@ -156,28 +167,36 @@ def prepare(
         out=out or Path("runs") / f"{name}-{loaded.seed}-{engine.slug}-{mark}",
         command=escaping.shell(words),
         version=version(),
-        jobs=jobs or len(cores()),
+        jobs=campaign.jobs or len(cores()),
         capture=capture,
         warnings=tuple(left_out),
     )
-    return Prepared(Campaign(request, engine, core_streams(), progress), tuple(left_out))
+    return Prepared(CampaignRun(request, engine, core_streams(), progress), tuple(left_out))
 
 
+class Keywords(TypedDict, total=False):
+    """`Campaign` as keywords."""
+
+    engine: str
+    kernel: str | None
+    stack: str | None
+    hz: int | None
+    seed: int | None
+    jobs: int | None
+    settings: Settings
+    capture: bool
+    hang_limit_s: float | None
+    cluster: Where | None
+
+
+@takes(Campaign, Keywords)
 def run(
     scenario: Scenario | str | PathLike[str],
+    campaign: Campaign | None = None,
     *,
-    engine: str = "kernel",
-    kernel: str | None = None,
-    stack: str | None = None,
-    hz: int | None = None,
-    seed: int | None = None,
-    jobs: int | None = None,
-    settings: Settings = (),
     out: str | PathLike[str] | None = None,
-    capture: bool = False,
-    hang_limit_s: float | None = None,
-    cluster: Where | None = None,
     progress: Hear = None,
+    **keywords: Unpack[Keywords],
 ) -> Run:
     """Runs every transfer of a scenario and opens what it gave.
 
@@ -186,21 +205,13 @@ def run(
     or "model" (with `stack` and `hz`). `out` is the run's folder, below runs/ where it is None; a
     run that is there and whole is not run again, one that was interrupted goes on. `jobs` cells run
     at a time, one a core where it is None; or as many as `cluster` has workers (`local:8`, or
-    `tls://HOST:PORT` of a Dask scheduler). `progress` is called with each step.
+    `tls://HOST:PORT` of a Dask scheduler). `progress` is called with each step. What else is said
+    by keywords may be made once, as a `campaign`; keywords beside it change it.
 
     `Run.meta["failed_cells"]` has the cells that failed. Raises UserError for wrong input, where
     the engine is not to be had, or where no transfer was run.
     """
-    choice = Choice(engine, kernel, stack, hz, hang_limit_s, cluster)
-    prepared = prepare(
-        scenario,
-        choice,
-        heard(progress, "transfers"),
-        seed=seed,
-        jobs=jobs,
-        settings=settings,
-        out=None if out is None else Path(out),
-        capture=capture,
-    )
+    asked, folder = given(campaign, Campaign, keywords), None if out is None else Path(out)
+    prepared = prepare(scenario, asked, heard(progress, "transfers"), folder)
     prepared.run()
     return open_run(prepared.out)

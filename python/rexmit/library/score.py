@@ -12,6 +12,7 @@ from rexmit.errors import UserError, argument, by_caller
 from rexmit.present.figures.style import styled
 from rexmit.progress import Hear, Silent, heard
 from rexmit.tracing.memory import Tables, tables
+from rexmit.tracing.options import Analysis
 from rexmit.tracing.points.analyse import analyse
 from rexmit.tracing.points.recognise import recognise
 from rexmit.validate.score import draw_reliability, tshark
@@ -85,7 +86,7 @@ def _together(group: Group) -> Taken:
     found = recognise([capture.path for capture in group.captures], group.points, Silent())
     if found is None:
         raise AssertionError("named points are points")
-    made = analyse(found).combined
+    made = analyse(found, Analysis(whatif=())).combined
     mine = Tables(*(made.tables[name] for name in Tables._fields))
     return Taken(mine, made.ways["followed"])
 

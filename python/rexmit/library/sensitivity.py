@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from rexmit import scenario as scenarios
 from rexmit.errors import UserError, argument, closest
-from rexmit.library.ranges import whole
 from rexmit.library.scenario import Settings, texts
+from rexmit.options import whole
 from rexmit.progress import Hear, Progress, heard
 from rexmit.scenario import unknowns as files
 from rexmit.scenario.unknowns import Recorded, Unknowns

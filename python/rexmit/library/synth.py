@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rexmit import _core, escaping
 from rexmit.errors import UserError, argument, by_caller
-from rexmit.library.ranges import part, whole, workers
+from rexmit.options import part, whole, workers
 from rexmit.progress import Hear, Progress, heard
 from rexmit.stacks import known
 from rexmit.validate.score.corpus import Corpus, open_corpus

@@ -7,41 +7,31 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Unpack
 
 from rexmit.errors import UserError, argument
-from rexmit.library.ranges import whole, workers
-from rexmit.progress import Hear, Progress, Silent, heard
+from rexmit.options import given, takes, whole
+from rexmit.progress import Hear, Progress, heard
 from rexmit.sources import Capture, Remote, find, packed
 from rexmit.store.files import scratch_folder
 from rexmit.tracing import folder, selection
 from rexmit.tracing import run as runs
 from rexmit.tracing.folder import Trace
+from rexmit.tracing.options import Analysis, Keywords, chosen
 from rexmit.tracing.selection import Selection
-from rexmit.tracing.source import CONNECTIONS_LIMIT, chosen
-
-if TYPE_CHECKING:
-    from rexmit.cluster import Where
 
 Files = str | PathLike[str] | Remote | Iterable[str | PathLike[str] | Remote]
 
 
+@takes(Analysis, Keywords)
 def trace(
     files: Files,
+    analysis: Analysis | None = None,
     *,
     out: str | PathLike[str] | None = None,
-    replace: bool = False,
-    csv: bool = False,
-    whatif: Sequence[str] = ("default",),
-    stacks: Sequence[str] = (),
-    jobs: int | None = None,
-    connections_limit: int = CONNECTIONS_LIMIT,
-    points: Sequence[str] | None = None,
-    cluster: Where | None = None,
-    resume: bool = False,
-    capture_filter: str | None = None,
     unpack_limit: int | None = None,
     progress: Hear = None,
+    **keywords: Unpack[Keywords],
 ) -> Trace:
     """What the senders in captures did, why, and what it cost.
 
@@ -62,7 +52,8 @@ def trace(
     settings under which connections are replayed: none are with `()`. `stacks` chooses the emulated
     senders by name (`linux-6`, `freebsd-5-unc2007`, `unc-2007` for the four of that study; with
     `no-` before a name all but that one): all without any. `jobs` threads work, one a core where it
-    is None. `progress` is called with each step.
+    is None. `progress` is called with each step. What else is said by keywords may be made once, as
+    an `analysis`; keywords beside it change it.
 
     `cluster` spreads the work over processes (`local:8`) or the workers of a Dask scheduler
     (`tls://HOST:PORT`; with certificates, a `ClusterAddress`), which all see the folder `out`; the
@@ -79,34 +70,18 @@ def trace(
 
     Raises UserError where a file is not there or is no capture, or `out` cannot be written.
     """
-    given = [files] if isinstance(files, str | PathLike | Remote) else list(files)
-    if not given:
+    asked = given(analysis, Analysis, keywords)
+    named = [files] if isinstance(files, str | PathLike | Remote) else list(files)
+    if not named:
         raise UserError("there is no capture to analyse", "give at least one file", usage=True)
-    workers(jobs)
-    whole("connections_limit", connections_limit, 16)
-    captures, missing = find(given, every=points is not None)
+    captures, missing = find(named, every=asked.points is not None)
     kept = ExitStack()
     if unpack_limit is not None:
         whole("unpack_limit", unpack_limit, 1, 2**63 - 1)
+    told, where = heard(progress, "packets"), None if out is None else Path(out)
     try:
         with packed.allowed(unpack_limit):
-            made = analysed(
-                captures,
-                None if out is None else Path(out),
-                kept,
-                replace=replace,
-                csv=csv,
-                whatif=whatif,
-                stacks=stacks,
-                jobs=jobs,
-                connections_limit=connections_limit,
-                points=None if points is None else list(points),
-                cluster=cluster,
-                resume=resume,
-                progress=heard(progress, "packets"),
-                missing=missing,
-                capture_filter=capture_filter,
-            )
+            made = analysed(captures, where, kept, asked, progress=told, missing=missing)
     except BaseException:
         kept.close()
         raise
@@ -118,19 +93,10 @@ def analysed(
     files: Sequence[Capture],
     out: Path | None,
     kept: ExitStack,
+    analysis: Analysis,
     *,
-    replace: bool = False,
-    csv: bool = False,
-    whatif: Sequence[str],
-    stacks: Sequence[str] = (),
-    jobs: int | None,
-    connections_limit: int,
-    points: Sequence[str] | None = None,
-    cluster: Where | None = None,
-    resume: bool = False,
     progress: Progress | None = None,
     missing: Sequence[str] = (),
-    capture_filter: str | None = None,
 ) -> Trace:
     """The trace of files. Without `out` its tables lie in a temporary folder that goes with
     `kept`. A folder of a trace is opened instead. Raises UserError.
@@ -139,105 +105,44 @@ def analysed(
     if alone is not None:
         if len(files) > 1 or not folder.is_trace(alone):
             raise UserError(f"{alone} is a folder", "give captures, or one folder of a trace")
-        made = folder.open_trace(alone)
-        if capture_filter is not None and capture_filter != made.facts.capture_filter:
-            raise UserError(
-                f"{argument('capture_filter')} chooses packets before they are analysed, and "
-                f"{alone} is an analysis",
-                "analyse its captures again, or choose connections: "
-                f"{argument('hosts')}, {argument('ports')}",
-                usage=True,
-            )
-        if stacks and set(chosen(stacks)) != set(made.facts.stacks):
-            raise UserError(
-                f"{alone} was analysed with others: {', '.join(made.facts.stacks) or 'all'}",
-                f"analyse its captures again, or leave {argument('stacks')} out",
-                usage=True,
-            )
-        return made
-    if cluster is not None:
-        if capture_filter is not None:
-            raise UserError(
-                f"{argument('capture_filter')} is not for {argument('cluster')}",
-                f"leave one of them out, or choose connections: {argument('hosts')}",
-                usage=True,
-            )
-        return _on_cluster(
-            files,
-            out,
-            cluster,
-            resume=resume,
-            replace=replace,
-            csv=csv,
-            whatif=whatif,
-            stacks=stacks,
-            connections_limit=connections_limit,
-            points=points,
-            progress=progress,
-            missing=missing,
+        return _opened(alone, analysis)
+    if analysis.cluster is None:
+        where = out if out is not None else kept.enter_context(scratch_folder()) / "trace"
+        return runs.run(
+            files, where, analysis, passing=out is None, progress=progress, missing=missing
         )
-    if resume:
-        raise UserError(f"{argument('resume')} goes on with {argument('cluster')}", usage=True)
-    where = out if out is not None else kept.enter_context(scratch_folder()) / "trace"
-    return runs.run(
-        files,
-        where,
-        replace=replace,
-        csv=csv,
-        passing=out is None,
-        whatif=whatif,
-        stacks=stacks,
-        jobs=jobs,
-        connections_limit=connections_limit,
-        points=points,
-        progress=progress or Silent(),
-        missing=missing,
-        capture_filter=capture_filter,
-    )
-
-
-def _on_cluster(
-    files: Sequence[Capture],
-    out: Path | None,
-    cluster: Where,
-    *,
-    resume: bool,
-    replace: bool,
-    csv: bool,
-    whatif: Sequence[str],
-    stacks: Sequence[str],
-    connections_limit: int,
-    points: Sequence[str] | None,
-    progress: Progress | None,
-    missing: Sequence[str],
-) -> Trace:
-    from rexmit.tracing import on_cluster
-
     if out is None:
         raise UserError(
             f"{argument('cluster')} keeps what workers make in a folder",
             f"name one that all of them see: {argument('out', 'DIR')}",
             usage=True,
         )
-    if points is not None:
+    from rexmit.tracing import on_cluster
+
+    return on_cluster.run(
+        files, out, analysis.cluster, analysis, progress=progress, missing=missing
+    )
+
+
+def _opened(path: Path, analysis: Analysis) -> Trace:
+    """The trace that is kept in a folder. Raises UserError where it was made otherwise."""
+    made = folder.open_trace(path)
+    asked = analysis.capture_filter
+    if asked is not None and asked != made.facts.capture_filter:
         raise UserError(
-            f"{argument('points')} are not followed on a cluster",
-            f"leave {argument('cluster')} out",
+            f"{argument('capture_filter')} chooses packets before they are analysed, and "
+            f"{path} is an analysis",
+            "analyse its captures again, or choose connections: "
+            f"{argument('hosts')}, {argument('ports')}",
             usage=True,
         )
-    return on_cluster.run(
-        files,
-        out,
-        cluster,
-        resume=resume,
-        replace=replace,
-        csv=csv,
-        whatif=whatif,
-        stacks=stacks,
-        connections_limit=connections_limit,
-        progress=progress,
-        missing=missing,
-    )
+    if analysis.stacks and set(chosen(analysis.stacks)) != set(made.facts.stacks):
+        raise UserError(
+            f"{path} was analysed with others: {', '.join(made.facts.stacks) or 'all'}",
+            f"analyse its captures again, or leave {argument('stacks')} out",
+            usage=True,
+        )
+    return made
 
 
 def select(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rexmit.campaign.streams import core_streams
 from rexmit.engines.engine import cores
 from rexmit.engines.kernel import KernelEngine
-from rexmit.library.ranges import whole, workers
+from rexmit.options import whole, workers
 from rexmit.progress import Hear, Progress, heard
 from rexmit.validate.score.corpus import Corpus, open_corpus
 from rexmit.validate.synth.kinds import chosen as kinds_of

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from rexmit.tracing.options import Analysis
 from rexmit.tracing.source import Source, empty, open_source
 
 
@@ -20,7 +21,7 @@ class Tables(NamedTuple):
 
 def tables(capture: Path) -> Tables:
     """What an analysis gives of one capture, without what-if."""
-    return of_source(open_source([capture], whatif=()))
+    return of_source(open_source([capture], Analysis(whatif=())))
 
 
 def of_source(source: Source) -> Tables:

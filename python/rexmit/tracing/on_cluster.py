@@ -29,7 +29,8 @@ from rexmit.tracing import tasks
 from rexmit.tracing.changed import AS_READ
 from rexmit.tracing.folder import Trace, Writer
 from rexmit.tracing.journal import PARTIAL, Journal
-from rexmit.tracing.source import CONNECTIONS_LIMIT, chosen, facts_of
+from rexmit.tracing.options import Analysis
+from rexmit.tracing.source import facts_of
 from rexmit.tracing.table_parts import file_name
 from rexmit.version import version
 from rexmit.whatif.settings import named
@@ -61,13 +62,8 @@ def run(
     captures: Sequence[Capture],
     folder: Path,
     cluster: Where,
+    analysis: Analysis,
     *,
-    resume: bool = False,
-    replace: bool = False,
-    csv: bool = False,
-    whatif: Sequence[str] = ("default",),
-    stacks: Sequence[str] = (),
-    connections_limit: int = CONNECTIONS_LIMIT,
     progress: Progress | None = None,
     missing: Sequence[str] = (),
 ) -> Trace:
@@ -77,28 +73,23 @@ def run(
     began = time.monotonic()
     if any(str(capture) == STDIN for capture in captures):
         raise UserError(f"- is not read with {argument('cluster')}", "give files", usage=True)
-    chosen(stacks)
-    settings: dict[str, Any] = {
-        "whatif": list(whatif) or False,
-        "most_connections": connections_limit,
-        "stacks": list(stacks),
-    }
+    settings, most = analysis.of_core(), analysis.connections_limit
     told = progress or Silent()
     journal = Journal(folder, program(), settings)
     settings["key"] = journal.key
     as_read = [identity(capture) for capture in captures]
     with (
-        journal.open(captures, resume=resume, replace=replace) as replaces,
+        journal.open(captures, resume=analysis.resume, replace=analysis.replace) as replaces,
         open_cluster(cluster) as workers,
     ):
         try:
             try:
-                groups = _core.most_groups(connections_limit)
+                groups = _core.most_groups(most)
                 read, rows = _rows_of(captures, journal, workers, settings, groups, told)
                 judged, summary = _judge(read, rows, journal, workers, settings)
             except _FullError:
                 told.note(
-                    f"there are more than {connections_limit} connections at a time: one worker "
+                    f"there are more than {most} connections at a time: one worker "
                     "analyses all of them"
                 )
                 read, rows = _rows_of(captures, journal, workers, settings, 1, told)
@@ -112,7 +103,7 @@ def run(
                 facts = with_changes(
                     facts,
                     warnings=[*missing, *read.left_out, *facts.warnings],
-                    named=named(whatif),
+                    named=named(analysis.whatif),
                 )
                 words = ["rexmit", "trace", *map(str, captures), *address_of(cluster).words]
                 words += packed.words()
@@ -125,7 +116,7 @@ def run(
                     "command": escaping.shell(words),
                     "wall_s": round(time.monotonic() - began, 3),
                 }
-                made = writer.finish(facts, meta, csv=csv)
+                made = writer.finish(facts, meta, csv=analysis.csv)
         except Interrupted as stopped:
             if journal.has_any():
                 stopped.what = f"stopped; what is done is kept in {journal.folder}"

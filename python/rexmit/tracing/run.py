@@ -15,43 +15,37 @@ from rexmit.sources import STDIN, Capture, packed
 from rexmit.sources.capture import has_identity, identity, whole_name
 from rexmit.tracing.changed import AS_READ
 from rexmit.tracing.folder import Trace, Writer
+from rexmit.tracing.options import Analysis
 from rexmit.tracing.points.analyse import analyse
 from rexmit.tracing.points.recognise import recognise
-from rexmit.tracing.source import CONNECTIONS_LIMIT, check_filter, check_there, chosen, open_source
+from rexmit.tracing.source import check_there, open_source
 from rexmit.version import version
 
 
 def run(
     captures: Sequence[Capture],
     folder: Path,
+    analysis: Analysis,
     *,
-    csv: bool = False,
     passing: bool = False,
-    whatif: Sequence[str] = ("default",),
-    stacks: Sequence[str] = (),
-    jobs: int | None = None,
-    connections_limit: int = CONNECTIONS_LIMIT,
-    points: Sequence[str] | None = None,
     progress: Progress | None = None,
     missing: Sequence[str] = (),
-    capture_filter: str | None = None,
-    replace: bool = False,
 ) -> Trace:
     """Analyses the files and writes the folder, whole or not at all; `passing` says that it is not
-    to be kept. Files of one point are one stream; `points` are the names of the files' points, by
-    which they are taken to be of several; without them the packets tell. `missing` has a line for
-    each capture that is not there.
+    to be kept. Files of one point are one stream. `missing` has a line for each capture that is not
+    there.
     """
     began = time.monotonic()
     pipe = any(str(path) == STDIN for path in captures)
-    with Writer(folder, passing=passing, replace=replace) as writer, spared(PipesOwn(pipe)):
+    with (
+        Writer(folder, passing=passing, replace=analysis.replace) as writer,
+        spared(PipesOwn(pipe)),
+    ):
         check_there(captures)
-        chosen(stacks)
-        check_filter(capture_filter)
         told, done = progress or Silent(), 0
         words = ["rexmit", "trace", *map(str, captures), *packed.words()]
-        if capture_filter is not None:
-            words += ["--filter", capture_filter]
+        if analysis.capture_filter is not None:
+            words += ["--filter", analysis.capture_filter]
         meta: dict[str, object] = {
             "rexmit": version(),
             "captures": [str(path) for path in captures],
@@ -60,16 +54,9 @@ def run(
         }
         told.start(None)
         try:
-            several = recognise(captures, points, told, capture_filter)
+            several = recognise(captures, analysis.points, told, analysis.capture_filter)
             if several is None:
-                source = open_source(
-                    captures,
-                    whatif=whatif,
-                    stacks=stacks,
-                    jobs=jobs,
-                    connections_limit=connections_limit,
-                    capture_filter=capture_filter,
-                )
+                source = open_source(captures, analysis)
                 for batch in source.batches():
                     writer.add(batch)
                     now = source.progress()
@@ -77,15 +64,7 @@ def run(
                     done = now
                 facts = source.facts()
             else:
-                made = analyse(
-                    several,
-                    whatif=whatif,
-                    stacks=stacks,
-                    jobs=jobs,
-                    connections_limit=connections_limit,
-                    progress=told,
-                    capture_filter=capture_filter,
-                )
+                made = analyse(several, analysis, told)
                 writer.add(made.combined.tables)
                 writer.add_points(made.combined.ways)
                 facts = made.facts
@@ -96,7 +75,7 @@ def run(
         facts = with_changes(facts, warnings=[*missing, *facts.warnings])
         meta["command"] = escaping.shell(words)
         meta["wall_s"] = round(time.monotonic() - began, 3)
-        return writer.finish(facts, meta, csv=csv)
+        return writer.finish(facts, meta, csv=analysis.csv)
 
 
 class PipesOwn:

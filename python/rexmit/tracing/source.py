@@ -6,21 +6,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import polars as pl
 
-from rexmit.errors import UserError, argument
+from rexmit.errors import UserError
 from rexmit.sources import STDIN, Capture
 from rexmit.store.schema import Column, polars_schema
 from rexmit.store.trace_schema import TABLES
+from rexmit.tracing.options import Analysis
 from rexmit.whatif.settings import named
 
 if TYPE_CHECKING:
     from rexmit import _core
-
-CONNECTIONS_LIMIT: Final = 2_000_000
-"""Connections remembered at a time."""
 
 Batch = Mapping[str, pl.DataFrame]
 """Rows by the table's name, in the columns of `trace_schema`."""
@@ -178,132 +176,24 @@ def check_there(captures: Sequence[Capture]) -> None:
             raise UserError(f"{path}: there is no such file", "give captures, or - for a pipe")
 
 
-def chosen(stacks: Sequence[str]) -> list[str]:
-    """The pages of the emulations that words choose. Raises UserError."""
-    from rexmit import _core
-
-    try:
-        return list(_core.emulations(list(stacks)))
-    except ValueError as error:
-        raise UserError(f"{argument('stacks')}: {error}", usage=True) from error
-
-
-def check_filter(expression: str | None) -> None:
-    """Raises UserError for an expression that libpcap does not compile, and where there is no
-    libpcap.
-    """
-    if expression is None:
-        return
-    from rexmit import _core
-
-    where = argument("capture_filter")
-    try:
-        _core.check_filter(expression)
-    except ImportError as error:
-        raise UserError(
-            f"{where} needs libpcap, which is not installed", "apt-get install libpcap0.8"
-        ) from error
-    except ValueError as error:
-        raise UserError(
-            f"{where} {expression}: {error}",
-            'libpcap\'s language, as tcpdump has it ("host 10.0.0.1 and port 443"): '
-            "man pcap-filter",
-            usage=True,
-        ) from error
-
-
 def open_source(
-    captures: Sequence[Capture],
-    *,
-    whatif: Sequence[str] = ("default",),
-    stacks: Sequence[str] = (),
-    jobs: int | None = None,
-    connections_limit: int = CONNECTIONS_LIMIT,
-    uncalibrated: bool = False,
-    capture_filter: str | None = None,
+    captures: Sequence[Capture], analysis: Analysis, *, uncalibrated: bool = False
 ) -> Source:
-    """The analysis of the files as one stream, in time order; `-` is standard input. `whatif` names
-    the settings under which connections are replayed, `stacks` the emulations that take part (all
-    without any). More than `connections_limit` open at a time
-    are not remembered: those unused for longest are ended early, such as have only begun before
-    others. `uncalibrated` leaves confidences as the emulations give them. Packets that do not pass
-    `capture_filter`, in libpcap's language, are as if they were not there.
-
-    Raises UserError where a file is not there or cannot be opened, or there is no such setting or
-    emulation.
+    """The analysis of the files as one stream, in time order; `-` is standard input. `uncalibrated`
+    leaves confidences as the emulations give them. Raises UserError where a file is not there or
+    cannot be opened.
     """
-    return _open(
-        captures,
-        whatif=whatif,
-        stacks=stacks,
-        jobs=jobs,
-        connections_limit=connections_limit,
-        uncalibrated=uncalibrated,
-        capture_filter=capture_filter,
-    )
+    return _Core(captures, analysis, uncalibrated=uncalibrated)
 
 
 def open_stream(
-    captures: Sequence[Capture],
-    *,
-    stretch_s: float,
-    wait_s: float,
-    whatif: Sequence[str] = ("default",),
-    stacks: Sequence[str] = (),
-    jobs: int | None = None,
-    connections_limit: int = CONNECTIONS_LIMIT,
-    capture_filter: str | None = None,
+    captures: Sequence[Capture], analysis: Analysis, *, stretch_s: float, wait_s: float
 ) -> Stream:
     """As `open_source`, of pipes that may have no end: by the capture's clock connections that are
     over end every `stretch_s` seconds, and their rows wait at most about `wait_s` more for what
     other connections of their hosts show.
     """
-    return _open(
-        captures,
-        whatif=whatif,
-        stacks=stacks,
-        jobs=jobs,
-        connections_limit=connections_limit,
-        stretch_s=stretch_s,
-        wait_s=wait_s,
-        capture_filter=capture_filter,
-    )
-
-
-def _open(
-    captures: Sequence[Capture],
-    *,
-    whatif: Sequence[str],
-    stacks: Sequence[str],
-    jobs: int | None,
-    connections_limit: int,
-    uncalibrated: bool = False,
-    stretch_s: float | None = None,
-    wait_s: float | None = None,
-    capture_filter: str | None = None,
-) -> _Core:
-    from rexmit import _core
-
-    check_there(captures)
-    chosen(stacks)
-    check_filter(capture_filter)
-    try:
-        trace = _core.Trace(
-            captures,
-            jobs=jobs,
-            whatif=list(whatif) or False,
-            most_connections=connections_limit,
-            uncalibrated=uncalibrated,
-            stacks=list(stacks),
-            stretch_s=stretch_s,
-            wait_s=wait_s,
-            filter=capture_filter,
-        )
-    except OSError as error:
-        raise UserError(f"cannot be read: {error}", "give captures, or - for a pipe") from error
-    except ValueError as error:
-        raise UserError(f"{argument('whatif')}: {error}", usage=True) from error
-    return _Core(trace, captures, capture_filter or "", named(whatif))
+    return _Core(captures, analysis, stretch_s=stretch_s, wait_s=wait_s)
 
 
 class _Core:
@@ -311,15 +201,29 @@ class _Core:
 
     def __init__(
         self,
-        trace: _core.Trace,
         captures: Sequence[Capture],
-        capture_filter: str,
-        named: Sequence[str],
+        analysis: Analysis,
+        *,
+        uncalibrated: bool = False,
+        stretch_s: float | None = None,
+        wait_s: float | None = None,
     ) -> None:
-        self._trace = trace
-        self._captures = captures
-        self._filter = capture_filter
-        self._named = named
+        from rexmit import _core
+
+        check_there(captures)
+        self._captures, self._analysis = captures, analysis
+        try:
+            self._trace = _core.Trace(
+                captures,
+                jobs=analysis.jobs,
+                filter=analysis.capture_filter,
+                **analysis.of_core(),
+                uncalibrated=uncalibrated,
+                stretch_s=stretch_s,
+                wait_s=wait_s,
+            )
+        except OSError as error:
+            raise UserError(f"cannot be read: {error}", "give captures, or - for a pipe") from error
 
     @property
     def name(self) -> str:
@@ -354,7 +258,10 @@ class _Core:
         told = self._trace.summary()
         facts = facts_of(told, self._captures)
         return replace(
-            facts, capture_filter=self._filter, left_out=told["left_out"], named=self._named
+            facts,
+            capture_filter=self._analysis.capture_filter or "",
+            left_out=told["left_out"],
+            named=named(self._analysis.whatif),
         )
 
 

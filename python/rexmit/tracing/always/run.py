@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,7 +24,8 @@ from rexmit.tracing.always.pieces import Pieces, opened
 from rexmit.tracing.always.tally import Tally, line
 from rexmit.tracing.always.tcpdump_log import TcpdumpLog
 from rexmit.tracing.folder import NEXT, PIECE, Writer, next_connection
-from rexmit.tracing.source import CONNECTIONS_LIMIT, Batch, Facts, File, Stream, open_stream
+from rexmit.tracing.options import Analysis
+from rexmit.tracing.source import Batch, Facts, File, Stream, open_stream
 from rexmit.version import version
 from rexmit.wording import count
 
@@ -63,18 +64,7 @@ class Wanted:
     tcpdump_log: Path | None = None
 
 
-def run(
-    capture: Path,
-    folder: Path,
-    wanted: Wanted,
-    *,
-    csv: bool = False,
-    whatif: Sequence[str] = ("default",),
-    stacks: Sequence[str] = (),
-    jobs: int | None = None,
-    connections_limit: int = CONNECTIONS_LIMIT,
-    capture_filter: str | None = None,
-) -> Tally:
+def run(capture: Path, folder: Path, wanted: Wanted, analysis: Analysis) -> Tally:
     """Analyses a pipe until it ends, or until a signal comes: then what was read is worked through
     and written, and only another signal gives that up. Raises UserError.
     """
@@ -83,30 +73,11 @@ def run(
     with ExitStack() as held:
         log = TcpdumpLog(wanted.tcpdump_log) if wanted.tcpdump_log else None
         pieces = held.enter_context(opened(folder))
-        stream = open_stream(
-            [capture],
-            stretch_s=_STRETCH_S,
-            wait_s=_HOSTS_S,
-            whatif=whatif,
-            stacks=stacks,
-            jobs=jobs,
-            connections_limit=connections_limit,
-            capture_filter=capture_filter,
-        )
+        stream = open_stream([capture], analysis, stretch_s=_STRETCH_S, wait_s=_HOSTS_S)
         held.enter_context(served(wanted.metrics, lambda: tally))
         held.enter_context(spared(told))
         words = ["rexmit", "trace", str(capture), "--out", str(folder)]
-        work = _Work(
-            pieces,
-            stream,
-            wanted,
-            tally,
-            csv=csv,
-            command=escaping.shell(words),
-            log=log,
-            capture_filter=capture_filter,
-        )
-        work.go(told)
+        _Work(pieces, stream, wanted, tally, analysis, escaping.shell(words), log).go(told)
     return tally
 
 
@@ -144,15 +115,12 @@ class _Work:
         stream: Stream,
         wanted: Wanted,
         tally: Tally,
-        *,
-        csv: bool,
+        analysis: Analysis,
         command: str,
         log: TcpdumpLog | None,
-        capture_filter: str | None,
     ) -> None:
         self._pieces, self._stream, self._wanted = pieces, stream, wanted
-        self._tally, self._log = tally, log
-        self._csv, self._command, self._filter = csv, command, capture_filter or ""
+        self._tally, self._analysis, self._command, self._log = tally, analysis, command, log
         self._first = next_connection(pieces.path)
         """Connections of an earlier process have smaller numbers."""
         self._next = self._first
@@ -188,7 +156,7 @@ class _Work:
                 if self._has_any():
                     facts = self._facts(last=not more)
                     meta = self._meta(began)
-                    _aside(partial(writer.finish, facts, meta, csv=self._csv))
+                    _aside(partial(writer.finish, facts, meta, csv=self._analysis.csv))
                     self._tally.pieces += 1
                     self._read = self._tally.copy()
                 else:
@@ -284,7 +252,7 @@ class _Work:
             failures=tuple(one for one in now.failures if one not in before.failures),
             warnings=warnings,
             settings=self._stream.so_far()["settings"],
-            capture_filter=self._filter,
+            capture_filter=self._analysis.capture_filter or "",
             left_out=now.left_out - before.left_out,
             files=(File(self._stream.name, packets, first_s, now.clock_s),),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace as with_changes
 from pathlib import Path
 from typing import Final
@@ -14,7 +14,8 @@ from rexmit.interrupt import spared
 from rexmit.tracing.folder import Trace, Writer
 from rexmit.tracing.live.capture import capturing
 from rexmit.tracing.live.seen import Seen
-from rexmit.tracing.source import CONNECTIONS_LIMIT, open_stream
+from rexmit.tracing.options import Analysis
+from rexmit.tracing.source import open_stream
 from rexmit.version import version
 
 _LOOKS_EVERY_S: Final = 0.25
@@ -31,16 +32,10 @@ show."""
 def run(
     interface: str,
     folder: Path,
+    analysis: Analysis,
     *,
-    csv: bool = False,
     passing: bool = False,
-    whatif: Sequence[str] = ("default",),
-    stacks: Sequence[str] = (),
-    jobs: int | None = None,
-    connections_limit: int = CONNECTIONS_LIMIT,
-    capture_filter: str | None = None,
     hear: Callable[[Seen], None],
-    replace: bool = False,
 ) -> Trace:
     """Analyses what passes an interface until the capture ends, which the first signal makes it do.
     Raises UserError.
@@ -49,18 +44,16 @@ def run(
     seen, signals = Seen(interface), _Signals()
     words = ["rexmit", "trace", "-i", interface]
     with (
-        Writer(folder, passing=passing, replace=replace) as writer,
-        capturing(interface, capture_filter) as program,
+        Writer(folder, passing=passing, replace=analysis.replace) as writer,
+        capturing(interface, analysis.capture_filter) as program,
         spared(signals),
     ):
         stream = open_stream(
             [program.source],
+            # The kernel applies it.
+            with_changes(analysis, capture_filter=None),
             stretch_s=_STRETCH_S,
             wait_s=_HOSTS_S,
-            whatif=whatif,
-            stacks=stacks,
-            jobs=jobs,
-            connections_limit=connections_limit,
         )
         failed: Exception | None = None
         while True:
@@ -84,9 +77,9 @@ def run(
         program.check(seen.tally.packets)
         if failed is not None:
             raise failed
-        facts = with_changes(stream.facts(), capture_filter=capture_filter or "")
-        if capture_filter:
-            words += ["--filter", capture_filter]
+        facts = with_changes(stream.facts(), capture_filter=analysis.capture_filter or "")
+        if analysis.capture_filter:
+            words += ["--filter", analysis.capture_filter]
         meta = {
             "rexmit": version(),
             "captures": [interface],
@@ -94,7 +87,7 @@ def run(
             "command": escaping.shell(words),
             "wall_s": round(time.monotonic() - began, 3),
         }
-        return writer.finish(facts, meta, csv=csv)
+        return writer.finish(facts, meta, csv=analysis.csv)
 
 
 class _Signals:

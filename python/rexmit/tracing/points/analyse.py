@@ -12,11 +12,12 @@ import polars as pl
 from rexmit.progress import Progress, Silent
 from rexmit.sources.capture import whole_name
 from rexmit.store.trace_schema import TABLES
+from rexmit.tracing.options import Analysis
 from rexmit.tracing.points.captured import Span
 from rexmit.tracing.points.combine import Combined, combine
 from rexmit.tracing.points.follow import Ways, follow
 from rexmit.tracing.points.recognise import Recognised
-from rexmit.tracing.source import CONNECTIONS_LIMIT, Facts, File, empty, open_source
+from rexmit.tracing.source import Facts, File, empty, open_source
 
 
 @dataclass(frozen=True)
@@ -28,16 +29,7 @@ class Analysed:
     about: list[dict[str, Any]]
 
 
-def analyse(
-    made: Recognised,
-    *,
-    whatif: Sequence[str] = (),
-    stacks: Sequence[str] = (),
-    jobs: int | None = None,
-    connections_limit: int = CONNECTIONS_LIMIT,
-    progress: Progress | None = None,
-    capture_filter: str | None = None,
-) -> Analysed:
+def analyse(made: Recognised, analysis: Analysis, progress: Progress | None = None) -> Analysed:
     """Follows the packets over the points, and analyses the captures of each point by themselves.
 
     The tables are held in memory; what is kept of packets while captures are read is bounded.
@@ -47,14 +39,7 @@ def analyse(
     points: list[dict[str, pl.DataFrame]] = []
     facts: list[Facts] = []
     for point in made.points:
-        source = open_source(
-            made.paths(point),
-            whatif=whatif,
-            stacks=stacks,
-            jobs=jobs,
-            connections_limit=connections_limit,
-            capture_filter=capture_filter,
-        )
+        source = open_source(made.paths(point), analysis)
         parts = {name: [empty(name)] for name in TABLES}
         done = 0
         for batch in source.batches():

@@ -54,7 +54,7 @@ def check(base: Base, folder: Path, *, seed: int, kernel: str | None, jobs: int)
 def _run_kernel(base: Base, folder: Path, *, seed: int, kernel: str, jobs: int) -> pl.DataFrame:
     """As `model_runs.run`."""
     from rexmit import scenario as scenarios
-    from rexmit.campaign.runner import Campaign, Request
+    from rexmit.campaign.runner import CampaignRun, Request
     from rexmit.campaign.streams import core_streams
     from rexmit.engines import kernel as kernels
     from rexmit.progress import Silent
@@ -72,7 +72,7 @@ def _run_kernel(base: Base, folder: Path, *, seed: int, kernel: str, jobs: int) 
         jobs=jobs,
         capture=True,
     )
-    meta = Campaign(request, engine, core_streams(), Silent()).run()
+    meta = CampaignRun(request, engine, core_streams(), Silent()).run()
     for cell in meta["failed_cells"]:
         raise UserError(f"{cell['label']}: {cell['message']}")
     captures = pl.format(f"{folder}/captures/{{}}-{{}}.h1.pcapng", "cell", "repetition")
@@ -97,11 +97,12 @@ def _predictions(own: pl.DataFrame, base: Base, jobs: int) -> pl.DataFrame:
 
 def _analysed(capture: Path, settings: list[str]) -> tuple[str | None, dict[str, float]]:
     """The stack of the server in a capture of one connection, and each setting's change."""
+    from rexmit.tracing.options import Analysis
     from rexmit.tracing.source import open_source
 
     stack: str | None = None
     changes: dict[str, float] = {}
-    for batch in open_source([capture], whatif=settings, jobs=1).batches():
+    for batch in open_source([capture], Analysis(whatif=settings, jobs=1)).batches():
         server = pl.col("direction") == "backward"
         for named in batch["sides"].filter(server)["stack"]:
             stack = named
