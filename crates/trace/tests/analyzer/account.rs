@@ -6,7 +6,7 @@ use rexmit_trace::rows::Connection;
 use rexmit_trace::settings::Settings;
 use rexmit_wire::{Flags, Headers};
 
-use crate::script::{analyse, Script, SYN_ACK};
+use crate::script::{analyse, with_sack, Script, SYN_ACK};
 
 fn only(script: &Script) -> Connection {
     let rows = script.rows();
@@ -176,6 +176,38 @@ fn a_program_that_sends_a_little_now_and_then_is_late() {
         server.map(|share| share.length),
         Some(Duration::from_millis(4 * 540))
     );
+}
+
+/// A client's request and answer, then a packet of this size, sent again and again in vain.
+fn in_vain(size: u32) -> Connection {
+    let (mut script, to_server, _) = open(false);
+    script.send(true, Flags::ACK, 100).wait(to_server);
+    script.send(false, Flags::ACK, 500);
+    let large = script.packet(true, Flags::ACK, size);
+    script.send(true, Flags::ACK, size);
+    script.send(true, Flags::ACK, 100).wait(to_server);
+    if size > 100 {
+        // What is small arrives, and is answered.
+        let mut answer = script.packet(false, Flags::ACK, 0);
+        answer.ack = large.seq;
+        script.put(with_sack(answer, large.seq + size, 100));
+    }
+    for wait in [300, 600, 1_200, 2_400] {
+        script.wait(wait).put(large);
+    }
+    only(&script)
+}
+
+#[test]
+fn a_peer_is_gone_or_the_path_takes_no_such_packet() {
+    for (size, owner) in [(1_400, Owner::PathMtu), (100, Owner::PeerGone)] {
+        let row = in_vain(size);
+        for side in [&row.forward, &row.backward] {
+            let share = side.account.iter().find(|share| share.owner == owner);
+            let length = share.map_or(Duration::ZERO, |share| share.length);
+            assert!(length >= Duration::from_millis(4_500), "{:?}", side.account);
+        }
+    }
 }
 
 #[test]
