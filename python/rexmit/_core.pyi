@@ -263,6 +263,9 @@ def places() -> list[tuple[str, list[tuple[str, list[str], list[_Column]]]]]:
     `known`: not told by an engine, but by whoever asks for the rows.
     """
 
+def owners() -> list[str]:
+    """The words of owners of time, in order."""
+
 def mechanisms() -> list[str]:
     """The words of mechanisms, in order."""
 

@@ -16,6 +16,7 @@ from tests.trace import rows
 from rexmit.store.schema import polars_schema
 from rexmit.store.trace_schema import RETRANSMISSIONS
 from rexmit.tracing.memory import Tables
+from rexmit.tracing.source import empty
 
 FLOW = "10.0.0.1:80 > 10.0.0.2:40000"
 CLIENT = "10.0.0.2:40000 > 10.0.0.1:80"
@@ -80,7 +81,9 @@ def claims_frame(rows: Iterable[Row]) -> pl.DataFrame:
 def tables(retransmissions: Iterable[Row] = (), connections: Iterable[Row] = ()) -> Tables:
     """What an analysis gives."""
     ends = rows.batch(connections=connections)
-    return Tables(ends["connections"], ends["sides"], claims_frame(retransmissions))
+    return Tables(
+        ends["connections"], ends["sides"], claims_frame(retransmissions), empty("account")
+    )
 
 
 def write_corpus(

@@ -113,6 +113,23 @@ def whatif_total(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
     return _row(WHATIF_TOTALS, {"capture": "x.pcap", "stack": "none", "setting": "k=2"}, values)
 
 
+def share(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
+    """Time of the direction that was waited for: the server's, one stretch, unless said."""
+    usual = {
+        "capture": "x.pcap",
+        "flow": SERVER,
+        "direction": "backward",
+        "owner": "server",
+        "asked": True,
+        "stretches": 1,
+    }
+    length_ns = values.get("length_ns", 0)
+    slow = length_ns >= 200_000_000
+    usual |= {"longest_ns": length_ns, "slow": int(slow), "slow_ns": length_ns if slow else 0}
+    usual |= {"slow_least_ns": length_ns if slow else None, "evidence_ns": length_ns}
+    return _row(TABLES["account"], usual, values)
+
+
 def batch(**rows: Iterable[Row]) -> Batch:
     """Rows by table; those of connections with their sides."""
     tables = {name: list(some) for name, some in rows.items()}
@@ -154,6 +171,7 @@ def write_trace(
     retransmissions: Iterable[Row] = (),
     whatif: Iterable[Row] = (),
     whatif_totals: Iterable[Row] = (),
+    account: Iterable[Row] = (),
     facts: Facts | None = None,
     captures: tuple[str, ...] = ("x.pcap",),
     replace: bool = False,
@@ -162,5 +180,5 @@ def write_trace(
     with Writer(path, replace=replace) as writer:
         writer.add(batch(connections=connections, mechanisms=mechanisms))
         writer.add(batch(parameters=parameters, retransmissions=retransmissions))
-        writer.add(batch(whatif=whatif, whatif_totals=whatif_totals))
+        writer.add(batch(whatif=whatif, whatif_totals=whatif_totals, account=account))
         return writer.finish(facts or Facts(), {"captures": list(captures)})

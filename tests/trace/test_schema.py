@@ -63,8 +63,19 @@ def with_sides(trace: Trace) -> pl.DataFrame:
     return wide
 
 
+def in_format_3(trace: Trace, path: Path) -> Path:
+    """The trace as it was kept before its time had owners."""
+    path.mkdir()
+    for name in set(trace_schema.TABLES) - {"account"}:
+        trace.scan(name).sink_parquet(path / f"{name}.parquet")
+    meta = {**trace.meta, "format": 3, "rexmit": "0.1.0"}
+    del meta["tables"]
+    (path / "trace.json").write_text(json.dumps(meta))
+    return path
+
+
 def in_format_2(trace: Trace, path: Path) -> Path:
-    """The trace as it was kept then."""
+    """The trace as it was kept before sides had a table."""
     path.mkdir()
     with_sides(trace).write_parquet(path / "connections.parquet")
     for name in ("mechanisms", "parameters", "retransmissions", "whatif", "whatif_totals"):
@@ -105,7 +116,7 @@ def in_format_1(trace: Trace, path: Path, *, without: str = "") -> Path:
     return path
 
 
-@pytest.mark.parametrize("written", [in_format_1, in_format_2])
+@pytest.mark.parametrize("written", [in_format_1, in_format_2, in_format_3])
 def test_a_trace_of_an_older_format_is_read(
     trace: Trace, tmp_path: Path, written: Callable[[Trace, Path], Path]
 ) -> None:
@@ -137,9 +148,9 @@ def test_a_side_that_an_older_trace_lacks_is_named(trace: Trace, tmp_path: Path)
 
 
 def test_a_trace_of_another_format_is_refused_with_its_version(trace: Trace) -> None:
-    about = {**trace.meta, "format": 4, "rexmit": "9.9.9"}
+    about = {**trace.meta, "format": 5, "rexmit": "9.9.9"}
     (trace.path / "trace.json").write_text(json.dumps(about))
-    told = r"has format 4, written by rexmit 9\.9\.9; this program reads formats 1, 2 and 3"
+    told = r"has format 5, written by rexmit 9\.9\.9; this program reads formats 1, 2, 3 and 4"
     with pytest.raises(UserError, match=told):
         open_trace(trace.path)
 

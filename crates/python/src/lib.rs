@@ -166,6 +166,12 @@ mod _core {
         crate::schema::mechanisms()
     }
 
+    /// The words of owners of time, in order.
+    #[pyfunction]
+    fn owners() -> Vec<&'static str> {
+        crate::schema::owners()
+    }
+
     /// The stacks of the model.
     #[pyfunction]
     fn stack_names() -> Vec<&'static str> {

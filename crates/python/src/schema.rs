@@ -2,6 +2,7 @@
 
 use rexmit_schema::{Place, PLACES};
 use rexmit_tcp::Mechanism;
+use rexmit_trace::account::Owner;
 
 /// Name, kind, meaning, unit, whether it may be null, whether it came later, and whether it is for who asks an engine for rows
 /// to fill in.
@@ -42,6 +43,11 @@ fn table(table: &'static rexmit_schema::Table) -> Table {
     };
     let columns = table.columns().map(column).collect();
     (table.name, table.order.to_vec(), columns)
+}
+
+/// The words of owners of time, in order.
+pub fn owners() -> Vec<&'static str> {
+    Owner::ALL.iter().map(|one| one.as_str()).collect()
 }
 
 /// The words of mechanisms, in order.

@@ -10,7 +10,7 @@ pub const PLACE: Place = Place {
     about: "What `rexmit trace --out` writes. Times are seconds of the monitor's clock, as the capture has them; sequence \
             numbers are 32-bit numbers of the wire, ranges half-open with SYN and FIN counting one. Directions: `forward` \
             is from the client, who opened the connection or sent the first packet.",
-    tables: &[CONNECTIONS, SIDES, MECHANISMS, PARAMETERS, RETRANSMISSIONS, WHATIF, WHATIF_TOTALS],
+    tables: &[CONNECTIONS, SIDES, MECHANISMS, PARAMETERS, RETRANSMISSIONS, WHATIF, WHATIF_TOTALS, ACCOUNT],
 };
 
 /// Connections.
@@ -28,6 +28,15 @@ pub const SIDES: Table = Table {
             the server (`backward`).",
     order: &["connection", "direction"],
     groups: &[DATA, SIDE],
+};
+
+/// Whose the time of connections was.
+pub const ACCOUNT: Table = Table {
+    name: "account",
+    about: "Whose the time of one direction of a connection was (docs/explanation/time.md). Every instant has one owner: the rows \
+            of a direction add up to the connection's duration.",
+    order: &["connection", "direction"],
+    groups: &[DATA, OF_OWNER],
 };
 
 /// Retransmissions of a sender by mechanism.
@@ -158,6 +167,23 @@ const SIDE: &[Column] = &[
     number("unanswered_s", "from its peer's last packet to the last of unacked_sends").later().or_null(),
     integer("unacked_size_bytes", "payload of the smallest packet of unacked_sends; 0 where it cannot be told").later().or_null(),
     integer("acked_size_bytes", "of a side with unacked_sends: payload of its largest packet that was acknowledged").later().or_null(),
+];
+
+const OF_OWNER: &[Column] = &[
+    text(
+        "owner",
+        "whose it was: connecting, client (its program), between-requests (its program, after a response), server (its program), \
+         round-trip, receiver-window, nagle, sender (its program, buffer or pacing), slow-start, small-window (after losses), \
+         path-rate, recovery-timer, recovery-probe, recovery-fast, path-mtu, peer-gone, closing (after the last byte), unknown",
+    ),
+    boolean("asked", "the user waited for this direction: the one with more data"),
+    integer("length_ns", "how long in all, in nanoseconds, exact"),
+    integer("stretches", "how many stretches of time it has"),
+    integer("slow", "of those, how many took 0.2 s or more"),
+    integer("slow_ns", "how long these took in all, in nanoseconds"),
+    integer("slow_least_ns", "the shortest of these, in nanoseconds").or_null(),
+    integer("longest_ns", "the longest stretch, in nanoseconds"),
+    integer("evidence_ns", "time of the packet at which that ended, in nanoseconds"),
 ];
 
 const OF_PARAMETER: &[Column] = &[

@@ -12,6 +12,7 @@
 //! Rows ([`rows`]) come out when a connection ends; a [`run`] keeps some until it knows their sender from others. A
 //! connection without trouble never gets beyond the first room.
 
+pub mod account;
 pub mod analyzer;
 mod calibrate;
 pub mod columns;

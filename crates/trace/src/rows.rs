@@ -6,6 +6,7 @@ use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{FlowKey, SeqRange};
 
+use crate::account::Share;
 use crate::cost::Waited;
 use crate::emulate::{ModePosterior, Opinions};
 use crate::event::Direction;
@@ -309,6 +310,8 @@ pub struct SenderRow {
     pub data_bytes: Option<u64>,
     /// What an operator asks for beside retransmissions.
     pub measures: Measures,
+    /// Whose its time was, all of the connection's.
+    pub account: Vec<Share>,
 }
 
 impl SenderRow {

@@ -31,6 +31,7 @@ WORDS: Final[Mapping[str, Sequence[str]]] = {
     "mechanism": _MECHANISMS,
     "runner_up": _MECHANISMS,
     "episode_cause": _MECHANISMS,
+    "owner": tuple(_core.owners()),
     "need": ("needed", "spurious", "unknown"),
     "direction": ("forward", "backward"),
     "parameter": ("d", "a", "b", "m", "k", "min_rto_s"),

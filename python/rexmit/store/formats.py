@@ -7,5 +7,5 @@ from typing import Final
 RUN: Final = 1
 """Of run.json and the tables beside it."""
 
-TRACE: Final = 3
+TRACE: Final = 4
 """Of trace.json and the tables beside it."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 import polars as pl
 
 from rexmit.store import checked
-from rexmit.store.schema import scan_table
+from rexmit.store.schema import polars_schema, scan_table
 from rexmit.store.trace_schema import SIDES
 from rexmit.store.trace_schema import TABLES as TRACE_TABLES
 
@@ -67,12 +67,12 @@ def corpus_table(folder: Path, name: str) -> Path:
 ANALYSE: Final = "analyse the captures again"
 """What is to be done where a trace's folder cannot be read."""
 
-TRACE_FORMATS: Final = (1, 2)
+TRACE_FORMATS: Final = (1, 2, 3)
 """Formats of a trace's folder that are read beside today's.
 
-In format 2 a connection's row had the columns of `sides` for each side, such as `forward_bytes`; in
-format 1 those of `mechanisms` and `parameters`, too, such as `forward_rto_needed` and
-`backward_k_low`. There were no such tables.
+In format 3 there was no `account`. In format 2 a connection's row had the columns of `sides` for
+each side, such as `forward_bytes`; in format 1 those of `mechanisms` and `parameters`, too, such as
+`forward_rto_needed` and `backward_k_low`. There were no such tables.
 """
 
 _KEYS: Final = ("capture", "connection", "flow", "direction")
@@ -111,6 +111,8 @@ def trace_files(found: int) -> Mapping[str, Sequence[str]]:
         name: [one.name for one in columns if not one.later]
         for name, columns in TRACE_TABLES.items()
     }
+    if found <= 3:
+        del files["account"]
     if found <= 2:
         del files["sides"]
         files["connections"] += [f"{side}_{name}" for side in SIDES for name in _OF_SIDES]
@@ -141,6 +143,8 @@ def _scanned(file: Path, table: str) -> pl.LazyFrame:
     rows = scan_table(file)
     if file.stem == table:
         return rows
+    if table == "account":
+        return pl.LazyFrame(schema=polars_schema(TRACE_TABLES[table]))
     if table == "sides":
         parts = [
             rows.select(

@@ -17,6 +17,7 @@ class Tables(NamedTuple):
     connections: pl.DataFrame
     sides: pl.DataFrame
     retransmissions: pl.DataFrame
+    account: pl.DataFrame
 
 
 def tables(capture: Path) -> Tables:

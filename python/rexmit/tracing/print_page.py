@@ -19,7 +19,7 @@ from rexmit.tracing.advice import Advice
 from rexmit.tracing.doubts import NOT_TCP, counts, unread, warnings
 from rexmit.tracing.points.print_points import points, print_points
 from rexmit.tracing.print_settings import print_settings
-from rexmit.tracing.sentences import traffic, wrong
+from rexmit.tracing.sentences import time, traffic, wrong
 from rexmit.tracing.sentences.retransmissions import NEEDS, cause
 from rexmit.tracing.source import Facts, File
 from rexmit.tracing.summed import OfMechanism, Sender, Summary, Worst
@@ -53,6 +53,11 @@ def print_page(
     say(console, Text(_title(captures, facts, made), "bold"))
     if selected:
         say(console, Text(selected, "bold"))
+    why = time.said(made.owners, made.totals.connections)
+    if why:
+        say(console, Text("Why it was slow", "bold"))
+        say_facts(console, ((sentence.label, sentence.text) for sentence in why))
+        console.print()
     say_facts(console, _captured(facts, made))
     for warning in warnings(facts, made):
         say(console, Text.assemble(("warning: ", "yellow"), warning))

@@ -12,6 +12,7 @@ from rexmit.tracing.files import captured
 from rexmit.tracing.floods import flood
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.groups import overall
+from rexmit.tracing.owners import owners
 from rexmit.tracing.points.summary import summary as of_points
 from rexmit.tracing.sentences import handshakes
 from rexmit.tracing.sentences.reasons import reason
@@ -43,6 +44,7 @@ def summary(trace: Trace) -> Summary:
         *_unsure(trace),
         unacked(trace),
         of_points(trace),
+        owners(trace),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from rexmit.tracing.files import Captured
 from rexmit.tracing.floods import Flood
 from rexmit.tracing.groups import Group
+from rexmit.tracing.owners import Owned
 from rexmit.tracing.points.summary import Points
 from rexmit.tracing.sentences.unacked import Unacked
 from rexmit.tracing.sentences.value import Sentence
@@ -142,7 +143,8 @@ class Summary:
     opened connections, and to how many; `half_seen` counts connections of which one direction is in
     the capture although there were two. `missing` says of how many retransmissions the packets lack
     what for the likeliest cause; `waited_most_s` is the most that was waited, where from when on is
-    not known of some. `points` is None where packets were captured at one point.
+    not known of some. `points` is None where packets were captured at one point; `owners` says
+    whose the time was.
     """
 
     captured: Captured
@@ -161,3 +163,4 @@ class Summary:
     waited_most_s: float | None = None
     unacked: tuple[Unacked, ...] = ()
     points: Points | None = None
+    owners: tuple[Owned, ...] | None = None

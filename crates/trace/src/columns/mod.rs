@@ -3,6 +3,7 @@
 //! What the columns are is declared in `rexmit_schema::trace`; a filler that fills others panics, which a table without
 //! rows shows.
 
+mod account;
 mod connections;
 mod filler;
 mod mechanisms;
@@ -22,7 +23,7 @@ use crate::rows::{Connection, SenderRow};
 /// The tables of some rows, each with all its columns even if it has no rows. `settings` are the names of those that were
 /// replayed.
 #[must_use]
-pub fn tables(rows: &Rows, capture: &str, settings: &[String]) -> [Table; 7] {
+pub fn tables(rows: &Rows, capture: &str, settings: &[String]) -> [Table; 8] {
     [
         connections::table(&rows.connections, capture),
         sides::table(&rows.connections, capture),
@@ -31,6 +32,7 @@ pub fn tables(rows: &Rows, capture: &str, settings: &[String]) -> [Table; 7] {
         retransmissions::table(&rows.retransmissions, capture),
         whatif::table(&rows.whatif, capture, settings),
         whatif::totals(&rows.totals, capture, settings),
+        account::table(&rows.connections, capture),
     ]
 }
 

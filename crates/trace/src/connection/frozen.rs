@@ -125,6 +125,7 @@ impl Connection {
             sacked,
             sacks,
             views,
+            replay: _,
             due,
             unsettled,
             doubled,

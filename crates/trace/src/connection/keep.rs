@@ -10,6 +10,7 @@ use rexmit_wire::{Headers, SeqRange};
 use super::doubled::RECENT;
 use super::log::{self, Log};
 use super::{Common, Connection, BOTH};
+use crate::account::Ending;
 use crate::cost::{count_once, Waits};
 use crate::event::{Direction, Event};
 use crate::facts::SenderFacts;
@@ -49,6 +50,9 @@ impl Connection {
         let event = log::event(at, direction, headers);
         let sacks = headers.sack.blocks();
         let marked = self.is_marked();
+        if let Some(replay) = &mut self.cold.replay {
+            replay.packet(&event);
+        }
         if self.logging {
             self.cold.sacks.extend_from_slice(sacks);
         }
@@ -135,6 +139,10 @@ impl Connection {
     }
 
     fn drop_log(&mut self, common: &mut Common) {
+        if !self.logging {
+            return;
+        }
+        self.cold.replay = Some(self.replayed(common));
         common.spare.give(core::mem::take(&mut self.log));
         self.cold.sacks = Vec::new();
         self.logging = false;
@@ -194,8 +202,12 @@ impl Connection {
         let mut set = (0, Duration::ZERO);
         let before = common.whatif.len();
         let whole = &mut *row;
+        let mut replay = match self.cold.replay.take() {
+            Some(replay) => replay,
+            None => self.replayed(common),
+        };
         let measures = [&mut whole.forward.measures, &mut whole.backward.measures];
-        self.replay(common, measures);
+        self.measure(&replay, measures);
         for (of, row) in BOTH
             .into_iter()
             .zip([&mut whole.forward, &mut whole.backward])
@@ -220,6 +232,14 @@ impl Connection {
             common.set = (common.set.0 + 1, common.set.1.max(set.1));
         }
         let [forward, backward] = &waits;
+        let of = |waits, row: &rows::SenderRow| (waits, row.measures.unacked, row.position);
+        let senders = [of(forward, &row.forward), of(backward, &row.backward)];
+        [row.forward.account, row.backward.account] = replay.account.finish(&Ending {
+            end: row.end,
+            one_sided: row.one_sided,
+            senders,
+        });
+        common.replay = Some(replay);
         let counted = count_once([forward, backward], row.start, row.end);
         [row.forward.waited, row.backward.waited] = counted;
         for whatif in &mut common.whatif[before..] {

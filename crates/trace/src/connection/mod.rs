@@ -71,7 +71,7 @@ pub(crate) struct Common {
     pub offers: Offers,
     /// What was found of signatures.
     known: Known,
-    replay: Replay,
+    replay: Option<Box<Replay>>,
 }
 
 impl Common {
@@ -89,7 +89,7 @@ impl Common {
             set: (0, Duration::ZERO),
             offers: Offers::default(),
             known: Known::default(),
-            replay: Replay::default(),
+            replay: None,
         }
     }
 
@@ -178,6 +178,8 @@ struct Cold {
     /// SACK blocks of the packets in the log.
     sacks: Vec<SeqRange>,
     views: [Option<Box<SenderView>>; 2],
+    /// The account of its time, once there is no log.
+    replay: Option<Box<Replay>>,
     /// What was known of the sender when trouble came of which a sender view is to be made.
     due: [Option<Box<SenderFacts>>; 2],
     /// Packets for sender views since retransmissions were asked for last.

@@ -1,10 +1,12 @@
-//! What the log tells of directions without trouble when their connection is over.
+//! What a connection's packets tell, one after the other: the account of its time, and what is measured of directions without
+//! trouble.
 
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
 
 use super::side::Side;
 use super::{Common, Connection, BOTH};
+use crate::account::{Account, Step};
 use crate::event::Event;
 use crate::measures::percentiles::Percentiles;
 use crate::measures::window::Full;
@@ -21,7 +23,7 @@ struct Replayed {
     data: Extent,
 }
 
-/// Recycled for going through logs.
+/// A connection gone through packet by packet: from its log when it is over, from when its log is dropped on as packets come.
 #[derive(Debug, Default)]
 pub(crate) struct Replay {
     views: [Replayed; 2],
@@ -31,32 +33,37 @@ pub(crate) struct Replay {
     /// Of each side: the largest payload it may send, and how far it is from the monitor and back.
     segments: [u32; 2],
     delays: [Duration; 2],
+    /// What both sides offered is known.
+    agreed: bool,
+    pub account: Account,
 }
 
 impl Connection {
-    /// Goes through the log again for the directions that have no sender view, and gives what it tells to their measures.
-    pub(super) fn replay(&self, common: &mut Common, measures: [&mut Measures; 2]) {
-        let wanted = BOTH.map(|of| !self.has_half(of) && self.sides[of as usize].sent);
-        if wanted == [false; 2] || !self.logging {
-            return;
-        }
-        let replay = &mut common.replay;
-        replay.begin();
+    /// Goes through the log, in memory that another connection has left.
+    pub(super) fn replayed(&self, common: &mut Common) -> Box<Replay> {
+        let mut replay = common.replay.take().unwrap_or_default();
         let terms = BOTH.map(|of| self.terms(of));
         for of in BOTH {
             replay.shifts[of.reversed() as usize] = terms[of as usize].window_shift.min(14);
             replay.segments[of as usize] = terms[of as usize].mss;
             replay.delays[of as usize] = self.delay(of).unwrap_or(Duration::ZERO);
         }
+        replay.agreed = terms[0].agreed;
+        replay.begin(self.start);
         for (event, _) in self.log.iter(self.start, &self.cold.sacks) {
             replay.packet(&event);
         }
-        for ((of, measures), terms) in BOTH.into_iter().zip(measures).zip(&terms) {
-            if !wanted[of as usize] {
+        replay
+    }
+
+    /// Gives what the log tells to the measures of the directions that have no sender view.
+    pub(super) fn measure(&self, replay: &Replay, measures: [&mut Measures; 2]) {
+        for (of, measures) in BOTH.into_iter().zip(measures) {
+            if !self.logging || self.has_half(of) || !self.sides[of as usize].sent {
                 continue;
             }
             let view = &replay.views[of as usize];
-            measures.window_full = terms.agreed.then(|| view.full.length());
+            measures.window_full = replay.agreed.then(|| view.full.length());
             measures.data = view.data.length();
             // As in the other columns of round-trip times: what lies between the monitor and the sender is the same for
             // all.
@@ -73,7 +80,7 @@ impl Connection {
 }
 
 impl Replay {
-    fn begin(&mut self) {
+    fn begin(&mut self, start: Time) {
         for view in &mut self.views {
             view.side = Side::default();
             view.isn = None;
@@ -82,19 +89,33 @@ impl Replay {
             view.data = Extent::default();
         }
         self.windows = [0; 2];
+        let mss = self.segments.map(|mss| self.agreed.then_some(mss));
+        self.account.begin(start, mss);
     }
 
     /// As [`Connection::packet`] has it, as far as it matters here.
-    fn packet(&mut self, event: &Event) {
+    pub fn packet(&mut self, event: &Event) {
         let (me, peer) = (
             event.direction as usize,
             event.direction.reversed() as usize,
         );
         let flags = event.flags;
-        if flags.rst() && !flags.syn() {
-            return;
-        }
         let range = event.range();
+        let mut step = Step {
+            at: event.at,
+            of: event.direction,
+            flags,
+            payload_len: event.payload_len,
+            end: range.end,
+            new: false,
+            ack: None,
+            window: None,
+            stamps: event.timestamps,
+            sample: None,
+        };
+        if flags.rst() && !flags.syn() {
+            return self.account.step(&step);
+        }
         let Replayed { side, isn, .. } = &mut self.views[me];
         if flags.syn() {
             if isn.replace(event.seq) != Some(event.seq) {
@@ -104,6 +125,7 @@ impl Replay {
                 return;
             }
         } else if !range.is_empty() {
+            step.new = !side.sent || range.end.is_after(side.nxt());
             side.advance(event.at, range);
         }
         if event.payload_len > 0 {
@@ -115,13 +137,18 @@ impl Replay {
             let before = view.side.rtt;
             view.side.acked(event.at, event.ack, false);
             if view.side.rtt.count != before.count {
-                view.rtts.add(view.side.rtt.sum - before.sum);
+                let sample = view.side.rtt.sum - before.sum;
+                view.rtts.add(sample);
+                step.sample = Some(sample);
             }
             let shift = if flags.syn() { 0 } else { self.shifts[me] };
             self.windows[me] = u32::from(event.window) << shift;
+            step.ack = Some(event.ack);
+            step.window = self.agreed.then_some(self.windows[me]);
             // Its answer comes by so much later.
             self.note_flight(peer, event.at + self.delays[peer], false);
         }
+        self.account.step(&step);
     }
 
     fn note_flight(&mut self, of: usize, at: Time, new: bool) {

@@ -177,6 +177,11 @@ impl Side {
         self.known && ack.is_before(self.una)
     }
 
+    /// Everything below was sent.
+    pub const fn nxt(&self) -> SeqNum {
+        self.nxt
+    }
+
     /// Sequence numbers sent and not acknowledged.
     pub fn flight(&self) -> i64 {
         i64::from(self.nxt.offset_from(self.una).max(0))

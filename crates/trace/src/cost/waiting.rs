@@ -50,6 +50,12 @@ pub struct Waits {
 pub type Waited = [Duration; MECHANISMS];
 
 impl Waits {
+    /// From when to when, and the mechanism's place in `Mechanism::ALL`, in order and apart.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Time, Time, usize)> + '_ {
+        let parts = |wait: &Wait| (wait.from, wait.to, wait.mechanism);
+        self.waits.iter().map(parts)
+    }
+
     /// The sender had waited so long when it sent again at `to`.
     pub(crate) fn add(&mut self, to: Time, waited: Duration, mechanism: usize) {
         let from = to - waited;

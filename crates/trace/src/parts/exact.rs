@@ -10,6 +10,8 @@ use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{FlowKey, SeqNum, SeqRange};
 
+use crate::account::Owner;
+
 /// What is read makes no sense.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Broken;
@@ -407,7 +409,7 @@ macro_rules! exact_words {
         }
     )+};
 }
-exact_words!(Mechanism, Need);
+exact_words!(Mechanism, Need, Owner);
 
 #[cfg(test)]
 mod tests {

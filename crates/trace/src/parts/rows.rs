@@ -1,6 +1,7 @@
 //! Rows as bytes.
 
 use super::exact::{exact_enum, exact_struct, Broken, Exact, Input};
+use crate::account::Share;
 use crate::analyzer::{Counters, Of, Rows};
 use crate::event::Direction;
 use crate::measures::{Handshake, Measures, Reset, State, Unacked};
@@ -239,6 +240,17 @@ exact_struct!(SenderRow {
     short_timers,
     data_bytes,
     measures,
+    account,
+});
+exact_struct!(Share {
+    owner,
+    length,
+    stretches,
+    slow,
+    slow_length,
+    slow_least,
+    longest,
+    evidence,
 });
 exact_struct!(Connection {
     flow,

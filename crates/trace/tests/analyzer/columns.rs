@@ -44,7 +44,7 @@ fn columns_hold_what_the_rows_hold() {
         more.connection = n;
         rows.connections.push(more);
     }
-    let [connections, sides, mechanisms, parameters, retransmissions, whatif, _] =
+    let [connections, sides, mechanisms, parameters, retransmissions, whatif, ..] =
         tables(&rows, "a.pcap", &["k=2".to_owned()]);
     for (table, count) in [
         (&connections, 300),

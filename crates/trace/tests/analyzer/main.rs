@@ -1,5 +1,6 @@
 //! From packets to rows: connections, their limits, threads, columns.
 
+mod account;
 mod columns;
 mod connections;
 mod contained;

@@ -82,6 +82,10 @@ proptest! {
         prop_assert_eq!(seen + counters.strays + counters.stray_resets, counters.packets);
         for of in &rows.connections {
             prop_assert!(of.row.start <= of.row.end);
+            for side in [&of.row.forward, &of.row.backward] {
+                let shares = side.account.iter().fold(Duration::ZERO, |sum, share| sum + share.length);
+                prop_assert_eq!(shares, of.row.end.since(of.row.start));
+            }
         }
         for of in &rows.retransmissions {
             prop_assert!(rows.connections.iter().any(|c| c.connection == of.connection && c.flow == of.flow));

@@ -25,7 +25,7 @@ from rexmit.tracing.points.needs import with_needs
 from rexmit.tracing.points.renumber import connections_of, renumbered, with_connections
 from rexmit.tracing.points.sums import counted, waited, with_more
 
-OF_SIDES: Final = ("sides", "mechanisms", "parameters", "retransmissions", "whatif")
+OF_SIDES: Final = ("sides", "mechanisms", "parameters", "retransmissions", "whatif", "account")
 """Tables whose rows belong to one side of a connection."""
 
 OF_ROWS: Final = ("mechanisms", "retransmissions")

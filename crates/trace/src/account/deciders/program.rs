@@ -1,0 +1,14 @@
+//! The sender itself: it sent without having heard anything that allowed it to. With nothing in flight its program had been
+//! silent; with something in flight its program, its buffer or its pacing held it up (Siekkinen et al. 2008: *application*;
+//! Zhang et al. 2002: *sender window limited*).
+
+use super::{Owner, Wait};
+use crate::event::Direction;
+
+pub(super) fn decide(wait: &Wait, of: Direction) -> Option<Owner> {
+    match (wait.clocked, wait.left) {
+        (true, _) => None,
+        (false, 0) => Some(Owner::program(of)),
+        (false, _) => Some(Owner::Sender),
+    }
+}

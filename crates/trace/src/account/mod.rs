@@ -1,0 +1,231 @@
+//! The account of time: every instant of a connection, in each direction, belongs to one [`Owner`].
+//!
+//! All connections have it, also those in which nothing is lost. It comes of one light stream of steps: data, and what was
+//! acknowledged, each once and in the order in which it came by. A connection's *turns* tell whose program was silent
+//! ([`turns`]); what a sender waited for between two packets of one turn is told by a [decider](deciders) for each cause,
+//! from its [flow](flow::Flow). What only the end tells, which retransmissions there were and that a peer was gone, is
+//! [written over](ending) that.
+
+mod deciders;
+mod ending;
+mod flow;
+mod owner;
+mod rounds;
+mod timeline;
+mod turns;
+
+use rexmit_time::{Duration, Time};
+use rexmit_wire::{Flags, SeqNum};
+
+use crate::event::Direction;
+use flow::{Flow, New};
+use timeline::Timeline;
+use turns::Turns;
+
+pub(crate) use ending::Ending;
+pub use owner::Owner;
+
+/// What an owner has of a direction's time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Whose it is.
+    pub owner: Owner,
+    /// How much. The shares of a direction add up to the connection's duration.
+    pub length: Duration,
+    /// In how many stretches.
+    pub stretches: u32,
+    /// Of those, how many took 200 ms or more, how long these took in all, and the shortest of them.
+    pub slow: u32,
+    /// How long these took in all.
+    pub slow_length: Duration,
+    /// The shortest of these.
+    pub slow_least: Option<Duration>,
+    /// The longest stretch.
+    pub longest: Duration,
+    /// The packet at which that ended.
+    pub evidence: Time,
+}
+
+/// A packet as the account takes it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub at: Time,
+    pub of: Direction,
+    pub flags: Flags,
+    pub payload_len: u32,
+    /// One past its last sequence number.
+    pub end: SeqNum,
+    /// It bears data that were not sent before.
+    pub new: bool,
+    /// What it acknowledges of its peer's.
+    pub ack: Option<SeqNum>,
+    /// What it offers its peer, scaled; none if the scale is not known.
+    pub window: Option<u32>,
+    /// Its time stamp and echo.
+    pub stamps: Option<(u32, u32)>,
+    /// A packet of its peer came by so long before that it acknowledges.
+    pub sample: Option<Duration>,
+}
+
+/// The account of one connection.
+#[derive(Debug, Default)]
+pub(crate) struct Account {
+    turns: Turns,
+    flows: [Flow; 2],
+    lines: [Line; 2],
+    /// Of each side: the largest segment it may send, if that was agreed on.
+    mss: [Option<u32>; 2],
+}
+
+/// The time of one direction.
+#[derive(Debug, Default)]
+struct Line {
+    /// Up to its sender's last data.
+    sure: Timeline,
+    /// What its sender has meanwhile waited for, if it turns out that it had nothing to send.
+    meanwhile: Vec<(Time, Owner)>,
+    /// Whose its sender's last wait was.
+    last: Option<Owner>,
+}
+
+/// Changes of owner that a direction has without sending anything, at most, before they are sure.
+const MOST_MEANWHILE: usize = 1 << 12;
+
+impl Line {
+    fn begin(&mut self, start: Time) {
+        self.sure.begin(start);
+        self.meanwhile.clear();
+        self.last = None;
+    }
+
+    fn wait(&mut self, to: Time, owner: Owner) {
+        match self.meanwhile.last_mut() {
+            Some(last) if last.1 == owner => last.0 = last.0.max(to),
+            _ => self.meanwhile.push((to, owner)),
+        }
+        if self.meanwhile.len() >= MOST_MEANWHILE {
+            self.settle();
+        }
+    }
+
+    fn settle(&mut self) {
+        for (to, owner) in self.meanwhile.drain(..) {
+            self.sure.push(to, owner);
+        }
+    }
+
+    /// Its sender waited for this since it sent last, whatever came by meanwhile.
+    fn own(&mut self, to: Time, owner: Owner) {
+        self.meanwhile.clear();
+        self.last = Some(owner);
+        self.sure.push(to, owner);
+    }
+}
+
+impl Account {
+    /// Begins a connection, in the same memory.
+    pub fn begin(&mut self, start: Time, mss: [Option<u32>; 2]) {
+        self.turns = Turns::begun(start);
+        self.flows.iter_mut().for_each(Flow::begin);
+        self.lines.iter_mut().for_each(|line| line.begin(start));
+        self.mss = mss;
+    }
+
+    /// The next packet.
+    #[inline]
+    pub fn step(&mut self, step: &Step) {
+        let (me, peer) = (step.of as usize, step.of.reversed() as usize);
+        if step.flags.syn() {
+            if let Some(sample) = self.turns.syn(step) {
+                self.sample(peer, sample);
+            }
+            return;
+        }
+        if let Some(ack) = step.ack {
+            let stamp = step.stamps.map(|(value, _)| value);
+            if let Some(sample) = step.sample {
+                self.sample(peer, sample);
+            }
+            self.flows[peer].acked(step.at, ack, step.window, stamp);
+        }
+        if let Some(to) = self.turns.opens(step) {
+            if let Some(sample) = self.turns.client_part(step) {
+                self.sample(peer, sample);
+            }
+            self.both(to, Owner::Connecting);
+        }
+        if step.payload_len > 0 {
+            self.data(step, me, peer);
+        } else if step.flags.fin() || step.flags.rst() {
+            self.turns.closes(step);
+        }
+    }
+
+    /// From the monitor to a sender's receiver and back it took so long.
+    fn sample(&mut self, of: usize, sample: Duration) {
+        let near = self.flows[1 - of].beyond().unwrap_or(Duration::ZERO);
+        self.flows[of].sample(sample, near);
+    }
+
+    fn data(&mut self, step: &Step, me: usize, peer: usize) {
+        let near = self.flows[peer].beyond();
+        let echo = step.stamps.map(|(_, echo)| echo);
+        if !step.new {
+            // One byte below or at the edge probes, and sends nothing again.
+            if step.payload_len > 1 {
+                self.again(step, me, peer);
+            }
+            return;
+        }
+        let flow = &mut self.flows[me];
+        flow.catch_up(step.at, echo, near.unwrap_or(Duration::ZERO));
+        let mine = flow.is_busy() || self.turns.last() == Some(step.of);
+        let new = New {
+            at: step.at,
+            len: step.payload_len,
+            end: step.end,
+            echo,
+        };
+        let wait = flow.send(new, near.unwrap_or(Duration::ZERO), self.mss[me]);
+        match wait.filter(|_| mine) {
+            Some(wait) => {
+                let decided = match near {
+                    Some(_) => deciders::decide(&wait, step.of),
+                    None => Some(Owner::Unknown),
+                };
+                let line = &mut self.lines[me];
+                let owner = decided.or(line.last).unwrap_or(Owner::SlowStart);
+                line.own(step.at, owner);
+                self.lines[peer].wait(step.at, owner);
+            }
+            None => {
+                let acked = self.flows[peer].empty_at;
+                for (to, owner) in self.turns.silence(step, near, acked) {
+                    self.both(to, owner);
+                }
+                self.lines[me].settle();
+                self.lines[me].last = None;
+            }
+        }
+        self.turns.data(step);
+    }
+
+    /// Something is sent again.
+    fn again(&mut self, step: &Step, me: usize, peer: usize) {
+        let Some((_, by_timer)) = self.flows[me].resend(step.at) else {
+            return;
+        };
+        let owner = if by_timer {
+            Owner::RecoveryTimer
+        } else {
+            Owner::RecoveryFast
+        };
+        self.lines[me].own(step.at, owner);
+        self.lines[peer].wait(step.at, owner);
+        self.turns.again(step);
+    }
+
+    fn both(&mut self, to: Time, owner: Owner) {
+        self.lines.iter_mut().for_each(|line| line.wait(to, owner));
+    }
+}

@@ -1,0 +1,60 @@
+//! How a sender's flight changes from round trip to round trip.
+
+use rexmit_wire::SeqNum;
+
+/// Round trips in which a flight does not grow by an eighth end its first growth: one may be short of data.
+const STILL: u8 = 2;
+
+/// The flights of round trips.
+#[derive(Debug, Default)]
+pub(super) struct Rounds {
+    /// This round trip ends when this is acknowledged.
+    end: Option<SeqNum>,
+    /// The largest flight of this one and of those before.
+    most: i64,
+    before: i64,
+    still: u8,
+    /// The flight at the last loss.
+    lost: Option<i64>,
+}
+
+impl Rounds {
+    /// So much is in flight, from `una` to `nxt`.
+    pub fn note(&mut self, flight: i64, una: SeqNum, nxt: SeqNum) {
+        if self.lost.is_some_and(|lost| flight > lost) {
+            self.lost = None;
+        }
+        match self.end {
+            Some(end) if una.is_before(end) => {}
+            Some(_) => {
+                let grown = self.most * 8 >= self.before * 9;
+                self.still = if grown {
+                    0
+                } else {
+                    self.still.saturating_add(1)
+                };
+                self.before = self.before.max(self.most);
+                self.most = 0;
+                self.end = Some(nxt);
+            }
+            None => self.end = Some(nxt),
+        }
+        self.most = self.most.max(flight);
+    }
+
+    /// Something of a flight was lost.
+    pub fn loses(&mut self, flight: i64) {
+        self.lost = Some(self.lost.map_or(flight, |lost| lost.max(flight)));
+        self.still = STILL;
+    }
+
+    /// The flight is smaller than at the last loss.
+    pub fn is_after_loss(&self) -> bool {
+        self.lost.is_some()
+    }
+
+    /// It still grows as it does at first.
+    pub fn grows(&self) -> bool {
+        self.still < STILL
+    }
+}

@@ -1,0 +1,222 @@
+//! Whose the time of a connection was.
+
+use rexmit_time::Duration;
+use rexmit_trace::account::{Owner, Share};
+use rexmit_trace::rows::Connection;
+use rexmit_trace::settings::Settings;
+use rexmit_wire::{Flags, Headers};
+
+use crate::script::{analyse, with_sack, Script, SYN_ACK};
+
+fn only(script: &Script) -> Connection {
+    let rows = script.rows();
+    assert_eq!(rows.connections.len(), 1, "{rows:#?}");
+    let row = *rows.connections[0].row.clone();
+    let few = Settings {
+        most_events: 4,
+        ..Settings::default()
+    };
+    let without_log = &analyse(&script.packets, few).1.connections[0].row;
+    assert_eq!(without_log.forward.account, row.forward.account);
+    assert_eq!(without_log.backward.account, row.backward.account);
+    row
+}
+
+/// Milliseconds of each owner.
+fn told(shares: &[Share]) -> Vec<(Owner, i64)> {
+    let ms = |share: &Share| share.length.as_nanos() / 1_000_000;
+    shares
+        .iter()
+        .map(|share| (share.owner, ms(share)))
+        .collect()
+}
+
+/// A connection that stays open, seen beside the client or, `at_server`, beside the server: a round trip is 40 ms.
+fn open(at_server: bool) -> (Script, i64, i64) {
+    let mut script = Script::new(40_000);
+    let (to_server, to_client) = if at_server { (0, 40) } else { (40, 0) };
+    script
+        .send(true, Flags::SYN, 0)
+        .wait(to_server)
+        .send(false, SYN_ACK, 0)
+        .wait(to_client)
+        .send(true, Flags::ACK, 0);
+    (script, to_server, to_client)
+}
+
+#[test]
+fn a_server_thinks_wherever_the_monitor_stands() {
+    for at_server in [false, true] {
+        let (mut script, to_server, to_client) = open(at_server);
+        script.send(true, Flags::ACK, 100).wait(to_server);
+        // The request is acknowledged before it is answered.
+        script.wait(20).send(false, Flags::ACK, 0);
+        script.wait(2_480).send(false, Flags::ACK, 500);
+        script.wait(to_client).send(true, Flags::ACK, 0);
+        let row = only(&script);
+        // What lies on the other side of the monitor is seen at the request, or at the response.
+        let expected = [
+            (Owner::Connecting, 40),
+            (Owner::Server, 2_500),
+            (Owner::RoundTrip, 40),
+        ];
+        assert_eq!(told(&row.backward.account), expected, "{at_server}");
+        assert_eq!(told(&row.forward.account), expected, "{at_server}");
+        let server = row.backward.account[1];
+        assert_eq!((server.stretches, server.slow), (1, 1));
+        assert_eq!(server.slow_least, Some(Duration::from_millis(2_500)));
+    }
+}
+
+#[test]
+fn a_client_is_silent_before_its_request_and_between_two() {
+    let (mut script, to_server, to_client) = open(false);
+    script.wait(700);
+    for _ in 0..2 {
+        script.send(true, Flags::ACK, 100).wait(to_server);
+        script.send(false, Flags::ACK, 500).wait(to_client);
+        script.send(true, Flags::ACK, 0).wait(3_000);
+    }
+    script.close();
+    let row = only(&script);
+    let expected = [
+        (Owner::Connecting, 40),
+        (Owner::Client, 700),
+        (Owner::BetweenRequests, 3_000),
+        (Owner::RoundTrip, 80),
+        (Owner::Closing, 3_040),
+    ];
+    assert_eq!(told(&row.backward.account), expected);
+}
+
+#[test]
+fn a_way_that_takes_long_is_nobodys_silence() {
+    let (mut script, _, _) = open(false);
+    script.send(true, Flags::ACK, 100);
+    // The acknowledgement takes longer than any receiver delays it.
+    script.wait(1_100).send(false, Flags::ACK, 0);
+    script.wait(10).send(false, Flags::ACK, 500);
+    let row = only(&script);
+    let expected = [
+        (Owner::Connecting, 40),
+        (Owner::Server, 10),
+        (Owner::RoundTrip, 1_100),
+    ];
+    assert_eq!(told(&row.backward.account), expected);
+}
+
+#[test]
+fn small_segments_wait_for_delayed_acknowledgements() {
+    let (mut script, _, _) = open(false);
+    script.send(true, Flags::ACK, 100).wait(40);
+    script.send(false, Flags::ACK, 50);
+    for _ in 0..10 {
+        // Two writes, of which the second waits for the acknowledgement of the first.
+        script.send(true, Flags::ACK, 100).wait(80);
+        script.send(false, Flags::ACK, 0);
+        script.send(true, Flags::ACK, 20).wait(40);
+        script.send(false, Flags::ACK, 50);
+    }
+    let row = only(&script);
+    let nagle = row
+        .forward
+        .account
+        .iter()
+        .find(|share| share.owner == Owner::Nagle);
+    assert_eq!(
+        nagle.map(|share| share.length),
+        Some(Duration::from_millis(800))
+    );
+}
+
+#[test]
+fn a_window_that_is_full_holds_up_a_sender() {
+    for at_server in [false, true] {
+        let (mut script, to_server, to_client) = open(at_server);
+        script.send(true, Flags::ACK, 100).wait(to_server);
+        for _ in 0..20 {
+            // Two segments fill the window of the client, which it opens again a round trip later.
+            script.send(false, Flags::ACK, 1_400);
+            script.send(false, Flags::ACK, 1_400).wait(to_client);
+            let small = |packet: Headers| Headers {
+                window: 22,
+                ..packet
+            };
+            let ack = small(script.packet(true, Flags::ACK, 0));
+            script.put(ack).wait(to_server);
+        }
+        let row = only(&script);
+        let largest = row.backward.account.iter().max_by_key(|share| share.length);
+        let largest = largest.map(|share| share.owner);
+        assert_eq!(
+            largest,
+            Some(Owner::ReceiverWindow),
+            "{at_server}: {:?}",
+            row.backward.account
+        );
+    }
+}
+
+#[test]
+fn a_program_that_sends_a_little_now_and_then_is_late() {
+    let (mut script, to_server, to_client) = open(true);
+    script.send(true, Flags::ACK, 100).wait(to_server);
+    for _ in 0..5 {
+        script.send(false, Flags::ACK, 1_400).wait(to_client);
+        script.send(true, Flags::ACK, 0).wait(500);
+    }
+    let row = only(&script);
+    let server = row
+        .backward
+        .account
+        .iter()
+        .find(|share| share.owner == Owner::Server);
+    // Four waits between five packets.
+    assert_eq!(
+        server.map(|share| share.length),
+        Some(Duration::from_millis(4 * 540))
+    );
+}
+
+/// A client's request and answer, then a packet of this size, sent again and again in vain.
+fn in_vain(size: u32) -> Connection {
+    let (mut script, to_server, _) = open(false);
+    script.send(true, Flags::ACK, 100).wait(to_server);
+    script.send(false, Flags::ACK, 500);
+    let large = script.packet(true, Flags::ACK, size);
+    script.send(true, Flags::ACK, size);
+    script.send(true, Flags::ACK, 100).wait(to_server);
+    if size > 100 {
+        // What is small arrives, and is answered.
+        let mut answer = script.packet(false, Flags::ACK, 0);
+        answer.ack = large.seq;
+        script.put(with_sack(answer, large.seq + size, 100));
+    }
+    for wait in [300, 600, 1_200, 2_400] {
+        script.wait(wait).put(large);
+    }
+    only(&script)
+}
+
+#[test]
+fn a_peer_is_gone_or_the_path_takes_no_such_packet() {
+    for (size, owner) in [(1_400, Owner::PathMtu), (100, Owner::PeerGone)] {
+        let row = in_vain(size);
+        for side in [&row.forward, &row.backward] {
+            let share = side.account.iter().find(|share| share.owner == owner);
+            let length = share.map_or(Duration::ZERO, |share| share.length);
+            assert!(length >= Duration::from_millis(4_500), "{:?}", side.account);
+        }
+    }
+}
+
+#[test]
+fn one_direction_tells_nothing() {
+    let mut script = Script::new(40_000);
+    script.send(false, Flags::ACK, 1_000).wait(500);
+    script.send(false, Flags::ACK, 1_000);
+    assert_eq!(
+        told(&only(&script).forward.account),
+        [(Owner::Unknown, 500)]
+    );
+}

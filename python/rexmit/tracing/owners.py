@@ -1,0 +1,160 @@
+"""Whose the time of connections was, as far as somebody waited: sums over the table `account`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from rexmit.tracing import sides
+from rexmit.tracing.folder import Trace
+
+SLOW_S: Final = 0.2
+"""A stretch of time that a person notices; the table counts those."""
+
+PART: Final = 0.1
+"""Short stretches together are slow from this part of their connection on, and from `LEAST_S`."""
+
+LEAST_S: Final = 0.1
+
+WHOLE: Final = ("round-trip", "slow-start", "path-rate")
+"""What every transfer spends its time on: slow only by stretches that are."""
+
+NOBODY: Final = ("closing", "unknown")
+"""What nobody waited for, and what nobody knows."""
+
+CLIENT: Final = ("client", "between-requests", "connecting", "round-trip")
+"""What is told from the client on, whichever direction is asked for."""
+
+
+@dataclass(frozen=True)
+class Owned:
+    """What is one owner's, over the `connections` in which it is slow: `length_s` of the `of_s`
+    that they took. Of its `stretches`, `slow` took 0.2 s or more, and `least_s` to `most_s`. Most
+    of it is at one of its `hosts`: `host_s` at `host`, whose `peer` was at the other end of the
+    longest stretch, that of the connection in row `number` of connections.parquet; it ended
+    `evidence_s` after that one's first packet.
+    """
+
+    owner: str
+    length_s: float
+    of_s: float
+    connections: int
+    stretches: int
+    slow: int
+    least_s: float | None
+    most_s: float
+    hosts: int
+    host: str
+    host_s: float
+    peer: str
+    number: int
+    evidence_s: float
+
+
+def slow() -> pl.Expr:
+    """Rows of `account`, with `duration_s` beside, whose time somebody waited for."""
+    noticed = pl.col("slow") > 0
+    length_s = pl.col("length_ns") / 1e9
+    part = (length_s >= PART * pl.col("duration_s")) & (length_s >= LEAST_S)
+    of_any = ~pl.col("owner").is_in(list(WHOLE))
+    return pl.col("asked") & ~pl.col("owner").is_in(list(NOBODY)) & (noticed | (part & of_any))
+
+
+def joined(trace: Trace) -> pl.LazyFrame:
+    """Rows of `account` with what they are held against: `duration_s`, `number`, and the ends."""
+    ends = trace.numbered().select(
+        "connection",
+        "number",
+        "duration_s",
+        "start_s",
+        _address(sides.CLIENT).alias("client"),
+        _address(sides.SERVER).alias("server"),
+    )
+    source, destination = _address(sides.CLIENT), _address(sides.SERVER)
+    owner = pl.col("owner")
+    of_client = owner.is_in(list(CLIENT))
+    host = (
+        pl.when(of_client)
+        .then("client")
+        .when(owner == "server")
+        .then("server")
+        .when(owner == "receiver-window")
+        .then(destination)
+        .otherwise(source)
+    )
+    peer = (
+        pl.when(of_client)
+        .then("server")
+        .when(owner == "server")
+        .then("client")
+        .when(owner == "receiver-window")
+        .then(source)
+        .otherwise(destination)
+    )
+    # A handshake in which nothing was sent twice took a round trip.
+    once = trace.scan("sides").group_by("connection").agg((pl.col("syns").max() < 2).alias("once"))
+    connecting = owner == "connecting"
+    rows = trace.scan("account").join(ends, on="connection").join(once, on="connection")
+    return rows.with_columns(
+        pl.when(connecting & pl.col("once"))
+        .then(pl.lit("round-trip"))
+        .otherwise(owner)
+        .alias("owner"),
+        host.alias("host"),
+        peer.alias("peer"),
+    )
+
+
+def owners(trace: Trace) -> tuple[Owned, ...] | None:
+    """What was slow, most time first, and last what was between requests, where nobody waits. None
+    where a trace does not say.
+    """
+    if trace.scan("account").head(1).collect().is_empty():
+        return None
+    longest = pl.col("longest_ns").arg_max()
+    of_host = (
+        joined(trace)
+        .filter(slow())
+        .group_by("owner", "host", "connection")
+        .agg(
+            pl.col("length_ns", "stretches", "slow").sum(),
+            pl.col("slow_least_ns").min(),
+            pl.col("longest_ns").max(),
+            pl.col("evidence_ns", "peer").get(longest),
+            pl.col("duration_s", "number", "start_s").first(),
+        )
+        .group_by("owner", "host")
+        .agg(
+            pl.col("length_ns", "duration_s", "stretches", "slow").sum(),
+            pl.col("slow_least_ns").min(),
+            pl.col("longest_ns").max(),
+            pl.len().alias("connections"),
+            pl.col("peer", "number").get(longest),
+            (pl.col("evidence_ns") / 1e9 - pl.col("start_s")).get(longest).alias("evidence_s"),
+        )
+        .sort("length_ns", "host", descending=[True, False])
+    )
+    rows = (
+        of_host.group_by("owner", maintain_order=True)
+        .agg(
+            (pl.col("length_ns").sum() / 1e9).alias("length_s"),
+            pl.col("duration_s").sum().alias("of_s"),
+            pl.col("connections", "stretches", "slow").sum(),
+            (pl.col("slow_least_ns").min() / 1e9).alias("least_s"),
+            (pl.col("longest_ns").max() / 1e9).alias("most_s"),
+            pl.len().alias("hosts"),
+            (pl.col("length_ns").first() / 1e9).alias("host_s"),
+            pl.col("host", "peer", "number", "evidence_s").first(),
+        )
+        .with_columns((pl.col("owner") == "between-requests").alias("last"))
+        .sort("last", "length_s", "owner", descending=[False, True, False])
+        .drop("last")
+        .collect()
+    )
+    return tuple(Owned(**row) for row in rows.to_dicts())
+
+
+def _address(end: pl.Expr) -> pl.Expr:
+    return end.str.replace(r":\d+$", "")

@@ -1,0 +1,129 @@
+"""Why it was slow: whose the time was, what shows it, and where to look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import polars as pl
+
+from rexmit.tracing.owners import Owned
+from rexmit.tracing.sentences.value import Sentence, connections, times
+from rexmit.tracing.words import span
+from rexmit.wording import count
+
+MOST: Final = 5
+"""Owners that are named; more is a list, and no answer."""
+
+_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
+    "connecting": (
+        "connecting from {host} to {peer} took long",
+        "Look at the path, and whether the first packet was sent more than once.",
+    ),
+    "client": (
+        "the client {host} sent late",
+        "Look at its program; the network and the server did not keep it waiting.",
+    ),
+    "between-requests": (
+        "the client {host} was silent between its requests",
+        "Nobody kept it waiting.",
+    ),
+    "server": (
+        "the server {host} answered late",
+        "Look at its program and what stands behind it.",
+    ),
+    "round-trip": (
+        "the way from {host} to {peer} and back took long",
+        "Look at the network: distance, a queue, a slow link.",
+    ),
+    "receiver-window": (
+        "the receive window of {host} was full",
+        "Let its program read faster, or enlarge its receive buffer.",
+    ),
+    "nagle": (
+        "{host} held small packets back until the one before was acknowledged",
+        "Set TCP_NODELAY on {host}, or let it write each message at once.",
+    ),
+    "sender": (
+        "{host} sent late with packets under way: its program, its buffer or its pacing",
+        "Look at the sending program; a capture beside it tells more.",
+    ),
+    "slow-start": (
+        "{host} waited for the first congestion window to grow",
+        "Keep connections open, or let the first window be larger.",
+    ),
+    "small-window": (
+        "losses kept the congestion window of {host} small",
+        "Mend the loss on the path to {peer}, or use a congestion control that bears it.",
+    ),
+    "path-rate": (
+        "the path from {host} to {peer} took no more",
+        "It is the link's rate; a shorter queue would not be faster, but others would wait less.",
+    ),
+    "recovery-timer": (
+        "{host} found losses only by a timer",
+        "See what was retransmitted, and mend the loss on the path to {peer}.",
+    ),
+    "recovery-probe": (
+        "{host} found losses only by a probe",
+        "See what was retransmitted, and mend the loss on the path to {peer}.",
+    ),
+    "recovery-fast": (
+        "{host} repaired losses",
+        "Mend the loss on the path to {peer}.",
+    ),
+    "path-mtu": (
+        "packets of {host} to {peer} are larger than the path takes",
+        "Let ICMP pass, lower the MTU, or clamp the MSS.",
+    ),
+    "peer-gone": (
+        "{peer} did not answer {host} any more",
+        "Look whether that host, its link or a firewall on the way is down.",
+    ),
+}
+
+
+def said(found: Sequence[Owned] | None, every: int) -> list[Sentence]:
+    """A sentence for each owner, in their order; of `every` connections."""
+    if found is None:
+        return []
+    return [_one(one, every) for one in found[:MOST]] or [_healthy()]
+
+
+def _healthy() -> Sentence:
+    text = "no connection waited for 0.2 s, or for a tenth of its time, on anything but its path"
+    return Sentence(text, "connections", lambda rows: rows.height > 0, label="healthy")
+
+
+def _one(one: Owned, every: int) -> Sentence:
+    what, remedy = _TEXTS[one.owner]
+    text = f"of {span(one.of_s)}"
+    if every > 1:
+        text += f", in {connections(one.connections, every)}"
+    others = one.hosts - 1
+    host, peer = one.host, one.peer
+    if others:
+        host, peer = f"{host} and {count(others, 'other')}", "their peers"
+    text += f": {what.format(host=host, peer=peer)}{_often(one)}"
+    where = f"connection {one.number}, {span(one.evidence_s)} in"
+    if others:
+        where = f"{span(one.host_s)} of it {one.host}; {where}"
+    text += f" ({where}). {remedy.format(host=one.host, peer=one.peer)}"
+    # The handshake is a round trip, too.
+    owners = [one.owner, "connecting"] if one.owner == "round-trip" else [one.owner]
+    rows = pl.col("asked") & pl.col("owner").is_in(owners)
+    return Sentence(text, "account", _lasts(one.length_s), rows, label=span(one.length_s))
+
+
+def _often(one: Owned) -> str:
+    """How often, and how long each time."""
+    if not one.slow or one.least_s is None:
+        most = span(one.most_s)
+        return f", {most}" if one.stretches == 1 else f", {times(one.stretches)}, {most} at most"
+    least, most = span(one.least_s), span(one.most_s)
+    return f", {times(one.slow)}, {least}" + (f" to {most}" if most != least else "")
+
+
+def _lasts(length_s: float) -> Callable[[pl.DataFrame], bool]:
+    """What the rows have in all is no less."""
+    return lambda rows: float(rows["length_ns"].sum()) / 1e9 >= length_s - 1e-6

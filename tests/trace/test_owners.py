@@ -1,0 +1,117 @@
+"""Whose the time was: from tables by hand, and of transfers that the model ran."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.trace.rows import connection, share, write_trace
+from typer.testing import CliRunner
+
+from rexmit import _core
+from rexmit.cli import app
+from rexmit.tracing.folder import Trace
+from rexmit.tracing.memory import tables
+from rexmit.tracing.owners import NOBODY, owners
+from rexmit.tracing.sentences import time
+
+S = 1_000_000_000
+
+
+def told(trace: Trace) -> list[str]:
+    said = time.said(owners(trace), trace.scan("connections").collect().height)
+    assert all(sentence.holds(trace) for sentence in said)
+    return [f"{sentence.label} {sentence.text}" for sentence in said]
+
+
+def of(tmp_path: Path, *shares: dict[str, object], number: int = 1) -> list[str]:
+    made = [connection(connection=n, duration_s=10.0) for n in range(number)]
+    return told(write_trace(tmp_path / "t", connections=made, account=shares))
+
+
+def test_the_longest_comes_first_with_owner_evidence_and_remedy(tmp_path: Path) -> None:
+    thought = share(length_ns=7 * S, stretches=5, slow=3, slow_least_ns=2 * S, longest_ns=3 * S)
+    idle = share(owner="between-requests", length_ns=8 * S)
+    connecting = share(owner="connecting", length_ns=S)
+    first, second, last = of(tmp_path, idle, connecting, thought)
+    assert first == (
+        "7.00 s of 10 s: the server 10.0.0.1 answered late, 3 times, 2.00 s to 3.00 s (connection "
+        "0, 7.00 s in). Look at its program and what stands behind it."
+    )
+    # Nothing was sent twice to connect: that is the way there and back.
+    assert second.startswith("1.00 s of 10 s: the way from 10.0.0.2 to 10.0.0.1 and back took long")
+    assert last.startswith("8.00 s of 10 s: the client 10.0.0.2 was silent between its requests")
+
+
+def test_short_stretches_are_slow_together(tmp_path: Path) -> None:
+    (only,) = of(
+        tmp_path, share(owner="nagle", length_ns=2 * S, stretches=50, longest_ns=44_000_000, slow=0)
+    )
+    assert "held small packets back until the one before was acknowledged, 50 times" in only
+
+
+def test_what_every_transfer_takes_is_healthy(tmp_path: Path) -> None:
+    shares = [
+        share(owner=owner, length_ns=2 * S, slow=0, longest_ns=100_000_000)
+        for owner in ("round-trip", "slow-start", "path-rate")
+    ]
+    shares += [share(owner="closing", length_ns=4 * S), share(length_ns=50_000_000)]
+    (only,) = of(tmp_path, *shares)
+    assert only.startswith("healthy ")
+
+
+def test_the_other_direction_is_not_asked_for(tmp_path: Path) -> None:
+    (only,) = of(tmp_path, share(length_ns=5 * S, asked=False))
+    assert only.startswith("healthy ")
+
+
+def test_of_several_connections_it_is_said_how_many(tmp_path: Path) -> None:
+    shares = [share(connection=n, length_ns=(n + 1) * S, owner="sender") for n in range(2)]
+    shares[0]["flow"] = "10.0.0.3:80 > 10.0.0.2:40000"
+    (only,) = of(tmp_path, *shares, number=3)
+    assert only.startswith("3.00 s of 20 s, in 2 of 3 connections (66.7%): 10.0.0.1 and 1 other")
+    assert "(2.00 s of it 10.0.0.1; connection 1, 2.00 s in)" in only
+
+
+def test_a_trace_without_an_account_says_nothing(tmp_path: Path) -> None:
+    assert told(write_trace(tmp_path / "t", connections=[connection(duration_s=10.0)])) == []
+
+
+def test_every_owner_has_its_sentence(tmp_path: Path) -> None:
+    for owner in set(_core.owners()) - set(NOBODY):
+        (only,) = of(tmp_path / owner, share(owner=owner, length_ns=9 * S))
+        assert only.startswith("9.00 s of 10 s: "), owner
+
+
+CASES = {
+    "path-rate": ('rate = "5Mbit"\ndelay = "20ms"', 'size = "2MB"'),
+    "slow-start": ('rate = "100Mbit"\ndelay = "60ms"', 'size = "1MB"'),
+    "small-window": ('rate = "100Mbit"\ndelay = "60ms"\nloss = "1%"', 'size = "2MB"'),
+    "receiver-window": (
+        'rate = "100Mbit"\ndelay = "30ms"',
+        'size = "2MB"\nreceive_window = "32kB"',
+    ),
+    "server": (
+        'rate = "100Mbit"\ndelay = "20ms"',
+        'server = "burst"\nbursts = 5\nburst_size = "30kB"\ngap = "2s"',
+    ),
+}
+"""The owner of most of the time, by the network and the work."""
+
+
+@pytest.mark.parametrize("end", ["h1", "h2"])
+@pytest.mark.parametrize("owner", CASES)
+def test_what_the_model_was_slowed_by_owns_its_time(owner: str, end: str, tmp_path: Path) -> None:
+    network, work = CASES[owner]
+    text = f"format = 1\n[networks.n]\n{network}\n[configs.c]\n[workload]\n{work}\n"
+    (tmp_path / "s.toml").write_text(f"{text}[loss]\nsegments = 0\n")
+    words = ["run", str(tmp_path / "s.toml"), "--engine", "model", "--capture"]
+    result = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "run")])
+    assert result.exit_code == 0, result.output
+    made = tables(tmp_path / "run" / "captures" / f"0-0.{end}.pcapng")
+    asked = made.account.filter(pl.col("asked"))
+    assert asked["length_ns"].sum() == pytest.approx(made.connections["duration_s"][0] * S, abs=9)
+    most = asked.sort("length_ns", descending=True)
+    assert most["owner"][0] == owner, most
+    assert most["length_ns"][0] > 0.5 * int(asked["length_ns"].sum())
