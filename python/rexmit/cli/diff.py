@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ from rexmit.cli.as_json import print_json
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.errors import EXIT_FAILED, UserError
+from rexmit.options import takes
 
 EXAMPLES = """\
 Examples:
@@ -24,16 +26,19 @@ Examples:
 """
 
 
-def diff(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffOptions:
+    """What can be typed, in the order in which `--help` has it."""
+
     run_a: Annotated[
         Path, typer.Argument(metavar="RUN_A", help="Folder of a run.", show_default=False)
-    ],
+    ]
     run_b: Annotated[
         Path,
         typer.Argument(
             metavar="RUN_B", help="Folder of the run compared with it.", show_default=False
         ),
-    ],
+    ]
     metric: Annotated[
         list[str] | None,
         typer.Option(
@@ -43,7 +48,7 @@ def diff(
             "retransmissions, timeouts, probes, spurious, dsacks. [default: t_total,t_recover]",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     cell: Annotated[
         list[str] | None,
         typer.Option(
@@ -53,7 +58,7 @@ def diff(
             "Repeatable.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     mapping: Annotated[
         list[str] | None,
         typer.Option(
@@ -62,7 +67,7 @@ def diff(
             help="Compare A's cells of one value with B's of another: config:tlp=er. Repeatable.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     fail_over: Annotated[
         str | None,
         typer.Option(
@@ -72,7 +77,7 @@ def diff(
             "in what is compared, or if a cell failed.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     packets: Annotated[
         str | None,
         typer.Option(
@@ -82,7 +87,7 @@ def diff(
             "a cell in A, or its words ('mobile tlp 5'). [REP: the first in which senders part]",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     tolerance: Annotated[
         str | None,
         typer.Option(
@@ -92,7 +97,7 @@ def diff(
             "timer's tick]",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     ignore: Annotated[
         str,
         typer.Option(
@@ -101,7 +106,7 @@ def diff(
             help="With --packets: what does not count, by commas, of range, flags (without PSH), "
             "push, acknowledgement, mechanism, fate, time; or none.",
         ),
-    ] = "push",
+    ] = "push"
     figure: Annotated[
         list[Path] | None,
         typer.Option(
@@ -110,19 +115,22 @@ def diff(
             help="With --packets: draw both ladders into this .pdf, .png or .svg. Repeatable.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     every: Annotated[
         bool, typer.Option("--all", help="Every cell (with --packets: every packet), alike or not.")
-    ] = False,
+    ] = False
     inexact: Annotated[
         bool,
         typer.Option(
             "--inexact", help="Take in transfers that lost other segments than those asked for."
         ),
-    ] = False,
-    html: Html = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
-) -> None:
+    ] = False
+    html: Html = None
+    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
+
+
+@takes(DiffOptions, typed=True)
+def diff(**typed: object) -> None:
     """Compare two runs: cell by cell, with what differs by more than chance, and with captures
     packet by packet.
 
@@ -133,63 +141,68 @@ def diff(
 
     Exit status: 0; 1 when --fail-over is exceeded; 2 when the runs cannot be compared.
     """
+    options = DiffOptions(**typed)  # type: ignore[arg-type]
     from rexmit.comparison.compare import USUAL
     from rexmit.comparison.gate import share
     from rexmit.library import diff as library
 
-    if packets is None and (tolerance is not None or ignore != "push" or figure):
+    if options.packets is None and (
+        options.tolerance is not None or options.ignore != "push" or options.figure
+    ):
         raise UserError(
             "--tolerance, --ignore and --figure belong to --packets",
             "say which transfer: --packets CELL",
             usage=True,
         )
-    if packets is not None and html is not None:
+    if options.packets is not None and options.html is not None:
         raise UserError(
             "--html compares the runs, and packet by packet where they have captures",
             "leave --packets out",
             usage=True,
         )
-    if packets is not None and (metric or fail_over is not None):
+    if options.packets is not None and (options.metric or options.fail_over is not None):
         raise UserError(
             "--packets shows one transfer; --metric and --fail-over compare cells",
             "leave one of them out",
             usage=True,
         )
-    metrics = library.checked(_parts(metric) if metric else USUAL)
-    library.chosen_by(cell, mapping)
+    metrics = library.checked(_parts(options.metric) if options.metric else USUAL)
+    library.chosen_by(options.cell, options.mapping)
     # Of a broken limit is told before anything is read.
-    most = share(fail_over) if fail_over is not None else None
-    a, b = library.opened(run_a), library.opened(run_b)
-    if packets is not None:
+    most = share(options.fail_over) if options.fail_over is not None else None
+    a, b = library.opened(options.run_a), library.opened(options.run_b)
+    if options.packets is not None:
         from rexmit.cli.diff_packets import show_packets
 
         show_packets(
             a,
             b,
-            packets,
-            cells=cell,
-            maps=mapping,
-            tolerance=tolerance,
-            ignored=ignore,
-            figures=figure or [],
-            every_packet=every,
-            as_json=as_json,
+            options.packets,
+            cells=options.cell,
+            maps=options.mapping,
+            tolerance=options.tolerance,
+            ignored=options.ignore,
+            figures=options.figure or [],
+            every_packet=options.every,
+            as_json=options.as_json,
         )
         return
     from rexmit.comparison.as_json import comparison_data
     from rexmit.comparison.print_diff import print_comparison, print_trips
     from rexmit.present.terminal import console
 
-    comparison = library.diff(a, b, metrics=metrics, cells=cell, maps=mapping, inexact=inexact)
+    comparison = library.diff(
+        a, b, metrics=metrics, cells=options.cell, maps=options.mapping, inexact=options.inexact
+    )
     over = None if most is None else library.differences_over(comparison, most)
-    if as_json:
+    if options.as_json:
         print_json(comparison_data(comparison, over))
     else:
         out = console()
-        print_comparison(comparison, out, every_cell=every)
+        print_comparison(comparison, out, every_cell=options.every)
         if over is not None:
-            print_trips(over, str(fail_over), out)
-    write_page([comparison], html, as_json=as_json)
+            print_trips(over, str(options.fail_over), out)
+    write_page([comparison], options.html, as_json=options.as_json)
     if over is not None and (over or any(comparison.failed)):
         raise typer.Exit(EXIT_FAILED)
 

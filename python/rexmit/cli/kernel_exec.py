@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +11,7 @@ from typing import Annotated
 import typer
 
 from rexmit.cli import completion
+from rexmit.options import takes
 
 EXAMPLES = """\
 Examples:
@@ -31,10 +33,13 @@ class Clock(StrEnum):
     POLLING = "polling"
 
 
-def exec_(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecOptions:
+    """What can be typed, in the order in which `--help` has it."""
+
     argv: Annotated[
         list[str], typer.Argument(metavar="COMMAND...", help="The command and its arguments.")
-    ],
+    ]
     kernel: Annotated[
         str | None,
         typer.Option(
@@ -42,7 +47,7 @@ def exec_(
             help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
             autocompletion=completion.kernels,
         ),
-    ] = None,
+    ] = None
     net: Annotated[
         str | None,
         typer.Option(
@@ -50,28 +55,28 @@ def exec_(
             help="Set up this scenario's network; its hosts are h1, h2 (see ip netns exec).",
             autocompletion=completion.scenarios,
         ),
-    ] = None,
+    ] = None
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change a key of that scenario."),
-    ] = None,
+    ] = None
     host: Annotated[
         str | None,
         typer.Option(help="With --net: the host that the command runs on, h1 (default) or h2."),
-    ] = None,
+    ] = None
     clock: Annotated[
         Clock,
         typer.Option(
             help="virtual: the clock moves only when nothing runs, and a run repeats. polling: "
             "running takes its real time too, for programs that poll the clock.",
         ),
-    ] = Clock.VIRTUAL,
+    ] = Clock.VIRTUAL
     keep: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR", help="Bring back here what the command leaves in $REXMIT_SCRATCH."
         ),
-    ] = None,
+    ] = None
     scratch_limit: Annotated[
         int,
         typer.Option(
@@ -80,18 +85,18 @@ def exec_(
             max=1 << 20,
             help="The most that $REXMIT_SCRATCH holds, and that --keep brings back, holes counted.",
         ),
-    ] = 1024,
+    ] = 1024
     env: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME[=VALUE]",
             help="Give the command this variable, too; without a value, the one it has here.",
         ),
-    ] = None,
+    ] = None
     seed: Annotated[
         int, typer.Option(min=0, max=2**64 - 1, help="Seed of the kernel's randomness.")
-    ] = 1,
-    memory: Annotated[int, typer.Option(metavar="MIB", min=64, help="The kernel's memory.")] = 256,
+    ] = 1
+    memory: Annotated[int, typer.Option(metavar="MIB", min=64, help="The kernel's memory.")] = 256
     hang_limit: Annotated[
         float,
         typer.Option(
@@ -100,8 +105,11 @@ def exec_(
             help="End a guest that for so many real seconds writes nothing while its clock stands "
             "still; 0: never.",
         ),
-    ] = 60.0,
-) -> None:
+    ] = 60.0
+
+
+@takes(ExecOptions, typed=True)
+def exec_(**typed: object) -> None:
     """Run a command of this machine inside a booted kernel and end with its exit status.
 
     The command sees this machine's files and can write none of them: what it writes below /tmp,
@@ -111,23 +119,24 @@ def exec_(
     Places of keys and passwords are empty for it, and of the environment it gets PATH, HOME, LANG
     and their like: --env passes on more.
     """
+    options = ExecOptions(**typed)  # type: ignore[arg-type]
     import sys
 
     from rexmit.library.kernel_exec import kernel_exec
 
     ended = kernel_exec(
-        argv,
-        kernel=kernel,
-        net=net,
-        settings=settings or (),
-        host=host,
-        clock=clock.value,
-        keep=keep,
-        scratch_limit=scratch_limit,
-        env=env or (),
-        seed=seed,
-        memory=memory,
-        hang_limit_s=hang_limit or None,
+        options.argv,
+        kernel=options.kernel,
+        net=options.net,
+        settings=options.settings or (),
+        host=options.host,
+        clock=options.clock.value,
+        keep=options.keep,
+        scratch_limit=options.scratch_limit,
+        env=options.env or (),
+        seed=options.seed,
+        memory=options.memory,
+        hang_limit_s=options.hang_limit or None,
         on_stdout=_writer(sys.stdout.fileno()),
         on_stderr=_writer(sys.stderr.fileno()),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from rexmit.cli.as_json import print_json
 from rexmit.cli.html import say
 from rexmit.cli.selection import Host, Port, Since, Until
 from rexmit.errors import UserError
+from rexmit.options import takes
 
 if TYPE_CHECKING:
     from rexmit.tracing.folder import Trace
@@ -31,7 +33,10 @@ Examples:
 """
 
 
-def report(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportOptions:
+    """What can be typed, in the order in which `--help` has it."""
+
     paths: Annotated[
         list[str],
         typer.Argument(
@@ -40,14 +45,14 @@ def report(
             "together are one trace. Two runs are compared, too.",
             show_default=False,
         ),
-    ],
+    ]
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page.")] = Path(
         "report.html"
-    ),
-    host: Host = None,
-    port: Port = None,
-    since: Since = None,
-    until: Until = None,
+    )
+    host: Host = None
+    port: Port = None
+    since: Since = None
+    until: Until = None
     connections: Annotated[
         str | None,
         typer.Option(
@@ -57,7 +62,7 @@ def report(
             "run's transfers.parquet, from 0. [default: those that waited longest]",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     packets: Annotated[
         int | None,
         typer.Option(
@@ -67,7 +72,7 @@ def report(
             help="Without --connections: as many packets at most. [default: 200,000, some 4 MB]",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     table: Annotated[
         str | None,
         typer.Option(
@@ -76,7 +81,7 @@ def report(
             help="Print this table of the page as CSV, and write no page.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     where: Annotated[
         str | None,
         typer.Option(
@@ -86,7 +91,7 @@ def report(
             "and comparisons like waited_s>0.5 mechanism=rto need=spurious rtt_median_s!=null.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     sort: Annotated[
         str | None,
         typer.Option(
@@ -95,9 +100,12 @@ def report(
             help="With --table: rows in order of a column; --sort=-COLUMN from the largest down.",
             show_default=False,
         ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Say what was written as JSON.")] = False,
-) -> None:
+    ] = None
+    as_json: Annotated[bool, typer.Option("--json", help="Say what was written as JSON.")] = False
+
+
+@takes(ReportOptions, typed=True)
+def report(**typed: object) -> None:
     """Write a page about runs, traces, what differs and what agrees: one file that opens in a
     browser from the disk, without a server or the network.
 
@@ -105,6 +113,7 @@ def report(
     paper's, connections packet by packet to zoom into, two of them beside each other, and what-if
     by sliders. Each view has an address to send, and the command that prints the same numbers.
     """
+    options = ReportOptions(**typed)  # type: ignore[arg-type]
     import sys
 
     from rexmit.library import report as library
@@ -113,48 +122,50 @@ def report(
     from rexmit.store.run_json import NAME as RUN
     from rexmit.webpage.choose import PACKETS
 
-    if connections is not None and packets is not None:
+    if options.connections is not None and options.packets is not None:
         raise UserError(
             "--packets bounds what is chosen by itself; --connections chooses",
             "leave one of them out",
             usage=True,
         )
-    if table is None and (where is not None or sort is not None):
+    if options.table is None and (options.where is not None or options.sort is not None):
         raise UserError(
             "--where and --sort are of --table",
             "as in --table connections --sort=-waited_s",
             usage=True,
         )
     progress = for_stream(sys.stderr, "packets", transient=True)
-    of: list[str] | Trace = paths
-    if host or port or since or until:
-        if run := next((path for path in paths if (Path(path) / RUN).is_file()), None):
+    of: list[str] | Trace = options.paths
+    if options.host or options.port or options.since or options.until:
+        if run := next((path for path in options.paths if (Path(path) / RUN).is_file()), None):
             raise UserError(
                 f"{run} is a run: --host, --port, --from and --to choose connections of a trace",
                 "leave them out, or name captures or a folder of a trace",
                 usage=True,
             )
         of = select(
-            trace(paths, progress=progress),
-            hosts=host or (),
-            ports=port or (),
-            since=since,
-            until=until,
+            trace(options.paths, progress=progress),
+            hosts=options.host or (),
+            ports=options.port or (),
+            since=options.since,
+            until=options.until,
         )
-    if table is not None:
-        found = library.report_table(of, table, where=where, sort=sort, progress=progress)
+    if options.table is not None:
+        found = library.report_table(
+            of, options.table, where=options.where, sort=options.sort, progress=progress
+        )
         from rexmit.webpage.columns import shown_texts
 
         outputs.lines(shown_texts(found).write_csv())
         return
     made = library.report(
         of,
-        out,
-        connections=None if connections is None else numbers(connections),
-        packets=PACKETS if packets is None else packets,
+        options.out,
+        connections=None if options.connections is None else numbers(options.connections),
+        packets=PACKETS if options.packets is None else options.packets,
         progress=progress,
     )
-    if as_json:
+    if options.as_json:
         print_json(made.as_json())
         return
     say(made)

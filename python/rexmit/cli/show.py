@@ -14,6 +14,7 @@ from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.limits import UnpackLimit
 from rexmit.errors import UserError
+from rexmit.options import takes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
     from rexmit.store.open_run import Run
 
 
-def show(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowOptions:
+    """What can be typed, in the order in which `--help` has it."""
+
     runs: Annotated[
         list[Path],
         typer.Argument(
@@ -33,7 +37,7 @@ def show(
             "Or one of `rexmit trace`, or a capture: a connection, packet by packet.",
             show_default=False,
         ),
-    ],
+    ]
     losses: Annotated[
         int | None,
         typer.Option(
@@ -44,7 +48,7 @@ def show(
             "the most there are; Table 1: all]",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     table4: Annotated[
         bool,
         typer.Option(
@@ -52,14 +56,14 @@ def show(
             help="Times and what the configurations gain (the default); where the run has many "
             "settings, each in full.",
         ),
-    ] = False,
+    ] = False
     table1: Annotated[
         bool, typer.Option("--table1", help="Which mechanism repairs the tail after the probe.")
-    ] = False,
+    ] = False
     claims: Annotated[
         bool,
         typer.Option("--claims", help="The paper's claims, whether each holds and by how much."),
-    ] = False,
+    ] = False
     flow: Annotated[
         str | None,
         typer.Option(
@@ -70,7 +74,7 @@ def show(
             "B:PORT', either way round. [default, of a trace: the one that waited longest]",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     at: Annotated[
         float | None,
         typer.Option(
@@ -79,7 +83,7 @@ def show(
             help="With --flow of a trace: every packet around this time of the capture's clock.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     figure: Annotated[
         list[Path] | None,
         typer.Option(
@@ -89,27 +93,30 @@ def show(
             "this .pdf, .png or .svg. Repeatable.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     ladder: Annotated[
         bool,
         typer.Option(
             "--ladder",
             help="With --figure, of a run: draw a ladder, client left and server right.",
         ),
-    ] = False,
+    ] = False
     every_packet: Annotated[
         bool, typer.Option("--all", help="With --flow: every packet, the uneventful ones too.")
-    ] = False,
+    ] = False
     inexact: Annotated[
         bool,
         typer.Option(
             "--inexact", help="Take in transfers that lost other segments than those asked for."
         ),
-    ] = False,
-    unpack_limit: UnpackLimit = None,  # noqa: ARG001 - its callback has set it
-    html: Html = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
-) -> None:
+    ] = False
+    unpack_limit: UnpackLimit = None
+    html: Html = None
+    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
+
+
+@takes(ShowOptions, typed=True)
+def show(**typed: object) -> None:
     """Print the tables of a run, or of several side by side, beside those of Ryll 2013.
 
     Table 4 has the means of t_total (head sent to last lost data sent again) and t_recover (first
@@ -130,58 +137,92 @@ def show(
       rexmit show traced --flow 17 --figure 17.pdf     another connection of it
       rexmit show x.pcap --flow '10.0.0.1:80 > 10.0.0.2:40000' --at 1700000012.5
     """
-    if flow is not None and (table1 or table4 or claims or losses is not None or inexact):
+    options = ShowOptions(**typed)  # type: ignore[arg-type]
+    if options.flow is not None and (
+        options.table1
+        or options.table4
+        or options.claims
+        or options.losses is not None
+        or options.inexact
+    ):
         raise UserError(
             "--flow shows one transfer; --table1, --table4, --claims, --losses and --inexact show "
             "tables",
             "leave one of them out",
             usage=True,
         )
-    traced = len(runs) == 1 and _is_traced(runs[0])
-    if traced and (table1 or table4 or claims or losses is not None or inexact):
+    traced = len(options.runs) == 1 and _is_traced(options.runs[0])
+    if traced and (
+        options.table1
+        or options.table4
+        or options.claims
+        or options.losses is not None
+        or options.inexact
+    ):
         raise UserError(
-            f"{runs[0]}: a trace has no --table1, --table4, --claims, --losses and --inexact",
+            f"{options.runs[0]}: a trace has no --table1, --table4, --claims, --losses "
+            "and --inexact",
             "its page: rexmit trace; one connection: rexmit show --flow K",
             usage=True,
         )
-    if every_packet and flow is None and not traced:
+    if options.every_packet and options.flow is None and not traced:
         raise UserError("--all belongs to --flow", "say which transfer: --flow K", usage=True)
-    if (figure or at is not None) and flow is None and not traced:
+    if (options.figure or options.at is not None) and options.flow is None and not traced:
         raise UserError("--figure and --at belong to --flow", "say which: --flow K", usage=True)
-    if ladder and not figure:
+    if options.ladder and not options.figure:
         raise UserError("--ladder belongs to --figure", "name a file: --figure FILE", usage=True)
-    wrong = [path for path in figure or () if path.suffix.lower() not in (".pdf", ".png", ".svg")]
+    wrong = [
+        path for path in options.figure or () if path.suffix.lower() not in (".pdf", ".png", ".svg")
+    ]
     if wrong:
         raise UserError(
             f"--figure {wrong[0]}: no format ends so", "name a .pdf, .png or .svg", usage=True
         )
-    if len(runs) > 1 and (flow is not None or table1):
+    if len(options.runs) > 1 and (options.flow is not None or options.table1):
         raise UserError(
             "several runs are shown by Table 4 and --claims only",
             "name one run for --table1 and --flow",
             usage=True,
         )
-    if html is not None and (traced or flow is not None):
+    if options.html is not None and (traced or options.flow is not None):
         raise UserError(
             "--html is about runs as a whole",
             "of a trace, or one connection: rexmit report, with --connections K",
             usage=True,
         )
-    asked = _Asked(losses, table4, table1, claims, inexact)
+    asked = _Asked(options.losses, options.table4, options.table1, options.claims, options.inexact)
     if traced:
         _show_traced(
-            runs[0], _Flow(flow or "", every_packet, at, tuple(figure or ()), ladder, as_json)
+            options.runs[0],
+            _Flow(
+                options.flow or "",
+                options.every_packet,
+                options.at,
+                tuple(options.figure or ()),
+                options.ladder,
+                options.as_json,
+            ),
         )
-    elif flow is not None:
-        _show_flow(runs[0], _Flow(flow, every_packet, at, tuple(figure or ()), ladder, as_json))
-    elif len(runs) > 1:
-        _show_beside(runs, asked, as_json=as_json)
+    elif options.flow is not None:
+        _show_flow(
+            options.runs[0],
+            _Flow(
+                options.flow,
+                options.every_packet,
+                options.at,
+                tuple(options.figure or ()),
+                options.ladder,
+                options.as_json,
+            ),
+        )
+    elif len(options.runs) > 1:
+        _show_beside(options.runs, asked, as_json=options.as_json)
     else:
-        _show_tables(runs[0], asked, as_json=as_json)
-    if html is not None:
+        _show_tables(options.runs[0], asked, as_json=options.as_json)
+    if options.html is not None:
         from rexmit.library.opened import open_run
 
-        write_page([open_run(path) for path in runs], html, as_json=as_json)
+        write_page([open_run(path) for path in options.runs], options.html, as_json=options.as_json)
 
 
 def _is_traced(path: Path) -> bool:

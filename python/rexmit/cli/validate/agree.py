@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.limits import MOST_JOBS, ClusterCa, ClusterCert, ClusterKey, OnCluster, on_cluster
 from rexmit.errors import EXIT_FAILED, UserError
+from rexmit.options import takes
 
 EXAMPLES = """\
 Examples:
@@ -29,8 +31,11 @@ Examples:
 """
 
 
-def agree(
-    context: typer.Context,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreeOptions:
+    """What can be typed, in the order in which `--help` has it."""
+
+    context: typer.Context
     kernel: Annotated[
         str | None,
         typer.Option(
@@ -38,12 +43,12 @@ def agree(
             help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
             autocompletion=completion.kernels,
         ),
-    ] = None,
-    cases: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many cases.")] = 300,
+    ] = None
+    cases: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many cases.")] = 300
     paths: Annotated[
         int, typer.Option(min=1, max=2, help="2: bursts over two paths, TCP and MPTCP.")
-    ] = 1,
-    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="What they are drawn from.")] = 1,
+    ] = 1
+    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="What they are drawn from.")] = 1
     stack: Annotated[
         str | None,
         typer.Option(
@@ -51,47 +56,47 @@ def agree(
             help="The model's stack. Default: the kernel's series.",
             autocompletion=completion.stacks,
         ),
-    ] = None,
+    ] = None
     jobs: Annotated[
         int | None,
         typer.Option(
             "--jobs", "-j", min=1, max=MOST_JOBS, help="Kernels at a time. Default: one a core."
         ),
-    ] = None,
-    cluster: OnCluster = None,
-    cluster_ca: ClusterCa = None,
-    cluster_cert: ClusterCert = None,
-    cluster_key: ClusterKey = None,
+    ] = None
+    cluster: OnCluster = None
+    cluster_ca: ClusterCa = None
+    cluster_cert: ClusterCert = None
+    cluster_key: ClusterKey = None
     keep: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR", help="Folder of kernel logs and disagreements. Default: below runs/."
         ),
-    ] = None,
+    ] = None
     again: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Compare the kernel logs of a folder with the model."),
-    ] = None,
+    ] = None
     against: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR", help="With --again: compare with another kernel's logs, not the model."
         ),
-    ] = None,
+    ] = None
     ticks: Annotated[
         int, typer.Option(min=1, max=1000, help="Times agree within so many ticks.")
-    ] = 1,
+    ] = 1
     case: Annotated[
         Path | None,
         typer.Option(
             metavar="CASE", help="One case: DIR/NAME out of a folder, or a scenario's file."
         ),
-    ] = None,
+    ] = None
     show: Annotated[
         bool, typer.Option("--show", help="With --case: both logs beside each other.")
-    ] = False,
-    html: Html = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the rates as JSON.")] = False,
+    ] = False
+    html: Html = None
+    as_json: Annotated[bool, typer.Option("--json", help="Print the rates as JSON.")] = False
     fail_under: Annotated[
         float | None,
         typer.Option(
@@ -100,8 +105,11 @@ def agree(
             "retransmissions and completion.",
             min=0,
         ),
-    ] = None,
-) -> None:
+    ] = None
+
+
+@takes(AgreeOptions, typed=True)
+def agree(**typed: object) -> None:
     """How often the model and a real kernel agree, packet by packet, over random cases.
 
     Each case is one transfer over a random network with random losses, of retransmissions and of
@@ -112,6 +120,7 @@ def agree(
     and loses the end of one; compared are path and mechanism of each retransmission, and
     completion.
     """
+    options = AgreeOptions(**typed)  # type: ignore[arg-type]
     import json
     import sys
 
@@ -119,57 +128,61 @@ def agree(
     from rexmit.progress import for_stream
     from rexmit.validate.agree import report
 
-    at = on_cluster(cluster, cluster_ca, cluster_cert, cluster_key)
-    if against is not None and again is None:
+    at = on_cluster(options.cluster, options.cluster_ca, options.cluster_cert, options.cluster_key)
+    if options.against is not None and options.again is None:
         raise UserError("--against is for --again", usage=True)
-    if against is not None and stack is not None:
+    if options.against is not None and options.stack is not None:
         raise UserError("--against makes no use of --stack: leave it out", usage=True)
-    if show and case is None:
+    if options.show and options.case is None:
         raise UserError("--show is for one --case", usage=True)
-    if case is not None and again is not None:
+    if options.case is not None and options.again is not None:
         raise UserError("give --case or --again, not both", usage=True)
-    if again is not None:
+    if options.again is not None:
         _without(
-            context, "--again", ("kernel", "cases", "paths", "seed", "jobs", "cluster", "keep")
+            options.context,
+            "--again",
+            ("kernel", "cases", "paths", "seed", "jobs", "cluster", "keep"),
         )
-    if case is not None:
+    if options.case is not None:
         _without(
-            context,
+            options.context,
             "--case",
             (
                 *("cases", "paths", "seed", "jobs", "cluster", "keep"),
                 *("ticks", "html", "as_json", "fail_under"),
             ),
         )
-        raise typer.Exit(_one(case, kernel, stack, show=show))
-    if again is not None:
-        found = library.agree_again(again, stack=stack, against=against, ticks=ticks)
+        raise typer.Exit(_one(options.case, options.kernel, options.stack, show=options.show))
+    if options.again is not None:
+        found = library.agree_again(
+            options.again, stack=options.stack, against=options.against, ticks=options.ticks
+        )
     else:
         found = library.agree(
-            kernel=kernel,
-            cases=cases,
-            paths=paths,
-            seed=seed,
-            stack=stack,
-            jobs=jobs,
+            kernel=options.kernel,
+            cases=options.cases,
+            paths=options.paths,
+            seed=options.seed,
+            stack=options.stack,
+            jobs=options.jobs,
             cluster=at,
-            keep=keep,
-            ticks=ticks,
+            keep=options.keep,
+            ticks=options.ticks,
             progress=for_stream(sys.stderr, "cases"),
         )
     rates, about = found.rates, found.about
-    if as_json:
+    if options.as_json:
         outputs.lines(json.dumps(found.as_json()))
     else:
         for line in found.recorded.lines():
             outputs.line(line)
         for line in report.lines(
-            rates, kernel=about.version, other=found.other, hz=about.hz, ticks=ticks
+            rates, kernel=about.version, other=found.other, hz=about.hz, ticks=options.ticks
         ):
             outputs.line(line)
         outputs.line(f"kept in {found.folder}")
-    write_page([found], html, as_json=as_json)
-    if fail_under is not None and rates.share(rates.agreed) < fail_under:
+    write_page([found], options.html, as_json=options.as_json)
+    if options.fail_under is not None and rates.share(rates.agreed) < options.fail_under:
         raise typer.Exit(EXIT_FAILED)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +11,7 @@ import typer
 from rexmit import outputs
 from rexmit.cli.as_json import print_json
 from rexmit.errors import EXIT_FAILED, UserError
+from rexmit.options import takes
 
 if TYPE_CHECKING:
     from rexmit.progress import Step
@@ -28,7 +30,10 @@ Examples:
 """
 
 
-def score(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreOptions:
+    """What can be typed, in the order in which `--help` has it."""
+
     corpus: Annotated[
         Path,
         typer.Argument(
@@ -36,7 +41,7 @@ def score(
             help="Folder of `rexmit validate truth` or `rexmit validate synth`.",
             show_default=False,
         ),
-    ],
+    ]
     tshark: Annotated[
         bool | None,
         typer.Option(
@@ -44,7 +49,7 @@ def score(
             help="Score tshark's labels, too. [default: where tshark is installed]",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     point: Annotated[
         str | None,
         typer.Option(
@@ -52,7 +57,7 @@ def score(
             help="Only captures of this point: sender, switch or receiver.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     points: Annotated[
         str | None,
         typer.Option(
@@ -60,11 +65,11 @@ def score(
             help="The captures of these points together, as in sender,receiver.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     part: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Only this part of the corpus.", show_default=False),
-    ] = None,
+    ] = None
     flow: Annotated[
         str | None,
         typer.Option(
@@ -72,13 +77,13 @@ def score(
             help="Only this connection: '10.0.0.1:80 > 10.0.0.2:40000', either way round.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     worst: Annotated[
         int, typer.Option(metavar="N", min=0, help="List the first N that are wrong.")
-    ] = 0,
+    ] = 0
     parts: Annotated[
         bool, typer.Option("--parts", help="Every part in a line, not only their kinds.")
-    ] = False,
+    ] = False
     figure: Annotated[
         Path | None,
         typer.Option(
@@ -86,7 +91,7 @@ def score(
             help="Draw the reliability diagram, too: FILE.pdf, .png or .svg.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     fail_under: Annotated[
         float | None,
         typer.Option(
@@ -96,9 +101,12 @@ def score(
             help="Exit with 1 if fewer mechanisms are right at any point.",
             show_default=False,
         ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
-) -> None:
+    ] = None
+    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
+
+
+@takes(ScoreOptions, typed=True)
+def score(**typed: object) -> None:
     """Hold the analysis of captures against a corpus whose retransmissions are known.
 
     Every capture of the corpus is analysed as by `rexmit trace`, and each retransmission's
@@ -106,20 +114,28 @@ def score(
     of each class, the sending stacks, retransmissions missed and invented, and the same for
     tshark's labels. Confidences are held against how often they are right.
     """
-    named = None if points is None else [name.strip() for name in points.split(",")]
-    made = _scored(corpus, point=point, points=named, part=part, flow=flow, tshark=tshark)
-    if as_json:
+    options = ScoreOptions(**typed)  # type: ignore[arg-type]
+    named = None if options.points is None else [name.strip() for name in options.points.split(",")]
+    made = _scored(
+        options.corpus,
+        point=options.point,
+        points=named,
+        part=options.part,
+        flow=options.flow,
+        tshark=options.tshark,
+    )
+    if options.as_json:
         from rexmit.validate.score.as_json import report_data
 
-        print_json(report_data(made, worst=worst))
+        print_json(report_data(made, worst=options.worst))
     else:
         from rexmit.present.terminal import console
         from rexmit.validate.score.print_score import print_report
 
-        print_report(made, console(), worst=worst, parts=parts)
-    if figure is not None:
-        _draw(made, figure)
-    if fail_under is not None and _under(made, fail_under / 100):
+        print_report(made, console(), worst=options.worst, parts=options.parts)
+    if options.figure is not None:
+        _draw(made, options.figure)
+    if options.fail_under is not None and _under(made, options.fail_under / 100):
         raise typer.Exit(EXIT_FAILED)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 from rexmit import outputs
 from rexmit.cli import completion
 from rexmit.cli.limits import ClusterCa, ClusterCert, ClusterKey, OnCluster, on_cluster
+from rexmit.options import takes
 
 EXAMPLES = """\
 Examples:
@@ -23,7 +25,10 @@ Examples:
 """
 
 
-def sensitivity(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SensitivityOptions:
+    """What can be typed, in the order in which `--help` has it."""
+
     name: Annotated[
         str,
         typer.Argument(
@@ -31,7 +36,7 @@ def sensitivity(
             help="A scenario, by file or name.",
             autocompletion=completion.scenarios,
         ),
-    ],
+    ]
     together: Annotated[
         int,
         typer.Option(
@@ -41,7 +46,7 @@ def sensitivity(
             help="Search combinations of at most N unknowns for the benches nearest to the paper; "
             "1: each by itself.",
         ),
-    ] = 1,
+    ] = 1
     start: Annotated[
         str | None,
         typer.Option(
@@ -49,7 +54,7 @@ def sensitivity(
             help="With --together: begin with the rows that a real kernel left on this bench, and "
             "let the model only say what departures change.",
         ),
-    ] = None,
+    ] = None
     nearest: Annotated[
         int | None,
         typer.Option(
@@ -58,7 +63,7 @@ def sensitivity(
             max=1000,
             help="With --together: benches that are named. Default: 10.",
         ),
-    ] = None,
+    ] = None
     width: Annotated[
         int | None,
         typer.Option(
@@ -68,7 +73,7 @@ def sensitivity(
             help="With --together: benches of each number of departures that one more is added "
             "to. Default: 30.",
         ),
-    ] = None,
+    ] = None
     unknowns: Annotated[
         Path | None,
         typer.Option(
@@ -76,28 +81,31 @@ def sensitivity(
             help="What is unknown. Default: the file of the scenario's name in the folder "
             "unknowns beside it.",
         ),
-    ] = None,
+    ] = None
     losses: Annotated[
         int, typer.Option("--losses", metavar="N", min=1, help="Lost segments, as in Table 4.")
-    ] = 5,
+    ] = 5
     repeat: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="Transfers a cell, instead of the scenario's."),
-    ] = None,
+    ] = None
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change the scenario before. Repeatable."),
-    ] = None,
+    ] = None
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Where means are kept. Default: below runs/."),
-    ] = None,
-    cluster: OnCluster = None,
-    cluster_ca: ClusterCa = None,
-    cluster_cert: ClusterCert = None,
-    cluster_key: ClusterKey = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
-) -> None:
+    ] = None
+    cluster: OnCluster = None
+    cluster_ca: ClusterCa = None
+    cluster_cert: ClusterCert = None
+    cluster_key: ClusterKey = None
+    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
+
+
+@takes(SensitivityOptions, typed=True)
+def sensitivity(**typed: object) -> None:
     """Run a scenario on the model as it is and with each unknown of its bench changed, and print
     how far each cell of Table 4 is off the paper's. With --together: search combinations.
 
@@ -105,6 +113,7 @@ def sensitivity(
     each departure, which stands in the file of unknowns. Benches measured already are not measured
     again.
     """
+    options = SensitivityOptions(**typed)  # type: ignore[arg-type]
     import json
     import sys
     from dataclasses import asdict
@@ -117,45 +126,45 @@ def sensitivity(
     from rexmit.validate.sensitivity.print_nearest import print_nearest
     from rexmit.validate.sensitivity.search import WIDTH
 
-    of_search = {"--start": start, "--nearest": nearest, "--width": width}
+    of_search = {"--start": options.start, "--nearest": options.nearest, "--width": options.width}
     alone = [name for name, value in of_search.items() if value is not None]
-    if alone and together == 1:
+    if alone and options.together == 1:
         raise UserError(
             f"{alone[0]} belongs to a search", "add --together N, or leave it out", usage=True
         )
-    at = on_cluster(cluster, cluster_ca, cluster_cert, cluster_key)
+    at = on_cluster(options.cluster, options.cluster_ca, options.cluster_cert, options.cluster_key)
     progress = for_stream(sys.stderr, "benches")
-    if together > 1:
+    if options.together > 1:
         found = library.nearest_benches(
-            name,
-            together=together,
-            start=start,
-            nearest=nearest or library.NEAREST,
-            width=width or WIDTH,
-            unknowns=unknowns,
-            losses=losses,
-            repeat=repeat,
-            settings=settings or (),
-            out=out,
+            options.name,
+            together=options.together,
+            start=options.start,
+            nearest=options.nearest or library.NEAREST,
+            width=options.width or WIDTH,
+            unknowns=options.unknowns,
+            losses=options.losses,
+            repeat=options.repeat,
+            settings=options.settings or (),
+            out=options.out,
             cluster=at,
             progress=progress,
         )
-        if as_json:
+        if options.as_json:
             outputs.lines(json.dumps(asdict(found)))
         else:
             print_nearest(found, console())
         return
     table = library.sensitivity(
-        name,
-        unknowns=unknowns,
-        losses=losses,
-        repeat=repeat,
-        settings=settings or (),
-        out=out,
+        options.name,
+        unknowns=options.unknowns,
+        losses=options.losses,
+        repeat=options.repeat,
+        settings=options.settings or (),
+        out=options.out,
         cluster=at,
         progress=progress,
     )
-    if as_json:
+    if options.as_json:
         outputs.lines(json.dumps(asdict(table)))
         return
     print_sensitivity(table, console())

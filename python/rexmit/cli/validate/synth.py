@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +11,7 @@ import typer
 from rexmit import outputs
 from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import UserError
+from rexmit.options import takes
 
 if TYPE_CHECKING:
     from rexmit.validate.synth.make import Made
@@ -29,58 +31,64 @@ Examples:
 """
 
 
-def synth(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SynthOptions:
+    """What can be typed, in the order in which `--help` has it."""
+
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="The folder to make. Default: below runs/."),
-    ] = None,
-    connections: Annotated[
-        int, typer.Option(min=1, max=2**24, help="Connections of each mix.")
-    ] = 1000,
+    ] = None
+    connections: Annotated[int, typer.Option(min=1, max=2**24, help="Connections of each mix.")] = (
+        1000
+    )
     mix: Annotated[
         str, typer.Option(metavar="MIX", help="Mixes by name, with commas; or a TOML file.")
-    ] = "campus",
+    ] = "campus"
     stacks: Annotated[
         str | None,
         typer.Option(metavar="STACKS", help="Stacks that send, with commas. Default: seven."),
-    ] = None,
+    ] = None
     receivers: Annotated[
         str | None,
         typer.Option(metavar="STACKS", help="Stacks that receive. Default: those that send."),
-    ] = None,
+    ] = None
     changes: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change a setting of those that send."),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**63, help="Where all chance comes from.")] = 1,
+    ] = None
+    seed: Annotated[int, typer.Option(min=0, max=2**63, help="Where all chance comes from.")] = 1
     perturb: Annotated[
         float,
         typer.Option(min=0, max=0.5, help="Constants of stacks are off by up to this share."),
-    ] = 0.05,
+    ] = 0.05
     at: Annotated[
         str, typer.Option(metavar="POINTS", help="Where to capture, with commas; or none.")
-    ] = "sender,switch,receiver",
+    ] = "sender,switch,receiver"
     snaplen: Annotated[
         int, typer.Option(min=54, max=65_535, help="Bytes captured of a packet.")
-    ] = 96,
-    format: Annotated[  # noqa: A002
+    ] = 96
+    format: Annotated[
         str, typer.Option(metavar="FORMAT", help="pcapng, or pcap in nanoseconds.")
-    ] = "pcapng",
+    ] = "pcapng"
     kinds: Annotated[
         str,
         typer.Option(
             metavar="KINDS", help="Hosts and captures as the world has them, with commas; or all."
         ),
-    ] = "none",
+    ] = "none"
     jobs: Annotated[
         int | None,
         typer.Option("--jobs", "-j", min=1, max=MOST_JOBS, help="Threads. Default: one a core."),
-    ] = None,
-    json_output: Annotated[bool, typer.Option("--json", help="Say what was made as JSON.")] = False,
+    ] = None
+    json_output: Annotated[bool, typer.Option("--json", help="Say what was made as JSON.")] = False
     list_mixes: Annotated[
         bool, typer.Option("--list", help="List the mixes and kinds, and end.")
-    ] = False,
-) -> None:
+    ] = False
+
+
+@takes(SynthOptions, typed=True)
+def synth(**typed: object) -> None:
     """Make captures of the model's stacks, of any size, with the truth of every retransmission.
 
     Each connection has a network and a workload of its own, drawn from a mix; its stacks' constants
@@ -91,6 +99,7 @@ def synth(
     hosts that stop reading, defer accepting, reset or think for long. --list says what each kind
     is. The same seed makes the same bytes.
     """
+    options = SynthOptions(**typed)  # type: ignore[arg-type]
     import json
     import sys
 
@@ -98,26 +107,26 @@ def synth(
     from rexmit.progress import for_stream
     from rexmit.validate.synth.kinds import chosen as kinds_of
 
-    if list_mixes:
-        _list(json_output)
+    if options.list_mixes:
+        _list(options.json_output)
         return
     prepared = prepare(
-        out=out,
-        connections=connections,
-        mix=mix,
-        stacks=None if stacks is None else _split(stacks, "--stacks"),
-        receivers=None if receivers is None else _split(receivers, "--receivers"),
-        settings=_settings(changes or []),
-        seed=seed,
-        perturb=perturb,
-        points=[] if at == "none" else _split(at, "--at"),
-        snaplen=snaplen,
-        format=format,
-        kinds=kinds_of(kinds),
-        jobs=jobs,
+        out=options.out,
+        connections=options.connections,
+        mix=options.mix,
+        stacks=None if options.stacks is None else _split(options.stacks, "--stacks"),
+        receivers=None if options.receivers is None else _split(options.receivers, "--receivers"),
+        settings=_settings(options.changes or []),
+        seed=options.seed,
+        perturb=options.perturb,
+        points=[] if options.at == "none" else _split(options.at, "--at"),
+        snaplen=options.snaplen,
+        format=options.format,
+        kinds=kinds_of(options.kinds),
+        jobs=options.jobs,
     )
     made = prepared.make(for_stream(sys.stderr, "connections"))
-    if json_output:
+    if options.json_output:
         outputs.lines(json.dumps({"folder": str(prepared.folder), "parts": made}))
     else:
         _tell(made, prepared.folder)

@@ -4,6 +4,7 @@ them.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ import typer
 from rexmit import outputs
 from rexmit.cli import completion
 from rexmit.cli.limits import MOST_JOBS, ClusterCa, ClusterCert, ClusterKey, OnCluster, on_cluster
+from rexmit.options import takes
 
 if TYPE_CHECKING:
     from rexmit.validate.truth.corpus import Tally
@@ -29,7 +31,10 @@ Examples:
 """
 
 
-def truth(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TruthOptions:
+    """What can be typed, in the order in which `--help` has it."""
+
     kernel: Annotated[
         str | None,
         typer.Option(
@@ -37,13 +42,13 @@ def truth(
             help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
             autocompletion=completion.kernels,
         ),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="What it is drawn from.")] = 1,
-    connections: Annotated[int, typer.Option(min=1, max=250_000, help="How many of them.")] = 1500,
+    ] = None
+    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="What it is drawn from.")] = 1
+    connections: Annotated[int, typer.Option(min=1, max=250_000, help="How many of them.")] = 1500
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="A new folder. Default: below runs/."),
-    ] = None,
+    ] = None
     kinds: Annotated[
         str,
         typer.Option(
@@ -51,19 +56,22 @@ def truth(
             help="Hosts and captures as the world has them, with commas; or all. "
             "`rexmit validate synth --list` says what each is.",
         ),
-    ] = "none",
+    ] = "none"
     jobs: Annotated[
         int | None,
         typer.Option(
             "--jobs", "-j", min=1, max=MOST_JOBS, help="Kernels at a time. Default: one a core."
         ),
-    ] = None,
-    cluster: OnCluster = None,
-    cluster_ca: ClusterCa = None,
-    cluster_cert: ClusterCert = None,
-    cluster_key: ClusterKey = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
-) -> None:
+    ] = None
+    cluster: OnCluster = None
+    cluster_ca: ClusterCa = None
+    cluster_cert: ClusterCert = None
+    cluster_key: ClusterKey = None
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False
+
+
+@takes(TruthOptions, typed=True)
+def truth(**typed: object) -> None:
     """Build a corpus of captures whose retransmissions are labelled by the kernel that sent them.
 
     Connections of many sizes cross networks with loss, bursts, reordering, delay spikes, short
@@ -75,6 +83,7 @@ def truth(
     capture them; or the same networks with hosts that stop reading, defer accepting, reset or think
     for long.
     """
+    options = TruthOptions(**typed)  # type: ignore[arg-type]
     import json
     import sys
     import time
@@ -84,14 +93,14 @@ def truth(
     from rexmit.progress import for_stream
     from rexmit.validate.synth.kinds import chosen as kinds_of
 
-    at = on_cluster(cluster, cluster_ca, cluster_cert, cluster_key)
+    at = on_cluster(options.cluster, options.cluster_ca, options.cluster_cert, options.cluster_key)
     prepared = prepare(
-        kernel=kernel,
-        seed=seed,
-        connections=connections,
-        out=out,
-        kinds=kinds_of(kinds),
-        jobs=jobs,
+        kernel=options.kernel,
+        seed=options.seed,
+        connections=options.connections,
+        out=options.out,
+        kinds=kinds_of(options.kinds),
+        jobs=options.jobs,
         cluster=at,
     )
     folder = prepared.folder
@@ -102,7 +111,7 @@ def truth(
         stopped.what = "stopped; nothing of the corpus is kept"
         raise
     seconds = round(time.monotonic() - began, 1)
-    if as_json:
+    if options.as_json:
         outputs.lines(json.dumps({"folder": str(folder), "seconds": seconds, **tally.as_json()}))
     else:
         for line in _lines(tally, seconds):

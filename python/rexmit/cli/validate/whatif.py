@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 from rexmit import outputs
 from rexmit.cli import completion
 from rexmit.cli.limits import MOST_JOBS
+from rexmit.options import takes
 
 EXAMPLES = """\
 Examples:
@@ -22,7 +24,10 @@ Examples:
 """
 
 
-def whatif(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhatifOptions:
+    """What can be typed, in the order in which `--help` has it."""
+
     stack: Annotated[
         str | None,
         typer.Option(
@@ -31,17 +36,17 @@ def whatif(
             help="One stack of the model, as `rexmit stacks` lists it.",
             autocompletion=completion.stacks,
         ),
-    ] = None,
+    ] = None
     settings: Annotated[
         list[str] | None,
         typer.Option(
             "--setting", metavar="SETTING", help="What to change, as k=2 or no-tlp. Repeatable."
         ),
-    ] = None,
+    ] = None
     engine: Annotated[
         str,
         typer.Option(metavar="model|kernel", help="What runs the transfers."),
-    ] = "model",
+    ] = "model"
     kernel: Annotated[
         str | None,
         typer.Option(
@@ -49,20 +54,23 @@ def whatif(
             help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
             autocompletion=completion.kernels,
         ),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Of the transfers.")] = 1,
+    ] = None
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Of the transfers.")] = 1
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, max=MOST_JOBS, help="Cells at a time.")
-    ] = None,
+    ] = None
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
             help="Keep the captures and check.parquet in this folder.",
         ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the errors as JSON.")] = False,
-) -> None:
+    ] = None
+    as_json: Annotated[bool, typer.Option("--json", help="Print the errors as JSON.")] = False
+
+
+@takes(WhatifOptions, typed=True)
+def whatif(**typed: object) -> None:
     """Check what-if: run transfers, predict from their captures what a setting changes, run the
     same transfers with that setting, and say how far the predictions were off.
 
@@ -70,6 +78,7 @@ def whatif(
     same packets are lost. A check of every usual setting is kept, and `rexmit trace` prints its
     errors beside its predictions.
     """
+    options = WhatifOptions(**typed)  # type: ignore[arg-type]
     import json
     from dataclasses import asdict
 
@@ -78,15 +87,15 @@ def whatif(
     from rexmit.validate.whatif.print_errors import print_errors
 
     made = check_whatif(
-        stack=stack,
-        settings=settings or (),
-        engine=engine,
-        kernel=kernel,
-        seed=seed,
-        jobs=jobs,
-        out=out,
+        stack=options.stack,
+        settings=options.settings or (),
+        engine=options.engine,
+        kernel=options.kernel,
+        seed=options.seed,
+        jobs=options.jobs,
+        out=options.out,
     )
-    if as_json:
+    if options.as_json:
         outputs.lines(json.dumps(asdict(made), indent=2))
     else:
         print_errors(made.rows, console())
