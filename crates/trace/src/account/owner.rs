@@ -5,7 +5,7 @@ use rexmit_tcp::Mechanism;
 use crate::event::Direction;
 
 /// What a direction of a connection waited for at an instant; docs/explanation/time.md defines each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Owner {
     /// The handshake, lost SYNs counted.
     Connecting,
