@@ -207,7 +207,7 @@ impl Connection {
             None => self.replayed(common),
         };
         let measures = [&mut whole.forward.measures, &mut whole.backward.measures];
-        self.measure(&replay, measures);
+        replay.measure(&self, measures);
         for (of, row) in BOTH
             .into_iter()
             .zip([&mut whole.forward, &mut whole.backward])

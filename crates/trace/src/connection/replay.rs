@@ -55,31 +55,33 @@ impl Connection {
         }
         replay
     }
-
-    /// Gives what the log tells to the measures of the directions that have no sender view.
-    pub(super) fn measure(&self, replay: &Replay, measures: [&mut Measures; 2]) {
-        for (of, measures) in BOTH.into_iter().zip(measures) {
-            if !self.logging || self.has_half(of) || !self.sides[of as usize].sent {
-                continue;
-            }
-            let view = &replay.views[of as usize];
-            measures.window_full = replay.agreed.then(|| view.full.length());
-            measures.data = view.data.length();
-            // As in the other columns of round-trip times: what lies between the monitor and the sender is the same for
-            // all.
-            let delay = replay.delays[of as usize];
-            measures.rtt = self.sides[of as usize]
-                .rtt
-                .summary()
-                .and_then(|[least, _, most]| {
-                    let rtt = view.rtts.summary(least, most)?;
-                    Some(rtt.map(|rtt| rtt + delay))
-                });
-        }
-    }
 }
 
 impl Replay {
+    /// Gives what the log tells to the measures of the directions of its connection that have no sender view.
+    pub(super) fn measure(&self, connection: &Connection, measures: [&mut Measures; 2]) {
+        for (of, measures) in BOTH.into_iter().zip(measures) {
+            if !connection.logging || connection.has_half(of) || !connection.sides[of as usize].sent
+            {
+                continue;
+            }
+            let view = &self.views[of as usize];
+            measures.window_full = self.agreed.then(|| view.full.length());
+            measures.data = view.data.length();
+            // As in the other columns of round-trip times: what lies between the monitor and the sender is the same for
+            // all.
+            let delay = self.delays[of as usize];
+            measures.rtt =
+                connection.sides[of as usize]
+                    .rtt
+                    .summary()
+                    .and_then(|[least, _, most]| {
+                        let rtt = view.rtts.summary(least, most)?;
+                        Some(rtt.map(|rtt| rtt + delay))
+                    });
+        }
+    }
+
     fn begin(&mut self, start: Time) {
         for view in &mut self.views {
             view.side = Side::default();
