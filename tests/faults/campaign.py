@@ -348,7 +348,8 @@ class _Campaign:
                 self._remove(path, said)
                 return
         if str(self._out) in said and re.search(
-            "remove (this|it)|move it away|holds other files|is no folder of|not empty|is there already",
+            "remove (this|it)|move it away|holds other files|is no folder of|not empty|is there "
+            "already",
             said,
         ):
             self._remove(self._out, said)
