@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.show.captures import ISN_CLIENT, ISN_SERVER, MSS, Sent, transfer, write_captures
 from tests.show.conftest import make_row, write_folder
+from tests.steps import PLAIN
 from typer.testing import CliRunner
 
 from rexmit.cli import app
@@ -157,27 +158,8 @@ def test_missing_captures_say_how_to_get_them(tmp_path: Path) -> None:
 
 
 def step(at: int, seq: int, **values: object) -> Step:
-    plain: dict[str, object] = {
-        "from_server": True,
-        "sent_ns": at,
-        "arrived_ns": at + 10,
-        "flags": "ACK",
-        "payload_bytes": MSS,
-        "seq": seq,
-        "ack": 1,
-        "sack": (),
-        "window": 1,
-        "dropped": False,
-        "lost": False,
-        "mechanism": None,
-        "need": None,
-        "again": False,
-        "duplicate_sack": False,
-        "duplicate_acks": 0,
-        "window_scale": None,
-        "window_update": False,
-    }
-    return Step(**{**plain, **values})  # type: ignore[arg-type]
+    plain = replace(PLAIN, sent_ns=at, arrived_ns=at + 10, payload_bytes=MSS, seq=seq, ack=1)
+    return replace(plain, **values)  # type: ignore[arg-type]
 
 
 def test_parting_counts_from_one_and_names_all_that_differs() -> None:

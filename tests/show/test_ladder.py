@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.steps import PLAIN
 
 from rexmit.ladder.elide import Gap, Silence, elide, silences
 from rexmit.ladder.match import Passage, match
@@ -306,25 +307,14 @@ def test_flags_have_wiresharks_names_and_order() -> None:
     assert in_order(flag_names(0x1C2)) == "SYN, ECE, CWR, AE"
 
 
-DATA = Step(
-    from_server=True,
+DATA = replace(
+    PLAIN,
     sent_ns=10_000_000,
     arrived_ns=15_000_000,
-    flags="ACK",
     payload_bytes=1448,
     seq=1,
     ack=201,
-    sack=(),
     window=500,
-    dropped=False,
-    lost=False,
-    mechanism=None,
-    need=None,
-    again=False,
-    duplicate_sack=False,
-    duplicate_acks=0,
-    window_scale=None,
-    window_update=False,
 )
 
 

@@ -2,40 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.steps import PLAIN
 
 from rexmit.ladder.said import Said
 from rexmit.ladder.steps import Step
 from rexmit.webpage.beside import series
 
 PLACES = st.integers(0, 60)
-
-
-def step(
-    *, mine: bool = True, seq: int = 0, used: int = 0, ack: int = 0, again: bool = False
-) -> Step:
-    """A packet of the data's sender, else an acknowledgement."""
-    return Step(
-        from_server=mine,
-        sent_ns=None,
-        arrived_ns=None,
-        flags="ACK",
-        payload_bytes=used,
-        seq=seq,
-        ack=ack,
-        sack=(),
-        window=100,
-        dropped=False,
-        lost=False,
-        mechanism=None,
-        need=None,
-        again=again,
-        duplicate_sack=False,
-        duplicate_acks=0,
-        window_scale=None,
-        window_update=False,
-    )
 
 
 @given(st.lists(st.tuples(PLACES, st.integers(1, 6))), PLACES, st.integers(1, 6))
@@ -66,7 +43,7 @@ def test_nothing_that_waits_behind_a_retransmission_is_a_sample(
     for now, (mine, new, place, used) in enumerate(steps):
         if not mine:
             ack = place % (top + 1)
-            made.append(step(mine=False, ack=ack))
+            made.append(replace(PLAIN, from_server=False, ack=ack))
             covered = [one for one in out if one[0] <= ack]
             if ack > acknowledged and covered and not any(again for *_, again in covered):
                 expected.append(now - covered[-1][1])
@@ -74,7 +51,7 @@ def test_nothing_that_waits_behind_a_retransmission_is_a_sample(
                 acknowledged, out = ack, [one for one in out if one[0] > ack]
             continue
         seq = top if new or not top else place % top
-        made.append(step(seq=seq, used=used, again=seq < top))
+        made.append(replace(PLAIN, seq=seq, payload_bytes=used, again=seq < top))
         if seq < top:
             out = [(end, at, again or end > seq) for end, at, again in out]
         else:
