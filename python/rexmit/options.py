@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import wraps
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,24 +21,39 @@ Options = TypeVar("Options", bound="DataclassInstance")
 Function = TypeVar("Function", bound=Callable[..., object])
 
 
-def takes(
-    options: type, keywords: type | None = None, *, typed: bool = False
-) -> Callable[[Function], Function]:
+def takes(options: type, keywords: type) -> Callable[[Function], Function]:
     """Says that what a function takes as `**` are the fields of a dataclass. Its signature, which
-    Typer, `help` and the documentation read, has each of them with its default; of a function that
-    takes some of them alone those that `keywords`, a TypedDict, has. `typed` evaluates their types.
+    `help` and the documentation read, has those that `keywords`, a TypedDict, has, each with its
+    default.
     """
 
     def declare(function: Function) -> Function:
         own = inspect.signature(function)
-        fields = inspect.signature(options, eval_str=typed).parameters.values()
+        fields = inspect.signature(options).parameters.values()
         parameters = [
             *(one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD),
-            *(one for one in fields if keywords is None or one.name in keywords.__annotations__),
+            *(one for one in fields if one.name in keywords.__annotations__),
         ]
         # It is what `inspect.signature` gives.
         function.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
         return function
+
+    return declare
+
+
+def typed(options: type[Options]) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
+    """Makes a command, of which Typer reads what can be typed, of a function that takes all that as
+    one object: each field of a dataclass is an argument or an option.
+    """
+
+    def declare(function: Callable[[Options], None]) -> Callable[..., None]:
+        @wraps(function)
+        def command(**words: object) -> None:
+            function(options(**words))
+
+        # It is what `inspect.signature` gives.
+        command.__signature__ = inspect.signature(options, eval_str=True)  # type: ignore[attr-defined]
+        return command
 
     return declare
 

@@ -21,7 +21,7 @@ def commands(group: typer.Typer, name: str = "") -> dict[str, Path]:
     for one in group.registered_commands:
         assert one.callback is not None
         word = one.name or one.callback.__name__
-        found[f"{name}{word}"] = Path(inspect.getfile(one.callback))
+        found[f"{name}{word}"] = Path(inspect.getfile(inspect.unwrap(one.callback)))
     for inner in group.registered_groups:
         assert inner.typer_instance is not None
         found |= commands(inner.typer_instance, f"{name}{inner.name} ")

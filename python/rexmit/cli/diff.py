@@ -12,7 +12,7 @@ from rexmit.cli.as_json import print_json
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.errors import EXIT_FAILED, UserError
-from rexmit.options import takes
+from rexmit.options import typed
 
 EXAMPLES = """\
 Examples:
@@ -129,8 +129,8 @@ class DiffOptions:
     as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
 
 
-@takes(DiffOptions, typed=True)
-def diff(**typed: object) -> None:
+@typed(DiffOptions)
+def diff(options: DiffOptions) -> None:
     """Compare two runs: cell by cell, with what differs by more than chance, and with captures
     packet by packet.
 
@@ -141,7 +141,6 @@ def diff(**typed: object) -> None:
 
     Exit status: 0; 1 when --fail-over is exceeded; 2 when the runs cannot be compared.
     """
-    options = DiffOptions(**typed)  # type: ignore[arg-type]
     from rexmit.comparison.compare import USUAL
     from rexmit.comparison.gate import share
     from rexmit.library import diff as library

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from rexmit.cli import completion
-from rexmit.options import takes
+from rexmit.options import typed
 
 EXAMPLES = """\
 Examples:
@@ -108,8 +108,8 @@ class ExecOptions:
     ] = 60.0
 
 
-@takes(ExecOptions, typed=True)
-def exec_(**typed: object) -> None:
+@typed(ExecOptions)
+def exec_(options: ExecOptions) -> None:
     """Run a command of this machine inside a booted kernel and end with its exit status.
 
     The command sees this machine's files and can write none of them: what it writes below /tmp,
@@ -119,7 +119,6 @@ def exec_(**typed: object) -> None:
     Places of keys and passwords are empty for it, and of the environment it gets PATH, HOME, LANG
     and their like: --env passes on more.
     """
-    options = ExecOptions(**typed)  # type: ignore[arg-type]
     import sys
 
     from rexmit.library.kernel_exec import kernel_exec

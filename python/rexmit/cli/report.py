@@ -13,7 +13,7 @@ from rexmit.cli.as_json import print_json
 from rexmit.cli.html import say
 from rexmit.cli.selection import Host, Port, Since, Until
 from rexmit.errors import UserError
-from rexmit.options import takes
+from rexmit.options import typed
 
 if TYPE_CHECKING:
     from rexmit.tracing.folder import Trace
@@ -104,8 +104,8 @@ class ReportOptions:
     as_json: Annotated[bool, typer.Option("--json", help="Say what was written as JSON.")] = False
 
 
-@takes(ReportOptions, typed=True)
-def report(**typed: object) -> None:
+@typed(ReportOptions)
+def report(options: ReportOptions) -> None:
     """Write a page about runs, traces, what differs and what agrees: one file that opens in a
     browser from the disk, without a server or the network.
 
@@ -113,7 +113,6 @@ def report(**typed: object) -> None:
     paper's, connections packet by packet to zoom into, two of them beside each other, and what-if
     by sliders. Each view has an address to send, and the command that prints the same numbers.
     """
-    options = ReportOptions(**typed)  # type: ignore[arg-type]
     import sys
 
     from rexmit.library import report as library

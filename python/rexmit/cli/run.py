@@ -14,7 +14,7 @@ from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.limits import MOST_JOBS, ClusterCa, ClusterCert, ClusterKey, OnCluster, on_cluster
 from rexmit.errors import EXIT_FAILED
-from rexmit.options import takes
+from rexmit.options import typed
 
 if TYPE_CHECKING:
     from rexmit.library.run import Campaign
@@ -125,8 +125,8 @@ class RunOptions:
         )
 
 
-@takes(RunOptions, typed=True)
-def run(**typed: object) -> None:
+@typed(RunOptions)
+def run(options: RunOptions) -> None:
     """Run a campaign: every transfer of a scenario, on a real kernel in virtual time or in the
     model.
 
@@ -151,7 +151,6 @@ def run(**typed: object) -> None:
     from rexmit.library.run import prepare
     from rexmit.progress import for_stream
 
-    options = RunOptions(**typed)  # type: ignore[arg-type]
     told = for_stream(sys.stderr, "transfers")
     prepared = prepare(options.scenario, options.campaign(), told, options.out)
     for line in prepared.left_out:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -14,7 +14,7 @@ from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.limits import UnpackLimit
 from rexmit.errors import UserError
-from rexmit.options import takes
+from rexmit.options import typed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -115,8 +115,8 @@ class ShowOptions:
     as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
 
 
-@takes(ShowOptions, typed=True)
-def show(**typed: object) -> None:
+@typed(ShowOptions)
+def show(options: ShowOptions) -> None:
     """Print the tables of a run, or of several side by side, beside those of Ryll 2013.
 
     Table 4 has the means of t_total (head sent to last lost data sent again) and t_recover (first
@@ -137,14 +137,8 @@ def show(**typed: object) -> None:
       rexmit show traced --flow 17 --figure 17.pdf     another connection of it
       rexmit show x.pcap --flow '10.0.0.1:80 > 10.0.0.2:40000' --at 1700000012.5
     """
-    options = ShowOptions(**typed)  # type: ignore[arg-type]
-    if options.flow is not None and (
-        options.table1
-        or options.table4
-        or options.claims
-        or options.losses is not None
-        or options.inexact
-    ):
+    asked = _Asked(options.losses, options.table4, options.table1, options.claims, options.inexact)
+    if options.flow is not None and asked != _NOTHING:
         raise UserError(
             "--flow shows one transfer; --table1, --table4, --claims, --losses and --inexact show "
             "tables",
@@ -152,13 +146,7 @@ def show(**typed: object) -> None:
             usage=True,
         )
     traced = len(options.runs) == 1 and _is_traced(options.runs[0])
-    if traced and (
-        options.table1
-        or options.table4
-        or options.claims
-        or options.losses is not None
-        or options.inexact
-    ):
+    if traced and asked != _NOTHING:
         raise UserError(
             f"{options.runs[0]}: a trace has no --table1, --table4, --claims, --losses "
             "and --inexact",
@@ -190,31 +178,18 @@ def show(**typed: object) -> None:
             "of a trace, or one connection: rexmit report, with --connections K",
             usage=True,
         )
-    asked = _Asked(options.losses, options.table4, options.table1, options.claims, options.inexact)
+    flow = _Flow(
+        options.flow or "",
+        options.every_packet,
+        options.at,
+        tuple(options.figure or ()),
+        options.ladder,
+        options.as_json,
+    )
     if traced:
-        _show_traced(
-            options.runs[0],
-            _Flow(
-                options.flow or "",
-                options.every_packet,
-                options.at,
-                tuple(options.figure or ()),
-                options.ladder,
-                options.as_json,
-            ),
-        )
+        _show_traced(options.runs[0], flow)
     elif options.flow is not None:
-        _show_flow(
-            options.runs[0],
-            _Flow(
-                options.flow,
-                options.every_packet,
-                options.at,
-                tuple(options.figure or ()),
-                options.ladder,
-                options.as_json,
-            ),
-        )
+        _show_flow(options.runs[0], flow)
     elif len(options.runs) > 1:
         _show_beside(options.runs, asked, as_json=options.as_json)
     else:
@@ -241,6 +216,9 @@ class _Asked:
     table1: bool
     claims: bool
     inexact: bool
+
+
+_NOTHING: Final = _Asked(None, table4=False, table1=False, claims=False, inexact=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rexmit.cli import trace_page, trace_study, wireshark
 from rexmit.cli.html import write as write_page
 from rexmit.cli.trace_options import TraceOptions
-from rexmit.options import takes
+from rexmit.options import typed
 
 if TYPE_CHECKING:
     from rexmit.tracing.groups import Key
@@ -43,8 +43,8 @@ Examples:
 """
 
 
-@takes(TraceOptions, typed=True)
-def trace(**typed: object) -> None:
+@typed(TraceOptions)
+def trace(options: TraceOptions) -> None:
     """Explain every retransmission in a capture: what made the sender retransmit, whether it was
     needed, how long it waited, which stack it was, and what other settings would have changed.
 
@@ -57,7 +57,6 @@ def trace(**typed: object) -> None:
     Captures that show the same packets at several points are taken together: then it is known where
     packets were lost, which retransmissions were needed, and how long packets took.
     """
-    options = TraceOptions(**typed)  # type: ignore[arg-type]
     # All that is asked is checked before anything is read.
     analysis, wanted, key = options.analysis(), options.wanted(), options.key()
     if options.rotate is not None:

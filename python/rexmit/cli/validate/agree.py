@@ -14,7 +14,7 @@ from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.limits import MOST_JOBS, ClusterCa, ClusterCert, ClusterKey, OnCluster, on_cluster
 from rexmit.errors import EXIT_FAILED, UserError
-from rexmit.options import takes
+from rexmit.options import typed
 
 EXAMPLES = """\
 Examples:
@@ -108,8 +108,8 @@ class AgreeOptions:
     ] = None
 
 
-@takes(AgreeOptions, typed=True)
-def agree(**typed: object) -> None:
+@typed(AgreeOptions)
+def agree(options: AgreeOptions) -> None:
     """How often the model and a real kernel agree, packet by packet, over random cases.
 
     Each case is one transfer over a random network with random losses, of retransmissions and of
@@ -120,7 +120,6 @@ def agree(**typed: object) -> None:
     and loses the end of one; compared are path and mechanism of each retransmission, and
     completion.
     """
-    options = AgreeOptions(**typed)  # type: ignore[arg-type]
     import json
     import sys
 

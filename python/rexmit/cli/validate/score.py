@@ -11,7 +11,7 @@ import typer
 from rexmit import outputs
 from rexmit.cli.as_json import print_json
 from rexmit.errors import EXIT_FAILED, UserError
-from rexmit.options import takes
+from rexmit.options import typed
 
 if TYPE_CHECKING:
     from rexmit.progress import Step
@@ -105,8 +105,8 @@ class ScoreOptions:
     as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
 
 
-@takes(ScoreOptions, typed=True)
-def score(**typed: object) -> None:
+@typed(ScoreOptions)
+def score(options: ScoreOptions) -> None:
     """Hold the analysis of captures against a corpus whose retransmissions are known.
 
     Every capture of the corpus is analysed as by `rexmit trace`, and each retransmission's
@@ -114,7 +114,6 @@ def score(**typed: object) -> None:
     of each class, the sending stacks, retransmissions missed and invented, and the same for
     tshark's labels. Confidences are held against how often they are right.
     """
-    options = ScoreOptions(**typed)  # type: ignore[arg-type]
     named = None if options.points is None else [name.strip() for name in options.points.split(",")]
     made = _scored(
         options.corpus,

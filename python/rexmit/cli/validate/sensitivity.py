@@ -11,7 +11,7 @@ import typer
 from rexmit import outputs
 from rexmit.cli import completion
 from rexmit.cli.limits import ClusterCa, ClusterCert, ClusterKey, OnCluster, on_cluster
-from rexmit.options import takes
+from rexmit.options import typed
 
 EXAMPLES = """\
 Examples:
@@ -104,8 +104,8 @@ class SensitivityOptions:
     as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
 
 
-@takes(SensitivityOptions, typed=True)
-def sensitivity(**typed: object) -> None:
+@typed(SensitivityOptions)
+def sensitivity(options: SensitivityOptions) -> None:
     """Run a scenario on the model as it is and with each unknown of its bench changed, and print
     how far each cell of Table 4 is off the paper's. With --together: search combinations.
 
@@ -113,7 +113,6 @@ def sensitivity(**typed: object) -> None:
     each departure, which stands in the file of unknowns. Benches measured already are not measured
     again.
     """
-    options = SensitivityOptions(**typed)  # type: ignore[arg-type]
     import json
     import sys
     from dataclasses import asdict

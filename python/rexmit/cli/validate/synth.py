@@ -11,7 +11,7 @@ import typer
 from rexmit import outputs
 from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import UserError
-from rexmit.options import takes
+from rexmit.options import typed
 
 if TYPE_CHECKING:
     from rexmit.validate.synth.make import Made
@@ -87,8 +87,8 @@ class SynthOptions:
     ] = False
 
 
-@takes(SynthOptions, typed=True)
-def synth(**typed: object) -> None:
+@typed(SynthOptions)
+def synth(options: SynthOptions) -> None:
     """Make captures of the model's stacks, of any size, with the truth of every retransmission.
 
     Each connection has a network and a workload of its own, drawn from a mix; its stacks' constants
@@ -99,7 +99,6 @@ def synth(**typed: object) -> None:
     hosts that stop reading, defer accepting, reset or think for long. --list says what each kind
     is. The same seed makes the same bytes.
     """
-    options = SynthOptions(**typed)  # type: ignore[arg-type]
     import json
     import sys
 

@@ -13,7 +13,7 @@ import typer
 from rexmit import outputs
 from rexmit.cli import completion
 from rexmit.cli.limits import MOST_JOBS, ClusterCa, ClusterCert, ClusterKey, OnCluster, on_cluster
-from rexmit.options import takes
+from rexmit.options import typed
 
 if TYPE_CHECKING:
     from rexmit.validate.truth.corpus import Tally
@@ -70,8 +70,8 @@ class TruthOptions:
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False
 
 
-@takes(TruthOptions, typed=True)
-def truth(**typed: object) -> None:
+@typed(TruthOptions)
+def truth(options: TruthOptions) -> None:
     """Build a corpus of captures whose retransmissions are labelled by the kernel that sent them.
 
     Connections of many sizes cross networks with loss, bursts, reordering, delay spikes, short
@@ -83,7 +83,6 @@ def truth(**typed: object) -> None:
     capture them; or the same networks with hosts that stop reading, defer accepting, reset or think
     for long.
     """
-    options = TruthOptions(**typed)  # type: ignore[arg-type]
     import json
     import sys
     import time

@@ -11,7 +11,7 @@ import typer
 from rexmit import outputs
 from rexmit.cli import completion
 from rexmit.cli.limits import MOST_JOBS
-from rexmit.options import takes
+from rexmit.options import typed
 
 EXAMPLES = """\
 Examples:
@@ -69,8 +69,8 @@ class WhatifOptions:
     as_json: Annotated[bool, typer.Option("--json", help="Print the errors as JSON.")] = False
 
 
-@takes(WhatifOptions, typed=True)
-def whatif(**typed: object) -> None:
+@typed(WhatifOptions)
+def whatif(options: WhatifOptions) -> None:
     """Check what-if: run transfers, predict from their captures what a setting changes, run the
     same transfers with that setting, and say how far the predictions were off.
 
@@ -78,7 +78,6 @@ def whatif(**typed: object) -> None:
     same packets are lost. A check of every usual setting is kept, and `rexmit trace` prints its
     errors beside its predictions.
     """
-    options = WhatifOptions(**typed)  # type: ignore[arg-type]
     import json
     from dataclasses import asdict
 
