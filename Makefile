@@ -196,7 +196,7 @@ bench: kernel ## Benchmarks
 	$(BIN)/python benches/hostile.py
 	$(BIN)/python benches/lab.py
 	$(BIN)/python benches/small.py
-	$(BIN)/python benches/always.py
+	$(BIN)/python benches/watch.py
 	$(BIN)/python benches/page.py
 
 # Needs what no test needs: cargo install cargo-fuzz, rustup toolchain install nightly,

@@ -16,13 +16,13 @@ import polars as pl
 
 from rexmit.errors import UserError
 from rexmit.tracing.options import Analysis
-from rexmit.tracing.source import open_source
+from rexmit.tracing.source import Core, batches
 
 
 def digests(capture: Path) -> list[str]:
     """A line for each table of a capture."""
     parts: dict[str, list[pl.DataFrame]] = {}
-    for batch in open_source([capture], Analysis()).batches():
+    for batch in batches(Core([capture], Analysis())):
         for name, rows in batch.items():
             parts.setdefault(name, []).append(rows)
     lines = []

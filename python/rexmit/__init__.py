@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from rexmit.library.flow import draw_flow, open_flow
     from rexmit.library.kernel_exec import kernel_exec
     from rexmit.library.kernels import add_kernel, build_kernel, list_kernels
-    from rexmit.library.live import live
     from rexmit.library.opened import open_corpus, open_run
     from rexmit.library.page import groups, page, why_empty
     from rexmit.library.report import report, report_table
@@ -39,17 +38,20 @@ if TYPE_CHECKING:
     from rexmit.library.tcpfilter import tcpfilter
     from rexmit.library.trace import select, trace
     from rexmit.library.truth import truth
+    from rexmit.library.watch import watch
     from rexmit.library.whatif import check_whatif
     from rexmit.scenario import Scenario
     from rexmit.store.open_run import Run
     from rexmit.tracing.folder import Trace
     from rexmit.tracing.options import Analysis
+    from rexmit.tracing.watch.rotation import Rotation
 
 __all__ = [
     "Analysis",
     "Campaign",
     "ClusterAddress",
     "Error",
+    "Rotation",
     "Run",
     "Scenario",
     "Trace",
@@ -76,7 +78,6 @@ __all__ = [
     "kernel_exec",
     "list_kernels",
     "list_stacks",
-    "live",
     "nearest_benches",
     "open_corpus",
     "open_flow",
@@ -101,6 +102,7 @@ __all__ = [
     "tcpfilter",
     "trace",
     "truth",
+    "watch",
     "why_empty",
 ]
 
@@ -109,6 +111,7 @@ _ELSEWHERE: Final = {
     "Campaign": ("rexmit.library.run", "Campaign"),
     "ClusterAddress": ("rexmit.cluster.address", "ClusterAddress"),
     "Error": ("rexmit.errors", "UserError"),
+    "Rotation": ("rexmit.tracing.watch.rotation", "Rotation"),
     "Run": ("rexmit.store.open_run", "Run"),
     "Scenario": ("rexmit.scenario", "Scenario"),
     "Trace": ("rexmit.tracing.folder", "Trace"),
@@ -139,7 +142,6 @@ _LIBRARY: Final = {
     "kernel_exec": "kernel_exec",
     "list_kernels": "kernels",
     "list_stacks": "stacks",
-    "live": "live",
     "nearest_benches": "sensitivity",
     "open_corpus": "opened",
     "open_flow": "flow",
@@ -164,6 +166,7 @@ _LIBRARY: Final = {
     "tcpfilter": "tcpfilter",
     "trace": "trace",
     "truth": "truth",
+    "watch": "watch",
     "why_empty": "page",
 }
 """The module of `rexmit.library` that each function is in."""
@@ -180,6 +183,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
         from importlib import import_module
 
         return getattr(import_module(module), attribute)
+    if name == "live":
+        raise AttributeError("rexmit.live is now rexmit.watch")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
 from math import isfinite
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 from rexmit.errors import UserError, argument
 
@@ -51,8 +51,12 @@ def typed(options: type[Options]) -> Callable[[Callable[[Options], None]], Calla
         def command(**words: object) -> None:
             function(options(**words))
 
+        own = inspect.signature(options)
+        # Of a field the module of the class that declares it knows the names.
+        types = get_type_hints(options, include_extras=True)
+        fields = [one.replace(annotation=types[name]) for name, one in own.parameters.items()]
         # It is what `inspect.signature` gives.
-        command.__signature__ = inspect.signature(options, eval_str=True)  # type: ignore[attr-defined]
+        command.__signature__ = own.replace(parameters=fields)  # type: ignore[attr-defined]
         return command
 
     return declare

@@ -18,7 +18,7 @@ BEFORE: Final = (
     ("Table III: connections used", "", "", "", "see `explained`"),
     ("Table IV: classes of retransmissions", "", "", "[below](#table-iv)", ""),
     ("Table V: impact of D", "", "", "", "see `d-2-counts`, `d-4-counts`"),
-    ("Figures 2 to 7", "drawn", "drawn", "", "`rexmit trace --study --out DIR`"),
+    ("Figures 2 to 7", "drawn", "drawn", "", "`rexmit paper unc-2007 --out DIR`"),
     (
         "equations (1) to (3)",
         "used as printed",

@@ -34,7 +34,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             points=["sender"],
         )
         captures += [str(path) for path in sorted((corpus.path / "captures").iterdir())]
-    words = ["trace", "--study", "--claims", "--stacks", "unc-2007", "--json", *captures]
+    words = ["paper", "unc-2007", "--claims", "--stacks", "unc-2007", "--json", *captures]
     data: dict[str, Any] = json.loads(runner.invoke(app, words, catch_exceptions=False).output)
     return data
 

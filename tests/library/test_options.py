@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import re
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import FrozenInstanceError, fields
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import rexmit
-from rexmit.library.always import always, wanted
 from rexmit.library.run import Keywords as CampaignKeywords
 from rexmit.tracing.options import Keywords as AnalysisKeywords
 
@@ -79,10 +78,10 @@ def test_what_another_verb_alone_knows_is_refused(name: str, tmp_path: Path) -> 
         keywords["cluster"] = "local:2"
     analysis = rexmit.Analysis(**keywords)
     with pytest.raises(rexmit.Error, match=f"`{name}`|`cluster`"):
-        always("-", tmp_path / "out", wanted("1h"), analysis)
+        rexmit.watch("-", analysis, out=tmp_path / "out", rotation=rexmit.Rotation(rotate="1h"))
     if name != "replace":
-        with ExitStack() as kept, pytest.raises(rexmit.Error, match="is not for an interface"):
-            rexmit.live("none-such", kept, analysis)
+        with pytest.raises(rexmit.Error, match="is not for what has no end"):
+            rexmit.watch("none-such", analysis)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -135,5 +134,21 @@ def test_every_option_is_a_keyword(
     assert not any(one.kind is one.VAR_KEYWORD for one in parameters.values())
 
 
-def test_an_interface_takes_some_of_them() -> None:
-    assert {"points", "cluster", "resume"} & set(inspect.signature(rexmit.live).parameters) == set()
+@pytest.mark.parametrize(
+    ("keywords", "what"),
+    [
+        ({"rotate": "5"}, "`rotate` takes a time or a size"),
+        ({"rotate": "1h", "keep": "soon"}, "`keep` soon: no time, size or number"),
+        ({"rotate": "1h", "metrics_address": "x"}, "`metrics_address` x: no address and port"),
+    ],
+)
+def test_a_rotation_is_checked_when_it_is_made(keywords: dict[str, Any], what: str) -> None:
+    with pytest.raises(rexmit.Error, match=re.escape(what)) as made:
+        rexmit.Rotation(**keywords)
+    assert made.value.usage
+
+
+def test_what_has_no_end_takes_some_of_them() -> None:
+    assert {"points", "cluster", "resume"} & set(
+        inspect.signature(rexmit.watch).parameters
+    ) == set()

@@ -7,11 +7,12 @@ import sys
 
 import pytest
 
-from rexmit.cli.validate import COMMANDS, OLD_NAMES
+from rexmit.cli.renamed import VALIDATE, now
+from rexmit.cli.validate import COMMANDS
 
 FIRST = [
-    *("run", "show", "plot", "diff", "trace", "report", "stacks", "tcpfilter"),
-    *("doctor", "kernel", "validate"),
+    *("run", "show", "plot", "diff", "trace", "watch", "report", "stacks", "tcpfilter"),
+    *("doctor", "kernel", "paper", "validate"),
 ]
 
 
@@ -39,7 +40,7 @@ def test_what_judges_rexmit_is_a_group() -> None:
     assert listed(done.stdout) == list(COMMANDS)
 
 
-@pytest.mark.parametrize("name", OLD_NAMES)
+@pytest.mark.parametrize("name", VALIDATE)
 def test_an_old_name_works_and_says_the_new_one_once(name: str) -> None:
     old, new = rexmit(name, "--help"), rexmit("validate", name, "--help")
     assert (old.returncode, new.returncode, new.stderr) == (0, 0, "")
@@ -64,3 +65,27 @@ def test_an_old_name_says_the_new_one_beside_an_error() -> None:
     assert done.returncode == 2
     assert "is now `rexmit validate synth`" in done.stderr.splitlines()[0]
     assert "Invalid value for '--connections'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "new"),
+    [
+        ("trace -i lo --filter tcp", "watch lo --filter tcp"),
+        ("trace --filter tcp -ilo", "watch --filter tcp lo"),
+        ("trace --interface=lo", "watch lo"),
+        ("trace --interface lo --json", "watch lo --json"),
+        ("trace - --rotate 1h --out o", "watch - --rotate 1h --out o"),
+        ("trace --rotate=1h p --out o", "watch --rotate=1h p --out o"),
+        ("trace --study --claims a.pcap b", "paper unc-2007 --claims a.pcap b"),
+        ("trace a.pcap -- --study", "trace a.pcap -- --study"),
+    ],
+)
+def test_what_trace_did_has_commands_of_its_own(words: str, new: str) -> None:
+    assert now(words.split())[2] == new.split()
+
+
+def test_an_option_that_became_a_command_says_so() -> None:
+    done = rexmit("trace", "-i", "nothing0")
+    assert done.returncode == 2
+    assert "`rexmit trace -i` is now `rexmit watch`" in done.stderr.splitlines()[0]
+    assert "nothing0: there is no such interface" in done.stderr

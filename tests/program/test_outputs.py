@@ -40,7 +40,7 @@ FULL = "No space left on device"
     [
         (("trace", "CAPTURE", "--out", "t"), "t"),
         (("trace", "CAPTURE", "--out", "t", "--csv"), "t"),
-        (("trace", "CAPTURE", "--out", "t", "--study"), "t"),
+        (("paper", "unc-2007", "CAPTURE", "--out", "t"), "t"),
         (("validate", "synth", "--mix", "campus", "--connections", "2000", "--out", "s"), "s"),
         (SMALL_RUN, "run"),
         (("validate", "sensitivity", "tlp-2013-bench", "--repeat", "2", "--out", "s"), "s"),

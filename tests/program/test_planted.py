@@ -20,8 +20,8 @@ from rexmit.errors import UserError
 from rexmit.kernels import cache
 from rexmit.store import files, opening
 from rexmit.store.folder import RunFolder
-from rexmit.tracing.always.pieces import opened
 from rexmit.tracing.journal import Journal
+from rexmit.tracing.watch.pieces import opened
 from rexmit.validate.agree.folder import About, Folder
 
 PRECIOUS: Final = "precious\n"
@@ -110,7 +110,7 @@ COMMANDS: Final = {
     "report": ("report", "CAPTURE", "-o", "out"),
     "page": ("trace", "CAPTURE", "--html", "out"),
     "trace": ("trace", "CAPTURE", "--out", "out", "--csv"),
-    "study": ("trace", "CAPTURE", "--out", "out", "--study"),
+    "study": ("paper", "unc-2007", "CAPTURE", "--out", "out"),
     "annotated": ("trace", "CAPTURE", "--annotate", "out"),
     "figure": ("show", "CAPTURE", "--figure", "out.png"),
     "run": ("run", "smoke", "--engine", "model", "--capture", "--out", "out"),

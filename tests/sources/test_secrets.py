@@ -81,7 +81,7 @@ def test_it_is_refused_and_not_repeated(
     out = str(tmp_path / "out")
     for words in (
         ["trace", address, "--out", out],
-        ["trace", "--study", address, "--out", out],
+        ["paper", "unc-2007", address, "--out", out],
         ["trace", "--json", address, str(CAPTURE)],
         ["trace", address, "--cluster", "local:1", "--out", out],
         ["trace", str(CAPTURE), "--out", address],
@@ -150,7 +150,7 @@ def test_old_folders_are_shown_without(old: Path, tmp_path: Path) -> None:
         ["trace", "--by", "host", "--json"],
         ["trace", "--host", "10.0.0.1"],
         ["trace", "--annotate", str(tmp_path / "a.pcapng")],
-        ["trace", "--study"],
+        ["paper", "unc-2007"],
         ["show"],
         ["report", "-o", str(page)],
         ["report", *table],

@@ -158,7 +158,7 @@ def test_rules_are_a_system_only_where_no_other_is() -> None:
     assert system_of("rfc", None) == "RFC"
 
 
-def test_claims_are_those_of_a_study_and_stacks_have_names(tmp_path: Path) -> None:
+def test_stacks_of_a_study_have_names(tmp_path: Path) -> None:
     folder = str(trace(tmp_path / "t").path)
 
     def why(*words: str) -> str:
@@ -167,10 +167,9 @@ def test_claims_are_those_of_a_study_and_stacks_have_names(tmp_path: Path) -> No
         assert refused.exception.usage
         return str(refused.exception)
 
-    assert "--study" in why("--claims")
     assert "solaris-10" in why("--stacks", "beos")
     assert "was analysed with others" in why("--stacks", "rfc")
-    words = ["trace", "--study", "--claims", "--stacks", ",".join(STACKS), folder]
+    words = ["paper", "unc-2007", "--claims", "--stacks", ",".join(STACKS), folder]
     told = runner.invoke(app, words, catch_exceptions=False).output
     assert "Linux: D comes after k" in told
 

@@ -346,7 +346,7 @@ def random_trace(
 @pytest.mark.slow
 def test_command_line(tmp_path: Path) -> None:
     trace = random_trace(tmp_path / "trace", connections=160)
-    words = ["trace", "--study", str(trace), "--out", str(tmp_path / "out"), "--format", "png"]
+    words = ["paper", "unc-2007", str(trace), "--out", str(tmp_path / "out"), "--format", "png"]
     told = runner.invoke(app, words, catch_exceptions=False).output
     assert "Table V" in told
     assert "not drawn" not in told
@@ -363,7 +363,7 @@ def test_command_line(tmp_path: Path) -> None:
 
 def test_json_has_every_point(tmp_path: Path) -> None:
     trace = random_trace(tmp_path / "trace", connections=80)
-    words = ["trace", "--study", str(trace), "--json"]
+    words = ["paper", "unc-2007", str(trace), "--json"]
     data = json.loads(runner.invoke(app, words, catch_exceptions=False).output)
     assert data["rto"] == ["rto", "rto-recovery", "tlp"]
     assert {len(curve["points"]) == curve["n"] for curve in data["curves"]["figure-3"]} == {True}
@@ -374,6 +374,6 @@ def test_what_cannot_be_drawn_is_said(tmp_path: Path) -> None:
     folder = write_trace(
         tmp_path / "bare", connections=[lossy(0, "linux-6")], mechanisms=[mechanism(needed=1)]
     ).path
-    words = ["trace", "--study", str(folder), "--out", str(tmp_path / "out"), "--format", "png"]
+    words = ["paper", "unc-2007", str(folder), "--out", str(tmp_path / "out"), "--format", "png"]
     told = runner.invoke(app, words, catch_exceptions=False).output
     assert "not drawn: figure-4-linux: no connection was replayed with these settings" in told

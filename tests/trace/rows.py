@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -152,8 +152,8 @@ class Given:
         self._batches = list(batches)
         self._facts = facts or Facts()
 
-    def batches(self) -> Iterator[Batch]:
-        yield from self._batches
+    def next_batch(self, _within_s: float | None) -> Batch | None:
+        return self._batches.pop(0) if self._batches else None
 
     def progress(self) -> int:
         return self._facts.packets

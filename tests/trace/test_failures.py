@@ -25,12 +25,10 @@ import rexmit
 from rexmit import _core
 from rexmit.cli import app
 from rexmit.tracing import failures
-from rexmit.tracing.always.amounts import Amount
-from rexmit.tracing.always.run import Wanted, run
-from rexmit.tracing.options import Analysis
 from rexmit.tracing.print_page import print_page
 from rexmit.tracing.source import Facts, Failure, File
 from rexmit.tracing.summary import summary
+from rexmit.tracing.watch.tally import Tally
 
 runner = CliRunner()
 
@@ -128,11 +126,16 @@ def test_an_analysis_without_an_end_goes_on(
     writer = threading.Thread(target=pipe.write_bytes, args=(capture(60),))
     writer.start()
     try:
-        wanted = Wanted(Amount(seconds=3600), every_s=None)
-        tally = run(pipe, tmp_path / "out", wanted, Analysis())
+        seen: list[Tally] = []
+        rexmit.watch(
+            pipe,
+            out=tmp_path / "out",
+            rotation=rexmit.Rotation(rotate="1h"),
+            hear=lambda now: seen.append(now.tally),
+        )
     finally:
         writer.join()
-    assert (tally.failed, tally.connections) == (1, 59)
+    assert (seen[-1].failed, seen[-1].connections) == (1, 59)
     trace = rexmit.trace(tmp_path / "out")
     assert trace.scan("connections").collect().height == 59
     assert trace.facts.failed == 1

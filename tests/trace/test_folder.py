@@ -15,11 +15,11 @@ from rexmit.errors import UserError
 from rexmit.store.schema import polars_schema
 from rexmit.store.trace_schema import TABLES
 from rexmit.tracing import folder as folders
-from rexmit.tracing import run as runs
+from rexmit.tracing import inputs
 from rexmit.tracing.folder import Writer, open_trace
 from rexmit.tracing.options import Analysis
 from rexmit.tracing.run import run
-from rexmit.tracing.source import Facts, Source, conformed
+from rexmit.tracing.source import Facts, Stream, conformed
 
 
 def test_written_and_read(tmp_path: Path) -> None:
@@ -173,12 +173,12 @@ def test_what_may_be_null_may_be_missing_and_nothing_else() -> None:
 
 
 def test_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def given(captures: object, _: Analysis) -> Source:
+    def given(captures: object, _: Analysis) -> Stream:
         assert captures == [Path("a.pcap")]
         rows = [batch(connections=[connection(connection=number)]) for number in range(3)]
         return Given(rows, Facts(packets=5))
 
-    monkeypatch.setattr(runs, "open_source", given)
+    monkeypatch.setattr(inputs, "Core", given)
     monkeypatch.chdir(tmp_path)
     Path("a.pcap").touch()
     trace = run([Path("a.pcap")], tmp_path / "t", Analysis())

@@ -41,8 +41,8 @@ def test_a_trace_is_replaced_where_it_was_asked_for(capture: Path, tmp_path: Pat
     out = tmp_path / "t"
     call("trace", capture, "--out", out)
     there = everything(out)
-    for more in ((), ("--csv",), ("--study",)):
-        refused = call("trace", capture, "--out", out, *more, status=1).stderr
+    for words in (["trace"], ["trace", "--csv"], ["paper", "unc-2007"]):
+        refused = call(*words, capture, "--out", out, status=1).stderr
         assert refused.splitlines()[0] == f"rexmit: {out} holds a trace already"
         assert "--replace" in refused
         assert everything(out) == there

@@ -120,8 +120,6 @@ def test_the_command_line(trace: Trace) -> None:
     assert f"rexmit show {trace.path} --flow 3\n" in text
     done = CliRunner().invoke(app, [*argv, "--json"], catch_exceptions=False)
     assert json.loads(done.output)["totals"]["connections"] == 1
-    with pytest.raises(UserError, match="choose what the page is about"):
-        CliRunner().invoke(app, [*argv, "--study"], catch_exceptions=False)
 
 
 @pytest.mark.parametrize(

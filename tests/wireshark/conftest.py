@@ -42,14 +42,23 @@ def capture(corpus: Path) -> Path:
 @pytest.fixture
 def program(tmp_path: Path) -> Program:
     """Runs `rexmit trace` with these words."""
+    return _command("trace", tmp_path)
 
+
+@pytest.fixture
+def watch(tmp_path: Path) -> Program:
+    """Runs `rexmit watch` with these words."""
+    return _command("watch", tmp_path)
+
+
+def _command(name: str, folder: Path) -> Program:
     def run(*words: str | Path, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
-            [sys.executable, "-m", "rexmit", "trace", *map(str, words)],
+            [sys.executable, "-m", "rexmit", name, *map(str, words)],
             input=stdin if stdin is not None else b"",
             capture_output=True,
             check=False,
-            cwd=tmp_path,
+            cwd=folder,
             timeout=300,
         )
 

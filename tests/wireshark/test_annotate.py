@@ -229,7 +229,6 @@ def test_all_or_nothing(capture: Path, tmp_path: Path, program: Program) -> None
     assert copy.read_bytes() == before
     assert program(copy, "--annotate", tmp_path / "no" / "out").returncode == 1
     assert program(copy, "--annotate", "-", "--json").returncode == 2
-    assert program(copy, "--annotate", "o", "--study").returncode == 2
     # The capture changes after it was analysed.
     trace = rexmit.trace(copy, whatif=(), out=tmp_path / "t")
     copy.write_bytes(before[: len(before) // 2])

@@ -1,4 +1,4 @@
-"""`rexmit trace -i`: in a network namespace of its own, where nothing leaves the machine."""
+"""`rexmit watch`: in a network namespace of its own, where nothing leaves the machine."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 from tests.processes import end_with_parent
 from tests.wireshark.conftest import Program
+
+import rexmit
 
 _TRAFFIC = """
 import socket, threading
@@ -69,7 +71,7 @@ def start(
     namespace: list[str], *words: str, stderr: int = subprocess.PIPE
 ) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [*namespace, sys.executable, "-m", "rexmit", "trace", "-i", "lo", *words],
+        [*namespace, sys.executable, "-m", "rexmit", "watch", "lo", *words],
         stdout=subprocess.PIPE,
         stderr=stderr,
         preexec_fn=end_with_parent,
@@ -126,6 +128,24 @@ def test_only_what_passes_the_filter_is_captured(namespace: list[str]) -> None:
     assert page["half_seen"] == 20 or page["totals"]["bytes"] < 1_000
 
 
+def test_an_interface_is_watched_for_days(namespace: list[str], tmp_path: Path) -> None:
+    """Its rows go into a folder after the other, as those of a pipe."""
+    out = tmp_path / "t"
+    process = start(namespace, "--rotate", "2s", "--out", str(out))
+    begun(process.pid)
+    for _ in range(8):
+        traffic(namespace)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    pieces = list(out.iterdir())
+    assert len(pieces) > 1
+    assert f"{len(pieces)} pieces written" in err.decode()
+    made = rexmit.trace(out)
+    connections = made.scan("connections").collect()["connection"]
+    assert connections.n_unique() == connections.len() == 160
+
+
 def test_a_terminal_has_a_screen(namespace: list[str]) -> None:
     here, there = pty.openpty()
     process = start(namespace, stderr=there)
@@ -151,14 +171,14 @@ def test_a_terminal_has_a_screen(namespace: list[str]) -> None:
     assert out.startswith(b"lo: ")
 
 
-def test_what_cannot_be_captured(program: Program) -> None:
-    done = program("-i", "nothing0")
+def test_what_cannot_be_captured(watch: Program) -> None:
+    done = watch("nothing0")
     assert done.returncode == 2
     assert b"there is no such interface" in done.stderr
     assert b"lo" in done.stderr
-    assert program("-i", "lo", "a.pcap").returncode == 2
-    assert program("-i", "lo", "--annotate", "x").returncode == 2
-    assert program().returncode == 2
+    assert watch("lo", "a.pcap").returncode == 2
+    assert watch("lo", "--annotate", "x").returncode == 2
+    assert watch().returncode == 2
 
 
 def test_who_may_not_is_told_what_gives_the_right(tmp_path: Path) -> None:
@@ -167,7 +187,7 @@ def test_who_may_not_is_told_what_gives_the_right(tmp_path: Path) -> None:
     fake.write_text('#!/bin/sh\necho "You don\'t have permission to capture on lo" >&2\nexit 1\n')
     fake.chmod(0o755)
     done = subprocess.run(
-        [sys.executable, "-m", "rexmit", "trace", "-i", "lo"],
+        [sys.executable, "-m", "rexmit", "watch", "lo"],
         capture_output=True,
         check=False,
         env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
@@ -179,7 +199,7 @@ def test_who_may_not_is_told_what_gives_the_right(tmp_path: Path) -> None:
 
 def test_without_a_program_the_command_that_brings_it_is_told(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "rexmit", "trace", "-i", "lo"],
+        [sys.executable, "-m", "rexmit", "watch", "lo"],
         capture_output=True,
         check=False,
         env={**os.environ, "PATH": str(tmp_path)},

@@ -13,6 +13,7 @@ from typing import Annotated, Final
 import typer
 
 from rexmit import outputs
+from rexmit.cli import renamed
 from rexmit.errors import EXIT_OK, speaking_of_options
 from rexmit.store import formats
 from rexmit.version import commit, version
@@ -27,6 +28,7 @@ Examples:
   rexmit plot RUN                                  its figures as PDF and PNG
   rexmit diff RUN_A RUN_B                          what another kernel or setting changes
   rexmit trace CAPTURE                             what senders did, why, what it cost
+  rexmit watch eth0 --rotate 1h --out always       the same of a link, for days
   rexmit kernel exec -- ss -ti                     run any command inside a kernel
   rexmit stacks linux-3.10                         a stack of the model, with sources
   rexmit tcpfilter 5                               drop the last five segments on this host
@@ -53,6 +55,7 @@ OPTIONS: Final = {
 
 app = typer.Typer(
     name="rexmit",
+    cls=renamed.Commands,
     help="A laboratory for TCP loss recovery.",
     epilog=EXAMPLES,
     no_args_is_help=True,
@@ -91,6 +94,7 @@ from rexmit.cli import (  # noqa: E402
     diff,
     doctor,
     kernel,
+    paper,
     plot,
     report,
     run,
@@ -99,6 +103,7 @@ from rexmit.cli import (  # noqa: E402
     tcpfilter,
     trace,
     validate,
+    watch,
 )
 
 app.command("run", short_help="Run a campaign from a scenario file.")(run.run)
@@ -112,6 +117,11 @@ app.command(
     short_help="Explain the retransmissions in captures, and what they cost.",
     epilog=trace.EXAMPLES,
 )(trace.trace)
+app.command(
+    "watch",
+    short_help="Explain what passes an interface or comes through a pipe.",
+    epilog=watch.EXAMPLES,
+)(watch.watch)
 app.command("report", short_help="Write a page for the browser, one file.", epilog=report.EXAMPLES)(
     report.report
 )
@@ -127,5 +137,5 @@ app.command(
     "doctor", short_help="What is missing here, and how to get it.", epilog=doctor.EXAMPLES
 )(doctor.doctor)
 app.add_typer(kernel.app, name="kernel", short_help="Build, list and use kernels.")
+app.add_typer(paper.app, name="paper", short_help="A paper's tables, figures and claims.")
 app.add_typer(validate.app, name="validate", short_help="Judge rexmit itself.")
-validate.add_old_names(app)

@@ -1,4 +1,4 @@
-"""What `rexmit trace` prints of one trace: its page, or a table by host, port or prefix."""
+"""What is printed of one trace: its page, or a table by host, port or prefix."""
 
 from __future__ import annotations
 
@@ -6,14 +6,47 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rexmit.cli.as_json import print_json
+from rexmit.cli.html import write as write_page
 
 if TYPE_CHECKING:
+    from rexmit.cli.trace_options import Paging
+    from rexmit.cli.wireshark import Copy
     from rexmit.tracing.folder import Trace
     from rexmit.tracing.groups import Key
-    from rexmit.tracing.selection import Selection
+    from rexmit.tracing.selection import Selection, Wanted
 
 
-def is_unfit(made: Selection) -> bool:
+def print_of(
+    made: Trace,
+    wanted: Wanted,
+    key: Key | None,
+    options: Paging,
+    *,
+    kept: Path | None = None,
+    copy: Copy | None = None,
+) -> None:
+    """What is asked for of a trace. `kept` is the folder or the capture that its commands name,
+    where the tables are not kept now; `copy` is written first.
+    """
+    as_json = options.as_json
+    if wanted:
+        from rexmit.tracing.selection import select
+
+        made = select(made, wanted)
+        if not as_json and copy is None and _is_unfit(made):
+            return
+    if copy is not None:
+        copy.write(made)
+        if str(copy.out) == "-":
+            return
+    if key:
+        _print_groups_of(made, key, as_json=as_json)
+    else:
+        _print_page_of(made, kept=options.out or kept, as_json=as_json)
+        write_page([made], options.html, as_json=as_json)
+
+
+def _is_unfit(made: Selection) -> bool:
     """Whether nothing was selected of what there is; it is said why."""
     from rexmit.library.page import why_empty
     from rexmit.present.terminal import console
@@ -24,7 +57,7 @@ def is_unfit(made: Selection) -> bool:
     return bool(reasons)
 
 
-def print_groups_of(made: Trace, key: Key, *, as_json: bool) -> None:
+def _print_groups_of(made: Trace, key: Key, *, as_json: bool) -> None:
     """A line for each host, port or prefix."""
     from dataclasses import asdict
 
@@ -42,7 +75,7 @@ def print_groups_of(made: Trace, key: Key, *, as_json: bool) -> None:
     print_groups(found, key, shown)
 
 
-def print_page_of(made: Trace, *, kept: Path | None, as_json: bool) -> None:
+def _print_page_of(made: Trace, *, kept: Path | None, as_json: bool) -> None:
     """The page; `kept` is the folder or the capture that its commands name."""
     from rexmit.library.page import page
 

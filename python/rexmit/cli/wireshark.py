@@ -1,9 +1,10 @@
-"""`rexmit trace … --annotate`, `--filter`, `-i`: the options that have to do with Wireshark and
+"""`rexmit trace … --annotate`, `--filter`: the options that have to do with Wireshark and
 libpcap.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,11 +15,9 @@ from rexmit.errors import EXIT_OK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from contextlib import ExitStack
 
     from rexmit.sources import Capture
     from rexmit.tracing.folder import Trace
-    from rexmit.tracing.options import Analysis
 
 Filter = Annotated[
     str | None,
@@ -44,17 +43,6 @@ Annotate = Annotated[
         show_default=False,
     ),
 ]
-Interface = Annotated[
-    str | None,
-    typer.Option(
-        "--interface",
-        "-i",
-        metavar="IFACE",
-        help="Capture on this interface (any: on all) with dumpcap or tcpdump, and show what comes "
-        "out; Ctrl-C ends it and prints the page.",
-        show_default=False,
-    ),
-]
 
 
 def _print_colorfilters(wanted: bool) -> None:
@@ -77,30 +65,25 @@ Colorfilters = Annotated[
 ]
 
 
-def write_annotated(made: Trace, captures: Sequence[Capture], out: Path) -> None:
-    """Writes the copy with comments, and says what is in it on standard error."""
-    import sys
+@dataclass(frozen=True)
+class Copy:
+    """A copy with comments, of which captures, and where it goes."""
 
-    from rexmit.progress import for_stream
-    from rexmit.tracing.annotate.words import summary
-    from rexmit.tracing.annotate.write import annotate
+    captures: Sequence[Capture]
+    out: Path
 
-    told = for_stream(sys.stderr, "packets", transient=True)
-    done = annotate(made, captures, out, made.facts.capture_filter or None, told)
-    for warning in done.warnings:
-        outputs.say(f"rexmit: {warning}")
-    name = "standard output" if str(out) == "-" else out
-    written = summary(done.packets, done.retransmissions, done.causes)
-    outputs.say(f"rexmit: {name}: {written}")
+    def write(self, made: Trace) -> None:
+        """Writes it, and says what is in it on standard error."""
+        import sys
 
+        from rexmit.progress import for_stream
+        from rexmit.tracing.annotate.words import summary
+        from rexmit.tracing.annotate.write import annotate
 
-def captured(
-    interface: str, out: Path | None, every: str, analysis: Analysis, kept: ExitStack
-) -> Trace:
-    """The trace of an interface; what comes out meanwhile is shown on standard error."""
-    from rexmit.library.live import live
-    from rexmit.tracing.always.amounts import seconds
-    from rexmit.tracing.live.screen import shown
-
-    with shown(seconds("--every", every)) as hear:
-        return live(interface, kept, analysis, out=out, hear=hear)
+        told = for_stream(sys.stderr, "packets", transient=True)
+        done = annotate(made, self.captures, self.out, made.facts.capture_filter or None, told)
+        for warning in done.warnings:
+            outputs.say(f"rexmit: {warning}")
+        name = "standard output" if str(self.out) == "-" else self.out
+        written = summary(done.packets, done.retransmissions, done.causes)
+        outputs.say(f"rexmit: {name}: {written}")

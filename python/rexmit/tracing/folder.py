@@ -210,7 +210,7 @@ class Writer:
         self._stays = passing
         self._check = partial(check_place, path, beside=beside, replace=replace)
         self._whole = ExitStack()
-        self._of_points: Mapping[str, pl.DataFrame] = {}
+        self._of_points: dict[str, pl.DataFrame] = {}
         self._left = False
 
     def __enter__(self) -> Self:
@@ -238,8 +238,11 @@ class Writer:
         self._whole.__exit__(kind, error, trace)
 
     def add(self, batch: Batch) -> None:
-        """Keeps the rows of a batch; they are on the disk when there are many."""
-        self._parts.add(batch)
+        """Keeps the rows of a batch; they are on the disk when there are many. Tables of several
+        points come once, whole.
+        """
+        self._of_points |= {name: rows for name, rows in batch.items() if name in POINT_TABLES}
+        self._parts.add({name: rows for name, rows in batch.items() if name in TABLES})
 
     def take(self, name: str, parts: Sequence[tuple[Path, int]]) -> None:
         """Takes in a table that was written in parts on this file system: files in their order,
@@ -257,10 +260,6 @@ class Writer:
             return
         for part, _ in parts:
             self._parts.take(name, part)
-
-    def add_points(self, tables: Mapping[str, pl.DataFrame]) -> None:
-        """Keeps the tables of several points."""
-        self._of_points = tables
 
     def flush(self) -> None:
         """Writes the rows that wait in memory."""

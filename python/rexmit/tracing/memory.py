@@ -8,7 +8,7 @@ from typing import NamedTuple
 import polars as pl
 
 from rexmit.tracing.options import Analysis
-from rexmit.tracing.source import Source, empty, open_source
+from rexmit.tracing.source import Core, Stream, batches, empty
 
 
 class Tables(NamedTuple):
@@ -22,13 +22,13 @@ class Tables(NamedTuple):
 
 def tables(capture: Path) -> Tables:
     """What an analysis gives of one capture, without what-if."""
-    return of_source(open_source([capture], Analysis(whatif=())))
+    return of_source(Core([capture], Analysis(whatif=())))
 
 
-def of_source(source: Source) -> Tables:
+def of_source(stream: Stream) -> Tables:
     """All batches together."""
     parts: dict[str, list[pl.DataFrame]] = {name: [empty(name)] for name in Tables._fields}
-    for batch in source.batches():
+    for batch in batches(stream):
         for name, rows in parts.items():
             if name in batch:
                 rows.append(batch[name])

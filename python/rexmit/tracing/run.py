@@ -1,25 +1,105 @@
-"""From captures to a folder of tables, with progress and without holding the capture in memory."""
+"""The loop of every analysis, of files, a pipe or an interface: rows come out of what is read, and
+go into a folder, or into one after the other.
+"""
 
 from __future__ import annotations
 
-import signal
 import time
-from collections.abc import Sequence
-from dataclasses import replace as with_changes
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
+from typing import Generic, Self, TypeVar
 
-from rexmit import escaping, outputs
-from rexmit.interrupt import spared
+from rexmit import escaping
 from rexmit.progress import Progress, Silent
-from rexmit.sources import STDIN, Capture, packed
-from rexmit.sources.capture import has_identity, identity, whole_name
-from rexmit.tracing.changed import AS_READ
+from rexmit.sources import Capture
 from rexmit.tracing.folder import Trace, Writer
+from rexmit.tracing.inputs import Read, files
 from rexmit.tracing.options import Analysis
-from rexmit.tracing.points.analyse import analyse
-from rexmit.tracing.points.recognise import recognise
-from rexmit.tracing.source import check_there, open_source
+from rexmit.tracing.source import Batch, Facts, Stream
 from rexmit.version import version
+
+Reads = TypeVar("Reads", bound=Stream)
+
+
+class Place(Generic[Reads]):
+    """Where rows go: into one folder, whole or not at all."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self.analysis = analysis
+        self.began = time.time()
+        """When the folder was begun, by the wall clock."""
+
+    @classmethod
+    @contextmanager
+    def opened(cls, folder: Path, analysis: Analysis, *, passing: bool) -> Iterator[Self]:
+        """`passing` says that the folder is not to be kept."""
+        place = cls(analysis)
+        with Writer(folder, passing=passing, replace=analysis.replace) as place.writer:
+            yield place
+
+    writer: Writer
+
+    def next(self) -> AbstractContextManager[Writer]:
+        """The next folder."""
+        return nullcontext(self.writer)
+
+    def add(self, writer: Writer, batch: Batch) -> None:
+        """Keeps the rows of a batch."""
+        writer.add(batch)
+
+    def is_full(self, _writer: Writer) -> bool:
+        """Whether the next rows go into another folder."""
+        return False
+
+    def facts(self, read: Read[Reads], *, last: bool) -> Facts | None:
+        """What was read for this folder, which is the last; None where there was nothing."""
+        assert last  # noqa: S101 - it is never full
+        facts = read.stream.facts()
+        return replace(facts, warnings=[*read.warnings, *facts.warnings])
+
+    def finish(self, writer: Writer, read: Read[Reads], facts: Facts, **about: object) -> Trace:
+        """Writes the folder. `about` is what else its trace.json says."""
+        words = ["rexmit", *read.words]
+        if self.analysis.capture_filter is not None:
+            words += ["--filter", self.analysis.capture_filter]
+        meta = {
+            "rexmit": version(),
+            **read.about,
+            "command": escaping.shell(words),
+            "wall_s": round(time.time() - self.began, 3),
+            **about,
+        }
+        return writer.finish(facts, meta, csv=self.analysis.csv)
+
+
+def go_through(
+    source: AbstractContextManager[Read[Reads]],
+    place: AbstractContextManager[Place[Reads]],
+    hear: Callable[[Read[Reads], Batch], object],
+) -> Trace | None:
+    """Reads to the end, and gives the trace of the last folder. `hear` is called with every batch,
+    and with an empty one where none came in time.
+    """
+    made, more = None, True
+    with place as folders, source as read:
+        while more:
+            with folders.next() as writer:
+                while more and not folders.is_full(writer):
+                    if read.first.at is not None:
+                        read.end(time.monotonic() - read.first.at)
+                    batch = read.stream.next_batch(read.looks_s)
+                    more = batch is not None
+                    if batch:
+                        folders.add(writer, batch)
+                    hear(read, batch or {})
+                facts = folders.facts(read, last=not more)
+                if facts is None:
+                    writer.leave()
+                else:
+                    made = folders.finish(writer, read, facts)
+    return made
 
 
 def run(
@@ -31,66 +111,18 @@ def run(
     progress: Progress | None = None,
     missing: Sequence[str] = (),
 ) -> Trace:
-    """Analyses the files and writes the folder, whole or not at all; `passing` says that it is not
-    to be kept. Files of one point are one stream. `missing` has a line for each capture that is not
-    there.
+    """Analyses the files and writes the folder, whole or not at all. `missing` has a line for each
+    capture that is not there. Raises UserError.
     """
-    began = time.monotonic()
-    pipe = any(str(path) == STDIN for path in captures)
-    with (
-        Writer(folder, passing=passing, replace=analysis.replace) as writer,
-        spared(PipesOwn(pipe)),
-    ):
-        check_there(captures)
-        told, done = progress or Silent(), 0
-        words = ["rexmit", "trace", *map(str, captures), *packed.words()]
-        if analysis.capture_filter is not None:
-            words += ["--filter", analysis.capture_filter]
-        meta: dict[str, object] = {
-            "rexmit": version(),
-            "captures": [str(path) for path in captures],
-            "files": [whole_name(path) for path in captures if str(path) != STDIN],
-            AS_READ: [identity(one) for one in captures if has_identity(one)],
-        }
-        told.start(None)
-        try:
-            several = recognise(captures, analysis.points, told, analysis.capture_filter)
-            if several is None:
-                source = open_source(captures, analysis)
-                for batch in source.batches():
-                    writer.add(batch)
-                    now = source.progress()
-                    told.advance(now - done)
-                    done = now
-                facts = source.facts()
-            else:
-                made = analyse(several, analysis, told)
-                writer.add(made.combined.tables)
-                writer.add_points(made.combined.ways)
-                facts = made.facts
-                meta["points"] = made.about
-                words += ["--points", ",".join(several.names())]
-        finally:
-            told.close()
-        facts = with_changes(facts, warnings=[*missing, *facts.warnings])
-        meta["command"] = escaping.shell(words)
-        meta["wall_s"] = round(time.monotonic() - began, 3)
-        return writer.finish(facts, meta, csv=analysis.csv)
+    told, done = progress or Silent(), 0
 
+    def hear(read: Read[Stream], _: Batch) -> None:
+        nonlocal done
+        now = read.stream.progress()
+        told.advance(now - done)
+        done = now
 
-class PipesOwn:
-    """The first Ctrl-C where a pipe is read: it is left to the program that writes the pipe.
-
-    In `tcpdump -w - | rexmit trace -` the terminal sends Ctrl-C to both, and tcpdump then ends the
-    pipe. The second one counts.
-    """
-
-    def __init__(self, pipe: bool) -> None:
-        self._left = 1 if pipe else 0
-
-    def __call__(self, number: int) -> bool:
-        if number != signal.SIGINT or not self._left:
-            return False
-        self._left -= 1
-        outputs.say("rexmit: waiting for the pipe to end; Ctrl-C again to give up")
-        return True
+    source = files(captures, analysis, told, missing)
+    made = go_through(source, Place.opened(folder, analysis, passing=passing), hear)
+    assert made is not None  # noqa: S101 - one folder is written in any case
+    return made

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import polars as pl
 
@@ -112,38 +112,41 @@ def together(each: Sequence[Facts], name: str) -> Facts:
 
 
 class Stream(Protocol):
-    """An analysis of something that may have no end."""
+    """An analysis at work."""
 
-    @property
-    def name(self) -> str:
-        """What is read."""
-
-    def next_batch(self, within_s: float) -> Batch | None:
+    def next_batch(self, within_s: float | None) -> Batch | None:
         """The rows that came out, after so many seconds at most; no tables where there are none,
         None when there will be no more.
         """
-
-    def stop(self, *, now: bool) -> None:
-        """Ends what is read, once nothing waits there or `now`; what was read is worked through."""
-
-    def so_far(self) -> Mapping[str, Any]:
-        """What was counted, as `_core.Trace.summary` has it."""
-
-    def facts(self) -> Facts:
-        """What was read, at the end."""
-
-
-class Source(Protocol):
-    """An analysis at work."""
-
-    def batches(self) -> Iterator[Batch]:
-        """The rows as they come out."""
 
     def progress(self) -> int:
         """Packets read so far."""
 
     def facts(self) -> Facts:
         """What was read, at the end."""
+
+
+class Pace(NamedTuple):
+    """When rows of something that may have no end come out: by the capture's clock connections that
+    are over end every `stretch_s` seconds, and their rows wait at most about `wait_s` more for what
+    other connections of their hosts show.
+    """
+
+    stretch_s: float
+    wait_s: float
+
+
+def batches(stream: Stream, hear: Callable[[int], object] | None = None) -> Iterator[Batch]:
+    """All rows of a stream that ends, as they come out. `hear` is told how many packets more were
+    read.
+    """
+    done = 0
+    while (batch := stream.next_batch(None)) is not None:
+        yield batch
+        if hear is not None:
+            now = stream.progress()
+            hear(now - done)
+            done = now
 
 
 def conformed(name: str, rows: pl.DataFrame) -> pl.DataFrame:
@@ -176,28 +179,13 @@ def check_there(captures: Sequence[Capture]) -> None:
             raise UserError(f"{path}: there is no such file", "give captures, or - for a pipe")
 
 
-def open_source(
-    captures: Sequence[Capture], analysis: Analysis, *, uncalibrated: bool = False
-) -> Source:
-    """The analysis of the files as one stream, in time order; `-` is standard input. `uncalibrated`
-    leaves confidences as the emulations give them. Raises UserError where a file is not there or
-    cannot be opened.
+class Core:
+    """The analysis of `rexmit._core`: of files as one stream, in time order; `-` is standard input.
+
+    `uncalibrated` leaves confidences as the emulations give them. Without a `pace` connections that
+    are over, and their rows, wait for the end. Raises UserError where a file is not there or cannot
+    be opened.
     """
-    return _Core(captures, analysis, uncalibrated=uncalibrated)
-
-
-def open_stream(
-    captures: Sequence[Capture], analysis: Analysis, *, stretch_s: float, wait_s: float
-) -> Stream:
-    """As `open_source`, of pipes that may have no end: by the capture's clock connections that are
-    over end every `stretch_s` seconds, and their rows wait at most about `wait_s` more for what
-    other connections of their hosts show.
-    """
-    return _Core(captures, analysis, stretch_s=stretch_s, wait_s=wait_s)
-
-
-class _Core:
-    """The analysis of `rexmit._core`."""
 
     def __init__(
         self,
@@ -205,13 +193,13 @@ class _Core:
         analysis: Analysis,
         *,
         uncalibrated: bool = False,
-        stretch_s: float | None = None,
-        wait_s: float | None = None,
+        pace: Pace | None = None,
     ) -> None:
         from rexmit import _core
 
         check_there(captures)
         self._captures, self._analysis = captures, analysis
+        self.name = ", ".join(map(str, captures))
         try:
             self._trace = _core.Trace(
                 captures,
@@ -219,46 +207,37 @@ class _Core:
                 filter=analysis.capture_filter,
                 **analysis.of_core(),
                 uncalibrated=uncalibrated,
-                stretch_s=stretch_s,
-                wait_s=wait_s,
+                stretch_s=None if pace is None else pace.stretch_s,
+                wait_s=None if pace is None else pace.wait_s,
             )
         except OSError as error:
             raise UserError(f"cannot be read: {error}", "give captures, or - for a pipe") from error
 
-    @property
-    def name(self) -> str:
-        return ", ".join(map(str, self._captures))
-
-    def batches(self) -> Iterator[Batch]:
-        while (batch := self._next(None)) is not None:
-            yield batch
-
-    def next_batch(self, within_s: float) -> Batch | None:
-        return self._next(within_s)
-
-    def _next(self, within_s: float | None) -> Batch | None:
+    def next_batch(self, within_s: float | None) -> Batch | None:
+        """As `Stream` has it. Raises UserError for what is no capture."""
         try:
             tables = self._trace.next_batch(within_s)
         except ValueError as error:
             raise UserError(str(error)) from error
-        if tables is None:
-            return None
-        return from_batch(tables)
+        return None if tables is None else from_batch(tables)
+
+    def progress(self) -> int:
+        """Packets read so far."""
+        return self._trace.progress()[1]
 
     def stop(self, *, now: bool) -> None:
+        """Ends what is read, once nothing waits there or `now`; what was read is worked through."""
         self._trace.stop(now)
 
     def so_far(self) -> Mapping[str, Any]:
+        """What was counted, as `_core.Trace.summary` has it."""
         return self._trace.so_far()
 
-    def progress(self) -> int:
-        return self._trace.progress()[1]
-
     def facts(self) -> Facts:
+        """What was read, at the end."""
         told = self._trace.summary()
-        facts = facts_of(told, self._captures)
         return replace(
-            facts,
+            facts_of(told, self._captures),
             capture_filter=self._analysis.capture_filter or "",
             left_out=told["left_out"],
             named=named(self._analysis.whatif),

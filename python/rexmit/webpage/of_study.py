@@ -15,8 +15,8 @@ from rexmit.webpage.part import Figure, Line, Mark
 
 
 def figures(trace: Trace, names: Sequence[str]) -> list[Figure]:
-    """Those that `rexmit trace --study` draws, a figure a panel; none of a few connections."""
-    command = commands.command("trace", "--study", *names, "--out", "study")
+    """Those that `rexmit paper unc-2007` draws, a figure a panel; none of a few connections."""
+    command = commands.command("paper", "unc-2007", *names, "--out", "study")
     planned, _ = of_2007.plan(study([trace]), ())
     made: list[Figure] = []
     for name, one in planned.items():

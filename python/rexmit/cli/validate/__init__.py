@@ -1,18 +1,12 @@
-"""`rexmit validate`: rexmit judged, by real kernels and by captures whose causes are known.
-
-Some of its commands had no `validate` before their names. They go on working so for one release:
-hidden, and each says its new name.
-"""
+"""`rexmit validate`: rexmit judged, by real kernels and by captures whose causes are known."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import typer
-from typer.core import TyperCommand
 
-from rexmit import outputs
 from rexmit.cli.validate import agree, score, sensitivity, synth, truth, whatif
 
 EXAMPLES = """\
@@ -51,9 +45,6 @@ COMMANDS: Final = {
     ),
 }
 
-OLD_NAMES: Final = ("agree", "truth", "synth", "score", "whatif", "sensitivity")
-"""The commands that had no `validate` before their names once."""
-
 app = typer.Typer(
     help="Judge rexmit itself: the model by real kernels, the analysis by known causes.",
     epilog=EXAMPLES,
@@ -62,23 +53,3 @@ app = typer.Typer(
 )
 for _name, _command in COMMANDS.items():
     app.command(_name, short_help=_command.about, epilog=_command.examples)(_command.call)
-
-
-class _Renamed(TyperCommand):
-    """A command by the name that it had before."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Click's
-        """Says the new name, once, whatever comes of the words."""
-        if not ctx.resilient_parsing:
-            outputs.say(
-                f"rexmit: `rexmit {self.name}` is now `rexmit validate {self.name}`; "
-                "the next release does not know the old name"
-            )
-        return super().parse_args(ctx, args)
-
-
-def add_old_names(root: typer.Typer) -> None:
-    """The commands as they were called before, hidden."""
-    for name in OLD_NAMES:
-        command = COMMANDS[name]
-        root.command(name, cls=_Renamed, hidden=True, epilog=command.examples)(command.call)

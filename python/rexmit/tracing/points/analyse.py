@@ -17,7 +17,7 @@ from rexmit.tracing.points.captured import Span
 from rexmit.tracing.points.combine import Combined, combine
 from rexmit.tracing.points.follow import Ways, follow
 from rexmit.tracing.points.recognise import Recognised
-from rexmit.tracing.source import Facts, File, empty, open_source
+from rexmit.tracing.source import Core, Facts, File, batches, empty
 
 
 @dataclass(frozen=True)
@@ -39,17 +39,13 @@ def analyse(made: Recognised, analysis: Analysis, progress: Progress | None = No
     points: list[dict[str, pl.DataFrame]] = []
     facts: list[Facts] = []
     for point in made.points:
-        source = open_source(made.paths(point), analysis)
+        stream = Core(made.paths(point), analysis)
         parts = {name: [empty(name)] for name in TABLES}
-        done = 0
-        for batch in source.batches():
+        for batch in batches(stream, told.advance):
             for name, rows in batch.items():
                 parts[name].append(rows)
-            now = source.progress()
-            told.advance(now - done)
-            done = now
         points.append({name: pl.concat(rows) for name, rows in parts.items()})
-        facts.append(source.facts())
+        facts.append(stream.facts())
     about = [
         {
             "name": point.name,

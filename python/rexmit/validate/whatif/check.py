@@ -98,11 +98,11 @@ def _predictions(own: pl.DataFrame, base: Base, jobs: int) -> pl.DataFrame:
 def _analysed(capture: Path, settings: list[str]) -> tuple[str | None, dict[str, float]]:
     """The stack of the server in a capture of one connection, and each setting's change."""
     from rexmit.tracing.options import Analysis
-    from rexmit.tracing.source import open_source
+    from rexmit.tracing.source import Core, batches
 
     stack: str | None = None
     changes: dict[str, float] = {}
-    for batch in open_source([capture], Analysis(whatif=settings, jobs=1)).batches():
+    for batch in batches(Core([capture], Analysis(whatif=settings, jobs=1))):
         server = pl.col("direction") == "backward"
         for named in batch["sides"].filter(server)["stack"]:
             stack = named

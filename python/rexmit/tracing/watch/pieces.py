@@ -18,8 +18,8 @@ from pathlib import Path
 from rexmit.errors import UserError, argument
 from rexmit.store.files import sweep
 from rexmit.store.opening import is_temporary, named_folder, temporary_name
-from rexmit.tracing.always.amounts import Amount
 from rexmit.tracing.folder import META, pieces_of
+from rexmit.tracing.watch.amounts import Amount
 
 
 class Pieces:

@@ -1,7 +1,7 @@
-"""The memory of `rexmit trace - --rotate` while a stream goes on: does it stay as it is?
+"""The memory of `rexmit watch - --rotate` while a stream goes on: does it stay as it is?
 
-`python benches/always.py [--rounds N] [--connections N]`. A capture that is drawn once is replayed
-again and again, later and of other hosts each time (`tests/always/replay.py`). Prints the resident
+`python benches/watch.py [--rounds N] [--connections N]`. A capture that is drawn once is replayed
+again and again, later and of other hosts each time (`tests/watch/replay.py`). Prints the resident
 memory at each tenth, and its greatest in the second half against that in the first.
 """
 
@@ -18,7 +18,7 @@ import rexmit
 from rexmit.store.plain_json import read
 from rexmit.tracing.folder import META, pieces_of
 
-REPLAY = Path(__file__).parents[1] / "tests/always/replay.py"
+REPLAY = Path(__file__).parents[1] / "tests/watch/replay.py"
 
 
 def resident_bytes(pid: int) -> int:
@@ -48,7 +48,7 @@ def main() -> None:
             [sys.executable, str(REPLAY), str(capture), "--rounds", str(asked.rounds)],
             stdout=subprocess.PIPE,
         )
-        words = ["trace", "-", "--out", str(out), "--rotate", asked.rotate]
+        words = ["watch", "-", "--out", str(out), "--rotate", asked.rotate]
         reader = subprocess.Popen([sys.executable, "-m", "rexmit", *words], stdin=writer.stdout)
         assert writer.stdout is not None  # noqa: S101 - it is a pipe
         writer.stdout.close()

@@ -1,15 +1,17 @@
-"""What came out of a live analysis so far."""
+"""What came out of an analysis so far that may have no end."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
 import polars as pl
 
-from rexmit.tracing.always.tally import Tally
-from rexmit.tracing.source import Batch
+from rexmit.tracing.inputs import Read
+from rexmit.tracing.source import Batch, Core
+from rexmit.tracing.watch.tally import Tally
 
 _FLOWS: Final = 4_096
 """Flows whose waiting is remembered; of more the least are forgotten."""
@@ -22,12 +24,21 @@ class Seen:
     follow the packets.
     """
 
-    interface: str
+    name: str
     tally: Tally = field(default_factory=Tally)
+    began: float = field(default_factory=time.monotonic)
     lasted_s: float = 0.0
     waited_s: Counter[str] = field(default_factory=Counter)
     again: Counter[str] = field(default_factory=Counter)
     ending: bool = False
+
+    def look(self, read: Read[Core], batch: Batch) -> None:
+        """What is there to see after some rows, or none, came out."""
+        if batch:
+            self.came_out(batch)
+        self.tally.read(read.stream.so_far())
+        self.lasted_s = time.monotonic() - self.began
+        self.ending = read.first.at is not None
 
     def came_out(self, batch: Batch) -> None:
         """Rows that came out."""

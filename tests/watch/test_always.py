@@ -1,18 +1,21 @@
-"""`rexmit trace - --rotate`: real processes, pipes that go on, signals, pieces read meanwhile."""
+"""`rexmit watch - --rotate`: real processes, pipes that go on, signals, pieces read meanwhile."""
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.always.conftest import Always
-from tests.always.replay import Replay
+from tests.watch.conftest import Always
+from tests.watch.replay import Replay
 
 import rexmit
 
@@ -198,6 +201,35 @@ def test_a_named_pipe(replay: Replay, start: Start, tmp_path: Path) -> None:
     assert rexmit.trace(tmp_path / "out").facts.packets == 2 * len(replay)
 
 
+@pytest.mark.parametrize("is_ended", [False, True])
+def test_without_a_rotation_the_page_is_printed(
+    replay: Replay, tmp_path: Path, *, is_ended: bool
+) -> None:
+    """Of a pipe that ends, or that a signal ends."""
+    words = [sys.executable, "-m", "rexmit", "watch", "-", "--json", "--out", str(tmp_path / "t")]
+    process = subprocess.Popen(
+        [*words, "--every", "1s"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    assert process.stderr is not None
+    process.stdin.write(stream(replay, 2))
+    process.stdin.flush()
+    if not is_ended:
+        assert " packets " in process.stderr.readline().decode()
+        process.send_signal(signal.SIGINT)
+        while not process.stderr.readline().startswith(b"rexmit: writing what was read"):
+            assert process.poll() is None
+        process.wait(timeout=60)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert json.loads(out)["facts"]["packets"] == 2 * len(replay)
+    made, whole = rexmit.trace(tmp_path / "t"), at_once(replay, 2, tmp_path)
+    assert made.scan("connections").collect().height == whole.scan("connections").collect().height
+
+
 def test_a_second_time_into_the_same_folder(replay: Replay, start: Start, tmp_path: Path) -> None:
     for _ in range(2):
         always = start("--rotate", "1h")
@@ -290,15 +322,15 @@ def test_a_pipe_that_breaks_within_a_packet(replay: Replay, start: Start, tmp_pa
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["-", "--rotate", "1h"], "--rotate reads one pipe, and writes folders"),
+        (["-", "--rotate", "1h"], "--rotate writes folders"),
         (["-", "--out", "o", "--rotate", "5"], "--rotate takes a time or a size"),
         (["-", "--out", "o", "--rotate", "0h"], "--rotate 0h: no time, size or number"),
         (["-", "--out", "o", "--rotate", "1h", "--json"], "with --rotate no page is printed"),
         (["-", "--out", "o", "--keep", "5"], "--keep is of --rotate"),
         (["-", "--out", "o", "--rotate", "1h", "--metrics", "x"], "--metrics x: no address"),
         (["-", "--out", "o", "--rotate", "1h", "--every", "5MB"], "--every 5MB: no time"),
-        (["no-such", "--out", "o", "--rotate", "1h"], "no-such: there is no such file"),
-        ([__file__, "--out", "o", "--rotate", "1h"], "no pipe"),
+        (["no-such", "--out", "o", "--rotate", "1h"], "no-such: there is no such interface"),
+        ([__file__, "--out", "o", "--rotate", "1h"], "there is no such interface"),
     ],
 )
 def test_wrong_usage(
@@ -309,7 +341,7 @@ def test_wrong_usage(
     from rexmit.cli import app
 
     monkeypatch.chdir(tmp_path)
-    ran = CliRunner().invoke(app, ["trace", *words])
+    ran = CliRunner().invoke(app, ["watch", *words])
     assert isinstance(ran.exception, rexmit.Error)
     assert ran.exception.usage
     assert said in ran.exception.what

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import rexmit
-from rexmit.tracing.always.run import MOST_ATTEMPTS
+from rexmit.tracing.watch.rotation import MOST_ATTEMPTS
 
 
 def flood(count: int) -> bytes:
@@ -25,7 +25,7 @@ def flood(count: int) -> bytes:
 
 def test_of_a_flood_so_many_rows_are_kept_and_the_others_counted(tmp_path: Path) -> None:
     more = 20_000
-    words = ["trace", "-", "--rotate", "1d", "--out", str(tmp_path / "out")]
+    words = ["watch", "-", "--rotate", "1d", "--out", str(tmp_path / "out")]
     subprocess.run(
         [sys.executable, "-m", "rexmit", *words],
         input=flood(MOST_ATTEMPTS + more),

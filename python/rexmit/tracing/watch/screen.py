@@ -15,19 +15,22 @@ from rich.table import Table
 from rexmit import outputs
 from rexmit.present.text import Text
 from rexmit.tracing import terms
-from rexmit.tracing.always.tally import line
-from rexmit.tracing.live.seen import Seen
+from rexmit.tracing.watch.seen import Seen
+from rexmit.tracing.watch.tally import Tally, line
 from rexmit.tracing.words import size, span
 from rexmit.wording import count
 
 
 @contextmanager
-def shown(every_s: float) -> Iterator[Callable[[Seen], None]]:
+def shown(every_s: float, *, pieces: bool) -> Iterator[Callable[[Seen], None]]:
     """Gives what shows a state: on standard error where that is a terminal, else in a line every
-    `every_s` seconds.
+    `every_s` seconds. Of `pieces` there are lines, and a last one of the whole.
     """
-    if not sys.stderr.isatty():
-        yield _Lines(every_s)
+    if pieces or not sys.stderr.isatty():
+        lines = _Lines(every_s)
+        yield lines
+        if pieces:
+            lines.end()
         return
     with Live(console=outputs.console(stderr=True), refresh_per_second=4, transient=True) as live:
         yield lambda seen: live.update(screen(seen))
@@ -39,14 +42,20 @@ class _Lines:
     def __init__(self, every_s: float) -> None:
         self._every_s = every_s
         self._at = time.monotonic()
-        self._before = Seen("").tally.copy()
+        self._before, self._last = Tally(), Seen("")
 
     def __call__(self, seen: Seen) -> None:
-        now = time.monotonic()
+        now, self._last = time.monotonic(), seen
         if now - self._at < self._every_s:
             return
         outputs.say(f"rexmit: {line(seen.tally, self._before, now - self._at)}")
         self._at, self._before = now, seen.tally.copy()
+
+    def end(self) -> None:
+        """All that came."""
+        tally = self._last.tally
+        told = line(tally, Tally(), self._last.lasted_s)
+        outputs.say(f"rexmit: ended; in all {told}; {count(tally.pieces, 'piece')} written")
 
 
 def screen(seen: Seen) -> RenderableType:
@@ -55,7 +64,7 @@ def screen(seen: Seen) -> RenderableType:
     a_second = tally.packets / max(seen.lasted_s, 1e-3)
     end = "ending" if seen.ending else "Ctrl-C ends it, and prints the page"
     lines: list[RenderableType] = [
-        Text(f"{seen.interface}, for {span(seen.lasted_s)}; {end}", "bold"),
+        Text(f"{seen.name}, for {span(seen.lasted_s)}; {end}", "bold"),
         Text(
             f"{count(tally.packets, 'packet')} ({a_second:,.0f}/s), {size(tally.bytes)}; "
             f"{count(tally.connections, 'connection')} ended"

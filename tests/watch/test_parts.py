@@ -11,17 +11,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.always.conftest import Always
-from tests.always.replay import Replay
+from tests.watch.conftest import Always
+from tests.watch.replay import Replay
 
 import rexmit
-from rexmit.tracing.always import tcpdump_log
-from rexmit.tracing.always.amounts import Amount, amount, seconds
-from rexmit.tracing.always.metrics import address
-from rexmit.tracing.always.pieces import opened
-from rexmit.tracing.always.tally import Tally, line
-from rexmit.tracing.always.tcpdump_log import TcpdumpLog
 from rexmit.tracing.folder import META
+from rexmit.tracing.watch import tcpdump_log
+from rexmit.tracing.watch.amounts import Amount, amount, seconds
+from rexmit.tracing.watch.metrics import address
+from rexmit.tracing.watch.pieces import opened
+from rexmit.tracing.watch.tally import Tally, line
+from rexmit.tracing.watch.tcpdump_log import TcpdumpLog
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The program that captures: Wireshark's dumpcap, or tcpdump."""
+"""What passes an interface, as a program captures it: Wireshark's dumpcap, or tcpdump."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, Final
 
 from rexmit.errors import UserError
-from rexmit.interrupt import undone_by
+from rexmit.interrupt import spared, undone_by
 from rexmit.sources.capture import Live
+from rexmit.tracing.inputs import FirstSignal, Read
+from rexmit.tracing.options import Analysis
+from rexmit.tracing.source import Batch, Core, Facts, Pace
 
 _SNAPLEN: Final = "256"
 """Bytes kept of each packet: tunnels, IP and TCP with all options fit; no payload is looked at."""
@@ -74,6 +77,46 @@ class Capturing:
         return what, ()
 
 
+class _Captured(Core):
+    """The analysis of what a program captures."""
+
+    def __init__(self, program: Capturing, analysis: Analysis, pace: Pace) -> None:
+        # The kernel applies it.
+        super().__init__([program.source], replace(analysis, capture_filter=None), pace=pace)
+        self._program, self._filter = program, analysis.capture_filter or ""
+
+    def next_batch(self, within_s: float | None) -> Batch | None:
+        try:
+            batch = super().next_batch(within_s)
+        except Exception:
+            # A program that captures nothing writes nothing, which is no capture.
+            self._program.check(self.progress())
+            raise
+        if batch is None:
+            self._program.check(self.progress())
+        return batch
+
+    def facts(self) -> Facts:
+        return replace(super().facts(), capture_filter=self._filter)
+
+
+@contextlib.contextmanager
+def interface(name: str, analysis: Analysis, pace: Pace, looks_s: float) -> Iterator[Read[Core]]:
+    """An interface until the first signal, at which the program that captures is asked to end.
+    Raises UserError.
+    """
+    first = FirstSignal((signal.SIGINT, signal.SIGTERM))
+    with capturing(name, analysis.capture_filter) as program, spared(first):
+        yield Read(
+            _Captured(program, analysis, pace),
+            {"captures": [name], "files": []},
+            ["watch", name],
+            first,
+            lambda _: program.ask_to_end(),
+            looks_s,
+        )
+
+
 @contextlib.contextmanager
 def capturing(interface: str, capture_filter: str | None) -> Iterator[Capturing]:
     """A program that captures on the interface; when this is left it has ended.
@@ -84,7 +127,11 @@ def capturing(interface: str, capture_filter: str | None) -> Iterator[Capturing]
     if interface not in (*there, _ANY):
         raise UserError(
             f"{interface}: there is no such interface",
-            f"one of {', '.join(sorted(there))}, or {_ANY} for all",
+            (
+                f"one of {', '.join(sorted(there))}, or {_ANY} for all",
+                "a pipe is - or a named one",
+                "of files: rexmit trace FILE...",
+            ),
             usage=True,
         )
     command = _command(interface, capture_filter)

@@ -1,4 +1,4 @@
-"""A capture to replay, and `rexmit trace - --rotate` as a process."""
+"""A capture to replay, and `rexmit watch - --rotate` as a process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
-from tests.always.replay import Replay
+from tests.watch.replay import Replay
 
 import rexmit
 
@@ -38,7 +38,7 @@ class Always:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        command = ["trace", source, "--out", str(out), "--metrics", str(self.port), *words]
+        command = ["watch", source, "--out", str(out), "--metrics", str(self.port), *words]
         self.process = subprocess.Popen(
             [sys.executable, "-m", "rexmit", *command],
             stdin=subprocess.PIPE,

@@ -11,7 +11,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.registry import Collector
 
 from rexmit.errors import UserError, argument
-from rexmit.tracing.always.tally import Tally
+from rexmit.tracing.watch.tally import Tally
 
 LOOPBACK: Final = "127.0.0.1"
 

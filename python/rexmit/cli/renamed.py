@@ -1,0 +1,52 @@
+"""Names of the version before: they go on working for one release, and each says the new one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from typer.core import TyperGroup
+
+from rexmit import outputs
+
+VALIDATE: Final = ("agree", "truth", "synth", "score", "whatif", "sensitivity")
+"""Commands that had no `validate` before their names once."""
+
+_INTERFACE: Final = ("-i", "--interface")
+
+
+class Commands(TyperGroup):
+    """The commands, also by the names that they had before."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - Click's
+        """The command that these words begin with. Says its new name, once."""
+        old, new, words = now(args)
+        if old and not ctx.resilient_parsing:
+            outputs.say(
+                f"rexmit: `rexmit {old}` is now `rexmit {new}`; "
+                "the next release does not know the old name"
+            )
+        return super().resolve_command(ctx, words)
+
+
+def now(words: Sequence[str]) -> tuple[str, str, list[str]]:
+    """The old name that words have, if any, the new one, and all words with that."""
+    name, *rest = words
+    options = rest[: rest.index("--")] if "--" in rest else rest
+    if name in VALIDATE:
+        return name, f"validate {name}", ["validate", *words]
+    if name == "trace" and "--study" in options:
+        rest.remove("--study")
+        return "trace --study", "paper unc-2007", ["paper", "unc-2007", *rest]
+    if name == "trace" and any(one.partition("=")[0] == "--rotate" for one in options):
+        return "trace --rotate", "watch --rotate", ["watch", *rest]
+    if name == "trace":
+        for place, one in enumerate(options):
+            option, joined, interface = one.partition("=")
+            if option in _INTERFACE or one.startswith("-i"):
+                if not joined and option in _INTERFACE:
+                    del rest[place]
+                else:
+                    rest[place] = interface if joined else one.removeprefix("-i")
+                return f"trace {option[:2] if one[1] == 'i' else option}", "watch", ["watch", *rest]
+    return "", "", list(words)
