@@ -229,7 +229,7 @@ def run_model(
 def make_corpus(
     request: Mapping[str, Any], report: Callable[[int, int, list[int]], None]
 ) -> tuple[int, int, list[int], dict[str, list[Batch]]]:
-    """Make captures of the model and tables of their truth, of what `rexmit.validate.synth.make`
+    """Make captures of the model and tables of their truth, of what `rexmit_validate.synth.make`
     says.
 
     `report` is called now and then with connections, retransmissions and the packets of each
@@ -242,7 +242,7 @@ def kind_names() -> list[tuple[str, str]]:
     """The kinds that `rewrite_captures` knows: names, and what they are in a line."""
 
 def rewrite_captures(request: Mapping[str, Any]) -> Batch:
-    """Rewrite the captures of one part of a corpus; `rexmit.validate.synth.kinds` says what of.
+    """Rewrite the captures of one part of a corpus; `rexmit_validate.synth.kinds` says what of.
 
     For each row of the truth the columns with the times at which the new captures show it. Raises
     OSError for a file that cannot be read or written, ValueError for a kind or point that there is

@@ -35,8 +35,8 @@ RECEIVERS: Final = ("windows-xp",) * 6 + ("linux-2.4",) * 2 + ("solaris-10", "fr
 CODE: Final = (
     *MODEL,
     *TRACE,
-    "python/rexmit/validate/synth/*.py",
-    "python/rexmit/validate/synth/*.toml",
+    "python/rexmit_validate/synth/*.py",
+    "python/rexmit_validate/synth/*.toml",
     *(f"python/rexmit/papers/unc_2007/{name}.py" for name in ("claims", "curves", "parameters")),
     *(f"python/rexmit/papers/unc_2007/{name}.py" for name in ("senders", "setting_claims")),
     *(f"python/rexmit/papers/unc_2007/{name}.py" for name in ("paper", "tables")),

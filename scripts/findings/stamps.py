@@ -40,7 +40,10 @@ KERNELS: Final = (
 TRACE: Final = (
     "crates/trace/src/**/*.rs",
     *(f"python/rexmit/tracing/{name}.py" for name in ("mechanisms", "sides", "systems", "terms")),
-    *(f"python/rexmit/tracing/{name}.py" for name in ("folder", "run", "table_parts", "tasks")),
+    *(
+        f"python/rexmit/tracing/{name}.py"
+        for name in ("folder", "inputs", "run", "table_parts", "tasks")
+    ),
     "python/rexmit/whatif/settings.py",
 )
 """Whatever analyses captures."""

@@ -12,13 +12,13 @@ from scripts.findings.stamps import MODEL
 
 import rexmit
 from rexmit.papers.ryll_2013.paper import TABLE_4
-from rexmit.validate.sensitivity.departures import CELLS, Pair, Row, Sensitivity
+from rexmit_validate.sensitivity.departures import CELLS, Pair, Row, Sensitivity
 
 CODE: Final = (
     *MODEL,
     "scenarios/tlp-2013*.toml",
     "scenarios/unknowns/*",
-    "python/rexmit/validate/sensitivity/*.py",
+    "python/rexmit_validate/sensitivity/*.py",
     "python/rexmit/papers/ryll_2013/[bcpt]*.py",
     "scenarios/talk-2013-*.toml",
     "scripts/findings/of_bench.py",

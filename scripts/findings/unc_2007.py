@@ -17,12 +17,12 @@ import rexmit
 from rexmit.library.study import UncStudy
 from rexmit.progress import Silent
 from rexmit.tracing import terms
-from rexmit.validate.whatif.calibrate import calibrate
-from rexmit.validate.whatif.transfers import usual
+from rexmit_validate.whatif.calibrate import calibrate
+from rexmit_validate.whatif.transfers import usual
 
 CODE: Final = (
     *corpora.CODE,
-    "python/rexmit/validate/whatif/*.py",
+    "python/rexmit_validate/whatif/*.py",
     "python/rexmit/whatif/*.py",
     "scripts/findings/unc_2007.py",
     "scripts/findings/unc_rerun.py",

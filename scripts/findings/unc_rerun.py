@@ -17,11 +17,11 @@ from scripts.findings import stamps
 from scripts.findings.corpora import KINDS, MIXES, RECEIVERS, SEED, studied
 from scripts.findings.finding import Work
 
-from rexmit.library.synth import prepare
 from rexmit.papers.unc_2007 import curves
 from rexmit.papers.unc_2007.senders import Study
 from rexmit.progress import Silent
 from rexmit.whatif.settings import applicable, as_stack
+from rexmit_validate.library.synth import prepare
 
 CONNECTIONS: Final = 3_000
 """Of each stack and mix: half of the study's; the standard errors are beside the means."""

@@ -16,12 +16,12 @@ from rexmit import _core, kernels, stack
 from rexmit.engines.engine import cores
 from rexmit.engines.kernel import KernelEngine, find_kernel
 from rexmit.kernels.room import room
-from rexmit.validate.agree.draw import CONGESTION_CONTROLS, SYSCTLS, draw
-from rexmit.validate.agree.judge import judge
-from rexmit.validate.agree.kernel import run, run_alone
-from rexmit.validate.agree.outcome import Outcome
-from rexmit.validate.agree.packet import read as packets
-from rexmit.validate.agree.read import read
+from rexmit_validate.agree.draw import CONGESTION_CONTROLS, SYSCTLS, draw
+from rexmit_validate.agree.judge import judge
+from rexmit_validate.agree.kernel import run, run_alone
+from rexmit_validate.agree.outcome import Outcome
+from rexmit_validate.agree.packet import read as packets
+from rexmit_validate.agree.read import read
 
 pytestmark = pytest.mark.kernel
 

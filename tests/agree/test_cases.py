@@ -10,11 +10,11 @@ import pytest
 
 from rexmit import _core
 from rexmit.errors import UserError
-from rexmit.validate.agree.case import Case
-from rexmit.validate.agree.draw import CONGESTION_CONTROLS, SYSCTLS, draw
-from rexmit.validate.agree.draw_pages import RATE_BPS, RTT_NS, SEGMENTS
-from rexmit.validate.agree.read import read
-from rexmit.validate.networks import BUFFER_BYTES
+from rexmit_validate.agree.case import Case
+from rexmit_validate.agree.draw import CONGESTION_CONTROLS, SYSCTLS, draw
+from rexmit_validate.agree.draw_pages import RATE_BPS, RTT_NS, SEGMENTS
+from rexmit_validate.agree.read import read
+from rexmit_validate.networks import BUFFER_BYTES
 
 EVERYTHING = SYSCTLS | CONGESTION_CONTROLS
 CASES = sorted((Path(__file__).parent / "cases").glob("*.toml"))

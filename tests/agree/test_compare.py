@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from operator import eq
 
-from rexmit.validate.agree import compare as comparing
-from rexmit.validate.agree.classes import of_packets
-from rexmit.validate.agree.compare import Alike, Verdict, by_counters
-from rexmit.validate.agree.packet import Log, Packet
-from rexmit.validate.agree.show import side_by_side
+from rexmit_validate.agree import compare as comparing
+from rexmit_validate.agree.classes import of_packets
+from rexmit_validate.agree.compare import Alike, Verdict, by_counters
+from rexmit_validate.agree.packet import Log, Packet
+from rexmit_validate.agree.show import side_by_side
 
 TICK = 4_000_000
 ACK, FIN_ACK, SYN_ACK = 16, 17, 18

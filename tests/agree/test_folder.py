@@ -10,9 +10,9 @@ import pytest
 import rexmit
 from rexmit import _core
 from rexmit.errors import UserError
-from rexmit.validate.agree.draw import draw
-from rexmit.validate.agree.folder import About, Folder
-from rexmit.validate.agree.recorded import of_folder
+from rexmit_validate.agree.draw import draw
+from rexmit_validate.agree.folder import About, Folder
+from rexmit_validate.agree.recorded import of_folder
 
 ABOUT = About("6.1.192-hz250-x", "6.1.192", 250, "k", "g", seed=5)
 CASES = {index: draw(_core, 5, index) for index in range(3)}

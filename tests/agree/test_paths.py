@@ -8,19 +8,19 @@ from typing import NamedTuple
 import pytest
 
 from rexmit import _core
-from rexmit.validate.agree import model
-from rexmit.validate.agree.case import Case
-from rexmit.validate.agree.classes import of_retransmissions
-from rexmit.validate.agree.compare import Verdict, compare, recovery
-from rexmit.validate.agree.draw import draw as draw_case
-from rexmit.validate.agree.draw_bursts import DELAY_NS, GAP_NS, QUEUE_PACKETS, RATE_BPS, SEGMENTS
-from rexmit.validate.agree.folder import About, Folder
-from rexmit.validate.agree.judge import Judged, judge
-from rexmit.validate.agree.packet import Log
-from rexmit.validate.agree.rates import RETRANSMISSIONS
-from rexmit.validate.agree.read import read as read_scenario
-from rexmit.validate.agree.report import lines
-from rexmit.validate.agree.verdicts import tally
+from rexmit_validate.agree import model
+from rexmit_validate.agree.case import Case
+from rexmit_validate.agree.classes import of_retransmissions
+from rexmit_validate.agree.compare import Verdict, compare, recovery
+from rexmit_validate.agree.draw import draw as draw_case
+from rexmit_validate.agree.draw_bursts import DELAY_NS, GAP_NS, QUEUE_PACKETS, RATE_BPS, SEGMENTS
+from rexmit_validate.agree.folder import About, Folder
+from rexmit_validate.agree.judge import Judged, judge
+from rexmit_validate.agree.packet import Log
+from rexmit_validate.agree.rates import RETRANSMISSIONS
+from rexmit_validate.agree.read import read as read_scenario
+from rexmit_validate.agree.report import lines
+from rexmit_validate.agree.verdicts import tally
 
 TICK = 4_000_000
 

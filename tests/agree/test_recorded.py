@@ -12,13 +12,13 @@ import pytest
 
 from rexmit._core import run_model
 from rexmit.campaign.streams import core_streams
-from rexmit.validate.agree.bench import bench_of
-from rexmit.validate.agree.case import Case
-from rexmit.validate.agree.judge import judge
-from rexmit.validate.agree.model import Bench, run
-from rexmit.validate.agree.packet import SERVER, read
-from rexmit.validate.agree.read import read as read_case
-from rexmit.validate.agree.recorded import as_run
+from rexmit_validate.agree.bench import bench_of
+from rexmit_validate.agree.case import Case
+from rexmit_validate.agree.judge import judge
+from rexmit_validate.agree.model import Bench, run
+from rexmit_validate.agree.packet import SERVER, read
+from rexmit_validate.agree.read import read as read_case
+from rexmit_validate.agree.recorded import as_run
 
 NAMES = {
     "sack": "net.ipv4.tcp_sack",

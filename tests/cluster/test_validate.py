@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 import rexmit
 from rexmit.cli import app
 from rexmit.engines.model import ModelEngine
-from rexmit.validate.agree import kernel
-from rexmit.validate.agree.folder import Folder
-from rexmit.validate.truth import kernel as parts
+from rexmit_validate.agree import kernel
+from rexmit_validate.agree.folder import Folder
+from rexmit_validate.truth import kernel as parts
 
 
 def _not_here(*_: object, **__: object) -> None:
@@ -59,13 +59,13 @@ def test_a_corpus_of_a_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_benches_of_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = {"repeat": 1, "settings": ("network=mobile", "config=tlp,er")}
-    alone = rexmit.sensitivity("tlp-2013-bench", out=tmp_path / "alone", **asked)  # type: ignore[arg-type]
+    alone = rexmit.sensitivity("tlp-2013-bench", out=tmp_path / "alone", **asked)
     monkeypatch.setattr(ModelEngine, "run", _not_here)
     spread = rexmit.sensitivity(
         "tlp-2013-bench",
         out=tmp_path / "spread",
         cluster="local:2",
-        **asked,  # type: ignore[arg-type]
+        **asked,
     )
     assert any(one is not None for row in alone.rows for one in row.off_paper)
     assert spread == alone

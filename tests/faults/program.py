@@ -25,9 +25,9 @@ from tests.processes import stat_fields, state
 
 _PR_SET_CHILD_SUBREAPER = 36
 _MORE_MODULES = (
-    *(f"rexmit.validate.agree.{name}" for name in ("judge", "kernel", "folder", "report")),
-    "rexmit.validate.synth.make",
-    *("rexmit.validate.truth.corpus", "rexmit.validate.truth.kernel"),
+    *(f"rexmit_validate.agree.{name}" for name in ("judge", "kernel", "folder", "report")),
+    "rexmit_validate.synth.make",
+    *("rexmit_validate.truth.corpus", "rexmit_validate.truth.kernel"),
     *("rexmit.tracing.run", "rexmit.tracing.print_page", "rexmit.kernels.build"),
 )
 

@@ -17,8 +17,8 @@ from tests.show.conftest import make_row, realistic_rows, write_folder
 import rexmit
 from rexmit.library.study import UncStudy
 from rexmit.present.figures.style import styled
-from rexmit.validate.score import draw_reliability
-from rexmit.validate.score.reliability import EDGES, WHAT, Bin, Reliability
+from rexmit_validate.score import draw_reliability
+from rexmit_validate.score.reliability import EDGES, WHAT, Bin, Reliability
 
 __all__ = ["write_study"]
 

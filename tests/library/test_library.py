@@ -13,6 +13,7 @@ from tests.program.conftest import REXMIT
 from tests.show.captures import pcapng, transfer
 
 import rexmit
+from rexmit import additions
 from rexmit.progress import Step
 
 SMALL = {"network": "high-speed", "loss.segments": "0..2", "repeat": 2}
@@ -128,6 +129,8 @@ def test_an_import_loads_nothing_and_sees_to_no_signals() -> None:
 
 
 def test_every_name_is_there() -> None:
-    assert set(rexmit.__all__) <= set(dir(rexmit))
-    for name in rexmit.__all__:
+    offered = {*rexmit.__all__, *additions.functions()}
+    assert offered <= set(dir(rexmit))
+    assert {"trace", "synth"} <= offered
+    for name in offered:
         assert getattr(rexmit, name).__doc__, name

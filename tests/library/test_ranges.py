@@ -47,5 +47,5 @@ def test_a_number_out_of_range(
 @pytest.mark.parametrize("which", ["stacks", "receivers"])
 def test_no_stack_at_all(which: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no stack is named"):
-        rexmit.synth(out=tmp_path / "s", **{which: []})  # type: ignore[arg-type]
+        rexmit.synth(out=tmp_path / "s", **{which: []})
     assert list(tmp_path.iterdir()) == []

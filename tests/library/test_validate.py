@@ -9,14 +9,14 @@ import pytest
 
 import rexmit
 from rexmit.progress import Step
-from rexmit.validate.whatif import transfers
+from rexmit_validate.whatif import transfers
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("corpora") / "c"
-    made = rexmit.synth(mix="wireless", connections=40, seed=7, stacks=["linux-6.12"], out=out)
-    return made.path
+    rexmit.synth(mix="wireless", connections=40, seed=7, stacks=["linux-6.12"], out=out)
+    return out
 
 
 def test_a_corpus_is_scored(corpus: Path) -> None:

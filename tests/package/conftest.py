@@ -24,7 +24,7 @@ def wheel() -> Path:
         inside = {
             name: archive.read(name)
             for name in archive.namelist()
-            if name.startswith("rexmit/") and name.endswith(".py")
+            if name.startswith("rexmit") and name.endswith(".py")
         }
     here = {name: (package / name).read_bytes() for name in tracked("python/") if is_code(name)}
     if inside != here:

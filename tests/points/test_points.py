@@ -16,7 +16,7 @@ from rexmit.cli import app
 from rexmit.errors import UserError
 from rexmit.progress import Silent
 from rexmit.tracing.points.recognise import recognise
-from rexmit.validate.score.corpus import Corpus
+from rexmit_validate.score.corpus import Corpus
 
 runner = CliRunner()
 
@@ -28,9 +28,10 @@ _HOUR_NS = 3_600_000_000_000
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     """Captures of the model's stacks at three points, and the truth of each retransmission."""
     folder = tmp_path_factory.mktemp("points") / "corpus"
-    return rexmit.synth(
+    made: Corpus = rexmit.synth(
         mix="campus,wireless", connections=60, seed=1601, kinds=("offload",), out=folder
     )
+    return made
 
 
 def capture(corpus: Corpus, part: str, point: str) -> Path:

@@ -9,27 +9,27 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-PACKAGE = Path(__file__).parents[2] / "python" / "rexmit"
+PACKAGES = Path(__file__).parents[2] / "python"
 
 PARAMETERS: Final = 7
 """More of them are a long list."""
 
 LONG_LISTS: Final[Mapping[str, int]] = {
-    "show_packets of cli/diff_packets.py": 10,
-    "run of kernels/confine.py": 8,
-    "agree of library/agree.py": 10,
-    "kernel_exec of library/kernel_exec.py": 14,
-    "sensitivity of library/sensitivity.py": 8,
-    "nearest_benches of library/sensitivity.py": 12,
-    "prepare of library/synth.py": 13,
-    "synth of library/synth.py": 14,
-    "truth of library/truth.py": 8,
-    "check_whatif of library/whatif.py": 8,
-    "print_page of tracing/print_page.py": 8,
-    "judge of validate/agree/judge.py": 8,
-    "run of validate/agree/model.py": 8,
-    "search of validate/sensitivity/search.py": 8,
-    "make of validate/truth/corpus.py": 8,
+    "show_packets of rexmit/cli/diff_packets.py": 10,
+    "run of rexmit/kernels/confine.py": 8,
+    "agree of rexmit_validate/library/agree.py": 10,
+    "kernel_exec of rexmit/library/kernel_exec.py": 14,
+    "sensitivity of rexmit_validate/library/sensitivity.py": 8,
+    "nearest_benches of rexmit_validate/library/sensitivity.py": 12,
+    "prepare of rexmit_validate/library/synth.py": 13,
+    "synth of rexmit_validate/library/synth.py": 14,
+    "truth of rexmit_validate/library/truth.py": 8,
+    "check_whatif of rexmit_validate/library/whatif.py": 8,
+    "print_page of rexmit/tracing/print_page.py": 8,
+    "judge of rexmit_validate/agree/judge.py": 8,
+    "run of rexmit_validate/agree/model.py": 8,
+    "search of rexmit_validate/sensitivity/search.py": 8,
+    "make of rexmit_validate/truth/corpus.py": 8,
 }
 """Functions with more, which are to be told an object: they may lose some, never gain any."""
 
@@ -63,10 +63,10 @@ def hand_ons(text: str) -> int:
 
 
 def product() -> dict[str, str]:
-    """Every module of the package."""
+    """Every module of all packages."""
     return {
-        path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8")
-        for path in sorted(PACKAGE.rglob("*.py"))
+        path.relative_to(PACKAGES).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(PACKAGES.rglob("*.py"))
     }
 
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from rexmit.cli.renamed import VALIDATE, now
-from rexmit.cli.validate import COMMANDS
+from rexmit_validate.cli import COMMANDS
 
 FIRST = [
     *("run", "show", "plot", "diff", "trace", "watch", "report", "stacks", "tcpfilter"),

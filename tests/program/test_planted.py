@@ -22,7 +22,7 @@ from rexmit.store import files, opening
 from rexmit.store.folder import RunFolder
 from rexmit.tracing.journal import Journal
 from rexmit.tracing.watch.pieces import opened
-from rexmit.validate.agree.folder import About, Folder
+from rexmit_validate.agree.folder import About, Folder
 
 PRECIOUS: Final = "precious\n"
 

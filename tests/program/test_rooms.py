@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -104,6 +107,43 @@ def test_no_room_imports_one_below_it(found: Imports, order: list[str]) -> None:
 
 def test_no_modules_import_each_other(found: Imports) -> None:
     assert circle(found) == []
+
+
+def test_the_product_knows_no_other_package() -> None:
+    """Those beside it are reached by what they add alone, and import it."""
+    others = [path.parent.name for path in PACKAGE.parent.glob("*/adds.py")]
+    assert "rexmit_validate" in others
+    for file in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            assert not {name.partition(".")[0] for name in names} & set(others), file
+
+
+def test_it_works_without_them(tmp_path: Path) -> None:
+    """Every module is imported, and a capture analysed, where no other package lies."""
+    (tmp_path / "rexmit").symlink_to(PACKAGE)
+    modules = [
+        f"rexmit.{name}".removesuffix(".") for name in imports(PACKAGE) if name != "__main__"
+    ]
+    code = f"import importlib; [importlib.import_module(name) for name in {modules}]"
+    capture = ROOT / "tests/real/captures/dcerpc.pcap"
+    for words, status in (
+        (["-c", code], 0),
+        (["-m", "rexmit", "trace", str(capture)], 0),
+        (["-m", "rexmit", "validate", "--help"], 2),
+    ):
+        done = subprocess.run(
+            [sys.executable, *words],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        )
+        assert done.returncode == status, done.stderr
+    assert "No such command 'validate'" in done.stderr
 
 
 def test_wrong_imports_are_seen(tmp_path: Path) -> None:

@@ -27,8 +27,8 @@ from tests.show.planted import plant
 from rexmit import _core
 from rexmit.kernels.kernel import Kernel, save
 from rexmit.store.checked import WORDS
-from rexmit.validate.agree.draw import draw
-from rexmit.validate.agree.folder import About, Folder
+from rexmit_validate.agree.draw import draw
+from rexmit_validate.agree.folder import About, Folder
 
 
 @dataclass

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[2] / "python" / "rexmit"
+PACKAGES = Path(__file__).parents[2] / "python"
 
-PLACE = PACKAGE / "store" / "opening.py"
+PLACE = PACKAGES / "rexmit" / "store" / "opening.py"
 
 METHODS = frozenset({"write_text", "write_bytes", "touch"})
 """Whatever they are called on."""
@@ -120,8 +120,8 @@ def test_flags_are_looked_up() -> None:
 
 def test_all_go_the_one_way() -> None:
     wrong = [
-        f"{file.relative_to(PACKAGE)}:{number}"
-        for file in sorted(PACKAGE.rglob("*.py"))
+        f"{file.relative_to(PACKAGES)}:{number}"
+        for file in sorted(PACKAGES.rglob("*.py"))
         if file != PLACE
         for number in writes(file.read_text(encoding="utf-8"))
     ]

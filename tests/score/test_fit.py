@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.tracing.memory import tables
-from rexmit.validate.score.corpus import open_corpus
-from rexmit.validate.score.reliability import WHAT
+from rexmit_validate.score.corpus import open_corpus
+from rexmit_validate.score.reliability import WHAT
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "fit-confidence"
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.score.conftest import CLIENT, claim, claims_frame, retransmission, truth_frame
 
-from rexmit.validate.score.claims import of_trace
-from rexmit.validate.score.join import Joined, join
+from rexmit_validate.score.claims import of_trace
+from rexmit_validate.score.join import Joined, join
 
 WRAP = 1 << 32
 

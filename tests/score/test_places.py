@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from rexmit.validate.score import places
+from rexmit_validate.score import places
 
 _FLOW = "10.0.0.1:80 > 10.0.0.2:40000"
 

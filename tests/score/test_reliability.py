@@ -21,10 +21,10 @@ from typer.testing import CliRunner
 from rexmit.cli import app
 from rexmit.errors import UserError
 from rexmit.tracing.memory import Tables
-from rexmit.validate.score.claims import of_trace
-from rexmit.validate.score.corpus import open_corpus
-from rexmit.validate.score.join import join
-from rexmit.validate.score.reliability import (
+from rexmit_validate.score.claims import of_trace
+from rexmit_validate.score.corpus import open_corpus
+from rexmit_validate.score.join import join
+from rexmit_validate.score.reliability import (
     EDGES,
     Reliability,
     judged,
@@ -33,7 +33,7 @@ from rexmit.validate.score.reliability import (
     total,
     wilson,
 )
-from rexmit.validate.score.report import Report, by_itself, report
+from rexmit_validate.score.report import Report, by_itself, report
 
 runner = CliRunner()
 
@@ -178,7 +178,7 @@ def test_a_kind_that_is_worse_stands_out_and_comes_first(
 ) -> None:
     from rich.console import Console
 
-    from rexmit.validate.score.print_score import print_report
+    from rexmit_validate.score.print_score import print_report
 
     kinds = {
         "001-tails": "plain",
@@ -199,7 +199,7 @@ def test_a_kind_that_is_worse_stands_out_and_comes_first(
 def test_printed_in_json_and_as_a_figure(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rexmit.library.score.tables", analyse)
+    monkeypatch.setattr("rexmit_validate.library.score.tables", analyse)
     figure = tmp_path / "figure.svg"
     words = ["validate", "score", str(corpus), "--no-tshark"]
     told = runner.invoke(app, words, catch_exceptions=False, env={"COLUMNS": "160"}).output
@@ -216,7 +216,7 @@ def test_printed_in_json_and_as_a_figure(
 def test_a_figure_of_no_format_is_refused(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rexmit.library.score.tables", analyse)
+    monkeypatch.setattr("rexmit_validate.library.score.tables", analyse)
     words = ["validate", "score", str(corpus), "--no-tshark", "--figure", str(tmp_path / "a.gif")]
     with pytest.raises(UserError, match="there is no format gif"):
         runner.invoke(app, words, catch_exceptions=False)

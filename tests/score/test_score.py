@@ -23,9 +23,9 @@ from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError
-from rexmit.validate.score import count, stacks
-from rexmit.validate.score.corpus import open_corpus
-from rexmit.validate.score.report import Report, by_itself, report
+from rexmit_validate.score import count, stacks
+from rexmit_validate.score.corpus import open_corpus
+from rexmit_validate.score.report import Report, by_itself, report
 
 runner = CliRunner()
 
@@ -229,7 +229,7 @@ def test_families() -> None:
 
 @pytest.fixture
 def _by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rexmit.library.score.tables", analyse)
+    monkeypatch.setattr("rexmit_validate.library.score.tables", analyse)
 
 
 def run(*words: str) -> str:

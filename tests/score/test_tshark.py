@@ -11,10 +11,10 @@ from tests.score.conftest import FLOW, analyse, retransmission, write_corpus
 from tests.show.captures import ISN_SERVER, MSS, pcapng, transfer
 
 from rexmit.errors import UserError
-from rexmit.validate.score import tshark
-from rexmit.validate.score.claims import SCHEMA
-from rexmit.validate.score.corpus import open_corpus
-from rexmit.validate.score.report import by_itself, report
+from rexmit_validate.score import tshark
+from rexmit_validate.score.claims import SCHEMA
+from rexmit_validate.score.corpus import open_corpus
+from rexmit_validate.score.report import by_itself, report
 
 needs_tshark = pytest.mark.skipif(not tshark.is_there(), reason="tshark is not installed")
 

@@ -13,10 +13,10 @@ from rexmit.cli import app
 from rexmit.errors import UserError
 from rexmit.scenario import find, unknowns
 from rexmit.scenario.unknowns import Unknown
-from rexmit.validate.sensitivity.departures import (
+from rexmit_validate.sensitivity.departures import (
     CELLS as TABLE,
 )
-from rexmit.validate.sensitivity.departures import (
+from rexmit_validate.sensitivity.departures import (
     FURTHEST,
     Cell,
     Departure,
@@ -26,8 +26,8 @@ from rexmit.validate.sensitivity.departures import (
     means,
     row,
 )
-from rexmit.validate.sensitivity.measure import FILE, READINGS, CellMeans
-from rexmit.validate.sensitivity.recorded import recorded_means
+from rexmit_validate.sensitivity.measure import FILE, READINGS, CellMeans
+from rexmit_validate.sensitivity.recorded import recorded_means
 
 CELLS = (Cell("mobile", "er", "t_recover"), Cell("mobile", "er", "t_total"))
 

@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 from rexmit.cli import app
 from rexmit.errors import UserError
 from rexmit.store.schema import polars_schema
-from rexmit.validate.score.corpus import open_corpus
-from rexmit.validate.score.join import join
-from rexmit.validate.synth import kinds
-from rexmit.validate.synth.schema import CONNECTIONS, RETRANSMISSIONS
+from rexmit_validate.score.corpus import open_corpus
+from rexmit_validate.score.join import join
+from rexmit_validate.synth import kinds
+from rexmit_validate.synth.schema import CONNECTIONS, RETRANSMISSIONS
 
 runner = CliRunner()
 WORDS = ("--mix", "rough", "--connections", "40", "--seed", "5", "--jobs", "2")

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from rexmit.cli import app
 from rexmit.errors import UserError
 from rexmit.store.schema import polars_schema
-from rexmit.validate.synth import kinds, mixes
-from rexmit.validate.synth.schema import CONNECTIONS, RETRANSMISSIONS
+from rexmit_validate.synth import kinds, mixes
+from rexmit_validate.synth.schema import CONNECTIONS, RETRANSMISSIONS
 
 runner = CliRunner()
 POINTS = ("sender", "switch", "receiver")

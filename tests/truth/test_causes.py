@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rexmit.errors import UserError
-from rexmit.validate.truth import causes, counters
+from rexmit_validate.truth import causes, counters
 
 REST = (
     "sack={sack} rack={rack} sk=1 backoff=0 una=1 nxt=9 high={high} undo=1 rto_us=204000 "

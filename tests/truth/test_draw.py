@@ -6,9 +6,9 @@ import itertools
 import json
 
 from rexmit import _core
-from rexmit.validate.synth import behaviours
-from rexmit.validate.truth import trouble
-from rexmit.validate.truth.draw import DETECTORS, draw, draw_all
+from rexmit_validate.synth import behaviours
+from rexmit_validate.truth import trouble
+from rexmit_validate.truth.draw import DETECTORS, draw, draw_all
 
 
 def test_a_part_is_the_same_whatever_else_is_drawn() -> None:

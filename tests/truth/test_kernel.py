@@ -18,11 +18,11 @@ import pytest
 from rexmit import _core
 from rexmit.engines.engine import cores
 from rexmit.errors import UserError
-from rexmit.validate.synth import behaviours
-from rexmit.validate.truth import causes, counters, kernel
-from rexmit.validate.truth import corpus as corpora
-from rexmit.validate.truth.draw import Part, draw
-from rexmit.validate.truth.kernel import POINTS, Ran
+from rexmit_validate.synth import behaviours
+from rexmit_validate.truth import causes, counters, kernel
+from rexmit_validate.truth import corpus as corpora
+from rexmit_validate.truth.draw import Part, draw
+from rexmit_validate.truth.kernel import POINTS, Ran
 
 pytestmark = pytest.mark.kernel
 

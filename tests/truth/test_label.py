@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from rexmit.validate.truth.causes import Cause
-from rexmit.validate.truth.follow import Sent, follow
-from rexmit.validate.truth.label import Flow, MismatchError, flows, join
-from rexmit.validate.truth.packets import Packet
+from rexmit_validate.truth.causes import Cause
+from rexmit_validate.truth.follow import Sent, follow
+from rexmit_validate.truth.label import Flow, MismatchError, flows, join
+from rexmit_validate.truth.packets import Packet
 
 FLOW = "10.0.0.1:80 > 10.0.0.2:40000"
 MS = 1_000_000

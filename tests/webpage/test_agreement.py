@@ -11,10 +11,10 @@ from tests.webpage.conftest import Open
 import rexmit
 from rexmit import _core
 from rexmit.campaign.streams import core_streams
-from rexmit.library.agree import judged
-from rexmit.validate.agree import model
-from rexmit.validate.agree.draw import draw
-from rexmit.validate.agree.folder import About, Folder
+from rexmit_validate.agree import model
+from rexmit_validate.agree.draw import draw
+from rexmit_validate.agree.folder import About, Folder
+from rexmit_validate.library.agree import judged
 
 ABOUT = About("6.1.0-hz250-x", "6.1.0", 250, "k", "g", seed=5)
 

@@ -9,10 +9,10 @@ import pytest
 
 import rexmit
 from rexmit.errors import UserError
-from rexmit.validate.whatif.check import errors
-from rexmit.validate.whatif.transfers import usual
 from rexmit.whatif.calibration import Calibration, Error, load, save
 from rexmit.whatif.settings import expanded
+from rexmit_validate.whatif.check import errors
+from rexmit_validate.whatif.transfers import usual
 
 LEAST = 300
 """Transfers of each stack and setting."""

@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from rexmit.validate.whatif import transfers
-from rexmit.validate.whatif.check import check, errors
+from rexmit_validate.whatif import transfers
+from rexmit_validate.whatif.check import check, errors
 
 
 @pytest.fixture

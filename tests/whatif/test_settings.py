@@ -7,8 +7,8 @@ import pytest
 from rexmit import stacks
 from rexmit.errors import UserError
 from rexmit.scenario.stacks import of_scenario
-from rexmit.validate.whatif.transfers import KERNEL_SETTINGS, Base, scenario, usual
 from rexmit.whatif.settings import applicable, as_stack, as_sysctl, expanded, kind, named
+from rexmit_validate.whatif.transfers import KERNEL_SETTINGS, Base, scenario, usual
 
 
 def test_a_setting_becomes_settings_of_a_stack() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 import rexmit
+from rexmit import additions
 from rexmit_site.markdown import together
 
 
@@ -27,7 +28,8 @@ def _entry(name: str) -> str:
 def library() -> str:
     """Classes first, then functions, each by name."""
     names = sorted(
-        rexmit.__all__, key=lambda name: (not inspect.isclass(getattr(rexmit, name)), name)
+        [*rexmit.__all__, *additions.functions()],
+        key=lambda name: (not inspect.isclass(getattr(rexmit, name)), name),
     )
     classes = [name for name in names if inspect.isclass(getattr(rexmit, name))]
     functions = [name for name in names if name not in classes]

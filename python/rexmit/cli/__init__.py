@@ -12,7 +12,7 @@ from typing import Annotated, Final
 
 import typer
 
-from rexmit import outputs
+from rexmit import additions, outputs
 from rexmit.cli import renamed
 from rexmit.errors import EXIT_OK, speaking_of_options
 from rexmit.store import formats
@@ -32,7 +32,6 @@ Examples:
   rexmit kernel exec -- ss -ti                     run any command inside a kernel
   rexmit stacks linux-3.10                         a stack of the model, with sources
   rexmit tcpfilter 5                               drop the last five segments on this host
-  rexmit validate agree --kernel 6.1               the model against a kernel, by packets
   rexmit doctor                                    what is missing here, and how to get it
 """
 
@@ -102,7 +101,6 @@ from rexmit.cli import (  # noqa: E402
     stacks,
     tcpfilter,
     trace,
-    validate,
     watch,
 )
 
@@ -138,4 +136,5 @@ app.command(
 )(doctor.doctor)
 app.add_typer(kernel.app, name="kernel", short_help="Build, list and use kernels.")
 app.add_typer(paper.app, name="paper", short_help="A paper's tables, figures and claims.")
-app.add_typer(validate.app, name="validate", short_help="Judge rexmit itself.")
+for package in additions.packages():
+    package.add_commands(app)

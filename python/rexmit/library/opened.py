@@ -1,4 +1,4 @@
-"""Opening what earlier calls left: runs, and corpora of known retransmissions."""
+"""Opening what earlier calls left."""
 
 from __future__ import annotations
 
@@ -7,15 +7,8 @@ from pathlib import Path
 
 from rexmit.store import open_run as runs
 from rexmit.store.open_run import Run
-from rexmit.validate.score import corpus as corpora
-from rexmit.validate.score.corpus import Corpus
 
 
 def open_run(folder: str | PathLike[str]) -> Run:
     """A finished run. Raises UserError for none, an unfinished one, or one that cannot be read."""
     return runs.open_run(Path(folder))
-
-
-def open_corpus(folder: str | PathLike[str]) -> Corpus:
-    """A corpus that `synth` or `rexmit validate truth` made. Raises UserError."""
-    return corpora.open_corpus(Path(folder))

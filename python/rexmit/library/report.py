@@ -8,9 +8,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rexmit import additions
 from rexmit.comparison.compare import Comparison
 from rexmit.errors import UserError, argument
-from rexmit.library.agree import Agreement, agree_again, judged
 from rexmit.library.diff import diff
 from rexmit.library.opened import open_run
 from rexmit.library.trace import trace
@@ -19,20 +19,18 @@ from rexmit.store.files import whole_file
 from rexmit.store.open_run import Run
 from rexmit.store.run_json import NAME as RUN
 from rexmit.tracing.folder import Trace, is_trace
-from rexmit.validate.agree import report as words
-from rexmit.validate.agree.folder import META as AGREEMENT
-from rexmit.webpage import commands, of_agreement, of_diff, of_run, of_trace
+from rexmit.webpage import commands, of_diff, of_run, of_trace
 from rexmit.webpage.assemble import assembled
 from rexmit.webpage.choose import PACKETS
 from rexmit.webpage.filter import fitting, ordered
-from rexmit.webpage.part import Part, Table
+from rexmit.webpage.part import Part, Shown, Table
 
 if TYPE_CHECKING:
     import polars as pl
 
     from rexmit.progress import Hear
 
-About = Run | Trace | Comparison | Agreement
+About = Run | Trace | Comparison | Shown
 """What a page can be about."""
 
 Things = About | str | PathLike[str] | Iterable[About | str | PathLike[str]]
@@ -156,8 +154,8 @@ def _opened(things: Sequence[object], progress: Hear) -> list[About]:
             opened.append(thing)
             continue
         path = Path(str(thing))
-        if path.is_dir() and (path / AGREEMENT).is_file():
-            opened.append(agree_again(path))
+        if path.is_dir() and (other := _of_others(path)) is not None:
+            opened.append(other)
         elif path.is_dir() and is_trace(path):
             opened.append(trace(path))
         elif path.is_dir():
@@ -172,6 +170,12 @@ def _opened(things: Sequence[object], progress: Hear) -> list[About]:
     if len(runs) == 2 and len(opened) == 2:
         opened.append(diff(*runs))
     return opened
+
+
+def _of_others(path: Path) -> Shown | None:
+    """What the folder holds of another package's."""
+    found = (package.open_thing(path) for package in additions.packages())
+    return next((thing for thing in found if thing is not None), None)
 
 
 def _check_run(path: Path) -> None:
@@ -208,29 +212,6 @@ def _parts(opened: Sequence[About], connections: Sequence[int] | None, limit: in
         elif isinstance(one, Comparison):
             both = (places[id(one.a)], places[id(one.b)])
             parts.append(of_diff.part(one, compared[id(one)], both))
-        elif isinstance(one, Agreement):
-            parts.append(_of_agreement(one, len(parts)))
+        elif isinstance(one, Shown):
+            parts.append(one.page_part(len(parts)))
     return parts
-
-
-def _of_agreement(one: Agreement, place: int) -> Part:
-    lines = [
-        *one.recorded.lines(),
-        *words.lines(
-            one.rates, kernel=one.about.version, other=one.other, hz=one.about.hz, ticks=one.ticks
-        ),
-    ]
-    options = [] if one.ticks == 1 else ["--ticks", one.ticks]
-    if one.against is not None:
-        options += ["--against", one.against]
-    elif one.stack != one.about.stack:
-        options += ["--stack", one.stack]
-    held = of_agreement.Held(
-        one.folder,
-        lines,
-        f"kernel {one.about.kernel}",
-        one.other,
-        commands.command("validate", "agree", "--again", one.folder, *options),
-        list(judged(one).values()),
-    )
-    return of_agreement.part(held, place)

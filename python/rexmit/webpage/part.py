@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import polars as pl
 
@@ -127,3 +127,11 @@ class Part:
     """The command that makes a page with the packets of connection {number}."""
     whatif: Mapping[str, Any] | None = None
     pairs: Sequence[Mapping[str, Any]] = ()
+
+
+@runtime_checkable
+class Shown(Protocol):
+    """What another package has pages be about."""
+
+    def page_part(self, place: int) -> Part:
+        """Its part of a page; `place` is its own among the parts."""

@@ -1,3 +1,0 @@
-"""How far rexmit itself is right: the model against kernels, the analysis of captures against known
-causes, predictions against runs.
-"""

@@ -1,0 +1,113 @@
+"""Random cases run on a kernel, whose packet logs are kept in a folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from rexmit.campaign.streams import core_streams
+from rexmit.engines.engine import cores
+from rexmit.engines.has import has
+from rexmit.engines.kernel import KernelEngine, find_kernel
+from rexmit.errors import UserError
+from rexmit.kernels.kernel import Kernel
+from rexmit.kernels.room import room
+from rexmit.progress import Progress
+from rexmit_validate.agree import kernel as side
+from rexmit_validate.agree import on_cluster
+from rexmit_validate.agree.draw import CONGESTION_CONTROLS, SYSCTLS, draw
+from rexmit_validate.agree.folder import About, Folder
+from rexmit_validate.agree.outcome import Outcome
+
+if TYPE_CHECKING:
+    from rexmit.cluster import Where
+
+_MULTIPATH: Final = "net.mptcp.enabled"
+"""A setting that kernels with Multipath TCP have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """So many cases of a seed, over one path or two, on a kernel by its name (None: the newest)."""
+
+    kernel: str | None
+    cases: int
+    paths: int
+    seed: int
+
+
+def kernel_logs(
+    wanted: Wanted,
+    keep: Path | None,
+    jobs: int | None,
+    progress: Progress,
+    cluster: Where | None = None,
+) -> tuple[Folder, About]:
+    """Runs what was not run yet, on this machine or on a cluster, into `keep` or a folder below
+    runs/. Raises UserError where there is no such kernel, or it has no Multipath TCP for two paths.
+    """
+    engine = KernelEngine.open(find_kernel(wanted.kernel), ["builtin"])
+    if wanted.paths > 1 and (lack := engine.without_mptcp()) is not None:
+        raise UserError(
+            f"most cases of two paths are of Multipath TCP, and {lack.why}", lack.remedy
+        )
+    about = About(
+        kernel=engine.kernel.name,
+        version=engine.kernel.version,
+        hz=engine.kernel.hz,
+        kernel_hash=engine.kernel.hash,
+        guest_hash=engine.guest_hash,
+        seed=wanted.seed,
+        paths=wanted.paths,
+        room=room_of(engine.kernel.image),
+    )
+    streams = core_streams()
+    there = _there(engine, wanted.paths)
+    cases = {
+        index: draw(streams, wanted.seed, index, there, paths=wanted.paths)
+        for index in range(wanted.cases)
+    }
+    paths = f"-paths-{wanted.paths}" if wanted.paths > 1 else ""
+    name = f"agree-{about.version}-{about.hz}-{wanted.seed}{paths}"
+    folder = Folder.begin(keep or Path("runs") / name, about, cases)
+    done = folder.done()
+    left = {number: case for number, case in cases.items() if number not in done}
+    progress.start(len(cases), len(cases) - len(left))
+
+    def take(number: int, outcome: Outcome) -> None:
+        folder.add(number, outcome)
+        progress.advance(1)
+        if "error" in outcome:
+            progress.failed(cases[number].name, str(outcome["error"]))
+
+    try:
+        if cluster is None:
+            chosen = cores()[: jobs or len(cores())]
+            side.run(left, engine, streams, cores=chosen, on_outcome=take)
+        else:
+            on_cluster.run(left, engine, cluster, on_outcome=take)
+    finally:
+        progress.close()
+    return folder, about
+
+
+def room_of(image: Kernel | None) -> dict[str, str]:
+    """See `About.room`."""
+    if image is None:
+        return {}
+    major, minor = image.series.split(".")
+    return room(image.config, (int(major), int(minor)))
+
+
+def _there(engine: KernelEngine, paths: int) -> frozenset[str]:
+    """What the kernel has of what cases draw. Raises UserError for two paths without Multipath
+    TCP.
+    """
+    found = has(engine, SYSCTLS | {_MULTIPATH}, CONGESTION_CONTROLS)
+    if paths > 1 and _MULTIPATH not in found.sysctls:
+        raise UserError(
+            f"most cases of two paths are of Multipath TCP, and {engine.slug} has none",
+            "name a kernel that has it, or draw cases of one path",
+        )
+    return found.sysctls | found.congestion_controls

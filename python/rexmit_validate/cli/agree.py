@@ -1,0 +1,210 @@
+"""`rexmit validate agree`: how often the model and a real kernel agree, packet by packet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rexmit import outputs
+from rexmit.cli import completion
+from rexmit.cli.html import Html
+from rexmit.cli.html import write as write_page
+from rexmit.cli.limits import MOST_JOBS, ClusterCa, ClusterCert, ClusterKey, OnCluster, on_cluster
+from rexmit.errors import EXIT_FAILED, UserError
+from rexmit.options import typed
+
+EXAMPLES = """\
+Examples:
+
+\b
+  rexmit validate agree --kernel 6.1 --cases 300 --seed 7     random cases, kernel and model
+  rexmit validate agree --again runs/agree-6.1.192-7          the model once more, no kernel
+  rexmit validate agree --again runs/image --against runs/agree-6.1.192-7 --ticks 2
+  rexmit validate agree --case runs/agree-6.1.192-7/7-12 --show
+  rexmit validate agree --case tests/agree/cases/fin-travels-on-data.toml --kernel 6.1 --show
+  rexmit validate agree --kernel 6.12 --cases 2000 --fail-under 95
+  rexmit validate agree --kernel 6.12 --paths 2 --cases 500   bursts of TCP and Multipath TCP
+  rexmit validate agree --kernel 6.12 --cases 9000 --cluster local:8
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreeOptions:
+    """What can be typed, in the order in which `--help` has it."""
+
+    context: typer.Context
+    kernel: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KERNEL",
+            help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
+            autocompletion=completion.kernels,
+        ),
+    ] = None
+    cases: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many cases.")] = 300
+    paths: Annotated[
+        int, typer.Option(min=1, max=2, help="2: bursts over two paths, TCP and MPTCP.")
+    ] = 1
+    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="What they are drawn from.")] = 1
+    stack: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STACK",
+            help="The model's stack. Default: the kernel's series.",
+            autocompletion=completion.stacks,
+        ),
+    ] = None
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs", "-j", min=1, max=MOST_JOBS, help="Kernels at a time. Default: one a core."
+        ),
+    ] = None
+    cluster: OnCluster = None
+    cluster_ca: ClusterCa = None
+    cluster_cert: ClusterCert = None
+    cluster_key: ClusterKey = None
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Folder of kernel logs and disagreements. Default: below runs/."
+        ),
+    ] = None
+    again: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Compare the kernel logs of a folder with the model."),
+    ] = None
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="With --again: compare with another kernel's logs, not the model."
+        ),
+    ] = None
+    ticks: Annotated[
+        int, typer.Option(min=1, max=1000, help="Times agree within so many ticks.")
+    ] = 1
+    case: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CASE", help="One case: DIR/NAME out of a folder, or a scenario's file."
+        ),
+    ] = None
+    show: Annotated[
+        bool, typer.Option("--show", help="With --case: both logs beside each other.")
+    ] = False
+    html: Html = None
+    as_json: Annotated[bool, typer.Option("--json", help="Print the rates as JSON.")] = False
+    fail_under: Annotated[
+        float | None,
+        typer.Option(
+            metavar="PERCENT",
+            help="Exit with 1 if fewer cases agree: on every packet; with --paths 2, on "
+            "retransmissions and completion.",
+            min=0,
+        ),
+    ] = None
+
+
+@typed(AgreeOptions)
+def agree(options: AgreeOptions) -> None:
+    """How often the model and a real kernel agree, packet by packet, over random cases.
+
+    Each case is one transfer over a random network with random losses, of retransmissions and of
+    acknowledgements too, and random settings. Both sides log every packet. Kernel logs are kept:
+    the same command goes on where it stopped, and compares with the model anew.
+
+    With --paths 2 a case is a connection of TCP or Multipath TCP that sends bursts over two paths
+    and loses the end of one; compared are path and mechanism of each retransmission, and
+    completion.
+    """
+    import json
+    import sys
+
+    from rexmit.progress import for_stream
+    from rexmit_validate.agree import report
+    from rexmit_validate.library import agree as library
+
+    at = on_cluster(options.cluster, options.cluster_ca, options.cluster_cert, options.cluster_key)
+    if options.against is not None and options.again is None:
+        raise UserError("--against is for --again", usage=True)
+    if options.against is not None and options.stack is not None:
+        raise UserError("--against makes no use of --stack: leave it out", usage=True)
+    if options.show and options.case is None:
+        raise UserError("--show is for one --case", usage=True)
+    if options.case is not None and options.again is not None:
+        raise UserError("give --case or --again, not both", usage=True)
+    if options.again is not None:
+        _without(
+            options.context,
+            "--again",
+            ("kernel", "cases", "paths", "seed", "jobs", "cluster", "keep"),
+        )
+    if options.case is not None:
+        _without(
+            options.context,
+            "--case",
+            (
+                *("cases", "paths", "seed", "jobs", "cluster", "keep"),
+                *("ticks", "html", "as_json", "fail_under"),
+            ),
+        )
+        raise typer.Exit(_one(options.case, options.kernel, options.stack, show=options.show))
+    if options.again is not None:
+        found = library.agree_again(
+            options.again, stack=options.stack, against=options.against, ticks=options.ticks
+        )
+    else:
+        found = library.agree(
+            kernel=options.kernel,
+            cases=options.cases,
+            paths=options.paths,
+            seed=options.seed,
+            stack=options.stack,
+            jobs=options.jobs,
+            cluster=at,
+            keep=options.keep,
+            ticks=options.ticks,
+            progress=for_stream(sys.stderr, "cases"),
+        )
+    rates, about = found.rates, found.about
+    if options.as_json:
+        outputs.lines(json.dumps(found.as_json()))
+    else:
+        for line in found.recorded.lines():
+            outputs.line(line)
+        for line in report.lines(
+            rates, kernel=about.version, other=found.other, hz=about.hz, ticks=options.ticks
+        ):
+            outputs.line(line)
+        outputs.line(f"kept in {found.folder}")
+    write_page([found], options.html, as_json=options.as_json)
+    if options.fail_under is not None and rates.share(rates.agreed) < options.fail_under:
+        raise typer.Exit(EXIT_FAILED)
+
+
+def _without(context: typer.Context, option: str, others: tuple[str, ...]) -> None:
+    """Refuse what `option` makes no use of."""
+    for parameter in context.command.params:
+        if parameter.name not in others:
+            continue
+        source = context.get_parameter_source(parameter.name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise UserError(
+                f"{option} makes no use of {parameter.opts[0]}: leave it out", usage=True
+            )
+
+
+def _one(case: Path, kernel: str | None, stack: str | None, *, show: bool) -> int:
+    """Compare one case and say how it went: the exit status."""
+    from rexmit_validate.library.agree import agree_case
+
+    one = agree_case(case, kernel=kernel, stack=stack)
+    if show:
+        outputs.lines(one.case.scenario(one.case.name))
+        for line in one.beside():
+            outputs.line(line)
+    outputs.line(f"{one.case.name}: {one.words}")
+    return 0 if one.agrees else EXIT_FAILED

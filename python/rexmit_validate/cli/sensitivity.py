@@ -1,0 +1,169 @@
+"""`rexmit validate sensitivity`: how far what is unknown of a bench moves Ryll 2013's Table 4."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rexmit import outputs
+from rexmit.cli import completion
+from rexmit.cli.limits import ClusterCa, ClusterCert, ClusterKey, OnCluster, on_cluster
+from rexmit.options import typed
+
+EXAMPLES = """\
+Examples:
+
+\b
+  rexmit validate sensitivity tlp-2013-bench
+  rexmit validate sensitivity tlp-2013-bench --repeat 20 --json
+  rexmit validate sensitivity tlp-2013-bench --together 5    which bench is nearest to the paper
+  rexmit validate sensitivity tlp-2013-bench --together 5 --cluster local:8
+  rexmit validate sensitivity tlp-2013-bench --together 3 --start 'a 3.10.4, gathering'
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SensitivityOptions:
+    """What can be typed, in the order in which `--help` has it."""
+
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENARIO",
+            help="A scenario, by file or name.",
+            autocompletion=completion.scenarios,
+        ),
+    ]
+    together: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=12,
+            help="Search combinations of at most N unknowns for the benches nearest to the paper; "
+            "1: each by itself.",
+        ),
+    ] = 1
+    start: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="With --together: begin with the rows that a real kernel left on this bench, and "
+            "let the model only say what departures change.",
+        ),
+    ] = None
+    nearest: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=1000,
+            help="With --together: benches that are named. Default: 10.",
+        ),
+    ] = None
+    width: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=10_000,
+            help="With --together: benches of each number of departures that one more is added "
+            "to. Default: 30.",
+        ),
+    ] = None
+    unknowns: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="What is unknown. Default: the file of the scenario's name in the folder "
+            "unknowns beside it.",
+        ),
+    ] = None
+    losses: Annotated[
+        int, typer.Option("--losses", metavar="N", min=1, help="Lost segments, as in Table 4.")
+    ] = 5
+    repeat: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Transfers a cell, instead of the scenario's."),
+    ] = None
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change the scenario before. Repeatable."),
+    ] = None
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where means are kept. Default: below runs/."),
+    ] = None
+    cluster: OnCluster = None
+    cluster_ca: ClusterCa = None
+    cluster_cert: ClusterCert = None
+    cluster_key: ClusterKey = None
+    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
+
+
+@typed(SensitivityOptions)
+def sensitivity(options: SensitivityOptions) -> None:
+    """Run a scenario on the model as it is and with each unknown of its bench changed, and print
+    how far each cell of Table 4 is off the paper's. With --together: search combinations.
+
+    A bench's score is the root mean square of what its means are off, percent, and a penalty for
+    each departure, which stands in the file of unknowns. Benches measured already are not measured
+    again.
+    """
+    import json
+    import sys
+    from dataclasses import asdict
+
+    from rexmit.errors import UserError
+    from rexmit.present.terminal import console
+    from rexmit.progress import for_stream
+    from rexmit_validate.library import sensitivity as library
+    from rexmit_validate.sensitivity.print_departures import print_sensitivity
+    from rexmit_validate.sensitivity.print_nearest import print_nearest
+    from rexmit_validate.sensitivity.search import WIDTH
+
+    of_search = {"--start": options.start, "--nearest": options.nearest, "--width": options.width}
+    alone = [name for name, value in of_search.items() if value is not None]
+    if alone and options.together == 1:
+        raise UserError(
+            f"{alone[0]} belongs to a search", "add --together N, or leave it out", usage=True
+        )
+    at = on_cluster(options.cluster, options.cluster_ca, options.cluster_cert, options.cluster_key)
+    progress = for_stream(sys.stderr, "benches")
+    if options.together > 1:
+        found = library.nearest_benches(
+            options.name,
+            together=options.together,
+            start=options.start,
+            nearest=options.nearest or library.NEAREST,
+            width=options.width or WIDTH,
+            unknowns=options.unknowns,
+            losses=options.losses,
+            repeat=options.repeat,
+            settings=options.settings or (),
+            out=options.out,
+            cluster=at,
+            progress=progress,
+        )
+        if options.as_json:
+            outputs.lines(json.dumps(asdict(found)))
+        else:
+            print_nearest(found, console())
+        return
+    table = library.sensitivity(
+        options.name,
+        unknowns=options.unknowns,
+        losses=options.losses,
+        repeat=options.repeat,
+        settings=options.settings or (),
+        out=options.out,
+        cluster=at,
+        progress=progress,
+    )
+    if options.as_json:
+        outputs.lines(json.dumps(asdict(table)))
+        return
+    print_sensitivity(table, console())

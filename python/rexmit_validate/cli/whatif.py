@@ -1,0 +1,100 @@
+"""`rexmit validate whatif`: what-if predictions held against transfers really run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rexmit import outputs
+from rexmit.cli import completion
+from rexmit.cli.limits import MOST_JOBS
+from rexmit.options import typed
+
+EXAMPLES = """\
+Examples:
+
+\b
+  rexmit validate whatif                                   every usual setting, on every stack
+  rexmit validate whatif --stack linux-2.4 --setting k=2,min_rto=100ms
+  rexmit validate whatif --stack linux-2.4 --setting grid  the 720 of UNC 2007
+  rexmit validate whatif --engine kernel --kernel 6.12     on a real kernel, those that it has
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhatifOptions:
+    """What can be typed, in the order in which `--help` has it."""
+
+    stack: Annotated[
+        str | None,
+        typer.Option(
+            "--stack",
+            metavar="STACK",
+            help="One stack of the model, as `rexmit stacks` lists it.",
+            autocompletion=completion.stacks,
+        ),
+    ] = None
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--setting", metavar="SETTING", help="What to change, as k=2 or no-tlp. Repeatable."
+        ),
+    ] = None
+    engine: Annotated[
+        str,
+        typer.Option(metavar="model|kernel", help="What runs the transfers."),
+    ] = "model"
+    kernel: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KERNEL",
+            help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
+            autocompletion=completion.kernels,
+        ),
+    ] = None
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Of the transfers.")] = 1
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, max=MOST_JOBS, help="Cells at a time.")
+    ] = None
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Keep the captures and check.parquet in this folder.",
+        ),
+    ] = None
+    as_json: Annotated[bool, typer.Option("--json", help="Print the errors as JSON.")] = False
+
+
+@typed(WhatifOptions)
+def whatif(options: WhatifOptions) -> None:
+    """Check what-if: run transfers, predict from their captures what a setting changes, run the
+    same transfers with that setting, and say how far the predictions were off.
+
+    The transfers differ in round trip, size and in which packets are lost; under each setting the
+    same packets are lost. A check of every usual setting is kept, and `rexmit trace` prints its
+    errors beside its predictions.
+    """
+    import json
+    from dataclasses import asdict
+
+    from rexmit.present.terminal import console
+    from rexmit_validate.library.whatif import check_whatif
+    from rexmit_validate.whatif.print_errors import print_errors
+
+    made = check_whatif(
+        stack=options.stack,
+        settings=options.settings or (),
+        engine=options.engine,
+        kernel=options.kernel,
+        seed=options.seed,
+        jobs=options.jobs,
+        out=options.out,
+    )
+    if options.as_json:
+        outputs.lines(json.dumps(asdict(made), indent=2))
+    else:
+        print_errors(made.rows, console())

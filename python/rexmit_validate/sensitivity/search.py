@@ -1,0 +1,215 @@
+"""The benches nearest to the paper among combinations of departures.
+
+What is searched: level by level, the best of a level with one departure more. Nothing is fitted
+continuously: a departure is one that is written down in the file of unknowns, whole or not at all.
+A bench's score is its distance and a penalty for each departure; the lower, the nearer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rexmit.errors import UserError
+from rexmit.papers.ryll_2013.table4 import MEASURES
+from rexmit.scenario.unknowns import Unknown, keys
+from rexmit_validate.sensitivity.departures import (
+    CELLS,
+    Cell,
+    Departure,
+    Means,
+    distance,
+    means,
+    row,
+)
+from rexmit_validate.sensitivity.measure import Benches, Settings
+
+WIDTH: Final = 30
+"""Benches of a level that the next is made of."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A combination of departures. `off_paper` by cell, percent; None where the bench has no
+    transfer for the cell.
+    """
+
+    departures: tuple[str, ...]
+    score: float
+    distance: float
+    penalty: float
+    near: dict[str, int]  #: by measure, cells that count as the paper's
+    off_paper: tuple[float | None, ...]
+    means_s: tuple[float | None, ...]
+    command: str
+
+
+@dataclass(frozen=True)
+class Share:
+    """A departure among the nearest benches, and the best score with and without it."""
+
+    name: str
+    about: str
+    nearest: int  #: how many of the nearest have it
+    best_with: float | None
+    best_without: float | None
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a search found; `nearest` in order of score, measured with `repeat` transfers a cell.
+
+    With `start` the means are what a real kernel showed on that bench, plus what the model says
+    that the departures change: its error there is taken out. `cells` are then those that the
+    kernel's rows and the model on that bench have.
+    """
+
+    start: str | None
+    cells: tuple[Cell, ...]
+    benches: int  #: combinations that were measured
+    repeat: int | None
+    base: Bench
+    nearest: tuple[Bench, ...]
+    shares: tuple[Share, ...]
+
+
+@dataclass(frozen=True)
+class Start:
+    """A bench on which a real kernel left rows: what makes it, the kernel's means there."""
+
+    name: str
+    settings: Settings
+    kernel: Means
+
+
+def search(
+    quick: Benches,
+    full: Benches,
+    unknowns: Sequence[Unknown],
+    *,
+    together: int,
+    keep: int,
+    repeat: int | None,
+    start: Start | None = None,
+    width: int = WIDTH,
+) -> Search:
+    """Combinations of at most so many departures, measured in `quick`; the `keep` nearest of them
+    once more in `full`.
+    """
+    cells = CELLS if start is None else _shared(start, quick, full)
+    judge = _Judge(cells, start)
+    if start is not None:
+        # What makes the kernel's bench cannot be changed twice.
+        own = keys(start.settings)
+        unknowns = [one for one in unknowns if not one.touches & own]
+    base = Departure(())
+    known: dict[frozenset[str], tuple[Departure, float]] = {}
+    level = [base]
+    for benches in (quick, full):
+        benches.whole(judge.settings(base))
+    for size in range(together + 1):
+        quick.measure(judge.settings(one) for one in level)
+        scored = [(one, judge.score(quick, one)) for one in level]
+        known.update({frozenset(u.name for u in one.unknowns): (one, s) for one, s in scored})
+        if size == together:
+            break
+        scored.sort(key=lambda pair: pair[1])
+        further: dict[frozenset[str], Departure] = {}
+        for one, _ in scored[:width]:
+            for unknown in unknowns:
+                if one.goes_with(unknown):
+                    more = Departure(_in_order((*one.unknowns, unknown), unknowns))
+                    further.setdefault(frozenset(u.name for u in more.unknowns), more)
+        level = list(further.values())
+        quick.progress.note(f"{size + 1} together: {len(level):,} benches")
+    best = sorted(known.values(), key=lambda pair: pair[1])[:keep]
+    full.measure(judge.settings(one) for one in (base, *(one for one, _ in best)))
+    nearest = sorted((judge.bench(full, one) for one, _ in best), key=lambda one: one.score)
+    return Search(
+        None if start is None else start.name,
+        cells,
+        len(known),
+        repeat,
+        judge.bench(full, base),
+        tuple(nearest),
+        tuple(_shares(unknowns, nearest, list(known.values()))),
+    )
+
+
+def _shared(start: Start, *banks: Benches) -> tuple[Cell, ...]:
+    """The cells that the kernel's rows have, and the model on the same bench: where the model has
+    no such transfer, it cannot say what a departure changes.
+    """
+    there = set(start.kernel)
+    for benches in banks:
+        there &= set(means(benches.whole(start.settings).cells, {}))
+    if not there:
+        raise UserError(
+            f"{start.name}: the model has no transfer for any cell of the kernel's rows",
+            "look at the bench without a search",
+        )
+    return tuple(cell for cell in CELLS if cell in there)
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """How near a bench is to the paper, from where the search starts."""
+
+    cells: Sequence[Cell]
+    start: Start | None
+
+    def settings(self, departure: Departure) -> Settings:
+        own = () if self.start is None else self.start.settings
+        return (*own, *departure.settings)
+
+    def means(self, benches: Benches, departure: Departure) -> dict[Cell, float]:
+        measured = benches.measured[self.settings(departure)]
+        there = means(measured.cells, departure.read)
+        if self.start is None:
+            return there
+        model = means(benches.measured[self.start.settings].cells, {})
+        return {
+            cell: self.start.kernel[cell] + there[cell] - model[cell]
+            for cell in self.cells
+            if cell in there and cell in model
+        }
+
+    def score(self, benches: Benches, departure: Departure) -> float:
+        found = row("", self.means(benches, departure), self.cells)
+        return distance(found.off_paper) + departure.penalty
+
+    def bench(self, benches: Benches, departure: Departure) -> Bench:
+        found = self.means(benches, departure)
+        here = row(departure.name, found, self.cells)
+        return Bench(
+            departures=tuple(unknown.name for unknown in departure.unknowns),
+            score=here.distance + departure.penalty,
+            distance=here.distance,
+            penalty=departure.penalty,
+            near={measure: here.near(self.cells, measure) for measure in MEASURES},
+            off_paper=here.off_paper,
+            means_s=tuple(found.get(cell) for cell in self.cells),
+            command=benches.command(self.settings(departure)),
+        )
+
+
+def _in_order(chosen: tuple[Unknown, ...], every: Sequence[Unknown]) -> tuple[Unknown, ...]:
+    """As the file has them, so that a combination is measured once."""
+    names = {unknown.name for unknown in chosen}
+    return tuple(unknown for unknown in every if unknown.name in names)
+
+
+def _shares(
+    unknowns: Sequence[Unknown],
+    nearest: Sequence[Bench],
+    known: Sequence[tuple[Departure, float]],
+) -> list[Share]:
+    found = []
+    for unknown in unknowns:
+        have = [s for one, s in known if unknown in one.unknowns]
+        lack = [s for one, s in known if unknown not in one.unknowns]
+        count = sum(unknown.name in bench.departures for bench in nearest)
+        best_with = min(have, default=None)
+        found.append(Share(unknown.name, unknown.about, count, best_with, min(lack, default=None)))
+    return sorted(found, key=lambda one: -one.nearest)
