@@ -21,10 +21,10 @@ Options = TypeVar("Options", bound="DataclassInstance")
 Function = TypeVar("Function", bound=Callable[..., object])
 
 
-def takes(options: type, keywords: type) -> Callable[[Function], Function]:
+def takes(options: type, keywords: type | None = None) -> Callable[[Function], Function]:
     """Says that what a function takes as `**` are the fields of a dataclass. Its signature, which
-    `help` and the documentation read, has those that `keywords`, a TypedDict, has, each with its
-    default.
+    `help` and the documentation read, has those that `keywords`, a TypedDict, has, or all, each
+    with its default.
     """
 
     def declare(function: Function) -> Function:
@@ -32,7 +32,7 @@ def takes(options: type, keywords: type) -> Callable[[Function], Function]:
         fields = inspect.signature(options).parameters.values()
         parameters = [
             *(one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD),
-            *(one for one in fields if one.name in keywords.__annotations__),
+            *(one for one in fields if keywords is None or one.name in keywords.__annotations__),
         ]
         # It is what `inspect.signature` gives.
         function.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]

@@ -21,7 +21,7 @@ from rexmit.papers.unc_2007 import curves
 from rexmit.papers.unc_2007.senders import Study
 from rexmit.progress import Silent
 from rexmit.whatif.settings import applicable, as_stack
-from rexmit_validate.library.synth import prepare
+from rexmit_validate.library.synth import Synthetic, prepare
 
 CONNECTIONS: Final = 3_000
 """Of each stack and mix: half of the study's; the standard errors are beside the means."""
@@ -83,8 +83,7 @@ def connections(mix: str, stack: str, changes: dict[str, str]) -> pl.DataFrame:
     """Makes a corpus and gives its connections."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "corpus"
-        prepare(
-            out=folder,
+        asked = Synthetic(
             connections=CONNECTIONS,
             mix=mix,
             stacks=[stack],
@@ -94,11 +93,8 @@ def connections(mix: str, stack: str, changes: dict[str, str]) -> pl.DataFrame:
             perturb=0.0,
             # Only the study needs captures.
             points=(),
-            snaplen=96,
-            format="pcapng",
-            kinds=(),
-            jobs=None,
-        ).make(Silent())
+        )
+        prepare(asked, folder).make(Silent())
         table = pl.read_parquet(folder / "connections.parquet")
     # Those that took over ports have the flow of another: the first counts.
     rtt = pl.col("network").str.json_path_match("$.rtt_s").cast(pl.Float64).alias("rtt_s")

@@ -19,6 +19,7 @@ from rexmit.kernels.room import room
 from rexmit_validate.agree.draw import CONGESTION_CONTROLS, SYSCTLS, draw
 from rexmit_validate.agree.judge import judge
 from rexmit_validate.agree.kernel import run, run_alone
+from rexmit_validate.agree.model import Model
 from rexmit_validate.agree.outcome import Outcome
 from rexmit_validate.agree.packet import read as packets
 from rexmit_validate.agree.read import read
@@ -99,7 +100,7 @@ def test_cases_that_once_disagreed_agree(kernel: str) -> None:
     apart = []
     for number, case in cases.items():
         stack, hz = f"linux-{kernel}", engine.kernel.hz
-        one = judge(case, outcomes[number], _core.run_model, _core, stack=stack, hz=hz)
+        one = judge(case, outcomes[number], Model(_core.run_model, _core, stack, hz))
         if not one.exact:
             apart.append((case.name, one.kind, one.kernel_error))
     assert not apart

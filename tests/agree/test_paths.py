@@ -218,7 +218,7 @@ def test_what_one_side_never_sends_is_a_disagreement_and_what_neither_sends_no_c
 
     def held(outcome: dict[str, object], side: str) -> Judged:
         run = sends if side == "sends" else refuses
-        return judge(case, outcome, run, _core, stack="linux-6.12", hz=250)
+        return judge(case, outcome, model.Model(run, _core, "linux-6.12", 250))
 
     assert not held({"error": UNSENT}, "refuses").counts
     assert not held({"error": "the guest died"}, "sends").counts
@@ -247,10 +247,11 @@ def test_the_model_agrees_with_itself() -> None:
         gap_ns=2_000_000_000,
         pattern="path 1 burst 2 data -1",
     )
-    made = model.run(case, _core.run_model, _core, stack="linux-6.12", hz=250)
+    ours = model.Model(_core.run_model, _core, "linux-6.12", 250)
+    made = model.run(case, ours)
     assert len(made["completions_ns"]) == 2
     assert all(20_000_000 < time_ns < 1_000_000_000 for time_ns in made["completions_ns"])
-    one = judge(case, made, _core.run_model, _core, stack="linux-6.12", hz=250)
+    one = judge(case, made, ours)
     assert one.verdict is not None
     assert one.retransmitted
     assert one.verdict.exact

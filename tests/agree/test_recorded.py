@@ -15,7 +15,7 @@ from rexmit.campaign.streams import core_streams
 from rexmit_validate.agree.bench import bench_of
 from rexmit_validate.agree.case import Case
 from rexmit_validate.agree.judge import judge
-from rexmit_validate.agree.model import Bench, run
+from rexmit_validate.agree.model import Bench, Model, run
 from rexmit_validate.agree.packet import SERVER, read
 from rexmit_validate.agree.read import read as read_case
 from rexmit_validate.agree.recorded import as_run
@@ -135,7 +135,7 @@ def test_acknowledgements_leave_as_the_reader_of_3_10_takes_their_data(
     mbit_s: int, together: list[int]
 ) -> None:
     one = replace(case(0), rates_bps=(mbit_s * 10**6,) * 2, segments=40)
-    found = run(one, run_model, core_streams(), stack="linux-3.10", hz=250, bench=BENCH)
+    found = run(one, Model(run_model, core_streams(), "linux-3.10", 250), bench=BENCH)
     packets = read(found["packets"])
     heard = [p.at_ns for p in packets if p.direction != SERVER and p.length == 0 and p.ack > 1]
     assert [len(list(same)) for _, same in groupby(heard[:8])] == together
@@ -144,10 +144,8 @@ def test_acknowledgements_leave_as_the_reader_of_3_10_takes_their_data(
 def test_a_server_answers_when_the_log_of_the_case_has_it() -> None:
     late = replace(BENCH, answer_ns=BENCH.answer_ns + 1_700_000)
     # Its own time of the hosts' clocks, as a log has.
-    told = run(case(0), run_model, core_streams(), stack="linux-3.10", hz=250, bench=late)
-    judged = judge(
-        case(0), told, run_model, core_streams(), stack="linux-3.10", hz=250, bench=BENCH
-    )
+    told = run(case(0), Model(run_model, core_streams(), "linux-3.10", 250), bench=late)
+    judged = judge(case(0), told, Model(run_model, core_streams(), "linux-3.10", 250), bench=BENCH)
     data = [
         [p.at_ns for p in log.packets if p.direction == SERVER and p.length]
         for log in (judged.kernel, judged.model)
@@ -172,7 +170,7 @@ def test_a_bench_is_known_by_its_log(gathers: str) -> None:
     }
     outcomes = {
         number: run(
-            one, run_model, core_streams(), stack="linux-3.10", hz=250, bench=bench, late_ns=100_000
+            one, Model(run_model, core_streams(), "linux-3.10", 250), bench=bench, late_ns=100_000
         )
         for number, one in cases.items()
     }

@@ -25,6 +25,7 @@ import rexmit
 from rexmit import _core
 from rexmit.cli import app
 from rexmit.tracing import failures
+from rexmit.tracing.page import Page
 from rexmit.tracing.print_page import print_page
 from rexmit.tracing.source import Facts, Failure, File
 from rexmit.tracing.summary import summary
@@ -160,5 +161,5 @@ def test_of_very_many_some_are_named(tmp_path: Path) -> None:
     assert not list(failures.warnings(Facts()))
     trace = made(tmp_path, [connection()], facts)
     written = io.StringIO()
-    print_page(trace.captures, trace.facts, summary(trace), (), Console(file=written, width=1_000))
+    print_page(Page(trace, summary(trace), (), None), Console(file=written, width=1_000))
     assert "995 more connections" in written.getvalue()

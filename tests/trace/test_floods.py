@@ -18,6 +18,7 @@ from rexmit.cli import app
 from rexmit.tracing.as_json import page_data
 from rexmit.tracing.floods import LEAST, Flood, flood
 from rexmit.tracing.folder import Trace, Writer
+from rexmit.tracing.page import Page
 from rexmit.tracing.print_page import print_page
 from rexmit.tracing.source import Facts
 from rexmit.tracing.summary import summary
@@ -83,7 +84,7 @@ def test_a_syn_flood_is_named(tmp_path: Path) -> None:
     )
     written = io.StringIO()
     shown = summary(trace)
-    print_page(trace.captures, trace.facts, shown, (), Console(file=written, width=200))
+    print_page(Page(trace, shown, (), None), Console(file=written, width=200))
     assert (
         "SYN flood        1,000 connections (80.0% of all) never got beyond the handshake, "
         "from 1,000 addresses in 999 ms; 1,000 of them to 192.168.0.1:80"
@@ -102,7 +103,7 @@ def test_a_scan_is_named(tmp_path: Path) -> None:
     assert (found.kind, found.services, found.hosts, found.sources) == ("scan", 200, 1, 1)
     assert found.unanswered == 0
     written = io.StringIO()
-    print_page(trace.captures, trace.facts, summary(trace), (), Console(file=written, width=200))
+    print_page(Page(trace, summary(trace), (), None), Console(file=written, width=200))
     assert "from 1 address in 199 ms, to 200 ports of 192.168.0.1\n" in written.getvalue()
 
 
@@ -119,7 +120,7 @@ def test_backscatter_is_named(tmp_path: Path) -> None:
     assert found is not None
     assert found.kind == "backscatter"
     written = io.StringIO()
-    print_page(trace.captures, trace.facts, summary(trace), (), Console(file=written, width=200))
+    print_page(Page(trace, summary(trace), (), None), Console(file=written, width=200))
     assert "backscatter      of 200 connections" in written.getvalue()
 
 

@@ -28,6 +28,7 @@ from rexmit.errors import UserError
 from rexmit.tracing.advice import advice
 from rexmit.tracing.as_json import page_data
 from rexmit.tracing.folder import Trace
+from rexmit.tracing.page import Page
 from rexmit.tracing.print_page import print_page
 from rexmit.tracing.print_settings import helping
 from rexmit.tracing.sentences import wrong
@@ -282,11 +283,7 @@ def test_a_grid_is_summed_up_already(tmp_path: Path) -> None:
 def printed(trace: Trace, checked: Calibration | None = None) -> list[str]:
     out = io.StringIO()
     console = Console(file=out, width=120, color_system=None)
-    made = summary(trace)
-    settings = advice(trace)
-    print_page(
-        trace.captures, trace.facts, made, settings, console, kept=trace.path, checked=checked
-    )
+    print_page(Page(trace, summary(trace), advice(trace), checked), console, kept=trace.path)
     return [" ".join(line.split()) for line in out.getvalue().splitlines()]
 
 

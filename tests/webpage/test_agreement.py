@@ -27,7 +27,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cases = {index: draw(_core, 5, index) for index in range(8)}
     made = Folder.begin(path, ABOUT, cases)
     for number, case in cases.items():
-        outcome = model.run(case, _core.run_model, core_streams(), stack="linux-6.1", hz=250)
+        ours = model.Model(_core.run_model, core_streams(), "linux-6.1", 250)
+        outcome = model.run(case, ours)
         if number == 3:
             # The third packet of the server leaves half a second late.
             packets = [list(row) for row in outcome["packets"]]

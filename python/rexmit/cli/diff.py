@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rexmit import outputs
 from rexmit.cli.as_json import print_json
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.errors import EXIT_FAILED, UserError
 from rexmit.options import typed
+
+if TYPE_CHECKING:
+    from rexmit.store.open_run import Run
 
 EXAMPLES = """\
 Examples:
@@ -171,20 +175,7 @@ def diff(options: DiffOptions) -> None:
     most = share(options.fail_over) if options.fail_over is not None else None
     a, b = library.opened(options.run_a), library.opened(options.run_b)
     if options.packets is not None:
-        from rexmit.cli.diff_packets import show_packets
-
-        show_packets(
-            a,
-            b,
-            options.packets,
-            cells=options.cell,
-            maps=options.mapping,
-            tolerance=options.tolerance,
-            ignored=options.ignore,
-            figures=options.figure or [],
-            every_packet=options.every,
-            as_json=options.as_json,
-        )
+        _show_packets(a, b, options.packets, options)
         return
     from rexmit.comparison.as_json import comparison_data
     from rexmit.comparison.print_diff import print_comparison, print_trips
@@ -208,3 +199,38 @@ def diff(options: DiffOptions) -> None:
 
 def _parts(texts: list[str]) -> list[str]:
     return [part.strip() for text in texts for part in text.split(",") if part.strip()]
+
+
+def _show_packets(a: Run, b: Run, transfer: str, options: DiffOptions) -> None:
+    """Print, and draw if asked to, where the senders of a transfer part. Raises UserError (usage)
+    for what cannot be compared.
+    """
+    from rexmit.comparison.print_packets import packets_data, print_packets
+    from rexmit.library.diff_packets import diff_packets, draw_packets
+    from rexmit.present.figures.save import is_drawable, save
+    from rexmit.present.terminal import console
+
+    figures = options.figure or []
+    for path in figures:
+        if not is_drawable(path):
+            raise UserError(
+                f"--figure {path}: no such format",
+                "its name ends in .pdf, .png or .svg",
+                usage=True,
+            )
+    compared = diff_packets(
+        a,
+        b,
+        transfer,
+        cells=options.cell,
+        maps=options.mapping,
+        tolerance=options.tolerance,
+        ignore={part.strip() for part in options.ignore.split(",") if part.strip()} - {"none"},
+    )
+    if options.as_json:
+        print_json(packets_data(compared))
+    else:
+        print_packets(compared, a, b, console(), every_packet=options.every)
+    if figures:
+        for path in save(draw_packets(compared, a, b, every_packet=options.every), figures):
+            outputs.line(path, err=options.as_json)

@@ -61,8 +61,9 @@ def _print_groups_of(made: Trace, key: Key, *, as_json: bool) -> None:
     """A line for each host, port or prefix."""
     from dataclasses import asdict
 
-    from rexmit.library.page import groups, told_of
+    from rexmit.library.page import groups
     from rexmit.present.terminal import console, say
+    from rexmit.tracing.page import told_of
     from rexmit.tracing.print_groups import print_groups
 
     found = groups(made, key)
@@ -86,13 +87,4 @@ def _print_page_of(made: Trace, *, kept: Path | None, as_json: bool) -> None:
     from rexmit.present.terminal import console
     from rexmit.tracing.print_page import print_page
 
-    print_page(
-        made.captures,
-        made.facts,
-        shown.summary,
-        shown.advice,
-        console(),
-        kept=kept,
-        checked=shown.checked,
-        selected=shown.selected,
-    )
+    print_page(shown, console(), kept=kept)

@@ -20,7 +20,7 @@ from typing import Final
 from rexmit import interrupt
 from rexmit.errors import UserError
 from rexmit.kernels import cache, config, patches, recipe, source, tools
-from rexmit.kernels.confine import Confinement
+from rexmit.kernels.confine import Bounds, Confinement
 from rexmit.kernels.kernel import Kernel, printable, save
 from rexmit.kernels.recipe import Patch
 from rexmit.kernels.source import Source
@@ -268,7 +268,9 @@ def _strip(built: Path, program: Path, order: Order, confinement: Confinement) -
 
 def _try_out(program: Path, order: Order, confinement: Confinement) -> None:
     try:
-        done = confinement.run([program, "--version"], show=[program.parent], timeout_s=_TRY_OUT_S)
+        done = confinement.run(
+            [program, "--version"], show=[program.parent], bounds=Bounds(_TRY_OUT_S)
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UserError(f"Linux {order.version} was built but does not start: {error}") from error
     if done.status or not done.text.strip():

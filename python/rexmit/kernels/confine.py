@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from rexmit.errors import UserError
 from rexmit.guest import guest_binary
@@ -44,6 +44,16 @@ class Result:
         return self.output.decode(errors="replace")
 
 
+class Bounds(NamedTuple):
+    """When a program is ended: after so many seconds, or once it has printed more bytes."""
+
+    timeout_s: float | None = None
+    most: int = _MOST_OUTPUT
+
+
+_USUAL: Final = Bounds()
+
+
 @dataclass(frozen=True)
 class Confinement:
     """How programs are run: by the guest program in its sandbox, or as they are."""
@@ -58,7 +68,7 @@ class Confinement:
         """Find out whether there can be a sandbox, by running a program in one."""
         try:
             guest = guest_binary()
-            tried = _run([str(guest), "confine", "--", "true"], os.environ, timeout_s=_PROBE_S)
+            tried = _run([str(guest), "confine", "--", "true"], os.environ, bounds=Bounds(_PROBE_S))
         except UserError as error:
             return cls(None, error.what)
         except (OSError, subprocess.TimeoutExpired) as error:
@@ -95,14 +105,13 @@ class Confinement:
         env: Mapping[str, str] | None = None,
         stdin: bytes = b"",
         errors: bool = True,
-        timeout_s: float | None = None,
-        most: int = _MOST_OUTPUT,
+        bounds: Bounds = _USUAL,
     ) -> Result:
-        """Run a program to its end. `errors`: what it prints as such is part of its output. One
-        that prints more than `most` bytes is ended. Raises OSError and TimeoutExpired."""
+        """Run a program to its end. `errors`: what it prints as such is part of its output. Raises
+        OSError and TimeoutExpired."""
         command = self.command(argv, write=write, show=show)
         given = self.environment(os.environ if env is None else env)
-        return _run(command, given, stdin, errors=errors, timeout_s=timeout_s, most=most)
+        return _run(command, given, stdin, errors=errors, bounds=bounds)
 
 
 def _run(
@@ -111,9 +120,9 @@ def _run(
     stdin: bytes = b"",
     *,
     errors: bool = True,
-    timeout_s: float | None = None,
-    most: int = _MOST_OUTPUT,
+    bounds: Bounds = _USUAL,
 ) -> Result:
+    timeout_s, most = bounds
     with tempfile.TemporaryFile() as given:
         given.write(stdin)
         given.seek(0)

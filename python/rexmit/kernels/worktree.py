@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from rexmit.errors import UserError
-from rexmit.kernels.confine import Confinement
+from rexmit.kernels.confine import Bounds, Confinement
 from rexmit.kernels.kernel import printable
 from rexmit.kernels.newtree import NewTree
 from rexmit.kernels.within import file_content, files_within
@@ -163,8 +163,7 @@ def _names_of_git(top: Path, repository: Path, confinement: Confinement) -> list
             show=[top, repository],
             env=environment,
             errors=False,
-            timeout_s=_GIT_S,
-            most=_MOST_NAMES,
+            bounds=Bounds(_GIT_S, _MOST_NAMES),
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

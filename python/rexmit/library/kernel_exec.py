@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypedDict, Unpack
 
 from rexmit import scenario
 from rexmit.campaign.plan import network_plan
@@ -17,6 +17,7 @@ from rexmit.engines.image import command_files
 from rexmit.engines.kernel import find_kernel
 from rexmit.errors import UserError, argument
 from rexmit.library.scenario import Settings, texts
+from rexmit.options import given, takes
 
 HANG_LIMIT_S: Final = 60.0
 """Real seconds in which a guest has to write something or its clock to move."""
@@ -36,22 +37,64 @@ class Ended:
     stderr: bytes
 
 
+class Keywords(TypedDict, total=False):
+    """Those of `Inside` as keywords."""
+
+    kernel: str | None
+    net: str | PathLike[str] | None
+    settings: Settings
+    host: str | None
+    clock: Literal["virtual", "polling"]
+    scratch_limit: int
+    env: Variables
+    seed: int
+    memory: int
+    hang_limit_s: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inside:
+    """The kernel in which a command runs, and what is there. Raises UserError (usage) for what does
+    not go together.
+    """
+
+    kernel: str | None = None
+    net: str | PathLike[str] | None = None
+    settings: Settings = ()
+    host: str | None = None
+    clock: Literal["virtual", "polling"] = "virtual"
+    scratch_limit: int = 1024
+    env: Variables = ()
+    seed: int = 1
+    memory: int = 256
+    hang_limit_s: float | None = HANG_LIMIT_S
+
+    def __post_init__(self) -> None:
+        if texts(self.settings) and self.net is None:
+            raise UserError(
+                f"{argument('settings')} changes the scenario of {argument('net')}",
+                f"name one: {argument('net')} SCENARIO",
+                usage=True,
+            )
+        if self.host not in (None, "h1", "h2"):
+            raise UserError(f"there is no host {self.host}", "hosts: h1, h2", usage=True)
+        if self.host is not None and self.net is None:
+            raise UserError(
+                f"{argument('host')} is one of {argument('net')}'s",
+                f"name a scenario: {argument('net')} SCENARIO",
+                usage=True,
+            )
+
+
+@takes(Inside, Keywords)
 def kernel_exec(
     argv: Sequence[str],
+    inside: Inside | None = None,
     *,
-    kernel: str | None = None,
-    net: str | PathLike[str] | None = None,
-    settings: Settings = (),
-    host: str | None = None,
-    clock: Literal["virtual", "polling"] = "virtual",
     keep: str | PathLike[str] | None = None,
-    scratch_limit: int = 1024,
-    env: Variables = (),
-    seed: int = 1,
-    memory: int = 256,
-    hang_limit_s: float | None = HANG_LIMIT_S,
     on_stdout: Callable[[bytes], None] | None = None,
     on_stderr: Callable[[bytes], None] | None = None,
+    **keywords: Unpack[Keywords],
 ) -> Ended:
     """Runs a command of this machine inside a booted kernel.
 
@@ -65,24 +108,11 @@ def kernel_exec(
 
     Raises UserError where there is no such kernel, or the guest dies.
     """
-    given = texts(settings)
-    if given and net is None:
-        raise UserError(
-            f"{argument('settings')} changes the scenario of {argument('net')}",
-            f"name one: {argument('net')} SCENARIO",
-            usage=True,
-        )
-    if host not in (None, "h1", "h2"):
-        raise UserError(f"there is no host {host}", "hosts: h1, h2", usage=True)
-    if host is not None and net is None:
-        raise UserError(
-            f"{argument('host')} is one of {argument('net')}'s",
-            f"name a scenario: {argument('net')} SCENARIO",
-            usage=True,
-        )
-    network = None if net is None else _network(str(net), given)
+    inside = given(inside, Inside, keywords)
+    network = None if inside.net is None else _network(str(inside.net), texts(inside.settings))
+    env, memory = inside.env, f"{inside.memory}M"
     variables = env if isinstance(env, Mapping) else named_variables(list(env))
-    found = find_kernel(kernel)
+    found = find_kernel(inside.kernel)
 
     # Calls at a time share the cores: neighbours in the process table take different ones.
     cores = sorted(os.sched_getaffinity(0))
@@ -90,21 +120,21 @@ def kernel_exec(
     out: list[bytes] = []
     err: list[bytes] = []
     status = execute(
-        Command(argv, network, (host or "h1") if network else None, variables),
+        Command(argv, network, (inside.host or "h1") if network else None, variables),
         BootOptions(
             found.path,
             core,
-            seed,
-            f"{memory}M",
-            clock,
+            inside.seed,
+            memory,
+            inside.clock,
             SHARE_MIB,
-            scratch_mib=scratch_limit,
-            machine=found.machine(f"{memory}M"),
+            scratch_mib=inside.scratch_limit,
+            machine=found.machine(memory),
             files=command_files(argv) if found.image else b"",
         ),
         on_stdout=on_stdout or out.append,
         on_stderr=on_stderr or err.append,
-        hang_limit_s=hang_limit_s,
+        hang_limit_s=inside.hang_limit_s,
         keep=None if keep is None else Path(keep),
     )
     return Ended(status, b"".join(out), b"".join(err))

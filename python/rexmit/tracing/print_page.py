@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rich.console import Console
 
@@ -15,8 +15,8 @@ from rexmit import escaping
 from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say, say_facts
 from rexmit.present.text import Text
-from rexmit.tracing.advice import Advice
 from rexmit.tracing.doubts import NOT_TCP, counts, unread, warnings
+from rexmit.tracing.page import Page
 from rexmit.tracing.points.print_points import points, print_points
 from rexmit.tracing.print_settings import print_settings
 from rexmit.tracing.sentences import time, traffic, wrong
@@ -26,33 +26,19 @@ from rexmit.tracing.summed import OfMechanism, Sender, Summary, Worst
 from rexmit.tracing.words import period, share, span
 from rexmit.wording import NONE, count
 
-if TYPE_CHECKING:
-    from rexmit.whatif.calibration import Calibration
-
 _FILES_SHOWN: Final = 10
 
 _SENDERS_SHOWN: Final = 10
 
 
-def print_page(
-    captures: Iterable[str],
-    facts: Facts,
-    made: Summary,
-    settings: tuple[Advice, ...],
-    console: Console,
-    *,
-    kept: Path | None = None,
-    checked: Calibration | None = None,
-    selected: str = "",
-) -> None:
+def print_page(page: Page, console: Console, *, kept: Path | None = None) -> None:
     """Everything; `kept` is the folder of the tables, or the capture where they were not asked for,
-    None where there is no single one; `checked` says how far predictions were off when they were
-    held against transfers really run, `selected` which of the connections the page is about, where
-    not all.
+    None where there is no single one.
     """
-    say(console, Text(_title(captures, facts, made), "bold"))
-    if selected:
-        say(console, Text(selected, "bold"))
+    facts, made = page.trace.facts, page.summary
+    say(console, Text(_title(page.trace.captures, facts, made), "bold"))
+    if page.selected:
+        say(console, Text(page.selected, "bold"))
     why = time.said(made.owners, made.totals.connections)
     if why:
         say(console, Text("Why it was slow", "bold"))
@@ -86,7 +72,7 @@ def print_page(
             console.print(told, soft_wrap=True)
     if made.mechanisms and facts.settings:
         console.print()
-        print_settings(settings, made, checked, console, tried=len(facts.settings))
+        print_settings(page.advice, made, page.checked, console, tried=len(facts.settings))
 
 
 def print_unfit(

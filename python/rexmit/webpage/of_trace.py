@@ -14,19 +14,15 @@ from rexmit.ladder.traced import Traced, open_several
 from rexmit.present.blocks import Recorder
 from rexmit.store.schema import declared
 from rexmit.tracing import mechanisms, sides
-from rexmit.tracing.advice import advice
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.groups import KEYS, by
+from rexmit.tracing.page import page
 from rexmit.tracing.print_page import print_page
-from rexmit.tracing.selection import Selection
 from rexmit.tracing.sentences.retransmissions import row as row_said
 from rexmit.tracing.sentences.retransmissions import verdict
-from rexmit.tracing.summary import summary
-from rexmit.version import version
 from rexmit.webpage import choose, commands, of_study, packets
 from rexmit.webpage.part import Opens, Packets, Part, Section, Table
 from rexmit.webpage.whatif import sliders
-from rexmit.whatif.calibration import load
 
 _SIDE: Final = ("packets", "bytes", "rtt_median_s", "rtt_max_s", "rtt_samples", "stack")
 
@@ -94,15 +90,7 @@ def part(trace: Trace, *, connections: Sequence[int] | None, limit: int) -> Part
 
 def _overview(trace: Trace, command: str) -> Section:
     out = Recorder()
-    print_page(
-        trace.captures,
-        trace.facts,
-        summary(trace),
-        advice(trace),
-        out,
-        checked=load(version()),
-        selected=trace.told if isinstance(trace, Selection) else "",
-    )
+    print_page(page(trace), out)
     return Section("Overview", out.blocks, command)
 
 

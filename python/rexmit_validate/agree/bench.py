@@ -11,7 +11,7 @@ from typing import Final
 from rexmit._core import run_model
 from rexmit.campaign.streams import core_streams
 from rexmit_validate.agree.case import Case, plan
-from rexmit_validate.agree.model import Bench, run
+from rexmit_validate.agree.model import Bench, Model, run
 from rexmit_validate.agree.outcome import Outcome
 from rexmit_validate.agree.packet import SERVER, SYN, Packet, read
 
@@ -47,7 +47,7 @@ def bench_of(
     cases: Mapping[int, Case], outcomes: Mapping[int, Outcome], stack: str, hz: int
 ) -> Bench:
     """The bench by the handshakes and the first flights of some cases."""
-    streams = core_streams()
+    model = Model(run_model, core_streams(), stack, hz)
     logs = {
         number: read(outcome["packets"])
         for number, outcome in sorted(outcomes.items())
@@ -56,7 +56,7 @@ def bench_of(
     sample = [number for number in logs if cases[number].receive_window_bytes is None]
 
     def modelled(number: int, bench: Bench) -> list[Packet]:
-        outcome = run(cases[number], run_model, streams, stack=stack, hz=hz, bench=bench)
+        outcome = run(cases[number], model, bench=bench)
         return read(outcome.get("packets", []))
 
     idle_by = {

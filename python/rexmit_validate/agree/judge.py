@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from operator import eq
 from typing import Final
 
-from rexmit.campaign.streams import Streams
 from rexmit_validate.agree import classes, model
 from rexmit_validate.agree.case import Case
 from rexmit_validate.agree.compare import Verdict, by_counters, compare, told_alike
@@ -93,11 +92,8 @@ def measures(case: Case) -> Measures:
 def judge(
     case: Case,
     outcome: Outcome,
-    run_model: model.RunModel,
-    streams: Streams,
+    against: model.Model,
     *,
-    stack: str,
-    hz: int,
     bench: model.Bench | None = None,
     ticks: int = 1,
 ) -> Judged:
@@ -108,21 +104,12 @@ def judge(
     error = None if "packets" in outcome else why_no_log(outcome)
     if error is not None and _UNSENT not in error:
         return Judged(case, kernel_error=error)
-    ours = _log(case, outcome)
+    ours, hz = _log(case, outcome), against.hz
     late_ns = ours.packets[0].at_ns if bench is not None and ours.packets else 0
     start_ns = _start_ns(outcome) if bench is not None and not bench.aligned else None
 
     def run(on: model.Bench | None) -> Outcome:
-        return model.run(
-            case,
-            run_model,
-            streams,
-            stack=stack,
-            hz=hz,
-            bench=on,
-            late_ns=late_ns,
-            start_ns=start_ns,
-        )
+        return model.run(case, against, bench=on, late_ns=late_ns, start_ns=start_ns)
 
     made = run(bench)
     theirs = _log(case, made)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rexmit.campaign.streams import Streams
 from rexmit.interrupt import Interrupted
@@ -54,13 +54,19 @@ class Bench:
         return self.make_ns + self.wake_ns
 
 
+class Model(NamedTuple):
+    """What runs cases: the core's model, with a stack whose clock ticks at `hz`."""
+
+    run: RunModel
+    streams: Streams
+    stack: str
+    hz: int
+
+
 def run(
     case: Case,
-    run_model: RunModel,
-    streams: Streams,
+    model: Model,
     *,
-    stack: str,
-    hz: int,
     bench: Bench | None = None,
     late_ns: int = 0,
     start_ns: int | None = None,
@@ -71,9 +77,9 @@ def run(
     import polars as pl
 
     bench = bench or Bench()
-    whole = plan({0: case}, streams, hz=hz, programs={})
+    whole = plan({0: case}, model.streams, hz=model.hz, programs={})
     (cell,) = whole["cells"]
-    own = {"name": stack, "hz": hz, "set": dict(bench.settings)}
+    own = {"name": model.stack, "hz": model.hz, "set": dict(bench.settings)}
     own["work"] = {name: value for name, value in asdict(bench).items() if name.endswith("_ns")}
     late_ns -= min(late_ns, bench.logging_ns)
     cell |= {"stack": own, "seed": case.seed}
@@ -82,7 +88,7 @@ def run(
         start["boundary_ns"] = start_ns - start["phase_ns"]
     start["phase_ns"] += late_ns
     try:
-        text, tables = run_model(json.dumps(whole), None)
+        text, tables = model.run(json.dumps(whole), None)
     except BaseException as error:
         # A panic of the machines is a disagreement too, and no end of the comparison.
         if isinstance(error, KeyboardInterrupt | SystemExit | Interrupted):

@@ -11,7 +11,7 @@ from rexmit_validate.agree.case import Case
 from rexmit_validate.agree.classes import skews
 from rexmit_validate.agree.folder import About, Folder
 from rexmit_validate.agree.judge import Judged, judge, judge_kernels
-from rexmit_validate.agree.model import Bench
+from rexmit_validate.agree.model import Bench, Model
 from rexmit_validate.agree.outcome import Outcome
 from rexmit_validate.agree.rates import PACKETS, RETRANSMISSIONS, Measures, Rates
 from rexmit_validate.agree.recorded import Recorded
@@ -98,5 +98,5 @@ def verdict(
 ) -> Judged:
     """The model on one case."""
     return judge(
-        case, outcome, run_model, core_streams(), stack=stack, hz=hz, bench=bench, ticks=ticks
+        case, outcome, Model(run_model, core_streams(), stack, hz), bench=bench, ticks=ticks
     )

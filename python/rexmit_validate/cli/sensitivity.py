@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -133,6 +133,13 @@ def sensitivity(options: SensitivityOptions) -> None:
         )
     at = on_cluster(options.cluster, options.cluster_ca, options.cluster_cert, options.cluster_key)
     progress = for_stream(sys.stderr, "benches")
+    how: dict[str, Any] = {
+        "unknowns": options.unknowns,
+        "losses": options.losses,
+        "repeat": options.repeat,
+        "settings": options.settings or (),
+        "cluster": at,
+    }
     if options.together > 1:
         found = library.nearest_benches(
             options.name,
@@ -140,29 +147,16 @@ def sensitivity(options: SensitivityOptions) -> None:
             start=options.start,
             nearest=options.nearest or library.NEAREST,
             width=options.width or WIDTH,
-            unknowns=options.unknowns,
-            losses=options.losses,
-            repeat=options.repeat,
-            settings=options.settings or (),
             out=options.out,
-            cluster=at,
             progress=progress,
+            **how,
         )
         if options.as_json:
             outputs.lines(json.dumps(asdict(found)))
         else:
             print_nearest(found, console())
         return
-    table = library.sensitivity(
-        options.name,
-        unknowns=options.unknowns,
-        losses=options.losses,
-        repeat=options.repeat,
-        settings=options.settings or (),
-        out=options.out,
-        cluster=at,
-        progress=progress,
-    )
+    table = library.sensitivity(options.name, out=options.out, progress=progress, **how)
     if options.as_json:
         outputs.lines(json.dumps(asdict(table)))
         return

@@ -103,14 +103,13 @@ def synth(options: SynthOptions) -> None:
     import sys
 
     from rexmit.progress import for_stream
-    from rexmit_validate.library.synth import prepare
+    from rexmit_validate.library.synth import Synthetic, prepare
     from rexmit_validate.synth.kinds import chosen as kinds_of
 
     if options.list_mixes:
         _list(options.json_output)
         return
-    prepared = prepare(
-        out=options.out,
+    asked = Synthetic(
         connections=options.connections,
         mix=options.mix,
         stacks=None if options.stacks is None else _split(options.stacks, "--stacks"),
@@ -124,6 +123,7 @@ def synth(options: SynthOptions) -> None:
         kinds=kinds_of(options.kinds),
         jobs=options.jobs,
     )
+    prepared = prepare(asked, options.out)
     made = prepared.make(for_stream(sys.stderr, "connections"))
     if options.json_output:
         outputs.lines(json.dumps({"folder": str(prepared.folder), "parts": made}))

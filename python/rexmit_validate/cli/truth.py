@@ -89,19 +89,19 @@ def truth(options: TruthOptions) -> None:
 
     from rexmit.interrupt import Interrupted
     from rexmit.progress import for_stream
-    from rexmit_validate.library.truth import prepare
+    from rexmit_validate.library.truth import Labelled, prepare
     from rexmit_validate.synth.kinds import chosen as kinds_of
 
     at = on_cluster(options.cluster, options.cluster_ca, options.cluster_cert, options.cluster_key)
-    prepared = prepare(
+    asked = Labelled(
         kernel=options.kernel,
         seed=options.seed,
         connections=options.connections,
-        out=options.out,
         kinds=kinds_of(options.kinds),
         jobs=options.jobs,
         cluster=at,
     )
+    prepared = prepare(asked, options.out)
     folder = prepared.folder
     began = time.monotonic()
     try:

@@ -11,7 +11,7 @@ from rexmit import stacks
 from rexmit.campaign.streams import core_streams
 from rexmit.engines.kernel import KernelEngine, find_kernel
 from rexmit.errors import UserError
-from rexmit.options import whole, workers
+from rexmit.options import given, takes, whole, workers
 from rexmit.progress import Hear, heard
 from rexmit.webpage import commands
 from rexmit.webpage.part import Part
@@ -101,18 +101,36 @@ class Agreement:
         }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cases:
+    """Which cases are run, where, and what they are held against. Raises UserError (usage)."""
+
+    kernel: str | None = None
+    cases: int = 300
+    paths: int = 1
+    seed: int = 1
+    stack: str | None = None
+    jobs: int | None = None
+    cluster: Where | None = None
+    ticks: int = 1
+
+    def __post_init__(self) -> None:
+        if self.stack is not None:
+            stacks.known(self.stack)
+        whole("cases", self.cases, 1, 1_000_000)
+        whole("paths", self.paths, 1, 2)
+        whole("seed", self.seed, 0, 2**64 - 1)
+        workers(self.jobs)
+        whole("ticks", self.ticks, 1, 1000)
+
+
+@takes(Cases)
 def agree(
+    asked: Cases | None = None,
     *,
-    kernel: str | None = None,
-    cases: int = 300,
-    paths: int = 1,
-    seed: int = 1,
-    stack: str | None = None,
-    jobs: int | None = None,
-    cluster: Where | None = None,
     keep: str | PathLike[str] | None = None,
-    ticks: int = 1,
     progress: Hear = None,
+    **keywords: object,
 ) -> Agreement:
     """Runs random cases on a kernel and on the model, and compares every packet; with `paths` 2
     bursts of TCP and Multipath TCP over two paths, of which retransmissions and completion are
@@ -124,17 +142,11 @@ def agree(
     (`local:8`, or `tls://HOST:PORT` of a Dask scheduler). Times agree within so many `ticks`.
     Raises UserError.
     """
-    if stack is not None:
-        stacks.known(stack)
-    whole("cases", cases, 1, 1_000_000)
-    whole("paths", paths, 1, 2)
-    whole("seed", seed, 0, 2**64 - 1)
-    workers(jobs)
-    whole("ticks", ticks, 1, 1000)
-    wanted = Wanted(kernel, cases, paths, seed)
+    asked = given(asked, Cases, keywords)
+    wanted = Wanted(asked.kernel, asked.cases, asked.paths, asked.seed)
     place = None if keep is None else Path(keep)
-    folder, about = kernel_logs(wanted, place, jobs, heard(progress, "cases"), cluster)
-    return _held(folder, about, stack, ticks)
+    folder, about = kernel_logs(wanted, place, asked.jobs, heard(progress, "cases"), asked.cluster)
+    return _held(folder, about, asked.stack, asked.ticks)
 
 
 def agree_again(

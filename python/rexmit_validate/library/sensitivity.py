@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rexmit import scenario as scenarios
 from rexmit.errors import UserError, argument, closest
 from rexmit.library.scenario import Settings, texts
-from rexmit.options import whole
+from rexmit.options import given, takes, whole
 from rexmit.progress import Hear, Progress, heard
 from rexmit.scenario import unknowns as files
 from rexmit.scenario.unknowns import Recorded, Unknowns
@@ -25,7 +25,7 @@ from rexmit_validate.sensitivity.departures import (
 )
 from rexmit_validate.sensitivity.measure import Benches
 from rexmit_validate.sensitivity.recorded import pair, recorded_means
-from rexmit_validate.sensitivity.search import WIDTH, Search, Start, search
+from rexmit_validate.sensitivity.search import WIDTH, Limits, Search, Start, search
 
 if TYPE_CHECKING:
     from rexmit.cluster import Where
@@ -72,46 +72,70 @@ class _Asked:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Benching:
+    """How a bench, and what is unknown of it, is measured."""
+
+    unknowns: str | PathLike[str] | None = None
+    losses: int = 5
+    repeat: int | None = None
+    settings: Settings = ()
+    cluster: Where | None = None
+
+    def __post_init__(self) -> None:
+        whole("losses", self.losses, 1, 10**6)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nearest(Benching):
+    """How far combinations are searched."""
+
+    together: int = 5
+    start: str | None = None
+    nearest: int = NEAREST
+    width: int = WIDTH
+
+    def __post_init__(self) -> None:
+        Benching.__post_init__(self)
+        whole("together", self.together, 1, MOST_TOGETHER)
+        whole("nearest", self.nearest, 1, 1000)
+        whole("width", self.width, 1, 10_000)
+
+
 def _asked(
     scenario: str | PathLike[str],
-    unknowns: str | PathLike[str] | None,
-    losses: int,
-    settings: Settings,
+    how: Benching,
     out: str | PathLike[str] | None,
-    cluster: Where | None,
     progress: Hear,
 ) -> _Asked:
     base = scenarios.find(str(scenario))
     beside = base.parent / "unknowns" / base.name
-    if unknowns is None and not beside.is_file():
+    if how.unknowns is None and not beside.is_file():
         raise UserError(
             f"{base}: nobody has written down what is unknown of it: there is no {beside}",
             f"write one as for tlp-2013-bench, or name a file with {argument('unknowns')}",
             usage=True,
         )
-    file = beside if unknowns is None else Path(unknowns)
-    whole("losses", losses, 1, 10**6)
+    file = beside if how.unknowns is None else Path(how.unknowns)
     return _Asked(
         base,
         file,
         files.load(file),
         Path("runs") / f"sensitivity-{base.stem}" if out is None else Path(out),
-        (f"loss.segments={losses}", *texts(settings)),
+        (f"loss.segments={how.losses}", *texts(how.settings)),
         heard(progress, "benches"),
-        cluster,
+        how.cluster,
     )
 
 
+@takes(Benching)
 def sensitivity(
     scenario: str | PathLike[str],
+    how: Benching | None = None,
     *,
-    unknowns: str | PathLike[str] | None = None,
-    losses: int = 5,
-    repeat: int | None = None,
-    settings: Settings = (),
     out: str | PathLike[str] | None = None,
-    cluster: Where | None = None,
     progress: Hear = None,
+    **keywords: object,
 ) -> Sensitivity:
     """Runs a scenario on the model as it is and with each unknown of its bench changed.
 
@@ -126,10 +150,11 @@ def sensitivity(
     down and with each change; and the same of what a real kernel left, where the file names such
     rows, with the model on that bench beside it. Raises UserError.
     """
-    asked = _asked(scenario, unknowns, losses, settings, out, cluster, progress)
+    how = given(how, Benching, keywords)
+    asked = _asked(scenario, how, out, progress)
     rows = [Departure(()), *(Departure((unknown,)) for unknown in asked.known.unknown)]
     kernels = [(one, recorded_means(one, asked.file)) for one in asked.known.recorded]
-    benches = asked.benches(repeat)
+    benches = asked.benches(how.repeat)
     asked.progress.start(len(rows) + len(kernels))
     try:
         for one in asked.known.unknown:
@@ -152,20 +177,14 @@ def _row(benches: Benches, departure: Departure) -> Row:
     return row(departure.name, found)
 
 
+@takes(Nearest)
 def nearest_benches(
     scenario: str | PathLike[str],
+    how: Nearest | None = None,
     *,
-    together: int = 5,
-    start: str | None = None,
-    nearest: int = NEAREST,
-    width: int = WIDTH,
-    unknowns: str | PathLike[str] | None = None,
-    losses: int = 5,
-    repeat: int | None = None,
-    settings: Settings = (),
     out: str | PathLike[str] | None = None,
-    cluster: Where | None = None,
     progress: Hear = None,
+    **keywords: object,
 ) -> Search:
     """Searches combinations of the unknowns of a bench for those that give the paper's means.
 
@@ -175,27 +194,19 @@ def nearest_benches(
     file on which a real kernel left rows, means are the kernel's and the model only says what the
     departures change. The rest as for `sensitivity`.
     """
-    whole("together", together, 1, MOST_TOGETHER)
-    whole("nearest", nearest, 1, 1000)
-    whole("width", width, 1, 10_000)
-    asked = _asked(scenario, unknowns, losses, settings, out, cluster, progress)
+    how = given(how, Nearest, keywords)
+    asked = _asked(scenario, how, out, progress)
     begin = None
-    if start is not None:
-        one = asked.recorded(start)
+    if how.start is not None:
+        one = asked.recorded(how.start)
         begin = Start(one.name, one.set, recorded_means(one, asked.file))
-    quick, full = asked.benches(QUICK_REPEAT, "search"), asked.benches(repeat)
+    quick, full = asked.benches(QUICK_REPEAT, "search"), asked.benches(how.repeat)
     changes = asked.known.unknown
-    asked.progress.start(1 + len(changes) * (1 + width * (together - 1)) + 1 + nearest)
+    limits = Limits(how.together, how.nearest, how.width)
+    asked.progress.start(
+        1 + len(changes) * (1 + limits.width * (limits.together - 1)) + 1 + limits.keep
+    )
     try:
-        return search(
-            quick,
-            full,
-            changes,
-            together=together,
-            keep=nearest,
-            repeat=repeat,
-            start=begin,
-            width=width,
-        )
+        return search(quick, full, changes, limits, repeat=how.repeat, start=begin)
     finally:
         asked.progress.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rexmit import _core, escaping
 from rexmit.errors import UserError, argument, by_caller
-from rexmit.options import part, whole, workers
+from rexmit.options import given, part, takes, whole, workers
 from rexmit.progress import Hear, Progress, heard
 from rexmit.stacks import known
 from rexmit_validate.score.corpus import Corpus, open_corpus
@@ -50,68 +50,72 @@ class Prepared:
             progress.close()
 
 
-def prepare(
-    *,
-    out: Path | None,
-    connections: int,
-    mix: str,
-    stacks: Iterable[str] | None,
-    receivers: Iterable[str] | None,
-    settings: Mapping[str, str] | None,
-    seed: int,
-    perturb: float,
-    points: Iterable[str],
-    snaplen: int,
-    format: str,  # noqa: A002
-    kinds: Iterable[str],
-    jobs: int | None,
-) -> Prepared:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Synthetic:
+    """What a corpus is made of. Raises UserError (usage) for what there is not, or is out of its
+    range.
+    """
+
+    connections: int = 1000
+    mix: str = "campus"
+    """Names with commas, or a TOML file."""
+    stacks: Iterable[str] | None = None
+    receivers: Iterable[str] | None = None
+    """The stacks where it is None."""
+    settings: Mapping[str, str] | None = None
+    seed: int = 1
+    perturb: float = 0.05
+    points: Iterable[str] = maker.POINTS
+    snaplen: int = 96
+    format: str = "pcapng"
+    kinds: Iterable[str] = ()
+    jobs: int | None = None
+
+    def order(self) -> maker.Order:
+        """All that it needs, read and checked."""
+        if self.format not in maker.FORMATS:
+            raise UserError(
+                f"{argument('format')} {self.format}", "there are pcapng and pcap", usage=True
+            )
+        whole("connections", self.connections, 1, 2**24)
+        whole("seed", self.seed, 0, 2**63)
+        whole("snaplen", self.snaplen, 54, 65_535)
+        part("perturb", self.perturb, 0.5)
+        workers(self.jobs)
+        named: dict[str, mixes.Mix] = {}
+        for name in _names(self.mix, argument("mix")):
+            named.update(mixes.find(name))
+        senders = maker.STACKS if self.stacks is None else _known(self.stacks)
+        return maker.Order(
+            mixes=named,
+            connections=self.connections,
+            stacks=senders,
+            receivers=senders if self.receivers is None else _known(self.receivers),
+            changes=_checked(self.settings or {}),
+            seed=self.seed,
+            perturb=self.perturb,
+            points=_points(self.points),
+            snaplen=self.snaplen,
+            format=self.format,
+            kinds=of_kinds.chosen(",".join(self.kinds) or "none"),
+            jobs=self.jobs or len(os.sched_getaffinity(0)),
+        )
+
+
+def prepare(asked: Synthetic, out: Path | None) -> Prepared:
     """Reads and checks all that a corpus needs. Raises UserError."""
-    if format not in maker.FORMATS:
-        raise UserError(f"{argument('format')} {format}", "there are pcapng and pcap", usage=True)
-    whole("connections", connections, 1, 2**24)
-    whole("seed", seed, 0, 2**63)
-    whole("snaplen", snaplen, 54, 65_535)
-    part("perturb", perturb, 0.5)
-    workers(jobs)
-    named: dict[str, mixes.Mix] = {}
-    for name in _names(mix, argument("mix")):
-        named.update(mixes.find(name))
-    senders = maker.STACKS if stacks is None else _known(stacks)
-    order = maker.Order(
-        mixes=named,
-        connections=connections,
-        stacks=senders,
-        receivers=senders if receivers is None else _known(receivers),
-        changes=_checked(settings or {}),
-        seed=seed,
-        perturb=perturb,
-        points=_points(points),
-        snaplen=snaplen,
-        format=format,
-        kinds=of_kinds.chosen(",".join(kinds) or "none"),
-        jobs=jobs or len(os.sched_getaffinity(0)),
-    )
-    folder = out or Path("runs") / f"synth-{'-'.join(named)}-{seed}"
-    return Prepared(order, folder, _command(order, mix))
+    order = asked.order()
+    folder = out or Path("runs") / f"synth-{'-'.join(order.mixes)}-{asked.seed}"
+    return Prepared(order, folder, _command(order, asked.mix))
 
 
+@takes(Synthetic)
 def synth(
+    asked: Synthetic | None = None,
     *,
     out: str | PathLike[str] | None = None,
-    connections: int = 1000,
-    mix: str = "campus",
-    stacks: Iterable[str] | None = None,
-    receivers: Iterable[str] | None = None,
-    settings: Mapping[str, str] | None = None,
-    seed: int = 1,
-    perturb: float = 0.05,
-    points: Iterable[str] = maker.POINTS,
-    snaplen: int = 96,
-    format: str = "pcapng",  # noqa: A002
-    kinds: Iterable[str] = (),
-    jobs: int | None = None,
     progress: Hear = None,
+    **keywords: object,
 ) -> Corpus:
     """Makes captures of the model's stacks, with the truth of every retransmission, and opens them.
 
@@ -122,21 +126,8 @@ def synth(
 
     Raises UserError for wrong input, or where the folder `out` is there already.
     """
-    prepared = prepare(
-        out=None if out is None else Path(out),
-        connections=connections,
-        mix=mix,
-        stacks=stacks,
-        receivers=receivers,
-        settings=settings,
-        seed=seed,
-        perturb=perturb,
-        points=points,
-        snaplen=snaplen,
-        format=format,
-        kinds=kinds,
-        jobs=jobs,
-    )
+    folder = None if out is None else Path(out)
+    prepared = prepare(given(asked, Synthetic, keywords), folder)
     prepared.make(heard(progress, "connections"))
     return open_corpus(prepared.folder)
 

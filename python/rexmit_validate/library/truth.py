@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rexmit.campaign.streams import core_streams
 from rexmit.engines.engine import cores
-from rexmit.engines.kernel import KernelEngine
-from rexmit.options import whole, workers
+from rexmit.options import given, takes, whole, workers
 from rexmit.progress import Hear, Progress, heard
 from rexmit.version import version
 from rexmit_validate.score.corpus import Corpus, open_corpus
@@ -19,7 +18,6 @@ from rexmit_validate.synth.kinds import chosen as kinds_of
 from rexmit_validate.synth.kinds import made as made_kinds
 from rexmit_validate.truth import corpus, draw
 from rexmit_validate.truth.corpus import Tally
-from rexmit_validate.truth.draw import Part
 from rexmit_validate.truth.kernel import open_engine
 
 if TYPE_CHECKING:
@@ -31,10 +29,7 @@ class Prepared:
     """A corpus that is ready to be made."""
 
     folder: Path
-    parts: list[Part]
-    engine: KernelEngine
-    about: dict[str, Any]
-    kinds: tuple[str, ...]
+    wanted: corpus.Wanted
     jobs: int | None
     cluster: Where | None = None
 
@@ -42,67 +37,66 @@ class Prepared:
         """Makes it, whole or not at all. Raises UserError."""
         usable = cores()
         slots = [usable[slot % len(usable)] for slot in range(self.jobs or len(usable))]
-        progress.start(sum(len(part.plan["connections"]) for part in self.parts))
+        progress.start(sum(len(part.plan["connections"]) for part in self.wanted.parts))
         try:
             return corpus.make(
                 self.folder,
-                self.parts,
-                self.engine,
-                self.about,
+                self.wanted,
                 cores=slots,
                 on_part=progress.advance,
-                more=self.kinds,
                 cluster=self.cluster,
             )
         finally:
             progress.close()
 
 
-def prepare(
-    *,
-    kernel: str | None,
-    seed: int,
-    connections: int,
-    out: Path | None,
-    kinds: Iterable[str],
-    jobs: int | None,
-    cluster: Where | None = None,
-) -> Prepared:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelled:
+    """What a corpus is made of."""
+
+    kernel: str | None = None
+    seed: int = 1
+    connections: int = 1500
+    kinds: Iterable[str] = ()
+    jobs: int | None = None
+    cluster: Where | None = None
+
+
+def prepare(asked: Labelled, out: Path | None) -> Prepared:
     """Reads and checks all that a corpus needs. Raises UserError."""
-    whole("connections", connections, 1, 250_000)
-    whole("seed", seed, 0, 2**64 - 1)
-    workers(jobs)
-    more = kinds_of(",".join(kinds) or "none")
-    engine = open_engine(kernel)
-    chosen = engine.kernel
+    whole("connections", asked.connections, 1, 250_000)
+    whole("seed", asked.seed, 0, 2**64 - 1)
+    workers(asked.jobs)
+    more = kinds_of(",".join(asked.kinds) or "none")
+    engine = open_engine(asked.kernel)
+    chosen, seed = engine.kernel, asked.seed
     folder = out or Path("runs") / f"truth-{chosen.version}-{chosen.hz}-{seed}"
-    words = ["rexmit", "validate", "truth", "--kernel", kernel or chosen.name, "--seed", str(seed)]
+    words = ["rexmit", "validate", "truth", "--kernel", asked.kernel or chosen.name]
+    words += ["--seed", str(seed)]
     if more:
         words += ["--kinds", ",".join(more)]
     about: dict[str, Any] = {
         "version": corpus.VERSION,
         "kind": "kernel",
         "seed": seed,
-        "command": " ".join([*words, "--connections", str(connections)]),
+        "command": " ".join([*words, "--connections", str(asked.connections)]),
         "program": f"rexmit {version()}",
         "kernels": [{"name": chosen.name, **chosen.plain()}],
         "guest": engine.guest_hash,
         "kinds": list(more),
     }
-    parts = draw.draw_all(core_streams(), seed, connections, made_kinds(more))
-    return Prepared(folder, parts, engine, about, more, jobs, cluster)
+    parts = draw.draw_all(core_streams(), seed, asked.connections, made_kinds(more))
+    wanted = corpus.Wanted(parts, engine, about, more)
+    return Prepared(folder, wanted, asked.jobs, asked.cluster)
 
 
+@takes(Labelled)
 def truth(
+    asked: Labelled | None = None,
     *,
-    kernel: str | None = None,
-    seed: int = 1,
-    connections: int = 1500,
     out: str | PathLike[str] | None = None,
-    kinds: Iterable[str] = (),
-    jobs: int | None = None,
-    cluster: Where | None = None,
     progress: Hear = None,
+    **keywords: object,
 ) -> Corpus:
     """Makes captures of a real kernel, which records why it sends a segment again, and opens them.
 
@@ -112,14 +106,7 @@ def truth(
     or as many as `cluster` has workers (`local:8`, or `tls://HOST:PORT` of a Dask scheduler).
     Raises UserError where the folder is there already, or the kernel is not to be had.
     """
-    prepared = prepare(
-        kernel=kernel,
-        seed=seed,
-        connections=connections,
-        out=None if out is None else Path(out),
-        kinds=kinds,
-        jobs=jobs,
-        cluster=cluster,
-    )
+    folder = None if out is None else Path(out)
+    prepared = prepare(given(asked, Labelled, keywords), folder)
     prepared.make(heard(progress, "connections"))
     return open_corpus(prepared.folder)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
 from rexmit import stacks
 from rexmit.errors import UserError, argument
+from rexmit.options import given, takes
 from rexmit.progress import Hear, heard
 from rexmit.whatif.calibration import Calibration
 from rexmit.whatif.settings import expanded
@@ -15,16 +17,45 @@ from rexmit_validate.whatif.calibrate import calibrate
 from rexmit_validate.whatif.transfers import KERNEL_SETTINGS, Base, usual
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """Which predictions are checked, and what runs the transfers. Raises UserError (usage)."""
+
+    stack: str | None = None
+    settings: Sequence[str] = ()
+    engine: str = "model"
+    kernel: str | None = None
+    seed: int = 1
+    jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        engine = self.engine
+        if engine not in ("model", "kernel"):
+            raise UserError(f"there is no engine {engine}", "engines: model, kernel", usage=True)
+        for name, owner in (("kernel", "kernel"), ("stack", "model")):
+            if getattr(self, name) is not None and engine != owner:
+                raise UserError(
+                    f"{argument(name)} belongs to {argument('engine', owner)}", usage=True
+                )
+
+    def bases(self) -> Sequence[Base]:
+        """The senders."""
+        settings = tuple(self.settings)
+        if self.engine == "kernel":
+            return [Base("kernel", settings or KERNEL_SETTINGS)]
+        if self.stack is None:
+            return usual(None, settings or ("default",))
+        name = stacks.known(self.stack)
+        return [Base(name, expanded(settings))] if settings else usual(name)
+
+
+@takes(Check)
 def check_whatif(
+    asked: Check | None = None,
     *,
-    stack: str | None = None,
-    settings: Sequence[str] = (),
-    engine: str = "model",
-    kernel: str | None = None,
-    seed: int = 1,
-    jobs: int | None = None,
     out: str | PathLike[str] | None = None,
     progress: Hear = None,
+    **keywords: object,
 ) -> Calibration:
     """Runs transfers, predicts from their captures what a setting changes, runs the same transfers
     with that setting, and says how far the predictions were off.
@@ -40,26 +71,14 @@ def check_whatif(
     changes or was predicted to, the `median` and `p95` of the errors, shares of the transfer's
     duration, and the share of `wrong` signs; of the grid they are of all senders. Raises UserError.
     """
-    if engine not in ("model", "kernel"):
-        raise UserError(f"there is no engine {engine}", "engines: model, kernel", usage=True)
-    for name, value, owner in (("kernel", kernel, "kernel"), ("stack", stack, "model")):
-        if value is not None and engine != owner:
-            raise UserError(f"{argument(name)} belongs to {argument('engine', owner)}", usage=True)
+    asked = given(asked, Check, keywords)
+    is_model = asked.engine == "model"
     return calibrate(
-        _bases(stack, tuple(settings), engine),
-        seed=seed,
-        jobs=jobs,
+        asked.bases(),
+        seed=asked.seed,
+        jobs=asked.jobs,
         out=None if out is None else Path(out),
-        kernel=(kernel or "") if engine == "kernel" else None,
-        keep=stack is None and not settings and engine == "model",
+        kernel=None if is_model else asked.kernel or "",
+        keep=asked.stack is None and not asked.settings and is_model,
         progress=heard(progress, "senders"),
     )
-
-
-def _bases(stack: str | None, settings: tuple[str, ...], engine: str) -> Sequence[Base]:
-    if engine == "kernel":
-        return [Base("kernel", settings or KERNEL_SETTINGS)]
-    if stack is None:
-        return usual(None, settings or ("default",))
-    name = stacks.known(stack)
-    return [Base(name, expanded(settings))] if settings else usual(name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from rexmit.errors import UserError
 from rexmit.papers.ryll_2013.table4 import MEASURES
@@ -83,20 +83,26 @@ class Start:
     kernel: Means
 
 
+class Limits(NamedTuple):
+    """At most so many departures `together`; of each number of them the best `width` are taken
+    further; so many of the nearest are kept.
+    """
+
+    together: int
+    keep: int
+    width: int = WIDTH
+
+
 def search(
     quick: Benches,
     full: Benches,
     unknowns: Sequence[Unknown],
+    limits: Limits,
     *,
-    together: int,
-    keep: int,
     repeat: int | None,
     start: Start | None = None,
-    width: int = WIDTH,
 ) -> Search:
-    """Combinations of at most so many departures, measured in `quick`; the `keep` nearest of them
-    once more in `full`.
-    """
+    """Combinations of departures, measured in `quick`; the nearest of them once more in `full`."""
     cells = CELLS if start is None else _shared(start, quick, full)
     judge = _Judge(cells, start)
     if start is not None:
@@ -108,22 +114,22 @@ def search(
     level = [base]
     for benches in (quick, full):
         benches.whole(judge.settings(base))
-    for size in range(together + 1):
+    for size in range(limits.together + 1):
         quick.measure(judge.settings(one) for one in level)
         scored = [(one, judge.score(quick, one)) for one in level]
         known.update({frozenset(u.name for u in one.unknowns): (one, s) for one, s in scored})
-        if size == together:
+        if size == limits.together:
             break
         scored.sort(key=lambda pair: pair[1])
         further: dict[frozenset[str], Departure] = {}
-        for one, _ in scored[:width]:
+        for one, _ in scored[: limits.width]:
             for unknown in unknowns:
                 if one.goes_with(unknown):
                     more = Departure(_in_order((*one.unknowns, unknown), unknowns))
                     further.setdefault(frozenset(u.name for u in more.unknowns), more)
         level = list(further.values())
         quick.progress.note(f"{size + 1} together: {len(level):,} benches")
-    best = sorted(known.values(), key=lambda pair: pair[1])[:keep]
+    best = sorted(known.values(), key=lambda pair: pair[1])[: limits.keep]
     full.measure(judge.settings(one) for one in (base, *(one for one, _ in best)))
     nearest = sorted((judge.bench(full, one) for one, _ in best), key=lambda one: one.score)
     return Search(

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rexmit.engines.kernel import KernelEngine
 from rexmit.errors import UserError
@@ -215,23 +215,31 @@ def _connection_rows(ran: Ran, labelled: Labelled, stack: str) -> list[dict[str,
     return rows
 
 
+class Wanted(NamedTuple):
+    """The parts of a corpus, what runs them, and what its truth.json says of it. Each part is there
+    once more in each of the `kinds`.
+    """
+
+    parts: Sequence[Part]
+    engine: KernelEngine
+    about: Mapping[str, Any]
+    kinds: tuple[str, ...]
+
+
 def make(
     out: Path,
-    parts: Sequence[Part],
-    engine: KernelEngine,
-    about: Mapping[str, Any],
+    wanted: Wanted,
     *,
     cores: Sequence[int],
     on_part: Callable[[int], None],
-    more: tuple[str, ...] = (),
     cluster: Where | None = None,
 ) -> Tally:
     """Make the corpus in the new folder `out`; `on_part` gets the connections of each part done.
-    Each part is there once more in each of the kinds `more`. Its kernels run on `cores`, or on the
-    workers of a `cluster`.
+    Its kernels run on `cores`, or on the workers of a `cluster`.
 
     However it ends, there is the whole corpus or nothing.
     """
+    parts, engine = wanted.parts, wanted.engine
     with new_folder(out) as temporary:
         corpus = Corpus(temporary, engine)
 
@@ -244,6 +252,6 @@ def make(
         else:
             on_cluster.run(parts, engine, cluster, on_part=take)
         corpus.write_tables()
-        kinds.add(temporary, more, about["seed"], len(cores))
-        corpus.finish(about)
+        kinds.add(temporary, wanted.kinds, wanted.about["seed"], len(cores))
+        corpus.finish(wanted.about)
     return corpus.tally

@@ -1,0 +1,53 @@
+"""What a trace says on one page: terminal, JSON and browser are made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rexmit.tracing.advice import Advice
+from rexmit.tracing.advice import advice as advise
+from rexmit.tracing.as_json import page_data
+from rexmit.tracing.folder import Trace
+from rexmit.tracing.selection import Selection
+from rexmit.tracing.summary import summary as summed
+from rexmit.tracing.summed import Summary
+from rexmit.version import version
+from rexmit.whatif.calibration import Calibration, load
+
+
+@dataclass(frozen=True)
+class Page:
+    """The page of a trace, or of the part of one that was selected.
+
+    `summary` has totals, mechanisms, troubles and the worst connections; `advice` the settings that
+    would have saved most, and those that were asked for by name. `checked` says how far such
+    predictions were off when `check_whatif` was called last, else when the package was made. Times
+    are in seconds.
+    """
+
+    trace: Trace
+    summary: Summary
+    advice: tuple[Advice, ...]
+    checked: Calibration | None
+
+    @property
+    def selected(self) -> str:
+        """Which connections it is about; empty where all."""
+        return told_of(self.trace)
+
+    def as_json(self) -> dict[str, Any]:
+        """The page as plain data under stable names."""
+        return page_data(
+            self.trace, self.summary, self.advice, self.checked, selected=self.selected
+        )
+
+
+def told_of(trace: Trace) -> str:
+    """Which connections of all it has; empty for a whole trace."""
+    return trace.told if isinstance(trace, Selection) else ""
+
+
+def page(trace: Trace) -> Page:
+    """What went wrong in a trace, why, what it cost, and which settings would have helped."""
+    return Page(trace, summed(trace), advise(trace), load(version()))
