@@ -106,7 +106,6 @@ def test_the_same_run_is_like_itself(runs: tuple[Path, Path]) -> None:
     ("words", "what"),
     [
         (["--metric", "t_totl"], "--metric t_totl: there is no such quantity"),
-        (["--metric", "needless"], "--metric needless: there is no such quantity"),
         (["--metric", ","], "--metric names nothing"),
         (["--fail-over", "5"], "--fail-over 5"),
         (["--fail-over", "-1%"], "--fail-over -1%"),

@@ -131,12 +131,6 @@ def test_traffic_that_is_not_of_the_corpus_is_not_invented(corpus: Path) -> None
     assert found.at("sender").mechanisms.invented == 0
 
 
-def test_a_corpus_of_an_earlier_version(corpus: Path) -> None:
-    now = open_corpus(corpus).retransmissions
-    (corpus / "retransmissions.parquet").rename(corpus / "resends.parquet")
-    assert open_corpus(corpus).retransmissions.equals(now)
-
-
 def test_tlp_or_rto_is_right_for_no_other() -> None:
     assert count.is_right("tlp", "rto|tlp")
     assert count.is_right("rto", "rto|tlp")

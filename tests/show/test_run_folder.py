@@ -12,7 +12,6 @@ import pytest
 
 from rexmit.analysis.overview import overview, overview_data
 from rexmit.errors import UserError
-from rexmit.library.scenario import open_scenario
 from rexmit.store.open_run import open_run
 
 Rows = Callable[..., Any]
@@ -53,30 +52,6 @@ def test_an_unfinished_run_without_a_command(tmp_path: Path) -> None:
     error = refusal(tmp_path)
     assert error.what.endswith("the run is not finished")
     assert f"--out {tmp_path}" in str(error.hint)
-
-
-def test_the_columns_of_an_earlier_version(row: Rows, write_run: Rows) -> None:
-    path = write_run([row(retransmissions=3, spurious_retransmissions=2)])
-    file = path / "transfers.parquet"
-    names = {"retransmissions": "resends", "spurious_retransmissions": "needless_resends"}
-    pl.read_parquet(file).rename(names).write_parquet(file)
-    (found,) = open_run(path).transfers.to_dicts()
-    assert (found["retransmissions"], found["spurious_retransmissions"]) == (3, 2)
-
-
-def test_the_scenario_of_an_earlier_version(row: Rows, write_run: Rows) -> None:
-    # It named the keys of the rule "tail" beside every rule, and `at` beside paths.
-    network = {"rate": "1Mbit", "delay": "1ms", "at": "wire"}
-    of_tail = {"mode": "sequence", "hold_limit": "3s"}
-    for there, lost in (
-        (network | {"paths": [{}, {}]}, {"rule": "pattern", "pattern": "none"}),
-        (network, {"rule": "tail", "segments": 1}),
-    ):
-        scenario = {"format": 1, "configs": {"tcp": {}}, "networks": {"net": there}}
-        path = write_run([row()], scenario=scenario | {"loss": lost | of_tail})
-        again = open_scenario(path / "run.json")
-        assert again.loss.losses == ((0, "none") if "pattern" in lost else (1, None),)
-        assert again.networks["net"].at == "wire"
 
 
 @pytest.mark.parametrize("found", [2, "1", 0])

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from rexmit import _core
 from rexmit.errors import UserError, argument
-from rexmit.store.older import RETRANSMISSION_COMMENTS
 
 #: Flag bits from the low end, in the order and with the names that Wireshark prints (RFC 9293
 #: section 3.1; ECN: RFC 3168, accurate ECN's AE: RFC 9768).
@@ -125,7 +124,7 @@ def parse_comment(comment: str | None) -> tuple[bool, str | None, str | None]:
             continue
         if words[1] == "dropped":
             dropped = True
-        elif words[1] in RETRANSMISSION_COMMENTS:
+        elif words[1] == "retransmission":
             values = dict(re.findall(r"(\w+)=(\S+)", words[2]))
             mechanism = values.get("mechanism", "unknown")
             need = values.get("need")

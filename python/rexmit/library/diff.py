@@ -11,7 +11,6 @@ from rexmit.comparison.gate import Trip, trips
 from rexmit.comparison.measures import METRICS
 from rexmit.comparison.pairs import Selection, selection
 from rexmit.errors import UserError, argument, closest
-from rexmit.store.older import QUANTITIES
 from rexmit.store.open_run import Run, open_run
 
 RunOrFolder = Run | str | PathLike[str]
@@ -86,8 +85,7 @@ def checked(metrics: Iterable[str]) -> list[str]:
     for name in names:
         if name not in METRICS:
             near = closest(name, list(METRICS))
-            now = QUANTITIES.get(name)
-            guess = f"it is {now} now; " if now else f"did you mean {near}? " if near else ""
+            guess = f"did you mean {near}? " if near else ""
             raise UserError(
                 f"{argument('metrics')} {name}: there is no such quantity",
                 f"{guess}quantities: {', '.join(METRICS)}",

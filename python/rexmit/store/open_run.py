@@ -10,7 +10,7 @@ import polars as pl
 
 from rexmit import escaping
 from rexmit.errors import UserError
-from rexmit.store import checked, digests, formats, older
+from rexmit.store import checked, digests, formats
 from rexmit.store.run_json import NAME, OtherFormatError, read_run
 from rexmit.store.schema import (
     BURSTS,
@@ -136,7 +136,7 @@ def _why_empty(meta: dict[str, Any]) -> str:
 
 def _parquet(file: Path, columns: tuple[Column, ...]) -> pl.DataFrame:
     try:
-        frame = older.renamed(pl.read_parquet(file, glob=False))
+        frame = pl.read_parquet(file, glob=False)
     except FileNotFoundError as error:
         raise UserError(
             f"{file}: not there", "the run folder is not complete; repeat the run"

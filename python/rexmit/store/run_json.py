@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from rexmit.store import digests, formats, older
+from rexmit.store import digests, formats
 from rexmit.store.plain_json import (
     Check,
     anything,
@@ -136,6 +136,4 @@ def read_run(file: Path, *, own: bool = False) -> dict[str, Any]:
     _RUN(meta, "")
     if own:
         _WHOLE(meta, "")
-    if "scenario" in meta:
-        meta["scenario"] = older.scenario(meta["scenario"])
     return meta

@@ -3,46 +3,41 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import polars as pl
 
 from rexmit.errors import UserError
-from rexmit.store import checked, older
-from rexmit.store.older import ANALYSE
+from rexmit.store import checked
 from rexmit.store.schema import scan_table
 from rexmit.store.trace_schema import POINT_TABLES, TABLES
 
-
-def scan(folder: Path, table: str, format_: int) -> pl.LazyFrame:
-    """A table of a folder of this format, in today's columns, read when asked. Raises UserError."""
-    if table not in POINT_TABLES:
-        return older.scan_trace(folder, table, format_)
-    file = older.trace_file(folder, table, format_)
-    return checked.fitting(scan_table(file), POINT_TABLES[table], file, ANALYSE)
+ANALYSE: Final = "analyse the captures again"
+"""What is to be done where a trace's folder cannot be read."""
 
 
-def hold(folder: Path, format_: int, *, points: bool) -> None:
+def scan(folder: Path, table: str) -> pl.LazyFrame:
+    """A table of a folder, read when asked. Raises UserError."""
+    file = folder / f"{table}.parquet"
+    columns = TABLES.get(table) or POINT_TABLES[table]
+    return checked.fitting(scan_table(file), columns, file, ANALYSE)
+
+
+def hold(folder: Path, *, points: bool) -> None:
     """Raises UserError where a table is missing, lacks a column, or has rows that no analysis
     writes: whoever reads them afterwards relies on that.
     """
-    for name, needed in older.trace_files(format_).items():
-        file = folder / f"{name}.parquet"
-        there = checked.types(scan_table(file), file, ANALYSE)
-        if missing := [column for column in needed if column not in there]:
-            raise UserError(f"{file}: column {', '.join(missing)} is missing", ANALYSE)
-    tables = TABLES | (POINT_TABLES if points else {})
-    for name, columns in tables.items():
-        file = older.trace_file(folder, name, format_)
-        checked.hold(scan(folder, name, format_), columns, file, ANALYSE)
-    _hold_keys(folder, format_)
+    for name, columns in (TABLES | POINT_TABLES if points else TABLES).items():
+        checked.hold(scan(folder, name), columns, folder / f"{name}.parquet", ANALYSE)
+    _hold_keys(folder)
 
 
-def _hold_keys(folder: Path, format_: int) -> None:
+def _hold_keys(folder: Path) -> None:
     """Raises UserError where two rows have one connection, or a connection has not both sides."""
     number, is_forward = pl.col("connection"), pl.col("direction") == "forward"
-    numbers = _sorted(scan(folder, "connections", format_), number)
+    numbers = _sorted(scan(folder, "connections"), number)
     # Sorted integers take a tenth of the time that sets of rows and a join take, and less memory.
-    sides = _sorted(scan(folder, "sides", format_), 2 * number + is_forward)
+    sides = _sorted(scan(folder, "sides"), 2 * number + is_forward)
     for name, keys, key in (
         ("connections", numbers, "connection"),
         ("sides", sides, "connection, direction"),

@@ -22,7 +22,7 @@ import polars as pl
 
 from rexmit.addresses import all_shown, is_address, shown
 from rexmit.errors import UserError, argument
-from rexmit.store import digests, formats, older, trace_tables
+from rexmit.store import digests, formats, trace_tables
 from rexmit.store.files import whole_file, whole_folder, write_text
 from rexmit.store.opening import is_temporary
 from rexmit.store.plain_json import (
@@ -40,6 +40,7 @@ from rexmit.store.plain_json import (
 )
 from rexmit.store.schema import polars_schema, scan_table
 from rexmit.store.trace_schema import ORDERS, POINT_TABLES, TABLES
+from rexmit.store.trace_tables import ANALYSE
 from rexmit.tracing import changed as changes
 from rexmit.tracing.changed import AS_READ, Changed
 from rexmit.tracing.source import Batch, Facts, Failure, File, empty, together
@@ -146,12 +147,9 @@ class Trace:
         if table in POINT_TABLES:
             if not self.points:
                 return pl.LazyFrame(schema=polars_schema(POINT_TABLES[table]))
-            return self._shown(trace_tables.scan(self.path, table, self.meta["format"]))
+            return self._shown(trace_tables.scan(self.path, table))
         folders = [self.path / name for name in self.meta.get("pieces", [])] or [self.path]
-        format_ = self.meta["format"]
-        return self._shown(
-            pl.concat(trace_tables.scan(folder, table, format_) for folder in folders)
-        )
+        return self._shown(pl.concat(trace_tables.scan(folder, table) for folder in folders))
 
     def _shown(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Rows with their captures' addresses as they may be shown: earlier versions kept all."""
@@ -401,12 +399,6 @@ def _open_pieces(path: Path, folders: Sequence[Path]) -> Trace:
     strange = next((one.path for one in opened if PIECE not in one.meta), None)
     if strange is not None:
         raise UserError(f"{path} is a folder of traces", f"give one of them, as {strange}")
-    formats = sorted({one.meta["format"] for one in opened})
-    if len(formats) > 1:
-        raise UserError(
-            f"{path}: its pieces have formats {', '.join(map(str, formats))}",
-            f"give one of them, as {opened[-1].path}",
-        )
     captures = list(dict.fromkeys(name for one in opened for name in one.captures))
     meta = {
         **opened[-1].meta,
@@ -428,19 +420,19 @@ def open_trace(path: Path) -> Trace:
         raise UserError(f"{path}: {what}", f"rexmit trace CAPTURE --out {path}")
     meta = _meta(path)
     found, facts = meta["format"], _facts(meta["facts"])
-    if found not in (formats.TRACE, *older.TRACE_FORMATS):
+    if found != formats.TRACE:
         by = f", written by rexmit {meta['rexmit']}" if "rexmit" in meta else ""
-        known = f"{', '.join(map(str, older.TRACE_FORMATS))} and {formats.TRACE}"
         raise UserError(
-            f"{path / META}: the trace has format {found}{by}; this program reads formats {known}",
-            older.ANALYSE,
+            f"{path / META}: the trace has format {found}{by}; this program reads format "
+            f"{formats.TRACE}",
+            ANALYSE,
         )
-    tables = {*older.trace_files(found), *POINT_TABLES}
+    tables = {*TABLES, *POINT_TABLES}
     kept = [name for name in meta.get(digests.KEY, {}) if name.partition(".parquet")[0] in tables]
     fault = digests.fault(path, meta, kept)
     if fault is not None:
-        raise UserError(fault, older.ANALYSE)
-    trace_tables.hold(path, found, points=bool(meta.get("points")))
+        raise UserError(fault, ANALYSE)
+    trace_tables.hold(path, points=bool(meta.get("points")))
     told = changes.line(changes.changed(meta))
     return Trace(path, meta, replace(facts, warnings=[*facts.warnings, *told]))
 
@@ -452,7 +444,7 @@ def _meta(path: Path) -> Mapping[str, Any]:
         _CHECK(meta, "")
         _facts(meta["facts"])
     except (OSError, ValueError, TypeError) as error:
-        raise UserError(f"{path / META}: cannot be read: {error}", older.ANALYSE) from error
+        raise UserError(f"{path / META}: cannot be read: {error}", ANALYSE) from error
     shown: Mapping[str, Any] = all_shown(meta)
     return shown
 

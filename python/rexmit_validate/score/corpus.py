@@ -15,7 +15,7 @@ from typing import Any, Final
 import polars as pl
 
 from rexmit.errors import UserError, argument, closest
-from rexmit.store import digests, older
+from rexmit.store import digests
 from rexmit.store.plain_json import (
     Check,
     anything,
@@ -238,7 +238,7 @@ def open_corpus(path: Path) -> Corpus:
     fault = digests.fault(path, meta)
     if fault is not None:
         raise UserError(fault, "make the corpus again")
-    retransmissions = _table(older.corpus_table(path, "retransmissions"), _RETRANSMISSIONS)
+    retransmissions = _table(path / "retransmissions.parquet", _RETRANSMISSIONS)
     connections = _table(path / "connections.parquet", _CONNECTIONS)
     captures = tuple(_captures(path / "captures"))
     if not captures:
@@ -266,7 +266,7 @@ def _meta(file: Path) -> dict[str, Any]:
 
 def _table(file: Path, columns: tuple[str, ...]) -> pl.DataFrame:
     try:
-        frame = older.renamed(pl.read_parquet(file, glob=False))
+        frame = pl.read_parquet(file, glob=False)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise UserError(f"{file}: cannot be read: {error}", "make the corpus again") from error
     missing = [name for name in columns if name not in frame.columns]
