@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import wraps
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
@@ -65,6 +65,14 @@ def typed(options: type[Options]) -> Callable[[Callable[[Options], None]], Calla
 def given(made: Options | None, options: type[Options], keywords: Mapping[str, Any]) -> Options:
     """The options that a caller has made, with those changed that are given as keywords."""
     return options(**keywords) if made is None else replace(made, **keywords)
+
+
+def as_typed(options: type[Options], command: object, **others: Any) -> Options:  # noqa: ANN401
+    """The options of a function that a command was given: those that have the same names there,
+    and `others`.
+    """
+    names = [one.name for one in fields(options) if one.name not in others]
+    return options(**{name: getattr(command, name) for name in names}, **others)
 
 
 def whole(name: str, value: object, least: int, most: int | None = None) -> None:

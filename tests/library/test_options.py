@@ -6,7 +6,7 @@ import inspect
 import pickle
 import re
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import FrozenInstanceError, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from polars.testing import assert_frame_equal
 
 import rexmit
 from rexmit.library.run import Keywords as CampaignKeywords
+from rexmit.options import as_typed
 from rexmit.tracing.options import Keywords as AnalysisKeywords
 
 CAPTURE = Path(__file__).parents[1] / "real/captures/dcerpc.pcap"
@@ -146,6 +147,22 @@ def test_a_rotation_is_checked_when_it_is_made(keywords: dict[str, Any], what: s
     with pytest.raises(rexmit.Error, match=re.escape(what)) as made:
         rexmit.Rotation(**keywords)
     assert made.value.usage
+
+
+def test_what_is_typed_becomes_options_by_name() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Command:
+        seed: int = 7
+        other: int = 1
+
+    @dataclass(frozen=True, kw_only=True)
+    class Options:
+        seed: int = 1
+        settings: tuple[str, ...] = ()
+
+    assert as_typed(Options, Command(), settings=("a=1",)) == Options(seed=7, settings=("a=1",))
+    with pytest.raises(AttributeError, match="settings"):
+        as_typed(Options, Command())
 
 
 def test_what_has_no_end_takes_some_of_them() -> None:

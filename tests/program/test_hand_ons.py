@@ -14,6 +14,9 @@ PACKAGES = Path(__file__).parents[2] / "python"
 PARAMETERS: Final = 7
 """More of them are a long list: hand an object on."""
 
+COMMAND_LINES: Final = 120
+"""A longer function of a command does what the library should."""
+
 HANDED_ON: Final = frozenset({"capture_filter", "connections_limit", "jobs", "stacks"})
 """What nearly every function once took, and handed on as `jobs=jobs`."""
 
@@ -59,6 +62,15 @@ def test_no_list_of_parameters_is_long() -> None:
     }
     print(f"functions of more than {PARAMETERS} parameters: {len(found)}")
     assert found == {}
+
+
+def test_no_command_is_long() -> None:
+    for path, text in product().items():
+        if "/cli/" in path:
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.FunctionDef):
+                    lines = (node.end_lineno or 0) - node.lineno + 1
+                    assert lines <= COMMAND_LINES, f"{node.name} of {path}: {lines} lines"
 
 
 def test_no_more_is_handed_on() -> None:

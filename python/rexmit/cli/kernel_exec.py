@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from rexmit.cli import completion
-from rexmit.options import typed
+from rexmit.options import as_typed, typed
 
 EXAMPLES = """\
 Examples:
@@ -121,21 +121,20 @@ def exec_(options: ExecOptions) -> None:
     """
     import sys
 
-    from rexmit.library.kernel_exec import kernel_exec
+    from rexmit.library.kernel_exec import Inside, kernel_exec
 
+    inside = as_typed(
+        Inside,
+        options,
+        settings=options.settings or (),
+        clock=options.clock.value,
+        env=options.env or (),
+        hang_limit_s=options.hang_limit or None,
+    )
     ended = kernel_exec(
         options.argv,
-        kernel=options.kernel,
-        net=options.net,
-        settings=options.settings or (),
-        host=options.host,
-        clock=options.clock.value,
+        inside,
         keep=options.keep,
-        scratch_limit=options.scratch_limit,
-        env=options.env or (),
-        seed=options.seed,
-        memory=options.memory,
-        hang_limit_s=options.hang_limit or None,
         on_stdout=_writer(sys.stdout.fileno()),
         on_stderr=_writer(sys.stderr.fileno()),
     )

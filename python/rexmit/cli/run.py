@@ -14,7 +14,7 @@ from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.limits import MOST_JOBS, ClusterCa, ClusterCert, ClusterKey, OnCluster, on_cluster
 from rexmit.errors import EXIT_FAILED
-from rexmit.options import typed
+from rexmit.options import as_typed, typed
 
 if TYPE_CHECKING:
     from rexmit.library.run import Campaign
@@ -111,15 +111,10 @@ class RunOptions:
         """How the scenario is run. Raises UserError."""
         from rexmit.library.run import Campaign
 
-        return Campaign(
-            engine=self.engine,
-            kernel=self.kernel,
-            stack=self.stack,
-            hz=self.hz,
-            seed=self.seed,
-            jobs=self.jobs,
+        return as_typed(
+            Campaign,
+            self,
             settings=self.settings or (),
-            capture=self.capture,
             hang_limit_s=self.hang_limit,
             cluster=on_cluster(self.cluster, self.cluster_ca, self.cluster_cert, self.cluster_key),
         )

@@ -13,6 +13,7 @@ from rexmit.cli.html import Html
 from rexmit.cli.limits import MOST_JOBS, ClusterCa, ClusterCert, ClusterKey, UnpackLimit, on_cluster
 from rexmit.cli.selection import Host, Port, Since, Until
 from rexmit.errors import UserError
+from rexmit.options import as_typed
 from rexmit.store.trace_schema import TABLES
 from rexmit.tracing.options import CONNECTIONS_LIMIT, Analysis
 
@@ -101,18 +102,16 @@ class Analysing:
 
     def analysis(self) -> Analysis:
         """How what is read is analysed. Raises UserError."""
-        return Analysis(**self._analysis())
+        return self._analysis(points=None, cluster=None, resume=False)
 
-    def _analysis(self) -> dict[str, Any]:
-        return {
-            "whatif": [word for word in self.whatif or ["default"] if word != "none"],
-            "stacks": [word for words in self.stacks or () for word in comma_words(words)],
-            "jobs": self.jobs,
-            "connections_limit": self.connections_limit,
-            "capture_filter": self.capture_filter,
-            "csv": self.csv,
-            "replace": self.replace,
-        }
+    def _analysis(self, **others: object) -> Analysis:
+        return as_typed(
+            Analysis,
+            self,
+            whatif=[word for word in self.whatif or ["default"] if word != "none"],
+            stacks=[word for words in self.stacks or () for word in comma_words(words)],
+            **others,
+        )
 
     def _rules(self) -> Iterator[Rule]:
         """What does not go together."""
@@ -234,13 +233,10 @@ class TraceOptions(Paging):
             "name a file: --annotate OUT.pcapng",
         )
 
-    def _analysis(self) -> dict[str, Any]:
-        return {
-            **Paging._analysis(self),
-            "points": None if self.points is None else comma_words(self.points),
-            "cluster": self._on_cluster(),
-            "resume": self.resume,
-        }
+    def analysis(self) -> Analysis:
+        """As `Analysing` has it, with what is of files alone."""
+        points = None if self.points is None else comma_words(self.points)
+        return self._analysis(points=points, cluster=self._on_cluster(), resume=self.resume)
 
 
 def comma_words(text: str) -> list[str]:

@@ -14,7 +14,7 @@ from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.limits import MOST_JOBS, ClusterCa, ClusterCert, ClusterKey, OnCluster, on_cluster
 from rexmit.errors import EXIT_FAILED, UserError
-from rexmit.options import typed
+from rexmit.options import as_typed, typed
 
 EXAMPLES = """\
 Examples:
@@ -157,18 +157,9 @@ def agree(options: AgreeOptions) -> None:
             options.again, stack=options.stack, against=options.against, ticks=options.ticks
         )
     else:
-        found = library.agree(
-            kernel=options.kernel,
-            cases=options.cases,
-            paths=options.paths,
-            seed=options.seed,
-            stack=options.stack,
-            jobs=options.jobs,
-            cluster=at,
-            keep=options.keep,
-            ticks=options.ticks,
-            progress=for_stream(sys.stderr, "cases"),
-        )
+        asked = as_typed(library.Cases, options, cluster=at)
+        progress = for_stream(sys.stderr, "cases")
+        found = library.agree(asked, keep=options.keep, progress=progress)
     rates, about = found.rates, found.about
     if options.as_json:
         outputs.lines(json.dumps(found.as_json()))

@@ -11,7 +11,7 @@ import typer
 from rexmit import outputs
 from rexmit.cli import completion
 from rexmit.cli.limits import ClusterCa, ClusterCert, ClusterKey, OnCluster, on_cluster
-from rexmit.options import typed
+from rexmit.options import as_typed, typed
 
 EXAMPLES = """\
 Examples:
@@ -133,30 +133,18 @@ def sensitivity(options: SensitivityOptions) -> None:
         )
     at = on_cluster(options.cluster, options.cluster_ca, options.cluster_cert, options.cluster_key)
     progress = for_stream(sys.stderr, "benches")
-    how: dict[str, Any] = {
-        "unknowns": options.unknowns,
-        "losses": options.losses,
-        "repeat": options.repeat,
-        "settings": options.settings or (),
-        "cluster": at,
-    }
+    more: dict[str, Any] = {"settings": options.settings or (), "cluster": at}
     if options.together > 1:
-        found = library.nearest_benches(
-            options.name,
-            together=options.together,
-            start=options.start,
-            nearest=options.nearest or library.NEAREST,
-            width=options.width or WIDTH,
-            out=options.out,
-            progress=progress,
-            **how,
-        )
+        more |= {"nearest": options.nearest or library.NEAREST, "width": options.width or WIDTH}
+        search = as_typed(library.Nearest, options, **more)
+        found = library.nearest_benches(options.name, search, out=options.out, progress=progress)
         if options.as_json:
             outputs.lines(json.dumps(asdict(found)))
         else:
             print_nearest(found, console())
         return
-    table = library.sensitivity(options.name, out=options.out, progress=progress, **how)
+    how = as_typed(library.Benching, options, **more)
+    table = library.sensitivity(options.name, how, out=options.out, progress=progress)
     if options.as_json:
         outputs.lines(json.dumps(asdict(table)))
         return

@@ -11,7 +11,7 @@ import typer
 from rexmit import outputs
 from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import UserError
-from rexmit.options import typed
+from rexmit.options import as_typed, typed
 
 if TYPE_CHECKING:
     from rexmit_validate.synth.make import Made
@@ -109,19 +109,14 @@ def synth(options: SynthOptions) -> None:
     if options.list_mixes:
         _list(options.json_output)
         return
-    asked = Synthetic(
-        connections=options.connections,
-        mix=options.mix,
+    asked = as_typed(
+        Synthetic,
+        options,
         stacks=None if options.stacks is None else _split(options.stacks, "--stacks"),
         receivers=None if options.receivers is None else _split(options.receivers, "--receivers"),
         settings=_settings(options.changes or []),
-        seed=options.seed,
-        perturb=options.perturb,
         points=[] if options.at == "none" else _split(options.at, "--at"),
-        snaplen=options.snaplen,
-        format=options.format,
         kinds=kinds_of(options.kinds),
-        jobs=options.jobs,
     )
     prepared = prepare(asked, options.out)
     made = prepared.make(for_stream(sys.stderr, "connections"))

@@ -13,7 +13,7 @@ import typer
 from rexmit import outputs
 from rexmit.cli import completion
 from rexmit.cli.limits import MOST_JOBS, ClusterCa, ClusterCert, ClusterKey, OnCluster, on_cluster
-from rexmit.options import typed
+from rexmit.options import as_typed, typed
 
 if TYPE_CHECKING:
     from rexmit_validate.truth.corpus import Tally
@@ -93,14 +93,7 @@ def truth(options: TruthOptions) -> None:
     from rexmit_validate.synth.kinds import chosen as kinds_of
 
     at = on_cluster(options.cluster, options.cluster_ca, options.cluster_cert, options.cluster_key)
-    asked = Labelled(
-        kernel=options.kernel,
-        seed=options.seed,
-        connections=options.connections,
-        kinds=kinds_of(options.kinds),
-        jobs=options.jobs,
-        cluster=at,
-    )
+    asked = as_typed(Labelled, options, kinds=kinds_of(options.kinds), cluster=at)
     prepared = prepare(asked, options.out)
     folder = prepared.folder
     began = time.monotonic()

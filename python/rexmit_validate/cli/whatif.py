@@ -11,7 +11,7 @@ import typer
 from rexmit import outputs
 from rexmit.cli import completion
 from rexmit.cli.limits import MOST_JOBS
-from rexmit.options import typed
+from rexmit.options import as_typed, typed
 
 EXAMPLES = """\
 Examples:
@@ -82,18 +82,11 @@ def whatif(options: WhatifOptions) -> None:
     from dataclasses import asdict
 
     from rexmit.present.terminal import console
-    from rexmit_validate.library.whatif import check_whatif
+    from rexmit_validate.library.whatif import Check, check_whatif
     from rexmit_validate.whatif.print_errors import print_errors
 
-    made = check_whatif(
-        stack=options.stack,
-        settings=options.settings or (),
-        engine=options.engine,
-        kernel=options.kernel,
-        seed=options.seed,
-        jobs=options.jobs,
-        out=options.out,
-    )
+    asked = as_typed(Check, options, settings=options.settings or ())
+    made = check_whatif(asked, out=options.out)
     if options.as_json:
         outputs.lines(json.dumps(asdict(made), indent=2))
     else:
