@@ -337,13 +337,28 @@ def test_captures_of_other_clocks_are_of_other_points(corpus: Corpus, tmp_path: 
     assert made.groups() == [[0], [1], [2]]
 
 
-def test_many_copies_on_their_way_take_little_memory(tmp_path: Path) -> None:
+def _often(copies: int) -> list[Packet]:
+    """A segment that is sent again and again."""
+    sent = [Packet(n * 1e-6, True, ACK, seq=1, ack=1) for n in range(copies)]
+    data = [Packet(n * 1e-6, False, ACK, seq=1, ack=1, length=10) for n in range(copies)]
+    return [packet for pair in zip(data, sent, strict=True) for packet in pair]
+
+
+def _at_once(copies: int) -> list[Packet]:
+    """As many segments, all sent again at one time."""
+    numbers = range(1, 10 * copies, 10)
+    new = [Packet(n * 1e-6, False, ACK, seq=n, ack=1, length=10) for n in numbers]
+    return [*new, *(replace(packet, at=1) for packet in new)]
+
+
+@pytest.mark.parametrize("again", [_often, _at_once])
+def test_many_retransmissions_on_their_way_take_little_memory(
+    again: Callable[[int], list[Packet]], tmp_path: Path
+) -> None:
     def captures(copies: int) -> list[str]:
-        sent = [Packet(0, True, SYN), Packet(0, False, SYN | ACK, ack=1)]
-        for number in range(copies):
-            sent.append(Packet(number * 1e-6, False, ACK, seq=1, ack=1, length=10))
-            sent.append(Packet(number * 1e-6, True, ACK, seq=1, ack=1))
-        came = [replace(packet, at=packet.at + 1) for packet in sent]
+        opened = [Packet(0, True, SYN), Packet(0, False, SYN | ACK, ack=1)]
+        sent = [*opened, *again(copies)]
+        came = [replace(packet, at=packet.at + 2) for packet in sent]
         here, there = tmp_path / f"here-{copies}.pcap", tmp_path / f"there-{copies}.pcap"
         return [str(write(here, sent)), str(write(there, came))]
 
