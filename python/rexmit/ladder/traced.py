@@ -169,12 +169,6 @@ def _read(trace: Trace, rows: Sequence[dict[str, Any]]) -> list[list[_core.Packe
 def _read_files(
     trace: Trace, files: Sequence[Path], rows: Sequence[dict[str, Any]]
 ) -> list[list[_core.Packet]]:
-    missing = [str(file) for file in files if not file.is_file()]
-    if missing:
-        raise UserError(
-            f"{trace.path}: the packets are in {', '.join(missing)}, which is not there any more",
-            "put the capture back, or analyse it where it is now",
-        )
     wanted = []
     for row in rows:
         client, _, server = row["flow"].partition(" > ")
@@ -183,10 +177,7 @@ def _read_files(
             round(row[name] * 1e9) + off for name, off in (("start_s", -1000), ("end_s", 1000))
         )
         wanted.append((client, server, since, until))
-    try:
-        found = _core.read_flows(files, wanted)
-    except OSError as error:
-        raise UserError(f"cannot be read: {error}") from error
+    found = two_ended.read_flows(trace, files, wanted)
     for row, packets in zip(rows, found, strict=True):
         if not packets:
             raise UserError(
