@@ -7,6 +7,7 @@ was lost beyond that place cannot be told from what arrived. Captures of several
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -141,8 +142,13 @@ def _subflows(trace: Trace, numbers: Collection[int]) -> dict[int, tuple[dict[st
     return {number: tuple(part.to_dicts()) for (number,), part in parts.items()}
 
 
+def is_row(which: str) -> bool:
+    """Whether a word is the number of a row, and no flow."""
+    return re.fullmatch("[0-9]{1,18}", which) is not None
+
+
 def _wanted(trace: Trace, which: str) -> pl.Expr:
-    if which.isdigit():
+    if is_row(which):
         return pl.col("number") == int(which)
     left, arrow, right = (part.strip() for part in which.partition(">"))
     if not arrow:
