@@ -449,10 +449,7 @@ def test_what_was_asked_for_by_name_is_printed_whatever_it_does(tmp_path: Path) 
         "more than a tenth and 1 longer and caused 2 spurious retransmissions"
     ) in lines
     assert "d=4 -500 ms 0 1 0 0 0 2" in lines
-    assert (
-        "nothing else: the other setting tried would make more connections longer"
-        in lines
-    )
+    assert "nothing else: the other setting tried would make more connections longer" in lines
     assert "k=6" not in lines
 
 
