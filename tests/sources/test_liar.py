@@ -138,9 +138,10 @@ def test_a_page_of_a_list_without_an_end(liar: Liar) -> None:
 
 def test_nobody_else_is_relayed(liar: Liar) -> None:
     port = urlsplit(Relay().address).port
-    for word in ("", "Proxy-Authorization: Basic eDp4\r\n"):
+    asked = f"GET {liar.address}/ok.pcap HTTP/1.1\r\n"
+    for head in (asked, f"{asked}Proxy-Authorization: Basic eDp4\r\n", "no request\r\n"):
         with socket.create_connection(("127.0.0.1", port or 0)) as one:
-            one.sendall(f"GET {liar.address}/ok.pcap HTTP/1.1\r\n{word}\r\n".encode())
+            one.sendall(f"{head}\r\n".encode())
             assert one.recv(1000).startswith(b"HTTP/1.1 502 ")
     assert not liar.asked
 

@@ -68,7 +68,7 @@ class Relay:
             except RefusedError as error:
                 self.refusal = error
                 _answer(client, "421 refused", error)
-            except OSError as error:
+            except (OSError, ValueError) as error:
                 _answer(client, "502 no connection", error)
 
     def _opened(self, client: socket.socket, head: list[str]) -> socket.socket:
@@ -141,7 +141,7 @@ def _head(client: socket.socket) -> tuple[list[str], bytes]:
     return head.decode("latin-1").split("\r\n"), rest
 
 
-def _answer(client: socket.socket, status: str, error: OSError) -> None:
+def _answer(client: socket.socket, status: str, error: Exception) -> None:
     body = f"cannot connect: {error}".encode()
     head = f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     with suppress(OSError):
