@@ -76,10 +76,12 @@ def as_typed(options: type[Options], command: object, **others: Any) -> Options:
 
 
 def whole(name: str, value: object, least: int, most: int | None = None) -> None:
-    """Raises UserError (usage) where it is no whole number from `least` to `most`."""
+    """Raises UserError (usage) where it is no whole number from `least` to `most`, of 63 bits."""
     good = isinstance(value, int) and not isinstance(value, bool)
-    if not good or value < least or (most is not None and value > most):  # type: ignore[operator]
-        bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+    largest = 2**63 - 1 if most is None else most
+    if not good or not least <= value <= largest:  # type: ignore[operator]
+        is_low = most is None and (not good or value < least)  # type: ignore[operator]
+        bounds = f"of at least {least}" if is_low else f"from {least} to {largest}"
         raise UserError(argument(name, value), f"give a whole number {bounds}", usage=True)
 
 

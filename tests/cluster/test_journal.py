@@ -60,6 +60,33 @@ def test_a_disk_that_is_full_is_no_fault_of_captures(
     assert made.facts == alone.facts
 
 
+@pytest.mark.parametrize(
+    "planted",
+    ["[" * 100_000, "[]", "{}", '{"packets": "x", "tcp_packets": -1, "tables": [], "pieces": 1e9}'],
+)
+def test_what_somebody_else_wrote_there_is_made_anew(
+    planted: str, captures: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(on_cluster, "open_cluster", _here)
+    out = tmp_path / "t"
+
+    def stop(*_: object) -> None:
+        raise UserError("at the very end")
+
+    with monkeypatch.context() as at_the_end:
+        at_the_end.setattr(on_cluster, "facts_of", stop)
+        with pytest.raises(UserError, match="at the very end"):
+            rexmit.trace(captures, out=out, cluster="local:1", whatif=())
+    there = sorted((out / "partial").rglob("*.json"))
+    assert {path.parent.name for path in there} == {"partial", "parts", "rows", "tables"}
+    for path in there:
+        # By another key nothing that is there would be read.
+        if path.name != "journal.json" or planted.startswith("[["):
+            path.write_text(planted)
+    made = rexmit.trace(captures, out=out, cluster="local:1", whatif=(), resume=True)
+    assert made.facts == rexmit.trace(captures, whatif=()).facts
+
+
 def test_nothing_is_left_where_nothing_was_made(captures: list[Path], tmp_path: Path) -> None:
     out = tmp_path / "t"
     with Journal(out, "p", {}).open(captures, resume=False):

@@ -53,6 +53,7 @@ def test_it_stays_as_it_was_checked() -> None:
     [
         ({"jobs": 0}, "`jobs=0`"),
         ({"connections_limit": 15}, "`connections_limit=15`"),
+        ({"connections_limit": 2**63}, f"`connections_limit={2**63}`"),
         ({"stacks": ["none-such"]}, "`stacks`: "),
         ({"whatif": ["none-such"]}, "`whatif`: "),
         ({"capture_filter": "none such"}, "`capture_filter` none such: "),

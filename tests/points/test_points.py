@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import struct
+import subprocess
+import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.trace.scripted import ACK, SYN, Packet, write
 from typer.testing import CliRunner
 
 import rexmit
@@ -332,6 +336,43 @@ def test_captures_of_other_clocks_are_of_other_points(corpus: Corpus, tmp_path: 
     made = recognise([early, receiver, other], None, Silent())
     assert made is not None
     assert made.groups() == [[0], [1], [2]]
+
+
+def _often(copies: int) -> list[Packet]:
+    """A segment that is sent again and again."""
+    sent = [Packet(n * 1e-6, True, ACK, seq=1, ack=1) for n in range(copies)]
+    data = [Packet(n * 1e-6, False, ACK, seq=1, ack=1, length=10) for n in range(copies)]
+    return [packet for pair in zip(data, sent, strict=True) for packet in pair]
+
+
+def _at_once(copies: int) -> list[Packet]:
+    """As many segments, all sent again at one time."""
+    numbers = range(1, 10 * copies, 10)
+    new = [Packet(n * 1e-6, False, ACK, seq=n, ack=1, length=10) for n in numbers]
+    return [*new, *(replace(packet, at=1) for packet in new)]
+
+
+@pytest.mark.parametrize("again", [_often, _at_once])
+def test_many_retransmissions_on_their_way_take_little_memory(
+    again: Callable[[int], list[Packet]], tmp_path: Path
+) -> None:
+    def captures(copies: int) -> list[str]:
+        opened = [Packet(0, True, SYN), Packet(0, False, SYN | ACK, ack=1)]
+        sent = [*opened, *again(copies)]
+        came = [replace(packet, at=packet.at + 2) for packet in sent]
+        here, there = tmp_path / f"here-{copies}.pcap", tmp_path / f"there-{copies}.pcap"
+        return [str(write(here, sent)), str(write(there, came))]
+
+    script = (
+        "import resource, sys, rexmit\n"
+        "for at in (1, 3):\n"
+        "    rexmit.trace(sys.argv[at : at + 2], points=('here', 'there'), whatif=())\n"
+        "    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+    )
+    words = [sys.executable, "-c", script, *captures(10), *captures(1_500)]
+    ran = subprocess.run(words, capture_output=True, text=True, check=True)
+    few, many = map(int, ran.stdout.split())
+    assert many - few < 100_000
 
 
 def test_what_is_asked_wrongly_is_told(corpus: Corpus) -> None:

@@ -129,8 +129,8 @@ def _account(packet: Packet, flows: dict[tuple[str, int, str, int], _Flow]) -> S
     if packet.length == 1 and not fin and start == flow.top - 1 and not _is_new(flow, start, end):
         if start in flow.probed or (peer is not None and peer.window == 0):
             return Seen(packet, "probe", start, end)
-        # A keep-alive repeats a byte that has arrived (RFC 1122 §4.2.3.6).
-        if flow.acked is None or flow.acked >= end:
+        # A keep-alive repeats a byte that has arrived, after a silence (RFC 1122 §4.2.3.6).
+        if again != "unclear" and (flow.acked is None or flow.acked >= end):
             return Seen(packet, "keep-alive", start, end)
     if peer is not None and peer.window == 0 and start >= 0 and _in_closed(packet, flow, peer):
         shown = flow.shown(start, end)

@@ -497,7 +497,7 @@ RULES: tuple[tuple[str, Callable[..., str | None]], ...] = (
     (r"^with data: ([\d,]+) of ([\d,]+) (packet|segment)", one_unit),
     (r"^reset: ", ended_by_reset),
     (r"([\d,]+) packets? out of order", out_of_order),
-    (r"^: nothing: of the ([\d,]+) other settings tried none", none_helps),
+    (r"^: nothing: of the ([\d,]+) other settings tried, even", none_helps),
     (r"^: [a-z -]+,.* <?([-\d.]+) ms(?: to [\d.]+ ms)? after", row_after),
     (r"^: [a-z -]+,.* timer ([\d.]+) ms(?:,|$)", row_timer),
     (r"^: ([a-z-]+) or ([a-z-]+)(?:,|$)", pair),

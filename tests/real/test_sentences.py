@@ -115,7 +115,7 @@ FALSE = (
     "rto, -1.0 ms after",
     "rto, timer 12.0 ms",
     "tlp or rto, 300.0 ms after",
-    "nothing: of the 3 other settings tried none of those that save most would have helped",
+    "nothing: of the 3 other settings tried, even those that save most save little",
 )
 """What is not so of a packet that is sent again four times, each 300 ms."""
 

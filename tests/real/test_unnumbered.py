@@ -119,3 +119,11 @@ def test_a_numbered_packet_is_never_unclear(tmp_path: Path) -> None:
     sent = [*opened(), *a_flow(), data(400, 12), Sent(410, False, ACK | 8, 101 + 12 * MSS, 1, MSS)]
     path = rebuilt.write(tmp_path / "x.pcap", sent)
     assert oracle.account(packets.read(path))[-1].kind == "certain"
+
+
+@pytest.mark.parametrize(("later", "kind"), [(1.4, "unclear"), (1000, "keep-alive")])
+def test_a_keep_alive_comes_after_a_silence(later: float, kind: str, tmp_path: Path) -> None:
+    """Of a direction whose peer's ACKs are not in the capture, one byte at a time."""
+    sent = [replace(data(10 * n, 0), seq=101 + n, length=1, ip_id=0) for n in range(4)]
+    path = rebuilt.write(tmp_path / "x.pcap", [*sent, replace(sent[-1], ms=30 + later)])
+    assert oracle.account(packets.read(path))[-1].kind == kind

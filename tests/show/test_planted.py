@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from tests.show.test_damaged import BURSTS, SMALL, made, tells
 
 import rexmit
 from rexmit.errors import UserError
+from rexmit.store import checked
 from rexmit.store.open_run import open_run
 from rexmit.store.schema import Column, declared
 from rexmit.tracing.folder import open_trace
@@ -175,6 +177,41 @@ def test_tables_fit_each_other(folders: dict[str, Path], tmp_path: Path) -> None
     folder = copied(folders["trace"], tmp_path / "planted")
     plant(folder, folder / "sides.parquet", pl.read_parquet(folder / "sides.parquet").head(3))
     with pytest.raises(UserError, match="some connection has not both of its rows"):
+        open_trace(folder)
+
+
+@pytest.mark.parametrize("kind", ["trace", "points"])
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("flow", ""), ("flow", "a > b"), ("end_s", checked.LONGEST_S), ("start_s", -9e9)],
+)
+def test_a_flow_that_is_none(
+    folders: dict[str, Path], kind: str, column: str, value: object, tmp_path: Path
+) -> None:
+    folder = copied(folders[kind], tmp_path / "planted")
+    file = folder / "connections.parquet"
+    plant(folder, file, valued(column, value)(pl.read_parquet(file)))
+    for command in commands(kind, folder, tmp_path):
+        tells(*command)
+
+
+def test_a_connection_left_out_at_no_time(folders: dict[str, Path], tmp_path: Path) -> None:
+    folder = copied(folders["trace"], tmp_path / "planted")
+    about = folder / "trace.json"
+    meta = json.loads(about.read_text())
+    failure = {"start_s": 1e14, "client": "x", "client_port": 1, "server": "y", "server_port": 2}
+    meta["facts"] |= {"failed": 1, "failures": [failure | {"defect": "z"}]}
+    about.write_text(json.dumps(meta))
+    with pytest.raises(UserError, match=r"failures\[0\].start_s must be a number"):
+        open_trace(folder)
+
+
+def test_halves_of_pairs_are_no_text(folders: dict[str, Path], tmp_path: Path) -> None:
+    folder = copied(folders["trace"], tmp_path / "planted")
+    about = folder / "trace.json"
+    meta = json.loads(about.read_text())
+    about.write_text(json.dumps(meta | {"captures": ["\ud800"]}))
+    with pytest.raises(UserError, match=r"captures\[0\] must be text"):
         open_trace(folder)
 
 

@@ -53,6 +53,7 @@ def test_the_bench_s_unknowns_can_be_read() -> None:
     ("text", "said"),
     [
         ("format = 1", "unknown"),
+        (f"format = {'[' * 2000}", "recursion"),
         ('format = 1\n[[unknown]]\nname = "a"\nset = []', "changes nothing"),
         ('format = 1\n[[unknown]]\nname = "a"\nread = {t_total = "x"}', "printed"),
         ('format = 1\n[[unknown]]\nname = "a"\nset = ["x=1"]\nwhy = ""', "why"),

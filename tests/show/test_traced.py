@@ -128,6 +128,9 @@ def test_a_connection_is_named_by_its_ends_too(trace: Trace) -> None:
         opened(trace, "7")
     with pytest.raises(UserError, match=r"no connection 1\.1\.1\.1:1"):
         opened(trace, "1.1.1.1:1 > 2.2.2.2:2")
+    for word in ("²", "9" * 5000):
+        with pytest.raises(UserError, match=f"{word} is no connection"):
+            opened(trace, word)
     with pytest.raises(UserError, match="x is no connection"):
         opened(trace, "x")
 

@@ -86,6 +86,9 @@ class _Handler(BaseHTTPRequestHandler):
         with contextlib.suppress(OSError):
             if self.name.startswith("redir"):
                 self._point()
+            elif "prefix=long" in self.path:
+                self._head(200, Transfer_Encoding="chunked", Content_Type="application/xml")
+                self._forever(b"10000\r\n" + b"<" * 65_536 + b"\r\n")
             elif "list-type=" in self.path:
                 self._list()
             elif head:

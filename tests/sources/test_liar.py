@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from tests.sources.liar import Liar, lying_store
 
 import rexmit
 from rexmit.errors import UserError
-from rexmit.sources import Remote, find, line, meter, objects, reader, web
+from rexmit.sources import Remote, find, line, meter, objects, reader, relay, web
+from rexmit.sources.meter import RefusedError
+from rexmit.sources.relay import Relay
 
 CAPTURE = Path(__file__).parents[1] / "real/captures/dcerpc.pcap"
 
@@ -104,7 +109,10 @@ def test_a_web_server(liar: Liar, name: str) -> None:
 S3 = {
     "bomb": "the store sends more than was asked for",
     "changed": "it has changed since it was found",
+    "error": "the store sends more than was asked for",
     "gz": "the store sends more than was asked for",
+    "redir-cloud": "the store points elsewhere, to http://169.254.169.254/",
+    "redir-host": "the store points elsewhere, to http://127.0.0.2:9/ok.pcap",
     "slow": "the store is too slow",
     "wrongrange": "[Rr]ange",
 }
@@ -113,9 +121,50 @@ S3 = {
 @pytest.mark.usefixtures("s3")
 @pytest.mark.parametrize("name", S3)
 def test_an_object_store(liar: Liar, name: str) -> None:
-    with pytest.raises(UserError, match=S3[name]):
+    liar.elsewhere = "http://127.0.0.2:9"
+    with pytest.raises(UserError, match=S3[name]) as caught:
         rexmit.trace(f"s3://bucket/{name}.pcap", whatif=())
-    assert liar.sent[name] < 2 * len(liar.capture) + WAITS
+    assert "TOPSEC" not in caught.value.text()
+    most = relay.MOST_BYTES if name == "error" else 2 * len(liar.capture)
+    assert liar.sent[name] < most + WAITS
+
+
+@pytest.mark.usefixtures("s3")
+def test_a_page_of_a_list_without_an_end(liar: Liar) -> None:
+    with pytest.raises(UserError, match="the store sends more than was asked for"):
+        find(["s3://bucket/long/*.pcap"])
+    assert liar.sent["bucket"] < relay.MOST_BYTES + WAITS
+
+
+def test_nobody_else_is_relayed(liar: Liar) -> None:
+    port = urlsplit(Relay().address).port
+    asked = f"GET {liar.address}/ok.pcap HTTP/1.1\r\n"
+    for head in (asked, f"{asked}Proxy-Authorization: Basic eDp4\r\n", "no request\r\n"):
+        with socket.create_connection(("127.0.0.1", port or 0)) as one:
+            one.sendall(f"{head}\r\n".encode())
+            assert one.recv(1000).startswith(b"HTTP/1.1 502 ")
+    assert not liar.asked
+
+
+@pytest.mark.parametrize(
+    ("host", "address", "said"),
+    [
+        ("bucket.s3.eu-west-1.amazonaws.com", "10.0.0.1", None),
+        ("store.example", "10.0.0.1", None),
+        ("bucket.store.example", "127.0.0.1", None),
+        ("other.example", "10.0.0.1", "another host, other.example"),
+        ("other.example", "1.1.1.1", None),
+        ("other.example", "169.254.169.254", "metadata service"),
+        ("other.example", "fe80::1%lo", "another host"),
+        ("metadata.google.internal", None, "metadata service"),
+    ],
+)
+def test_where_a_store_may_point(
+    host: str, address: str | None, said: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "https://store.example:9000")
+    with contextlib.nullcontext() if said is None else pytest.raises(RefusedError, match=said):
+        relay.check(host, address)
 
 
 @pytest.mark.usefixtures("s3")
@@ -168,7 +217,15 @@ def test_another_host_only_where_the_user_says_so(
 
 
 @pytest.mark.parametrize(
-    "host", ["169.254.169.254", "[::ffff:169.254.169.254]", "metadata.google.internal"]
+    "host",
+    [
+        "169.254.169.254",
+        "[::ffff:169.254.169.254]",
+        "[64:ff9b::169.254.169.254]",
+        "[fd20:ce::254]",
+        "metadata.google.internal",
+        "metadata",
+    ],
 )
 def test_a_cloud_is_no_web_server(host: str) -> None:
     with pytest.raises(UserError, match="metadata service is no web server"):

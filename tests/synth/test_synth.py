@@ -144,9 +144,14 @@ def test_wrong_words_are_told_and_nothing_is_made(
 def test_a_mix_that_cannot_be_is_told_and_leaves_nothing(tmp_path: Path) -> None:
     text = mixes.OWN.read_text(encoding="utf-8").replace("loss_share = 0.45", "loss_share = 1.45")
     bad = tmp_path / "bad.toml"
-    bad.write_text(text, encoding="utf-8")
-    with pytest.raises(UserError, match=r"network\.loss_share: a share must be 0"):
-        synth("--mix", str(bad), "--out", str(tmp_path / "out"))
+    for written, said in (
+        (text, r"network\.loss_share: a share must be 0"),
+        (f"x = {'[' * 2000}", "recursion"),
+        (f"x = {'9' * 5000}", "digits"),
+    ):
+        bad.write_text(written, encoding="utf-8")
+        with pytest.raises(UserError, match=said):
+            synth("--mix", str(bad), "--out", str(tmp_path / "out"))
     assert list(tmp_path.iterdir()) == [bad]
 
 

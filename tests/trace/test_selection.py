@@ -106,8 +106,9 @@ def test_times() -> None:
     assert time_s("--from", "2023-11-14T22:13:20") == T
     assert time_s("--from", "2023-11-14 23:13:20+01:00") == T
     assert time_s("--to", "1700000000.5") == T + 0.5
-    with pytest.raises(UserError, match="--to tomorrow: no time"):
-        time_s("--to", "tomorrow")
+    for word in ("tomorrow", "nan", "inf", "1e300", "9e18", "9" * 400):
+        with pytest.raises(UserError, match=f"--to {word}: no time"):
+            time_s("--to", word)
     with pytest.raises(UserError, match="`hosts` nobody: no address"):
         host("nobody")
 

@@ -216,6 +216,16 @@ impl Bench {
             .ok_or_else(|| anyhow!("a bench without a web server"))
     }
 
+    /// Whether the web server serves still, where there is one.
+    ///
+    /// # Errors
+    /// When it has ended.
+    pub fn web_must_serve(&mut self) -> Result<()> {
+        self.web
+            .as_mut()
+            .map_or(Ok(()), |web| web.server.must_serve())
+    }
+
     /// Who opens connections, and the network that it opens them over.
     pub fn opener(&mut self) -> Result<(&mut Opener, &Network)> {
         let opener = self.opener.as_mut();

@@ -99,6 +99,20 @@ impl Nginx {
         bail!("nginx does not listen on {}: {}", self.address, self.said());
     }
 
+    /// Whether it serves still.
+    ///
+    /// # Errors
+    /// When it, or the process that does its work, has ended: what failed then was not the transfer.
+    pub fn must_serve(&mut self) -> Result<()> {
+        let ended = self.child.try_wait()?;
+        let said = self.said();
+        match ended {
+            Some(status) => bail!("nginx ended while it served ({status}): {said}"),
+            None if said.contains("exited on signal") => bail!("nginx lost its worker: {said}"),
+            None => Ok(()),
+        }
+    }
+
     /// Ends it; its address is free then.
     pub fn stop(&mut self) {
         let all = Pid::from_raw(self.child.id() as i32);
@@ -151,4 +165,36 @@ fn configuration(folder: &Path, address: SocketAddr, protocol: Protocol) -> Stri
          \x20 uwsgi_temp_path {folder}/uwsgi;\n  scgi_temp_path {folder}/scgi;\n\
          \x20 server {{ listen {address}; root {folder}/www; }}\n}}\n"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn running(name: &str, script: &str, log: &str) -> Nginx {
+        let folder = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("stderr"), log).unwrap();
+        let mut command = std::process::Command::new("sh");
+        Nginx {
+            child: command
+                .args(["-c", script])
+                .process_group(0)
+                .spawn()
+                .unwrap(),
+            folder,
+            address: "127.0.0.1:80".parse().unwrap(),
+        }
+    }
+
+    #[test]
+    fn a_server_that_ended_is_told_from_one_that_is_slow() {
+        let said = |server: &mut Nginx| server.must_serve().unwrap_err().to_string();
+        assert!(running("serving", "sleep 60", "").must_serve().is_ok());
+        let worker = "[alert] 7#7: worker process 8 exited on signal 11";
+        assert!(said(&mut running("lost-worker", "sleep 60", worker)).contains(worker));
+        let mut killed = running("killed", "kill -SEGV $$", "");
+        while killed.child.try_wait().unwrap().is_none() {}
+        assert!(said(&mut killed).contains("while it served (signal: 11"));
+    }
 }

@@ -220,7 +220,7 @@ def _tell_unprotected(address: str) -> None:
     """Once for each cluster."""
     outputs.say(
         f"rexmit: {address} is unprotected: whoever reaches it, or its workers, can read along and "
-        "run commands there; use tls://HOST:PORT"
+        "run commands there and as you here; use tls://HOST:PORT"
     )
 
 

@@ -7,6 +7,7 @@ was lost beyond that place cannot be told from what arrived. Captures of several
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -141,8 +142,13 @@ def _subflows(trace: Trace, numbers: Collection[int]) -> dict[int, tuple[dict[st
     return {number: tuple(part.to_dicts()) for (number,), part in parts.items()}
 
 
+def is_row(which: str) -> bool:
+    """Whether a word is the number of a row, and no flow."""
+    return re.fullmatch("[0-9]{1,18}", which) is not None
+
+
 def _wanted(trace: Trace, which: str) -> pl.Expr:
-    if which.isdigit():
+    if is_row(which):
         return pl.col("number") == int(which)
     left, arrow, right = (part.strip() for part in which.partition(">"))
     if not arrow:
@@ -169,12 +175,6 @@ def _read(trace: Trace, rows: Sequence[dict[str, Any]]) -> list[list[_core.Packe
 def _read_files(
     trace: Trace, files: Sequence[Path], rows: Sequence[dict[str, Any]]
 ) -> list[list[_core.Packet]]:
-    missing = [str(file) for file in files if not file.is_file()]
-    if missing:
-        raise UserError(
-            f"{trace.path}: the packets are in {', '.join(missing)}, which is not there any more",
-            "put the capture back, or analyse it where it is now",
-        )
     wanted = []
     for row in rows:
         client, _, server = row["flow"].partition(" > ")
@@ -183,10 +183,7 @@ def _read_files(
             round(row[name] * 1e9) + off for name, off in (("start_s", -1000), ("end_s", 1000))
         )
         wanted.append((client, server, since, until))
-    try:
-        found = _core.read_flows(files, wanted)
-    except OSError as error:
-        raise UserError(f"cannot be read: {error}") from error
+    found = two_ended.read_flows(trace, files, wanted)
     for row, packets in zip(rows, found, strict=True):
         if not packets:
             raise UserError(

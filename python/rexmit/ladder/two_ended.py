@@ -15,6 +15,7 @@ from rexmit import _core
 from rexmit.errors import UserError
 from rexmit.ladder.match import Passage, match
 from rexmit.ladder.packets import Packet, flag_names
+from rexmit.store.trace_tables import ANALYSE
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.points.clocks import aligned
 
@@ -81,7 +82,8 @@ def _at(
     client, server = (source, target) if direction == "forward" else (target, source)
     point = next(one for one in trace.meta["points"] if one["name"] == place)
     since, until = min(starts) - _SLACK_NS, max(starts) + round(duration_s * 1e9) + _LATER_NS
-    raw = _read([Path(name) for name in point["files"]], trace, (client, server), (since, until))
+    files = [Path(name) for name in point["files"]]
+    (raw,) = read_flows(trace, files, [(client, server, since, until)])
     times = aligned(point["clock"], [one.time_ns for one in raw])
     gone = set(lost.filter(pl.col("point") == place).select("time_ns", "seq_start").iter_rows())
     made = []
@@ -103,9 +105,12 @@ def _at(
     return made
 
 
-def _read(
-    files: Sequence[Path], trace: Trace, flow: tuple[str, str], times: tuple[int, int]
-) -> list[_core.Packet]:
+def read_flows(
+    trace: Trace, files: Sequence[Path], wanted: Sequence[tuple[str, str, int, int]]
+) -> list[list[_core.Packet]]:
+    """The packets of connections as a trace's tables name them: two ends, from when to when. Raises
+    UserError.
+    """
     missing = [str(file) for file in files if not file.is_file()]
     if missing:
         raise UserError(
@@ -113,9 +118,12 @@ def _read(
             "put the capture back, or analyse it where it is now",
         )
     try:
-        return _core.read_flows(files, [(*flow, *times)])[0]
+        return _core.read_flows(files, wanted)
     except OSError as error:
         raise UserError(f"cannot be read: {error}") from error
+    except (ValueError, OverflowError) as error:
+        # Of a row that no analysis wrote.
+        raise UserError(f"{trace.path}: a table names no connection: {error}", ANALYSE) from error
 
 
 def told(passage: Passage, mechanism: str | None, need: str | None) -> Passage:

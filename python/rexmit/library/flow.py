@@ -13,7 +13,7 @@ from rexmit.ladder.print_paths import draw_path_ladders
 from rexmit.ladder.print_traced import near_time
 from rexmit.ladder.render import title
 from rexmit.ladder.sequence import Picture, draw_sequence
-from rexmit.ladder.traced import Traced, open_traced
+from rexmit.ladder.traced import Traced, is_row, open_traced
 from rexmit.store.open_run import Run
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.pick import most_trouble
@@ -63,7 +63,7 @@ def draw_flow(flow: AnyFlow, *, at: float | None = None, as_ladder: bool = False
 
 def of_run(run: Run, which: int | str | None, at: float | None = None) -> Flow | PathFlow:
     """A transfer of a run; see `open_flow`."""
-    if not str(which).isdigit() or at is not None:
+    if not is_row(str(which)) or at is not None:
         named, it = by_caller(called="flow", typed="--flow"), by_caller(called="it", typed="K")
         raise UserError(
             f"{named} {which}: the transfers of a run have numbers",

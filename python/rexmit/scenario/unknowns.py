@@ -89,7 +89,7 @@ def load(file: Path) -> Unknowns:
         data = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise UserError(f"cannot read {file}: {error.strerror}", usage=True) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{file}: {error}", usage=True) from None
     try:
         found = Unknowns.model_validate(data)

@@ -55,7 +55,7 @@ def check(address: str) -> None:
     start, sets = _of(address)
     switches = (f"{one}_{name}" for one in start for name in _SWITCHES)
     if (
-        environ.get(METADATA, "").lower() in _YES
+        may_ask_cloud()
         or any(all(environ.get(name) for name in names) for names in sets)
         or any(environ.get(name, "").lower() in _YES for name in switches)
         or (sets is _GS and (Path.home() / _GCLOUD).is_file())
@@ -65,6 +65,11 @@ def check(address: str) -> None:
         f"{address}: it is not said who asks",
         f"{hint(address)}; with {METADATA}=1 the machine's cloud is asked for it",
     )
+
+
+def may_ask_cloud() -> bool:
+    """Whether the user lets the machine's cloud say who asks."""
+    return environ.get(METADATA, "").lower() in _YES
 
 
 def _of(address: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:

@@ -22,11 +22,24 @@ if TYPE_CHECKING:
 _METADATA: Final = tuple(
     map(
         ipaddress.ip_network,
-        # EC2 and most others; EC2 by IPv6; Alibaba; Azure's WireServer.
-        ("169.254.0.0/16", "fd00:ec2::254/128", "100.100.100.200/32", "168.63.129.16/32"),
+        (
+            # EC2 and most others, by IPv4, IPv6, and IPv4 within IPv6 (RFC 6052).
+            "169.254.0.0/16",
+            "fd00:ec2::/32",
+            "fe80::a9fe:a9fe/128",
+            "64:ff9b::a9fe:0/112",
+            # Google, Oracle, Alibaba; Azure's WireServer.
+            "fd20:ce::254/128",
+            "fd00:c1::a9fe:a9fe/128",
+            "192.0.0.192/32",
+            "100.100.100.200/32",
+            "168.63.129.16/32",
+        ),
     )
 )
 """Where a cloud tells a machine its secrets."""
+
+_METADATA_NAMES: Final = ("metadata.google.internal", "metadata.goog", "metadata", "instance-data")
 
 
 class Line:
@@ -37,7 +50,7 @@ class Line:
 
     def __init__(self, server: SplitResult) -> None:
         self._meter = Meter(0)
-        self._proxy = _proxy(server)
+        self._proxy = proxy_of(server)
         _refuse_metadata(server.hostname or "")
         self._http = _connection(server, self._proxy)
         try:
@@ -61,7 +74,7 @@ class Line:
         self._meter = Meter(most)
         target = (url.path or "/") + (f"?{url.query}" if url.query else "")
         if self._proxy is not None and url.scheme == "http":
-            target, headers = url.geturl(), {**headers, **_login(self._proxy)}
+            target, headers = url.geturl(), {**headers, **login(self._proxy)}
         self._http.request(method, target, headers=dict(headers))
         return self._http.getresponse()
 
@@ -122,7 +135,7 @@ def _connection(server: SplitResult, proxy: SplitResult | None) -> HTTPConnectio
         return HTTPConnection(host, port, timeout=CONNECT_S)
     made = HTTPSConnection(host, port, timeout=CONNECT_S, context=_trust())
     if proxy is not None:
-        made.set_tunnel(server.hostname or "", server.port or 443, _login(proxy))
+        made.set_tunnel(server.hostname or "", server.port or 443, login(proxy))
     return made
 
 
@@ -132,7 +145,7 @@ def _trust() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _proxy(server: SplitResult) -> SplitResult | None:
+def proxy_of(server: SplitResult) -> SplitResult | None:
     """The proxy that HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY name for a server."""
     named = getproxies()
     found = named.get(server.scheme) or named.get("all")
@@ -144,8 +157,9 @@ def _proxy(server: SplitResult) -> SplitResult | None:
     return proxy
 
 
-def _login(proxy: SplitResult) -> dict[str, str]:
-    if proxy.username is None:
+def login(proxy: SplitResult | None) -> dict[str, str]:
+    """The header by which a proxy knows who asks, if it wants to."""
+    if proxy is None or proxy.username is None:
         return {}
     words = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
     return {"Proxy-Authorization": basic(words)}
@@ -157,13 +171,15 @@ def basic(words: str) -> str:
 
 
 def _refuse_metadata(host: str) -> None:
-    """Raises RefusedError for what a cloud tells a machine its secrets by."""
+    if is_metadata(host):
+        raise RefusedError("a cloud's metadata service is no web server, and is not asked")
+
+
+def is_metadata(host: str) -> bool:
+    """Whether a name or an address is that by which a cloud tells a machine its secrets."""
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
-        is_metadata = host.rstrip(".").lower() == "metadata.google.internal"
-    else:
-        plain = getattr(address, "ipv4_mapped", None) or address
-        is_metadata = any(plain in network for network in _METADATA)
-    if is_metadata:
-        raise RefusedError("a cloud's metadata service is no web server, and is not asked")
+        return host.rstrip(".").lower() in _METADATA_NAMES
+    plain = getattr(address, "ipv4_mapped", None) or address
+    return any(plain in network for network in _METADATA)

@@ -14,6 +14,9 @@ SILENT_S: Final = 30
 LEAST_BYTES_S: Final = 1000
 """Bytes that a store gives a second at least, over `SILENT_S` seconds; else it is given up."""
 
+REDIRECTS: Final = "REXMIT_FOLLOW_REDIRECTS"
+"""The variable that lets a server point to another host."""
+
 
 class RefusedError(OSError):
     """What a store answers is not taken, and it is not asked again."""

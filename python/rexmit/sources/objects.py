@@ -7,8 +7,10 @@ imports in 40 ms; fsspec needs a package of its own for each, with botocore and 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import lru_cache
+from itertools import count
 from os import environ
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,6 +19,7 @@ from rexmit.errors import UserError
 from rexmit.sources import credentials
 from rexmit.sources.found import Found
 from rexmit.sources.meter import CONNECT_S, SILENT_S, Meter
+from rexmit.sources.relay import Relay
 
 if TYPE_CHECKING:
     from obstore import GetOptions, ObjectMeta
@@ -38,26 +41,38 @@ class Objects:
         """Raises UserError."""
         credentials.check(address)
         self._address = f"{address}/"
-        self._store = store(address, tries)
+        self._store, self._relay = store(address, tries)
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        """Inside, what the relay refuses is raised as that."""
+        try:
+            yield
+        except Exception as error:
+            if self._relay.refusal is not None:
+                raise self._relay.refusal from error
+            raise
 
     def look(self, path: str) -> Found:
         """What it says of an object."""
         import obstore
 
-        return _found(obstore.head(self._store, path))
+        with self._asking():
+            return _found(obstore.head(self._store, path))
 
     def read(self, path: str, start: int, end: int) -> tuple[Found, bytes]:
         """The bytes from one place to before another, and what it says of the object then."""
         import obstore
 
         options: GetOptions = {"range": (start, end)}
-        given = obstore.get(self._store, path, options=options)
         piece = bytearray()
         meter = Meter(end - start)
-        # As it comes: what comes too slowly is seen, too.
-        for some in given.stream(min_chunk_size=1):
-            meter.took(len(some))
-            piece += memoryview(some)
+        with self._asking():
+            given = obstore.get(self._store, path, options=options)
+            # As it comes: what comes too slowly is seen, too.
+            for some in given.stream(min_chunk_size=1):
+                meter.took(len(some))
+                piece += memoryview(some)
         return _found(given.meta), bytes(piece)
 
     def under(self, folder: str) -> Iterator[tuple[str, Found]]:
@@ -65,10 +80,13 @@ class Objects:
         UserError where they do not end."""
         import obstore
 
-        for page, some in enumerate(
-            obstore.list(self._store, prefix=folder or None, chunk_size=_PAGE)
-        ):
-            if page * _PAGE >= MOST_LISTED:
+        pages = iter(obstore.list(self._store, prefix=folder or None, chunk_size=_PAGE))
+        for listed in count(step=_PAGE):
+            with self._asking():
+                some = next(pages, None)
+            if some is None:
+                return
+            if listed >= MOST_LISTED:
                 raise UserError(
                     f"{self._address}: the store lists more than {MOST_LISTED:,} objects",
                     "name a folder of which only the last part is a pattern",
@@ -85,16 +103,18 @@ def _found(meta: ObjectMeta) -> Found:
 
 
 @lru_cache(maxsize=64)
-def store(address: str, tries: tuple[int, int]) -> ObjectStore:
-    """What reads objects of the store at this address."""
+def store(address: str, tries: tuple[int, int]) -> tuple[ObjectStore, Relay]:
+    """What reads objects of the store at this address, and what it asks through."""
     from obstore.store import from_url
 
     retries, seconds = tries
+    relay = Relay()
     client: dict[str, Any] = {
         "connect_timeout": timedelta(seconds=CONNECT_S),
         "read_timeout": timedelta(seconds=SILENT_S),
         # A whole request: of a slow line, too, a piece comes within it.
         "timeout": timedelta(seconds=10 * SILENT_S),
+        "proxy_url": relay.address,
     }
     names = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT")
     if any(environ.get(name, "").startswith("http://") for name in names):
@@ -108,4 +128,4 @@ def store(address: str, tries: tuple[int, int]) -> ObjectStore:
     # Its overloads are of one store each, and which one it is stands in the address.
     opened: Any = from_url
     made: ObjectStore = opened(address, client_options=client, retry_config=retry, **more)
-    return made
+    return made, relay

@@ -24,10 +24,7 @@ from urllib.parse import SplitResult, quote, urljoin, urlsplit
 from rexmit.addresses import WEB
 from rexmit.sources.found import CHANGED, Found
 from rexmit.sources.line import Line, basic
-from rexmit.sources.meter import SILENT_S, RefusedError
-
-REDIRECTS: Final = "REXMIT_FOLLOW_REDIRECTS"
-"""The variable that lets a web server point to another host."""
+from rexmit.sources.meter import REDIRECTS, SILENT_S, RefusedError
 
 MOST_REDIRECTS: Final = 5
 

@@ -117,5 +117,7 @@ def _tests(column: Column) -> Iterator[tuple[str, pl.Expr]]:
         yield "holds too large a number", ~value.is_between(-LARGEST, LARGEST)
     elif column.name in WORDS:
         yield "holds another word than it may", ~value.is_in(list(WORDS[column.name]))
+    elif column.name == "flow":
+        yield "names no two ends", ~value.str.contains(" > ", literal=True)
     elif column.kind == "text":
         yield "holds too long a text", value.str.len_bytes() > LONGEST_TEXT

@@ -143,14 +143,19 @@ def stream(path: Path) -> int | None:
     if number := _DESCRIPTOR.fullmatch(_STANDARD.get(str(path), str(path))):
         return os.dup(int(number[1]))
     try:
-        kind = stat.S_IFMT(path.lstat().st_mode)
+        named = path.lstat()
     except OSError:
         return None
+    kind = stat.S_IFMT(named.st_mode)
     if kind not in (stat.S_IFIFO, stat.S_IFCHR):
         return None
+    strange = OSError(errno.EPERM, "is a pipe or a device of another user", str(path))
+    # Opening a pipe waits until somebody reads it.
+    if not _is_trusted(named):
+        raise strange
     descriptor = os.open(path, os.O_WRONLY | os.O_NOFOLLOW)
     found = os.fstat(descriptor)
     if stat.S_IFMT(found.st_mode) != kind or not _is_trusted(found):
         os.close(descriptor)
-        raise OSError(errno.EPERM, "is a pipe or a device of another user", str(path))
+        raise strange
     return descriptor

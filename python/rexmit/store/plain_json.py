@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +21,8 @@ DEEPEST: Final = 40
 """Lists and mappings within each other."""
 
 _LARGEST_BYTES: Final = 256_000_000
+
+_HALF: Final = re.compile("[\ud800-\udfff]")
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -71,8 +74,9 @@ def _is(kind: str, *, holds: bool, where: str) -> None:
 
 
 def text(value: object, where: str) -> None:
-    """Any text that a terminal shows in one piece."""
-    _is("text", holds=isinstance(value, str) and "\0" not in value, where=where)
+    """Any text that a terminal shows in one piece: no half of a pair, which JSON can write."""
+    fits = isinstance(value, str) and (value.isascii() or not _HALF.search(value))
+    _is("text", holds=fits and "\0" not in str(value), where=where)
 
 
 def flag(value: object, where: str) -> None:

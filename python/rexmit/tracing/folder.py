@@ -22,7 +22,7 @@ import polars as pl
 
 from rexmit.addresses import all_shown, is_address, shown
 from rexmit.errors import UserError, argument
-from rexmit.store import digests, formats, trace_tables
+from rexmit.store import checked, digests, formats, trace_tables
 from rexmit.store.files import whole_file, whole_folder, write_text
 from rexmit.store.opening import is_temporary
 from rexmit.store.plain_json import (
@@ -77,7 +77,7 @@ _FILE: Final = shape(
 
 _FAILURE: Final = shape(
     {
-        "start_s": number(),
+        "start_s": number(most=checked.LONGEST_S),
         "client": text,
         "client_port": whole(),
         "server": text,

@@ -26,6 +26,7 @@ from rexmit.sources import Capture
 from rexmit.sources.capture import identity
 from rexmit.store.files import remove, write_text
 from rexmit.store.opening import inner_folder, lasting_file, named_folder
+from rexmit.store.plain_json import read
 from rexmit.tracing.folder import check_place
 from rexmit.tracing.tasks import SEEN
 
@@ -49,7 +50,7 @@ class Journal:
     def _kept_key(self) -> list[int] | None:
         """The key by which an interrupted analysis spreads connections over groups."""
         try:
-            key = json.loads((self.folder / JOURNAL).read_text(encoding="utf-8"))["key"]
+            key = read(self.folder / JOURNAL)["key"]
             is_one = len(key) == 3 and all(0 <= word < 1 << 64 for word in key)
         except (OSError, ValueError, KeyError, TypeError):
             return None
@@ -97,7 +98,7 @@ class Journal:
     def _begun_with(self) -> list[str] | None:
         """The names of the captures of the analysis that was interrupted."""
         try:
-            told = json.loads((self.folder / JOURNAL).read_text(encoding="utf-8"))
+            told = read(self.folder / JOURNAL)
             return [one["name"] for one in told["captures"]]
         except (OSError, ValueError, KeyError, TypeError):
             return None

@@ -43,6 +43,9 @@ PIECES: Final = 4
 """Pieces that a worker puts together at a time: 8 million packets. With fewer, the parts of tables
 would be small, and many."""
 
+_COUNTED: Final = ("packets", "tcp_packets")
+"""What is needed of what was said of a part, or of rows."""
+
 
 @dataclass(frozen=True)
 class _Read:
@@ -192,7 +195,7 @@ def _read(
 
     waiting = []
     for number, part in parts.items():
-        before = tasks.kept(part)
+        before = tasks.kept(part, _COUNTED)
         if before is None:
             waiting.append(asked(number))
         else:
@@ -223,8 +226,12 @@ def _analyse(
 ) -> list[Path]:
     rows = _rows(read.parts, journal, groups)
 
-    before = {group: kept for group, path in enumerate(rows) if (kept := tasks.kept(path))}
-    everything = sum(kept["tcp_packets"] for part in read.parts if (kept := tasks.kept(part)))
+    before = {
+        group: kept for group, path in enumerate(rows) if (kept := tasks.kept(path, _COUNTED))
+    }
+    everything = sum(
+        kept["tcp_packets"] for part in read.parts if (kept := tasks.kept(part, _COUNTED))
+    )
     heard = dict.fromkeys(map(str, range(groups)), 0)
     told.start(everything, sum(kept["tcp_packets"] for kept in before.values()))
 
@@ -266,8 +273,8 @@ def _judge(
 ) -> tuple[Path, dict[str, Any]]:
     """Where what was judged lies, and the summary of the whole."""
     judged = journal.judged(rows)
-    before = tasks.kept(judged)
-    if before is not None:
+    before = tasks.kept(judged, ("pieces",))
+    if before is not None and _is_summary(before, read.captures):
         return judged, before
     summaries: list[dict[str, Any]] = []
 
@@ -288,6 +295,14 @@ def _judge(
     return judged, summaries[0]
 
 
+def _is_summary(told: Mapping[str, Any], captures: Sequence[Capture]) -> bool:
+    try:
+        facts_of(told, captures)
+    except (KeyError, TypeError, ValueError):
+        return False
+    return True
+
+
 def _merge(
     rows: list[Path],
     judged: Path,
@@ -300,9 +315,14 @@ def _merge(
     made = {str(first): journal.merged(judged, first) for first, _ in runs}
     counts: dict[str, dict[str, list[int]]] = {}
     for name, path in made.items():
-        before = tasks.kept(path)
+        before = tasks.kept(path, ("tables",))
         # Of one that was interrupted at its very end, the trace had some already.
-        if before is not None and all(file.exists() for file, _ in _files(path, before["tables"])):
+        is_whole = before is not None and before["tables"].keys() >= set(TABLES)
+        if (
+            before is not None
+            and is_whole
+            and all(file.exists() for file, _ in _files(path, before["tables"]))
+        ):
             counts[name] = before["tables"]
 
     def answer(call: Call, given: Any) -> None:  # noqa: ANN401 - see Cluster.run

@@ -141,12 +141,16 @@ def host(word: str) -> Network:
 def time_s(where: str, word: str) -> float:
     """Seconds of the capture's clock, or a date and time in UTC. Raises UserError."""
     try:
-        return float(word)
+        found = float(word)
     except ValueError:
-        pass
+        found = None
     try:
+        if found is not None:
+            # It is one that a date can have.
+            clock(found)
+            return found
         made = datetime.fromisoformat(word)
-    except ValueError as error:
+    except (ValueError, OverflowError, OSError) as error:
         raise UserError(
             f"{where} {word}: no time",
             "as in 2024-12-12T16:03:42 (UTC), or seconds since 1970: 1734019422.5",

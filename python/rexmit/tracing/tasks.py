@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -12,6 +12,8 @@ from rexmit import _core
 from rexmit.errors import UserError, argument
 from rexmit.sources import Capture, packed
 from rexmit.store.files import whole_folder, write_text
+from rexmit.store.plain_json import list_of, mapping_of, shape, whole
+from rexmit.store.plain_json import read as read_json
 
 FULL: Final = "full"
 """What is told, and nothing made, where the groups have more connections than are remembered."""
@@ -94,13 +96,25 @@ def merge(
         return _keep(made, told)
 
 
-def kept(made: Path) -> dict[str, Any] | None:
-    """What was said of a part, or of rows, that an earlier run made; None where it did not."""
+_TOLD: Final = shape(
+    {
+        "packets": whole(),
+        "tcp_packets": whole(),
+        "pieces": whole(),
+        "tables": mapping_of(list_of(whole())),
+    }
+)
+
+
+def kept(made: Path, needed: Iterable[str]) -> dict[str, Any] | None:
+    """What was said of a part, or of rows, that an earlier run made; None where it did not, or did
+    not say what is `needed`."""
     try:
-        told = json.loads(_beside(made).read_text(encoding="utf-8"))
+        told = read_json(_beside(made))
+        _TOLD(told, "")
     except (OSError, ValueError):
         return None
-    return told if made.exists() and isinstance(told, dict) else None
+    return told if made.exists() and all(name in told for name in needed) else None
 
 
 def _keep(made: Path, told: dict[str, Any]) -> dict[str, Any]:

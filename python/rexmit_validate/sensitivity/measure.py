@@ -33,6 +33,7 @@ from rexmit.scenario.stacks import of_scenario
 from rexmit.scenario.unknowns import AS_PRINTED
 from rexmit.store.files import write_text
 from rexmit.store.opening import named_folder
+from rexmit.store.plain_json import read
 from rexmit.store.record import Record
 from rexmit.version import version
 
@@ -105,7 +106,7 @@ class Benches:
         engine = ModelEngine.open(version(), of_scenario(loaded, _stack(loaded), None), [])
         self._mark = digest(identity(engine, loaded, capture=False))
         try:
-            there = json.loads((self.folder / FILE).read_text(encoding="utf-8"))
+            there = read(self.folder / FILE)
             if (there["format"], there["mark"]) == (FORMAT, self._mark):
                 self.measured = dict(map(_read, there["benches"]))
             else:

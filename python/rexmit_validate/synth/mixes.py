@@ -40,7 +40,7 @@ def _read(path: Path) -> dict[str, Mix]:
         mixes = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{path}: {error}") from error
     if not mixes or not all(isinstance(mix, dict) for mix in mixes.values()):
         raise UserError(f"{path}: mixes are tables, one each, as in {OWN}")

@@ -98,13 +98,18 @@ pub fn send(
             begin
         }
     };
-    match (load, cell.workload.bursts(), when) {
+    let sent = match (load, cell.workload.bursts(), when) {
         (Load::Page(page), ..) => fetch_page(bench, cell, page, begin),
         (Load::Bursts(bytes), Some(bursts), When::AtPhase(phase_ns)) => {
             send_bursts(bench, cell, bursts, bytes, (begin, phase_ns))
         }
         _ => bail!("bursts without a plan"),
+    }?;
+    // A server that was killed leaves a transfer that looks like one which TCP could not finish.
+    if sent.run.bursts.iter().any(|burst| burst.t_end.is_none()) {
+        bench.web_must_serve()?;
     }
+    Ok(sent)
 }
 
 fn send_bursts(

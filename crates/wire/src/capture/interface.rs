@@ -62,11 +62,22 @@ impl Interface {
         }
     }
 
+    /// The last time that there is, in the year 2262: tables and Python keep nanoseconds in 64 bits with a sign. What is
+    /// added to a time when it is read or rounded fits behind it.
+    const LAST: u64 = i64::MAX as u64 - 1_000_000_000;
+
     /// A time stamp in nanoseconds, rounded down; none when it does not fit.
     #[inline]
     pub(super) fn time(&self, ticks: u64) -> Option<Time> {
+        self.nanos(ticks)
+            .filter(|&nanos| nanos <= Self::LAST)
+            .map(Time::from_nanos)
+    }
+
+    #[inline]
+    fn nanos(&self, ticks: u64) -> Option<u64> {
         if let (Unit::Nanos(nanos), 0) = (self.unit, self.offset_s) {
-            return ticks.checked_mul(nanos).map(Time::from_nanos);
+            return ticks.checked_mul(nanos);
         }
         let nanos = match self.unit {
             Unit::Nanos(nanos) => u128::from(ticks) * u128::from(nanos),
@@ -74,7 +85,7 @@ impl Interface {
             Unit::Absurd => return None,
         };
         let nanos = i128::try_from(nanos).ok()? + i128::from(self.offset_s) * 1_000_000_000;
-        u64::try_from(nanos).ok().map(Time::from_nanos)
+        u64::try_from(nanos).ok()
     }
 }
 
@@ -100,7 +111,11 @@ mod tests {
         );
         assert_eq!(nanos(0, 6, -1), None);
         assert_eq!(nanos(1, 127, 0), None);
-        assert_eq!(nanos(u64::MAX, 9, 0), Some(u64::MAX));
+        let last = i64::MAX as u64 - 1_000_000_000;
+        assert_eq!(nanos(last, 9, 0), Some(last));
+        assert_eq!(nanos(last + 1, 9, 0), None);
+        assert_eq!(nanos(u64::MAX, 9, 0), None);
+        assert_eq!(nanos(0, 6, 1 << 34), None);
         assert_eq!(nanos(u64::MAX, 0, 0), None);
         assert_eq!(nanos(u64::MAX, 0, i64::MIN), None);
     }

@@ -81,8 +81,16 @@ def beyond(
             keys = ["connection", "direction", "seq_start"]
             here_too = (
                 maybe.filter(~sure)
-                .join(told.select(*keys, pl.col("time_s").alias("before")), on=keys)
-                .filter((time - pl.col("before")).is_between(0.0, captured.longest_s))
+                .sort("time_s")
+                .join_asof(
+                    told.select(*keys, time.alias("before")).sort("before"),
+                    left_on="time_s",
+                    right_on="before",
+                    by=keys,
+                    strategy="backward",
+                    check_sortedness=False,
+                )
+                .filter(time - pl.col("before") <= captured.longest_s)
             )
             found = maybe.join(here_too, on=[*keys, "time_ns"], how="anti")
             rows.append(found)

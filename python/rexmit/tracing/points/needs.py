@@ -88,20 +88,53 @@ def _known(
     mine = rows.with_row_index("row").select(
         "row", *keys, pl.col("seq_start").alias("from"), pl.col("seq_end").alias("to")
     )
-    ahead = (pl.col("seq_start") - pl.col("from")) % _SPACE
-    behind = (pl.col("from") - pl.col("seq_start")) % _SPACE
-    meets = (ahead < (pl.col("to") - pl.col("from")) % _SPACE) | (
-        behind < (pl.col("seq_end") - pl.col("seq_start")) % _SPACE
+    # Numbers are told from those of the first packet of that time, so that they have an order.
+    bases = mine.group_by(keys).agg(pl.col("from").first().alias("base"))
+    told = told.join(bases, on=keys).pipe(_spans, "seq_start", "seq_end")
+    mine = mine.join(bases, on=keys).pipe(_spans, "from", "to")
+    needed = _met(mine, told.filter(pl.col("need") == "needed"), keys)
+    met = _met(mine, told, keys)
+    known = pl.when(pl.col("row").is_in(needed["row"].implode())).then(pl.lit("needed"))
+    return met.select("row", known.otherwise("need").alias("known"), "last", "last_ns")
+
+
+def _spans(packets: pl.DataFrame, start: str, end: str) -> pl.DataFrame:
+    """With the numbers `first` and `final` of each packet that has some."""
+    half = _SPACE // 2
+    first = (pl.col(start) - pl.col("base") + half) % _SPACE - half
+    length = (pl.col(end) - pl.col(start)) % _SPACE
+    return packets.with_columns(first.alias("first"), (first + length - 1).alias("final")).filter(
+        length > 0
     )
-    known = pl.when((pl.col("need") == "needed").any()).then(pl.lit("needed"))
+
+
+def _met(mine: pl.DataFrame, told: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Each of `mine` with the first of those of `told` that have a number of its own."""
+    lowest = pl.col("first").cum_min().over(keys)
+    lower = (lowest < lowest.shift().over(keys)).fill_null(value=True)
+    carried = [
+        pl.when(lower).then(pl.col(column)).alias(column) for column in ("need", "last", "last_ns")
+    ]
+    # From the last one on, what begins first of all that end as late.
+    least = (
+        told.sort("final", descending=True, maintain_order=True)
+        .select(*keys, "final", lowest.alias("lowest"), *carried)
+        .with_columns(pl.col("need", "last", "last_ns").forward_fill().over(keys))
+        .reverse()
+    )
     return (
-        told.join(mine, on=keys, how="inner")
-        .filter(meets)
-        .group_by("row", maintain_order=True)
-        .agg(
-            known.otherwise(pl.col("need").first()).alias("known"),
-            pl.col("last", "last_ns").first(),
+        mine.sort("first", maintain_order=True)
+        .join_asof(
+            least,
+            left_on="first",
+            right_on="final",
+            by=list(keys),
+            strategy="forward",
+            suffix="_told",
+            check_sortedness=False,
         )
+        .filter(pl.col("lowest") <= pl.col("final"))
+        .sort("row")
     )
 
 

@@ -46,16 +46,15 @@ def none_helps(
     """Where none of the `settings` helps, those that save most of all that were tried; `named`:
     what others do, which were asked for, is said before.
     """
-    text = (
-        "more connections shorter by a tenth than longer, or as many and saved a tenth of the time "
-        "waited"
-    )
     nothing = "nothing else" if named else "nothing"
+    little = (
+        "would make more connections longer by a tenth than shorter, or save less than a tenth of "
+        "the time waited"
+    )
     text = (
-        f"{nothing}: the other setting tried would not have made {text}"
+        f"{nothing}: the other setting tried {little}"
         if tried == 1
-        else f"{nothing}: of the {tried:,} other settings tried none of those that save most would "
-        f"have made {text}"
+        else f"{nothing}: of the {tried:,} other settings tried, even those that save most {little}"
     )
 
     def condition(_: object) -> bool:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import socket
+import threading
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final
+from socketserver import ThreadingMixIn
+from typing import Any, Final
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
-from prometheus_client import CollectorRegistry, ProcessCollector, start_http_server
+from prometheus_client import CollectorRegistry, ProcessCollector, make_wsgi_app
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
@@ -14,6 +18,9 @@ from rexmit.errors import UserError, argument
 from rexmit.tracing.watch.tally import Tally
 
 LOOPBACK: Final = "127.0.0.1"
+
+MOST_CLIENTS: Final = 16
+"""Connections at a time; others are closed. The monitor needs open files and threads itself."""
 
 
 def address(word: str) -> tuple[str, int]:
@@ -103,6 +110,48 @@ def _counter(name: str, about: str, value: float) -> CounterMetricFamily:
     return CounterMetricFamily(f"rexmit_{name}", about, value=value)
 
 
+class _Handler(WSGIRequestHandler):
+    """What answers a client, which need not be a friend: one that says nothing is left."""
+
+    timeout = 5.0
+
+    def log_message(self, *_: object) -> None:
+        """Says nothing."""
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    """A server of a few clients, which says nothing of those that go away or ask for nonsense."""
+
+    daemon_threads = True
+
+    def __init__(self, where: tuple[str, int], app: Any) -> None:  # noqa: ANN401 - of WSGI
+        """Raises OSError."""
+        found = socket.getaddrinfo(*where, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        self.address_family = found[0][0]
+        self._room = threading.BoundedSemaphore(MOST_CLIENTS)
+        super().__init__(where, _Handler)
+        self.set_app(app)
+
+    def verify_request(self, *_: object) -> bool:
+        return self._room.acquire(blocking=False)
+
+    def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
+        try:
+            super().process_request(request, client_address)
+        except BaseException:
+            self._room.release()
+            raise
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._room.release()
+
+    def handle_error(self, *_: object) -> None:
+        """Says nothing."""
+
+
 @contextlib.contextmanager
 def served(where: tuple[str, int] | None, tally: Callable[[], Tally]) -> Iterator[None]:
     """Inside, what `tally` gives is told at http://ADDRESS:PORT/metrics, with this process's memory
@@ -116,12 +165,14 @@ def served(where: tuple[str, int] | None, tally: Callable[[], Tally]) -> Iterato
     ProcessCollector(registry=registry)
     host, port = where
     try:
-        server, thread = start_http_server(port, host, registry)
+        server = _Server((host, port), make_wsgi_app(registry))
     except OSError as error:
         raise UserError(
             f"{argument('metrics_address')} {host}:{port}: {error.strerror or error}",
             "name another address or port",
         ) from error
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
     try:
         yield
     finally:
