@@ -4,8 +4,7 @@ use rexmit_tcp::sender::State;
 use rexmit_tcp::Mechanism;
 use rexmit_time::Time;
 
-use super::pipe::MSS;
-use super::script::{exact, ms, Script};
+use super::script::{exact, ms, Script, MSS};
 
 fn linux(rtt_ms: i64) -> Script {
     Script::new(exact("linux-4.1", &[]), ms(rtt_ms))
