@@ -5,6 +5,7 @@
 
 mod lab;
 mod packets;
+mod steps;
 
 use std::collections::BTreeMap;
 
@@ -14,6 +15,7 @@ use rexmit_tcp::stacks;
 
 pub use lab::{Fate, Lab, Logged, Plan, BEGIN};
 pub use packets::{bare, flow};
+pub use steps::{steps, Step};
 
 /// The settings of a stack, some of them changed.
 ///
