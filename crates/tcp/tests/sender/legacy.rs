@@ -5,9 +5,8 @@
 
 use rexmit_tcp::Mechanism::{self, Fack, FastRetransmit, Rto, SackRecovery};
 use rexmit_testing::settings;
-use rexmit_time::Time;
 
-use super::script::{exact, ms, Script};
+use super::script::{exact, ms, Script, START};
 
 /// The retransmissions of a stack: when a segment was sent again, which, and why.
 type Case<'a> = (&'a str, &'a [(u64, u32, Mechanism)]);
@@ -221,7 +220,7 @@ fn three_out(name: &str) -> Script {
 fn a_window_that_is_undone_is_the_one_before_or_made_of_the_threshold() {
     let undone = |name| {
         let mut script = three_out(name);
-        let due = script.sender.deadline().unwrap() - Time::from_nanos(5_000_000_000);
+        let due = script.sender.deadline().unwrap() - START;
         let due_ms = due.as_nanos() / 1_000_000;
         script.at(due_ms);
         assert_eq!(script.sender.window().cwnd, 1, "{name}");
@@ -239,7 +238,7 @@ fn a_window_that_is_undone_is_the_one_before_or_made_of_the_threshold() {
 fn short_segments_are_sent_again_together_where_they_are_taken_from_the_stream() {
     let again = |name| {
         let mut script = Script::new(exact(name, &[("initial_window", "2")]), ms(40));
-        let start = Time::from_nanos(5_000_000_000);
+        let start = START;
         script.sender.set_nodelay(start, true);
         for _ in 0..2 {
             script.sender.write(start, 400, false);

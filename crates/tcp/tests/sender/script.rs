@@ -23,6 +23,9 @@ pub const MSS: u32 = 1000;
 /// The sender's initial sequence number: scripts cross the wrap.
 const ISS: u32 = u32::MAX - 4_500;
 
+/// When scripts begin.
+pub const START: Time = Time::from_nanos(5_000_000_000);
+
 /// A sender whose clock the script moves.
 pub struct Script {
     pub sender: Sender,
@@ -48,7 +51,7 @@ impl Script {
     /// After a handshake of `rtt`.
     pub fn new(settings: Settings, rtt: Duration) -> Self {
         let clock = Clock::linux(settings.timers.hz, settings.timers.wheel);
-        let start = Time::from_nanos(5_000_000_000);
+        let start = START;
         let iss = SeqNum::new(ISS);
         let (sack, timestamps) = (settings.segments.sack, settings.segments.timestamps);
         let settings = Arc::new(settings);
@@ -179,13 +182,13 @@ impl Script {
     }
 
     /// These segments leave again, by this mechanism, and nothing else.
-    pub fn retransmissions(&mut self, by: Mechanism, segments: &[u32]) -> &mut Self {
+    pub fn again(&mut self, by: Mechanism, segments: &[u32]) -> &mut Self {
         let all: Vec<_> = segments.iter().map(|segment| (*segment, by)).collect();
-        self.retransmissions_by(&all)
+        self.again_by(&all)
     }
 
     /// These segments leave again, each by its mechanism, and nothing else.
-    pub fn retransmissions_by(&mut self, segments: &[(u32, Mechanism)]) -> &mut Self {
+    pub fn again_by(&mut self, segments: &[(u32, Mechanism)]) -> &mut Self {
         for (segment, by) in segments {
             let (from, len, packet) = self
                 .next()
