@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.processes import run_command
 
 from rexmit.cli.validate import COMMANDS, OLD_NAMES
 
@@ -16,9 +17,7 @@ FIRST = [
 
 
 def rexmit(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "rexmit", *words], capture_output=True, text=True, check=False
-    )
+    return run_command([sys.executable, "-m", "rexmit", *words])
 
 
 def listed(text: str) -> list[str]:
