@@ -157,19 +157,23 @@ impl Watched {
     }
 
     pub fn rows(&self) -> Vec<&Transfer> {
-        let rows = |event| match event {
-            &Event::Finished(ref row) => Some(&**row),
-            _ => None,
-        };
-        self.events.iter().filter_map(rows).collect()
+        fn row(event: &Event) -> Option<&Transfer> {
+            match event {
+                Event::Finished(row) => Some(row),
+                _ => None,
+            }
+        }
+        self.events.iter().filter_map(row).collect()
     }
 
     /// What is told of packets with data, of those that were sent before alone where transfers are found.
     pub fn carried(&self) -> Vec<&Carried> {
-        let carried = |event| match event {
-            &Event::Carried(ref carried) => Some(&**carried),
-            _ => None,
-        };
+        fn carried(event: &Event) -> Option<&Carried> {
+            match event {
+                Event::Carried(carried) => Some(carried),
+                _ => None,
+            }
+        }
         self.events.iter().filter_map(carried).collect()
     }
 
