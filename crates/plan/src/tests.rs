@@ -28,11 +28,9 @@ fn cell() -> Cell {
     Plan::parse(CELL).unwrap().cells.remove(0)
 }
 
-/// What is wrong with the plan that has `is` in place of `was`, in both of which ' stands for ".
 fn error(was: &str, is: &str) -> String {
-    let [was, is] = [was, is].map(|text| text.replace('\'', "\""));
-    assert!(CELL.contains(&was), "{was}");
-    let error = Plan::parse(&CELL.replace(&was, &is)).unwrap_err();
+    assert!(CELL.contains(was), "{was}");
+    let error = Plan::parse(&CELL.replace(was, is)).unwrap_err();
     format!("{error:#}")
 }
 
@@ -52,8 +50,8 @@ fn a_plan_has_cells_of_paths() {
 fn cells_of_paths_that_make_no_sense_are_refused() {
     for (was, is, said) in [
         (
-            "'first_path': 2",
-            "'first_path': 3",
+            "\"first_path\": 2",
+            "\"first_path\": 3",
             "first_path = 3: must be 1 to 2",
         ),
         ("path 1 burst 2", "path 3 burst 2", "path 3 of 2"),
@@ -64,26 +62,26 @@ fn cells_of_paths_that_make_no_sense_are_refused() {
             "dat -1",
             "\"dat\" at column 16, expected data or ack",
         ),
-        ("'mptcp'", "'tcp'", "path 1, TCP goes on path 2 alone"),
-        ("'count': 2", "'count': 0", "bursts.count = 0"),
+        ("\"mptcp\"", "\"tcp\"", "path 1, TCP goes on path 2 alone"),
+        ("\"count\": 2", "\"count\": 0", "bursts.count = 0"),
         (
-            "'segments': 3",
-            "'segments': 3, 'bytes': 4",
+            "\"segments\": 3",
+            "\"segments\": 3, \"bytes\": 4",
             "segments or its bytes",
         ),
-        ("'segments': 3", "'segments': 0", "bytes in all"),
-        ("'segments': 3", "'bytes': 9000000000", "bytes in all"),
-        ("'gap_ns': 2", "'gap_ns': 200000", "bursts.gap_ns = "),
-        ("'loss': 0.0", "'loss': 2.0", "must be 0 to 1"),
-        ("'mptcp'", "'sctp'", "unknown variant"),
+        ("\"segments\": 3", "\"segments\": 0", "bytes in all"),
+        ("\"segments\": 3", "\"bytes\": 9000000000", "bytes in all"),
+        ("\"gap_ns\": 2", "\"gap_ns\": 200000", "bursts.gap_ns = "),
+        ("\"loss\": 0.0", "\"loss\": 2.0", "must be 0 to 1"),
+        ("\"mptcp\"", "\"sctp\"", "unknown variant"),
         (
-            "'rule': 'pattern'",
-            "'rule': 'pattern', 'mode': 'hold'",
+            "\"rule\": \"pattern\"",
+            "\"rule\": \"pattern\", \"mode\": \"hold\"",
             "unknown field `mode`",
         ),
         (
-            "'count': 2",
-            "'count': 2, 'client': 'curl'",
+            "\"count\": 2",
+            "\"count\": 2, \"client\": \"curl\"",
             "unknown field `client`",
         ),
     ] {
