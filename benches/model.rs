@@ -14,9 +14,8 @@ use std::net::IpAddr;
 use rexmit_benches::{best_of, Rate};
 use rexmit_sim::apps::{Answerer, Asker, Sink, Source};
 use rexmit_sim::link::Settings as Link;
-use rexmit_sim::{run_plan, App, Host, Network, NodeId, Open, Stack, Talk, Turn, World};
+use rexmit_sim::{run_plan, App, Host, Network, NodeId, Open, Stack, Talk, World};
 use rexmit_tcp::connection::Connection;
-use rexmit_tcp::sender::Metrics;
 use rexmit_tcp::stacks;
 use rexmit_time::{Duration, Streams, Time};
 
@@ -87,17 +86,7 @@ fn heap(packets: u64) -> Rate {
 /// Two hosts with a switch between them, on links of this rate and delay.
 fn network(stack: &str, rate_bps: u64, delay: Duration) -> (Network, [NodeId; 2]) {
     let settings = stacks::page(stack).expect("a stack").settings;
-    let host = |last: u8| Host {
-        address: IpAddr::from([10, 0, 0, last]),
-        mtu: 1500,
-        stack: Stack::new(settings.clone()),
-        filtered: false,
-        turn: Turn::AtOnce,
-        window_clamp: None,
-        metrics: Metrics::default(),
-        look: Duration::ZERO,
-        defer_accept: None,
-    };
+    let host = |last| Host::new(IpAddr::from([10, 0, 0, last]), Stack::new(settings.clone()));
     let streams = Streams::new(1);
     let mut network = Network::new();
     let nodes = [network.add_host(host(1)), network.add_host(host(2))];

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import ctypes
 import signal
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+
+def run_command(
+    line: Sequence[str | Path],
+    *,
+    timeout: float = 3600,
+    **how: Any,  # noqa: ANN401 - of subprocess.run
+) -> subprocess.CompletedProcess[str]:
+    """What a command said, and how it ended."""
+    return subprocess.run(line, capture_output=True, text=True, check=False, timeout=timeout, **how)
 
 
 def stat_fields(pid: int) -> list[str]:

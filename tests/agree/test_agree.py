@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.processes import run_command
 
 from rexmit import _core, kernels, stack
 from rexmit.engines.engine import cores
@@ -31,7 +32,7 @@ CASES = sorted((Path(__file__).parent / "cases").glob("*.toml"))
 
 def rexmit(*words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "rexmit", "validate", "agree", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    return run_command(command, timeout=600)
 
 
 def rates(*words: str) -> dict[str, Any]:

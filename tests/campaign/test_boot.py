@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.campaign.conftest import GUEST, Lab
+from tests.processes import run_command
 
 from rexmit.engines import (
     BootOptions,
@@ -116,9 +116,7 @@ def test_what_a_killed_program_left_is_removed(
         "print(shares.PrivateFolder().path, flush=True);"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", leave], capture_output=True, text=True, timeout=30, check=False
-    )
+    done = run_command([sys.executable, "-c", leave], timeout=30)
     left = Path(done.stdout.strip())
     assert left.parent == tmp_path
     assert left.is_dir()

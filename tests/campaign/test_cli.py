@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.campaign.conftest import GUEST, SCENARIO
+from tests.processes import run_command
 
 BEFORE = """
 import sys
@@ -34,14 +35,8 @@ def environment(**behaviour: object) -> dict[str, str]:
 
 
 def rexmit(folder: Path, *words: str, **behaviour: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", BEFORE, *words],
-        cwd=folder,
-        env=environment(**behaviour),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
+    return run_command(
+        [sys.executable, "-c", BEFORE, *words], cwd=folder, env=environment(**behaviour)
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.campaign import fake_model
+from tests.processes import run_command
 
 from rexmit.campaign.runner import CampaignRun, Request
 from rexmit.campaign.streams import core_streams
@@ -77,13 +77,7 @@ pattern = ["none", "data 3#1..100"]
 
 
 def rexmit(*words: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "rexmit", *words],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = run_command([sys.executable, "-m", "rexmit", *words])
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -144,7 +138,7 @@ def test_connections_that_do_not_come_up(tmp_path: Path, engine: str) -> None:
     rexmit("show", str(out))
     rexmit("diff", str(out), str(out))
     command = [sys.executable, "-m", "rexmit", "show", str(out), "--flow", "0"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = run_command(command)
     assert "has no subflow: its connection never came up" in done.stderr
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.processes import run_command
 
 pytestmark = pytest.mark.kernel
 
@@ -28,9 +29,7 @@ def command(out: Path, *words: str) -> list[str]:
 
 
 def rexmit(out: Path, *words: str) -> None:
-    done = subprocess.run(
-        command(out, *words), capture_output=True, text=True, timeout=300, check=False
-    )
+    done = run_command(command(out, *words))
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -123,9 +122,7 @@ def test_another_seed_changes_the_rows(whole: Path, tmp_path: Path) -> None:
 def test_what_the_kernel_refuses_fails_its_cells_only(tmp_path: Path) -> None:
     setting = "configs.tlp.sysctl.net.ipv4.tcp_nonsense=1"
     words = (*GRID, "--set", "network=high-speed", "--set", "repeat=2", "--set", setting)
-    done = subprocess.run(
-        command(tmp_path / "run", *words), capture_output=True, text=True, timeout=300, check=False
-    )
+    done = run_command(command(tmp_path / "run", *words))
     assert done.returncode == 1
     assert "net.ipv4.tcp_nonsense" in done.stdout
     table = pl.read_parquet(tmp_path / "run" / "transfers.parquet")

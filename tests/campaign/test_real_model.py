@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.processes import run_command
 
 from rexmit.store.folder import TABLES
 
@@ -28,9 +29,7 @@ def words(out: Path, *more: str) -> list[str]:
 
 
 def rexmit(out: Path, *more: str) -> str:
-    done = subprocess.run(
-        words(out, *more), capture_output=True, text=True, timeout=120, check=False
-    )
+    done = run_command(words(out, *more))
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -98,26 +97,14 @@ def test_a_captured_transfer_is_a_ladder(tmp_path: Path) -> None:
     out = tmp_path / "run"
     one = ("--set", "network=mobile", "--set", "config=tlp", "--set", "loss.segments=5")
     rexmit(out, *one, "--set", "repeat=1", "--capture")
-    done = subprocess.run(
-        [sys.executable, "-m", "rexmit", "show", str(out), "--flow", "0"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = run_command([sys.executable, "-m", "rexmit", "show", str(out), "--flow", "0"])
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("dropped") == 5
     assert "retransmission: tlp" in done.stdout
 
 
 def test_what_the_model_does_not_have_is_refused(tmp_path: Path) -> None:
-    done = subprocess.run(
-        words(tmp_path / "run", "--stack", "linux-3.11"),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = run_command(words(tmp_path / "run", "--stack", "linux-3.11"))
     assert done.returncode == 2
     assert "rexmit: there is no stack linux-3.11" in done.stderr
     assert "did you mean linux-3.10?" in done.stderr

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.cluster.conftest import Scheduler, credentials
+from tests.processes import run_command
 
 import rexmit
 from rexmit.cluster import connect
@@ -18,7 +19,7 @@ RUN = ("run", "tlp-2013", "--engine", "model", "--set", "repeat=1", "--set", "lo
 
 def _run(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "rexmit", *RUN, "--out", str(tmp_path / "run"), *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return run_command(command)
 
 
 def _options(pem: Path) -> list[str]:
@@ -105,9 +106,7 @@ def test_what_is_asked_wrongly_is_told(words: list[str], told: str, tmp_path: Pa
     (tmp_path / "empty.pem").touch()
     (tmp_path / "secret.pem").write_text(_encrypted(own.read_text()))
     command = [sys.executable, "-m", "rexmit", *RUN, "--out", "run", *words]
-    ran = subprocess.run(
-        command, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
+    ran = run_command(command, cwd=tmp_path, stdin=subprocess.DEVNULL)
     assert ran.returncode == 2
     lines = ran.stderr.splitlines()
     assert lines[0].startswith("rexmit: ")

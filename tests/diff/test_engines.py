@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.processes import run_command
 
 pytestmark = pytest.mark.kernel
 
@@ -21,13 +21,7 @@ GRID = (
 
 
 def rexmit(*words: object, status: int = 0) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "rexmit", *map(str, words)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = run_command([sys.executable, "-m", "rexmit", *map(str, words)])
     assert done.returncode == status, done.stderr
     return done.stdout
 

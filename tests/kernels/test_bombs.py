@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.processes import run_command
 
 from rexmit.errors import UserError
 from rexmit.kernels.images import modules, programs
@@ -36,13 +37,7 @@ except UserError as error:
 def refused(image: Path, *, folder: Path | None = None, config: Path | None = None) -> str:
     """Why an image is not added, by a process that has 1 GiB of memory."""
     words = [str(path or "") for path in (image, folder, config)]
-    done = subprocess.run(
-        [sys.executable, "-c", ADD, str(MEMORY), *words],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    done = run_command([sys.executable, "-c", ADD, str(MEMORY), *words])
     assert done.stderr.startswith("refused: "), done.stderr
     assert done.stderr.count("\n") == 1
     return done.stderr

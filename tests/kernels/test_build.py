@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.processes import run_command
 
 import rexmit
 from rexmit import kernels
@@ -70,7 +71,7 @@ def test_a_program_hears_of_each_step(
 
 def test_the_program_is_stripped(tree: Tree) -> None:
     kernel, _ = build(str(tree.path))
-    symbols = subprocess.run(["nm", kernel.path], capture_output=True, text=True, check=False)
+    symbols = run_command(["nm", kernel.path])
     assert "no symbols" in symbols.stderr
 
 

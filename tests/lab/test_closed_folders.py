@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from tests.lab.conftest import Lab
+from tests.processes import run_command
 
 from rexmit import kernels
 
@@ -37,14 +38,7 @@ def homes() -> Iterator[Path]:
 
 def in_folder(lab: Lab, folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a guest of root's."""
-    return subprocess.run(
-        lab.command(*lab.exec_words(*command)),
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    return run_command(lab.command(*lab.exec_words(*command)), cwd=folder)
 
 
 @pytest.mark.parametrize("uid", [OWNER, 0])

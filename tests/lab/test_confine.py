@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from tests.lab.conftest import Lab
+from tests.processes import run_command
 
 from rexmit.guest import guest_binary
 
@@ -189,9 +190,7 @@ def test_what_keeps_root_from_it_is_named() -> None:
     }
     for prefix, reason in tries.items():
         script = f"{FORBID} && exec {prefix} {guest} confine -- true"
-        done = subprocess.run(
-            ["unshare", "-r", "sh", "-c", script], capture_output=True, text=True, check=False
-        )
+        done = run_command(["unshare", "-r", "sh", "-c", script])
         assert done.returncode == NO_SANDBOX
         assert reason in done.stderr
         assert "without root" not in done.stderr
@@ -205,13 +204,7 @@ def test_a_kernel_that_is_none_is_not_handed_to_a_shell(tmp_path: Path, content:
     kernel.chmod(0o755)
     share.mkdir()
     (share / "plan.json").write_text("{}")
-    done = subprocess.run(
-        [guest_binary(), "boot", "--kernel", kernel, "--share", share],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = run_command([guest_binary(), "boot", "--kernel", kernel, "--share", share])
     assert done.returncode == 126
     assert done.stderr == f"rexmit-guest: cannot run {kernel}: exec format error\n"
     assert done.stdout == ""

@@ -15,6 +15,7 @@ from typing import IO
 
 import pytest
 from tests.lab.conftest import Lab
+from tests.processes import run_command
 
 from rexmit import kernels
 
@@ -184,9 +185,7 @@ def test_a_folder_that_cannot_be_made_is_told_before_anything_runs(lab: Lab, kee
 
 def in_folder(lab: Lab, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run rexmit in another folder than the user's."""
-    return subprocess.run(
-        lab.command(*words), cwd=folder, capture_output=True, text=True, timeout=60, check=False
-    )
+    return run_command(lab.command(*words), cwd=folder)
 
 
 def test_the_callers_own_folder_may_be_kept_to(lab: Lab, tmp_path: Path) -> None:
@@ -205,9 +204,7 @@ def test_a_working_folder_that_the_guest_lacks_is_named(lab: Lab) -> None:
 def test_a_working_folder_that_was_removed_is_told(lab: Lab, tmp_path: Path) -> None:
     words = shlex.join(lab.command(*lab.exec_words("pwd")))
     script = f"rmdir {shlex.quote(str(tmp_path))}; {words}"
-    done = subprocess.run(
-        ["sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
-    )
+    done = run_command(["sh", "-c", script], cwd=tmp_path)
     assert done.returncode == 1
     assert "the working folder has been removed" in done.stderr
 

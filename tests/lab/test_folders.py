@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.lab.conftest import SECONDS, Lab
+from tests.processes import run_command
 
 
 def on_small_shm(
@@ -17,14 +18,11 @@ def on_small_shm(
     own = ("unshare", "--mount") if os.geteuid() == 0 else ("unshare", "--mount", "--map-root-user")
     mount = f"mount -t tmpfs -o size={size},mode=1777 none /dev/shm"
     script = f'{mount} && {prepare} && exec "$@"'
-    return subprocess.run(
+    return run_command(
         [*own, "sh", "-c", script, "sh", *lab.command(*words)],
         env={**lab.user.env, **env},
         cwd=lab.user.home,
-        capture_output=True,
-        text=True,
         timeout=SECONDS,
-        check=False,
     )
 
 

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.processes import run_command
 
 import rexmit
 from rexmit.errors import UserError
@@ -31,7 +32,7 @@ def image() -> Kernel:
     """Debian's kernel for clouds, in the cache."""
     if shutil.which("qemu-system-x86_64") is None:
         pytest.skip("QEMU is missing: apt-get install --no-install-recommends qemu-system-x86")
-    done = subprocess.run([SCRIPT], capture_output=True, text=True, check=False)
+    done = run_command([SCRIPT])
     if done.returncode:
         pytest.skip(f"there is no image to test with: scripts/test-image: {done.stderr.strip()}")
     return add("test-image")

@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.lab.conftest import SCENARIO, SECONDS, Lab, User, sets
 from tests.lab.test_folders import on_small_shm
 from tests.lab.test_leftovers import descendants
-from tests.processes import state
+from tests.processes import run_command, state
 
 REBOOT = shlex.join(
     [sys.executable, "-I", "-S", "-c", "import ctypes; ctypes.CDLL(None).reboot(0x01234567)"]
@@ -109,14 +109,11 @@ def with_curl(lab: Lab, tmp_path: Path, script: str) -> subprocess.CompletedProc
     settings = ("network=high-speed", "config=tlp", "loss.segments=1", "repeat=1")
     words = ["run", str(SCENARIO), "--kernel", lab.kernel, "--out", str(tmp_path / "run")]
     path = f"{curl.parent}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.run(
+    return run_command(
         lab.command(*words, *sets(*settings, "workload.client=curl"), "--capture"),
         env={**lab.user.env, "PATH": path},
         cwd=lab.user.home,
-        capture_output=True,
-        text=True,
         timeout=SECONDS,
-        check=False,
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from tests.lab.conftest import KERNELS, Lab
 from tests.lab.test_read_only import TOOLS, snapshot, treasure
+from tests.processes import run_command
 
 __all__ = ["treasure"]
 
@@ -79,9 +80,7 @@ def loop_device(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
         pytest.fail("needs root")
     image = tmp_path / "image"
     image.write_bytes(b"precious" * 4096)
-    done = subprocess.run(
-        ["losetup", "-f", "--show", image], capture_output=True, text=True, check=False
-    )
+    done = run_command(["losetup", "-f", "--show", image])
     if done.returncode != 0:
         pytest.skip(f"this machine lends no loop device: {done.stderr.strip()}")
     device = Path(done.stdout.strip())

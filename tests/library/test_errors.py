@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 
 import pytest
+from tests.processes import run_command
 from tests.program.conftest import REXMIT
 from typer.testing import CliRunner
 
@@ -27,7 +27,7 @@ def test_an_argument_in_either_s_words() -> None:
 
 def test_a_shell_is_told_of_options() -> None:
     words = ["run", "smoke", "--engine", "model", "--kernel", "6.1"]
-    done = subprocess.run([*REXMIT, *words], capture_output=True, text=True, check=False)
+    done = run_command([*REXMIT, *words])
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
         "rexmit: --kernel belongs to --engine kernel",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.processes import run_command
 from tests.program.conftest import REXMIT
 from tests.show.captures import pcapng, transfer
 
@@ -26,7 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def command(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*REXMIT, *words], capture_output=True, text=True, check=False)
+    return run_command([*REXMIT, *words])
 
 
 def test_a_run_is_the_command_lines() -> None:

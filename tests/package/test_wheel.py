@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.package.conftest import ROOT, TOOLS, tracked
+from tests.processes import run_command
 
 from rexmit.version import commit
 
@@ -105,7 +106,7 @@ def test_made_again_it_is_the_same(wheel: Path, tmp_path: Path) -> None:
     for name in ("README.md", "python/rexmit/errors.py", "scenarios/smoke.toml"):
         os.utime(ROOT / name)
     command = ["make", "--no-print-directory", "wheel", f"WHEELS={tmp_path}"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = run_command(command, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     again = tmp_path / wheel.name
     with zipfile.ZipFile(again) as archive:

@@ -8,6 +8,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.processes import run_command
+
 NOBODY = 65534
 
 
@@ -33,15 +35,7 @@ class User:
             "LANG": "C.UTF-8",
             "PATH": f"{self.programs}:/usr/local/bin:/usr/bin:/bin",
         }
-        return subprocess.run(
-            [*self._as(), *words],
-            cwd=self.home,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
+        return run_command([*self._as(), *words], cwd=self.home, env=environment)
 
     def gets(self, source: Path, place: str) -> Path:
         """A copy of a file or folder, that is the user's own."""

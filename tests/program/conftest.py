@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.processes import run_command
 
 REXMIT = (sys.executable, "-m", "rexmit")
 
@@ -43,12 +44,8 @@ def on_full_disk(tmp_path: Path) -> Call:
         unshare = ["unshare", "--mount"]
         if os.geteuid() != 0:
             unshare += ["--map-root-user"]
-        return subprocess.run(
+        return run_command(
             [*unshare, "sh", "-c", script],
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
             env={**os.environ, "XDG_CACHE_HOME": str(place / "cache")},
         )
 

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.processes import run_command
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "apt-get"
 
@@ -58,13 +59,13 @@ def test_it_waits_and_says_for_whom(tmp_path: Path) -> None:
 def test_it_does_not_wait_for_ever(tmp_path: Path) -> None:
     env = {**os.environ, **_fake(tmp_path, APT), "APT_WAIT_SECONDS": "0"}
     (tmp_path / "apt-get.held").touch()
-    done = subprocess.run([SCRIPT, "update"], env=env, capture_output=True, text=True, check=False)
+    done = run_command([SCRIPT, "update"], env=env)
     assert (done.returncode, done.stderr.startswith("E: Could not get lock")) == (100, True)
 
 
 def test_what_else_goes_wrong_is_told_at_once(tmp_path: Path) -> None:
     env = {**os.environ, **_fake(tmp_path, "#!/bin/sh\necho 'E: broken' >&2\nexit 100\n")}
-    done = subprocess.run([SCRIPT, "update"], env=env, capture_output=True, text=True, check=False)
+    done = run_command([SCRIPT, "update"], env=env)
     assert (done.returncode, done.stderr) == (100, "E: broken\n")
 
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.processes import run_command
 
 import rexmit
 from rexmit.kernels.confine import Confinement
@@ -101,12 +102,8 @@ def test_a_part_that_there_is_not() -> None:
 
 
 def doctor(*words: str, path: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "rexmit", "doctor", *words],
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
+    return run_command(
+        [sys.executable, "-m", "rexmit", "doctor", *words], env={**os.environ, "PATH": path}
     )
 
 

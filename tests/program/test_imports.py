@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.processes import run_command
 
 CAPTURE = Path(__file__).parents[1] / "real/captures/dcerpc.pcap"
 
@@ -53,12 +53,7 @@ commands alone need."""
     ],
 )
 def test_a_command_imports_what_it_needs(words: list[str], needs: set[str]) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "rexmit", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ran = run_command([sys.executable, "-X", "importtime", "-m", "rexmit", *words])
     lines = ran.stderr.splitlines()
     loaded = {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time:")}
     assert "rexmit.main" in loaded

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.processes import run_command
 
 import rexmit
 from rexmit import memory
@@ -41,15 +42,7 @@ def _ran(limit_kb: int, words: list[str], place: Path) -> subprocess.CompletedPr
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (limit_kb << 10, limit_kb << 10))
 
-    return subprocess.run(
-        [sys.executable, "-m", "rexmit", *words],
-        cwd=place,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        preexec_fn=limit,
-    )
+    return run_command([sys.executable, "-m", "rexmit", *words], cwd=place, preexec_fn=limit)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +86,7 @@ def test_what_needs_little_is_not_refused(words: list[str], place: Path) -> None
 def test_memory_that_runs_out_is_told(place: Path) -> None:
     program = "import rexmit.main as m\ndef none(): raise MemoryError\nm._run = none\nm.main()"
     words = [sys.executable, "-c", program]
-    ran = subprocess.run(words, cwd=place, capture_output=True, text=True, check=False)
+    ran = run_command(words, cwd=place)
     assert ran.returncode == 1
     what, hint = ran.stderr.splitlines()
     assert (what, hint[:10]) == ("rexmit: memory ran out", "  analyse ")

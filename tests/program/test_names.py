@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.processes import run_command
 
 from rexmit.cli.renamed import VALIDATE, now
 from rexmit_validate.cli import COMMANDS
@@ -17,9 +18,7 @@ FIRST = [
 
 
 def rexmit(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "rexmit", *words], capture_output=True, text=True, check=False
-    )
+    return run_command([sys.executable, "-m", "rexmit", *words])
 
 
 def listed(text: str) -> list[str]:

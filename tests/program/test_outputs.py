@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.processes import run_command
 from tests.program.conftest import REXMIT, Call
 from tests.show.captures import pcapng, transfer
 
@@ -100,14 +101,7 @@ def test_a_standard_output_that_cannot_be_written_is_one_line(
     words: tuple[str, ...], redirection: str, why: str, capture: str, tmp_path: Path
 ) -> None:
     line = shlex.join([*REXMIT, *(capture if word == "CAPTURE" else word for word in words)])
-    done = subprocess.run(
-        ["sh", "-c", f"{line} {redirection}"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    done = run_command(["sh", "-c", f"{line} {redirection}"], cwd=tmp_path)
     one_line(done, "standard output", why)
 
 
@@ -143,13 +137,8 @@ def test_a_standard_error_that_cannot_be_written_ends_no_work(
 def test_a_name_that_is_too_long_is_one_line(
     words: tuple[str, ...], capture: str, tmp_path: Path
 ) -> None:
-    done = subprocess.run(
-        [*REXMIT, *(capture if word == "CAPTURE" else word for word in words)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
+    done = run_command(
+        [*REXMIT, *(capture if word == "CAPTURE" else word for word in words)], cwd=tmp_path
     )
     one_line(done, "File name too long")
 
@@ -171,14 +160,7 @@ def test_a_working_folder_that_was_removed_gives_no_traceback(
     gone = tmp_path / "gone"
     gone.mkdir()
     line = shlex.join([*REXMIT, *(capture if word == "CAPTURE" else word for word in words)])
-    done = subprocess.run(
-        ["sh", "-c", f"rmdir {shlex.quote(str(gone))}; {line}"],
-        cwd=gone,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    done = run_command(["sh", "-c", f"rmdir {shlex.quote(str(gone))}; {line}"], cwd=gone)
     assert done.returncode == status
     assert "Traceback" not in done.stderr
     if status:
@@ -211,13 +193,9 @@ def test_a_working_folder_that_was_removed_gives_no_traceback(
 def test_an_absurd_number_of_jobs_is_wrong_usage(
     words: tuple[str, ...], jobs: str, capture: str, tmp_path: Path
 ) -> None:
-    done = subprocess.run(
+    done = run_command(
         [*REXMIT, *(capture if word == "CAPTURE" else word for word in words), "-j", jobs],
         cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
     )
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr

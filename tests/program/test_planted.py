@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from tests.processes import run_command
 from tests.program.conftest import REXMIT
 from tests.show.captures import pcapng, transfer
 
@@ -136,15 +137,12 @@ def test_no_command_writes_through_a_link(
 ) -> None:
     out = "out.png" if "out.png" in words else "out"
     names = [f".{out}.PID.tmp", f".{out}.tmp", f"{out}.partial"]
-    done = subprocess.run(
+    done = run_command(
         [
             *(sys.executable, "-c", PLANTED, str(victim), ",".join(names), *REXMIT),
             *(str(capture) if word == "CAPTURE" else word for word in words),
         ],
         cwd=place,
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert (place / out).exists()

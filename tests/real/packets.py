@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.processes import run_command
 
 FIELDS = (
     "frame.number",
@@ -67,7 +68,7 @@ def read(capture: Path) -> Iterator[Packet]:
     with tempfile.TemporaryDirectory() as settings:
         environment = {**os.environ, "LC_ALL": "C", "WIRESHARK_CONFIG_DIR": settings}
         # A capture that is cut short gives status 2 and all packets before the cut.
-        done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+        done = run_command(words, env=environment)
     for line in done.stdout.splitlines():
         values = dict(zip(FIELDS, line.split("\t"), strict=False))
         if not values.get("tcp.seq_raw") or not values.get("tcp.len"):

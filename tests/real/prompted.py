@@ -7,11 +7,11 @@ and macOS acknowledge what comes behind their FIN with the FIN once more.
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.processes import run_command
 from tests.real.evidence import AT_ONCE_NS, Case, Reason
 from tests.real.history import Heard
 from tests.real.packets import ACK, FIN, SYN
@@ -44,7 +44,7 @@ def messages(capture: Path) -> Iterator[TooBig]:
     words += ["-T", "fields", "-E", "occurrence=l"]
     for field in FIELDS:
         words += ["-e", field]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    done = run_command(words)
     for line in done.stdout.splitlines():
         time, source, source_6, port, destination, destination_6, other = line.split("\t")
         seconds, _, fraction = time.partition(".")

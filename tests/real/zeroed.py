@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.processes import run_command
+
 ENHANCED, SIMPLE, OLD = 6, 3, 2
 """Blocks of a pcapng file that hold a packet, and where their packet begins."""
 
@@ -80,7 +82,7 @@ def _headers(capture: Path) -> dict[int, list[bytes]]:
     """Both addresses of each IPv4 header of each frame, as they stand there."""
     words = ["tshark", "-n", "-r", str(capture), "-Y", "ip", "-T", "fields", "-E", "occurrence=a"]
     words += ["-e", "frame.number", "-e", "ip.src", "-e", "ip.dst"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    done = run_command(words)
     found: defaultdict[int, list[bytes]] = defaultdict(list)
     for line in done.stdout.splitlines():
         number, sources, sinks = line.split("\t")

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from tests.processes import run_command
 from typer.testing import CliRunner
 
 from rexmit.cli import app
@@ -302,12 +303,7 @@ def test_help_has_an_example() -> None:
 
 
 def test_errors_have_no_traceback(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "rexmit", "show", str(tmp_path / "none")],
-        capture_output=True,
-        check=False,
-        text=True,
-    )
+    done = run_command([sys.executable, "-m", "rexmit", "show", str(tmp_path / "none")])
     assert done.returncode == 1
     assert done.stderr.startswith("rexmit: ")
     assert "Traceback" not in done.stderr

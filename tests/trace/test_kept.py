@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.cluster.test_broken_store import Here
+from tests.processes import run_command
 from tests.program.conftest import REXMIT
 from tests.show.captures import pcapng, transfer
 
@@ -28,7 +29,7 @@ def capture(tmp_path: Path) -> Path:
 
 
 def call(*words: str | Path, status: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([*REXMIT, *map(str, words)], capture_output=True, text=True, check=False)
+    done = run_command([*REXMIT, *map(str, words)])
     assert done.returncode == status, done.stderr
     return done
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.processes import run_command
 
 from rexmit import _core
 from rexmit.engines.engine import cores
@@ -35,7 +36,7 @@ MIXED = 11
 
 def rexmit(*words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "rexmit", "validate", "truth", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    return run_command(command, timeout=600)
 
 
 @pytest.fixture(scope="module", params=KERNELS)

@@ -33,7 +33,7 @@ struct Data {
     data: u64,
 }
 
-fn data(path: u32, sub: u64, data: u64) -> Data {
+const fn data(path: u32, sub: u64, data: u64) -> Data {
     Data { path, sub, data }
 }
 
@@ -109,18 +109,9 @@ impl Talk {
 
     /// A segment whose mapping says that `len` bytes of the subflow from `from` on are data from `number` on.
     fn send_mapped(&mut self, sent: Data, (from, number, len): (u64, DataNumber, u64)) -> u64 {
-        let dss = MptcpOption::Dss(Dss {
-            fin: false,
-            data_ack: Some(DataNumber::Low(9)),
-            mapping: Some(Mapping {
-                data_seq: number,
-                subflow_seq: from as u32 + 1,
-                len: len as u16,
-                checksum: None,
-            }),
-        });
+        let options = mapping(number, from as u32 + 1, len as u16, false);
         let seq = (sent.sub * MSS) as u32 + 1;
-        self.server_sends(sent.path, seq, ACK, &padded(&dss), MSS)
+        self.server_sends(sent.path, seq, ACK, &options, MSS)
     }
 
     fn plain(&mut self, path: u32, segment: u64) -> u64 {
@@ -149,38 +140,28 @@ impl Talk {
     }
 }
 
+/// The option that `len` numbers of a subflow from `subflow_seq` on are data from `data_seq` on, with the end of data or not.
+fn mapping(data_seq: DataNumber, subflow_seq: u32, len: u16, fin: bool) -> Vec<u8> {
+    padded(&MptcpOption::Dss(Dss {
+        fin,
+        data_ack: Some(DataNumber::Low(9)),
+        mapping: Some(Mapping {
+            data_seq,
+            subflow_seq,
+            len,
+            checksum: None,
+        }),
+    }))
+}
+
 /// Three segments a burst: of the first two go on path 1 and one on path 2, of the second one and two.
 const SCRIPT: [Data; 6] = [
-    Data {
-        path: 1,
-        sub: 0,
-        data: 0,
-    },
-    Data {
-        path: 2,
-        sub: 0,
-        data: 1,
-    },
-    Data {
-        path: 1,
-        sub: 1,
-        data: 2,
-    },
-    Data {
-        path: 2,
-        sub: 1,
-        data: 3,
-    },
-    Data {
-        path: 1,
-        sub: 2,
-        data: 4,
-    },
-    Data {
-        path: 2,
-        sub: 2,
-        data: 5,
-    },
+    data(1, 0, 0),
+    data(2, 0, 1),
+    data(1, 1, 2),
+    data(2, 1, 3),
+    data(1, 2, 4),
+    data(2, 2, 5),
 ];
 
 const TOTALS: [[u64; 2]; 2] = [[2, 1], [1, 2]];
@@ -189,11 +170,8 @@ const TOTALS: [[u64; 2]; 2] = [[2, 1], [1, 2]];
 fn lost(pattern: &str) -> Vec<usize> {
     let mut t = Talk::new(pattern, 3, Some(TOTALS)).mptcp();
     let sent: Vec<u64> = SCRIPT.iter().map(|sent| t.send(*sent)).collect();
-    let fates = sent.iter().enumerate();
-    fates
-        .filter(|(_, id)| t.w.fates[id] == Some(Decision::Drop))
-        .map(|(at, _)| at)
-        .collect()
+    let dropped = |at: &usize| t.w.fates[&sent[*at]] == Some(Decision::Drop);
+    (0..sent.len()).filter(dropped).collect()
 }
 
 #[test]
@@ -270,12 +248,8 @@ fn a_retransmission_belongs_to_its_packet_on_its_own_subflow() {
 
 #[test]
 fn a_reinjection_takes_no_position_and_is_not_dropped() {
-    let mut t = Talk::new(
-        "path 1 burst 1 data -1#1..3; path 2 data 2",
-        3,
-        Some(TOTALS),
-    )
-    .mptcp();
+    let pattern = "path 1 burst 1 data -1#1..3; path 2 data 2";
+    let mut t = Talk::new(pattern, 3, Some(TOTALS)).mptcp();
     for sent in &SCRIPT[..3] {
         t.send(*sent);
     }
@@ -334,22 +308,11 @@ fn several_packets_may_share_a_mapping_and_others_have_none() {
 #[test]
 fn the_end_of_data_is_no_byte_and_an_endless_mapping_is_the_rest() {
     let mut t = Talk::new("none", 3, None).mptcp();
-    let dss = |t: &Talk, place, subflow_seq, len, fin| {
-        padded(&MptcpOption::Dss(Dss {
-            fin,
-            data_ack: Some(DataNumber::Full(1)),
-            mapping: Some(Mapping {
-                data_seq: DataNumber::Full(t.number(place)),
-                subflow_seq,
-                len,
-                checksum: None,
-            }),
-        }))
-    };
-    let options = dss(&t, 0, 1, 0, false);
+    let number = |t: &Talk, place| DataNumber::Full(t.number(place));
+    let options = mapping(number(&t, 0), 1, 0, false);
     t.server_sends(1, 1, ACK, &options, MSS);
     t.plain(1, 1);
-    let options = dss(&t, 2 * MSS, 0, 1, true);
+    let options = mapping(number(&t, 2 * MSS), 0, 1, true);
     t.server_sends(1, 2 * MSS as u32 + 1, ACK, &options, 0);
     assert_eq!(t.places(), [(1, 1, Some(1)), (1, 1, Some(2))]);
     assert_eq!(t.w.rule.unmapped(), 0);
@@ -359,16 +322,8 @@ fn the_end_of_data_is_no_byte_and_an_endless_mapping_is_the_rest() {
 fn the_end_of_data_behind_a_segment_takes_none_of_the_next_one_s_bytes() {
     let mut t = Talk::new("none", 3, None).mptcp();
     t.send(SCRIPT[0]);
-    let options = padded(&MptcpOption::Dss(Dss {
-        fin: true,
-        data_ack: None,
-        mapping: Some(Mapping {
-            data_seq: DataNumber::Full(t.number(5 * MSS)),
-            subflow_seq: 1,
-            len: MSS as u16 + 1,
-            checksum: None,
-        }),
-    }));
+    let number = DataNumber::Full(t.number(5 * MSS));
+    let options = mapping(number, 1, MSS as u16 + 1, true);
     t.server_sends(2, 1, ACK, &options, MSS);
     t.send(data(2, 1, 0));
     let places: Vec<u64> = t.carried().iter().map(|c| c.data.start / MSS).collect();
@@ -400,12 +355,8 @@ fn a_connection_that_falls_back_counts_as_plain_tcp() {
 
 #[test]
 fn plain_tcp_goes_on_its_one_path_and_others_are_none_of_it() {
-    let mut t = Talk::new(
-        "path 2 burst 2 data -1; burst 1 data 1#2",
-        3,
-        Some([[0, 3], [0, 3]]),
-    )
-    .tcp();
+    let pattern = "path 2 burst 2 data -1; burst 1 data 1#2";
+    let mut t = Talk::new(pattern, 3, Some([[0, 3], [0, 3]])).tcp();
     let mut sent: Vec<u64> = (0..6).map(|segment| t.plain(2, segment)).collect();
     sent.push(t.plain(2, 0));
     assert_eq!(t.w.dropped_ids(), [sent[5], sent[6]]);
@@ -423,12 +374,8 @@ fn plain_tcp_goes_on_its_one_path_and_others_are_none_of_it() {
 
 #[test]
 fn acknowledgements_count_behind_the_burst_s_first_packet() {
-    let mut t = Talk::new(
-        "path 2 burst 2 ack 2; path 1 ack 1; burst 1 ack 3",
-        3,
-        Some(TOTALS),
-    )
-    .mptcp();
+    let pattern = "path 2 burst 2 ack 2; path 1 ack 1; burst 1 ack 3";
+    let mut t = Talk::new(pattern, 3, Some(TOTALS)).mptcp();
     t.client_sends(1, ACK, 0);
     let mut acks = Vec::new();
     for (at, sent) in SCRIPT.iter().enumerate() {
@@ -440,11 +387,8 @@ fn acknowledgements_count_behind_the_burst_s_first_packet() {
     }
     // Path 1's first, the third of burst 1 on any path, path 2's second of burst 2.
     assert_eq!(t.w.dropped_ids(), [acks[0], acks[2], acks[5]]);
-    let told =
-        t.w.events
-            .iter()
-            .filter(|event| matches!(event, Event::AckDropped(_)));
-    assert_eq!(told.count(), 3);
+    let is_told = |event: &&Event| matches!(event, Event::AckDropped(_));
+    assert_eq!(t.w.events.iter().filter(is_told).count(), 3);
 }
 
 #[test]
@@ -549,17 +493,8 @@ proptest! {
         let first = t.number(0);
         for (path, seq, flags, (near, number, subflow_seq, len), bytes) in &sent {
             let number = if *near { first.wrapping_add(number % 9000) } else { *number };
-            let dss = MptcpOption::Dss(Dss {
-                fin: len % 3 == 0,
-                data_ack: None,
-                mapping: Some(Mapping {
-                    data_seq: DataNumber::Full(number),
-                    subflow_seq: *subflow_seq,
-                    len: *len,
-                    checksum: None,
-                }),
-            });
-            t.server_sends(*path, *seq, *flags, &padded(&dss), *bytes);
+            let options = mapping(DataNumber::Full(number), *subflow_seq, *len, len % 3 == 0);
+            t.server_sends(*path, *seq, *flags, &options, *bytes);
         }
         let counted: u64 = t.counts().iter().flatten().sum();
         prop_assert!(counted <= sent.len() as u64);

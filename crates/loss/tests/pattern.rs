@@ -13,12 +13,7 @@ const MSS: usize = 1000;
 
 /// A rule behind a server that has sent its SYN-ACK and will send `segments` full segments.
 fn serving(pattern: &str, segments: usize) -> (Watched, Sender) {
-    let lengths = (1..segments * MSS).rev();
-    let stream = lengths
-        .map(|body| response(body, CLOSE))
-        .find(|stream| stream.len() == segments * MSS)
-        .expect("some length fits");
-    let sender = Sender::new(40_000, u32::MAX - 2_500, stream);
+    let sender = Sender::new(40_000, u32::MAX - 2_500, sized(segments * MSS, CLOSE));
     let mut watched = Watched::new(common::pattern(pattern));
     watched.send(&client_packet(40_000, 0x02, &[]));
     watched.send(&sender.syn_ack());
@@ -76,9 +71,7 @@ fn a_bare_fin_has_its_own_name() {
 #[test]
 fn a_retransmission_that_joins_two_segments_counts_by_its_first_byte() {
     let (mut w, s) = serving("data 2#2 3#2", 3);
-    for place in 1..=3 {
-        w.send(&s.segment((place - 1) * MSS, place * MSS, false));
-    }
+    w.segments(&s, &s.places(MSS));
     let joined = w.send(&s.segment(MSS, 3 * MSS, false));
     let second = w.send(&s.segment(2 * MSS, 3 * MSS, false));
     assert_eq!(w.dropped_ids(), [joined]);
@@ -88,9 +81,7 @@ fn a_retransmission_that_joins_two_segments_counts_by_its_first_byte() {
 #[test]
 fn a_transfer_ends_with_the_last_repair_though_a_retransmission_was_lost_after_all_had_left() {
     let (mut w, s) = serving("data 3#2", 3);
-    for place in 1..=3 {
-        w.send(&s.segment((place - 1) * MSS, place * MSS, false));
-    }
+    w.segments(&s, &s.places(MSS));
     w.send(&s.fin());
     for _ in 0..2 {
         w.wait(Duration::from_millis(100));
@@ -118,14 +109,11 @@ fn nothing_but_pure_acknowledgements_behind_the_request_counts() {
     assert!([handshake, request, fin]
         .iter()
         .all(|id| w.fates[id] == Some(Decision::Accept)));
-    let told: Vec<u64> = w
-        .events
-        .iter()
-        .filter_map(|event| match event {
-            Event::AckDropped(dropped) => Some(dropped.number),
-            _ => None,
-        })
-        .collect();
+    let number = |event: &Event| match event {
+        Event::AckDropped(dropped) => Some(dropped.number),
+        _ => None,
+    };
+    let told: Vec<u64> = w.events.iter().filter_map(number).collect();
     assert_eq!(told, [1, 3, 4]);
 }
 
@@ -155,8 +143,8 @@ fn a_tail_rule_does_not_mind_the_other_direction() {
         client(&mut w, 0x02, &[]);
         w.send(&s.syn_ack());
         client(&mut w, 0x18, b"GET / HTTP/1.0\r\n\r\n");
-        for (from, to) in s.cuts(MSS) {
-            w.send(&s.segment(from, to, false));
+        for to in s.places(MSS).windows(2) {
+            w.segments(&s, to);
             client(&mut w, ACK, &[]);
         }
         w.send(&s.fin());
@@ -211,30 +199,64 @@ fn a_transfer_whose_retransmissions_are_all_lost_is_not_complete() {
 
 #[test]
 fn errors_say_what_where_and_what_instead() {
-    let wrong = |text: &str| text.parse::<Pattern>().unwrap_err().to_string();
-    assert_eq!(
-        wrong("dat 3"),
-        "\"dat\" at column 1, expected path, burst, data or ack"
-    );
-    assert_eq!(
-        wrong("data 3 x..4"),
-        "\"x..4\" at column 8, expected a position such as 5, -1 (the last), 5..7, fin, or 5#2 (its second \
-         transmission)"
-    );
-    assert_eq!(
-        wrong("data 7..5"),
-        "\"7..5\" at column 6, expected a range that does not run backwards"
-    );
-    assert!(wrong("data 0").starts_with("\"0\" at column 6"));
-    assert!(wrong("data 5#0").contains("a transmission from 1"));
-    assert!(wrong("data 5#3..2").contains("a transmission from 1"));
-    assert_eq!(
-        wrong("data 1; ack -2"),
-        "\"-2\" at column 13, expected an acknowledgement's number such as 3 or 4..9"
-    );
-    assert!(wrong("ack").starts_with("ends too early"));
-    assert!(wrong("data 1;").starts_with("ends too early, expected path, burst, data or ack"));
-    assert!(wrong("none; data 1").starts_with("\"none\" at column 1"));
+    let position =
+        "expected a position such as 5, -1 (the last), 5..7, fin, or 5#2 (its second transmission)";
+    let early = "ends too early, expected burst, data or ack";
+    for (text, wrong) in [
+        (
+            "dat 3",
+            "\"dat\" at column 1, expected path, burst, data or ack",
+        ),
+        ("data 3 x..4", &format!("\"x..4\" at column 8, {position}")),
+        (
+            "data 7..5",
+            "\"7..5\" at column 6, expected a range that does not run backwards",
+        ),
+        ("data 0", "\"0\" at column 6"),
+        ("data 5#0", "a transmission from 1"),
+        ("data 5#3..2", "a transmission from 1"),
+        (
+            "data 1; ack -2",
+            "\"-2\" at column 13, expected an acknowledgement's number such as 3 or 4..9",
+        ),
+        ("ack", "ends too early"),
+        (
+            "data 1;",
+            "ends too early, expected path, burst, data or ack",
+        ),
+        ("none; data 1", "\"none\" at column 1"),
+        // Scopes that make no sense.
+        (
+            "path x data 1",
+            "\"x\" at column 6, expected a number from 1",
+        ),
+        (
+            "data 1; path 0 data 1",
+            "\"0\" at column 14, expected a number from 1",
+        ),
+        (
+            "burst 1..2 data 1",
+            "\"1..2\" at column 7, expected a number from 1",
+        ),
+        (
+            "burst 1 path 1 data 1",
+            "\"path\" at column 9, expected data or ack",
+        ),
+        (
+            "path 1 path 2 data 1",
+            "\"path\" at column 8, expected burst, data or ack",
+        ),
+        ("path 1", early),
+        ("path", "ends too early, expected a number from 1"),
+        ("path 1; data 1", early),
+        (
+            "path 1 none",
+            "\"none\" at column 8, expected burst, data or ack",
+        ),
+    ] {
+        let error = text.parse::<Pattern>().unwrap_err().to_string();
+        assert!(error.contains(wrong), "{text}: {error}");
+    }
 }
 
 fn word() -> impl Strategy<Value = String> {
@@ -328,44 +350,6 @@ fn clauses_of_paths_and_bursts_are_of_no_http_transfer() {
     assert!(!"data 1; ack 1".parse::<Pattern>().unwrap().has_scopes());
     let apart: Pattern = "path 2 data 1; path 2 data 3".parse().unwrap();
     assert_eq!(apart.to_string(), "path 2 data 1 3");
-}
-
-#[test]
-fn scopes_that_make_no_sense_are_refused_where_they_stand() {
-    let wrong = |text: &str| text.parse::<Pattern>().unwrap_err().to_string();
-    assert_eq!(
-        wrong("path x data 1"),
-        "\"x\" at column 6, expected a number from 1"
-    );
-    assert_eq!(
-        wrong("data 1; path 0 data 1"),
-        "\"0\" at column 14, expected a number from 1"
-    );
-    assert_eq!(
-        wrong("burst 1..2 data 1"),
-        "\"1..2\" at column 7, expected a number from 1"
-    );
-    assert_eq!(
-        wrong("burst 1 path 1 data 1"),
-        "\"path\" at column 9, expected data or ack"
-    );
-    assert_eq!(
-        wrong("path 1 path 2 data 1"),
-        "\"path\" at column 8, expected burst, data or ack"
-    );
-    assert_eq!(
-        wrong("path 1"),
-        "ends too early, expected burst, data or ack"
-    );
-    assert_eq!(wrong("path"), "ends too early, expected a number from 1");
-    assert_eq!(
-        wrong("path 1; data 1"),
-        "ends too early, expected burst, data or ack"
-    );
-    assert_eq!(
-        wrong("path 1 none"),
-        "\"none\" at column 8, expected burst, data or ack"
-    );
 }
 
 proptest! {

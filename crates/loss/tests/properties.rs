@@ -114,12 +114,8 @@ impl Connection {
         let sender = Sender::new(10_000 + n as u16, isn, bytes);
         let len = sender.stream.len();
         let mss = 200 + stream.below(1_200) as usize;
-        let mut queue = if shape.full {
-            sender
-                .cuts(mss)
-                .into_iter()
-                .map(|c| (c.0, c.1, false))
-                .collect::<Vec<_>>()
+        let places = if shape.full {
+            sender.places(mss)
         } else {
             let mut cuts = vec![0];
             while *cuts.last().unwrap() < len {
@@ -130,8 +126,9 @@ impl Connection {
                 };
                 cuts.push((cuts.last().unwrap() + size as usize).min(len));
             }
-            cuts.windows(2).map(|c| (c[0], c[1], false)).collect()
+            cuts
         };
+        let mut queue: Vec<_> = places.windows(2).map(|to| (to[0], to[1], false)).collect();
         if closes && stream.below(2) == 0 {
             queue.last_mut().unwrap().2 = true;
         } else if closes {

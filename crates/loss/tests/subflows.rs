@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{packet, padded, response, Watched, ACK, CLOSE, FIN_ACK, SYN_ACK};
+use common::{packet, padded, sized, Watched, ACK, CLOSE, FIN_ACK, SYN_ACK};
 use proptest::prelude::*;
 use rexmit_loss::pattern::Pattern;
 use rexmit_loss::Decision;
@@ -23,11 +23,7 @@ struct Server {
 impl Server {
     /// Connections of which each sends one response of so many full segments.
     fn new(pattern: &str, segments: usize, extra: &str) -> Self {
-        let lengths = (1..segments * MSS).rev();
-        let stream = lengths
-            .map(|body| response(body, extra))
-            .find(|stream| stream.len() == segments * MSS)
-            .expect("some length fits");
+        let stream = sized(segments * MSS, extra);
         Server {
             w: Watched::new(common::pattern(pattern)),
             streams: [stream.clone(), stream],
@@ -205,22 +201,17 @@ fn acknowledgements_count_on_their_path() {
 #[test]
 fn what_no_length_tells_is_named() {
     let needs = |text: &str| text.parse::<Pattern>().unwrap().needs_rehearsal();
-    assert_eq!(
-        needs("path 1 data 3 5..7#2; burst 2 data -1 fin; path 2 ack 3"),
-        None
-    );
-    assert_eq!(
-        needs("data 1; path 2 data 3 -1").as_deref(),
-        Some("path 2 data -1")
-    );
-    assert_eq!(
-        needs("path 2 data 1..-3").as_deref(),
-        Some("path 2 data 1..-3")
-    );
-    assert_eq!(
-        needs("path 1 burst 1 data fin").as_deref(),
-        Some("path 1 burst 1 data fin")
-    );
+    for (text, named) in [
+        (
+            "path 1 data 3 5..7#2; burst 2 data -1 fin; path 2 ack 3",
+            None,
+        ),
+        ("data 1; path 2 data 3 -1", Some("path 2 data -1")),
+        ("path 2 data 1..-3", Some("path 2 data 1..-3")),
+        ("path 1 burst 1 data fin", Some("path 1 burst 1 data fin")),
+    ] {
+        assert_eq!(needs(text).as_deref(), named);
+    }
 }
 
 proptest! {

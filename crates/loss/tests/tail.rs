@@ -8,15 +8,6 @@ use rexmit_loss::{Event, Note, Why};
 use rexmit_tcp::Need;
 use rexmit_time::{Duration, Time};
 
-/// A response whose head and body are `total` bytes.
-fn sized(total: usize, extra: &str) -> Vec<u8> {
-    let overhead = response(0, extra).len() - 1;
-    let body = (1..=6)
-        .map(|d| total - overhead - d)
-        .find(|body| response(*body, extra).len() == total);
-    response(body.expect("some length fits"), extra)
-}
-
 #[test]
 fn drops_the_last_five_and_the_fin_and_times_their_return() {
     for settings in [sequence(5), hold(5)] {
@@ -30,31 +21,22 @@ fn drops_the_last_five_and_the_fin_and_times_their_return() {
             u32::MAX,
         ] {
             let s = Sender::new(40_000, isn, sized(10_000, CLOSE));
-            let mut w = Watched::new(settings.clone());
-            w.send(&s.syn_ack());
-            let cuts = s.cuts(1000);
-            let ids: Vec<u64> = cuts
-                .iter()
-                .map(|c| w.send(&s.segment(c.0, c.1, false)))
-                .collect();
+            let mut w = Watched::behind(&settings, &s);
+            let places = s.places(1000);
+            let ids = w.segments(&s, &places);
             let fin = w.send(&s.fin());
             assert_eq!(
                 w.dropped_ids(),
                 [ids[5], ids[6], ids[7], ids[8], ids[9], fin],
                 "{settings:?} {isn}"
             );
-            assert_eq!(
-                w.drops()
-                    .iter()
-                    .map(|d| d.span.relative)
-                    .collect::<Vec<_>>(),
-                [5001, 6001, 7001, 8001, 9001, 10_001]
-            );
+            let relative: Vec<_> = w.drops().iter().map(|drop| drop.span.relative).collect();
+            assert_eq!(relative, [5001, 6001, 7001, 8001, 9001, 10_001]);
             // A probe with the FIN, then the rest in order.
             w.send(&s.fin());
-            for c in &cuts[5..] {
+            for to in places[5..].windows(2) {
                 assert!(w.rows().is_empty());
-                w.send(&s.segment(c.0, c.1, false));
+                w.segments(&s, to);
             }
             let rows = w.rows();
             let [row] = &rows[..] else { panic!("{rows:?}") };
@@ -72,25 +54,22 @@ fn drops_the_last_five_and_the_fin_and_times_their_return() {
             );
             assert_eq!(row.is_tlp, Some(true));
             let us = |t: Option<Time>| t.map(|t| (t - row.t_start).as_nanos() / 1000);
-            assert_eq!(
-                (
-                    us(row.t_drop),
-                    us(row.t_retransmit),
-                    us(row.t_fin_retransmit),
-                    us(row.t_end)
-                ),
-                (Some(5), Some(11), Some(11), Some(16))
-            );
+            let times = [
+                row.t_drop,
+                row.t_retransmit,
+                row.t_fin_retransmit,
+                row.t_end,
+            ];
+            assert_eq!(times.map(us), [5, 11, 11, 16].map(Some));
             // As the paper writes them: the first dropped packet came back behind the probe, which had the FIN.
             let us = |span: Option<Duration>| span.map(|span| span.as_nanos() / 1000);
-            assert_eq!(
-                (us(row.t_recover()), us(row.t_recover_printed())),
-                (Some(6), Some(7))
-            );
-            assert_eq!(
-                (us(row.t_total()), us(row.t_total_printed())),
-                (Some(16), Some(11))
-            );
+            let spans = [
+                row.t_recover(),
+                row.t_recover_printed(),
+                row.t_total(),
+                row.t_total_printed(),
+            ];
+            assert_eq!(spans.map(us), [6, 7, 16, 11].map(Some));
             assert_eq!((row.retransmissions, row.spurious_retransmissions), (6, 0));
             assert!(w
                 .carried()
@@ -105,37 +84,14 @@ fn drops_the_last_five_and_the_fin_and_times_their_return() {
 }
 
 #[test]
-fn nothing_is_dropped_with_zero() {
-    for settings in [sequence(0), hold(0)] {
-        let s = Sender::new(40_000, 7, response(5_000, CLOSE));
-        let mut w = Watched::new(settings.clone());
-        w.send(&s.syn_ack());
-        for c in s.cuts(700) {
-            w.send(&s.segment(c.0, c.1, false));
-        }
-        assert!(w.rows().is_empty(), "the FIN is still due");
-        w.send(&s.fin());
-        assert!(w.dropped_ids().is_empty());
-        let row = w.rows()[0].clone();
-        assert!(row.exact && row.complete && row.is_tlp.is_none() && row.t_drop.is_none());
-        assert_eq!(row.t_end, Some(w.now));
-    }
-}
-
-#[test]
 fn more_than_there_is_takes_all_and_says_so() {
     for settings in [sequence(50), hold(50)] {
         let s = Sender::new(40_000, 7, response(5_000, CLOSE));
-        let mut w = Watched::new(settings.clone());
-        w.send(&s.syn_ack());
-        for c in s.cuts(1000) {
-            w.send(&s.segment(c.0, c.1, false));
-        }
+        let mut w = Watched::behind(&settings, &s);
+        w.segments(&s, &s.places(1000));
         w.send(&s.fin());
         assert_eq!(w.dropped_ids(), (1..=7).collect::<Vec<_>>());
-        for c in s.cuts(1000) {
-            w.send(&s.segment(c.0, c.1, false));
-        }
+        w.segments(&s, &s.places(1000));
         w.send(&s.fin());
         let row = w.rows()[0].clone();
         assert!(row.exact && row.complete, "{row:?}");
@@ -153,12 +109,11 @@ fn more_than_there_is_takes_all_and_says_so() {
 /// Sends the SYN-ACK and all segments of `s`, the last with the FIN when `fin_on_data`.
 fn send_all(w: &mut Watched, s: &Sender, mss: usize, fin_on_data: bool) -> Vec<u64> {
     w.send(&s.syn_ack());
-    let cuts = s.cuts(mss);
-    let last = cuts.len() - 1;
-    cuts.iter()
-        .enumerate()
-        .map(|(i, c)| w.send(&s.segment(c.0, c.1, fin_on_data && i == last)))
-        .collect()
+    let places = s.places(mss);
+    let last = places.len() - 2;
+    let mut ids = w.segments(s, &places[..=last]);
+    ids.push(w.send(&s.segment(places[last], places[last + 1], fin_on_data)));
+    ids
 }
 
 #[test]
@@ -251,28 +206,16 @@ fn a_kept_connection_has_a_row_for_each_transfer() {
     for settings in [sequence(2), hold(2)] {
         let first = response(3_000, "");
         let second = response(2_500, "");
-        let s = Sender::new(
-            40_000,
-            u32::MAX - 1000,
-            [first.clone(), second.clone()].concat(),
-        );
-        let mut w = Watched::new(settings.clone());
-        w.send(&s.syn_ack());
+        let both = [first.clone(), second.clone()].concat();
+        let s = Sender::new(40_000, u32::MAX - 1000, both);
+        let mut w = Watched::behind(&settings, &s);
         let mut at = 0;
         for (n, len) in [first.len(), second.len()].into_iter().enumerate() {
-            let cuts: Vec<_> = (at..at + len)
-                .step_by(1000)
-                .map(|a| (a, (a + 1000).min(at + len)))
-                .collect();
-            let ids: Vec<u64> = cuts
-                .iter()
-                .map(|c| w.send(&s.segment(c.0, c.1, false)))
-                .collect();
-            let lost = &ids[ids.len() - 2..];
-            assert_eq!(&w.dropped_ids()[2 * n..], lost);
-            for c in &cuts[cuts.len() - 2..] {
-                w.send(&s.segment(c.0, c.1, false));
-            }
+            let places: Vec<_> = (at..at + len).step_by(1000).chain([at + len]).collect();
+            let ids = w.segments(&s, &places);
+            let lost = ids.len() - 2;
+            assert_eq!(w.dropped_ids()[2 * n..], ids[lost..]);
+            w.segments(&s, &places[lost..]);
             let rows = w.rows();
             assert_eq!(rows.len(), n + 1);
             assert!(
@@ -294,13 +237,9 @@ fn a_segment_with_the_end_of_one_and_the_start_of_another_belongs_to_both() {
         let border = first.len();
         let s = Sender::new(40_000, 9, [first, second].concat());
         for split in [border + 1, border + 6, border + 30, border + 100] {
-            let mut w = Watched::new(settings.clone());
-            w.send(&s.syn_ack());
+            let mut w = Watched::behind(&settings, &s);
             let cuts = [0, 1000, split, split + 1000, split + 2000, s.stream.len()];
-            let ids: Vec<u64> = cuts
-                .windows(2)
-                .map(|c| w.send(&s.segment(c[0], c[1], false)))
-                .collect();
+            let ids = w.segments(&s, &cuts);
             let fin = w.send(&s.fin());
             assert_eq!(w.dropped_ids(), [ids[1], ids[4], fin], "split at {split}");
             w.send(&s.segment(1000, split, false));
@@ -329,8 +268,7 @@ fn several_responses_fit_into_one_segment() {
     for settings in [sequence(1), hold(1)] {
         let stream = [response(10, ""), response(20, ""), response(0, "")].concat();
         let s = Sender::new(40_000, 9, stream);
-        let mut w = Watched::new(settings.clone());
-        w.send(&s.syn_ack());
+        let mut w = Watched::behind(&settings, &s);
         let id = w.send(&s.segment(0, s.stream.len(), false));
         assert_eq!(w.dropped_ids(), [id]);
         w.send(&s.segment(0, s.stream.len(), false));
@@ -349,13 +287,9 @@ fn heads_may_be_split_at_any_byte() {
     let head = s.stream.len() - 2_000;
     for settings in [sequence(2), hold(2)] {
         for split in 1..head {
-            let mut w = Watched::new(settings.clone());
-            w.send(&s.syn_ack());
+            let mut w = Watched::behind(&settings, &s);
             let cuts = [0, split, head + 1_000, s.stream.len()];
-            let ids: Vec<u64> = cuts
-                .windows(2)
-                .map(|c| w.send(&s.segment(c[0], c[1], false)))
-                .collect();
+            let ids = w.segments(&s, &cuts);
             let fin = w.send(&s.fin());
             assert_eq!(w.dropped_ids(), [ids[1], ids[2], fin], "split at {split}");
             assert_eq!(w.rule.counters().transfers, 1);
@@ -386,8 +320,7 @@ fn interim_responses_and_empty_bodies() {
             b"HTTP/1.1 304 Not Modified\r\nContent-Length: 999\r\n\r\n",
         ];
         let s = Sender::new(40_000, 3, stream.concat());
-        let mut w = Watched::new(settings.clone());
-        w.send(&s.syn_ack());
+        let mut w = Watched::behind(&settings, &s);
         let border = stream[0].len();
         let interim = w.send(&s.segment(0, border, false));
         let last = w.send(&s.segment(border, s.stream.len(), false));
@@ -422,18 +355,10 @@ fn what_cannot_be_tracked_passes_and_is_said_once() {
                     && ids.iter().all(|id| !w.is_held(*id))
                     && !w.is_held(fin)
             );
-            let told: Vec<_> = w
-                .events
-                .iter()
-                .map(|e| {
-                    if let Event::Untracked(u) = e {
-                        Some(u.why)
-                    } else {
-                        None
-                    }
-                })
-                .collect();
-            assert_eq!(told, [Some(why)]);
+            let [Event::Untracked(told)] = &w.events[..] else {
+                panic!("{:?}", w.events)
+            };
+            assert_eq!(told.why, why);
             assert_eq!(w.rule.counters().untracked, 1);
         }
         // After a chunked response the next one is found again where a packet starts with it.
@@ -442,8 +367,7 @@ fn what_cannot_be_tracked_passes_and_is_said_once() {
             3,
             [chunked.clone(), chunked.clone(), response(2000, "")].concat(),
         );
-        let mut w = Watched::new(settings.clone());
-        w.send(&s.syn_ack());
+        let mut w = Watched::behind(&settings, &s);
         let n = chunked.len();
         for (from, to) in [(0, n), (n, 2 * n)] {
             w.send(&s.segment(from, to, false));
@@ -451,13 +375,11 @@ fn what_cannot_be_tracked_passes_and_is_said_once() {
         let id = w.send(&s.segment(2 * n, s.stream.len(), false));
         assert_eq!(w.dropped_ids(), [id]);
         assert_eq!(w.rule.counters().untracked, 2);
-        assert_eq!(
-            w.events
-                .iter()
-                .filter(|e| matches!(e, Event::Untracked(_)))
-                .count(),
-            1
-        );
+        let told = w
+            .events
+            .iter()
+            .filter(|event| matches!(event, Event::Untracked(_)));
+        assert_eq!(told.count(), 1);
     }
 }
 
@@ -470,11 +392,7 @@ fn a_connection_may_be_met_in_its_middle() {
             [vec![b'z'; 1000], sized(5_000, CLOSE)].concat(),
         );
         let mut w = Watched::new(settings.clone());
-        let ids: Vec<u64> = s
-            .cuts(1000)
-            .iter()
-            .map(|c| w.send(&s.segment(c.0, c.1, false)))
-            .collect();
+        let ids = w.segments(&s, &s.places(1000));
         let fin = w.send(&s.fin());
         assert_eq!(w.dropped_ids(), [ids[4], ids[5], fin]);
         w.send(&s.segment(4000, 6000, true));
@@ -515,21 +433,15 @@ fn holding_releases_in_order_and_only_what_it_must() {
     let mut w = Watched::new(hold(2));
     let ids = send_all(&mut w, &s, 1000, false);
     // 1,460 bytes is what the SYN-ACK promises: the last 2,920 bytes may hold the tail.
-    let held: Vec<bool> = ids.iter().map(|id| w.is_held(*id)).collect();
-    assert_eq!(
-        held,
-        [false, false, false, false, false, false, false, false, true, true]
-    );
+    let held: Vec<_> = ids.iter().filter(|id| w.is_held(**id)).collect();
+    assert_eq!(held, [&ids[8], &ids[9]]);
     w.send(&s.fin());
     assert_eq!(w.left, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
     // Small segments at the end: more are held, the first of them go on in order.
-    let mut w = Watched::new(hold(2));
-    w.send(&s.syn_ack());
+    let mut w = Watched::behind(&hold(2), &s);
     let mut cuts: Vec<usize> = (0..8_000).step_by(1460).collect();
     cuts.extend([8_000, 8_500, 9_000, 9_500, 9_999, 10_000]);
-    for c in cuts.windows(2) {
-        w.send(&s.segment(c[0], c[1], false));
-    }
+    w.segments(&s, &cuts);
     assert_eq!(w.left, (0..=5).collect::<Vec<_>>());
     w.send(&s.fin());
     assert_eq!(w.left, (0..=9).collect::<Vec<_>>());
@@ -539,11 +451,8 @@ fn holding_releases_in_order_and_only_what_it_must() {
 #[test]
 fn a_stall_lets_everything_go() {
     let s = Sender::new(40_000, 100, sized(10_000, CLOSE));
-    let mut w = Watched::new(hold(5));
-    w.send(&s.syn_ack());
-    for c in &s.cuts(1000)[..6] {
-        w.send(&s.segment(c.0, c.1, false));
-    }
+    let mut w = Watched::behind(&hold(5), &s);
+    w.segments(&s, &s.places(1000)[..7]);
     assert!(w.is_held(5) && w.is_held(6));
     w.wait(Duration::from_millis(2_900));
     w.send(&s.segment(0, 1000, false)); // a retransmission is nothing new
@@ -555,9 +464,7 @@ fn a_stall_lets_everything_go() {
         .events
         .iter()
         .any(|e| matches!(e, Event::Stalled(stalled) if stalled.released == 3)));
-    for c in &s.cuts(1000)[6..] {
-        w.send(&s.segment(c.0, c.1, false));
-    }
+    w.segments(&s, &s.places(1000)[6..]);
     w.send(&s.fin());
     assert!(w.dropped_ids().is_empty() && w.rule.deadline().is_none());
     let row = w.rows()[0].clone();
@@ -569,8 +476,7 @@ fn a_stall_lets_everything_go() {
 #[test]
 fn a_stall_in_a_head_marks_the_transfer_that_comes_of_it() {
     let s = Sender::new(40_000, 100, sized(3_000, CLOSE));
-    let mut w = Watched::new(hold(5));
-    w.send(&s.syn_ack());
+    let mut w = Watched::behind(&hold(5), &s);
     let part = w.send(&s.segment(0, 10, false));
     assert!(w.is_held(part));
     w.wait(Duration::from_secs(3));
@@ -611,9 +517,7 @@ fn late_packets_of_a_finished_measurement_pass() {
         let dropped = w.dropped_ids();
         assert_eq!(w.rows().len(), 1);
         assert!(w.rows()[0].notes.contains(&Note::Ended));
-        for c in s.cuts(1000) {
-            w.send(&s.segment(c.0, c.1, false));
-        }
+        w.segments(&s, &s.places(1000));
         w.send(&s.fin());
         w.finish();
         assert_eq!((w.dropped_ids(), w.rows().len()), (dropped, 1));
@@ -639,13 +543,10 @@ fn a_fin_before_the_announced_end() {
 #[test]
 fn unequal_segments_are_reported_in_sequence() {
     let s = Sender::new(40_000, 100, sized(10_000, CLOSE));
-    let mut w = Watched::new(sequence(2));
-    w.send(&s.syn_ack());
+    let mut w = Watched::behind(&sequence(2), &s);
     let mut cuts: Vec<usize> = (0..=8_000).step_by(1000).collect();
     cuts.extend([8_500, 9_000, 9_500, 10_000]);
-    for c in cuts.windows(2) {
-        w.send(&s.segment(c[0], c[1], false));
-    }
+    w.segments(&s, &cuts);
     w.send(&s.fin());
     w.send(&s.segment(0, 10_000, true));
     let row = w.rows()[0].clone();
@@ -693,8 +594,7 @@ fn a_kept_connection_is_measured_again_after_a_stall_or_an_end() {
     for stall in [true, false] {
         let first = response(3_000, "");
         let s = Sender::new(40_000, 100, [first.clone(), response(3_000, "")].concat());
-        let mut w = Watched::new(hold(2));
-        w.send(&s.syn_ack());
+        let mut w = Watched::behind(&hold(2), &s);
         w.send(&s.segment(0, 1000, false));
         w.send(&s.segment(1000, 2000, false));
         if stall {
@@ -705,10 +605,7 @@ fn a_kept_connection_is_measured_again_after_a_stall_or_an_end() {
         w.send(&s.segment(2000, first.len(), false));
         assert!(w.dropped_ids().is_empty());
         assert_eq!((w.rows().len(), w.rows()[0].stalled), (1, stall));
-        let ids: Vec<u64> = [0, 1000, 2000, first.len()]
-            .windows(2)
-            .map(|c| w.send(&s.segment(first.len() + c[0], first.len() + c[1], false)))
-            .collect();
+        let ids = w.segments(&s, &[0, 1000, 2000, first.len()].map(|at| first.len() + at));
         assert_eq!(w.dropped_ids(), ids[1..]);
         w.send(&s.segment(first.len(), 2 * first.len(), false));
         assert!(w.rows()[1].exact && !w.rows()[1].stalled);
@@ -722,8 +619,7 @@ fn a_head_that_a_predecessors_tail_took_with_it_is_missing_until_it_is_back() {
             let (first, second) = (response(1_500, ""), response(3_000, CLOSE));
             let border = first.len();
             let s = Sender::new(40_000, 9, [first, second].concat());
-            let mut w = Watched::new(settings.clone());
-            w.send(&s.syn_ack());
+            let mut w = Watched::behind(&settings, &s);
             w.send(&s.segment(0, 1000, false));
             let shared = s.segment(1000, border + 20, false);
             let lost = w.send(&shared);
@@ -732,9 +628,10 @@ fn a_head_that_a_predecessors_tail_took_with_it_is_missing_until_it_is_back() {
                 w.send(&shared);
             }
             let len = s.stream.len();
-            for c in [border + 20, border + 1020, border + 2020, len - 200, len].windows(2) {
-                w.send(&s.segment(c[0], c[1], false));
-            }
+            w.segments(
+                &s,
+                &[border + 20, border + 1020, border + 2020, len - 200, len],
+            );
             w.send(&s.fin());
             w.send(&s.segment(border + 1020, len, true));
             assert_eq!(
@@ -755,8 +652,7 @@ fn a_head_that_a_predecessors_tail_took_with_it_is_missing_until_it_is_back() {
 #[test]
 fn a_fin_that_overtakes_its_response_waits_for_it() {
     let s = Sender::new(40_000, 9, response(500, CLOSE));
-    let mut w = Watched::new(hold(1));
-    w.send(&s.syn_ack());
+    let mut w = Watched::behind(&hold(1), &s);
     let fin = w.send(&s.fin());
     assert!(w.is_held(fin));
     let data = w.send(&s.segment(0, s.stream.len(), false));

@@ -18,4 +18,5 @@ pub use apps::App;
 pub use machine::{Machine, Out, Stack};
 pub use queue::Queue;
 pub use run::run_plan;
+pub use subflows::Subflows;
 pub use world::{EndId, Gate, Host, LinkId, Network, NodeId, Open, Packet, Talk, Turn, World};

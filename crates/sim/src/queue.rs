@@ -45,6 +45,12 @@ impl<E: Ord + Copy> Queue<E> {
         self.heap.push(Reverse((time, event)));
     }
 
+    /// Lets time go by in which nothing happens, up to `until`.
+    pub fn wait_until(&mut self, until: Time) {
+        debug_assert!(self.next_time().is_none_or(|next| next > until));
+        self.now = self.now.max(until);
+    }
+
     /// When the next event happens.
     #[must_use]
     pub fn next_time(&self) -> Option<Time> {

@@ -1,13 +1,14 @@
 //! What unit tests begin with.
 
-use rexmit_tcp::{Mechanism, Need};
+use rexmit_tcp::{Mechanism, Need, SackList};
 use rexmit_time::{Duration, Time};
-use rexmit_wire::headers::{Notes, Sack};
-use rexmit_wire::{Flags, FlowKey, Headers, SeqNum, SeqRange};
+use rexmit_wire::{Flags, SeqNum, SeqRange};
 
-use crate::event::Direction;
+use crate::event::{Acked, Direction, Event, Sent, SentKind};
 use crate::necessary::Witness;
 use crate::rows::{Evidence, Position, Retransmission};
+
+pub(crate) use rexmit_testing::{bare, flow};
 
 /// A needed retransmission of which the packets show all that any mechanism needs, and that nothing names.
 pub(crate) fn retransmission() -> Retransmission {
@@ -48,32 +49,49 @@ pub(crate) fn retransmission() -> Retransmission {
     }
 }
 
-/// A packet that bears an acknowledgement and nothing else.
-pub(crate) fn bare(flow: FlowKey) -> Headers {
-    Headers {
-        flow,
+/// A packet that bears an acknowledgement and nothing else, as a connection keeps it.
+pub(crate) fn event(at: Time, direction: Direction) -> Event {
+    Event {
+        at,
+        direction,
         seq: SeqNum::new(0),
         ack: SeqNum::new(0),
         payload_len: 0,
-        window: 0,
         flags: Flags::ACK,
-        ttl: 64,
+        window: 65_535,
         ip_id: None,
-        dont_fragment: true,
-        ecn: 0,
-        notes: Notes::default(),
         timestamps: None,
-        sack: Sack::default(),
-        syn: None,
+        sacks: (0, 0),
     }
 }
 
-/// From one host to another.
-pub(crate) fn flow(src_port: u16) -> FlowKey {
-    FlowKey {
-        src: "10.0.0.1".parse().unwrap(),
-        dst: "10.0.0.2".parse().unwrap(),
-        src_port,
-        dst_port: 80,
+/// A packet that a sender beside the monitor sent, without stamps.
+pub(crate) fn sent(at: Time, range: SeqRange, kind: SentKind) -> Sent {
+    Sent {
+        at,
+        range,
+        kind,
+        flags: Flags::ACK,
+        stamp: None,
+        echo: None,
+        slack: Duration::ZERO,
+        own_time: true,
+        counted: false,
+        missing: None,
+    }
+}
+
+/// An acknowledgement that reached it, with a large window.
+pub(crate) fn acked(at: Time, ack: SeqNum) -> Acked {
+    Acked {
+        at,
+        ack,
+        window: 1 << 20,
+        sacks: SackList::default(),
+        dsack: None,
+        stamp: None,
+        echo: None,
+        carried: SeqRange::default(),
+        slack: Duration::ZERO,
     }
 }

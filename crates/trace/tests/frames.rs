@@ -1,35 +1,22 @@
 //! Which frames rows are about.
 
+use rexmit_testing::bare;
 use rexmit_time::Time;
 use rexmit_trace::frames::{Found, Frames, Row};
-use rexmit_wire::headers::{Headers, Notes, Sack, Timestamps};
-use rexmit_wire::{Flags, FlowKey, SeqNum};
+use rexmit_wire::headers::{Headers, Timestamps};
+use rexmit_wire::{FlowKey, SeqNum};
 
 fn flow() -> FlowKey {
-    FlowKey {
-        src: [10, 0, 0, 1].into(),
-        dst: [10, 0, 0, 2].into(),
-        src_port: 80,
-        dst_port: 40_000,
-    }
+    rexmit_testing::flow(40_000).reversed()
 }
 
 fn packet(flow: FlowKey, seq: u32, payload_len: u32, ack: u32) -> Headers {
     Headers {
-        flow,
         seq: SeqNum::new(seq),
         ack: SeqNum::new(ack),
         payload_len,
         window: 100,
-        flags: Flags::ACK,
-        ttl: 64,
-        ip_id: None,
-        dont_fragment: true,
-        ecn: 0,
-        notes: Notes::default(),
-        timestamps: None,
-        sack: Sack::default(),
-        syn: None,
+        ..bare(flow)
     }
 }
 

@@ -5,10 +5,11 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
+use rexmit_testing::{bare, flow};
 use rexmit_time::{Duration, Time};
 use rexmit_trace::analyzer::Analyzer;
 use rexmit_trace::settings::Settings;
-use rexmit_wire::headers::{Notes, OptionLayout, Sack, SynOptions, Timestamps};
+use rexmit_wire::headers::{OptionLayout, SynOptions, Timestamps};
 use rexmit_wire::{Flags, FlowKey, Headers, SeqNum};
 
 thread_local! {
@@ -56,24 +57,11 @@ fn packet(n: u32, flags: Flags) -> Headers {
         layout.push(kind, length);
     }
     Headers {
-        flow: FlowKey {
-            src: [a, b, c, d].into(),
-            dst: [10, 0, 0, 1].into(),
-            src_port: 1_024 + (n % 50_000) as u16,
-            dst_port: 80,
-        },
         seq: SeqNum::new(n.wrapping_mul(0x9e37_79b9)),
-        ack: SeqNum::new(0),
-        payload_len: 0,
         window: 64_240,
         flags,
-        ttl: 64,
         ip_id: Some(n as u16),
-        dont_fragment: true,
-        ecn: 0,
-        notes: Notes::default(),
         timestamps: Some(Timestamps { value: n, echo: 0 }),
-        sack: Sack::default(),
         syn: flags.syn().then(|| SynOptions {
             mss: Some(1_460),
             window_scale: Some(7),
@@ -83,6 +71,10 @@ fn packet(n: u32, flags: Flags) -> Headers {
             ip_header_len: 20,
             ..SynOptions::default()
         }),
+        ..bare(FlowKey {
+            src: [a, b, c, d].into(),
+            ..flow(1_024 + (n % 50_000) as u16)
+        })
     }
 }
 

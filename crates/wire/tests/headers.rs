@@ -31,15 +31,8 @@ fn join(parts: &[&[u8]]) -> Vec<u8> {
 fn every_field_of_a_segment() {
     let headers = decode(LinkType::ETHERNET, &ethernet(0x0800, &v4(6, &segment()))).unwrap();
     assert_eq!(headers.flow.to_string(), "10.0.0.1:80 > 10.0.0.2:40000");
-    assert_eq!(
-        (
-            headers.ip_id,
-            headers.ttl,
-            headers.dont_fragment,
-            headers.ecn
-        ),
-        (Some(7), 63, true, 2)
-    );
+    let ip = |of: &Headers| (of.ip_id, of.ttl, of.dont_fragment, of.ecn);
+    assert_eq!(ip(&headers), (Some(7), 63, true, 2));
     assert_eq!((headers.window, headers.flags), (258, Flags(0x18)));
     assert_eq!(headers.range(), SeqRange::new(SeqNum::new(1000), 100));
     assert!(headers.sack.is_empty() && headers.syn.is_none());
@@ -47,15 +40,7 @@ fn every_field_of_a_segment() {
 
     let headers = decode(LinkType::ETHERNET, &ethernet(0x86dd, &v6(6, &segment()))).unwrap();
     assert_eq!(headers.flow.to_string(), "[fd00::1]:80 > [fd00::2]:40000");
-    assert_eq!(
-        (
-            headers.ip_id,
-            headers.ttl,
-            headers.dont_fragment,
-            headers.ecn
-        ),
-        (None, 62, true, 1)
-    );
+    assert_eq!(ip(&headers), (None, 62, true, 1));
     assert_eq!(headers.payload_len, 100);
 }
 
@@ -79,33 +64,23 @@ fn every_option_of_a_syn() {
     let frame = v4(6, &tcp(0x02, &options, &[]));
     let headers = decode(LinkType::RAW, &frame).unwrap();
     let syn = headers.syn.unwrap();
+    assert_eq!((syn.mss, syn.window_scale), (Some(1460), Some(7)));
+    assert!(syn.sack_permitted && syn.timestamps && syn.fast_open && syn.padding_used);
     assert_eq!(
-        (
-            syn.mss,
-            syn.window_scale,
-            syn.sack_permitted,
-            syn.timestamps
-        ),
-        (Some(1460), Some(7), true, true)
+        (syn.mptcp, syn.malformed, syn.ip_header_len),
+        (Some(1), false, 20)
     );
-    assert_eq!((syn.mptcp, syn.fast_open), (Some(1), true));
-    assert_eq!(
-        (syn.malformed, syn.padding_used, syn.ip_header_len),
-        (false, true, 20)
-    );
-    assert_eq!(
-        syn.layout.options(),
-        [
-            (2, 4),
-            (4, 2),
-            (8, 10),
-            (1, 1),
-            (3, 3),
-            (30, 4),
-            (34, 2),
-            (0, 2)
-        ]
-    );
+    let layout = [
+        (2, 4),
+        (4, 2),
+        (8, 10),
+        (1, 1),
+        (3, 3),
+        (30, 4),
+        (34, 2),
+        (0, 2),
+    ];
+    assert_eq!(syn.layout.options(), layout);
     assert_eq!(headers.timestamps, Some(Timestamps { value: 5, echo: 0 }));
     assert_eq!(headers.seq_len(), 1);
 
@@ -129,12 +104,8 @@ fn sack_blocks_come_in_their_order() {
         options.extend(word.to_be_bytes());
     }
     let headers = decode(LinkType::RAW, &v4(6, &tcp(0x10, &options, &[]))).unwrap();
-    let ranges: Vec<_> = headers
-        .sack
-        .blocks()
-        .iter()
-        .map(|b| (b.start.get(), b.len()))
-        .collect();
+    let blocks = headers.sack.blocks().iter();
+    let ranges: Vec<_> = blocks.map(|b| (b.start.get(), b.len())).collect();
     assert_eq!(ranges, [(0xffff_fff0, 25), (20, 10)]);
     assert_eq!(headers.timestamps, Some(Timestamps { value: 5, echo: 6 }));
 }
@@ -171,10 +142,8 @@ fn every_link() {
     holds_segment(LinkType::C_HDLC, &join(&[&[0x0f, 0, 0x86, 0xdd], &six]));
     let pppoe = [0x11, 0, 0, 9, 0, 154, 0, 0x21];
     holds_segment(LinkType::PPPOE, &join(&[&pppoe, &four]));
-    holds_segment(
-        LinkType::ETHERNET,
-        &ethernet(0x8864, &join(&[&pppoe, &four])),
-    );
+    let behind = ethernet(0x8864, &join(&[&pppoe, &four]));
+    holds_segment(LinkType::ETHERNET, &behind);
     let sll = [0, 0, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0x08, 0];
     holds_segment(LinkType::LINUX_SLL, &join(&[&sll, &four]));
     let sll2 = [
@@ -263,67 +232,46 @@ fn tunnels_are_looked_through() {
     let four = v4(6, &segment());
     let six = v6(6, &segment());
     let frame = ethernet(0x0800, &four);
-    let udp = |port: u16, next: &[u8]| {
-        let mut bytes = vec![0xc0, 0];
-        bytes.extend(port.to_be_bytes());
-        bytes.extend([0; 4]);
-        bytes.extend(next);
-        bytes
+    let udp = |port: u16, head: &[u8], next: &[u8]| {
+        join(&[&[0xc0, 0], &port.to_be_bytes(), &[0; 4], head, next])
     };
+    let gre = |head: &[u8], next: &[u8]| v4(47, &join(&[head, next]));
     for packet in [
         v4(4, &four),
         v4(41, &six),
         v6(41, &six),
         v6(4, &four),
-        v4(47, &join(&[&[0, 0, 0x08, 0], &four])),
-        v4(
-            47,
-            &join(&[
-                &[0xb0, 0, 0x86, 0xdd, 1, 2, 0, 0, 0, 0, 0, 9, 0, 0, 0, 3],
-                &six,
-            ]),
+        gre(&[0, 0, 0x08, 0], &four),
+        gre(
+            &[0xb0, 0, 0x86, 0xdd, 1, 2, 0, 0, 0, 0, 0, 9, 0, 0, 0, 3],
+            &six,
         ),
-        v4(47, &join(&[&[0, 0, 0x65, 0x58], &frame])),
+        gre(&[0, 0, 0x65, 0x58], &frame),
         // PPTP with key, sequence and acknowledgement.
-        v4(
-            47,
-            &join(&[
-                &[
-                    0x30, 0x81, 0x88, 0x0b, 0, 9, 0, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0xff, 3, 0, 0x21,
-                ],
-                &four,
-            ]),
+        gre(
+            &[
+                &[0x30, 0x81, 0x88, 0x0b, 0, 9, 0, 1, 0, 0, 0, 1, 0, 0, 0, 2][..],
+                &[0xff, 3, 0, 0x21],
+            ]
+            .concat(),
+            &four,
         ),
         // ERSPAN, types II and III.
-        v4(
-            47,
-            &join(&[
-                &[0x10, 0, 0x88, 0xbe, 0, 0, 0, 1, 0x10, 0, 0, 0, 0, 0, 0, 0],
-                &frame,
-            ]),
+        gre(
+            &[0x10, 0, 0x88, 0xbe, 0, 0, 0, 1, 0x10, 0, 0, 0, 0, 0, 0, 0],
+            &frame,
         ),
-        v4(
-            47,
-            &join(&[
-                &[
-                    0x10, 0, 0x22, 0xeb, 0, 0, 0, 1, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                ],
-                &frame,
-            ]),
+        gre(
+            &[&[0x10, 0, 0x22, 0xeb, 0, 0, 0, 1, 0x20][..], &[0; 11]].concat(),
+            &frame,
         ),
-        v4(17, &udp(4789, &join(&[&[8, 0, 0, 0, 0, 0, 9, 0], &frame]))),
-        v6(17, &udp(8472, &join(&[&[8, 0, 0, 0, 0, 0, 9, 0], &frame]))),
+        v4(17, &udp(4789, &[8, 0, 0, 0, 0, 0, 9, 0], &frame)),
+        v6(17, &udp(8472, &[8, 0, 0, 0, 0, 0, 9, 0], &frame)),
         v4(
             17,
-            &udp(
-                6081,
-                &join(&[&[1, 0, 0x65, 0x58, 0, 0, 9, 0, 1, 2, 3, 4], &frame]),
-            ),
+            &udp(6081, &[1, 0, 0x65, 0x58, 0, 0, 9, 0, 1, 2, 3, 4], &frame),
         ),
-        v4(
-            17,
-            &udp(6081, &join(&[&[0, 0, 0x86, 0xdd, 0, 0, 9, 0], &six])),
-        ),
+        v4(17, &udp(6081, &[0, 0, 0x86, 0xdd, 0, 0, 9, 0], &six)),
         v4(97, &join(&[&[0x30, 0], &frame])),
         v4(137, &join(&[&[0, 1, 1, 64], &four])),
         v4(4, &v4(4, &v4(4, &four))),
@@ -336,11 +284,8 @@ fn tunnels_are_looked_through() {
     }
     assert_eq!(decode(LinkType::RAW, &deep), Err(Skip::TooDeep));
     // A VXLAN packet that is none: its flag is not set.
-    let other = v4(17, &udp(4789, &[0; 40]));
-    assert_eq!(
-        decode(LinkType::RAW, &other),
-        Err(Skip::NotTcp { protocol: 17 })
-    );
+    let other = decode(LinkType::RAW, &v4(17, &udp(4789, &[0; 40], &[])));
+    assert_eq!(other, Err(Skip::NotTcp { protocol: 17 }));
     let arp_inside = v4(47, &[0, 0, 0x08, 0x06, 1, 2, 3, 4]);
     assert_eq!(decode(LinkType::RAW, &arp_inside), Err(Skip::Arp));
 }
@@ -352,28 +297,15 @@ fn ipv6_extension_headers_and_fragments() {
     let destination = [51, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     let authentication = [44, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     let atomic = [6, 0, 0, 0, 0, 0, 0, 1];
-    let chain = join(&[
-        &hop,
-        &routing,
-        &destination,
-        &authentication,
-        &atomic,
-        &segment(),
-    ]);
+    let front = join(&[&hop, &routing, &destination, &authentication, &atomic]);
+    let whole = v6(0, &join(&[&front, &segment()]));
+    assert_eq!(holds_segment(LinkType::RAW, &whole), Notes::default());
+    let fragment = |at| v6(44, &join(&[&[6, 0, 0, at, 0, 0, 0, 1], &segment()]));
     assert_eq!(
-        holds_segment(LinkType::RAW, &v6(0, &chain)),
-        Notes::default()
-    );
-    let first = [6, 0, 0, 1, 0, 0, 0, 1];
-    assert_eq!(
-        holds_segment(LinkType::RAW, &v6(44, &join(&[&first, &segment()]))),
+        holds_segment(LinkType::RAW, &fragment(1)),
         Notes::FIRST_FRAGMENT
     );
-    let later = [6, 0, 0, 9, 0, 0, 0, 1];
-    assert_eq!(
-        decode(LinkType::RAW, &v6(44, &join(&[&later, &segment()]))),
-        Err(Skip::Fragment)
-    );
+    assert_eq!(decode(LinkType::RAW, &fragment(9)), Err(Skip::Fragment));
 }
 
 #[test]
@@ -454,35 +386,30 @@ fn lengths_of_payload() {
 
 #[test]
 fn what_is_no_tcp_says_what_it_is() {
-    let cases = [
-        (LinkType::ETHERNET, ethernet(0x0806, &[0; 28]), Skip::Arp),
+    let ether = LinkType::ETHERNET;
+    let unknown = |link| Skip::UnknownLink { link };
+    let wireless = LinkType::IEEE802_11;
+    for (link, frame, skip) in [
+        (ether, ethernet(0x0806, &[0; 28]), Skip::Arp),
+        (ether, ethernet(0x8863, &[0; 28]), Skip::LinkControl),
+        (ether, ethernet(38, &[0x42, 0x42, 3, 0]), Skip::LinkControl),
         (
-            LinkType::ETHERNET,
-            ethernet(0x8863, &[0; 28]),
-            Skip::LinkControl,
-        ),
-        (
-            LinkType::ETHERNET,
-            ethernet(38, &[0x42, 0x42, 3, 0]),
-            Skip::LinkControl,
-        ),
-        (
-            LinkType::ETHERNET,
+            ether,
             ethernet(38, &[0xe0, 0xe0, 3, 0]),
             Skip::OtherFrame { kind: 0xe0e0 },
         ),
         (
-            LinkType::ETHERNET,
+            ether,
             ethernet(0x88f7, &[0; 40]),
             Skip::OtherFrame { kind: 0x88f7 },
         ),
         (
-            LinkType::ETHERNET,
+            ether,
             ethernet(0x0800, &v4(17, &[0; 8])),
             Skip::NotTcp { protocol: 17 },
         ),
         (
-            LinkType::ETHERNET,
+            ether,
             ethernet(0x0800, &[0x95; 40]),
             Skip::NotIp { version: 9 },
         ),
@@ -501,23 +428,10 @@ fn what_is_no_tcp_says_what_it_is() {
             vec![7, 0, 0, 0, 1],
             Skip::OtherFrame { kind: 7 },
         ),
-        (
-            LinkType::IEEE802_11,
-            vec![8; 60],
-            Skip::UnknownLink {
-                link: LinkType::IEEE802_11,
-            },
-        ),
-        (
-            LinkType(999),
-            vec![8; 60],
-            Skip::UnknownLink {
-                link: LinkType(999),
-            },
-        ),
+        (wireless, vec![8; 60], unknown(wireless)),
+        (LinkType(999), vec![8; 60], unknown(LinkType(999))),
         (LinkType::RAW, v4(6, &[0; 40]), Skip::Malformed),
-    ];
-    for (link, frame, skip) in cases {
+    ] {
         assert_eq!(decode(link, &frame), Err(skip), "{link}");
     }
     let labels = ethernet(0x8847, &[0, 1, 0, 64].repeat(100));

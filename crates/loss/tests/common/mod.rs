@@ -57,6 +57,14 @@ pub fn response(body: usize, extra: &str) -> Vec<u8> {
     bytes
 }
 
+/// A response whose head and body are `total` bytes.
+pub fn sized(total: usize, extra: &str) -> Vec<u8> {
+    let mut lengths = (1..total).rev().map(|body| response(body, extra));
+    lengths
+        .find(|whole| whole.len() == total)
+        .expect("some length fits")
+}
+
 /// A rule whose every answer is recorded and checked: each packet gets exactly one final decision.
 pub struct Watched {
     pub rule: LossRule,
@@ -136,9 +144,10 @@ impl Watched {
     }
 
     pub fn dropped_ids(&self) -> Vec<u64> {
+        let dropped = |(_, fate): &(&u64, &Option<Decision>)| **fate == Some(Decision::Drop);
         self.fates
             .iter()
-            .filter(|(_, fate)| **fate == Some(Decision::Drop))
+            .filter(dropped)
             .map(|(id, _)| *id)
             .collect()
     }
@@ -148,40 +157,46 @@ impl Watched {
     }
 
     pub fn rows(&self) -> Vec<&Transfer> {
-        self.events
-            .iter()
-            .filter_map(|e| {
-                if let Event::Finished(row) = e {
-                    Some(&**row)
-                } else {
-                    None
-                }
-            })
-            .collect()
+        fn row(event: &Event) -> Option<&Transfer> {
+            match event {
+                Event::Finished(row) => Some(row),
+                _ => None,
+            }
+        }
+        self.events.iter().filter_map(row).collect()
     }
 
     /// What is told of packets with data, of those that were sent before alone where transfers are found.
     pub fn carried(&self) -> Vec<&Carried> {
-        self.events
-            .iter()
-            .filter_map(|e| match e {
-                Event::Carried(carried) => Some(&**carried),
+        fn carried(event: &Event) -> Option<&Carried> {
+            match event {
+                Event::Carried(carried) => Some(carried),
                 _ => None,
-            })
-            .collect()
+            }
+        }
+        self.events.iter().filter_map(carried).collect()
     }
 
     pub fn drops(&self) -> Vec<Dropped> {
-        self.events
-            .iter()
-            .filter_map(|e| {
-                if let Event::Dropped(d) = e {
-                    Some(*d)
-                } else {
-                    None
-                }
-            })
+        let dropped = |event: &Event| match event {
+            Event::Dropped(dropped) => Some(*dropped),
+            _ => None,
+        };
+        self.events.iter().filter_map(dropped).collect()
+    }
+
+    /// Sends the stream of `s` from each of these places to the next; gives the packets' ids.
+    pub fn segments(&mut self, s: &Sender, places: &[usize]) -> Vec<u64> {
+        let each = places.windows(2);
+        each.map(|to| self.send(&s.segment(to[0], to[1], false)))
             .collect()
+    }
+
+    /// A rule behind a server whose SYN-ACK has gone by.
+    pub fn behind(settings: &Settings, s: &Sender) -> Self {
+        let mut watched = Watched::new(settings.clone());
+        watched.send(&s.syn_ack());
+        watched
     }
 }
 
@@ -213,12 +228,10 @@ impl Sender {
         self.segment(self.stream.len(), self.stream.len(), true)
     }
 
-    /// The stream in segments of `mss` bytes.
-    pub fn cuts(&self, mss: usize) -> Vec<(usize, usize)> {
-        (0..self.stream.len())
-            .step_by(mss)
-            .map(|at| (at, (at + mss).min(self.stream.len())))
-            .collect()
+    /// Where segments of `mss` bytes begin, and the end.
+    pub fn places(&self, mss: usize) -> Vec<usize> {
+        let len = self.stream.len();
+        (0..len).step_by(mss).chain([len]).collect()
     }
 }
 

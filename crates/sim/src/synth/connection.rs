@@ -4,7 +4,6 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use rexmit_tcp::connection::Connection;
-use rexmit_tcp::sender::Metrics;
 use rexmit_tcp::settings::Settings;
 use rexmit_time::{Duration, Stream, Streams, Time};
 use rexmit_wire::FlowKey;
@@ -22,7 +21,7 @@ use super::updates::Updates;
 use super::workload;
 use crate::apps::{App, Host as Server, Script, Visitor};
 use crate::machine::Stack;
-use crate::world::{EndId, Host, Network, Talk, Turn, World};
+use crate::world::{EndId, Host, Network, Talk, World};
 
 /// A connection is left alone when it goes on for longer than that.
 const PATIENCE: Duration = Duration::from_secs(3_600);
@@ -212,15 +211,8 @@ impl Party {
 
     fn host(&self, address: IpAddr, mtu: u32) -> Host {
         Host {
-            address,
             mtu,
-            stack: Stack::new(self.settings.clone()),
-            filtered: false,
-            turn: Turn::AtOnce,
-            window_clamp: None,
-            metrics: Metrics::default(),
-            look: Duration::ZERO,
-            defer_accept: None,
+            ..Host::new(address, Stack::new(self.settings.clone()))
         }
     }
 

@@ -293,6 +293,12 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
         }
     }
 
+    /// Lets everything happen up to `until`; then it is that late.
+    pub fn wait_until(&mut self, until: Time) {
+        self.run_until(until);
+        self.queue.wait_until(until);
+    }
+
     /// Lets the next thing happen; false when there is none.
     pub fn step(&mut self) -> bool {
         let Some((now, event)) = self.queue.pop() else {

@@ -52,6 +52,24 @@ pub struct Host {
     pub defer_accept: Option<DeferAccept>,
 }
 
+impl Host {
+    /// On Ethernet, with programs that run at once, that remembers nobody.
+    #[must_use]
+    pub fn new(address: IpAddr, stack: Stack) -> Self {
+        Self {
+            address,
+            mtu: 1500,
+            stack,
+            filtered: false,
+            turn: Turn::AtOnce,
+            window_clamp: None,
+            metrics: Metrics::default(),
+            look: Duration::ZERO,
+            defer_accept: None,
+        }
+    }
+}
+
 /// Bytes of an Ethernet header.
 pub(crate) const FRAME: u32 = 14;
 

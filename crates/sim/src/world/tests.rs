@@ -9,7 +9,6 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use rexmit_loss::{Decision, Verdict};
-use rexmit_tcp::sender::Metrics;
 use rexmit_time::Duration;
 
 use super::*;
@@ -68,17 +67,7 @@ impl<M: Machine> Gate<M> for Log {
 
 fn host(last: u8) -> Host {
     let settings = rexmit_tcp::stacks::page("rfc").unwrap().settings;
-    Host {
-        address: IpAddr::from([10, 0, 0, last]),
-        mtu: 1500,
-        stack: Stack::new(settings),
-        filtered: false,
-        turn: Turn::AtOnce,
-        window_clamp: None,
-        metrics: Metrics::default(),
-        look: Duration::ZERO,
-        defer_accept: None,
-    }
+    Host::new(IpAddr::from([10, 0, 0, last]), Stack::new(settings))
 }
 
 fn delay(time: Duration) -> link::Settings {

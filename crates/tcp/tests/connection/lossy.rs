@@ -1,76 +1,123 @@
-//! Whatever a path loses, delays and doubles, all bytes come and both ends close.
+//! Whatever a path loses, delays, overtakes and doubles, with whatever settings: all bytes come and both ends close.
 
 use proptest::prelude::*;
-use rexmit_tcp::connection::{Event, State};
+use rexmit_sim::link::{Bursts, Loss, Settings as Link};
+use rexmit_sim::Packet;
+use rexmit_tcp::connection::{Connection, State};
+use rexmit_tcp::sender::Sender;
+use rexmit_tcp::settings::AckOrder;
 use rexmit_tcp::stacks;
+use rexmit_testing::{settings, Fate, Lab, Plan};
 use rexmit_time::Duration;
 
-use crate::pair::{Fate, Pair};
+use crate::{page, states};
 
-#[derive(Clone, Debug)]
-struct Path {
-    stack: &'static str,
-    body: u64,
-    rtt_ms: f64,
-    /// For the first packets; later ones pass.
-    fates: Vec<u8>,
-}
-
-fn path() -> impl Strategy<Value = Path> {
+fn link() -> impl Strategy<Value = Link> {
+    let loss = prop_oneof![
+        2 => Just(Loss::None),
+        1 => (0.0..0.08).prop_map(Loss::Random),
+        1 => (0.0..0.02, 0.2..0.8).prop_map(|(to_bad, to_good)| Loss::Bursts(Bursts {
+            to_bad,
+            to_good,
+            loss_when_bad: 0.8,
+            loss_when_good: 0.0,
+        })),
+    ];
+    let rate = prop_oneof![Just(0), 1_000_000_u64..1_000_000_000];
+    let chances = (
+        prop_oneof![Just(0.0), 0.0..0.1],
+        prop_oneof![Just(0.0), 0.0..0.1],
+    );
     (
-        prop::sample::select(stacks::all().map(|page| page.name).collect::<Vec<_>>()),
-        1_u64..200_000,
-        1.0..400.0,
-        prop::collection::vec(0_u8..20, 0..150),
+        rate,
+        50..200_000_i64,
+        0..5_000_i64,
+        4..200_usize,
+        loss,
+        chances,
     )
-        .prop_map(|(stack, body, rtt_ms, fates)| Path {
-            stack,
-            body,
-            rtt_ms,
-            fates,
-        })
+        .prop_map(
+            |(rate_bps, delay, jitter, queue_packets, loss, (reorder, duplicate))| Link {
+                rate_bps,
+                delay: Duration::from_micros(delay),
+                jitter: Duration::from_micros(jitter),
+                queue_packets,
+                loss,
+                reorder,
+                duplicate,
+                ..Link::default()
+            },
+        )
 }
 
+/// What becomes of the first packets, by the throw of a die.
 fn fate(die: u8) -> Fate {
     match die {
         0..=2 => Fate::Lose,
-        3 => Fate::Twice,
         4..=6 => Fate::Late(Duration::from_micros(700 * i64::from(die))),
         7 => Fate::Late(Duration::from_millis(300)),
         _ => Fate::Pass,
     }
 }
 
+prop_compose! {
+    fn plan()(
+        stack in prop::sample::select(stacks::all().collect::<Vec<_>>()),
+        (sack, timestamps, rack, frto, reno) in any::<(bool, bool, bool, bool, bool)>(),
+        burst in prop::sample::select(vec!["1", "1", "3", "16"]),
+        body in 1..200_000_u64,
+        paths in (link(), link()),
+        seed in prop_oneof![2 => Just(0), 1 => any::<u64>()],
+    ) -> (Plan, u64) {
+        let text = |on: bool| if on { "true" } else { "false" };
+        let losses_first = stack.settings.loss.ack_order == AckOrder::LossesFirst;
+        let settings = settings(stack.name, &[
+            ("sack", text(sack)),
+            ("timestamps", text(timestamps)),
+            ("rack", text(rack && losses_first)),
+            ("frto", text(frto)),
+            ("gso_segments", burst),
+            ("congestion_control", if reno { "reno" } else { "cubic" }),
+        ]);
+        let plan = Plan {
+            client: settings.clone(),
+            server: settings,
+            paths: vec![[paths.0, paths.1]],
+            seed,
+            ..page(stack.name, body, 0.0)
+        };
+        (plan, body)
+    }
+}
+
+fn run(plan: &Plan, fates: &[u8], seconds: f64) -> Lab {
+    let mut fates = Vec::from(fates).into_iter();
+    let next = move |_: &Packet| fates.next().map_or(Fate::Pass, fate);
+    let mut lab: Lab = Lab::open(plan.clone()).with_fate(next);
+    lab.run(seconds * 1e3);
+    lab
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig { cases: 384, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn all_bytes_come_and_both_ends_close(path in path()) {
-        let stack = path.stack;
-        let mut fates = path.fates.clone().into_iter();
-        let mut pair = Pair::new(stack, path.body, path.rtt_ms)
-            .with_path(move |_| fates.next().map_or(Fate::Pass, fate));
-        // A segment may be lost too often, and then the connection is given up.
-        pair.run(100_000_000.0);
-        // Nor is a FIN known any more after TIME_WAIT, and the client's reset then.
-        let ends = [Some(&pair.client), pair.server.as_ref()];
-        let gave_up = ends.into_iter().flatten().any(|end| end.saw(Event::TimedOut));
+    fn all_bytes_come_and_both_ends_close((plan, body) in plan(), fates in prop::collection::vec(0_u8..20, 0..150)) {
+        let lab = run(&plan, &fates, 100_000.0);
+        // A segment may be lost too often, and then the connection is given up. Nor is a FIN known any more after TIME_WAIT, and
+        // the client's reset then.
+        let timed_out = |tcp: &Connection| tcp.sender().is_none_or(Sender::timed_out);
+        let server = lab.world.machine(lab.server);
+        let gave_up = server.is_none_or(timed_out) || timed_out(lab.client());
         if !gave_up {
-            prop_assert_eq!(pair.client.read, path.body + 230, "{}", stack);
-            prop_assert_eq!(pair.client.connection.state(), State::Closed);
-            prop_assert_eq!(pair.server().connection.state(), State::Closed);
+            prop_assert_eq!(lab.read(), body + 230);
+            prop_assert_eq!(states(&lab), (State::Closed, State::Closed));
         }
     }
 
     #[test]
-    fn runs_repeat(path in path()) {
-        let run = || {
-            let mut fates = path.fates.clone().into_iter();
-            let mut pair = Pair::new(path.stack, path.body, path.rtt_ms)
-                .with_path(move |_| fates.next().map_or(Fate::Pass, fate));
-            pair.run(100_000.0);
-            pair.log.iter().map(|logged| format!("{logged:?}")).collect::<Vec<_>>()
-        };
-        prop_assert_eq!(run(), run());
+    fn runs_repeat((plan, _) in plan(), fates in prop::collection::vec(0_u8..20, 0..150)) {
+        let sent = || format!("{:?}", run(&plan, &fates, 100.0).log());
+        prop_assert_eq!(sent(), sent());
     }
 }

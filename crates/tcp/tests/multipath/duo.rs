@@ -1,21 +1,19 @@
-//! Two ends, the paths between them, and what was sent.
+//! A server and a client of Multipath TCP with paths between them, and what was sent.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use rexmit_tcp::clock::{Clock, Wheel};
-use rexmit_tcp::connection::{Event, Local};
+use rexmit_sim::apps::{Sink, Source};
+use rexmit_sim::{App, Machine, Packet, Subflows};
+use rexmit_tcp::clock::Clock;
+use rexmit_tcp::connection::{Local, Socket};
 use rexmit_tcp::multipath::{Meta, Options, Outgoing};
 use rexmit_tcp::settings::Settings;
-use rexmit_tcp::{stacks, Mechanism, Segment};
+use rexmit_tcp::Mechanism;
+use rexmit_testing::{exact, Lab, Plan};
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
 
-/// A packet of the server with data, as it was sent.
+/// A packet of the server with data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// Milliseconds since the first write.
-    pub at: i64,
     /// The path, from 0.
     pub path: usize,
     /// Its first byte of data.
@@ -24,244 +22,143 @@ pub struct Sent {
     pub by: Option<Mechanism>,
 }
 
-type Loses = dyn FnMut(&Sent) -> bool;
-
-pub struct Duo {
-    /// Server and client.
-    pub ends: [Meta; 2],
-    pub log: Vec<Sent>,
-    /// Bytes that the client read, with the time of the last.
-    pub read: u64,
-    pub read_at: i64,
-    delays: Vec<Duration>,
-    wire: BTreeMap<(Time, u64), (usize, usize, Segment, Options)>,
-    count: u64,
-    now: Time,
-    start: Time,
-    loses: Box<Loses>,
-    left: u32,
+impl Sent {
+    fn of(packet: &Packet<Options>) -> Option<Self> {
+        let map = packet.options.map.filter(|_| !packet.from.is_client())?;
+        Some(Sent {
+            path: usize::from(packet.path),
+            data: map.data,
+            len: packet.segment().len,
+            by: packet.sent.mechanism,
+        })
+    }
 }
+
+pub struct Duo(Lab<Subflows>);
+
+/// At a tick.
+const BEGIN: Time = Time::from_nanos(5_000_000_000);
 
 pub const SERVER: usize = 0;
 pub const CLIENT: usize = 1;
 
-pub fn local(iss: u32) -> Local {
-    Local::ethernet(SeqNum::new(iss))
-}
-
-/// The settings of a stack at 1000 Hz whose timers fire at the tick asked for, with windows that hold nobody up.
-pub fn settings(stack: &str, changes: &[(&str, &str)]) -> Settings {
+/// The settings of a stack with round times and windows that hold nobody up.
+fn settings(stack: &str, changes: &[(&str, &str)]) -> Settings {
     let wide = [
         ("first_window_segments", "1000"),
         ("receive_buffer", "4096 2097152 6291456"),
     ];
-    let changes = wide.iter().chain(changes);
-    let changes = changes.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    let (mut settings, _) = stacks::build(stack, &changes.collect(), &BTreeMap::new()).unwrap();
-    settings.timers.hz = 1000;
-    settings.timers.wheel = Wheel::Exact;
-    settings
+    exact(stack, &[&wide, changes].concat())
 }
 
 impl Duo {
     /// A connection with a subflow on each path, these one-way delays, opened on the first.
     pub fn new(stack: &str, changes: &[(&str, &str)], delays_ms: &[i64]) -> Self {
         let delays = delays_ms.iter().map(|ms| Duration::from_millis(*ms));
-        Self::of_delays(stack, changes, delays.collect())
+        Self::of_delays(stack, changes, &delays.collect::<Vec<_>>())
     }
 
     /// The same with delays that need not be whole milliseconds.
-    pub fn of_delays(stack: &str, changes: &[(&str, &str)], delays: Vec<Duration>) -> Self {
-        let settings = Arc::new(settings(stack, changes));
-        let clock = Clock::linux(settings.timers.hz, settings.timers.wheel);
-        let now = Time::from_nanos(5_000_000_000);
-        let end = |is_client| Meta::new(Arc::clone(&settings), clock, is_client);
-        let mut duo = Duo {
-            ends: [end(false), end(true)],
-            log: Vec::new(),
-            read: 0,
-            read_at: 0,
-            delays,
-            wire: BTreeMap::new(),
-            count: 0,
-            now,
-            start: now,
-            loses: Box::new(|_| false),
-            left: 0,
+    pub fn of_delays(stack: &str, changes: &[(&str, &str)], delays: &[Duration]) -> Self {
+        let sink = || App::Sink(Sink::default());
+        let plan = Plan {
+            begin: BEGIN,
+            ..Plan::new(settings(stack, changes), Duration::ZERO, [sink(), sink()])
         };
-        duo.ends[CLIENT].connect(now, 0, &local(1_000));
-        duo.settle();
-        duo.run_for(1_000);
-        duo.ends[CLIENT].write(duo.now, 1);
-        duo.settle();
-        duo.run_for(1_000);
-        let paths = duo.delays.len();
-        for path in 1..paths {
-            duo.ends[CLIENT].connect(duo.now, path, &local(1_000 * path as u32));
-            duo.settle();
+        let mut lab: Lab<Subflows> = Lab::open(plan.over(delays));
+        lab.run(1_000.0);
+        lab.with(lab.client, |now, end| end.write(now, 1, false));
+        lab.run(2_000.0);
+        for path in 1..delays.len() {
+            lab.world.join(lab.client, path);
         }
-        duo.run_for(3_000);
-        for path in 0..paths {
-            for end in &duo.ends {
-                assert!(end.confirmed(path).is_some(), "path {path}");
+        lab.run(5_000.0);
+        for path in 0..delays.len() {
+            for end in [lab.client(), lab.server()] {
+                assert!(end.meta().confirmed(path).is_some(), "path {path}");
             }
         }
-        duo.ends[SERVER].set_nodelay(duo.now, true);
-        duo.start = duo.now;
-        duo.log.clear();
-        duo
+        lab.with(lab.server, |now, end| end.set_nodelay(now));
+        lab.begin_anew();
+        Duo(lab)
     }
 
     /// Loses the packets for which `loses` says so.
-    pub fn losing(mut self, loses: impl FnMut(&Sent) -> bool + 'static) -> Self {
-        self.loses = Box::new(loses);
-        self
-    }
-
-    /// Ends the play: what is still under way is lost, and the test moves packets itself.
-    pub fn by_hand(self) -> Hand {
-        Hand {
-            ends: self.ends,
-            now: self.now,
-        }
-    }
-
-    /// The server sets TCP_CORK.
-    pub fn cork(&mut self) -> &mut Self {
-        self.ends[SERVER].set_cork(self.now, true);
-        self
+    pub fn losing(self, mut loses: impl FnMut(&Sent) -> bool + 'static) -> Self {
+        let lost = move |packet: &_| Sent::of(packet).is_some_and(|sent| loses(&sent));
+        Duo(self.0.losing(lost))
     }
 
     /// The server writes `bytes`, as far as its buffer goes at once and the rest when there is room.
     pub fn write(&mut self, bytes: u32) -> &mut Self {
-        self.left = bytes;
-        self.go_on_writing();
-        self.settle();
+        self.0.world.with(self.0.server, |now, end, app| {
+            let left = bytes - end.write(now, bytes, false);
+            if left > 0 {
+                *app = App::Source(Source::new(left.into()));
+            }
+        });
         self
     }
 
-    fn go_on_writing(&mut self) {
-        if self.left > 0 {
-            self.left -= self.ends[SERVER].write(self.now, self.left);
-        }
-    }
-
-    pub fn millis(&self) -> i64 {
-        self.now.since(self.start).as_nanos() / 1_000_000
+    /// The server sets TCP_CORK and writes `bytes`.
+    pub fn write_corked(&mut self, bytes: u32) -> &mut Self {
+        self.0.with(self.0.server, |now, end| {
+            end.set_cork(now, true);
+            assert_eq!(end.send_file(now, 0, bytes), bytes);
+        });
+        self
     }
 
     /// Lets so many milliseconds pass.
     pub fn run_for(&mut self, ms: i64) -> &mut Self {
-        let until = self.now + Duration::from_millis(ms);
-        loop {
-            let arrives = self.wire.keys().next().map(|(at, _)| *at);
-            let timers = self.ends.iter().filter_map(Meta::deadline).min();
-            let next = arrives.into_iter().chain(timers).min();
-            let Some(next) = next.filter(|next| *next <= until) else {
-                break;
-            };
-            self.now = self.now.max(next);
-            if let Some((key, packet)) = self.wire.first_key_value() {
-                if key.0 <= self.now {
-                    let (key, (to, path, segment, options)) = (*key, *packet);
-                    self.wire.remove(&key);
-                    self.arrive(to, path, &segment, &options);
-                    self.settle();
-                    continue;
-                }
-            }
-            for end in &mut self.ends {
-                if end.deadline().is_some_and(|due| due <= self.now) {
-                    end.on_deadline(self.now);
-                }
-            }
-            self.settle();
-        }
-        self.now = until;
+        let now = self.0.ms(self.0.world.now());
+        self.0.run(now + ms as f64);
         self
     }
 
-    fn arrive(&mut self, to: usize, path: usize, segment: &Segment, options: &Options) {
-        let end = &mut self.ends[to];
-        if segment.flags.syn() && !segment.flags.ack() {
-            end.accept(self.now, path, &local(7_000 + path as u32), segment);
-        } else {
-            end.on_segment(self.now, path, segment, options);
-        }
+    /// From now on times count from here, and nothing was sent yet.
+    pub fn begin_anew(&mut self) {
+        self.0.begin_anew();
     }
 
-    fn settle(&mut self) {
-        loop {
-            let mut busy = false;
-            for from in [SERVER, CLIENT] {
-                while let Some(out) = self.ends[from].poll_transmit() {
-                    busy = true;
-                    self.transmit(from, &out);
-                }
-                while let Some(event) = self.ends[from].poll_event() {
-                    busy = true;
-                    match (from, event) {
-                        (SERVER, Event::Writable) => self.go_on_writing(),
-                        _ => self.read(from),
-                    }
-                }
-            }
-            if !busy {
-                break;
-            }
-        }
+    pub fn server(&self) -> &Meta {
+        self.0.server().meta()
     }
 
-    fn read(&mut self, side: usize) {
-        loop {
-            let taken = self.ends[side].read(self.now, 65_536);
-            if taken == 0 {
-                break;
-            }
-            if side == CLIENT {
-                self.read += u64::from(taken);
-                self.read_at = self.millis();
-            }
-        }
+    pub fn client(&self) -> &Meta {
+        self.0.client().meta()
     }
 
-    fn transmit(&mut self, from: usize, out: &Outgoing) {
-        let segment = out.sent.segment;
-        let mut lost = false;
-        if let (SERVER, Some(map)) = (from, out.options.map) {
-            let sent = Sent {
-                at: self.millis(),
-                path: out.path,
-                data: map.data,
-                len: segment.len,
-                by: out.sent.mechanism,
-            };
-            lost = (self.loses)(&sent);
-            self.log.push(sent);
-        }
-        if !lost {
-            self.count += 1;
-            let key = (self.now + self.delays[out.path], self.count);
-            let packet = (1 - from, out.path, segment, out.options);
-            self.wire.insert(key, packet);
-        }
-        if out.sent.in_host_bytes > 0 {
-            let (now, bytes) = (self.now, out.sent.in_host_bytes);
-            self.ends[from].left_host(now, out.path, bytes);
-        }
+    /// Bytes of data that the client has read, and in which millisecond the last of them.
+    pub fn read(&self) -> (u64, i64) {
+        (self.0.read(), self.0.ms(self.0.read_at) as i64)
+    }
+
+    /// What the server sent, by the millisecond.
+    pub fn log(&self) -> Vec<(i64, Sent)> {
+        let all = self.0.sent(self.0.server);
+        all.filter_map(|(at, packet)| Some((at as i64, Sent::of(packet)?)))
+            .collect()
     }
 
     /// The retransmissions and re-injections so far: when, on which path, from which byte of data on, why.
     pub fn again(&self) -> Vec<(i64, usize, u64, Mechanism)> {
-        let again = self.log.iter();
-        again
-            .filter_map(|sent| Some((sent.at, sent.path, sent.data, sent.by?)))
+        let all = self.log().into_iter();
+        all.filter_map(|(at, sent)| Some((at, sent.path, sent.data, sent.by?)))
+            .collect()
+    }
+
+    /// The first bytes of the data that went on `path`, copies of the other's among them.
+    pub fn all(&self, path: usize) -> Vec<u64> {
+        let all = self.log().into_iter().map(|(_, sent)| sent);
+        all.filter(|sent| sent.path == path)
+            .map(|sent| sent.data)
             .collect()
     }
 
     /// The first bytes of the data that first went on `path`.
     pub fn carried(&self, path: usize) -> Vec<u64> {
-        let new = self.log.iter();
+        let new = self.log().into_iter().map(|(_, sent)| sent);
         new.filter(|sent| sent.path == path && sent.by.is_none())
             .map(|sent| sent.data)
             .collect()
@@ -276,6 +173,50 @@ pub struct Hand {
 }
 
 impl Hand {
+    /// A connection with so many subflows, all of 40 ms there and back.
+    pub fn new(stack: &str, changes: &[(&str, &str)], paths: usize) -> Self {
+        let settings = std::sync::Arc::new(settings(stack, changes));
+        let clock = Clock::linux(settings.timers.hz, settings.timers.wheel);
+        let end = |is_client| Meta::new(settings.clone(), clock, is_client);
+        let ends = [end(false), end(true)];
+        let mut hand = Hand { ends, now: BEGIN };
+        for path in 0..paths {
+            let local = Local::ethernet(SeqNum::new(1_000 * path as u32));
+            hand.ends[CLIENT].connect(hand.now, path, &local);
+            hand.play();
+            if path == 0 {
+                hand.ends[CLIENT].write(hand.now, 1);
+                hand.play();
+            }
+        }
+        hand.ends[SERVER].set_nodelay(hand.now, true);
+        hand
+    }
+
+    /// Both ends send and read for a second, and each packet comes 20 ms after it was sent.
+    fn play(&mut self) {
+        for _ in 0..50 {
+            let sent = [SERVER, CLIENT].map(|from| self.sent(from));
+            self.pass(20);
+            for (to, packets) in [CLIENT, SERVER].into_iter().zip(&sent) {
+                for out in packets {
+                    let segment = &out.sent.segment;
+                    if segment.flags.syn() && !segment.flags.ack() {
+                        let local = Local::ethernet(SeqNum::new(7_000 + out.path as u32));
+                        self.ends[to].accept(self.now, out.path, &local, segment);
+                    } else {
+                        self.deliver(to, out);
+                    }
+                }
+                let end = &mut self.ends[to];
+                end.on_deadline(self.now);
+                while end.poll_event().is_some() {
+                    end.read(self.now, u32::MAX);
+                }
+            }
+        }
+    }
+
     /// What an end sends now, all of which leaves its host.
     pub fn sent(&mut self, from: usize) -> Vec<Outgoing> {
         let mut all = Vec::new();

@@ -2,7 +2,7 @@
 
 use rexmit_tcp::multipath::Outgoing;
 
-use super::duo::{Duo, Hand, CLIENT, SERVER};
+use super::duo::{Hand, CLIENT, SERVER};
 
 const MSS: u32 = 1420;
 /// More than waits at any time.
@@ -34,7 +34,7 @@ fn answers(hand: &mut Hand, data: &[Outgoing], reads: bool) -> (Vec<usize>, Vec<
 /// The server in the midst of much data over so many paths, with what it has just sent: the client's quick acknowledgements
 /// are used up.
 fn in_the_midst(name: &str, paths: usize) -> (Hand, Vec<Outgoing>) {
-    let mut hand = Duo::new(name, &STEADY, &vec![20; paths]).by_hand();
+    let mut hand = Hand::new(name, &STEADY, paths);
     hand.ends[SERVER].write(hand.now, 1_000 * MSS);
     for _ in 0..5 {
         let data = hand.sent(SERVER);
@@ -123,7 +123,7 @@ fn packets_wait_on_their_subflow_while_memory_is_short() {
         ("moderate_receive_buffer", "false"),
         ("receive_buffer", "4096 100000 100000"),
     ];
-    let mut hand = Duo::new("linux-6.12", &narrow, &[20, 20]).by_hand();
+    let mut hand = Hand::new("linux-6.12", &narrow, 2);
     hand.ends[SERVER].set_nodelay(hand.now, true);
     let mut paths = [Vec::new(), Vec::new()];
     for _ in 0..120 {

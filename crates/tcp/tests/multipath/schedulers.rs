@@ -19,12 +19,6 @@ fn segments(range: impl IntoIterator<Item = u64>) -> Vec<u64> {
     range.into_iter().map(|n| n * u64::from(MSS)).collect()
 }
 
-/// The data that went on a path, copies of the other's among them.
-fn all(duo: &Duo, path: usize) -> Vec<u64> {
-    let on_path = duo.log.iter().filter(|sent| sent.path == path);
-    on_path.map(|sent| sent.data).collect()
-}
-
 /// Of equal round trips the subflow counts that was opened last.
 #[test]
 fn lowest_rtt_takes_the_newest_of_equals() {
@@ -54,7 +48,7 @@ fn round_robin_gives_each_a_segment_in_turn() {
 fn round_robin_fills_windows() {
     let mut duo = with("round-robin", &[], &[20, 300]);
     duo.write(40 * MSS);
-    assert_eq!(duo.log.len(), 20);
+    assert_eq!(duo.log().len(), 20);
     duo.run_for(50);
     assert_eq!(duo.carried(1).len(), 10);
     assert!(duo.carried(0).len() > 20);
@@ -64,10 +58,10 @@ fn round_robin_fills_windows() {
 fn redundant_sends_everything_on_every_path() {
     let mut duo = with("redundant", &[], &[20, 30]);
     duo.write(8 * MSS);
-    assert_eq!(all(&duo, 0), segments(0..8));
-    assert_eq!(all(&duo, 1), segments(0..8));
+    assert_eq!(duo.all(0), segments(0..8));
+    assert_eq!(duo.all(1), segments(0..8));
     duo.run_for(100);
-    assert_eq!((duo.read, duo.read_at), (8 * u64::from(MSS), 20));
+    assert_eq!(duo.read(), (8 * u64::from(MSS), 20));
 }
 
 /// What one path loses the other brings: nobody waits for a timeout.
@@ -76,7 +70,7 @@ fn redundant_needs_no_retransmission() {
     let lost = |sent: &Sent| sent.path == 0 && sent.data >= 6 * u64::from(MSS);
     let mut duo = with("redundant", &[], &[20, 30]).losing(lost);
     duo.write(8 * MSS).run_for(600);
-    assert_eq!((duo.read, duo.read_at), (8 * u64::from(MSS), 30));
+    assert_eq!(duo.read(), (8 * u64::from(MSS), 30));
 }
 
 /// A subflow skips what was acknowledged by the other.
@@ -84,8 +78,8 @@ fn redundant_needs_no_retransmission() {
 fn redundant_skips_what_has_arrived() {
     let mut duo = with("redundant", &[], &[20, 300]);
     duo.write(60 * MSS).run_for(1_000);
-    assert_eq!(duo.read, 60 * u64::from(MSS));
-    let slow = all(&duo, 1);
+    assert_eq!(duo.read().0, 60 * u64::from(MSS));
+    let slow = duo.all(1);
     assert!(slow.len() < 40, "{}", slow.len());
     assert!(slow.windows(2).all(|two| two[0] < two[1]));
 }
@@ -103,8 +97,8 @@ fn blest_leaves_a_path_that_would_block() {
     let done = |scheduler: &str| {
         let mut duo = with(scheduler, &narrow, &[20, 300]);
         duo.write(60 * MSS).run_for(3_000);
-        assert_eq!(duo.read, 60 * u64::from(MSS));
-        (duo.carried(1).len(), duo.read_at)
+        assert_eq!(duo.read().0, 60 * u64::from(MSS));
+        (duo.carried(1).len(), duo.read().1)
     };
     let (blest, default) = (done("blest"), done("lowest-rtt"));
     assert_eq!(blest.0, 0);
@@ -122,7 +116,7 @@ fn blest_is_the_default_where_nothing_blocks() {
             &[20, 30],
         );
         duo.write(15 * MSS).run_for(500);
-        duo.log
+        duo.log()
     };
     assert_eq!(sent("blest"), sent("lowest-rtt"));
 }
@@ -167,6 +161,6 @@ proptest! {
             lost.contains(&count)
         });
         duo.write(segments * MSS).run_for(120_000);
-        prop_assert_eq!(duo.read, u64::from(segments * MSS));
+        prop_assert_eq!(duo.read().0, u64::from(segments * MSS));
     }
 }

@@ -47,7 +47,7 @@ fn the_pacing_rate_counts_segments_without_options() {
     for name in KERNELS {
         let mut duo = Duo::new(name, &[], &[20, 30]);
         duo.write(2 * MSS).run_for(1_000);
-        let subflow = duo.ends[SERVER].subflow(0).unwrap();
+        let subflow = duo.server().subflow(0).unwrap();
         let sender = subflow.sender().unwrap();
         assert_eq!((sender.mss(), sender.window().cwnd), (MSS, 10), "{name}");
         assert_eq!(sender.pacing_rate(), 2 * 10 * 1_448 * 1_000 / 40, "{name}");
@@ -59,9 +59,10 @@ fn the_pacing_rate_counts_segments_without_options() {
 fn the_first_round_trip_of_a_join_is_the_echoed_one() {
     for name in KERNELS {
         let delay = Duration::from_micros(20_700);
-        let duo = Duo::of_delays(name, &[], vec![delay; 2]);
+        let duo = Duo::of_delays(name, &[], &[delay; 2]);
         let srtt = |side: usize, path| {
-            let subflow = duo.ends[side].subflow(path).unwrap();
+            let end = [duo.server(), duo.client()][side];
+            let subflow = end.subflow(path).unwrap();
             subflow.sender().unwrap().srtt().unwrap()
         };
         assert_eq!(srtt(SERVER, 0), delay * 2, "{name}");
@@ -75,7 +76,7 @@ fn the_first_round_trip_of_a_join_is_the_echoed_one() {
 /// A page of the send buffer holds 32,728 bytes: the segment in which the first ends reaches into the second.
 #[test]
 fn a_segment_that_a_page_ends_in_tells_of_two_pages() {
-    let mut hand = Duo::new("linux-6.12", &[], &[20]).by_hand();
+    let mut hand = Hand::new("linux-6.12", &[], 1);
     assert_eq!(hand.ends[SERVER].write(hand.now, ALL), 2 * FRAGMENT);
     let page = |at: u64| at / u64::from(FRAGMENT);
     let mut spans = 0;
@@ -102,7 +103,7 @@ fn a_segment_that_a_page_ends_in_tells_of_two_pages() {
 #[test]
 fn the_join_counts_in_the_buffer_once_a_writer_waits() {
     let buffers = [("send_buffer", "4096 30000 4194304")];
-    let mut hand = Duo::new("linux-6.12", &buffers, &[20, 30]).by_hand();
+    let mut hand = Hand::new("linux-6.12", &buffers, 2);
     assert_eq!(hand.ends[SERVER].write(hand.now, ALL), 2 * FRAGMENT);
     let sent = hand.sent(SERVER);
     assert!(sent.iter().any(|packet| packet.path == 1));
@@ -114,7 +115,7 @@ fn the_join_counts_in_the_buffer_once_a_writer_waits() {
 /// Both subflows send, but as no writer waits nobody looks at their buffers.
 #[test]
 fn the_join_does_not_count_while_no_writer_waits() {
-    let mut hand = Duo::new("linux-6.12", &[], &[20, 30]).by_hand();
+    let mut hand = Hand::new("linux-6.12", &[], 2);
     assert_eq!(
         hand.ends[SERVER].write(hand.now, 2 * FRAGMENT),
         2 * FRAGMENT
@@ -127,7 +128,7 @@ fn the_join_does_not_count_while_no_writer_waits() {
 /// 16,384 hold one page. Then the buffer is the larger of the subflows', 46,080, which hold two.
 #[test]
 fn the_buffer_of_6_1_becomes_that_of_the_largest_subflow() {
-    let mut hand = Duo::new("linux-6.1", &[], &[20, 30]).by_hand();
+    let mut hand = Hand::new("linux-6.1", &[], 2);
     assert_eq!(hand.ends[SERVER].write(hand.now, ALL), FRAGMENT);
     hand.sent(SERVER);
     assert_eq!(hand.ends[SERVER].write(hand.now, ALL), FRAGMENT);
@@ -137,7 +138,7 @@ fn the_buffer_of_6_1_becomes_that_of_the_largest_subflow() {
 
 #[test]
 fn the_buffer_of_6_1_stays_while_no_writer_waits() {
-    let mut hand = Duo::new("linux-6.1", &[], &[20, 30]).by_hand();
+    let mut hand = Hand::new("linux-6.1", &[], 2);
     assert_eq!(hand.ends[SERVER].write(hand.now, FRAGMENT), FRAGMENT);
     hand.sent(SERVER);
     assert_eq!(hand.ends[SERVER].write(hand.now, ALL), 0);
@@ -153,7 +154,7 @@ fn a_short_tail_is_filled_up_before_it_leaves() {
         ("receive_buffer", "4096 31296 31296"),
     ];
     for name in KERNELS {
-        let mut hand = Duo::new(name, &narrow, &[20]).by_hand();
+        let mut hand = Hand::new(name, &narrow, 1);
         hand.ends[SERVER].write(hand.now, 60 * MSS);
         let data = hand.sent(SERVER);
         assert_eq!(lens(&data), [MSS; 10], "{name}");
@@ -170,7 +171,7 @@ fn a_short_tail_is_filled_up_before_it_leaves() {
 /// What other subflows are to send leaves once all that came at the same instant was taken in.
 #[test]
 fn a_push_on_another_subflow_waits_for_all_that_came_at_once() {
-    let mut hand = Duo::new("linux-6.1", &[LARGE], &[20, 20]).by_hand();
+    let mut hand = Hand::new("linux-6.1", &[LARGE], 2);
     hand.ends[SERVER].write(hand.now, 300 * MSS);
     let data = hand.sent(SERVER);
     hand.pass(20);
@@ -190,7 +191,7 @@ fn a_push_on_another_subflow_waits_for_all_that_came_at_once() {
 /// Acknowledgements let the subflows' buffers grow, but the writer hears of it after the last of them.
 #[test]
 fn the_sum_of_the_buffers_waits_for_all_that_came_at_once() {
-    let mut hand = Duo::new("linux-6.12", &[], &[20, 20]).by_hand();
+    let mut hand = Hand::new("linux-6.12", &[], 2);
     while hand.ends[SERVER].write(hand.now, ALL) > 0 {}
     let data = hand.sent(SERVER);
     hand.pass(20);
@@ -214,7 +215,7 @@ fn an_overtaken_acknowledgement_does_not_move_the_window() {
         ("receive_buffer", "4096 90000 90000"),
     ];
     for name in KERNELS {
-        let mut hand = Duo::new(name, &narrow, &[20, 20]).by_hand();
+        let mut hand = Hand::new(name, &narrow, 2);
         while hand.ends[SERVER].write(hand.now, ALL) > 0 {}
         let data = hand.sent(SERVER);
         hand.pass(20);
@@ -248,7 +249,7 @@ fn an_overtaken_acknowledgement_does_not_move_the_window() {
 /// 6.1 asks whether there is room where a fragment begins, and lets one that waits grow to the end of its page.
 #[test]
 fn a_waiting_fragment_of_6_1_grows_in_a_full_buffer() {
-    let mut hand = Duo::new("linux-6.1", &[], &[20]).by_hand();
+    let mut hand = Hand::new("linux-6.1", &[], 1);
     assert_eq!(hand.ends[SERVER].write(hand.now, 32_000), 32_000);
     assert_eq!(hand.ends[SERVER].write(hand.now, ALL), FRAGMENT - 32_000);
     assert_eq!(hand.ends[SERVER].write(hand.now, ALL), 0);
@@ -256,7 +257,7 @@ fn a_waiting_fragment_of_6_1_grows_in_a_full_buffer() {
 
 #[test]
 fn a_waiting_fragment_of_6_12_does_not_grow_in_a_full_buffer() {
-    let mut hand = Duo::new("linux-6.12", &[], &[20]).by_hand();
+    let mut hand = Hand::new("linux-6.12", &[], 1);
     assert_eq!(hand.ends[SERVER].write(hand.now, 60_000), 60_000);
     assert_eq!(hand.ends[SERVER].write(hand.now, ALL), 0);
 }
@@ -265,7 +266,7 @@ fn a_waiting_fragment_of_6_12_does_not_grow_in_a_full_buffer() {
 /// stays marked as full, so the buffer follows the subflow's from 184,320 to 211,968 bytes, which seven pages fill.
 #[test]
 fn a_write_of_6_1_that_made_room_leaves_the_buffer_marked_as_full() {
-    let mut hand = Duo::new("linux-6.1", &[("initial_window", "40")], &[20]).by_hand();
+    let mut hand = Hand::new("linux-6.1", &[("initial_window", "40")], 1);
     assert_eq!(hand.ends[SERVER].write(hand.now, ALL), FRAGMENT);
     assert_eq!(hand.ends[SERVER].poll_event(), Some(Event::Writable));
     let data = hand.sent(SERVER);
@@ -284,7 +285,7 @@ fn a_write_of_6_1_that_made_room_leaves_the_buffer_marked_as_full() {
 #[test]
 fn sacked_segments_stay_apart_in_the_buffer_of_a_subflow() {
     for name in KERNELS {
-        let mut hand = Duo::new(name, &[LARGE], &[20]).by_hand();
+        let mut hand = Hand::new(name, &[LARGE], 1);
         hand.ends[SERVER].write(hand.now, 10 * MSS);
         let data = hand.sent(SERVER);
         assert_eq!(lens(&data), [MSS; 10], "{name}");

@@ -36,7 +36,7 @@ fn a_recovery_may_reinject() {
     ] {
         let duo = ten(&[("mptcp_reinject_on_recovery", what)], lost);
         assert_eq!(again(&duo, 1, MptcpReinject), want, "{what}");
-        assert_eq!(duo.read, segment(10));
+        assert_eq!(duo.read().0, segment(10));
         // The subflow itself does as ever.
         let own = duo.again().iter().filter(|sent| sent.1 == 0).count();
         assert_eq!(own, 3);
@@ -64,7 +64,7 @@ fn early_retransmit_may_reinject() {
 fn a_recovery_lets_its_subflow_go_on() {
     let changes = [("mptcp_reinject_on_recovery", "all")];
     let mut duo = ten(&changes, |n| n == 4);
-    duo.log.clear();
+    duo.begin_anew();
     duo.write(MSS);
     assert_eq!(duo.carried(0), [segment(10)]);
 }
@@ -86,7 +86,7 @@ fn a_timeout_reinjects_what_the_setting_says() {
         };
         assert_eq!(copies, want, "{what}");
         assert_eq!(again(&duo, 0, Rto), [0]);
-        assert_eq!(duo.read, segment(10));
+        assert_eq!(duo.read().0, segment(10));
     }
 }
 

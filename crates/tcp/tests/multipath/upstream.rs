@@ -27,7 +27,7 @@ fn two_fragments_make_a_burst_and_the_third_goes_elsewhere() {
     assert!(on_first.contains(&(2 * FRAGMENT - 136)), "{on_first:?}");
     assert_eq!(on_second.first(), Some(&(2 * FRAGMENT)));
     assert!(on_first.iter().take(46).all(|data| *data < 2 * FRAGMENT));
-    assert_eq!(duo.read, 80 * u64::from(MSS));
+    assert_eq!(duo.read().0, 80 * u64::from(MSS));
 }
 
 /// Subflows are corked with their connection (`mptcp_setsockopt_sol_tcp_cork`), and none is pushed at its end: the short segment
@@ -37,14 +37,14 @@ fn two_fragments_make_a_burst_and_the_third_goes_elsewhere() {
 fn a_short_segment_at_the_end_of_a_corked_subflow_waits_for_the_timer() {
     for (name, left, at) in [("linux-6.12", 100, 40 + 240 + 20), ("linux-4.1", 0, 20)] {
         let mut duo = linux(name, &[], &[20]);
-        duo.cork().write(3 * MSS + 100).run_for(100);
-        assert_eq!(duo.read, u64::from(3 * MSS + 100 - left), "{name}");
+        duo.write_corked(3 * MSS + 100).run_for(100);
+        assert_eq!(duo.read().0, u64::from(3 * MSS + 100 - left), "{name}");
         duo.run_for(400);
-        assert_eq!(duo.read, u64::from(3 * MSS + 100), "{name}");
+        assert_eq!(duo.read().0, u64::from(3 * MSS + 100), "{name}");
         assert!(
-            (at..at + 4).contains(&duo.read_at),
+            (at..at + 4).contains(&duo.read().1),
             "{name}: {}",
-            duo.read_at
+            duo.read().1
         );
     }
 }
@@ -62,7 +62,7 @@ fn a_burst_of_6_1_ends_within_a_fragment() {
         .iter()
         .any(|data| data % FRAGMENT != 0 && *data > 3 * FRAGMENT);
     assert!(middle, "{on_second:?}");
-    assert_eq!(duo.read, 120 * u64::from(MSS));
+    assert_eq!(duo.read().0, 120 * u64::from(MSS));
 }
 
 /// Nothing is pending when the scheduler is asked: 200 ms. The probe comes with the timeout, at 40 + 200.
@@ -75,8 +75,8 @@ fn an_idle_subflow_gets_the_first_data_before_the_probe() {
         assert_eq!(duo.again(), [], "{name}");
         duo.run_for(500);
         assert_eq!(duo.again(), [(200, 1, 0, MptcpReinject), (240, 0, 0, Tlp)]);
-        assert_eq!((duo.read, duo.read_at), (u64::from(MSS), 230));
-        assert_eq!(duo.ends[0].counters().timeouts, 1);
+        assert_eq!(duo.read(), (u64::from(MSS), 230));
+        assert_eq!(duo.server().counters().timeouts, 1);
     }
 }
 
@@ -97,7 +97,7 @@ fn the_patch_reinjects_with_the_probe() {
     let mut duo = linux("linux-6.12", &changes, &[20, 30]).losing(lost);
     duo.write(MSS).run_for(270);
     assert_eq!(duo.again(), [(240, 0, 0, Tlp), (240, 1, 0, MptcpReinject)]);
-    assert_eq!(duo.read_at, 270);
+    assert_eq!(duo.read().1, 270);
 }
 
 /// All that the subflow has out, in order, so that nothing waits for the first path.
@@ -112,8 +112,8 @@ fn the_patch_reinjects_all_with_the_probe() {
     let mut again = vec![(82, 0, last, Tlp)];
     again.extend(copies);
     assert_eq!(duo.again(), again);
-    assert_eq!(duo.read_at, 112);
-    assert_eq!(duo.ends[0].counters().probe_reinjections, 3);
+    assert_eq!(duo.read().1, 112);
+    assert_eq!(duo.server().counters().probe_reinjections, 3);
 }
 
 /// The connection's timer has sent the data, and their acknowledgement is still under way when the probe leaves.
@@ -133,7 +133,7 @@ fn the_connections_timer_goes_before_the_patch() {
     for name in ["linux-6.1", "linux-6.12"] {
         let changes = [("mptcp_reinject_on_probe", "head")];
         let delays = [49_500, 60_000].map(Duration::from_micros);
-        let duo = Duo::of_delays(name, &changes, delays.to_vec());
+        let duo = Duo::of_delays(name, &changes, &delays);
         let mut duo = duo.losing(|sent| sent.path == 0);
         duo.write(3 * MSS).run_for(300);
         let last = 2 * u64::from(MSS);
@@ -141,7 +141,7 @@ fn the_connections_timer_goes_before_the_patch() {
         let mut again = vec![(200, 0, last, Tlp)];
         again.extend(copies);
         assert_eq!(duo.again(), again, "{name}");
-        assert_eq!(duo.ends[0].counters().probe_reinjections, 0, "{name}");
+        assert_eq!(duo.server().counters().probe_reinjections, 0, "{name}");
     }
 }
 
@@ -152,11 +152,11 @@ fn a_subflow_from_which_nothing_is_heard_becomes_stale() {
     let changes = [("mptcp_stale_after", "1"), ("tlp", "off")];
     let mut duo = linux("linux-6.12", &changes, &[20, 150]).losing(|sent| sent.path == 0);
     duo.write(300 * MSS).run_for(20_000);
-    assert_eq!(duo.read, 300 * u64::from(MSS));
-    assert_eq!(duo.ends[0].counters().stale, 1);
-    duo.log.clear();
+    assert_eq!(duo.read().0, 300 * u64::from(MSS));
+    assert_eq!(duo.server().counters().stale, 1);
+    duo.begin_anew();
     duo.write(MSS).run_for(100);
-    assert_eq!(duo.carried(0), []);
+    assert!(duo.carried(0).is_empty());
     assert_eq!(duo.carried(1).len(), 1);
 }
 
@@ -169,6 +169,6 @@ fn what_one_subflow_offers_the_other_may_fill() {
     ];
     let mut duo = linux("linux-6.12", &narrow, &[20, 300]);
     duo.write(200 * MSS).run_for(20_000);
-    assert_eq!(duo.read, 200 * u64::from(MSS));
-    assert_eq!(duo.ends[0].sent().0, duo.read);
+    assert_eq!(duo.read().0, 200 * u64::from(MSS));
+    assert_eq!(duo.server().sent().0, duo.read().0);
 }

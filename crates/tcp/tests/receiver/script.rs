@@ -1,12 +1,11 @@
 //! A receiver with a peer that the test plays and a reader that takes all there is at once.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rexmit_tcp::clock::Clock;
 use rexmit_tcp::receiver::{Agreed, Header, Receiver, Sending};
 use rexmit_tcp::settings::Settings;
-use rexmit_tcp::{stacks, Segment, Timestamps};
+use rexmit_tcp::{Segment, Timestamps};
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{Flags, SeqNum, SeqRange};
 
@@ -32,12 +31,7 @@ pub struct Script {
 
 /// The settings of the stack `name`, some of them changed.
 pub fn settings(name: &str, set: &[(&str, &str)]) -> Arc<Settings> {
-    let set: BTreeMap<String, String> = set
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-        .collect();
-    let (settings, _) = stacks::build(name, &set, &BTreeMap::new()).unwrap();
-    Arc::new(settings)
+    Arc::new(rexmit_testing::settings(name, set))
 }
 
 impl Script {

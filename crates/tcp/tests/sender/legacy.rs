@@ -4,195 +4,163 @@
 //! from 0; times are milliseconds after the first.
 
 use rexmit_tcp::Mechanism::{self, Fack, FastRetransmit, Rto, SackRecovery};
-use rexmit_time::{Duration, Time};
+use rexmit_testing::settings;
 
-use super::pipe::{stack, Pipe, MSS};
-use super::script::{exact, ms, Script};
+use super::script::{exact, ms, Script, START};
 
-/// When a segment was sent again, which, and why.
-type Retransmission = (u64, u32, Mechanism);
+/// The retransmissions of a stack: when a segment was sent again, which, and why.
+type Case<'a> = (&'a str, &'a [(u64, u32, Mechanism)]);
 
-/// The retransmissions of a transfer of so many segments of which the packets `lose` are lost, retransmissions counted.
-fn retransmissions(name: &str, segments: u32, lose: &[usize]) -> Vec<Retransmission> {
-    let settings = stack(name, &[]);
-    let one_way = Duration::from_millis(50);
-    let mut pipe = Pipe::new(settings, one_way, u32::MAX - 3).lose(lose.iter().copied());
-    let start = pipe.now;
-    pipe.write(segments * MSS);
-    assert!(pipe.run(10_000), "{name}: {:?}", pipe.log);
-    let since = |at: Time| (at - start).as_nanos() as u64 / 1_000_000;
-    pipe.log
-        .iter()
-        .filter_map(|seen| Some((since(seen.at), seen.from / MSS, seen.mechanism?)))
-        .collect()
+/// What is sent again in a transfer of so many segments of which the packets `lose` are lost, retransmissions counted.
+fn repairs(segments: u32, lose: &[usize], cases: &[Case<'_>]) {
+    for (name, expected) in cases {
+        let mut script = Script::new(settings(name, &[]), ms(100));
+        let seen = script.transfer(segments, lose).into_iter();
+        let again: Vec<_> = seen
+            .filter_map(|(at, which, why)| Some((at, which, why?)))
+            .collect();
+        assert_eq!(again, *expected, "{name} without {lose:?} of {segments}");
+    }
 }
 
 /// The first windows of 2 segments and of 4 grow by one an acknowledgement; of 1 as well. Segment 12 is the seventh of the
-/// third window, or the third of the fourth.
+/// third window, or the third of the fourth. Two windows of acknowledgements later than it left, for all but the windows of 4,
+/// which are ahead.
 #[test]
 fn a_single_loss_is_repaired_when_enough_follows_it() {
-    // Two windows of acknowledgements later than segment 12 left, for all but the windows of 4, which are ahead.
-    assert_eq!(
-        retransmissions("linux-2.4", 40, &[12]),
-        [(400, 12, FastRetransmit)]
-    );
-    assert_eq!(
-        retransmissions("windows-xp", 40, &[12]),
-        [(400, 12, FastRetransmit)]
-    );
-    assert_eq!(
-        retransmissions("freebsd-5", 40, &[12]),
-        [(500, 12, FastRetransmit)]
-    );
-    assert_eq!(
-        retransmissions("solaris-10", 40, &[12]),
-        [(300, 12, FastRetransmit)]
-    );
-    assert_eq!(
-        retransmissions("rfc", 40, &[12]),
-        [(300, 12, FastRetransmit)]
-    );
+    let cases: [Case<'_>; 5] = [
+        ("linux-2.4", &[(400, 12, FastRetransmit)]),
+        ("windows-xp", &[(400, 12, FastRetransmit)]),
+        ("freebsd-5", &[(500, 12, FastRetransmit)]),
+        ("solaris-10", &[(300, 12, FastRetransmit)]),
+        ("rfc", &[(300, 12, FastRetransmit)]),
+    ];
+    repairs(40, &[12], &cases);
 }
 
 /// Twelve segments in windows of 2, 4 and 6: the last three are in flight when the first of them is lost.
 #[test]
 fn the_second_duplicate_is_enough_for_windows_alone() {
-    assert_eq!(
-        retransmissions("windows-xp", 12, &[9]),
-        [(300, 9, FastRetransmit)]
-    );
-    assert_eq!(retransmissions("linux-2.4", 12, &[9]), [(600, 9, Rto)]);
-    assert_eq!(retransmissions("freebsd-5", 12, &[9]), [(730, 9, Rto)]);
-    assert_eq!(retransmissions("rfc", 12, &[9]), [(1_200, 9, Rto)]);
+    let cases: [Case<'_>; 4] = [
+        ("windows-xp", &[(300, 9, FastRetransmit)]),
+        ("linux-2.4", &[(600, 9, Rto)]),
+        ("freebsd-5", &[(730, 9, Rto)]),
+        ("rfc", &[(1_200, 9, Rto)]),
+    ];
+    repairs(12, &[9], &cases);
 }
 
 /// Nothing follows the last segment: the timeout after the last acknowledgement repairs it.
 #[test]
 fn a_tail_waits_for_the_timeout() {
-    // srtt + 200 ms, at 300 ms.
-    assert_eq!(retransmissions("linux-2.4", 10, &[9]), [(600, 9, Rto)]);
-    // Three ticks of 100 ms, at 300 ms.
-    assert_eq!(retransmissions("windows-xp", 10, &[9]), [(600, 9, Rto)]);
-    // At 400 ms, one window later: 10 ticks, 3 of a deviation that dies away, and 20.
-    assert_eq!(retransmissions("freebsd-5", 10, &[9]), [(730, 9, Rto)]);
-    // At 400 ms as well, and no less than 1.2 s.
-    assert_eq!(
-        retransmissions("freebsd-5-unc2007", 10, &[9]),
-        [(1_600, 9, Rto)]
-    );
-    // At 200 ms; ten samples have pulled the assumed round trip of 1.5 s down to 468 ms: 468 + 4 * 601 + 117.
-    assert_eq!(retransmissions("solaris-10", 10, &[9]), [(3_190, 9, Rto)]);
-    // RFC 6298 §2.4, at 200 ms.
-    assert_eq!(retransmissions("rfc", 10, &[9]), [(1_200, 9, Rto)]);
+    let cases: [Case<'_>; 6] = [
+        // srtt + 200 ms, at 300 ms.
+        ("linux-2.4", &[(600, 9, Rto)]),
+        // Three ticks of 100 ms, at 300 ms.
+        ("windows-xp", &[(600, 9, Rto)]),
+        // At 400 ms, one window later: 10 ticks, 3 of a deviation that dies away, and 20.
+        ("freebsd-5", &[(730, 9, Rto)]),
+        // At 400 ms as well, and no less than 1.2 s.
+        ("freebsd-5-unc2007", &[(1_600, 9, Rto)]),
+        // At 200 ms; ten samples have pulled the assumed round trip of 1.5 s down to 468 ms: 468 + 4 * 601 + 117.
+        ("solaris-10", &[(3_190, 9, Rto)]),
+        // RFC 6298 §2.4, at 200 ms.
+        ("rfc", &[(1_200, 9, Rto)]),
+    ];
+    repairs(10, &[9], &cases);
 }
 
 #[test]
 fn a_tail_lost_twice_waits_twice_as_long() {
-    assert_eq!(
-        retransmissions("linux-2.4", 10, &[9, 10]),
-        [(600, 9, Rto), (1_200, 9, Rto)]
-    );
-    assert_eq!(
-        retransmissions("windows-xp", 10, &[9, 10]),
-        [(600, 9, Rto), (1_200, 9, Rto)]
-    );
-    // BSD doubles what it measured, 130 ms, and adds the 200 ms once.
-    assert_eq!(
-        retransmissions("freebsd-5", 10, &[9, 10]),
-        [(730, 9, Rto), (1_190, 9, Rto)]
-    );
-    assert_eq!(
-        retransmissions("solaris-10", 10, &[9, 10]),
-        [(3_190, 9, Rto), (9_170, 9, Rto)]
-    );
-    assert_eq!(
-        retransmissions("rfc", 10, &[9, 10]),
-        [(1_200, 9, Rto), (3_200, 9, Rto)]
-    );
+    let cases: [Case<'_>; 5] = [
+        ("linux-2.4", &[(600, 9, Rto), (1_200, 9, Rto)]),
+        ("windows-xp", &[(600, 9, Rto), (1_200, 9, Rto)]),
+        // BSD doubles what it measured, 130 ms, and adds the 200 ms once.
+        ("freebsd-5", &[(730, 9, Rto), (1_190, 9, Rto)]),
+        ("solaris-10", &[(3_190, 9, Rto), (9_170, 9, Rto)]),
+        ("rfc", &[(1_200, 9, Rto), (3_200, 9, Rto)]),
+    ];
+    repairs(10, &[9, 10], &cases);
 }
 
 #[test]
 fn a_burst_is_repaired_at_once_with_sack_and_one_a_round_trip_without() {
-    let burst = [12, 13, 14];
-    assert_eq!(
-        retransmissions("linux-2.4", 40, &burst),
+    let fast = |at| {
         [
-            (400, 12, Fack),
-            (400, 13, SackRecovery),
-            (400, 14, SackRecovery)
+            (at, 12, FastRetransmit),
+            (at, 13, SackRecovery),
+            (at, 14, SackRecovery),
         ]
-    );
-    for (name, at) in [("windows-xp", 400), ("solaris-10", 300), ("rfc", 300)] {
-        assert_eq!(
-            retransmissions(name, 40, &burst),
-            [
-                (at, 12, FastRetransmit),
-                (at, 13, SackRecovery),
-                (at, 14, SackRecovery)
+    };
+    let (third, fourth) = (fast(300), fast(400));
+    let cases: [Case<'_>; 5] = [
+        (
+            "linux-2.4",
+            &[
+                (400, 12, Fack),
+                (400, 13, SackRecovery),
+                (400, 14, SackRecovery),
             ],
-            "{name}"
-        );
-    }
-    // RFC 6582 §3.2: each partial acknowledgement shows the next hole.
-    assert_eq!(
-        retransmissions("freebsd-5", 40, &burst),
-        [
-            (500, 12, FastRetransmit),
-            (600, 13, FastRetransmit),
-            (700, 14, FastRetransmit)
-        ]
-    );
+        ),
+        ("windows-xp", &fourth),
+        ("solaris-10", &third),
+        ("rfc", &third),
+        // RFC 6582 §3.2: each partial acknowledgement shows the next hole.
+        (
+            "freebsd-5",
+            &[500, 600, 700].map(|at| (at, at as u32 / 100 + 7, FastRetransmit)),
+        ),
+    ];
+    repairs(40, &[12, 13, 14], &cases);
 }
 
 /// The retransmission is packet 28 of Linux 2.4, 26 of Windows, 25 of FreeBSD, and 30 of the others: the less is sent
 /// before it, the less the duplicates before it let go.
 #[test]
 fn a_lost_retransmission_is_seen_by_fack_alone() {
-    // Data that left after the retransmission were SACKed (tcp_mark_lost_retrans).
-    assert_eq!(
-        retransmissions("linux-2.4", 40, &[12, 28]),
-        [(400, 12, FastRetransmit), (500, 12, SackRecovery)]
-    );
-    // For the others a timeout, as long as it is at the retransmission.
-    assert_eq!(
-        retransmissions("windows-xp", 40, &[12, 26]),
-        [(400, 12, FastRetransmit), (700, 12, Rto)]
-    );
-    assert_eq!(
-        retransmissions("freebsd-5", 40, &[12, 25]),
-        [(500, 12, FastRetransmit), (820, 12, Rto)]
-    );
-    assert_eq!(
-        retransmissions("solaris-10", 40, &[12, 30]),
-        [(300, 12, FastRetransmit), (2_480, 12, Rto)]
-    );
-    assert_eq!(
-        retransmissions("rfc", 40, &[12, 30]),
-        [(300, 12, FastRetransmit), (1_300, 12, Rto)]
-    );
+    let cases: [(usize, Case<'_>); 5] = [
+        // Data that left after the retransmission were SACKed (tcp_mark_lost_retrans).
+        (
+            28,
+            (
+                "linux-2.4",
+                &[(400, 12, FastRetransmit), (500, 12, SackRecovery)],
+            ),
+        ),
+        // For the others a timeout, as long as it is at the retransmission.
+        (
+            26,
+            ("windows-xp", &[(400, 12, FastRetransmit), (700, 12, Rto)]),
+        ),
+        (
+            25,
+            ("freebsd-5", &[(500, 12, FastRetransmit), (820, 12, Rto)]),
+        ),
+        (
+            30,
+            ("solaris-10", &[(300, 12, FastRetransmit), (2_480, 12, Rto)]),
+        ),
+        (30, ("rfc", &[(300, 12, FastRetransmit), (1_300, 12, Rto)])),
+    ];
+    for (packet, case) in cases {
+        repairs(40, &[12, packet], &[case]);
+    }
 }
 
-/// What was sent for the first time, in order, by the milliseconds.
+/// How many segments were sent for the first time, by the milliseconds.
 fn windows(
     name: &str,
     changes: &[(&str, &str)],
     segments: u32,
     lose: &[usize],
 ) -> Vec<(u64, usize)> {
-    let mut pipe =
-        Pipe::new(stack(name, changes), Duration::from_millis(50), 1).lose(lose.iter().copied());
-    let start = pipe.now;
-    pipe.write(segments * MSS);
-    assert!(pipe.run(10_000));
-    let mut windows: Vec<(u64, usize)> = Vec::new();
-    for seen in pipe.log.iter().filter(|seen| seen.mechanism.is_none()) {
-        let at = (seen.at - start).as_nanos() as u64 / 1_000_000;
-        match windows.last_mut() {
-            Some((then, sent)) if *then == at => *sent += 1,
-            _ => windows.push((at, 1)),
-        }
-    }
-    windows
+    let mut script = Script::new(settings(name, changes), ms(100));
+    let seen = script.transfer(segments, lose);
+    let new = seen.iter().filter(|(.., why)| why.is_none());
+    let at: Vec<u64> = new.map(|(at, ..)| *at).collect();
+    at.chunk_by(|one, next| one == next)
+        .map(|sent| (sent[0], sent.len()))
+        .collect()
 }
 
 #[test]
@@ -252,7 +220,7 @@ fn three_out(name: &str) -> Script {
 fn a_window_that_is_undone_is_the_one_before_or_made_of_the_threshold() {
     let undone = |name| {
         let mut script = three_out(name);
-        let due = script.sender.deadline().unwrap() - Time::from_nanos(5_000_000_000);
+        let due = script.sender.deadline().unwrap() - START;
         let due_ms = due.as_nanos() / 1_000_000;
         script.at(due_ms);
         assert_eq!(script.sender.window().cwnd, 1, "{name}");
@@ -270,7 +238,7 @@ fn a_window_that_is_undone_is_the_one_before_or_made_of_the_threshold() {
 fn short_segments_are_sent_again_together_where_they_are_taken_from_the_stream() {
     let again = |name| {
         let mut script = Script::new(exact(name, &[("initial_window", "2")]), ms(40));
-        let start = Time::from_nanos(5_000_000_000);
+        let start = START;
         script.sender.set_nodelay(start, true);
         for _ in 0..2 {
             script.sender.write(start, 400, false);

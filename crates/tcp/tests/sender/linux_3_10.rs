@@ -1,9 +1,11 @@
 //! Linux 3.10: the checks of the specification, and its parts one by one.
 
 use rexmit_tcp::sender::State;
-use rexmit_tcp::Mechanism;
+use rexmit_tcp::Mechanism::{
+    EarlyRetransmit, Fack, FastRetransmit, Rto, RtoRecovery, SackRecovery, Tlp,
+};
 
-use super::script::{exact, ms, Script};
+use super::script::{exact, ms, Script, START};
 
 fn linux(rtt_ms: i64) -> Script {
     Script::new(exact("linux-3.10", &[]), ms(rtt_ms))
@@ -17,22 +19,11 @@ fn the_handshake_gives_the_first_timeout() {
 }
 
 #[test]
-fn a_probe_takes_the_timeouts_place_for_one_segment() {
-    let mut script = linux(20);
-    script.write(1).sends(0..1);
-    script.timer_at(220).retransmissions(Mechanism::Tlp, &[0]);
-    script.timer_at(440).retransmissions(Mechanism::Rto, &[0]);
-    script.timer_at(880).retransmissions(Mechanism::Rto, &[0]);
-    script.timer_at(1760).retransmissions(Mechanism::Rto, &[0]);
-    assert_eq!(script.sender.counters().timeouts, 3);
-}
-
-#[test]
 fn a_probe_of_one_segment_waits_for_as_long_as_its_own_stack_delays_acknowledgements() {
     let settings = exact("linux-3.10", &[("delayed_ack_max", "100ms")]);
     let mut script = Script::new(settings, ms(20));
     script.write(1).sends(0..1);
-    script.timer_at(130).retransmissions(Mechanism::Tlp, &[0]);
+    script.timer_at(130).again(Tlp, &[0]);
 }
 
 #[test]
@@ -40,17 +31,16 @@ fn three_lost_at_the_tail_come_back_by_probe_and_early_retransmit() {
     let mut script = linux(50);
     script.write(10).sends(0..10);
     script.at(50).ack(7, &[]).is_silent().is(State::Open);
-    script.timer_at(150).retransmissions(Mechanism::Tlp, &[9]);
+    script.timer_at(150).again(Tlp, &[9]);
     script
         .at(200)
         .ack(7, &[(9, 10)])
         .is(State::Disorder)
         .is_silent();
     // A quarter of the round-trip time.
-    script.timer_at(212).retransmissions_by(&[
-        (7, Mechanism::EarlyRetransmit),
-        (8, Mechanism::SackRecovery),
-    ]);
+    script
+        .timer_at(212)
+        .again_by(&[(7, EarlyRetransmit), (8, SackRecovery)]);
     script.is(State::Recovery);
     script.at(262).ack(10, &[]).is(State::Open).is_silent();
 }
@@ -60,13 +50,13 @@ fn five_lost_at_the_tail_come_back_by_probe_and_fack() {
     let mut script = linux(50);
     script.write(10).sends(0..10);
     script.at(50).ack(5, &[]);
-    script.timer_at(150).retransmissions(Mechanism::Tlp, &[9]);
+    script.timer_at(150).again(Tlp, &[9]);
     // Five segments up to the highest SACK are more than three: two are lost, and the window admits two.
     script.at(200).ack(5, &[(9, 10)]).is(State::Recovery);
-    script.retransmissions_by(&[(5, Mechanism::Fack), (6, Mechanism::SackRecovery)]);
+    script.again_by(&[(5, Fack), (6, SackRecovery)]);
     // The others were not marked; they follow as no new data can be sent.
     script.at(250).ack(6, &[(9, 10)]);
-    script.retransmissions(Mechanism::SackRecovery, &[7, 8]);
+    script.again(SackRecovery, &[7, 8]);
     script.at(251).ack(7, &[(9, 10)]).is_silent();
     script.at(301).ack(10, &[]).is(State::Open).is_silent();
 }
@@ -78,21 +68,17 @@ fn a_bare_fin_is_not_probed_and_the_timeout_starts_anew() {
     script.close().sends_fin(None);
     script.at(20).ack(2, &[]);
     script.timer_at(240).is_silent();
-    script.timer_at(460).sends_fin(Some(Mechanism::Rto));
+    script.timer_at(460).sends_fin(Some(Rto));
 }
 
 #[test]
 fn a_fin_with_data_is_probed_with_them() {
     let mut script = linux(20);
-    script
-        .sender
-        .set_cork(rexmit_time::Time::from_nanos(5_000_000_000), true);
-    script
-        .sender
-        .write(rexmit_time::Time::from_nanos(5_000_000_000), 500, false);
+    script.sender.set_cork(START, true);
+    script.sender.write(START, 500, false);
     script.is_silent();
     script.close();
-    let now = rexmit_time::Time::from_nanos(5_000_000_000);
+    let now = START;
     let first = script.sender.poll_transmit(now).unwrap();
     assert!(first.fin && first.range.len() == 500);
     script.timer_at(220);
@@ -104,9 +90,9 @@ fn a_fin_with_data_is_probed_with_them() {
 fn an_acknowledgement_that_advances_ends_the_back_off() {
     let mut script = linux(20);
     script.write(1).sends(0..1);
-    script.timer_at(220).retransmissions(Mechanism::Tlp, &[0]);
-    script.timer_at(440).retransmissions(Mechanism::Rto, &[0]);
-    script.timer_at(880).retransmissions(Mechanism::Rto, &[0]);
+    script.timer_at(220).again(Tlp, &[0]);
+    script.timer_at(440).again(Rto, &[0]);
+    script.timer_at(880).again(Rto, &[0]);
     script.has_rto(880);
     // The echo of the last retransmission is a sample although the segment was sent four times.
     script.at(900).echo(880).ack(1, &[]).has_rto(220);
@@ -118,10 +104,7 @@ fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
     script.write(12).sends(0..10);
     script.at(50).ack(0, &[(1, 2)]).sends(10..11);
     script.at(51).ack(0, &[(1, 3)]).sends(11..12);
-    script
-        .at(52)
-        .ack(0, &[(1, 4)])
-        .retransmissions(Mechanism::FastRetransmit, &[0]);
+    script.at(52).ack(0, &[(1, 4)]).again(FastRetransmit, &[0]);
     script.is(State::Recovery);
     for next in 5..=10 {
         script
@@ -143,9 +126,7 @@ fn early_retransmit_may_be_immediate_or_off() {
         script.write(3).sends(0..3);
         script.at(50).ack(0, &[(1, 2)]);
         if retransmissions {
-            script
-                .retransmissions(Mechanism::EarlyRetransmit, &[0])
-                .is(State::Recovery);
+            script.again(EarlyRetransmit, &[0]).is(State::Recovery);
         } else {
             script.is_silent().is(State::Disorder);
         }
@@ -172,18 +153,12 @@ fn a_timeout_sends_all_again_in_slow_start() {
     script.write(4).sends(0..4);
     script
         .timer_at(250)
-        .retransmissions(Mechanism::Rto, &[0])
+        .again(Rto, &[0])
         .is(State::Loss)
         .has_window(1, Some(7));
     // Nothing new can be sent, so F-RTO cannot tell: go-back-N.
-    script
-        .at(300)
-        .ack(1, &[])
-        .retransmissions(Mechanism::RtoRecovery, &[1, 2]);
-    script
-        .at(350)
-        .ack(3, &[])
-        .retransmissions(Mechanism::RtoRecovery, &[3]);
+    script.at(300).ack(1, &[]).again(RtoRecovery, &[1, 2]);
+    script.at(350).ack(3, &[]).again(RtoRecovery, &[3]);
     script.at(400).ack(4, &[]).is(State::Open);
 }
 
@@ -192,7 +167,7 @@ fn a_timeout_that_was_spurious_is_undone() {
     let settings = exact("linux-3.10", &[("tlp", "off")]);
     let mut script = Script::new(settings, ms(50));
     script.write(4).sends(0..4);
-    script.timer_at(250).retransmissions(Mechanism::Rto, &[0]);
+    script.timer_at(250).again(Rto, &[0]);
     // Timestamps: what is acknowledged was sent before the timeout.
     script
         .at(260)
@@ -211,8 +186,8 @@ fn without_sack_an_old_head_makes_nothing_else_lost() {
         script.at(at).ack(0, &[]).is_silent();
     }
     script.at(102).ack(0, &[]);
-    script.retransmissions(Mechanism::FastRetransmit, &[0]);
+    script.again(FastRetransmit, &[0]);
     // What is left has been out for longer than a timeout, which counts with FACK alone (`tcp_timeout_skbs`).
     script.at(390).ack(1, &[]);
-    script.retransmissions(Mechanism::FastRetransmit, &[1]);
+    script.again(FastRetransmit, &[1]);
 }

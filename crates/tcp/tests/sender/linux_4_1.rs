@@ -1,11 +1,9 @@
 //! Linux 4.1: what it has of 3.10 and of later kernels.
 
 use rexmit_tcp::sender::State;
-use rexmit_tcp::Mechanism;
-use rexmit_time::Time;
+use rexmit_tcp::Mechanism::{EarlyRetransmit, RtoRecovery, Tlp};
 
-use super::pipe::MSS;
-use super::script::{exact, ms, Script};
+use super::script::{exact, ms, Script, MSS, START};
 
 fn linux(rtt_ms: i64) -> Script {
     Script::new(exact("linux-4.1", &[]), ms(rtt_ms))
@@ -16,12 +14,10 @@ fn two_lost_at_the_tail_come_back_by_probe_and_early_retransmit() {
     let mut script = linux(40);
     script.write(10).sends(0..10);
     script.at(40).ack(8, &[]).is_silent().is(State::Open);
-    script.timer_at(120).retransmissions(Mechanism::Tlp, &[9]);
+    script.timer_at(120).again(Tlp, &[9]);
     script.at(160).ack(8, &[(9, 10)]).is_silent();
     // A quarter of the round-trip time after the SACK.
-    script
-        .timer_at(170)
-        .retransmissions(Mechanism::EarlyRetransmit, &[8]);
+    script.timer_at(170).again(EarlyRetransmit, &[8]);
 }
 
 #[test]
@@ -30,15 +26,13 @@ fn a_head_older_than_the_timeout_begins_no_recovery() {
     let mut script = linux(130);
     script.write(10).sends(0..10);
     script.at(130).ack(8, &[]).is_silent();
-    script.timer_at(390).retransmissions(Mechanism::Tlp, &[9]);
+    script.timer_at(390).again(Tlp, &[9]);
     script
         .at(520)
         .ack(8, &[(9, 10)])
         .is(State::Disorder)
         .is_silent();
-    script
-        .timer_at(553)
-        .retransmissions(Mechanism::EarlyRetransmit, &[8]);
+    script.timer_at(553).again(EarlyRetransmit, &[8]);
 }
 
 #[test]
@@ -46,7 +40,7 @@ fn what_was_sent_again_gives_no_round_trip_time() {
     // The timestamp of the retransmission alone would be believed in 3.10.
     let mut script = linux(20);
     script.write(1).sends(0..1);
-    script.timer_at(220).retransmissions(Mechanism::Tlp, &[0]);
+    script.timer_at(220).again(Tlp, &[0]);
     script.at(240).ack(1, &[]).has_rto(220);
 }
 
@@ -62,7 +56,7 @@ fn slow_start_counts_segments() {
 fn retransmitted_when_the_host_lets_go(name: &str) -> Vec<u32> {
     let changes = [("tlp", "off")];
     let mut script = Script::new(exact(name, &changes), ms(40));
-    let start = Time::from_nanos(5_000_000_000);
+    let start = START;
     script.sender.write(start, 2 * MSS, false);
     let held: Vec<u32> = core::iter::from_fn(|| script.sender.poll_transmit(start))
         .map(|packet| packet.in_host_bytes)
@@ -75,7 +69,7 @@ fn retransmitted_when_the_host_lets_go(name: &str) -> Vec<u32> {
         let now = start + ms(at);
         script.sender.left_host(now, bytes);
         while let Some(packet) = script.sender.poll_transmit(now) {
-            assert_eq!(packet.mechanism, Some(Mechanism::RtoRecovery));
+            assert_eq!(packet.mechanism, Some(RtoRecovery));
             lengths.push(packet.range.len());
         }
     }

@@ -1,9 +1,9 @@
 //! Linux 6.1 and 6.12: the parts one by one.
 
 use rexmit_tcp::sender::State;
-use rexmit_tcp::Mechanism;
+use rexmit_tcp::Mechanism::{FastRetransmit, Rack, Rto, RtoRecovery, Tlp};
 
-use super::script::{exact, ms, Script};
+use super::script::{exact, ms, Script, START};
 
 const BOTH: [&str; 2] = ["linux-6.1", "linux-6.12"];
 
@@ -17,27 +17,27 @@ fn three_lost_at_the_tail_come_back_by_probe_and_rack() {
         let mut script = linux(name, 50);
         script.write(10).sends(0..10);
         script.at(50).ack(7, &[]).is_silent();
-        script.timer_at(152).retransmissions(Mechanism::Tlp, &[9]);
+        script.timer_at(152).again(Tlp, &[9]);
         // The segments before were sent more than a round trip and a quarter before the probe.
         script.at(202).ack(7, &[(9, 10)]).is(State::Recovery);
-        script.retransmissions(Mechanism::Rack, &[7]);
-        script
-            .at(252)
-            .ack(8, &[(9, 10)])
-            .retransmissions(Mechanism::Rack, &[8]);
+        script.again(Rack, &[7]);
+        script.at(252).ack(8, &[(9, 10)]).again(Rack, &[8]);
         script.at(302).ack(10, &[]).is(State::Open).is_silent();
         assert_eq!(script.sender.counters().probes, 1);
     }
 }
 
+/// Of 3.10 as well.
 #[test]
 fn a_probe_takes_the_timeouts_place_for_one_segment() {
-    for name in BOTH {
+    for name in ["linux-3.10", "linux-6.1", "linux-6.12"] {
         let mut script = linux(name, 20);
         script.write(1).sends(0..1);
-        script.timer_at(220).retransmissions(Mechanism::Tlp, &[0]);
-        script.timer_at(440).retransmissions(Mechanism::Rto, &[0]);
-        script.timer_at(880).retransmissions(Mechanism::Rto, &[0]);
+        script.timer_at(220).again(Tlp, &[0]);
+        for at in [440, 880, 1760] {
+            script.timer_at(at).again(Rto, &[0]);
+        }
+        assert_eq!(script.sender.counters().timeouts, 3);
     }
 }
 
@@ -45,7 +45,7 @@ fn a_probe_takes_the_timeouts_place_for_one_segment() {
 fn one_segment_probed_and_acknowledged_beyond_is_a_loss() {
     let mut script = linux("linux-6.1", 20);
     script.write(2).sends(0..2);
-    script.timer_at(42).retransmissions(Mechanism::Tlp, &[1]);
+    script.timer_at(42).again(Tlp, &[1]);
     script
         .at(62)
         .ack(2, &[])
@@ -63,7 +63,7 @@ fn one_segment_probed_and_acknowledged_beyond_is_a_loss() {
 fn a_dsack_for_the_probe_is_no_loss() {
     let mut script = linux("linux-6.1", 20);
     script.write(2).sends(0..2);
-    script.timer_at(42).retransmissions(Mechanism::Tlp, &[1]);
+    script.timer_at(42).again(Tlp, &[1]);
     script.at(50).ack(2, &[]);
     script.at(62).ack(2, &[(1, 2)]).is(State::Open);
     script.write(1).sends(2..3);
@@ -77,7 +77,7 @@ fn a_bare_fin_is_probed() {
     script.write(1).sends(0..1);
     script.close().sends_fin(None);
     script.at(20).ack(1, &[]);
-    script.timer_at(240).sends_fin(Some(Mechanism::Tlp));
+    script.timer_at(240).sends_fin(Some(Tlp));
 }
 
 #[test]
@@ -87,17 +87,11 @@ fn three_sacks_mark_at_once_and_fewer_wait_for_reordering() {
         script.write(10).sends(0..10);
         script.at(40).ack(0, &[(1, 2)]).is(State::Disorder);
         // A quarter of the smallest round-trip time, and two milliseconds.
-        script
-            .timer_at(52)
-            .retransmissions(Mechanism::Rack, &[0])
-            .is(State::Recovery);
+        script.timer_at(52).again(Rack, &[0]).is(State::Recovery);
 
         let mut script = linux(name, 40);
         script.write(10).sends(0..10);
-        script
-            .at(40)
-            .ack(0, &[(1, 4)])
-            .retransmissions(Mechanism::Rack, &[0]);
+        script.at(40).ack(0, &[(1, 4)]).again(Rack, &[0]);
         script.is(State::Recovery);
     }
 }
@@ -118,7 +112,7 @@ fn without_rack_segments_are_counted() {
         .is(State::Disorder)
         .is_silent();
     script.at(42).ack(0, &[(1, 4)]).is(State::Recovery);
-    script.retransmissions(Mechanism::FastRetransmit, &[0]);
+    script.again(FastRetransmit, &[0]);
 }
 
 #[test]
@@ -135,11 +129,8 @@ fn without_sack_the_third_duplicate_counts_and_each_partial_acknowledgement() {
     script
         .ack(0, &[])
         .is(State::Recovery)
-        .retransmissions(Mechanism::FastRetransmit, &[0]);
-    script
-        .at(80)
-        .ack(5, &[])
-        .retransmissions(Mechanism::FastRetransmit, &[5]);
+        .again(FastRetransmit, &[0]);
+    script.at(80).ack(5, &[]).again(FastRetransmit, &[5]);
     // The state is kept until something beyond is acknowledged.
     script.at(120).ack(10, &[]).is(State::Recovery).is_silent();
     script.write(1);
@@ -153,10 +144,7 @@ fn a_timeout_sends_new_data_first_and_believes_what_comes_back() {
     // The timeout was spurious: the originals arrive.
     let mut script = Script::new(settings.clone(), ms(40));
     script.write(12).sends(0..10);
-    script
-        .timer_at(240)
-        .retransmissions(Mechanism::Rto, &[0])
-        .is(State::Loss);
+    script.timer_at(240).again(Rto, &[0]).is(State::Loss);
     script.at(250).ack(1, &[]);
     script.sends(10..12);
     script.at(251).ack(2, &[]).is(State::Open);
@@ -165,10 +153,10 @@ fn a_timeout_sends_new_data_first_and_believes_what_comes_back() {
     // It was needed: the new data are SACKed.
     let mut script = Script::new(settings, ms(40));
     script.write(12).sends(0..10);
-    script.timer_at(240).retransmissions(Mechanism::Rto, &[0]);
+    script.timer_at(240).again(Rto, &[0]);
     script.at(280).ack(1, &[]).sends(10..12);
     script.at(320).ack(1, &[(10, 11)]).is(State::Loss);
-    script.retransmissions(Mechanism::RtoRecovery, &[1]);
+    script.again(RtoRecovery, &[1]);
 }
 
 #[test]
@@ -178,7 +166,7 @@ fn a_timeout_leaves_alone_what_was_sent_of_late() {
     script.write(2).sends(0..2);
     script.at(100).ack(1, &[]);
     script.at(390).write(1).sends(2..3);
-    script.at(401).retransmissions(Mechanism::Rto, &[1]);
+    script.at(401).again(Rto, &[1]);
     // Segment 2 is on its way: one in flight, and the retransmission.
     script.is(State::Loss).has_window(2, Some(7));
 }
@@ -187,11 +175,7 @@ fn a_timeout_leaves_alone_what_was_sent_of_late() {
 fn timestamps_undo_a_spurious_recovery() {
     let mut script = linux("linux-6.1", 40);
     script.write(10).sends(0..10);
-    script
-        .at(40)
-        .echo(0)
-        .ack(0, &[(1, 4)])
-        .retransmissions(Mechanism::Rack, &[0]);
+    script.at(40).echo(0).ack(0, &[(1, 4)]).again(Rack, &[0]);
     script.has_window(7, Some(7));
     // The original was only late. What was delivered lets the window grow by one.
     script.at(45).ack(4, &[]).is(State::Open).is_silent();
@@ -204,10 +188,7 @@ fn dsacks_for_every_retransmission_undo_a_recovery() {
     let settings = exact("linux-6.1", &[("timestamps", "false")]);
     let mut script = Script::new(settings, ms(40));
     script.write(10).sends(0..10);
-    script
-        .at(40)
-        .ack(0, &[(1, 4)])
-        .retransmissions(Mechanism::Rack, &[0]);
+    script.at(40).ack(0, &[(1, 4)]).again(Rack, &[0]);
     script.at(45).ack(4, &[]).is(State::Recovery);
     script.at(80).ack(4, &[(0, 1)]).is(State::Open);
     assert_eq!(script.sender.counters().undos, 1);
@@ -221,7 +202,7 @@ fn a_sacked_head_after_an_advance_is_given_time() {
     script.at(40).ack(0, &[(1, 3)]).is(State::Disorder);
     // It acknowledges the hole but not what it had SACKed.
     script.at(41).ack(1, &[]);
-    script.timer_at(62).retransmissions(Mechanism::Rto, &[1]);
+    script.timer_at(62).again(Rto, &[1]);
 }
 
 #[test]
@@ -230,7 +211,7 @@ fn a_shut_window_is_probed_ever_more_seldom() {
     script.write(2).sends(0..2);
     script.offer(0).at(40).ack(2, &[]);
     script.write(1).is_silent();
-    let now = rexmit_time::Time::from_nanos(5_000_000_000);
+    let now = START;
     let mut at = 40 + 240;
     for wait in [480, 960] {
         script.timer_at(at);
@@ -256,7 +237,7 @@ fn silence_shrinks_the_window() {
 #[test]
 fn packets_in_the_host_hold_back_new_ones_and_retransmissions() {
     let mut script = linux("linux-6.1", 40);
-    let start = rexmit_time::Time::from_nanos(5_000_000_000);
+    let start = START;
     script.sender.write(start, 10_000, false);
     // At 10 segments in 40 ms twice as fast, a millisecond holds no more than two packets.
     let held = script.sender.poll_transmit(start).unwrap().in_host_bytes;
@@ -281,7 +262,7 @@ fn packets_in_the_host_hold_back_new_ones_and_retransmissions() {
 fn a_short_tail_is_retransmitted_with_the_fin_behind_it() {
     let settings = exact("linux-6.1", &[("tlp", "off")]);
     let mut script = Script::new(settings, ms(40));
-    let start = rexmit_time::Time::from_nanos(5_000_000_000);
+    let start = START;
     script.sender.write(start, 500, false);
     script.close();
     for _ in 0..2 {

@@ -4,6 +4,4 @@ mod legacy;
 mod linux_3_10;
 mod linux_4_1;
 mod linux_6;
-mod pipe;
-mod properties;
 mod script;

@@ -2,23 +2,35 @@
 //!
 //! Segments are numbered from 0 in full segments of [`MSS`] bytes; times are milliseconds after the handshake.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use rexmit_tcp::clock::{Clock, Wheel};
+use rexmit_tcp::clock::Clock;
+use rexmit_tcp::receiver::{Agreed, Receiver, Sending};
 use rexmit_tcp::sender::{Ack, Metrics, Peer, Sender, State, Transmit};
 use rexmit_tcp::settings::Settings;
-use rexmit_tcp::{Mechanism, SackList, Segment};
+use rexmit_tcp::{Mechanism, SackList, Segment, Timestamps};
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{Flags, SeqNum, SeqRange};
 
-use super::pipe::{stack, MSS};
+use rexmit_testing::settings;
+
+pub use rexmit_testing::exact;
+
+/// Bytes of a full segment.
+pub const MSS: u32 = 1000;
 
 /// The sender's initial sequence number: scripts cross the wrap.
 const ISS: u32 = u32::MAX - 4_500;
 
+/// When scripts begin.
+pub const START: Time = Time::from_nanos(5_000_000_000);
+
 /// A sender whose clock the script moves.
 pub struct Script {
     pub sender: Sender,
+    settings: Arc<Settings>,
+    rtt: Duration,
     start: Time,
     now: Time,
     first: SeqNum,
@@ -32,22 +44,18 @@ pub fn ms(ms: i64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// The settings of a stack at 1000 Hz whose timers fire at the tick asked for, so that times are round.
-pub fn exact(name: &str, changes: &[(&str, &str)]) -> Settings {
-    let mut settings = stack(name, changes);
-    settings.timers.hz = 1000;
-    settings.timers.wheel = Wheel::Exact;
-    settings
-}
+/// A packet of a transfer, as it left: when, in milliseconds, which segment it begins with, and why it was sent again.
+pub type Seen = (u64, u32, Option<Mechanism>);
 
 impl Script {
     /// After a handshake of `rtt`.
     pub fn new(settings: Settings, rtt: Duration) -> Self {
         let clock = Clock::linux(settings.timers.hz, settings.timers.wheel);
-        let start = Time::from_nanos(5_000_000_000);
+        let start = START;
         let iss = SeqNum::new(ISS);
         let (sack, timestamps) = (settings.segments.sack, settings.segments.timestamps);
-        let mut sender = Sender::new(Arc::new(settings), clock, MSS, iss, start);
+        let settings = Arc::new(settings);
+        let mut sender = Sender::new(Arc::clone(&settings), clock, MSS, iss, start);
         sender.established(
             start,
             Some(rtt),
@@ -62,6 +70,8 @@ impl Script {
         );
         Script {
             sender,
+            settings,
+            rtt,
             start,
             now: start,
             first: iss + 1,
@@ -129,9 +139,14 @@ impl Script {
                 end: self.first + to * MSS,
             });
         }
-        let segment = Segment {
+        self.take(self.first + next, sack);
+        self
+    }
+
+    fn take(&mut self, ack: SeqNum, sack: SackList) {
+        let segment = &Segment {
             seq: SeqNum::new(7),
-            ack: self.first + next,
+            ack,
             flags: Flags::ACK,
             sack,
             ..Segment::default()
@@ -140,13 +155,12 @@ impl Script {
         self.sender.on_ack(
             self.now,
             &Ack {
-                segment: &segment,
+                segment,
                 window,
                 echo,
             },
         );
         self.sender.check().unwrap();
-        self
     }
 
     fn next(&mut self) -> Option<(u32, u32, Transmit)> {
@@ -168,13 +182,13 @@ impl Script {
     }
 
     /// These segments leave again, by this mechanism, and nothing else.
-    pub fn retransmissions(&mut self, by: Mechanism, segments: &[u32]) -> &mut Self {
+    pub fn again(&mut self, by: Mechanism, segments: &[u32]) -> &mut Self {
         let all: Vec<_> = segments.iter().map(|segment| (*segment, by)).collect();
-        self.retransmissions_by(&all)
+        self.again_by(&all)
     }
 
     /// These segments leave again, each by its mechanism, and nothing else.
-    pub fn retransmissions_by(&mut self, segments: &[(u32, Mechanism)]) -> &mut Self {
+    pub fn again_by(&mut self, segments: &[(u32, Mechanism)]) -> &mut Self {
         for (segment, by) in segments {
             let (from, len, packet) = self
                 .next()
@@ -218,5 +232,72 @@ impl Script {
     pub fn has_rto(&mut self, rto_ms: i64) -> &mut Self {
         assert_eq!(self.sender.rto(), ms(rto_ms));
         self
+    }
+
+    /// Sends so many segments to a receiver that acknowledges each as it comes, at the end of a round trip. Packets with the
+    /// numbers `lose` do not come, retransmissions counted.
+    pub fn transfer(&mut self, segments: u32, lose: &[usize]) -> Vec<Seen> {
+        let clock = Clock::linux(self.settings.timers.hz, self.settings.timers.wheel);
+        let (sack, timestamps) = (
+            self.settings.segments.sack,
+            self.settings.segments.timestamps,
+        );
+        let agreed = Agreed {
+            scaling: true,
+            timestamps,
+            sack,
+            segment: MSS,
+        };
+        let mut receiver =
+            Receiver::new(&Arc::new(settings("rfc", &[])), clock, MSS, MSS, None, true);
+        receiver.synchronize(self.first, self.sender.timestamp(self.now));
+        receiver.open(self.now, &clock, &agreed);
+        let sending = Sending {
+            srtt: Some(self.rtt),
+            rto_ticks: 1,
+        };
+        let (mut seen, mut under_way) = (Vec::new(), VecDeque::new());
+        self.write(segments);
+        loop {
+            while let Some((from, _, packet)) = self.next() {
+                if !lose.contains(&seen.len()) {
+                    let value = self.sender.timestamp(self.now);
+                    let stamps = timestamps.then_some(Timestamps { value, echo: 1 });
+                    under_way.push_back((self.now + self.rtt, packet.range, stamps));
+                }
+                let at = (self.now - self.start).as_nanos() as u64 / 1_000_000;
+                seen.push((at, from / MSS, packet.mechanism));
+            }
+            self.sender.check().unwrap();
+            let answered = under_way.front().map(|(at, ..)| *at);
+            let due = self
+                .sender
+                .deadline()
+                .filter(|due| answered.is_none_or(|at| *due < at));
+            if let Some(due) = due {
+                self.now = due;
+                self.sender.on_deadline(due);
+            } else if let Some((at, range, timestamps)) = under_way.pop_front() {
+                self.now = at;
+                let (seq, len) = (range.start, range.len());
+                let data = Segment {
+                    seq,
+                    len,
+                    flags: Flags::ACK,
+                    timestamps,
+                    ..Segment::default()
+                };
+                receiver.on_timestamps(&data, 0, None, true);
+                receiver.on_data(at, &data, &sending, |_| {});
+                receiver.read(at, u32::MAX);
+                let header = receiver.header();
+                self.echo = timestamps.map(|_| header.echo);
+                self.take(header.ack, header.sack);
+            } else {
+                break;
+            }
+        }
+        assert!(self.sender.is_empty(), "{seen:?}");
+        seen
     }
 }

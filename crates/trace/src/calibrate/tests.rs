@@ -2,6 +2,13 @@ use super::*;
 use crate::rows::Evidence;
 use crate::testing::retransmission;
 
+const PLACES: [Position; 4] = [
+    Position::Sender,
+    Position::Midway,
+    Position::Receiver,
+    Position::Unknown,
+];
+
 fn row(position: Position, evidence: Evidence) -> Retransmission {
     Retransmission {
         mechanism: Mechanism::Rack,
@@ -20,13 +27,7 @@ fn calibrated(mut row: Retransmission) -> Retransmission {
 
 #[test]
 fn every_row_has_probabilities_whose_sum_is_no_more_than_one() {
-    let places = [
-        Position::Sender,
-        Position::Midway,
-        Position::Receiver,
-        Position::Unknown,
-    ];
-    for position in places {
+    for position in PLACES {
         for &mechanism in Mechanism::ALL {
             for share in [0.0, 0.2, 0.5, 0.9, 0.999_999, 1.0] {
                 for either in [false, true] {
@@ -52,13 +53,7 @@ fn every_row_has_probabilities_whose_sum_is_no_more_than_one() {
 
 #[test]
 fn a_better_fit_is_never_less_sure() {
-    let places = [
-        Position::Sender,
-        Position::Midway,
-        Position::Receiver,
-        Position::Unknown,
-    ];
-    for position in places {
+    for position in PLACES {
         let sure = [0.3, 0.6, 0.9, 0.99, 0.999].map(|share| {
             let mut given = row(position, Evidence::Timestamp);
             given.confidence = share;

@@ -7,11 +7,13 @@ mod rate;
 mod spurious;
 
 use rexmit_tcp::{Mechanism, SackList};
+use rexmit_testing::steps;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{Flags, SeqNum, SeqRange};
 
 use super::*;
 use crate::necessary::Witness;
+use crate::testing;
 
 const MSS: u32 = 1_000;
 const ISN: u32 = u32::MAX - 2_500;
@@ -61,16 +63,9 @@ impl Script {
     fn syn(mut self, ms: f64, kind: SentKind) -> Self {
         self.retransmissions += u32::from(kind != SentKind::New);
         self.judges.event(&SenderEvent::Sent(Sent {
-            at: at(ms),
-            range: SeqRange::new(SeqNum::new(ISN), 1),
-            kind,
             flags: Flags::SYN,
-            stamp: None,
-            echo: None,
             slack: self.slack,
-            own_time: true,
-            counted: false,
-            missing: None,
+            ..testing::sent(at(ms), SeqRange::new(SeqNum::new(ISN), 1), kind)
         }));
         self
     }
@@ -88,16 +83,9 @@ impl Script {
                 end: seq(segment + 1),
             };
             self.judges.event(&SenderEvent::Sent(Sent {
-                at: at(ms),
-                range,
-                kind,
-                flags: Flags::ACK,
-                stamp: None,
-                echo: None,
                 slack: self.slack,
                 own_time: self.slack == Duration::ZERO,
-                counted: false,
-                missing: None,
+                ..testing::sent(at(ms), range, kind)
             }));
         }
     }
@@ -111,16 +99,9 @@ impl Script {
             SentKind::New
         };
         self.judges.event(&SenderEvent::Sent(Sent {
-            at: at(ms),
-            range: SeqRange::new(seq(segments), 1),
-            kind,
             flags: Flags::FIN,
-            stamp: None,
-            echo: None,
             slack: self.slack,
-            own_time: true,
-            counted: false,
-            missing: None,
+            ..testing::sent(at(ms), SeqRange::new(seq(segments), 1), kind)
         }));
         self
     }
@@ -142,6 +123,18 @@ impl Script {
         self.retransmissions += 1;
         self.send(ms, segment..segment + 1, kind);
         self
+    }
+
+    /// What a packet script says.
+    fn play(self, script: &str) -> Self {
+        steps(script).fold(self, |script, step| match step.what() {
+            "new" => {
+                let (from, to) = step.pair("new");
+                script.new_data(step.at, from..to)
+            }
+            "again" => script.again(step.at, step.pair("again").0),
+            _ => script.ack(step.at, step.pair("ack").0, &step.pairs("sack")),
+        })
     }
 
     fn ack(self, ms: f64, segment: u32, sacks: &[(u32, u32)]) -> Self {
@@ -195,12 +188,7 @@ impl Script {
 fn the_last_of_three_lost_is_probed_and_the_others_found_by_rack() {
     // Facts E.7: the probe 102 ms after the last acknowledgement, then a wait of a quarter of 50 ms and 2 ms.
     let script = Script::new(50)
-        .new_data(0.0, 0..10)
-        .ack(50.0, 7, &[])
-        .again(156.0, 9)
-        .ack(206.0, 7, &[(9, 10)])
-        .again(226.0, 7)
-        .again(226.0, 8);
+        .play("0 new 0-10; 50 ack 7; 156 again 9; 206 ack 7 sack 9-10; 226 again 7; 226 again 8");
     assert_eq!(script.mechanisms(), ["tlp", "rack", "rack"]);
     assert!(
         !script.verdict(0).judged.either,
@@ -218,16 +206,10 @@ fn one_packet_out_is_probed_when_a_timeout_would_come() {
     assert!(verdict.judged.either);
     assert_eq!(verdict.judged.runner_up.unwrap().0, Mechanism::Rto);
     // A timeout that was not backed off follows a probe, one twice as long a timeout.
-    let probed = Script::new(20)
-        .new_data(0.0, 0..1)
-        .again(222.0, 0)
-        .again(444.0, 0);
+    let probed = Script::new(20).play("0 new 0-1; 222 again 0; 444 again 0");
     assert_eq!(probed.mechanisms(), ["tlp", "rto"]);
     assert!(!probed.verdict(0).judged.either);
-    let backed_off = Script::new(20)
-        .new_data(0.0, 0..1)
-        .again(222.0, 0)
-        .again(670.0, 0);
+    let backed_off = Script::new(20).play("0 new 0-1; 222 again 0; 670 again 0");
     assert_eq!(backed_off.mechanisms(), ["rto", "rto"]);
 }
 
@@ -235,11 +217,7 @@ fn one_packet_out_is_probed_when_a_timeout_would_come() {
 fn one_packet_that_was_lost_before_the_monitor_is_probed_as_any() {
     let mut script = Script::new(20);
     script.slack = Duration::from_millis(1);
-    let script = script
-        .new_data(0.0, 0..1)
-        .ack(20.0, 1, &[])
-        .again(242.0, 1)
-        .again(464.0, 1);
+    let script = script.play("0 new 0-1; 20 ack 1; 242 again 1; 464 again 1");
     assert_eq!(script.mechanisms(), ["tlp", "rto"]);
 }
 
@@ -253,10 +231,7 @@ fn the_first_data_were_sent_after_the_handshake() {
         ..SenderFacts::default()
     });
     script.slack = Duration::from_millis(1);
-    let script = script
-        .syn(0.0, SentKind::New)
-        .ack(20.0, 0, &[])
-        .again(242.0, 0);
+    let script = script.syn(0.0, SentKind::New).play("20 ack 0; 242 again 0");
     assert_eq!(script.mechanisms(), ["tlp"]);
 }
 
@@ -279,15 +254,10 @@ fn linux_3_10_probes_no_bare_fin_and_waits_a_timeout_more() {
 #[test]
 fn what_follows_a_timeout_belongs_to_it() {
     // All ten are lost: the probe, the timeout of the head, and the others as acknowledgements let them.
-    let script = Script::new(50)
-        .new_data(0.0, 0..10)
-        .again(104.0, 9)
-        .again(356.0, 0)
-        .ack(406.0, 1, &[])
-        .again(406.0, 1)
-        .again(406.0, 2)
-        .ack(456.0, 3, &[])
-        .again(456.0, 3);
+    let script = Script::new(50).play(
+        "0 new 0-10; 104 again 9; 356 again 0; 406 ack 1; 406 again 1; 406 again 2; 456 ack 3; \
+             456 again 3",
+    );
     assert_eq!(
         script.mechanisms(),
         ["tlp", "rto", "rto-recovery", "rto-recovery", "rto-recovery"]
@@ -318,12 +288,7 @@ fn the_second_duplicate_makes_windows_send_again() {
 
 #[test]
 fn acknowledgements_of_nothing_sent_move_nothing() {
-    let script = Script::new(50)
-        .new_data(0.0, 0..4)
-        .ack(20.0, 40, &[])
-        .ack(50.0, 4, &[])
-        .new_data(60.0, 4..5)
-        .again(312.0, 4);
+    let script = Script::new(50).play("0 new 0-4; 20 ack 40; 50 ack 4; 60 new 4-5; 312 again 4");
     assert!(script.verdict(0).judged.timer.is_some());
 }
 
@@ -332,12 +297,8 @@ fn room_is_used_again_and_nothing_stays_in_it() {
     let run = |recycled: Recycled| {
         let mut script = Script::new(50);
         script.judges = Judges::within(&script.judges.facts, Chosen::default(), recycled);
-        let script = script
-            .new_data(0.0, 0..10)
-            .ack(50.0, 1, &[(2, 5)])
-            .again(50.0, 1)
-            .ack(100.0, 5, &[])
-            .again(356.0, 5);
+        let script =
+            script.play("0 new 0-10; 50 ack 1 sack 2-5; 50 again 1; 100 ack 5; 356 again 5");
         let standings: Vec<_> = script.judges.standings().collect();
         let verdicts = [script.verdict(0), script.verdict(1)];
         (standings, verdicts, script.judges.leave())
@@ -354,10 +315,7 @@ fn room_is_used_again_and_nothing_stays_in_it() {
 
 #[test]
 fn verdicts_are_forgotten_when_they_were_given_out() {
-    let mut script = Script::new(50)
-        .new_data(0.0, 0..10)
-        .again(104.0, 9)
-        .again(356.0, 0);
+    let mut script = Script::new(50).play("0 new 0-10; 104 again 9; 356 again 0");
     script.judges.forget_before(1);
     assert_eq!(script.judges.verdict(0, &Witness::of_all()), None);
     assert_eq!(script.verdict(1).episode, 0);
@@ -394,11 +352,7 @@ fn duplicates_of_the_network_widen_no_reordering_window() {
     // what was sent once.
     let twice =
         |script: Script, ms, segment, twice| script.ack_twice(ms, segment, &[], Some(twice));
-    let mut script = Script::new(40)
-        .new_data(0.0, 0..10)
-        .ack(40.0, 0, &[(1, 2)])
-        .ack(40.5, 2, &[])
-        .ack(41.0, 10, &[]);
+    let mut script = Script::new(40).play("0 new 0-10; 40 ack 0 sack 1-2; 40.5 ack 2; 41 ack 10");
     for (n, round) in [100.0, 200.0, 300.0].into_iter().enumerate() {
         let segment = 10 + n as u32;
         script = script.new_data(round, segment..segment + 1);
@@ -409,10 +363,7 @@ fn duplicates_of_the_network_widen_no_reordering_window() {
             segment,
         );
     }
-    let script = script
-        .new_data(400.0, 13..23)
-        .ack(440.0, 13, &[(14, 23)])
-        .again(453.0, 13);
+    let script = script.play("400 new 13-23; 440 ack 13 sack 14-23; 453 again 13");
     assert_eq!(script.mechanisms(), ["rack"]);
     let (stack, _, worst) = script.judges.standings().next().unwrap();
     assert_eq!(stack, "linux-6");
@@ -447,19 +398,12 @@ fn what_exceeds_the_window_after_a_timeout_shows_that_there_was_none() {
     // It left when the timeout was due, and times are unsure; then one leaves with each report, and none was acknowledged.
     let mut script = Script::new(50);
     script.slack = Duration::from_millis(30);
-    let begun = script
-        .new_data(0.0, 0..20)
-        .ack(50.0, 4, &[])
-        .ack(90.0, 4, &[(8, 9)])
-        .again(270.0, 4);
+    let begun = script.play("0 new 0-20; 50 ack 4; 90 ack 4 sack 8-9; 270 again 4");
     assert_eq!(begun.mechanisms(), ["rto"]);
-    let script = begun
-        .ack(271.0, 4, &[(8, 10)])
-        .again(272.0, 5)
-        .ack(273.0, 4, &[(8, 11)])
-        .again(274.0, 6)
-        .ack(275.0, 4, &[(8, 12)])
-        .again(276.0, 7);
+    let script = begun.play(
+        "271 ack 4 sack 8-10; 272 again 5; 273 ack 4 sack 8-11; 274 again 6; 275 ack 4 sack 8-12; \
+             276 again 7",
+    );
     assert_eq!(script.mechanisms(), ["rack"; 4]);
 }
 
@@ -476,15 +420,10 @@ fn an_overtaken_acknowledgement_is_dropped_with_its_blocks() {
             });
         }
         SenderEvent::Acked(Acked {
-            at: at(ms),
-            ack: seq(una),
-            window: 1 << 20,
             sacks: list,
-            dsack: None,
             stamp: Some(stamp),
-            echo: None,
             carried: SeqRange::new(SeqNum::new(own), len),
-            slack: Duration::ZERO,
+            ..testing::acked(at(ms), seq(una))
         })
     };
     let reordered = |own: u32| {
@@ -539,13 +478,9 @@ fn stacks_of_later_years_than_the_captures_explain_nothing() {
     let year =
         |year: u64| Time::from_nanos((year - 1970) * 31_556_952_000_000_000 + 86_400_000_000_000);
     let mechanisms = |begun| {
-        let script = Script::begun(50, begun)
-            .new_data(0.0, 0..10)
-            .ack(50.0, 7, &[])
-            .again(156.0, 9)
-            .ack(206.0, 7, &[(9, 10)])
-            .again(226.0, 7)
-            .again(226.0, 8);
+        let script = Script::begun(50, begun).play(
+            "0 new 0-10; 50 ack 7; 156 again 9; 206 ack 7 sack 9-10; 226 again 7; 226 again 8",
+        );
         script.mechanisms()
     };
     let newest = ["tlp", "rack", "rack"];
@@ -570,19 +505,9 @@ fn stacks_of_later_years_than_the_captures_explain_nothing() {
 #[test]
 fn what_waits_for_the_timer_with_nothing_in_flight_was_not_found_lost() {
     let script = Script::new(50)
-        .new_data(0.0, 0..8)
-        .ack(50.0, 0, &[(1, 2)])
-        .ack(51.0, 0, &[(1, 2), (3, 4)])
-        .ack(52.0, 0, &[(1, 2), (3, 4), (5, 6)])
-        .again(52.0, 0)
-        .ack(53.0, 0, &[(1, 2), (3, 4), (5, 6), (7, 8)])
-        .again(53.0, 2)
-        .ack(102.0, 2, &[(3, 4), (5, 6), (7, 8)])
-        .ack(103.0, 4, &[(5, 6), (7, 8)])
-        .again(355.0, 4)
-        .ack(405.0, 6, &[(7, 8)])
-        .again(405.0, 6)
-        .ack(455.0, 8, &[]);
+        .play("0 new 0-8; 50 ack 0 sack 1-2; 51 ack 0 sack 1-2,3-4; 52 ack 0 sack 1-2,3-4,5-6; 52 again 0; \
+             53 ack 0 sack 1-2,3-4,5-6,7-8; 53 again 2; 102 ack 2 sack 3-4,5-6,7-8; \
+             103 ack 4 sack 5-6,7-8; 355 again 4; 405 ack 6 sack 7-8; 405 again 6; 455 ack 8");
     let names = ["fast-retransmit", "sack-recovery", "rto", "rto-recovery"];
     assert_eq!(script.mechanisms(), names);
 }

@@ -166,23 +166,20 @@ fn likely_window(segments: u32, mss: u32, settings: &Settings) -> f64 {
 #[cfg(test)]
 mod tests {
     use rexmit_tcp::stacks;
-    use rexmit_wire::{Flags, SeqNum, SeqRange};
+    use rexmit_wire::{SeqNum, SeqRange};
 
     use super::*;
     use crate::event::SentKind;
+    use crate::testing;
 
     fn sent(at_us: u64, stamp: u32) -> Sent {
         Sent {
-            at: Time::from_nanos(at_us * 1000),
-            range: SeqRange::new(SeqNum::new(1), 1000),
-            kind: SentKind::New,
-            flags: Flags::ACK,
             stamp: Some(stamp),
-            echo: None,
-            slack: Duration::ZERO,
-            own_time: true,
-            counted: false,
-            missing: None,
+            ..testing::sent(
+                Time::from_nanos(at_us * 1000),
+                SeqRange::new(SeqNum::new(1), 1000),
+                SentKind::New,
+            )
         }
     }
 

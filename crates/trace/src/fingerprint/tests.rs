@@ -1,9 +1,8 @@
-use std::net::IpAddr;
-
-use rexmit_wire::headers::{Notes, Sack, SynOptions};
-use rexmit_wire::{Flags, FlowKey, SeqNum};
+use rexmit_wire::headers::SynOptions;
+use rexmit_wire::Flags;
 
 use super::*;
+use crate::testing::{bare, flow};
 
 const MSS: (u8, u8) = (2, 4);
 const NOP: (u8, u8) = (1, 1);
@@ -18,24 +17,10 @@ fn syn(ttl: u8, window: u16, scale: Option<u8>, options: &[(u8, u8)], answer: bo
     }
     let has = |kind| options.iter().any(|(other, _)| *other == kind);
     let headers = Headers {
-        flow: FlowKey {
-            src: IpAddr::from([10, 0, 0, 1]),
-            dst: IpAddr::from([10, 0, 0, 2]),
-            src_port: 40_000,
-            dst_port: 80,
-        },
-        seq: SeqNum::new(7),
-        ack: SeqNum::new(0),
-        payload_len: 0,
         window,
         flags: Flags(Flags::SYN.0 | if answer { Flags::ACK.0 } else { 0 }),
         ttl,
         ip_id: Some(0),
-        dont_fragment: true,
-        ecn: 0,
-        notes: Notes::default(),
-        timestamps: None,
-        sack: Sack::default(),
         syn: Some(SynOptions {
             mss: Some(1460),
             window_scale: scale,
@@ -44,6 +29,7 @@ fn syn(ttl: u8, window: u16, scale: Option<u8>, options: &[(u8, u8)], answer: bo
             layout,
             ..SynOptions::default()
         }),
+        ..bare(flow(40_000))
     };
     Signature::of(&headers).unwrap()
 }
@@ -68,6 +54,12 @@ fn a_signature_reads_as_p0f_has_it() {
 #[test]
 fn systems_are_told_by_window_and_order() {
     let linux = &[MSS, SOK, TS, NOP, WS];
+    let windows = &[MSS, NOP, WS, NOP, NOP, SOK];
+    let no_stamps = &[MSS, NOP, NOP, SOK, NOP, WS];
+    let no_sack = &[MSS, NOP, NOP, TS, NOP, WS];
+    let xp = &[MSS, NOP, NOP, SOK];
+    let bsd = &[MSS, NOP, WS, NOP, NOP, TS];
+    let mac = &[MSS, NOP, WS, NOP, NOP, TS, SOK, (0, 2)];
     for (ttl, window, scale, options, answer, named) in [
         (64, 64_240, Some(7), &linux[..], false, Some("linux-6")),
         (64, 29_200, Some(7), linux, false, Some("linux-4")),
@@ -77,57 +69,15 @@ fn systems_are_told_by_window_and_order() {
         (64, 5_840, Some(0), linux, false, Some("linux-2.4")),
         (64, 12_345, Some(5), linux, false, Some("linux")),
         // Without SACK, timestamps or scaling (net.ipv4.tcp_sack and so on), by what is left and where its padding stands.
-        (
-            64,
-            64_240,
-            Some(7),
-            &[MSS, NOP, NOP, SOK, NOP, WS],
-            false,
-            Some("linux-6"),
-        ),
-        (
-            64,
-            12_345,
-            Some(7),
-            &[MSS, NOP, NOP, TS, NOP, WS],
-            false,
-            Some("linux"),
-        ),
+        (64, 64_240, Some(7), no_stamps, false, Some("linux-6")),
+        (64, 12_345, Some(7), no_sack, false, Some("linux")),
         (64, 65_160, None, &[MSS, SOK, TS], true, Some("linux-6")),
-        (64, 12_345, None, &[MSS, NOP, NOP, SOK], true, None),
+        (64, 12_345, None, xp, true, None),
         (64, 64_240, Some(7), &[MSS, SOK, TS, WS], false, None),
-        (
-            128,
-            65_535,
-            None,
-            &[MSS, NOP, NOP, SOK],
-            false,
-            Some("windows-xp"),
-        ),
-        (
-            118,
-            8_192,
-            Some(8),
-            &[MSS, NOP, WS, NOP, NOP, SOK],
-            false,
-            Some("windows-7"),
-        ),
-        (
-            128,
-            64_240,
-            Some(8),
-            &[MSS, NOP, WS, NOP, NOP, SOK],
-            false,
-            Some("windows-10"),
-        ),
-        (
-            64,
-            65_535,
-            Some(1),
-            &[MSS, NOP, WS, NOP, NOP, TS],
-            false,
-            Some("freebsd-5"),
-        ),
+        (128, 65_535, None, xp, false, Some("windows-xp")),
+        (118, 8_192, Some(8), windows, false, Some("windows-7")),
+        (128, 64_240, Some(8), windows, false, Some("windows-10")),
+        (64, 65_535, Some(1), bsd, false, Some("freebsd-5")),
         (
             64,
             65_535,
@@ -136,22 +86,8 @@ fn systems_are_told_by_window_and_order() {
             false,
             Some("freebsd"),
         ),
-        (
-            64,
-            65_535,
-            Some(6),
-            &[MSS, NOP, WS, NOP, NOP, TS, SOK, (0, 2)],
-            false,
-            Some("mac-os-x"),
-        ),
-        (
-            64,
-            49_640,
-            Some(0),
-            &[MSS, NOP, WS, NOP, NOP, SOK],
-            false,
-            Some("solaris-10"),
-        ),
+        (64, 65_535, Some(6), mac, false, Some("mac-os-x")),
+        (64, 49_640, Some(0), windows, false, Some("solaris-10")),
         (255, 4_128, None, &[MSS], false, None),
     ] {
         let got = syn(ttl, window, scale, options, answer);

@@ -19,6 +19,12 @@ fn after(millis: i64) -> Witness {
     }
 }
 
+/// The same with a change.
+fn but(mut witness: Witness, change: impl FnOnce(&mut Witness)) -> Witness {
+    change(&mut witness);
+    witness
+}
+
 #[test]
 fn the_page_of_the_reference_is_the_table() {
     let kept = include_str!("../../../../docs/reference/evidence.md");
@@ -52,21 +58,12 @@ fn acknowledgements_are_counted_up_to_the_threshold() {
     assert_eq!(fast(with(0, 0)), Err(Missing::DuplicateAcks));
     let shown = Ok((Basis::DuplicateAcks, Some(Time::from_nanos(7))));
     assert_eq!([fast(with(3, 0)), fast(with(0, 3))], [shown, shown]);
-    let partial = Witness {
-        partial_at: Some(Time::from_nanos(9)),
-        ..after(25)
-    };
+    let partial = but(after(25), |it| it.partial_at = Some(Time::from_nanos(9)));
     assert_eq!(fast(partial), Ok((Basis::PartialAck, partial.partial_at)));
     // They made it, whatever time has passed; what a sender has learned of reordering may have raised its threshold.
-    let late = Witness {
-        duplicates: 3,
-        ..after(300)
-    };
+    let late = but(after(300), |it| it.duplicates = 3);
     assert_eq!(look(Mechanism::Rto, &late), Err(Missing::NoAcks));
-    let raised = Witness {
-        raised: true,
-        ..late
-    };
+    let raised = but(late, |it| it.raised = true);
     assert!(look(Mechanism::Rto, &raised).is_ok());
 }
 
@@ -75,40 +72,25 @@ fn a_timer_takes_its_time() {
     let rto = |witness: Witness| look(Mechanism::Rto, &witness).err();
     assert_eq!(rto(after(15)), Some(Missing::Time));
     assert_eq!(rto(after(100)), Some(Missing::ShortTimerTwice));
-    let twice = |witness| Witness {
-        twice: true,
-        ..witness
-    };
+    let twice = |witness| but(witness, |it| it.twice = true);
     assert_eq!(rto(twice(after(100))), None);
     assert_eq!(rto(after(121_000)), Some(Missing::LongTimer));
     // What came by 60 ms apart may have left 200 ms apart, what came by at once has not shown it.
-    let arrival = |millis| Witness {
-        timed: Timed::Arrival,
-        ..after(millis)
-    };
+    let arrival = |millis| but(after(millis), |it| it.timed = Timed::Arrival);
     assert_eq!(rto(arrival(60)), None);
     assert_eq!(rto(arrival(1)), Some(Missing::Time));
 }
 
 #[test]
 fn a_probe_is_of_the_tail_and_one() {
-    let tail = |millis| Witness {
-        tail: true,
-        ..after(millis)
-    };
+    let tail = |millis| but(after(millis), |it| it.tail = true);
     let tlp = |witness: Witness| look(Mechanism::Tlp, &witness).err();
     assert_eq!(tlp(after(60)), Some(Missing::Tail));
     assert_eq!(tlp(tail(60)), None);
     assert_eq!(tlp(tail(5)), Some(Missing::Time));
-    let probed = Witness {
-        probed: true,
-        ..tail(60)
-    };
+    let probed = but(tail(60), |it| it.probed = true);
     assert_eq!(tlp(probed), Some(Missing::AckSinceProbe));
-    let without = Witness {
-        sack: false,
-        ..tail(60)
-    };
+    let without = but(tail(60), |it| it.sack = false);
     assert_eq!(tlp(without), Some(Missing::Sack));
 }
 
@@ -116,10 +98,7 @@ fn a_probe_is_of_the_tail_and_one() {
 fn rack_needs_something_later_and_a_recovery_after_a_timeout_that() {
     let rack = |witness: Witness| look(Mechanism::Rack, &witness).err();
     let later_at = Some(Time::from_nanos(5));
-    let later = Witness {
-        later_at,
-        ..after(25)
-    };
+    let later = but(after(25), |it| it.later_at = later_at);
     assert_eq!(rack(after(25)), Some(Missing::LaterDelivered));
     assert_eq!(rack(later), None);
     // The round trip takes 20 ms, the reordering window a quarter of it, unless it is closed.
@@ -135,20 +114,11 @@ fn rack_needs_something_later_and_a_recovery_after_a_timeout_that() {
     assert_eq!(aged(20_500, 2), Some(Missing::ReorderWindow));
     assert_eq!(aged(20_500, 3), None);
     assert_eq!(aged(10_000, 3), Some(Missing::ReorderWindow));
-    let elsewhere = Witness {
-        timed: Timed::Arrival,
-        ..later
-    };
+    let elsewhere = but(later, |it| it.timed = Timed::Arrival);
     assert_eq!(rack(elsewhere), None);
-    let without = Witness {
-        sack: false,
-        ..later
-    };
+    let without = but(later, |it| it.sack = false);
     assert_eq!(rack(without), Some(Missing::Sack));
-    let after_timeout = Witness {
-        timeout_at: later_at,
-        ..after(25)
-    };
+    let after_timeout = but(after(25), |it| it.timeout_at = later_at);
     let recovery = |witness| look(Mechanism::RtoRecovery, &witness);
     assert_eq!(recovery(after(25)), Err(Missing::TimeoutBefore));
     assert_eq!(
@@ -190,10 +160,7 @@ fn a_host_shows_a_short_timer_twice() {
 #[test]
 fn no_timer_is_shorter_than_a_tick() {
     let fits = |timer| {
-        let witness = Witness {
-            since_news: Some(Duration::ZERO),
-            ..after(400)
-        };
+        let witness = but(after(400), |it| it.since_news = Some(Duration::ZERO));
         witness.fits(timer)
     };
     assert!(!fits(Duration::from_micros(76)));
@@ -207,10 +174,7 @@ fn no_timer_is_shorter_than_a_tick() {
         let since_sent = (Duration::ZERO, Duration::from_micros(least));
         look(
             Mechanism::Rto,
-            &Witness {
-                since_sent,
-                ..witness
-            },
+            &but(witness, |it| it.since_sent = since_sent),
         )
     };
     assert_eq!(heard_of(999).err(), Some(Missing::Time));

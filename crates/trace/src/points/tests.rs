@@ -9,18 +9,13 @@ use super::alignment::Alignment;
 use super::passage::{sightings, Sighting};
 use super::rows::{Kind, Lost};
 use super::{Clocks, Follow, Mark, Rows, Sample};
-use crate::testing::bare;
+use crate::testing::{self, bare};
 
 const MS: i64 = 1_000_000;
 const SECOND: i64 = 1_000 * MS;
 
 fn flow() -> FlowKey {
-    FlowKey {
-        src: "10.0.0.1".parse().unwrap(),
-        dst: "10.0.0.2".parse().unwrap(),
-        src_port: 40_000,
-        dst_port: 80,
-    }
+    testing::flow(40_000)
 }
 
 /// Behind an address translation.

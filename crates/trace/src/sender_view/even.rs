@@ -336,23 +336,18 @@ fn stamp_of(event: &Event) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use rexmit_wire::Flags;
 
     use super::*;
+    use crate::testing;
 
     /// Data each 50 ms, and what acknowledges them 19 ms later, with the stamps of clocks of 1 ms.
     fn exchange(count: u32, stamps: bool) -> Vec<Event> {
         let event = |us: u64, direction, seq: u32, ack: u32, payload_len| Event {
-            at: Time::from_nanos(1_000_000_000_000 + us * 1_000),
-            direction,
             seq: SeqNum::new(seq),
             ack: SeqNum::new(ack),
             payload_len,
-            flags: Flags::ACK,
-            window: 500,
-            ip_id: None,
             timestamps: stamps.then_some(((us / 1_000) as u32, 7)),
-            sacks: (0, 0),
+            ..testing::event(Time::from_nanos(1_000_000_000_000 + us * 1_000), direction)
         };
         let exchange = |of: u32| {
             let at = u64::from(of) * 50_000;

@@ -176,11 +176,10 @@ impl Held {
 
 #[cfg(test)]
 mod tests {
-    use rexmit_time::Duration;
-    use rexmit_wire::{Flags, SeqNum};
+    use rexmit_wire::SeqNum;
 
     use super::*;
-    use crate::event::Acked;
+    use crate::testing;
 
     fn at(ms: u64) -> Time {
         Time::from_nanos(ms * 1_000_000)
@@ -191,32 +190,11 @@ mod tests {
     }
 
     fn sent(ms: u64, segment: u32, kind: SentKind) -> Sent {
-        Sent {
-            at: at(ms),
-            range: range(segment),
-            kind,
-            flags: Flags::ACK,
-            stamp: None,
-            echo: None,
-            slack: Duration::ZERO,
-            own_time: true,
-            counted: false,
-            missing: None,
-        }
+        testing::sent(at(ms), range(segment), kind)
     }
 
     fn acked(ms: u64, segment: u32) -> SenderEvent {
-        SenderEvent::Acked(Acked {
-            at: at(ms),
-            ack: SeqNum::new(segment * 1000),
-            window: 65_535,
-            sacks: Default::default(),
-            dsack: None,
-            stamp: None,
-            echo: None,
-            carried: Default::default(),
-            slack: Duration::ZERO,
-        })
+        SenderEvent::Acked(testing::acked(at(ms), SeqNum::new(segment * 1000)))
     }
 
     /// Two segments and their acknowledgements, a wait, then the second again; so many packets are missing before that.

@@ -393,10 +393,11 @@ impl Merge {
 
 #[cfg(test)]
 mod tests {
-    use rexmit_wire::{Flags, SeqNum};
+    use rexmit_wire::SeqNum;
 
     use super::*;
     use crate::event::Direction;
+    use crate::testing;
 
     fn at(ms: u64) -> Time {
         Time::from_nanos(ms * 1_000_000)
@@ -404,16 +405,10 @@ mod tests {
 
     fn packet(ms: u64, direction: Direction, seq: u32, ack: u32, payload_len: u32) -> Event {
         Event {
-            at: at(ms),
-            direction,
             seq: SeqNum::new(seq),
             ack: SeqNum::new(ack),
             payload_len,
-            flags: Flags::ACK,
-            window: 65_535,
-            ip_id: None,
-            timestamps: None,
-            sacks: (0, 0),
+            ..testing::event(at(ms), direction)
         }
     }
 

@@ -97,25 +97,20 @@ impl Numbers {
 
 #[cfg(test)]
 mod tests {
-    use rexmit_wire::Flags;
 
     use super::*;
     use crate::event::Direction;
+    use crate::testing;
 
     const MSS: u32 = 1_000;
 
     fn packet(id: u16, ack: u32, payload_len: u32) -> Event {
         Event {
-            at: Time::ZERO,
-            direction: Direction::Forward,
             seq: SeqNum::new(u32::from(id) * MSS),
             ack: SeqNum::new(ack),
             payload_len,
-            flags: Flags::ACK,
-            window: 65_535,
             ip_id: Some(id),
-            timestamps: None,
-            sacks: (0, 0),
+            ..testing::event(Time::ZERO, Direction::Forward)
         }
     }
 

@@ -107,10 +107,11 @@ fn left_before(a: &Event, b: &Event, ids: &Ids) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
-    use rexmit_wire::{Flags, SeqNum};
+    use rexmit_wire::SeqNum;
 
     use super::*;
     use crate::event::Direction;
+    use crate::testing;
 
     fn at(ms: u64) -> Time {
         Time::from_nanos(ms * 1_000_000)
@@ -118,16 +119,12 @@ mod tests {
 
     fn packet(ms: u64, segment: u32, id: u16, stamp: Option<u32>) -> Event {
         Event {
-            at: at(ms),
-            direction: Direction::Forward,
             seq: SeqNum::new(segment * 1000),
             ack: SeqNum::new(1),
             payload_len: 1000,
-            flags: Flags::ACK,
-            window: 65_535,
             ip_id: Some(id),
             timestamps: stamp.map(|stamp| (stamp, 0)),
-            sacks: (0, 0),
+            ..testing::event(at(ms), Direction::Forward)
         }
     }
 

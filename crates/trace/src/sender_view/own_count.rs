@@ -175,23 +175,18 @@ pub(crate) fn cut(sizes: impl Iterator<Item = u32> + Clone, agreed: u32) -> Opti
 #[cfg(test)]
 mod tests {
     use rexmit_time::Time;
-    use rexmit_wire::Flags;
 
     use super::*;
     use crate::event::Direction;
+    use crate::testing;
 
     fn packet(ms: u64, id: u16, seq: u32, len: u32) -> Event {
         Event {
-            at: Time::from_nanos(ms * 1_000_000),
-            direction: Direction::Forward,
             seq: SeqNum::new(seq),
             ack: SeqNum::new(7),
             payload_len: len,
-            flags: Flags::ACK,
-            window: 0,
             ip_id: Some(id),
-            timestamps: None,
-            sacks: (0, 0),
+            ..testing::event(Time::from_nanos(ms * 1_000_000), Direction::Forward)
         }
     }
 

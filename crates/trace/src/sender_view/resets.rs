@@ -94,19 +94,15 @@ mod tests {
 
     use super::*;
     use crate::event::Direction;
+    use crate::testing;
 
     fn packet(ms: u64, seq: u32, flags: Flags) -> Event {
         Event {
-            at: Time::from_nanos(ms * 1_000_000),
-            direction: Direction::Forward,
             seq: SeqNum::new(seq),
             ack: SeqNum::new(7),
             payload_len: if flags.rst() { 0 } else { 10 },
             flags,
-            window: 0,
-            ip_id: None,
-            timestamps: None,
-            sacks: (0, 0),
+            ..testing::event(Time::from_nanos(ms * 1_000_000), Direction::Forward)
         }
     }
 

@@ -8,6 +8,7 @@ mod waits;
 mod witness;
 
 use rexmit_tcp::{Mechanism, Need};
+use rexmit_testing::steps;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{Flags, SeqNum, SeqRange};
 
@@ -17,6 +18,7 @@ use crate::event::{Direction, Event};
 use crate::facts::SenderFacts;
 use crate::rows::{Evidence, Position, Retransmission, SenderRow};
 use crate::settings::Settings;
+use crate::testing;
 
 const SLIDES: [u32; 4] = [0, 1_000_000, 0x7fff_f000, 0xffff_f000];
 
@@ -68,16 +70,9 @@ impl Script {
 
     fn event(&self, at: f64, direction: Direction) -> Event {
         Event {
-            at: ms(at),
-            direction,
             seq: SeqNum::new(77),
             ack: SeqNum::new(77),
-            payload_len: 0,
-            flags: Flags::ACK,
-            window: 65_535,
-            ip_id: None,
-            timestamps: None,
-            sacks: (0, 0),
+            ..testing::event(ms(at), direction)
         }
     }
 
@@ -122,6 +117,24 @@ impl Script {
             ..self.event(at, Direction::Backward)
         };
         self.view.data(&event);
+        self
+    }
+
+    /// What a packet script says; echoes are of the time of sending, and a packet is stamped with its own unless it is said.
+    fn play(&mut self, script: &str) -> &mut Self {
+        for step in steps(script) {
+            if step.what() == "ack" {
+                let echo = stamp(step.ms("echo").unwrap());
+                self.ack_echo(step.at, step.pair("ack").0, &step.pairs("sack"), echo);
+                continue;
+            }
+            let (start, len) = step.pair("data");
+            let sent = step.ms("sent").unwrap_or(step.at);
+            match step.pairs("id")[..] {
+                [(id, _)] => self.numbered(step.at, sent, start, len, id as u16),
+                _ => self.stamped(step.at, sent, start, len),
+            };
+        }
         self
     }
 
@@ -195,12 +208,11 @@ fn a_lost_segment_is_needed_and_its_times_are_told() {
         for i in 10..14 {
             script.data(101.0, i * 1000, 1000);
         }
-        script
-            .sack(151.0, 10_000, &[(11_000, 12_000)], 101.0)
-            .sack(151.1, 10_000, &[(11_000, 13_000)], 101.0)
-            .sack(151.2, 10_000, &[(11_000, 14_000)], 101.0)
-            .data(151.3, 10_000, 1000)
-            .ack(201.3, 14_000, 151.3);
+        script.play(
+            "151 ack 10000 sack 11000-12000 echo 101; 151.1 ack 10000 sack 11000-13000 echo 101; \
+             151.2 ack 10000 sack 11000-14000 echo 101; 151.3 data 10000+1000; \
+             201.3 ack 14000 echo 151.3",
+        );
         let seen = script.end();
         assert_eq!(seen.needs(), [(Need::Needed, Evidence::Timestamp)]);
         assert_eq!(seen.ranges(origin), [(10_000, 11_000)]);
@@ -220,20 +232,14 @@ fn an_original_that_was_only_slow_makes_the_retransmission_spurious() {
     for stamps in [true, false] {
         let mut script = Script::new(0xffff_e000, stamps);
         warm(&mut script);
-        script
-            .data(101.0, 10_000, 1000)
-            .data(401.0, 10_000, 1000)
-            .ack(420.0, 11_000, 101.0);
+        script.play("101 data 10000+1000; 401 data 10000+1000; 420 ack 11000 echo 101");
         let seen = script.end();
         assert_eq!(seen.needs(), [(Need::Spurious, Evidence::AckTooEarly)]);
     }
     // Later than a round trip, the echo tells.
     let mut script = Script::new(5, true);
     warm(&mut script);
-    script
-        .data(101.0, 10_000, 1000)
-        .data(401.0, 10_000, 1000)
-        .ack(470.0, 11_000, 101.0);
+    script.play("101 data 10000+1000; 401 data 10000+1000; 470 ack 11000 echo 101");
     let seen = script.end();
     assert_eq!(seen.needs(), [(Need::Spurious, Evidence::Timestamp)]);
 }
@@ -243,9 +249,7 @@ fn a_report_of_a_duplicate_leaves_the_first_retransmission_of_two_needed() {
     let mut script = Script::new(3, false);
     warm(&mut script);
     script
-        .data(101.0, 10_000, 1000)
-        .data(401.0, 10_000, 1000)
-        .data(801.0, 10_000, 1000)
+        .play("101 data 10000+1000; 401 data 10000+1000; 801 data 10000+1000")
         .ack(460.0 + 400.0, 11_000, 0.0)
         .sack(861.0, 11_000, &[(10_000, 11_000)], 0.0);
     let needs = script.end().needs();
@@ -265,13 +269,12 @@ fn late_originals_and_doubled_packets_are_no_retransmissions() {
         warm(&mut script);
         // Overtaken before the monitor.
         script
-            .numbered(101.0, 101.0, 11_000, 1000, 112)
-            .numbered(103.0, 101.0, 10_000, 1000, 111)
+            .play("101 data 11000+1000 sent 101 id 112; 103 data 10000+1000 sent 101 id 111")
             // Doubled by the capture, then by the network.
-            .numbered(104.0, 104.0, 12_000, 1000, 113)
-            .numbered(104.001, 104.0, 12_000, 1000, 113)
-            .numbered(105.0, 104.0, 12_000, 1000, 113)
-            .ack(155.0, 13_000, 101.0);
+            .play(
+                "104 data 12000+1000 sent 104 id 113; 104.001 data 12000+1000 sent 104 id 113; \
+             105 data 12000+1000 sent 104 id 113; 155 ack 13000 echo 101",
+            );
         let seen = script.end();
         assert!(seen.rows.is_empty(), "{:?}", seen.rows);
         assert_eq!(seen.row.reordered, 1);
@@ -305,13 +308,11 @@ fn a_gap_that_is_filled_later_is_a_retransmission_whose_original_was_lost_before
         script.data(100.0, i * 1000, 1000);
         script.ack(100.0, (i + 1) * 1000, 100.0);
     }
-    script
-        .data(150.2, 11_000, 1000)
-        .sack(150.2, 10_000, &[(11_000, 12_000)], 100.0)
-        .data(150.3, 12_000, 1000)
-        .sack(150.3, 10_000, &[(11_000, 13_000)], 100.0)
-        .data(200.5, 10_000, 1000)
-        .ack(200.5, 13_000, 200.5);
+    script.play(
+        "150.2 data 11000+1000; 150.2 ack 10000 sack 11000-12000 echo 100; 150.3 data 12000+1000; \
+             150.3 ack 10000 sack 11000-13000 echo 100; 200.5 data 10000+1000; \
+             200.5 ack 13000 echo 200.5",
+    );
     let seen = script.end();
     assert_eq!(seen.needs(), [(Need::Needed, Evidence::OriginalUnseen)]);
     assert_eq!(seen.row.position, Some(Position::Receiver));
@@ -325,14 +326,9 @@ fn retransmissions_cut_elsewhere_count_their_old_part() {
     warm(&mut script);
     script
         .data(101.0, 10_000, 4000) // a super-segment
-        .sack(151.0, 11_000, &[(12_000, 14_000)], 101.0)
-        .data(151.1, 11_500, 500)
-        .data(160.0, 11_000, 700)
-        .ack(202.0, 11_500, 151.1)
-        .ack(210.0, 14_000, 160.0)
-        .data(211.0, 14_000, 500)
-        .data(500.0, 14_000, 1000)
-        .ack(550.0, 15_000, 500.0);
+        .play("151 ack 11000 sack 12000-14000 echo 101; 151.1 data 11500+500; 160 data 11000+700; \
+             202 ack 11500 echo 151.1; 210 ack 14000 echo 160; 211 data 14000+500; 500 data 14000+1000; \
+             550 ack 15000 echo 500");
     let seen = script.end();
     assert_eq!(
         seen.ranges(0xffff_d800),
@@ -346,10 +342,7 @@ fn keep_alives_and_window_probes_are_no_retransmissions() {
     let mut script = Script::new(0xffff_d8ef, true);
     warm(&mut script);
     script
-        .data(5000.0, 9_999, 0)
-        .ack(5050.0, 10_000, 50.0)
-        .data(9000.0, 9_999, 1)
-        .ack(9050.0, 10_000, 50.0);
+        .play("5000 data 9999+0; 5050 ack 10000 echo 50; 9000 data 9999+1; 9050 ack 10000 echo 50");
     let seen = script.end();
     assert!(seen.rows.is_empty());
     assert_eq!(seen.row.probes, 2);
@@ -359,12 +352,10 @@ fn keep_alives_and_window_probes_are_no_retransmissions() {
 fn the_answer_to_a_probe_is_for_no_retransmission() {
     let mut script = Script::new(0, false);
     warm(&mut script);
-    script
-        .data(5000.0, 10_000, 1000)
-        .data(5000.1, 11_000, 1000)
-        .sack(5050.0, 10_000, &[(11_000, 12_000)], 0.0)
-        .data(5050.1, 10_000, 1000)
-        .ack(5100.0, 12_000, 0.0);
+    script.play(
+        "5000 data 10000+1000; 5000.1 data 11000+1000; 5050 ack 10000 sack 11000-12000 echo 0; \
+             5050.1 data 10000+1000; 5100 ack 12000 echo 0",
+    );
     for probe in [5400.0, 6000.0, 7200.0] {
         script.data(probe, 11_999, 0).ack(probe + 50.0, 12_000, 0.0);
     }
@@ -377,10 +368,7 @@ fn the_answer_to_a_probe_is_for_no_retransmission() {
 fn the_stamp_knows_better_than_a_round_trip_that_a_queue_made() {
     let mut script = Script::new(0, true);
     warm(&mut script);
-    script
-        .data(5000.0, 10_000, 1000)
-        .data(5300.0, 10_000, 1000)
-        .ack(5310.0, 11_000, 5300.0);
+    script.play("5000 data 10000+1000; 5300 data 10000+1000; 5310 ack 11000 echo 5300");
     let seen = script.end();
     assert_eq!(seen.needs(), [(Need::Needed, Evidence::Timestamp)]);
 }
@@ -417,14 +405,12 @@ fn bytes_acknowledged_and_never_seen_are_losses_of_the_capture() {
     let mut script = Script::new(0, true);
     warm(&mut script);
     script
-        .data(101.0, 10_000, 1000)
-        .ack(151.0, 13_000, 101.0)
-        .data(151.2, 13_000, 1000)
-        .ack(201.2, 14_000, 151.2)
+        .play(
+            "101 data 10000+1000; 151 ack 13000 echo 101; 151.2 data 13000+1000; \
+             201.2 ack 14000 echo 151.2",
+        )
         // Of some other connection, or a broken one.
-        .ack(202.0, 1_000_000_000, 151.2)
-        .data(203.0, 14_000, 1000)
-        .ack(253.0, 15_000, 203.0);
+        .play("202 ack 1000000000 echo 151.2; 203 data 14000+1000; 253 ack 15000 echo 203");
     let seen = script.end();
     assert!(seen.rows.is_empty());
     assert_eq!(seen.row.capture_losses, 2);
@@ -447,11 +433,7 @@ fn a_tail_lost_before_the_monitor_shows_by_the_senders_count() {
         warm_far(&mut script);
         // Two segments and a probe never came by.
         script.id = script.id.wrapping_add(3);
-        script
-            .data(500.0, 10_000, 1000)
-            .ack(500.0, 11_000, 500.0)
-            .data(550.0, 11_000, 1000)
-            .ack(550.0, 12_000, 550.0);
+        script.play("500 data 10000+1000; 500 ack 11000 echo 500; 550 data 11000+1000; 550 ack 12000 echo 550");
         let seen = script.end();
         assert_eq!(seen.ranges(origin), [(10_000, 11_000), (11_000, 12_000)]);
         let needed = (Need::Needed, Evidence::OriginalUnseen);
@@ -500,13 +482,10 @@ fn what_is_missing_before_the_first_hole_goes_again_was_new() {
         if !lost_after_hole {
             script.id += 1;
         }
-        script
-            .sack(52.0, 10_000, &[(11_000, 12_000)], 0.0)
-            .sack(53.0, 10_000, &[(11_000, 13_000)], 0.0)
-            .data(60.0, 10_000, 1000)
-            .ack(70.0, 13_000, 0.0)
-            .data(80.0, 13_000, 1000)
-            .ack(90.0, 14_000, 0.0);
+        script.play(
+            "52 ack 10000 sack 11000-12000 echo 0; 53 ack 10000 sack 11000-13000 echo 0; \
+             60 data 10000+1000; 70 ack 13000 echo 0; 80 data 13000+1000; 90 ack 14000 echo 0",
+        );
         script.end().ranges(0)
     };
     assert_eq!(exchange(true), [(10_000, 11_000)], "nothing is missing");
@@ -524,17 +503,9 @@ fn what_frto_sends_beyond_a_lost_tail_is_new() {
         script.ack(30.0 + f64::from(i) * 0.1, (i + 1) * 1000, 0.0);
     }
     script.id += 5;
-    script
-        .data(400.0, 10_000, 1000)
-        .ack(410.0, 11_000, 0.0)
-        .data(420.0, 14_000, 1000)
-        .data(420.1, 15_000, 1000)
-        .sack(430.0, 11_000, &[(14_000, 15_000)], 0.0)
-        .sack(430.1, 11_000, &[(14_000, 16_000)], 0.0)
-        .data(440.0, 11_000, 1000)
-        .data(440.1, 12_000, 1000)
-        .data(440.2, 13_000, 1000)
-        .ack(450.0, 16_000, 0.0);
+    script.play("400 data 10000+1000; 410 ack 11000 echo 0; 420 data 14000+1000; 420.1 data 15000+1000; \
+             430 ack 11000 sack 14000-15000 echo 0; 430.1 ack 11000 sack 14000-16000 echo 0; \
+             440 data 11000+1000; 440.1 data 12000+1000; 440.2 data 13000+1000; 450 ack 16000 echo 0");
     let seen = script.end();
     let again = [10, 11, 12, 13].map(|segment| (segment * 1000, (segment + 1) * 1000));
     assert_eq!(seen.ranges(0), again);
@@ -561,11 +532,9 @@ fn packets_of_the_receiver_that_are_missing_were_acknowledgements() {
 fn an_answer_that_says_nothing_new_is_for_a_duplicate() {
     let mut script = Script::new(0xffff_d700, false);
     warm(&mut script);
-    script
-        .data(101.0, 10_000, 1000)
-        .data(401.0, 10_000, 1000)
-        .ack(452.0, 11_000, 0.0)
-        .ack(453.0, 11_000, 0.0);
+    script.play(
+        "101 data 10000+1000; 401 data 10000+1000; 452 ack 11000 echo 0; 453 ack 11000 echo 0",
+    );
     let needs = script.end().needs();
     assert_eq!(needs, [(Need::Spurious, Evidence::DuplicateAnswered)]);
 }
@@ -579,8 +548,7 @@ fn an_acknowledgement_at_once_is_not_for_a_lone_new_segment() {
         let mut script = Script::new(0, false);
         warm(&mut script);
         script
-            .data(101.0, 10_000, 700)
-            .data(301.0, 10_000, 700)
+            .play("101 data 10000+700; 301 data 10000+700")
             .ack(answer, 10_700, 0.0);
         assert_eq!(script.end().needs(), [expected]);
     }
@@ -594,14 +562,8 @@ fn an_edge_that_jumps_had_its_later_holes_filled_before() {
     for i in 10..15 {
         script.data(101.0, i * 1000, 1000);
     }
-    script
-        .ack(151.0, 10_000, 0.0)
-        .ack(151.1, 10_000, 0.0)
-        .ack(151.2, 10_000, 0.0)
-        .ack(151.3, 10_000, 0.0)
-        .data(401.0, 10_000, 1000)
-        .data(401.1, 11_000, 1000)
-        .ack(451.2, 15_000, 0.0);
+    script.play("151 ack 10000 echo 0; 151.1 ack 10000 echo 0; 151.2 ack 10000 echo 0; \
+             151.3 ack 10000 echo 0; 401 data 10000+1000; 401.1 data 11000+1000; 451.2 ack 15000 echo 0");
     let needs = script.end().needs();
     assert_eq!(
         needs,

@@ -1,12 +1,13 @@
 //! What belongs to one connection, and what is known of it.
 
+use rexmit_testing::flow;
 use rexmit_time::Duration;
 use rexmit_trace::rows::{Connection, Position};
 use rexmit_trace::settings::Settings;
 use rexmit_wire::headers::Timestamps;
 use rexmit_wire::{Flags, Headers, SeqNum};
 
-use crate::script::{analyse, flow, with_sack, Script, RST, SYN_ACK};
+use crate::script::{analyse, with_sack, Script, RST, SYN_ACK};
 
 fn only(script: &Script) -> Connection {
     let rows = script.rows();
@@ -23,7 +24,7 @@ fn a_whole_connection_is_told_by_its_handshake() {
     let mut script = Script::new(40_000);
     script.handshake().exchange().exchange().close();
     let row = only(&script);
-    assert_eq!(row.flow, flow(40_000, 80));
+    assert_eq!(row.flow, flow(40_000));
     assert_eq!(row.end.since(row.start), ms(160));
     assert_eq!(row.handshake_rtt, Some((ms(40), ms(30))));
     assert!(!row.mid_stream && !row.one_sided && !row.evicted);
@@ -73,7 +74,7 @@ fn a_start_in_the_middle_makes_the_lower_port_the_server() {
     let mut script = Script::new(40_000);
     script.send(false, Flags::ACK, 1_000).wait(5).exchange();
     let row = only(&script);
-    assert_eq!(row.flow, flow(40_000, 80));
+    assert_eq!(row.flow, flow(40_000));
     assert!(row.mid_stream);
     assert_eq!((row.forward.bytes, row.backward.bytes), (100, 2_500));
     assert_eq!(row.handshake_rtt, None);
@@ -91,7 +92,7 @@ fn one_direction_alone_is_a_connection() {
             .retain(|(_, headers)| headers.flow.src_port == port);
         let row = only(&half);
         assert!(row.one_sided && !row.mid_stream);
-        assert_eq!(row.flow, flow(40_000, 80));
+        assert_eq!(row.flow, flow(40_000));
         assert_eq!(half.rows().retransmissions, []);
     }
 }
@@ -243,7 +244,7 @@ fn a_lost_packet_sent_again_is_one_retransmission_of_its_direction() {
     assert_eq!(rows.retransmissions.len(), 1, "{rows:#?}");
     let retransmission = &rows.retransmissions[0];
     assert_eq!(retransmission.row.range, lost.range());
-    assert_eq!(retransmission.flow, flow(40_000, 80));
+    assert_eq!(retransmission.flow, flow(40_000));
     assert_eq!(retransmission.connection, rows.connections[0].connection);
     let server = &rows.connections[0].row.backward;
     assert_eq!((server.bytes, server.unique_bytes), (12_500, 11_500));

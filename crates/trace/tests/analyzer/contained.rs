@@ -11,12 +11,12 @@ use rexmit_trace::run::{Background, Next, Promptly, Source, Summary};
 use rexmit_trace::settings::Settings;
 use rexmit_trace::whatif::Plan;
 use rexmit_wire::capture::{Frame, Reader};
-use rexmit_wire::{FlowKey, Headers};
+use rexmit_wire::FlowKey;
 
 use crate::multipath::many as subflows;
 use crate::parts::{mixed, one_run, same, threads, together, Packets};
 use crate::paths::pcap;
-use crate::run::{bytes, many};
+use crate::run::{many, on_wire};
 use crate::script::Script;
 
 /// A connection that retransmits, and one that is open to the end and does not.
@@ -38,16 +38,6 @@ fn with(port: u16, at: Moment) -> Settings {
         fault: Some(Fault { port, at }),
         ..settings()
     }
-}
-
-fn on_wire(packets: &[(Time, Headers)]) -> Packets {
-    let each = packets.iter();
-    each.map(|(at, headers)| {
-        let bytes = bytes(headers);
-        let length = bytes.len() as u32 + headers.payload_len;
-        (*at, bytes, length)
-    })
-    .collect()
 }
 
 fn all() -> Packets {

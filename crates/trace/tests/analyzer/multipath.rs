@@ -5,7 +5,7 @@ use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::{Duration, Time};
 use rexmit_trace::analyzer::{Of, Rows};
 use rexmit_trace::event::Direction;
-use rexmit_trace::rows::{Connection, Evidence, Retransmission, Role};
+use rexmit_trace::rows::{Connection, Evidence, Retransmission, Role, SenderRow};
 use rexmit_trace::run::{Background, Inline, Next};
 use rexmit_trace::settings::Settings;
 use rexmit_wire::capture::Reader;
@@ -33,6 +33,22 @@ fn reinjected(rows: &Rows) -> Vec<&Of<Retransmission>> {
     let all = rows.retransmissions.iter();
     all.filter(|of| of.row.mechanism == Mechanism::MptcpReinject)
         .collect()
+}
+
+/// The one that there is.
+#[track_caller]
+fn only(rows: &Rows) -> &Of<Retransmission> {
+    let [one] = reinjected(rows)[..] else {
+        panic!("{:#?}", rows.retransmissions)
+    };
+    one
+}
+
+/// What the sender of a subflow, whose client has this port, did and heard.
+fn server(rows: &Rows, port: u16) -> &SenderRow {
+    let mut all = rows.connections.iter();
+    let found = all.find(|of| of.flow.src_port == port);
+    &found.unwrap().row.backward
 }
 
 /// Two subflows; data at 0 and 1,000 on the first, at 2,000 on the second; the last of the first has not arrived.
@@ -72,9 +88,7 @@ fn data_that_went_again_on_another_subflow() {
     paths.wait(40).ack(0, 2_001).close(0).close(1);
     let rows = rows(&paths.pcap(WHOLE));
 
-    let [reinjection] = reinjected(&rows)[..] else {
-        panic!("{:#?}", rows.retransmissions)
-    };
+    let reinjection = only(&rows);
     let row = &reinjection.row;
     assert_eq!(reinjection.flow.src_port, 40_001);
     assert_eq!((row.time, row.length, row.copy), (again, FULL, 1));
@@ -116,11 +130,8 @@ fn data_that_went_again_on_another_subflow() {
         .connections
         .iter()
         .any(|connection| connection.connection == id));
-    let second = rows
-        .connections
-        .iter()
-        .find(|of| of.flow.src_port == 40_001);
-    let half = &second.unwrap().row.backward;
+    let second = server(&rows, 40_001);
+    let half = second;
     assert_eq!(half.retransmissions[REINJECT], [1, 0, 0]);
     assert_eq!(half.waited[REINJECT], Duration::from_millis(240));
     assert_eq!(half.data_bytes, Some(1_000));
@@ -135,19 +146,11 @@ fn a_spurious_one() {
     paths.data_ack = 3_000;
     paths.ack(1, 2_001).close(0).close(1);
     let rows = rows(&paths.pcap(WHOLE));
-    let [reinjection] = reinjected(&rows)[..] else {
-        panic!("{:#?}", rows.retransmissions)
-    };
+    let reinjection = only(&rows);
     assert_eq!(reinjection.row.need, Need::Spurious);
     assert_eq!(reinjection.row.evidence, Evidence::SubflowAcked);
-    let second = rows
-        .connections
-        .iter()
-        .find(|of| of.flow.src_port == 40_001);
-    assert_eq!(
-        second.unwrap().row.backward.retransmissions[REINJECT],
-        [0, 1, 0]
-    );
+    let second = server(&rows, 40_001);
+    assert_eq!(second.retransmissions[REINJECT], [0, 1, 0]);
     assert_eq!(rows.retransmissions.len(), 1);
 }
 
@@ -158,9 +161,7 @@ fn after_the_acknowledgement_of_its_data() {
     paths.data_ack = 3_000;
     paths.ack(0, 2_001).wait(5).send(1, 1_000);
     let rows = rows(&paths.pcap(WHOLE));
-    let [reinjection] = reinjected(&rows)[..] else {
-        panic!("{:#?}", rows.retransmissions)
-    };
+    let reinjection = only(&rows);
     assert_eq!(reinjection.row.need, Need::Spurious);
     assert_eq!(reinjection.row.evidence, Evidence::AlreadyAcked);
 }
@@ -203,9 +204,7 @@ fn the_server_may_join() {
     paths.wait(200).send(second, 0);
     let rows = rows(&paths.pcap(WHOLE));
     assert_eq!(subflows(&rows).iter().filter(|of| of.1 == 2).count(), 1);
-    let [reinjection] = reinjected(&rows)[..] else {
-        panic!("{:#?}", rows.retransmissions)
-    };
+    let reinjection = only(&rows);
     // The server is this subflow's client.
     assert_eq!(reinjection.flow.dst_port, 40_001);
     assert_eq!(reinjection.row.direction, Direction::Forward);
@@ -227,11 +226,8 @@ fn what_follows_an_acknowledgement_belongs_to_what_went_before() {
     let rows = rows(&paths.pcap(WHOLE));
     let episodes: Vec<_> = reinjected(&rows).iter().map(|of| of.row.episode).collect();
     assert_eq!(episodes, [u32::MAX; 3]);
-    let second = rows
-        .connections
-        .iter()
-        .find(|of| of.flow.src_port == 40_001);
-    let waited = second.unwrap().row.backward.waited[REINJECT];
+    let second = server(&rows, 40_001);
+    let waited = second.waited[REINJECT];
     // Until the first, from there until the next, and until the last.
     assert_eq!(waited, Duration::from_millis(240 + 40 + 1));
 }
@@ -295,15 +291,10 @@ fn packets_share_a_mapping() {
         paths.wait(100).send(1, 5_000);
         paths.send(1, 6_000);
         let rows = rows(&paths.pcap(WHOLE));
-        let [reinjection] = reinjected(&rows)[..] else {
-            panic!("{:#?}", rows.retransmissions)
-        };
+        let reinjection = only(&rows);
         assert_eq!(reinjection.row.detection, Some(Duration::from_millis(100)));
-        let first = rows
-            .connections
-            .iter()
-            .find(|of| of.flow.src_port == 40_000);
-        assert_eq!(first.unwrap().row.backward.data_bytes, Some(5_000));
+        let first = server(&rows, 40_000);
+        assert_eq!(first.data_bytes, Some(5_000));
     }
 }
 
@@ -313,9 +304,7 @@ fn a_part_of_a_packet() {
     let mut paths = two();
     paths.wait(200).send(1, 1_500);
     let rows = rows(&paths.pcap(WHOLE));
-    let [reinjection] = reinjected(&rows)[..] else {
-        panic!("{:#?}", rows.retransmissions)
-    };
+    let reinjection = only(&rows);
     // Data at 1,500 were on the first subflow, those at 2,000 on this one, but at another place.
     assert_eq!(reinjection.row.range.len(), 1_000);
     assert_eq!(
@@ -419,9 +408,7 @@ fn what_went_first_was_never_seen() {
         .packets
         .retain(|(_, bytes, _)| !bytes.windows(2).any(|two| two == 40_000_u16.to_be_bytes()));
     let rows = rows(&paths.pcap(WHOLE));
-    let [reinjection] = reinjected(&rows)[..] else {
-        panic!("{:#?}", rows.retransmissions)
-    };
+    let reinjection = only(&rows);
     let row = &reinjection.row;
     assert_eq!((row.first_sent, row.detection), (None, None));
     assert_eq!(row.multipath.as_ref().unwrap().first, None);
@@ -472,9 +459,7 @@ fn what_comes_by_later_may_have_left_before() {
     let slow = paths.wait(300).now;
     paths.send(0, 0);
     let rows = rows(&paths.pcap(WHOLE));
-    let [reinjection] = reinjected(&rows)[..] else {
-        panic!("{:#?}", rows.retransmissions)
-    };
+    let reinjection = only(&rows);
     assert_eq!(reinjection.flow.src_port, 40_001);
     assert_eq!(reinjection.row.time, fast);
     // It left 1 s before it came by, the other 5 ms before.
@@ -502,9 +487,7 @@ fn what_was_lost_before_the_monitor_went_first() {
     paths.retransmission(0, 1_001, 1_000).wait(1).ack(0, 3_001);
     paths.close(0).close(1);
     let rows = rows(&paths.pcap(WHOLE));
-    let [reinjection] = reinjected(&rows)[..] else {
-        panic!("{:#?}", rows.retransmissions)
-    };
+    let reinjection = only(&rows);
     assert_eq!(reinjection.flow.src_port, 40_001);
     assert_eq!(reinjection.row.time, again);
     assert_eq!(

@@ -7,6 +7,8 @@ use rexmit_trace::settings::Settings;
 use rexmit_wire::capture::Reader;
 use rexmit_wire::{Flags, Headers};
 
+use crate::parts::Packets;
+use crate::paths;
 use crate::script::Script;
 
 /// An IPv4 packet without options or payload, cut behind its TCP header; only its length tells of the payload.
@@ -31,28 +33,17 @@ pub fn bytes(headers: &Headers) -> Vec<u8> {
     bytes
 }
 
+/// The packets as they come off the wire.
+pub fn on_wire(packets: &[(Time, Headers)]) -> Packets {
+    let length = |headers: &Headers| 40 + headers.payload_len;
+    let each = packets.iter();
+    each.map(|(at, headers)| (*at, bytes(headers), length(headers)))
+        .collect()
+}
+
 /// A capture with time stamps in nanoseconds and raw IP packets.
 fn pcap(packets: &[(Time, Headers)]) -> Vec<u8> {
-    let mut file = Vec::new();
-    for word in [0xa1b2_3c4d_u32, 0x0004_0002, 0, 0, 65_535, 101] {
-        file.extend(word.to_le_bytes());
-    }
-    for (at, headers) in packets {
-        let bytes = bytes(headers);
-        let nanos = at.as_nanos();
-        let on_wire = bytes.len() as u32 + headers.payload_len;
-        let words = [
-            (nanos / 1_000_000_000) as u32,
-            (nanos % 1_000_000_000) as u32,
-            bytes.len() as u32,
-            on_wire,
-        ];
-        words
-            .iter()
-            .for_each(|word| file.extend(word.to_le_bytes()));
-        file.extend(bytes);
-    }
-    file
+    paths::pcap(&on_wire(packets), 65_535)
 }
 
 /// Many connections beside each other, some with losses, in the order of time.

@@ -1,24 +1,16 @@
 //! Packets of scripted connections.
 
+use rexmit_testing::{bare, flow};
 use rexmit_time::{Duration, Time};
 use rexmit_trace::analyzer::{Analyzer, Rows};
 use rexmit_trace::settings::Settings;
-use rexmit_wire::headers::{Notes, Sack, SynOptions};
+use rexmit_wire::headers::SynOptions;
 use rexmit_wire::{Flags, FlowKey, Headers, SeqNum, SeqRange};
 
 /// The client's initial sequence number: its data crosses the wrap.
 pub const CLIENT: u32 = u32::MAX - 99;
 /// The server's.
 pub const SERVER: u32 = 0x7fff_ff00;
-
-pub fn flow(src_port: u16, dst_port: u16) -> FlowKey {
-    FlowKey {
-        src: "10.0.0.1".parse().unwrap(),
-        dst: "10.0.0.2".parse().unwrap(),
-        src_port,
-        dst_port,
-    }
-}
 
 /// One connection, and the numbers that its sides have come to.
 #[derive(Clone, Debug)]
@@ -35,7 +27,7 @@ impl Script {
     /// Begins at 1,000 s of the capture's clock.
     pub fn new(client_port: u16) -> Self {
         Script {
-            flow: flow(client_port, 80),
+            flow: flow(client_port),
             client: SeqNum::new(CLIENT),
             server: SeqNum::new(SERVER),
             now: Time::ZERO + Duration::from_secs(1_000),
@@ -57,19 +49,11 @@ impl Script {
             (self.flow.reversed(), self.server, self.client)
         };
         Headers {
-            flow,
             seq,
             ack: if flags.ack() { ack } else { SeqNum::new(0) },
             payload_len,
             window: 60_000,
             flags,
-            ttl: 64,
-            ip_id: None,
-            dont_fragment: true,
-            ecn: 0,
-            notes: Notes::default(),
-            timestamps: None,
-            sack: Sack::default(),
             syn: flags.syn().then(|| SynOptions {
                 mss: Some(if from_client { 1_460 } else { 1_400 }),
                 window_scale: Some(if from_client { 7 } else { 2 }),
@@ -77,6 +61,7 @@ impl Script {
                 timestamps: false,
                 ..SynOptions::default()
             }),
+            ..bare(flow)
         }
     }
 

@@ -5,28 +5,8 @@ use crate::options::TcpOption;
 
 /// A TCP segment with timestamps and `payload`, ports 80 → 40000, seq 1000, ack 77.
 fn segment(payload: &[u8]) -> Vec<u8> {
-    let mut bytes = vec![
-        0,
-        80,
-        156,
-        64,
-        0,
-        0,
-        3,
-        232,
-        0,
-        0,
-        0,
-        77,
-        8 << 4,
-        0x18,
-        1,
-        2,
-        0,
-        0,
-        0,
-        0,
-    ];
+    let mut bytes = vec![0, 80, 156, 64, 0, 0, 3, 232, 0, 0, 0, 77];
+    bytes.extend([0x80, 0x18, 1, 2, 0, 0, 0, 0]);
     bytes.extend([1, 1, 8, 10, 0, 0, 0, 5, 0, 0, 0, 6]);
     bytes.extend(payload);
     bytes
@@ -131,38 +111,32 @@ fn says_why_it_skips() {
         bytes[at] = value;
         TcpPacket::parse(&bytes).map(|p| p.seq()).unwrap_err()
     };
-    assert_eq!(with(0, 0x55), Skip::NotIp { version: 5 });
-    assert_eq!(with(0, 0x44), Skip::Malformed, "a header of 16 bytes");
-    assert_eq!(with(9, 17), Skip::NotTcp { protocol: 17 });
-    assert_eq!(with(6, 0x20), Skip::Fragment, "more fragments");
-    assert_eq!(with(7, 1), Skip::Fragment, "a later fragment");
-    assert_eq!(
-        with(3, 39),
-        Skip::Malformed,
-        "total length ends in the TCP header"
-    );
-    assert_eq!(
-        with(3, 50),
-        Skip::Malformed,
-        "total length ends in the options"
-    );
-    assert_eq!(with(32, 0x40), Skip::Malformed, "a data offset of 16 bytes");
-    assert_eq!(
-        with(32, 0xf0),
-        Skip::Malformed,
-        "a data offset behind the end"
-    );
-    let fragment = v6(44, &[6, 0, 0, 1, 0, 0, 0, 9]);
-    assert_eq!(TcpPacket::parse(&fragment).unwrap_err(), Skip::Fragment);
-    assert_eq!(
-        TcpPacket::parse(&v6(59, &[])).unwrap_err(),
-        Skip::NotTcp { protocol: 59 }
-    );
-    assert_eq!(TcpPacket::parse(&v6(0, &[6])).unwrap_err(), Skip::CutShort);
-    assert_eq!(
-        TcpPacket::parse(&v6(0, &[6, 200, 0, 0, 0, 0, 0, 0])).unwrap_err(),
-        Skip::Malformed
-    );
+    for (at, value, skip, why) in [
+        (0, 0x55, Skip::NotIp { version: 5 }, ""),
+        (0, 0x44, Skip::Malformed, "a header of 16 bytes"),
+        (9, 17, Skip::NotTcp { protocol: 17 }, ""),
+        (6, 0x20, Skip::Fragment, "more fragments"),
+        (7, 1, Skip::Fragment, "a later fragment"),
+        (
+            3,
+            39,
+            Skip::Malformed,
+            "total length ends in the TCP header",
+        ),
+        (3, 50, Skip::Malformed, "total length ends in the options"),
+        (32, 0x40, Skip::Malformed, "a data offset of 16 bytes"),
+        (32, 0xf0, Skip::Malformed, "a data offset behind the end"),
+    ] {
+        assert_eq!(with(at, value), skip, "{why}");
+    }
+    for (packet, skip) in [
+        (v6(44, &[6, 0, 0, 1, 0, 0, 0, 9]), Skip::Fragment),
+        (v6(59, &[]), Skip::NotTcp { protocol: 59 }),
+        (v6(0, &[6]), Skip::CutShort),
+        (v6(0, &[6, 200, 0, 0, 0, 0, 0, 0]), Skip::Malformed),
+    ] {
+        assert_eq!(TcpPacket::parse(&packet).unwrap_err(), skip);
+    }
 }
 
 proptest! {

@@ -9,7 +9,7 @@ impl Queue {
         let whole = self.segments[index];
         let at = whole.seq + len;
         let mut rest = Sent { seq: at, ..whole };
-        rest.marks.clear(Marks::LISTED);
+        rest.marks.clear(Marks::LISTED | Marks::JOINED);
         let first = &mut self.segments[index];
         first.end = at;
         first.marks.clear(Marks::FIN | Marks::PUSH);
@@ -34,6 +34,7 @@ impl Queue {
         }
         self.unlist(index + 1);
         self.segments.remove(index + 1);
+        self.joined -= u32::from(next.marks.any(Marks::JOINED));
         self.renumber(id.wrapping_add(2), u32::MAX);
         let first = &mut self.segments[index];
         first.end = next.end;

@@ -1,9 +1,10 @@
 use rexmit_tcp::SackList;
 use rexmit_time::{Duration, Time};
-use rexmit_wire::{Flags, SeqNum, SeqRange};
+use rexmit_wire::{SeqNum, SeqRange};
 
 use super::{AckReport, Board, Recycled};
 use crate::event::{Acked, Sent, SentKind};
+use crate::testing;
 use crate::window::HELD;
 
 const MSS: u32 = 1_000;
@@ -15,18 +16,11 @@ fn at(ms: u64) -> Time {
 
 /// A segment that was sent then.
 pub fn sent(ms: u64, segment: u32) -> Sent {
-    Sent {
-        at: at(ms),
-        range: SeqRange::new(FIRST + segment * MSS, MSS),
-        kind: SentKind::New,
-        flags: Flags::ACK,
-        stamp: None,
-        echo: None,
-        slack: Duration::ZERO,
-        own_time: true,
-        counted: false,
-        missing: None,
-    }
+    testing::sent(
+        at(ms),
+        SeqRange::new(FIRST + segment * MSS, MSS),
+        SentKind::New,
+    )
 }
 
 /// A board with so many segments out, sent a millisecond apart.
@@ -50,15 +44,9 @@ pub fn ack(board: &mut Board, segment: u32, block: core::ops::Range<u32>, twice:
         });
     }
     let acked = Acked {
-        at: at(50),
-        ack: FIRST + segment * MSS,
-        window: 1 << 20,
         sacks,
         dsack: (twice > 0).then_some(SeqRange::new(FIRST, twice * MSS)),
-        stamp: None,
-        echo: None,
-        carried: SeqRange::default(),
-        slack: Duration::ZERO,
+        ..testing::acked(at(50), FIRST + segment * MSS)
     };
     assert!(board.ack(&acked, &mut report));
     report
@@ -87,15 +75,10 @@ fn a_smaller_window_of_an_overtaken_acknowledgement_is_no_news() {
     let mut board = board_of(4);
     let mut other_use = |window: u32, carried: u32, slack: i64| {
         let acked = Acked {
-            at: at(50),
-            ack: FIRST + MSS,
             window,
-            sacks: SackList::default(),
-            dsack: None,
-            stamp: None,
-            echo: None,
             carried: SeqRange::new(SeqNum::new(carried), 0),
             slack: Duration::from_millis(slack),
+            ..testing::acked(at(50), FIRST + MSS)
         };
         let mut report = AckReport::default();
         assert!(board.ack(&acked, &mut report));

@@ -19,12 +19,7 @@ fn facts() -> SenderFacts {
 
 /// Events before the first retransmission, of which each stack thinks alike.
 fn begun(script: Script) -> Script {
-    script
-        .new_data(0.0, 0..10)
-        .ack(50.0, 10, &[])
-        .new_data(50.0, 10..12)
-        .ack(100.0, 12, &[])
-        .new_data(1_000.0, 12..15)
+    script.play("0 new 0-10; 50 ack 10; 50 new 10-12; 100 ack 12; 1000 new 12-15")
 }
 
 /// A retransmission that no Linux makes: no acknowledgement came, and no timer of its runs out so early.
@@ -41,11 +36,8 @@ fn stacks(script: &Script) -> Vec<&'static str> {
 
 #[test]
 fn stacks_that_the_syn_refutes_wait_while_another_explains_all() {
-    let script = Script::of(&facts())
-        .new_data(0.0, 0..10)
-        .ack(50.0, 7, &[])
-        .again(156.0, 9)
-        .ack(206.0, 7, &[(9, 10)]);
+    let script =
+        Script::of(&facts()).play("0 new 0-10; 50 ack 7; 156 again 9; 206 ack 7 sack 9-10");
     assert_eq!(stacks(&script), ["linux-6"]);
     assert_eq!(script.mechanisms(), ["tlp"]);
 }

@@ -28,10 +28,8 @@ fn a_timeout_of_a_long_window_lets_go_of_nothing() {
     const OUT: u32 = 20_000;
     let script = Script::new(50)
         .new_data(0.0, 0..OUT)
-        .again(1_000.0, 0)
-        .ack(1_050.0, 2, &[])
+        .play("1000 again 0; 1050 ack 2")
         .new_data(1_050.0, OUT..OUT + 2)
-        .again(3_000.0, 2)
-        .ack(3_050.0, 3, &[]);
+        .play("3000 again 2; 3050 ack 3");
     assert_eq!(script.judges.board.len() as u32, OUT - 1);
 }

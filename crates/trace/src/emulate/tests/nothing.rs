@@ -4,10 +4,7 @@ use super::*;
 
 /// Round trips of 50 ms: two segments, acknowledged, and ten more at 100 ms.
 fn sent() -> Script {
-    Script::new(50)
-        .new_data(0.0, 0..2)
-        .ack(50.0, 2, &[])
-        .new_data(100.0, 2..12)
+    Script::new(50).play("0 new 0-2; 50 ack 2; 100 new 2-12")
 }
 
 #[test]
@@ -23,20 +20,10 @@ fn a_copy_before_any_timer_and_any_acknowledgement_has_no_known_cause() {
 #[test]
 fn an_acknowledgement_that_misses_nothing_lets_nothing_go_again() {
     // Ten segments at 110 ms; what was sent before them is acknowledged at 150 ms.
-    let part = || {
-        Script::new(50)
-            .new_data(0.0, 0..2)
-            .ack(50.0, 2, &[])
-            .new_data(100.0, 2..4)
-            .new_data(110.0, 4..14)
-            .ack(150.0, 4, &[])
-    };
+    let part = || Script::new(50).play("0 new 0-2; 50 ack 2; 100 new 2-4; 110 new 4-14; 150 ack 4");
     assert_eq!(part().again(150.02, 4).mechanisms(), ["unknown"]);
     let holes = part()
-        .ack(155.0, 4, &[(5, 6)])
-        .ack(155.1, 4, &[(5, 7)])
-        .ack(155.2, 4, &[(5, 8)])
-        .again(155.22, 4);
+        .play("155 ack 4 sack 5-6; 155.1 ack 4 sack 5-7; 155.2 ack 4 sack 5-8; 155.22 again 4");
     assert_eq!(holes.mechanisms(), ["rack"]);
 }
 
@@ -65,9 +52,7 @@ fn of_a_sender_heard_alone_the_smallest_timeout_is_the_bound() {
 
 #[test]
 fn no_timer_ran_for_longer_than_it_had_been_set() {
-    let late = Script::of(&SenderFacts::default())
-        .new_data(0.0, 0..1)
-        .again(206.0, 0);
+    let late = Script::of(&SenderFacts::default()).play("0 new 0-1; 206 again 0");
     let timer = late.verdict(0).judged.timer.unwrap();
     assert!(timer <= Duration::from_millis(206), "{timer}");
 }

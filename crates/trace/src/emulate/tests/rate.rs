@@ -61,13 +61,10 @@ fn likelihood_of_forward(new: bool) -> f64 {
     let mut script = Script::new(50);
     let rfc = Chosen::parse(&["rfc"]).unwrap();
     script.judges = Judges::within(&script.judges.facts, rfc, Recycled::default());
-    let mut script = script
-        .new_data(0.0, 0..12)
-        .ack(50.0, 0, &[(2, 3), (4, 5), (6, 7)])
-        .again(50.0, 0)
-        .ack(51.0, 0, &[(2, 3), (8, 9)])
-        .ack(52.0, 0, &[(8, 9), (10, 11)])
-        .again(52.0, 7);
+    let mut script = script.play(
+        "0 new 0-12; 50 ack 0 sack 2-3,4-5,6-7; 50 again 0; 51 ack 0 sack 2-3,8-9; \
+             52 ack 0 sack 8-9,10-11; 52 again 7",
+    );
     if new {
         script = script.new_data(52.0, 12..13);
     }

@@ -7,20 +7,13 @@ fn after_timeout() -> Script {
     let mut script = Script::new(50);
     let linux = Chosen::parse(&["linux-6"]).unwrap();
     script.judges = Judges::within(&script.judges.facts, linux, Recycled::default());
-    script
-        .new_data(0.0, 0..10)
-        .new_data(104.0, 10..11)
-        .again(356.0, 0)
+    script.play("0 new 0-10; 104 new 10-11; 356 again 0")
 }
 
 #[test]
 fn a_host_without_frto_goes_on_after_what_was_only_late() {
-    let script = after_timeout()
-        .ack(400.0, 2, &[])
-        .again(400.0, 2)
-        .again(400.0, 3)
-        .ack(401.0, 4, &[])
-        .again(401.0, 4);
+    let script =
+        after_timeout().play("400 ack 2; 400 again 2; 400 again 3; 401 ack 4; 401 again 4");
     let expected = ["rto", "rto-recovery", "rto-recovery", "rto-recovery"];
     assert_eq!(script.mechanisms(), expected);
 }
@@ -28,11 +21,7 @@ fn a_host_without_frto_goes_on_after_what_was_only_late() {
 #[test]
 fn a_host_that_sent_new_data_then_has_frto() {
     // What comes later is no part of that timeout.
-    let script = after_timeout()
-        .ack(400.0, 2, &[])
-        .new_data(400.0, 11..13)
-        .ack(450.0, 2, &[(3, 6)])
-        .again(450.0, 2);
+    let script = after_timeout().play("400 ack 2; 400 new 11-13; 450 ack 2 sack 3-6; 450 again 2");
     assert_eq!(script.mechanisms(), ["rto", "rack"]);
 }
 
@@ -64,8 +53,7 @@ fn a_timeout_whose_retransmission_came_twice_is_undone_and_rack_goes_on() {
     // The report covers what this acknowledgement takes off (`tcp_sacktag_one`).
     let script = after_timeout()
         .ack_twice(406.0, 1, &[], Some(0))
-        .again(406.0, 1)
-        .again(406.0, 2);
+        .play("406 again 1; 406 again 2");
     assert_eq!(script.mechanisms(), ["rto", "rack", "rack"]);
 }
 
@@ -83,29 +71,15 @@ fn timer_after_repeated_syn(echo: Option<u32>) -> Option<Duration> {
         (1_000.0, 8_000, SentKind::Retransmission(0)),
     ] {
         script.judges.event(&SenderEvent::Sent(Sent {
-            at: at(ms),
-            range: SeqRange::new(SeqNum::new(ISN), 1),
-            kind,
             flags: Flags::SYN,
             stamp: echo.map(|_| stamp),
-            echo: None,
-            slack: Duration::ZERO,
-            own_time: true,
-            counted: false,
-            missing: None,
+            ..testing::sent(at(ms), SeqRange::new(SeqNum::new(ISN), 1), kind)
         }));
     }
     script.retransmissions = 1;
     script.judges.event(&SenderEvent::Acked(Acked {
-        at: at(2_500.0),
-        ack: seq(0),
-        window: 1 << 20,
-        sacks: SackList::default(),
-        dsack: None,
-        stamp: None,
         echo,
-        carried: SeqRange::default(),
-        slack: Duration::ZERO,
+        ..testing::acked(at(2_500.0), seq(0))
     }));
     let timeout = if echo.is_some() { 7_500.0 } else { 3_000.0 };
     let script = script

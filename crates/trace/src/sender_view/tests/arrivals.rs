@@ -62,20 +62,14 @@ fn what_came_before_its_neighbour_was_sent_before_it() {
     let sent = || {
         let mut script = Script::new(0x7fff_d800, false);
         warm(&mut script);
-        script
-            .data(101.0, 10_000, 1000)
-            .data(101.1, 11_000, 1000)
-            .data(901.0, 10_000, 1000);
+        script.play("101 data 10000+1000; 101.1 data 11000+1000; 901 data 10000+1000");
         script
     };
     let mut script = sent();
     script.ack(1001.0, 11_000, 0.0).ack(1001.1, 12_000, 0.0);
     assert_eq!(script.end().needs(), [FRTO]);
     let mut script = sent();
-    script
-        .ack(1001.0, 11_000, 0.0)
-        .data(1701.0, 11_000, 1000)
-        .ack(1801.0, 12_000, 0.0);
+    script.play("1001 ack 11000 echo 0; 1701 data 11000+1000; 1801 ack 12000 echo 0");
     assert_eq!(script.end().needs(), [HOLE, HOLE]);
 }
 
@@ -83,12 +77,10 @@ fn what_came_before_its_neighbour_was_sent_before_it() {
 fn an_echo_older_than_every_retransmission_is_of_the_original_for_all_the_duplicates_reported() {
     let mut script = Script::new(77, true);
     warm(&mut script);
-    script
-        .data(101.0, 10_000, 1000)
-        .data(102.0, 11_000, 1000)
-        .sack(152.0, 10_000, &[(11_000, 12_000)], 50.0)
-        .data(401.0, 10_000, 1000)
-        .data(1001.0, 10_000, 1000);
+    script.play(
+        "101 data 10000+1000; 102 data 11000+1000; 152 ack 10000 sack 11000-12000 echo 50; \
+             401 data 10000+1000; 1001 data 10000+1000",
+    );
     script.ack_id += 1;
     script.sack(1051.0, 12_000, &[(10_000, 11_000)], 101.0);
     let dsack = (Need::Spurious, Evidence::Dsack);
@@ -152,9 +144,7 @@ fn what_was_forgotten_goes_again() {
         for late in 0..200 {
             script.ack(500_000.0 + f64::from(late), 10_000, 450.0);
         }
-        script
-            .data(600_000.0, 9_000, 1000)
-            .ack(600_050.0, 10_000, 450.0);
+        script.play("600000 data 9000+1000; 600050 ack 10000 echo 450");
         assert_eq!(script.end().ranges(0), [(9_000, 10_000)]);
     }
 }

@@ -70,10 +70,9 @@ fn packets_that_were_merged_after_they_came_by_are_doubles() {
     // What a sender collapses when it sends it again has an identification of its own.
     let mut script = Script::new(5, true);
     warm(&mut script);
-    script
-        .numbered(101.0, 101.0, 10_000, 1000, 111)
-        .numbered(101.0, 101.0, 11_000, 500, 112)
-        .numbered(111.0, 111.0, 10_000, 1500, 113)
-        .ack(151.0, 11_500, 101.0);
+    script.play(
+        "101 data 10000+1000 sent 101 id 111; 101 data 11000+500 sent 101 id 112; \
+             111 data 10000+1500 sent 111 id 113; 151 ack 11500 echo 101",
+    );
     assert_eq!(script.end().rows.len(), 1);
 }

@@ -23,10 +23,7 @@ fn a_byte_that_a_shut_window_refused_goes_again_as_it_opens() {
             offers(&mut script, probe + 50.0, 10_000, 0);
         }
         offers(&mut script, 3_080.0, 10_000, 49_640);
-        script
-            .data(3_080.1, 10_000, 1)
-            .data(3_080.2, 10_001, 1000)
-            .ack(3_130.2, 11_001, 0.0);
+        script.play("3080.1 data 10000+1; 3080.2 data 10001+1000; 3130.2 ack 11001 echo 0");
         let seen = script.end();
         assert_eq!(seen.ranges(origin), []);
         assert_eq!(seen.row.probes, 3, "the first byte was new");
@@ -37,10 +34,7 @@ fn a_byte_that_a_shut_window_refused_goes_again_as_it_opens() {
 fn a_byte_that_an_open_window_allowed_is_sent_again() {
     let mut script = Script::new(0, false);
     warm(&mut script);
-    script
-        .data(1_000.0, 10_000, 1)
-        .data(1_250.0, 10_000, 1)
-        .ack(1_300.0, 10_001, 0.0);
+    script.play("1000 data 10000+1; 1250 data 10000+1; 1300 ack 10001 echo 0");
     assert_eq!(script.end().ranges(0), [(10_000, 10_001)]);
 }
 
@@ -50,10 +44,7 @@ fn what_is_missing_beside_the_sender_the_capture_missed() {
     warm(&mut script);
     // Two packets are missing after a wait, and nothing of the sequence numbers is.
     script.id = script.id.wrapping_add(2);
-    script
-        .data(900.0, 10_000, 1000)
-        .data(900.1, 11_000, 1000)
-        .ack(950.0, 12_000, 900.0);
+    script.play("900 data 10000+1000; 900.1 data 11000+1000; 950 ack 12000 echo 900");
     assert!(script.end().rows.is_empty());
 }
 

@@ -31,13 +31,9 @@ fn waited(script: Script) -> Vec<i64> {
 #[test]
 fn a_timeout_is_waited_for_from_the_last_transmission() {
     let mut script = begun();
-    script
-        .data(1_000.0, 10_000, 1000)
-        .data(1_040.0, 11_000, 1000);
+    script.play("1000 data 10000+1000; 1040 data 11000+1000");
     // Each timeout is a wait of its own, and so is the gap before what follows it.
-    script
-        .data(1_340.0, 10_000, 1000)
-        .data(1_940.0, 10_000, 1000);
+    script.play("1340 data 10000+1000; 1940 data 10000+1000");
     script.ack(1_990.0, 11_000, 0.0).data(1_991.0, 11_000, 1000);
     script.ack(2_041.0, 12_000, 0.0);
     assert_eq!(waited(script), [300, 600, 51]);
@@ -81,9 +77,7 @@ fn with_nothing_outstanding_there_is_no_waiting() {
 #[test]
 fn a_shut_window_is_no_waiting() {
     let lost = |script: &mut Script| {
-        script
-            .data(1_000.0, 10_000, 1000)
-            .data(1_001.0, 11_000, 1000);
+        script.play("1000 data 10000+1000; 1001 data 11000+1000");
     };
     let mut script = begun();
     lost(&mut script);

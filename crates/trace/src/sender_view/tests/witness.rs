@@ -57,13 +57,10 @@ fn what_nobody_saw_lies_between_two_times() {
     // The monitor stands in the middle; the second of three segments was lost before it.
     let mut script = Script::new(7, true);
     script.handshake(20.0, 30.0);
-    script
-        .data(100.0, 0, 1000)
-        .data(104.0, 2000, 1000)
-        .ack(130.0, 1000, 100.0)
-        .sack(134.0, 1000, &[(2000, 3000)], 100.0)
-        .data(304.0, 1000, 1000)
-        .ack(334.0, 3000, 304.0);
+    script.play(
+        "100 data 0+1000; 104 data 2000+1000; 130 ack 1000 echo 100; \
+             134 ack 1000 sack 2000-3000 echo 100; 304 data 1000+1000; 334 ack 3000 echo 304",
+    );
     let seen = script.end();
     let row = &seen.rows[0];
     assert_eq!(row.first_sent, None);
@@ -82,11 +79,10 @@ fn stamps_tell_the_times_of_copies_that_piled_up() {
         script.stamped(at + 25.0, at, i * 1000, 1000);
         script.ack(at + 25.1, (i + 1) * 1000, at);
     }
-    script
-        .stamped(1325.0, 1300.0, 110_000, 1000)
-        .stamped(2725.0, 1600.0, 110_000, 1000)
-        .stamped(2725.1, 2200.0, 110_000, 1000)
-        .ack(2725.2, 111_000, 1300.0);
+    script.play(
+        "1325 data 110000+1000 sent 1300; 2725 data 110000+1000 sent 1600; \
+             2725.1 data 110000+1000 sent 2200; 2725.2 ack 111000 echo 1300",
+    );
     let rows = script.end().rows;
     let told: Vec<i64> = rows
         .iter()
