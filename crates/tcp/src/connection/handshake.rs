@@ -223,7 +223,7 @@ impl Handshake {
     /// The SYN came again: true if the SYN-ACK is to be sent again, which is so at most twice a second (`tcp_check_req`).
     pub fn on_repeated_syn(&mut self, now: Time) -> bool {
         let tick = self.clock.ticks(now);
-        let half = i64::from(self.clock.hz) / 2;
+        let half = i64::from(self.clock.ticks.hz) / 2;
         if self.answered.is_some_and(|last| tick - last < half) {
             return false;
         }

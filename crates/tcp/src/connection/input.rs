@@ -284,7 +284,7 @@ impl Connection {
         let Some(sender) = &self.sender else {
             return false;
         };
-        let window = sender.rto_ticks() * 1024 / i64::from(self.clock.hz);
+        let window = sender.rto_ticks() * 1024 / i64::from(self.clock.ticks.hz);
         segment.space() == 0
             && segment.seq == self.receiver.next()
             && segment.ack == sender.una()
@@ -294,7 +294,7 @@ impl Connection {
     /// Whether a stray segment without data may be answered: twice a second (`tcp_oow_rate_limited`).
     fn may_answer_stray(&mut self, now: Time) -> bool {
         let tick = self.clock.ticks(now);
-        let half = i64::from(self.clock.hz) / 2;
+        let half = i64::from(self.clock.ticks.hz) / 2;
         if self.stray_answered.is_some_and(|last| tick - last < half) {
             return false;
         }

@@ -46,7 +46,7 @@ use std::sync::Arc;
 
 use rexmit_time::Time;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, KernelTimer};
 use crate::connection::{Connection, Event, Local, Sent, SubflowOptions};
 use crate::segment::Segment;
 use crate::settings::{MptcpOptions, Settings};
@@ -103,8 +103,8 @@ pub struct Meta {
     fragments: Fragments,
     pieces: Pieces,
     received: Received,
-    /// The timer of the whole connection: the tick it is set to and when it fires.
-    timer: Option<(i64, Time)>,
+    /// The timer of the whole connection.
+    timer: KernelTimer,
     /// When something was put off.
     put_off: Option<Time>,
     /// Ticks that it is set for when it is set anew (`timer_ival`, or the out-of-tree `icsk_rto`).
@@ -146,7 +146,7 @@ impl Meta {
             window_end: 0,
             fragments: Fragments::default(),
             pieces: Pieces::default(),
-            timer: None,
+            timer: KernelTimer::default(),
             put_off: None,
             backoff: 0,
             schedule: Schedule::default(),
@@ -211,8 +211,7 @@ impl Meta {
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         let subflows = self.subflows.iter().filter_map(|s| s.connection.deadline());
-        let own = self.timer.map(|(_, fires)| fires);
-        subflows.chain(own).chain(self.put_off).min()
+        subflows.chain(self.timer.fires()).chain(self.put_off).min()
     }
 
     /// Runs the timers that are due, and what segments put off until all that came with them were taken in.
@@ -225,8 +224,7 @@ impl Meta {
                 probing.push(index);
             }
         }
-        if self.timer.is_some_and(|(_, fires)| fires <= now) {
-            self.timer = None;
+        if self.timer.fire(now) {
             self.on_timer(now);
         }
         // The patch for upstream leaves it to the worker, which serves the connection's own timer first.

@@ -179,7 +179,7 @@ impl Meta {
             return;
         }
         if self.una == self.nxt && self.pieces.head_mut().is_none() {
-            self.timer = None;
+            self.timer.stop();
             return;
         }
         if self.backoff == 0 {

@@ -38,7 +38,7 @@ impl Meta {
             }
             self.fragments.sent_again(copied);
         }
-        if self.timer.is_none() {
+        if self.timer.fires().is_none() {
             self.reset_timer(now);
         }
         if self.fragments.head().is_some() {

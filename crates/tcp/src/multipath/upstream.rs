@@ -46,7 +46,7 @@ impl Meta {
         if let Some(index) = last {
             self.push_subflow(now, index);
         }
-        if copied && self.timer.is_none() {
+        if copied && self.timer.fires().is_none() {
             self.reset_timer(now);
         }
     }
@@ -74,7 +74,7 @@ impl Meta {
         };
         if copied {
             self.push_subflow(now, index);
-            if self.timer.is_none() {
+            if self.timer.fires().is_none() {
                 self.reset_timer(now);
             }
         }
@@ -228,7 +228,7 @@ impl Meta {
     pub(super) fn clean_una(&mut self, now: Time) {
         self.fragments.acknowledge(self.una);
         if self.una == self.nxt && self.una == self.end {
-            self.timer = None;
+            self.timer.stop();
         } else {
             self.reset_timer(now);
         }
@@ -242,9 +242,6 @@ impl Meta {
     /// Sets the connection's timer, in place of what it was set to (`mod_timer`).
     pub(super) fn set_timer(&mut self, now: Time, ticks: i64) {
         let due = self.clock.ticks(now) + ticks;
-        match self.timer {
-            Some((set, fires)) if set == due && fires > now => {}
-            _ => self.timer = Some((due, self.clock.fires(now, due))),
-        }
+        self.timer.set(&self.clock, now, due);
     }
 }

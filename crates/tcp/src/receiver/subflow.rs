@@ -196,7 +196,6 @@ mod tests {
     use rexmit_wire::{Flags, SeqNum};
 
     use super::*;
-    use crate::clock::Clock;
     use crate::receiver::{Agreed, Sending};
     use crate::segment::{Segment, Timestamps};
     use crate::stacks;
@@ -209,7 +208,7 @@ mod tests {
         let (mut settings, _) = stacks::build(stack, &BTreeMap::new(), &BTreeMap::new()).unwrap();
         settings.receiver.receive_buffer = [4_096, 1 << 20, 1 << 20];
         let settings = Arc::new(settings);
-        let clock = Clock::linux(settings.timers.hz, settings.timers.wheel);
+        let clock = settings.timers.clock();
         let mut receiver = Receiver::new(&settings, clock, 1460, 1448, None, true);
         receiver.synchronize(SeqNum::new(1), 0);
         let agreed = Agreed {
