@@ -20,11 +20,12 @@ impl Meta {
                 siblings.all.push(sibling);
             } else if own {
                 // It cannot send itself: it is on its own.
-                return self.subflows[index]
-                    .connection
-                    .set_siblings(Siblings::default());
+                siblings = Siblings::default();
+                break;
             }
         }
-        self.subflows[index].connection.set_siblings(siblings);
+        if let Some(sender) = self.subflows[index].connection.sender_mut() {
+            sender.set_siblings(siblings);
+        }
     }
 }

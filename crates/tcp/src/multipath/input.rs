@@ -29,7 +29,7 @@ impl Meta {
         let (syn, ack) = (segment.flags.syn(), segment.flags.ack());
         let header = options.header_len(self.settings.multipath.mptcp_options, syn, ack);
         let subflow = &mut self.subflows[index];
-        subflow.connection.expect_options(header);
+        subflow.connection.receiver_mut().expect_options(header);
         subflow.connection.on_segment(now, segment);
         subflow.failed = false;
         while let Some(event) = subflow.connection.poll_event() {
@@ -101,8 +101,8 @@ impl Meta {
         let window = subflow.sender().map_or(0, |sender| sender.peer_window());
         if subflow.first {
             self.window_end = self.una + u64::from(window);
-            let mss = subflow.connection.announced_mss();
-            let left = subflow.connection.window_left();
+            let receiver = subflow.connection.receiver();
+            let (left, mss) = (receiver.window_left(), receiver.window().mss);
             self.received.begin(now, left, mss);
         }
         self.add_memory(index);
@@ -128,10 +128,10 @@ impl Meta {
     /// What came in order on the subflow goes where it belongs in the data, unless there is no memory left for it
     /// (`subflow_data_ready`, `mptcp_data_ready`).
     fn data_ready(&mut self, index: usize) {
-        if !self.subflows[index].connection.has_packets() {
+        if !self.subflows[index].has_packets() {
             return;
         }
-        let limit = self.subflows[index].connection.receive_buffer();
+        let limit = self.subflows[index].receive_buffer();
         let mut news = true;
         if !self.is_upstream() || self.received.cost() <= self.received.buffer.max(limit) {
             let before = self.received.next;
@@ -140,7 +140,8 @@ impl Meta {
             self.received.close_gap();
         }
         if news && self.received.readable() == 0 {
-            self.subflows[index].connection.acknowledge_unreadable();
+            let receiver = self.subflows[index].connection.receiver_mut();
+            receiver.acknowledge_unreadable();
         }
     }
 
@@ -149,11 +150,11 @@ impl Meta {
     fn move_packets(&mut self, index: usize) -> bool {
         let upstream = self.is_upstream();
         if upstream {
-            let limit = self.subflows[index].connection.receive_buffer();
+            let limit = self.subflows[index].receive_buffer();
             self.received.buffer = self.received.buffer.max(limit);
         }
         let mut news = false;
-        while let Some(packet) = self.subflows[index].connection.hand_over() {
+        while let Some(packet) = self.subflows[index].connection.receiver_mut().hand_over() {
             news |= self.take_packet(index, &packet);
             if upstream && self.received.cost() > self.received.buffer {
                 break;
@@ -185,7 +186,7 @@ impl Meta {
         }
         let mut moved = false;
         for index in 0..self.subflows.len() {
-            if self.subflows[index].connection.has_packets() {
+            if self.subflows[index].has_packets() {
                 self.move_packets(index);
                 moved = true;
                 if self.received.cost() > self.received.buffer {

@@ -76,9 +76,7 @@ impl Meta {
         let by = piece.carried_by | 1 << index;
         let window = self.window_end.saturating_sub(piece.start);
         let subflow = &mut self.subflows[index];
-        subflow
-            .connection
-            .raise_peer_window(u32::try_from(window).unwrap_or(u32::MAX));
+        subflow.raise_peer_window(window);
         subflow.append(now, piece.start, piece.len(), true, again, by);
         self.push_subflow(now, index);
     }
@@ -126,7 +124,9 @@ impl Meta {
                     .sender()
                     .is_some_and(|s| s.state() == crate::sender::State::Open);
                 if own < srtt(self, slow) && open {
-                    self.subflows[slow].connection.penalise();
+                    if let Some(sender) = self.subflows[slow].connection.sender_mut() {
+                        sender.penalise();
+                    }
                     self.subflows[index].penalised = Some(tick);
                     self.counters.penalties += 1;
                 }

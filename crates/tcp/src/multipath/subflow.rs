@@ -102,6 +102,24 @@ impl Subflow {
         self.sender().is_some_and(Sender::is_empty)
     }
 
+    /// Packets in order wait for the connection to take them (`mptcp_subflow_data_available`).
+    pub fn has_packets(&self) -> bool {
+        self.connection.readable() > 0
+    }
+
+    /// Bytes of memory for packets that came (`sk_rcvbuf`).
+    pub fn receive_buffer(&self) -> u32 {
+        self.connection.receiver().window().buffer
+    }
+
+    /// The peer's window reaches at least `window` bytes beyond what is acknowledged: another subflow said so
+    /// (`mptcp_check_allowed_size`).
+    pub fn raise_peer_window(&mut self, window: u64) {
+        if let Some(sender) = self.connection.sender_mut() {
+            sender.raise_peer_window(u32::try_from(window).unwrap_or(u32::MAX));
+        }
+    }
+
     /// Where `segment` begins in the stream that this end sends, from 0.
     fn offset_of(&self, segment: &Segment) -> Option<u64> {
         let una = self.sender()?.una();
@@ -127,7 +145,9 @@ impl Subflow {
 
     /// Hands `len` bytes of data to the subflow, without sending them.
     pub fn append(&mut self, now: Time, data: u64, len: u32, apart: bool, again: bool, by: u32) {
-        self.connection.append(now, len, apart);
+        if let Some(sender) = self.connection.sender_mut() {
+            sender.append(now, len, apart);
+        }
         if apart {
             self.mappings.push(Mapping {
                 at: self.written,

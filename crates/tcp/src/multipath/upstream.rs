@@ -4,6 +4,7 @@
 use rexmit_time::Time;
 
 use super::Meta;
+use crate::sender::Sender;
 use crate::settings::{MptcpBuffer, MptcpBurst};
 
 impl Meta {
@@ -183,7 +184,7 @@ impl Meta {
         let follows = subflow.mappings.last().is_some_and(|map| {
             map.data_end() == at && map.end() == subflow.written && map.again == again
         });
-        let room = subflow.connection.open_segment_room();
+        let room = subflow.sender().and_then(Sender::open_segment_room);
         let room = room.filter(|room| follows && *room > 0);
         let len = u64::from(room.unwrap_or(mss).min(most)).min(window) as u32;
         if len == 0 {
@@ -191,9 +192,7 @@ impl Meta {
         }
         // Each segment has a mapping of its own.
         let by = 1 << index;
-        subflow
-            .connection
-            .raise_peer_window(u32::try_from(window).unwrap_or(u32::MAX));
+        subflow.raise_peer_window(window);
         subflow.append(now, at, len, room.is_none(), again, by);
         if room.is_some() && begins_page {
             subflow.mappings.add_page();

@@ -6,7 +6,7 @@ use rexmit_time::Time;
 use super::receive::Larger;
 use super::Meta;
 use crate::connection::{Connection, State};
-use crate::receiver::Pool;
+use crate::receiver::{Pool, Receiver};
 use crate::settings::FIRST_RATIO;
 
 impl Meta {
@@ -17,9 +17,11 @@ impl Meta {
             full: self.received.full_space(),
         };
         let connection = &mut self.subflows[index].connection;
-        connection.set_pool(pool);
-        if let Some(bounds) = self.received.bounds.filter(|_| is_open(connection)) {
-            connection.set_window_bounds(bounds);
+        let open = is_open(connection);
+        let receiver = connection.receiver_mut();
+        receiver.set_pool(pool);
+        if let Some(bounds) = self.received.bounds.filter(|_| open) {
+            receiver.window_mut().set_bounds(bounds);
         }
     }
 
@@ -29,8 +31,8 @@ impl Meta {
         if self.is_upstream() {
             return;
         }
-        let connection = &self.subflows[index].connection;
-        let (own, buffer) = (connection.window_bounds(), connection.receive_buffer());
+        let window = self.subflows[index].connection.receiver().window();
+        let (own, buffer) = (window.bounds(), window.buffer);
         let Some(all) = &mut self.received.bounds else {
             self.received.bounds = Some(own);
             self.received.buffer = buffer;
@@ -54,7 +56,7 @@ impl Meta {
             .as_mut()
             .filter(|_| is_open(connection))
         {
-            *bounds = connection.window_bounds();
+            *bounds = connection.receiver().window().bounds();
         }
     }
 
@@ -64,11 +66,14 @@ impl Meta {
         self.share_memory(index);
         let received = &mut self.received;
         let subflow = &mut self.subflows[index];
-        let mut window = subflow.connection.candidate_window();
+        let receiver = subflow.connection.receiver_mut();
+        let mut window = receiver.candidate_window();
         if !of_data {
-            let window = window.max(subflow.connection.window_left());
+            let window = window.max(receiver.window_left());
             received.last_window = window;
-            return subflow.connection.offer_window_rounded(window);
+            // Rounded up to what the field can tell.
+            let unit = 1 << receiver.scale();
+            return receiver.offer_window(window.next_multiple_of(unit));
         }
         let end = received.next + u64::from(window);
         if end > received.offered {
@@ -78,20 +83,21 @@ impl Meta {
         }
         subflow.offered = received.offered;
         received.last_window = window;
-        subflow.connection.offer_window(window)
+        receiver.offer_window(window)
     }
 
     /// Another subflow offered more since: the subflow takes it, before a packet is turned away (`rwin_update`).
     pub(super) fn catch_up(&mut self, index: usize, len: u32) {
         let subflow = &mut self.subflows[index];
-        let left = subflow.connection.window_left();
+        let receiver = subflow.connection.receiver_mut();
+        let left = receiver.window_left();
         if len == 0 || len < left || self.received.offered <= subflow.offered {
             return;
         }
         let more = self.received.offered - subflow.offered;
         subflow.offered = self.received.offered;
         let window = left.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
-        subflow.connection.extend_window(window);
+        receiver.extend_window(window);
     }
 
     /// The reader took data, or looked: what makes room is told (`mptcp_cleanup_rbuf`).
@@ -102,7 +108,7 @@ impl Meta {
         for index in 0..self.subflows.len() {
             self.share_memory(index);
             let connection = &mut self.subflows[index].connection;
-            if cleanup || connection.acknowledges_after_read(empty) {
+            if cleanup || connection.receiver().acknowledges_after_read(empty) {
                 connection.after_read(now, taken > 0);
                 self.drain(now, index);
             }
@@ -114,10 +120,11 @@ impl Meta {
         if taken == 0 {
             return;
         }
-        let each = self.subflows.iter().map(|s| &s.connection);
-        let round_trip = each.clone().map(|c| c.receiver_rtt_us()).max();
-        let mss = each.map(|c| c.announced_mss()).max();
-        let ratios = self.subflows.iter().map(|s| s.connection.payload_ratio());
+        let each = self.subflows.iter().map(|s| s.connection.receiver());
+        let round_trip = each.clone().map(Receiver::rtt_us).max();
+        let windows = each.map(Receiver::window);
+        let mss = windows.clone().map(|window| window.mss).max();
+        let ratios = windows.map(|window| window.ratio);
         let sizes = (mss.unwrap_or(536), ratios.min().unwrap_or(FIRST_RATIO));
         let larger = self
             .received
@@ -133,7 +140,8 @@ impl Meta {
         for index in 0..self.subflows.len() {
             self.share_memory(index);
             let connection = &mut self.subflows[index].connection;
-            connection.set_window_clamp(buffer, clamp);
+            let window = connection.receiver_mut().window_mut();
+            (window.buffer, window.clamp) = (buffer, clamp);
             connection.after_read(now, true);
             self.drain(now, index);
         }
