@@ -3,39 +3,24 @@
 use rexmit_time::Time;
 use rexmit_wire::Flags;
 
-use super::{Connection, Sent, State};
+use super::{Connection, Sent, Socket, State};
 use crate::sender::Origin;
 use crate::settings::WindowShare;
 
 /// Pages that `sendfile` moves at a time: those of a pipe (`PIPE_DEF_BUFFERS`).
 const PIPE_BYTES: u64 = 16 * PAGE_BYTES;
 const PAGE_BYTES: u64 = 4096;
-/// Bytes of the page that a program's writes are copied to (`skb_page_frag_refill`).
-pub(crate) const WRITE_PAGE_BYTES: u32 = 32_768;
 
-impl Connection {
+impl Socket for Connection {
     /// Writes `bytes` as `write`, `writev` or `send` do (from user memory), without blocking. `more`: MSG_MORE. Returns
     /// what was taken; less than `bytes` when the send buffer is full, and then [`Event::Writable`](super::Event::Writable) follows later.
-    pub fn write(&mut self, now: Time, bytes: u32, more: bool) -> u32 {
+    fn write(&mut self, now: Time, bytes: u32, more: bool) -> u32 {
         let sender = self.sender.as_ref();
         if let Some(idle) = sender.filter(|sender| sender.buffered() == 0) {
             // As long as nothing else holds a page it is filled again from its beginning (skb_page_frag_refill).
-            self.pages_from = Some(idle.nxt());
+            self.pages.begin(idle.nxt());
         }
         self.write_some(now, bytes, more, Origin::Memory)
-    }
-
-    fn write_some(&mut self, now: Time, bytes: u32, more: bool, origin: Origin) -> u32 {
-        let Some(sender) = self.sender.as_mut().filter(|_| self.state.can_write()) else {
-            return 0;
-        };
-        let taken = sender.write_within(now, bytes, more, origin, self.buffer.limit());
-        if taken < bytes {
-            self.buffer.wait();
-            sender.set_writer_waits(true);
-        }
-        self.pump(now);
-        taken
     }
 
     /// Writes up to `bytes` of a file from its byte `offset` on as `sendfile` does, without blocking.
@@ -44,8 +29,8 @@ impl Connection {
     /// fillings but the last are written with MSG_MORE. Within one, pages are written one by one without a push between
     /// them (6.1: MSG_SENDPAGE_NOTLAST) or all at once (6.12: MSG_SPLICE_PAGES); both fill segments across the pages'
     /// edges, so that all leave full but the stream's last.
-    pub fn send_file(&mut self, now: Time, offset: u64, bytes: u32) -> u32 {
-        self.pages_from = None;
+    fn send_file(&mut self, now: Time, offset: u64, bytes: u32) -> u32 {
+        self.pages.leave();
         let mut taken = 0;
         while taken < bytes {
             let left = bytes - taken;
@@ -61,25 +46,10 @@ impl Connection {
         taken
     }
 
-    /// `sendfile` before 6.5 pushes what is in a full buffer even if it added nothing to it (`do_tcp_sendpages`), but not where
-    /// it copies (`sock_no_sendpage`).
-    pub(super) fn push_from_full_buffer(&mut self, now: Time, written: u32) {
-        let pages_one_by_one = self.settings.receiver.window_share != WindowShare::ScalingRatio
-            && self.settings.segments.scatter_gather;
-        if let Some(sender) = self
-            .sender
-            .as_mut()
-            .filter(|_| written == 0 && pages_one_by_one)
-        {
-            sender.push_all(now);
-            self.pump(now);
-        }
-    }
-
     /// Takes up to `most` bytes in order, as one `recv` does. A reader that blocks when nothing is there calls this once
     /// more and gets 0: that call may still send an acknowledgement (`tcp_cleanup_rbuf`). 0 is also the end of the stream,
     /// see [`Self::at_end`].
-    pub fn read(&mut self, now: Time, most: u32) -> u32 {
+    fn read(&mut self, now: Time, most: u32) -> u32 {
         let (taken, header) = self.receiver.read(now, most);
         if let Some(header) = header.filter(|_| self.sender.is_some()) {
             self.send_ack(now, header);
@@ -87,59 +57,21 @@ impl Connection {
         taken
     }
 
-    /// Whether a reader waits who takes in data himself (`tcp_prequeue`).
-    #[must_use]
-    pub fn reader_waits(&self) -> bool {
-        self.receiver.reader_waits()
-    }
-
-    /// He takes in one more segment before he returns to his program.
-    pub fn reader_stays(&mut self) {
-        self.receiver.reader_stays();
-    }
-
-    /// Bytes in order that can be read.
-    #[must_use]
-    pub fn readable(&self) -> u32 {
-        self.receiver.readable()
-    }
-
     /// Whether nothing more will be read: the peer has closed and all it sent was read, or the connection is gone.
-    #[must_use]
-    pub fn at_end(&self) -> bool {
+    fn at_end(&self) -> bool {
         (self.receiver.has_fin() || self.state == State::Closed) && self.readable() == 0
     }
 
     /// Sets TCP_CORK; taking it off sends what waits.
-    pub fn set_cork(&mut self, now: Time, on: bool) {
+    fn set_cork(&mut self, now: Time, on: bool) {
         if let Some(sender) = &mut self.sender {
             sender.set_cork(now, on);
             self.pump(now);
         }
     }
 
-    /// Sets TCP_NODELAY; setting it sends what waits.
-    pub fn set_nodelay(&mut self, now: Time, on: bool) {
-        if let Some(sender) = &mut self.sender {
-            sender.set_nodelay(now, on);
-            self.pump(now);
-        }
-    }
-
-    /// Sends a FIN behind what was written; reading goes on.
-    pub fn shutdown(&mut self, now: Time) {
-        let Some(sender) = &mut self.sender else {
-            return;
-        };
-        if let Some(state) = self.state.after_our_fin() {
-            self.state = state;
-            sender.close(now);
-            self.pump(now);
-        }
-    }
-
     /// Closes the socket. With unread data the connection is reset, else a FIN follows what was written (RFC 2525 §2.17).
-    pub fn close(&mut self, now: Time) {
+    fn close(&mut self, now: Time) {
         if self.orphan || self.state == State::Closed {
             return;
         }
@@ -162,7 +94,7 @@ impl Connection {
     }
 
     /// Closes the socket with a reset, whatever waits (SO_LINGER with no time; `tcp_disconnect`).
-    pub fn abort(&mut self, now: Time) {
+    fn abort(&mut self, now: Time) {
         let over = matches!(self.state, State::Closed | State::TimeWait);
         if self.orphan || over {
             return;
@@ -171,6 +103,73 @@ impl Connection {
         match self.state {
             State::SynSent | State::SynReceived => self.end(None),
             _ => self.reset(now),
+        }
+    }
+}
+
+impl Connection {
+    fn write_some(&mut self, now: Time, bytes: u32, more: bool, origin: Origin) -> u32 {
+        let Some(sender) = self.sender.as_mut().filter(|_| self.state.can_write()) else {
+            return 0;
+        };
+        let taken = sender.write_within(now, bytes, more, origin, self.buffer.limit());
+        if taken < bytes {
+            self.buffer.wait();
+            sender.set_writer_waits(true);
+        }
+        self.pump(now);
+        taken
+    }
+
+    /// `sendfile` before 6.5 pushes what is in a full buffer even if it added nothing to it (`do_tcp_sendpages`), but not where
+    /// it copies (`sock_no_sendpage`).
+    pub(super) fn push_from_full_buffer(&mut self, now: Time, written: u32) {
+        let pages_one_by_one = self.settings.receiver.window_share != WindowShare::ScalingRatio
+            && self.settings.segments.scatter_gather;
+        if let Some(sender) = self
+            .sender
+            .as_mut()
+            .filter(|_| written == 0 && pages_one_by_one)
+        {
+            sender.push_all(now);
+            self.pump(now);
+        }
+    }
+
+    /// Whether a reader waits who takes in data himself (`tcp_prequeue`).
+    #[must_use]
+    pub fn reader_waits(&self) -> bool {
+        self.receiver.reader_waits()
+    }
+
+    /// He takes in one more segment before he returns to his program.
+    pub fn reader_stays(&mut self) {
+        self.receiver.reader_stays();
+    }
+
+    /// Bytes in order that can be read.
+    #[must_use]
+    pub fn readable(&self) -> u32 {
+        self.receiver.readable()
+    }
+
+    /// Sets TCP_NODELAY; setting it sends what waits.
+    pub fn set_nodelay(&mut self, now: Time, on: bool) {
+        if let Some(sender) = &mut self.sender {
+            sender.set_nodelay(now, on);
+            self.pump(now);
+        }
+    }
+
+    /// Sends a FIN behind what was written; reading goes on.
+    pub fn shutdown(&mut self, now: Time) {
+        let Some(sender) = &mut self.sender else {
+            return;
+        };
+        if let Some(state) = self.state.after_our_fin() {
+            self.state = state;
+            sender.close(now);
+            self.pump(now);
         }
     }
 

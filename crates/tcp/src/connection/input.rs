@@ -45,12 +45,6 @@ impl Connection {
         self.outbox.push(Sent::plain(reset));
     }
 
-    /// What a segment echoes of our clock, the offset taken off.
-    fn echo_of(&self, segment: &Segment) -> Option<u32> {
-        let echo = segment.timestamps?.echo;
-        (echo != 0).then(|| echo.wrapping_sub(self.local.timestamp_offset))
-    }
-
     /// `tcp_rcv_synsent_state_process`
     fn in_syn_sent(&mut self, now: Time, segment: &Segment) {
         if !segment.flags.ack() {
@@ -126,7 +120,7 @@ impl Connection {
         let Some(handshake) = self.handshake.take() else {
             return;
         };
-        let outcome = handshake.finish(now, &self.local, self.echo_of(segment));
+        let outcome = handshake.finish(now, &self.local, self.local.echoed(segment));
         let agreed = &outcome.agreed;
         self.window_scale = outcome.window_scale;
         self.timestamps = agreed.timestamps;
@@ -179,7 +173,10 @@ impl Connection {
         }
         let current = !segment.ack.is_before(sender.una());
         let before = sender.buffered();
-        let echo = self.timestamps.then(|| self.echo_of(segment)).flatten();
+        let echo = self
+            .timestamps
+            .then(|| self.local.echoed(segment))
+            .flatten();
         let Some(sender) = &mut self.sender else {
             return;
         };
@@ -253,7 +250,7 @@ impl Connection {
         if (old || !self.receiver.accepts(segment)) && !flags.rst() {
             if flags.syn() {
                 self.challenge(now);
-            } else if segment.space() > 0 || self.may_answer_stray(now) {
+            } else if segment.space() > 0 || self.stray_answered.allows(&self.clock, now) {
                 let header = self.receiver.reject(segment);
                 self.send_ack(now, header);
             }
@@ -291,20 +288,10 @@ impl Connection {
             && i64::from(late_by) <= window
     }
 
-    /// Whether a stray segment without data may be answered: twice a second (`tcp_oow_rate_limited`).
-    fn may_answer_stray(&mut self, now: Time) -> bool {
-        let tick = self.clock.ticks(now);
-        let half = i64::from(self.clock.ticks.hz) / 2;
-        if self.stray_answered.is_some_and(|last| tick - last < half) {
-            return false;
-        }
-        self.stray_answered = Some(tick);
-        true
-    }
-
-    /// An acknowledgement that makes a peer in doubt show what it knows (RFC 5961; `tcp_send_challenge_ack`).
+    /// An acknowledgement that makes a peer in doubt show what it knows, at most twice a second (RFC 5961; `tcp_send_challenge_ack`,
+    /// `tcp_oow_rate_limited`).
     fn challenge(&mut self, now: Time) {
-        if self.may_answer_stray(now) {
+        if self.stray_answered.allows(&self.clock, now) {
             let header = self.receiver.header();
             self.send_ack(now, header);
         }
@@ -411,7 +398,7 @@ impl Connection {
         let old = self.receiver.is_old(segment).is_some();
         if self.state == State::FinWait2 {
             if old || !self.receiver.accepts(segment) {
-                self.answer_stray(now);
+                self.challenge(now);
             } else if flags.rst() {
                 self.end(None);
             } else if flags.syn() && !segment.seq.is_before(next) {
@@ -442,14 +429,7 @@ impl Connection {
             if old || flags.ack() {
                 self.expires = Some(now + super::TIME_WAIT);
             }
-            self.answer_stray(now);
-        }
-    }
-
-    fn answer_stray(&mut self, now: Time) {
-        if self.may_answer_stray(now) {
-            let header = self.receiver.header();
-            self.send_ack(now, header);
+            self.challenge(now);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A TCP connection: the handshake, the two directions of data, the close.
 //!
 //! Four families of methods. *In*: [`Connection::on_segment`], [`Connection::left_host`], [`Connection::on_deadline`].
-//! *The application's calls*: [`Connection::write`], [`Connection::read`], [`Connection::close`] and their like.
+//! *The application's calls*: those of [`Socket`] and their like.
 //! *Out*: [`Connection::poll_transmit`] and [`Connection::poll_event`], to be called after every call of the first two
 //! families until each gives `None`. *Looks*: the rest.
 //!
@@ -16,6 +16,8 @@ mod handshake;
 mod input;
 mod outbox;
 mod output;
+mod pages;
+mod rate;
 mod response;
 mod socket;
 mod subflow;
@@ -35,9 +37,11 @@ use crate::settings::Settings;
 use buffer::SendBuffer;
 use handshake::{Due, Handshake};
 use outbox::Outbox;
+use pages::Pages;
+use rate::TwiceASecond;
 use types::Events;
 
-pub(crate) use calls::WRITE_PAGE_BYTES;
+pub(crate) use pages::WRITE_PAGE_BYTES;
 pub use response::{Progress, Response};
 pub use socket::Socket;
 pub use types::{DeferAccept, Event, Local, Sent, State, SubflowOptions};
@@ -63,12 +67,11 @@ pub struct Connection {
     timestamps: bool,
     /// The socket was closed by its owner (`SOCK_DEAD`).
     orphan: bool,
-    /// When a stray segment was answered last, in ticks (`last_oow_ack_time`).
-    stray_answered: Option<i64>,
+    /// When a stray segment was answered last (`last_oow_ack_time`).
+    stray_answered: TwiceASecond,
     /// The end of TIME_WAIT, or of an orphan's FIN_WAIT2.
     expires: Option<Time>,
-    /// Where the first page of those begins that writes fill; none while what is written are pages of a file.
-    pages_from: Option<SeqNum>,
+    pages: Pages,
     /// A segment of a subflow waits for [`Connection::finish_segment`].
     unanswered: bool,
     outbox: Outbox,
@@ -107,9 +110,9 @@ impl Connection {
             window_scale: 0,
             timestamps: false,
             orphan: false,
-            stray_answered: None,
+            stray_answered: TwiceASecond::default(),
             expires: None,
-            pages_from: None,
+            pages: Pages::default(),
             unanswered: false,
             outbox: Outbox::default(),
             events: Events::default(),

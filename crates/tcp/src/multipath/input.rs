@@ -5,7 +5,7 @@ use rexmit_time::Time;
 use super::mapping::Mapping;
 use super::options::{ack_bytes, data_bytes};
 use super::{DataAck, Hello, Map, Meta, Options};
-use crate::connection::{Event, State};
+use crate::connection::{Event, Socket, State};
 use crate::receiver::Arrived;
 use crate::segment::Segment;
 use crate::settings::MptcpOptions;

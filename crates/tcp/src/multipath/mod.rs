@@ -47,7 +47,7 @@ use std::sync::Arc;
 use rexmit_time::Time;
 
 use crate::clock::{Clock, KernelTimer};
-use crate::connection::{Connection, Event, Local, Sent, SubflowOptions};
+use crate::connection::{Connection, Event, Local, Sent, Socket, SubflowOptions};
 use crate::segment::Segment;
 use crate::settings::{MptcpOptions, Settings};
 use crate::words::Mechanism;

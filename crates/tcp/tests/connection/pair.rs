@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rexmit_tcp::clock::Clock;
 use rexmit_tcp::connection::{
-    Connection, DeferAccept, Event, Local, Progress, Response, Sent, State,
+    Connection, DeferAccept, Event, Local, Progress, Response, Sent, Socket, State,
 };
 use rexmit_tcp::settings::Settings;
 use rexmit_tcp::stacks;

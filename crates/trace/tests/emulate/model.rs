@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rexmit_tcp::connection::{Connection, Event, Local};
+use rexmit_tcp::connection::{Connection, Event, Local, Socket};
 use rexmit_tcp::settings::Settings;
 use rexmit_tcp::{stacks, Mechanism, SackList, Segment};
 use rexmit_time::{Duration, Stream, Streams, Time};
