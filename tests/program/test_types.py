@@ -15,7 +15,6 @@ METHODS: Final = 60
 FIELDS: Final = 25
 
 LARGE_METHODS: Final[Mapping[str, int]] = {
-    "Connection of crates/tcp/src/connection/mod.rs": 68,
     "Connection of crates/trace/src/connection/mod.rs": 77,
     "EmulatedSender of crates/trace/src/emulate/sender/mod.rs": 103,
     "Sender of crates/tcp/src/sender/mod.rs": 192,

@@ -15,7 +15,7 @@ impl Socket for Connection {
     /// Writes `bytes` as `write`, `writev` or `send` do (from user memory), without blocking. `more`: MSG_MORE. Returns
     /// what was taken; less than `bytes` when the send buffer is full, and then [`Event::Writable`](super::Event::Writable) follows later.
     fn write(&mut self, now: Time, bytes: u32, more: bool) -> u32 {
-        let sender = self.sender.as_ref();
+        let sender = self.sender.get();
         if let Some(idle) = sender.filter(|sender| sender.buffered() == 0) {
             // As long as nothing else holds a page it is filled again from its beginning (skb_page_frag_refill).
             self.pages.begin(idle.nxt());
@@ -39,7 +39,16 @@ impl Socket for Connection {
             let written = self.write_some(now, filling, filling < left, Origin::File);
             taken += written;
             if written < filling {
-                self.push_from_full_buffer(now, written);
+                // Before 6.5 what is in a full buffer is pushed even if nothing was added to it (do_tcp_sendpages), but not where
+                // it is copied (sock_no_sendpage).
+                let segments = &self.settings.segments;
+                let one_by_one = segments.scatter_gather
+                    && self.settings.receiver.window_share != WindowShare::ScalingRatio;
+                let sender = self.sender.get_mut();
+                if let Some(sender) = sender.filter(|_| written == 0 && one_by_one) {
+                    sender.push_all(now);
+                    self.pump(now);
+                }
                 break;
             }
         }
@@ -51,7 +60,7 @@ impl Socket for Connection {
     /// see [`Self::at_end`].
     fn read(&mut self, now: Time, most: u32) -> u32 {
         let (taken, header) = self.receiver.read(now, most);
-        if let Some(header) = header.filter(|_| self.sender.is_some()) {
+        if let Some(header) = header.filter(|_| self.sender.get().is_some()) {
             self.send_ack(now, header);
         }
         taken
@@ -64,7 +73,7 @@ impl Socket for Connection {
 
     /// Sets TCP_CORK; taking it off sends what waits.
     fn set_cork(&mut self, now: Time, on: bool) {
-        if let Some(sender) = &mut self.sender {
+        if let Some(sender) = self.sender.get_mut() {
             sender.set_cork(now, on);
             self.pump(now);
         }
@@ -83,7 +92,7 @@ impl Socket for Connection {
             _ if self.readable() > 0 => self.reset(now),
             _ => {
                 self.shutdown(now);
-                if let Some(sender) = &mut self.sender {
+                if let Some(sender) = self.sender.get_mut() {
                     sender.orphan();
                 }
                 if self.state == State::FinWait2 {
@@ -109,7 +118,7 @@ impl Socket for Connection {
 
 impl Connection {
     fn write_some(&mut self, now: Time, bytes: u32, more: bool, origin: Origin) -> u32 {
-        let Some(sender) = self.sender.as_mut().filter(|_| self.state.can_write()) else {
+        let Some(sender) = self.sender.get_mut().filter(|_| self.state.can_write()) else {
             return 0;
         };
         let taken = sender.write_within(now, bytes, more, origin, self.buffer.limit());
@@ -119,21 +128,6 @@ impl Connection {
         }
         self.pump(now);
         taken
-    }
-
-    /// `sendfile` before 6.5 pushes what is in a full buffer even if it added nothing to it (`do_tcp_sendpages`), but not where
-    /// it copies (`sock_no_sendpage`).
-    pub(super) fn push_from_full_buffer(&mut self, now: Time, written: u32) {
-        let pages_one_by_one = self.settings.receiver.window_share != WindowShare::ScalingRatio
-            && self.settings.segments.scatter_gather;
-        if let Some(sender) = self
-            .sender
-            .as_mut()
-            .filter(|_| written == 0 && pages_one_by_one)
-        {
-            sender.push_all(now);
-            self.pump(now);
-        }
     }
 
     /// Whether a reader waits who takes in data himself (`tcp_prequeue`).
@@ -155,7 +149,7 @@ impl Connection {
 
     /// Sets TCP_NODELAY; setting it sends what waits.
     pub fn set_nodelay(&mut self, now: Time, on: bool) {
-        if let Some(sender) = &mut self.sender {
+        if let Some(sender) = self.sender.get_mut() {
             sender.set_nodelay(now, on);
             self.pump(now);
         }
@@ -163,7 +157,7 @@ impl Connection {
 
     /// Sends a FIN behind what was written; reading goes on.
     pub fn shutdown(&mut self, now: Time) {
-        let Some(sender) = &mut self.sender else {
+        let Some(sender) = self.sender.get_mut() else {
             return;
         };
         if let Some(state) = self.state.after_our_fin() {

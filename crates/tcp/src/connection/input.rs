@@ -1,20 +1,19 @@
 //! Segments that come in, state by state (RFC 9293 §3.10.7, `tcp_rcv_state_process`).
 
 use rexmit_time::Time;
-use rexmit_wire::{Flags, SeqNum};
 
 use crate::segment::Segment;
 use crate::sender::{Ack, Peer, Sender};
 
 use super::buffer::SendBuffer;
-use super::types::{Event, Sent, State};
+use super::types::{Event, State};
 use super::Connection;
 
 impl Connection {
     /// Takes in a segment from the peer.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
         match self.state {
-            State::Closed => self.refuse(segment),
+            State::Closed => self.outbox.refuse(segment),
             State::SynSent => self.in_syn_sent(now, segment),
             State::SynReceived => self.in_syn_received(now, segment),
             State::TimeWait | State::FinWait2 if self.expires.is_some() => {
@@ -24,34 +23,13 @@ impl Connection {
         }
     }
 
-    /// There is no connection: everything but a reset is reset (`tcp_v4_send_reset`).
-    fn refuse(&mut self, segment: &Segment) {
-        if segment.flags.rst() {
-            return;
-        }
-        let reset = if segment.flags.ack() {
-            Segment {
-                seq: segment.ack,
-                flags: Flags::RST,
-                ..Segment::default()
-            }
-        } else {
-            Segment {
-                ack: segment.end(),
-                flags: Flags(Flags::RST.0 | Flags::ACK.0),
-                ..Segment::default()
-            }
-        };
-        self.outbox.push(Sent::plain(reset));
-    }
-
     /// `tcp_rcv_synsent_state_process`
     fn in_syn_sent(&mut self, now: Time, segment: &Segment) {
         if !segment.flags.ack() {
             return;
         }
         if segment.ack != self.local.iss + 1 {
-            self.refuse(segment);
+            self.outbox.refuse(segment);
             return;
         }
         if segment.flags.rst() {
@@ -88,7 +66,7 @@ impl Connection {
             return;
         }
         if flags.ack() && !flags.rst() && segment.ack != self.local.iss + 1 {
-            self.refuse(segment);
+            self.outbox.refuse(segment);
             return;
         }
         if !self.receiver.accepts(segment) || segment.seq.is_before(first) {
@@ -150,7 +128,7 @@ impl Connection {
                 metrics: self.local.metrics,
             },
         );
-        self.sender = Some(Box::new(sender));
+        self.sender.begin(sender);
         self.state = State::Established;
         self.events.push(Event::Established);
     }
@@ -161,7 +139,7 @@ impl Connection {
         if !(flags.ack() || flags.rst() || flags.syn()) || !self.is_valid(now, segment) {
             return;
         }
-        let Some(sender) = &mut self.sender else {
+        let Some(sender) = self.sender.get_mut() else {
             return;
         };
         if segment.ack.is_after(sender.nxt()) {
@@ -177,7 +155,7 @@ impl Connection {
             .timestamps
             .then(|| self.local.echoed(segment))
             .flatten();
-        let Some(sender) = &mut self.sender else {
+        let Some(sender) = self.sender.get_mut() else {
             return;
         };
         sender.on_ack(
@@ -190,7 +168,7 @@ impl Connection {
         );
         let freed = before.saturating_sub(sender.buffered());
         let fin_acked = sender.is_empty();
-        let clock = self.timestamp(now);
+        let clock = self.settings.timers.estimator.stamp(&self.clock, now);
         self.receiver.on_timestamps(segment, clock, echo, current);
         if fin_acked && self.our_fin_was_acked(now, segment) {
             return;
@@ -213,7 +191,9 @@ impl Connection {
             return;
         }
         self.check_space(sent, freed);
-        let sending = self.sending();
+        let sending = self
+            .sender
+            .told(&self.clock, self.settings.timers.initial_rto);
         if let Some(header) = self.receiver.acknowledge(now, &sending) {
             self.send_ack(now, header);
         }
@@ -225,7 +205,7 @@ impl Connection {
         if !std::mem::take(&mut self.unanswered) {
             return;
         }
-        if let Some(sender) = &mut self.sender {
+        if let Some(sender) = self.sender.get_mut() {
             sender.push_after_ack(now);
         }
         self.answer(now, 0);
@@ -233,7 +213,7 @@ impl Connection {
 
     /// Wakes a writer for whom there is room now.
     pub(super) fn check_space(&mut self, sent: u32, freed: u32) {
-        let Some(sender) = self.sender.as_mut().filter(|_| !self.orphan) else {
+        let Some(sender) = self.sender.get_mut().filter(|_| !self.orphan) else {
             return;
         };
         if self.buffer.check(sender, sent, freed) {
@@ -278,7 +258,7 @@ impl Connection {
 
     /// A pure acknowledgement that was overtaken does no harm (`tcp_disordered_ack`).
     fn is_harmless(&self, segment: &Segment, late_by: u32) -> bool {
-        let Some(sender) = &self.sender else {
+        let Some(sender) = self.sender.get() else {
             return false;
         };
         let window = sender.rto_ticks() * 1024 / i64::from(self.clock.ticks.hz);
@@ -310,8 +290,8 @@ impl Connection {
         self.state = next;
         match next {
             State::FinWait2 if self.orphan => {
-                if self.brings_data_nobody_takes(segment) {
-                    self.refuse(segment);
+                if segment.has_data_after(self.receiver.next()) {
+                    self.outbox.refuse(segment);
                     self.end(Some(Event::Reset));
                     return true;
                 }
@@ -331,12 +311,6 @@ impl Connection {
         }
     }
 
-    /// Data beyond what is there, for a socket that nobody reads any more.
-    fn brings_data_nobody_takes(&self, segment: &Segment) -> bool {
-        let end: SeqNum = segment.seq + segment.len;
-        self.orphan && segment.space() > 0 && end.is_after(self.receiver.next())
-    }
-
     /// Takes in data and FIN. False if the connection ended by it.
     fn take_in(&mut self, now: Time, segment: &Segment) -> bool {
         match self.state {
@@ -345,16 +319,20 @@ impl Connection {
             {
                 return true;
             }
-            State::FinWait1 | State::FinWait2 if self.brings_data_nobody_takes(segment) => {
+            State::FinWait1 | State::FinWait2
+                if self.orphan && segment.has_data_after(self.receiver.next()) =>
+            {
                 // RFC 9293 §3.10.7.4 would queue them, RFC 1122 §4.2.2.13 resets.
-                self.refuse(segment);
+                self.outbox.refuse(segment);
                 self.end(Some(Event::Reset));
                 return false;
             }
             _ => {}
         }
         let had_fin = self.receiver.has_fin();
-        let sending = self.sending();
+        let sending = self
+            .sender
+            .told(&self.clock, self.settings.timers.initial_rto);
         let mut acks = [None; 2];
         let received = self.receiver.on_data(now, segment, &sending, |header| {
             if let Some(slot) = acks.iter_mut().find(|slot| slot.is_none()) {
@@ -402,11 +380,11 @@ impl Connection {
             } else if flags.rst() {
                 self.end(None);
             } else if flags.syn() && !segment.seq.is_before(next) {
-                self.refuse(segment);
+                self.outbox.refuse(segment);
                 self.end(None);
             } else if flags.ack() && segment.space() > 0 && segment.end().is_after(next) {
                 if !flags.fin() || segment.end() != next + 1 {
-                    self.refuse(segment);
+                    self.outbox.refuse(segment);
                     self.end(None);
                     return;
                 }

@@ -20,19 +20,18 @@ impl Connection {
 
     /// A segment without data.
     pub(super) fn segment(&self, now: Time, header: &Header, flags: Flags) -> Segment {
-        let seq = match (&self.sender, &self.remains) {
-            (Some(sender), _) => sender.leaves_next(),
-            (None, Some(remains)) => remains.nxt,
-            (None, None) => self.local.iss + 1,
-        };
+        let next = self.sender.leaves_next();
+        let seq = next.unwrap_or(self.local.iss + 1);
         Segment {
             seq,
             ack: header.ack,
             flags,
             window: header.window,
-            timestamps: self
-                .timestamps
-                .then(|| self.local.timestamps(self.timestamp(now), header.echo)),
+            timestamps: self.timestamps.then(|| {
+                let estimator = self.settings.timers.estimator;
+                let stamp = estimator.stamp(&self.clock, now);
+                self.local.timestamps(stamp, header.echo)
+            }),
             sack: header.sack,
             ..Segment::default()
         }
@@ -49,7 +48,7 @@ impl Connection {
         let mut new = 0;
         while let Some(transmit) = self
             .sender
-            .as_mut()
+            .get_mut()
             .and_then(|sender| sender.poll_transmit(now))
         {
             let is_data = !transmit.range.is_empty() || transmit.fin;
@@ -78,7 +77,7 @@ impl Connection {
         if left > 0 {
             self.receiver.data_sent(now);
         }
-        let mss = self.sender.as_ref().map_or(left, |sender| sender.mss());
+        let mss = self.sender.get().map_or(left, |sender| sender.mss());
         let mut seq = transmit.range.start;
         loop {
             let len = left.min(mss);

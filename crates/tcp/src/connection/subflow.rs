@@ -2,6 +2,7 @@
 
 use rexmit_time::Time;
 
+use super::buffer::SendBuffer;
 use super::Connection;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
@@ -9,7 +10,7 @@ use crate::sender::Sender;
 impl Connection {
     /// The sender, to append data to and to tell it what the connection knows.
     pub(crate) fn sender_mut(&mut self) -> Option<&mut Sender> {
-        self.sender.as_deref_mut()
+        self.sender.get_mut()
     }
 
     /// The receiver, of which the connection takes what came.
@@ -24,7 +25,7 @@ impl Connection {
 
     /// Sends what was appended (`tcp_push`).
     pub fn push(&mut self, now: Time) {
-        if let Some(sender) = &mut self.sender {
+        if let Some(sender) = self.sender.get_mut() {
             sender.push_appended(now);
             self.pump_and_look(now);
         }
@@ -37,7 +38,7 @@ impl Connection {
         };
         let before = options.data;
         (options.data, options.ack) = (data, ack);
-        if let Some(sender) = &mut self.sender {
+        if let Some(sender) = self.sender.get_mut() {
             sender.change_options(before, data);
             self.receiver.change_options(ack);
         }
@@ -49,25 +50,9 @@ impl Connection {
         self.buffer.limit()
     }
 
-    /// A writer waits for the whole connection's buffer: this subflow's part grows if its congestion window has room, or had
-    /// when the first of `new` segments left just now (`tcp_new_space`).
-    pub fn grow_send_buffer(&mut self, new: u32) {
-        if let Some(sender) = &self.sender {
-            self.buffer.grow(sender, new);
-        }
-    }
-
-    /// This subflow's part of the whole connection's buffer grows so that it holds what the congestion window lets go in
-    /// `longest_ns`, the longest round trip of any subflow (`mptcp_check_snd_buf`).
-    pub fn grow_send_buffer_for(&mut self, longest_ns: u64) {
-        let Some(sender) = &self.sender else { return };
-        let own_ns = sender.srtt().map_or(0, |srtt| srtt.as_nanos() as u64);
-        let in_a_round_trip = match own_ns {
-            0 => 0,
-            own => u64::from(sender.window().cwnd) * longest_ns.max(own) / own,
-        };
-        let segments = u32::try_from(in_a_round_trip).unwrap_or(u32::MAX);
-        self.buffer.raise_to(segments.max(sender.reordering() + 1));
+    /// The same, to grow by what the sender says, and the sender.
+    pub(crate) fn send_buffer_mut(&mut self) -> Option<(&mut SendBuffer, &Sender)> {
+        Some((&mut self.buffer, self.sender.get()?))
     }
 
     /// A reader took data of the connection, or (`took` false) looked for more: what is to be acknowledged on this subflow
@@ -80,7 +65,7 @@ impl Connection {
 
     /// Acknowledges at once what is there (`tcp_send_ack`).
     pub fn acknowledge_now(&mut self, now: Time) {
-        if self.sender.is_some() {
+        if self.sender.get().is_some() {
             let header = self.receiver.header();
             self.send_ack(now, header);
         }

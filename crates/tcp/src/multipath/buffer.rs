@@ -90,7 +90,9 @@ impl SendBuffer {
                 return;
             }
             let subflow = &mut subflows[index];
-            subflow.connection.grow_send_buffer(new);
+            if let Some((buffer, sender)) = subflow.connection.send_buffer_mut() {
+                buffer.grow(sender, new);
+            }
             let own = subflow.connection.send_buffer();
             match self.settings.multipath.mptcp_send_buffer {
                 MptcpBuffer::Sum => self.stale |= own != subflow.counted_buffer,
@@ -144,7 +146,8 @@ fn grow_part(subflows: &mut [Subflow], index: usize) {
     let longest = senders().filter_map(Sender::srtt).max();
     let longest_ns = longest.unwrap_or(Duration::ZERO).as_nanos() as u64;
     if has_room {
-        let connection = &mut subflows[index].connection;
-        connection.grow_send_buffer_for(longest_ns);
+        if let Some((buffer, sender)) = subflows[index].connection.send_buffer_mut() {
+            buffer.grow_for(sender, longest_ns);
+        }
     }
 }
