@@ -145,8 +145,8 @@ impl Sender {
         Before {
             view: AckView {
                 prior_una: self.una,
-                prior_out: self.queue.out,
-                prior_sacked: self.queue.sacked,
+                prior_out: self.queue.counts.out,
+                prior_sacked: self.queue.counts.sacked,
                 prior_in_flight: self.queue.in_flight(),
                 acked: 0,
                 duplicates: 0,

@@ -9,7 +9,7 @@ use crate::recovery::Job;
 impl Sender {
     /// Nothing is out and nothing may be sent: the window is to be probed (`tcp_check_probe_timer`).
     pub(super) fn check_persist(&mut self) {
-        if self.queue.out == 0 && self.timing.timer.job().is_none() {
+        if self.queue.counts.out == 0 && self.timing.timer.job().is_none() {
             self.set_timer(Job::Persist, self.timing.persist_base(&self.moment.clock));
         }
     }
@@ -31,7 +31,7 @@ impl Sender {
 
     /// `tcp_probe_timer`
     pub(super) fn on_persist_timer(&mut self) {
-        if self.queue.out > 0 || self.backlog.is_empty() {
+        if self.queue.counts.out > 0 || self.backlog.is_empty() {
             self.timing.window_probes = 0;
             return;
         }
@@ -76,7 +76,7 @@ impl Sender {
                 buffer: None,
             }),
         }
-        if self.queue.out > 0 || self.backlog.is_empty() {
+        if self.queue.counts.out > 0 || self.backlog.is_empty() {
             self.timing.window_probes = 0;
             self.timing.backoff = 0;
             return;

@@ -61,7 +61,7 @@ impl Sender {
     /// Packets not acknowledged (`packets_out`).
     #[must_use]
     pub fn packets_out(&self) -> u32 {
-        self.queue.out
+        self.queue.counts.out
     }
 
     /// Packets sent and neither arrived nor lost, as far as is known (`tcp_packets_in_flight`).

@@ -41,9 +41,9 @@ impl Sender {
 
     /// Whether a new segment went out.
     fn send_new_probe(&mut self) -> bool {
-        let out = self.queue.out;
+        let out = self.queue.counts.out;
         self.send_new_data(Hold::OFF, Extent::Probe);
-        self.queue.out > out
+        self.queue.counts.out > out
     }
 
     /// Whether the last segment went out again.

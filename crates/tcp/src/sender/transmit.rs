@@ -31,7 +31,7 @@ impl Sender {
         // New data turn the timer back to the timeout, from what it was set for in between.
         let job = self.timing.timer.job();
         let converts = matches!(job, Some(Job::Probe | Job::EarlyRetransmit));
-        let nothing_out = self.queue.out == 0;
+        let nothing_out = self.queue.counts.out == 0;
         self.nxt = head.end;
         self.queue.push(segment);
         if nothing_out || converts {
@@ -225,7 +225,7 @@ impl Sender {
         let count = segment.count();
         if sent {
             segment.marks.set(Marks::ANY_RETRANSMISSION);
-            self.queue.retransmissions_out += count;
+            self.queue.counts.retransmissions += count;
             self.timing.timed.forget();
         }
         if sent || self.settings.congestion.attempts_count {

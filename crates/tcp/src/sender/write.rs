@@ -158,7 +158,7 @@ impl Sender {
         }
         self.moment.now = now;
         if self.settings.segments.small_queue_retransmits
-            && self.queue.lost > self.queue.retransmissions_out
+            && self.queue.counts.lost > self.queue.counts.retransmissions
             && self.congestion.window.cwnd > self.queue.in_flight()
         {
             self.send_lost();
@@ -306,7 +306,7 @@ impl Sender {
         limited |= self.queue.in_flight() >= self.congestion.window.cwnd;
         self.validate_window(sent, limited);
         if sent == 0 {
-            return self.queue.out == 0 && !self.backlog.is_empty();
+            return self.queue.counts.out == 0 && !self.backlog.is_empty();
         }
         if self.episode.in_reduction() {
             self.congestion.prr.sent += sent;
@@ -334,7 +334,7 @@ impl Sender {
             && self
                 .output
                 .nagle
-                .waits(hold, self.queue.out, self.una, self.nxt)
+                .waits(hold, self.queue.counts.out, self.una, self.nxt)
     }
 
     /// Packets that the congestion window allows (`tcp_cwnd_test`).
@@ -345,7 +345,7 @@ impl Sender {
         let mut in_flight = self.queue.in_flight();
         if self.episode.state <= State::Disorder && !self.settings.loss.limited_transmit {
             // What duplicates say left the network still counts (RFC 3042).
-            in_flight += self.queue.sacked;
+            in_flight += self.queue.counts.sacked;
         }
         let cwnd = self.congestion.window.cwnd;
         let left = cwnd.saturating_sub(in_flight);
@@ -395,7 +395,7 @@ impl Sender {
             && self
                 .output
                 .nagle
-                .waits(hold, self.queue.out, self.una, self.nxt)
+                .waits(hold, self.queue.counts.out, self.una, self.nxt)
         {
             needed - short
         } else {
