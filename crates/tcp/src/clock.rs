@@ -180,16 +180,20 @@ pub struct KernelTimer {
 impl KernelTimer {
     /// Sets it to tick `expires`. If it is set to that tick already, it keeps its place on the wheel (`mod_timer`).
     pub fn set(&mut self, clock: &Clock, now: Time, expires: i64) {
-        self.set_from(clock, now, clock.ticks(now), expires);
+        self.set_after(clock, now, None, expires);
     }
 
-    /// As [`KernelTimer::set`], with the wheel standing at tick `base` ([`Clock::fires_from`]).
-    pub fn set_from(&mut self, clock: &Clock, now: Time, base: i64, expires: i64) {
+    /// As [`KernelTimer::set`], where a timer fired last in the tick `fired`: in that tick the wheel stands at the next already
+    /// ([`Clock::fires_from`]).
+    pub fn set_after(&mut self, clock: &Clock, now: Time, fired: Option<i64>, expires: i64) {
         let keeps = |(set, fires)| set == expires && fires > now;
-        if !self.armed.is_some_and(keeps) {
-            let next = clock.time_of(clock.ticks(now) + 1);
-            self.armed = Some((expires, clock.fires_from(base, expires).max(next)));
+        if self.armed.is_some_and(keeps) {
+            return;
         }
+        let current = clock.ticks(now);
+        let base = current + i64::from(fired == Some(current));
+        let fires = clock.fires_from(base, expires);
+        self.armed = Some((expires, fires.max(clock.time_of(current + 1))));
     }
 
     /// Stops it.

@@ -31,7 +31,7 @@ impl Timer {
     pub fn set(&mut self, clock: &Clock, now: Time, job: Job, ticks: i64) {
         self.job = Some(job);
         self.due = clock.ticks(now) + ticks;
-        self.arm(clock, now);
+        self.kernel.set_after(clock, now, self.fired, self.due);
     }
 
     /// Nothing is to be done any more (`inet_csk_clear_xmit_timer`).
@@ -53,16 +53,10 @@ impl Timer {
         self.fired = Some(clock.ticks(now));
         let job = self.job?;
         if self.due > clock.ticks(now) {
-            self.arm(clock, now);
+            self.kernel.set_after(clock, now, self.fired, self.due);
             return None;
         }
         Some(job)
-    }
-
-    fn arm(&mut self, clock: &Clock, now: Time) {
-        let current = clock.ticks(now);
-        let ahead = i64::from(self.fired == Some(current));
-        self.kernel.set_from(clock, now, current + ahead, self.due);
     }
 }
 
