@@ -16,7 +16,7 @@ FIELDS: Final = 25
 
 LARGE_METHODS: Final[Mapping[str, int]] = {
     "Connection of crates/trace/src/connection/mod.rs": 77,
-    "EmulatedSender of crates/trace/src/emulate/sender/mod.rs": 103,
+    "EmulatedSender of crates/trace/src/emulate/sender/mod.rs": 96,
     "Sender of crates/tcp/src/sender/mod.rs": 188,
 }
 """Types of more methods, which are to be split into parts: they may lose some, never gain any."""

@@ -15,7 +15,7 @@ impl EmulatedSender {
         self.catch_up(board, report.at, report.slack);
         self.timers.missed = false;
         self.marks.advanced(board.una);
-        self.forget_timeout_instead(board);
+        self.course.forget_timeout_instead(board);
         let mut outcome = AckOutcome::NONE;
         if report.advanced {
             outcome.set(AckOutcome::ADVANCED);
@@ -25,7 +25,7 @@ impl EmulatedSender {
         }
         self.note_duplicate(board, report, &mut outcome);
         self.work_through(board, report, &mut outcome);
-        self.note_advance_after_frto(report);
+        self.course.note_advance_after_frto(report);
         if board.is_empty() {
             self.marks.clear();
             self.timers.timer.clear();
