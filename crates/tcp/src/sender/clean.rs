@@ -21,6 +21,27 @@ pub(super) struct Delivery {
     end: SeqNum,
 }
 
+impl Delivery {
+    /// Remembers a delivered transmission if it is the latest of this acknowledgement (`tcp_rate_skb_delivered`).
+    pub fn take(&mut self, segment: &mut Sent) {
+        if segment.marks.any(Marks::SAMPLED) {
+            return;
+        }
+        let latest = self.prior_delivered == 0
+            || sent_after(time_of(segment.at), segment.end, time_of(self.at), self.end);
+        if latest {
+            *self = Delivery {
+                prior_delivered: segment.delivered,
+                at: segment.at,
+                end: segment.end,
+            };
+        }
+        if segment.is_sacked() {
+            segment.marks.set(Marks::SAMPLED);
+        }
+    }
+}
+
 /// What a walk over the acknowledged segments found.
 pub(super) struct Cleaned {
     pub outcome: AckOutcome,
@@ -35,31 +56,6 @@ pub(super) struct Cleaned {
 }
 
 impl Sender {
-    /// Remembers a delivered transmission if it is the latest of this acknowledgement (`tcp_rate_skb_delivered`).
-    pub(super) fn sample_delivery(&mut self, index: usize, delivery: &mut Delivery) {
-        let segment = self.queue.at_mut(index);
-        if segment.marks.any(Marks::SAMPLED) {
-            return;
-        }
-        let latest = delivery.prior_delivered == 0
-            || sent_after(
-                time_of(segment.at),
-                segment.end,
-                time_of(delivery.at),
-                delivery.end,
-            );
-        if latest {
-            *delivery = Delivery {
-                prior_delivered: segment.delivered,
-                at: segment.at,
-                end: segment.end,
-            };
-        }
-        if segment.is_sacked() {
-            segment.marks.set(Marks::SAMPLED);
-        }
-    }
-
     /// Takes off what lies below `una`; `before` is what was out before this acknowledgement.
     pub(super) fn clean(
         &mut self,
@@ -127,7 +123,7 @@ impl Sender {
             } else {
                 prior_sacked.saturating_sub(self.queue.counts.sacked)
             };
-            self.uncount_hint(counted);
+            self.queue.uncount_below_hint(counted);
         } else {
             machine::remove_duplicates(self, cleaned.acked);
             let covers_retransmission = outcome.any(AckOutcome::RETRANSMISSION_ACKED);
@@ -195,7 +191,7 @@ impl Sender {
             }
             self.queue.counts.out -= count;
             cleaned.acked += count;
-            self.sample_delivery(0, delivery);
+            delivery.take(self.queue.at_mut(0));
             cleaned.outcome.set(AckOutcome::ACKED);
             if !cleaned.fully {
                 break;

@@ -161,21 +161,4 @@ impl Sender {
             index += 1;
         }
     }
-
-    /// A segment below where the count goes on was SACKed.
-    pub(super) fn count_below_hint(&mut self, seq: SeqNum, segments: u32) {
-        if let Some((id, count)) = self.queue.count_hint {
-            let index = self.queue.index_of_id(id);
-            if seq.is_before(self.queue.at(index).seq) {
-                self.queue.count_hint = Some((id, count + segments));
-            }
-        }
-    }
-
-    /// SACKed segments were acknowledged.
-    pub(super) fn uncount_hint(&mut self, segments: u32) {
-        if let Some((_, count)) = &mut self.queue.count_hint {
-            *count = count.saturating_sub(segments);
-        }
-    }
 }

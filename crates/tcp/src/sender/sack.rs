@@ -342,7 +342,7 @@ impl Sender {
         }
         if !segment.end.is_after(self.una) {
             // About to be taken off.
-            self.sample_delivery(index, delivery);
+            delivery.take(self.queue.at_mut(index));
             return;
         }
         if !segment.is_sacked() {
@@ -369,7 +369,7 @@ impl Sender {
             self.queue.counts.sacked += count;
             tagged.delivered += count;
             if !self.detection.fack {
-                self.count_below_hint(segment.seq, count);
+                self.queue.count_below_hint(segment.seq, count);
             }
             if self.settings.loss.reordering_unit == ReorderingUnit::Segments {
                 let reach = self.queue.packets_before(index) + count;
@@ -382,7 +382,7 @@ impl Sender {
             self.queue.counts.retransmissions -= count;
         }
         self.queue.at_mut(index).marks = marks;
-        self.sample_delivery(index, delivery);
+        delivery.take(self.queue.at_mut(index));
         if marks.any(Marks::SACKED) {
             self.queue.unlist(index);
             if !self.sizes.apart {

@@ -203,4 +203,21 @@ impl Queue {
         self.counts.lost = 0;
         self.clear_hints();
     }
+
+    /// A segment below where the count goes on was SACKed.
+    pub fn count_below_hint(&mut self, seq: SeqNum, segments: u32) {
+        if let Some((id, count)) = self.count_hint {
+            let index = self.index_of_id(id);
+            if seq.is_before(self.at(index).seq) {
+                self.count_hint = Some((id, count + segments));
+            }
+        }
+    }
+
+    /// SACKed segments were acknowledged.
+    pub fn uncount_below_hint(&mut self, segments: u32) {
+        if let Some((_, count)) = &mut self.count_hint {
+            *count = count.saturating_sub(segments);
+        }
+    }
 }
