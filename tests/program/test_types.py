@@ -15,17 +15,17 @@ METHODS: Final = 60
 FIELDS: Final = 25
 
 LARGE_METHODS: Final[Mapping[str, int]] = {
-    "Connection of crates/tcp/src/connection/mod.rs": 99,
+    # Lives from the first packet to the last row; what it settles is still to be split.
     "Connection of crates/trace/src/connection/mod.rs": 77,
-    "EmulatedSender of crates/trace/src/emulate/sender/mod.rs": 103,
-    "Meta of crates/tcp/src/multipath/mod.rs": 104,
-    "Receiver of crates/tcp/src/receiver/mod.rs": 66,
-    "Sender of crates/tcp/src/sender/mod.rs": 192,
+    # Each explanation of a retransmission weighs timer, marks, episode and course together.
+    "EmulatedSender of crates/trace/src/emulate/sender/mod.rs": 96,
+    # The machine asks 44 of its actor, tables and subflows 30; the others are steps of an
+    # acknowledgement, of the write loop and of a retransmission, each over several of its parts.
+    "Sender of crates/tcp/src/sender/mod.rs": 185,
 }
 """Types of more methods, which are to be split into parts: they may lose some, never gain any."""
 
 LARGE_FIELDS: Final[Mapping[str, int]] = {
-    "Meta of crates/tcp/src/multipath/mod.rs": 26,
     # A field a column.
     "Retransmission of crates/trace/src/rows.rs": 33,
     # A field a column.

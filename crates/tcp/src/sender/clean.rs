@@ -21,6 +21,27 @@ pub(super) struct Delivery {
     end: SeqNum,
 }
 
+impl Delivery {
+    /// Remembers a delivered transmission if it is the latest of this acknowledgement (`tcp_rate_skb_delivered`).
+    pub fn take(&mut self, segment: &mut Sent) {
+        if segment.marks.any(Marks::SAMPLED) {
+            return;
+        }
+        let latest = self.prior_delivered == 0
+            || sent_after(time_of(segment.at), segment.end, time_of(self.at), self.end);
+        if latest {
+            *self = Delivery {
+                prior_delivered: segment.delivered,
+                at: segment.at,
+                end: segment.end,
+            };
+        }
+        if segment.is_sacked() {
+            segment.marks.set(Marks::SAMPLED);
+        }
+    }
+}
+
 /// What a walk over the acknowledged segments found.
 pub(super) struct Cleaned {
     pub outcome: AckOutcome,
@@ -35,31 +56,6 @@ pub(super) struct Cleaned {
 }
 
 impl Sender {
-    /// Remembers a delivered transmission if it is the latest of this acknowledgement (`tcp_rate_skb_delivered`).
-    pub(super) fn sample_delivery(&mut self, index: usize, delivery: &mut Delivery) {
-        let segment = self.queue.at_mut(index);
-        if segment.marks.any(Marks::SAMPLED) {
-            return;
-        }
-        let latest = delivery.prior_delivered == 0
-            || sent_after(
-                time_of(segment.at),
-                segment.end,
-                time_of(delivery.at),
-                delivery.end,
-            );
-        if latest {
-            *delivery = Delivery {
-                prior_delivered: segment.delivered,
-                at: segment.at,
-                end: segment.end,
-            };
-        }
-        if segment.is_sacked() {
-            segment.marks.set(Marks::SAMPLED);
-        }
-    }
-
     /// Takes off what lies below `una`; `before` is what was out before this acknowledgement.
     pub(super) fn clean(
         &mut self,
@@ -67,7 +63,7 @@ impl Sender {
         tagged: &Tagged,
         delivery: &mut Delivery,
     ) -> AckOutcome {
-        let prior_sacked = self.queue.sacked;
+        let prior_sacked = self.queue.counts.sacked;
         let cleaned = self.take_off_acknowledged(delivery);
         let mut outcome = cleaned.outcome;
         if self.queue.head().is_some_and(Sent::is_sacked) {
@@ -125,9 +121,9 @@ impl Sender {
             let counted = if self.detection.fack {
                 cleaned.acked
             } else {
-                prior_sacked.saturating_sub(self.queue.sacked)
+                prior_sacked.saturating_sub(self.queue.counts.sacked)
             };
-            self.uncount_hint(counted);
+            self.queue.uncount_below_hint(counted);
         } else {
             machine::remove_duplicates(self, cleaned.acked);
             let covers_retransmission = outcome.any(AckOutcome::RETRANSMISSION_ACKED);
@@ -163,7 +159,7 @@ impl Sender {
             }
             if head.marks.any(Marks::ANY_RETRANSMISSION) {
                 if head.has_retransmission_out() {
-                    self.queue.retransmissions_out -= count;
+                    self.queue.counts.retransmissions -= count;
                 }
                 cleaned.outcome.set(AckOutcome::RETRANSMISSION_ACKED);
             } else {
@@ -183,7 +179,7 @@ impl Sender {
                 }
             }
             if head.is_sacked() {
-                self.queue.sacked -= count;
+                self.queue.counts.sacked -= count;
             } else if self.sack {
                 self.delivered += count;
                 if self.settings.loss.rack && !self.retransmission_was_spurious(&head) {
@@ -191,11 +187,11 @@ impl Sender {
                 }
             }
             if head.is_lost() {
-                self.queue.lost -= count;
+                self.queue.counts.lost -= count;
             }
-            self.queue.out -= count;
+            self.queue.counts.out -= count;
             cleaned.acked += count;
-            self.sample_delivery(0, delivery);
+            delivery.take(self.queue.at_mut(0));
             cleaned.outcome.set(AckOutcome::ACKED);
             if !cleaned.fully {
                 break;

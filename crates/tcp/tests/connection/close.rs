@@ -2,7 +2,7 @@
 
 use rexmit_sim::apps::{Asker, Browser};
 use rexmit_sim::App;
-use rexmit_tcp::connection::{Connection, Event, Local, State};
+use rexmit_tcp::connection::{Connection, Event, Local, Socket, State};
 use rexmit_tcp::Segment;
 use rexmit_testing::{settings, Fate, Lab, Plan};
 use rexmit_time::{Duration, Time};

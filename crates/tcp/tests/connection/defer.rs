@@ -2,7 +2,7 @@
 
 use rexmit_sim::apps::Browser;
 use rexmit_sim::App;
-use rexmit_tcp::connection::{DeferAccept, Event, State};
+use rexmit_tcp::connection::{DeferAccept, Event, Socket, State};
 use rexmit_testing::{Lab, Plan};
 
 use crate::{broke, page};

@@ -2,7 +2,6 @@
 
 use rexmit_sim::apps::{Sink, Source};
 use rexmit_sim::{App, Machine, Packet, Subflows};
-use rexmit_tcp::clock::Clock;
 use rexmit_tcp::connection::{Local, Socket};
 use rexmit_tcp::multipath::{Meta, Options, Outgoing};
 use rexmit_tcp::settings::Settings;
@@ -176,7 +175,7 @@ impl Hand {
     /// A connection with so many subflows, all of 40 ms there and back.
     pub fn new(stack: &str, changes: &[(&str, &str)], paths: usize) -> Self {
         let settings = std::sync::Arc::new(settings(stack, changes));
-        let clock = Clock::linux(settings.timers.hz, settings.timers.wheel);
+        let clock = settings.timers.clock();
         let end = |is_client| Meta::new(settings.clone(), clock, is_client);
         let ends = [end(false), end(true)];
         let mut hand = Hand { ends, now: BEGIN };

@@ -5,7 +5,6 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use rexmit_tcp::clock::Clock;
 use rexmit_tcp::receiver::{Agreed, Receiver, Sending};
 use rexmit_tcp::sender::{Ack, Metrics, Peer, Sender, State, Transmit};
 use rexmit_tcp::settings::Settings;
@@ -50,7 +49,7 @@ pub type Seen = (u64, u32, Option<Mechanism>);
 impl Script {
     /// After a handshake of `rtt`.
     pub fn new(settings: Settings, rtt: Duration) -> Self {
-        let clock = Clock::linux(settings.timers.hz, settings.timers.wheel);
+        let clock = settings.timers.clock();
         let start = START;
         let iss = SeqNum::new(ISS);
         let (sack, timestamps) = (settings.segments.sack, settings.segments.timestamps);
@@ -237,7 +236,7 @@ impl Script {
     /// Sends so many segments to a receiver that acknowledges each as it comes, at the end of a round trip. Packets with the
     /// numbers `lose` do not come, retransmissions counted.
     pub fn transfer(&mut self, segments: u32, lose: &[usize]) -> Vec<Seen> {
-        let clock = Clock::linux(self.settings.timers.hz, self.settings.timers.wheel);
+        let clock = self.settings.timers.clock();
         let (sack, timestamps) = (
             self.settings.segments.sack,
             self.settings.segments.timestamps,

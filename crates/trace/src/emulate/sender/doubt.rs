@@ -12,6 +12,7 @@ use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
 
 use super::clock::SEES_ALL;
+use super::course::Course;
 use super::{EmulatedSender, Minimum, Moment};
 use crate::emulate::board::Board;
 use rexmit_tcp::recovery::Job;
@@ -38,6 +39,15 @@ pub(super) struct Before {
     mechanism: Mechanism,
     /// Retransmissions since, the first of them counted.
     retransmissions: usize,
+}
+
+impl Course {
+    /// A further retransmission is called by what is known so far.
+    pub fn note_doubtful_retransmission(&mut self) {
+        if let Some(before) = &mut self.before {
+            before.retransmissions += 1;
+        }
+    }
 }
 
 impl EmulatedSender {
@@ -97,13 +107,6 @@ impl EmulatedSender {
             // What it cost until now was not to be paid.
             self.evidence.score -= rather;
             self.take_back_timeout(board, moment);
-        }
-    }
-
-    /// A further retransmission is called by what is known so far.
-    pub(super) fn note_doubtful_retransmission(&mut self) {
-        if let Some(before) = &mut self.course.before {
-            before.retransmissions += 1;
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use rexmit_tcp::Mechanism;
+
 use super::Opinion;
 
 /// A retransmission that fits worse than this is not explained.
@@ -46,6 +48,20 @@ impl Evidence {
         self.worst = self.worst.min(fit);
         self.explained.0 += 1;
         self.explained.1 += u32::from(fit < EXPLAINED);
+    }
+
+    /// So many retransmissions before this one were taken for those of a recovery that there was none.
+    pub fn rename_since(&mut self, retransmissions: usize) {
+        let opinions = &mut self.opinions;
+        let share = opinions.back().map_or(0.0, |opinion| opinion.share);
+        for opinion in opinions.iter_mut().rev().skip(1).take(retransmissions) {
+            if matches!(opinion.mechanism, Mechanism::Rto | Mechanism::Tlp) {
+                continue;
+            }
+            opinion.next = Some((opinion.mechanism, 1.0 - share));
+            opinion.mechanism = Mechanism::RtoRecovery;
+            opinion.share = share;
+        }
     }
 }
 

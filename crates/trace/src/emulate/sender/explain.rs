@@ -225,7 +225,7 @@ impl EmulatedSender {
             timer: best.timer,
         };
         let opinion = match best.cause {
-            Cause::Ack => self.with_doubt(opinion),
+            Cause::Ack => self.course.with_doubt(opinion),
             _ => opinion,
         };
         self.evidence.opinions.push_back(opinion);
@@ -243,7 +243,7 @@ impl EmulatedSender {
         self.follow(board, moment, &pieces, best);
         self.course.before = before;
         self.course.instead = self.course.instead.or(instead);
-        self.note_doubtful_retransmission();
+        self.course.note_doubtful_retransmission();
     }
 
     /// The board knows these pieces as sent again at `at`.

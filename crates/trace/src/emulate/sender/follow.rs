@@ -120,7 +120,7 @@ impl EmulatedSender {
         }
         self.trips.timed = None;
         self.note_rate_sent(moment.packets);
-        self.note_again_after_frto(moment);
+        self.course.note_again_after_frto(moment);
         self.note_undo_retransmission(best.mechanism, moment);
         self.episode.causes.note(best.mechanism);
     }

@@ -13,6 +13,7 @@ use rexmit_wire::SeqNum;
 
 use super::causes::SLIGHTLY;
 use super::clock::SEES_ALL;
+use super::course::Course;
 use super::explain::{Candidate, Candidates, Cause, Opinion};
 use super::{EmulatedSender, Moment};
 use crate::emulate::board::Board;
@@ -35,6 +36,29 @@ impl Instead {
     /// How likely it is.
     fn share(&self) -> f64 {
         1.0 / (1.0 + self.rather.exp())
+    }
+}
+
+impl Course {
+    /// An opinion, with the doubt that is left of what came before.
+    pub fn with_doubt(&self, opinion: Opinion) -> Opinion {
+        let Some(instead) = self.instead else {
+            return opinion;
+        };
+        let share = instead.share();
+        let rival = (Mechanism::RtoRecovery, share);
+        let next = opinion.next.map(|(next, own)| (next, own * (1.0 - share)));
+        Opinion {
+            share: opinion.share * (1.0 - share),
+            next: next.filter(|next| next.1 > share).or(Some(rival)),
+            ..opinion
+        }
+    }
+
+    /// All that was out then is acknowledged: nothing more is to be learned.
+    pub fn forget_timeout_instead(&mut self, board: &Board) {
+        let over = |instead: &mut Instead| !instead.point.is_after(board.una);
+        self.instead.take_if(over);
     }
 }
 
@@ -76,27 +100,6 @@ impl EmulatedSender {
         if moment.ack_at + moment.slack < instead.at {
             instead.rather -= SLIGHTLY;
         }
-    }
-
-    /// An opinion, with the doubt that is left of what came before.
-    pub(super) fn with_doubt(&self, opinion: Opinion) -> Opinion {
-        let Some(instead) = self.course.instead else {
-            return opinion;
-        };
-        let share = instead.share();
-        let rival = (Mechanism::RtoRecovery, share);
-        let next = opinion.next.map(|(next, own)| (next, own * (1.0 - share)));
-        Opinion {
-            share: opinion.share * (1.0 - share),
-            next: next.filter(|next| next.1 > share).or(Some(rival)),
-            ..opinion
-        }
-    }
-
-    /// All that was out then is acknowledged: nothing more is to be learned.
-    pub(super) fn forget_timeout_instead(&mut self, board: &Board) {
-        let over = |instead: &mut Instead| !instead.point.is_after(board.una);
-        self.course.instead.take_if(over);
     }
 }
 

@@ -13,7 +13,9 @@ use rexmit_wire::SeqNum;
 
 use super::causes::MUCH;
 use super::clock::SEES_ALL;
+use super::course::Course;
 use super::explain::{Candidates, Cause, Moment};
+use super::marks::Marks;
 use super::threshold::OTHER;
 use super::EmulatedSender;
 use crate::emulate::board::{AckReport, Board, Piece};
@@ -57,6 +59,34 @@ pub(super) struct TakenBack {
     retransmissions: usize,
 }
 
+impl TakenBack {
+    /// Whether the timeout had lost the piece, and it was not sent again since.
+    fn has_lost(&self, piece: &Piece, marks: &Marks) -> bool {
+        piece.start.is_before(self.point) && !piece.sacked && !marks.is_retransmitted(piece)
+    }
+}
+
+impl Course {
+    /// An acknowledgement was worked through.
+    pub fn note_advance_after_frto(&mut self, report: &AckReport) {
+        if let Frto::TookBack(back) = &mut self.frto {
+            if report.advanced {
+                back.advanced = Some(report.at);
+            }
+        }
+    }
+
+    /// Something was sent again after a timeout that may have been taken back.
+    pub fn note_again_after_frto(&mut self, moment: &Moment) {
+        if let Frto::TookBack(back) = &mut self.frto {
+            back.retransmissions += 1;
+            if moment.ack_at == back.at {
+                back.sent += moment.packets;
+            }
+        }
+    }
+}
+
 impl EmulatedSender {
     /// Whether a timeout may begin F-RTO's test.
     pub(super) fn has_frto(&self) -> bool {
@@ -84,19 +114,11 @@ impl EmulatedSender {
         }
     }
 
-    /// An acknowledgement was worked through.
-    pub(super) fn note_advance_after_frto(&mut self, report: &AckReport) {
-        if let Frto::TookBack(back) = &mut self.course.frto {
-            if report.advanced {
-                back.advanced = Some(report.at);
-            }
-        }
-    }
-
     /// New data left: a sender without F-RTO would first have sent again what the timeout had lost.
     pub(super) fn note_new_after_frto(&mut self, board: &Board) {
         if let Frto::TookBack(back) = self.course.frto {
-            let more = board.pieces().any(|piece| self.is_still_lost(piece, &back));
+            let lost = |piece| back.has_lost(piece, &self.marks);
+            let more = board.pieces().any(lost);
             self.course.frto = if more { Frto::On } else { Frto::Open };
         }
     }
@@ -119,21 +141,6 @@ impl EmulatedSender {
         }
     }
 
-    /// Something was sent again after a timeout that may have been taken back.
-    pub(super) fn note_again_after_frto(&mut self, moment: &Moment) {
-        if let Frto::TookBack(back) = &mut self.course.frto {
-            back.retransmissions += 1;
-            if moment.ack_at == back.at {
-                back.sent += moment.packets;
-            }
-        }
-    }
-
-    /// Whether the timeout had lost the piece, and it was not sent again since.
-    fn is_still_lost(&self, piece: &Piece, back: &TakenBack) -> bool {
-        piece.start.is_before(back.point) && !piece.sacked && !self.marks.is_retransmitted(piece)
-    }
-
     /// What the timeout lost goes on being sent again by a sender without F-RTO.
     pub(super) fn add_without_frto(
         &self,
@@ -148,7 +155,7 @@ impl EmulatedSender {
         if back.advanced != Some(moment.ack_at) {
             return;
         }
-        let is_still_lost = |index| self.is_still_lost(board.at(index), &back);
+        let is_still_lost = |index| back.has_lost(board.at(index), &self.marks);
         if pieces.is_empty() || !pieces.clone().all(is_still_lost) {
             return;
         }
@@ -172,7 +179,7 @@ impl EmulatedSender {
             return;
         };
         self.course.frto = Frto::Off;
-        self.rename_since(back.retransmissions);
+        self.evidence.rename_since(back.retransmissions);
         self.episode.frto = false;
         if self.detection.own_threshold != back.threshold {
             self.detection.set_own_threshold(back.threshold);
@@ -183,24 +190,10 @@ impl EmulatedSender {
         self.episode.probe.high = None;
         board.looked_at(board.len());
         for index in 0..board.len() {
-            if self.is_still_lost(board.at(index), &back) {
+            if back.has_lost(board.at(index), &self.marks) {
                 self.marks.mark_lost(board, index);
             }
         }
         self.timers.set_to_timeout(moment.ack_at);
-    }
-
-    /// So many retransmissions before this one were taken for those of a recovery that there was none.
-    fn rename_since(&mut self, retransmissions: usize) {
-        let opinions = &mut self.evidence.opinions;
-        let share = opinions.back().map_or(0.0, |opinion| opinion.share);
-        for opinion in opinions.iter_mut().rev().skip(1).take(retransmissions) {
-            if matches!(opinion.mechanism, Mechanism::Rto | Mechanism::Tlp) {
-                continue;
-            }
-            opinion.next = Some((opinion.mechanism, 1.0 - share));
-            opinion.mechanism = Mechanism::RtoRecovery;
-            opinion.share = share;
-        }
     }
 }
