@@ -163,15 +163,25 @@ COMMANDS: Final[dict[str, Sequence[Sequence[str]]]] = {
             for more in (("--host", "10.9.9.9"), ("--whatif", NAME), ("--stacks", NAME))
         ),
         (CAPTURE, "--annotate", f"annotated{NAME}.pcapng"),
-        (CAPTURE, "--study", "--out", f"study{NAME}"),
         (CAPTURE, CAPTURE, "--points", f"{NAME},b"),
         (CAPTURE, "--html", f"{NAME}.html"),
         (CAPTURE, "--out", TRACE),
         (CAPTURE, NAME),
         *((TRACE, *more) for more in ((), ("--json",), ("--by", "host"), ("--host", "10.0.0.1"))),
-        ("-i", NAME),
         (NAME,),
         (f"*{NAME}",),
+    ],
+    "watch": [
+        (NAME,),
+        (NAME, "--every", NAME),
+        (NAME, "--rotate", NAME, "--out", f"always{NAME}"),
+        ("lo", "--rotate", "1h", "--metrics", NAME, "--out", f"always{NAME}"),
+    ],
+    "paper unc-2007": [
+        (CAPTURE, "--out", f"study{NAME}"),
+        *((CAPTURE, *more) for more in ((), ("--json",), ("--claims",), ("--format", NAME))),
+        (TRACE,),
+        (NAME,),
     ],
     "report": [
         *((one, "-o", f"page{NAME}.html") for one in (CAPTURE, TRACE, RUN, AGREE, NAME)),
