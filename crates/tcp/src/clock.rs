@@ -67,21 +67,18 @@ pub struct Ticks {
 impl Ticks {
     /// Nanoseconds a tick.
     #[must_use]
-    #[inline]
     pub const fn tick_ns(self) -> u64 {
         1_000_000_000 / self.hz as u64
     }
 
     /// A tick.
     #[must_use]
-    #[inline]
     pub const fn tick(self) -> Tick {
         Tick::of_nanos(self.tick_ns())
     }
 
     /// Ticks that last at least `span` (`msecs_to_jiffies`, `usecs_to_jiffies`: rounded up).
     #[must_use]
-    #[inline]
     pub fn ticks_in(self, span: Duration) -> i64 {
         let tick = self.tick_ns() as i64;
         (span.as_nanos().max(0) + tick - 1) / tick
@@ -124,21 +121,18 @@ impl Clock {
 
     /// Nanoseconds a tick.
     #[must_use]
-    #[inline]
     pub const fn tick_ns(&self) -> u64 {
         self.ticks.tick_ns()
     }
 
     /// A tick.
     #[must_use]
-    #[inline]
     pub const fn tick(&self) -> Tick {
         self.ticks.tick()
     }
 
     /// The tick count at `now`.
     #[must_use]
-    #[inline]
     pub fn ticks(&self, now: Time) -> i64 {
         (now.as_nanos() / self.tick_ns()) as i64 + self.ticks_at_zero
     }
@@ -152,14 +146,12 @@ impl Clock {
 
     /// Ticks that last at least `span` (`msecs_to_jiffies`, `usecs_to_jiffies`: rounded up).
     #[must_use]
-    #[inline]
     pub fn ticks_in(&self, span: Duration) -> i64 {
         self.ticks.ticks_in(span)
     }
 
     /// When a timer fires that is set at `now` to expire at tick `expires`.
     #[must_use]
-    #[inline]
     pub fn fires(&self, now: Time, expires: i64) -> Time {
         let current = self.ticks(now);
         self.fires_from(current, expires)
@@ -211,13 +203,11 @@ impl KernelTimer {
 
     /// When it fires, if it runs.
     #[must_use]
-    #[inline]
     pub fn fires(&self) -> Option<Time> {
         self.armed.map(|(_, fires)| fires)
     }
 
     /// Whether it fires at `now`. It then runs no more.
-    #[inline]
     pub fn fire(&mut self, now: Time) -> bool {
         self.armed.take_if(|(_, fires)| *fires <= now).is_some()
     }

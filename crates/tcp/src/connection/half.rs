@@ -25,12 +25,10 @@ struct Remains {
 
 impl SendingHalf {
     /// The sender, if there is one.
-    #[inline]
     pub fn get(&self) -> Option<&Sender> {
         self.sender.as_deref()
     }
 
-    #[inline]
     pub fn get_mut(&mut self) -> Option<&mut Sender> {
         self.sender.as_deref_mut()
     }

@@ -27,14 +27,12 @@ pub struct Counts {
 impl Counts {
     /// Segments sent and neither arrived nor lost (`tcp_packets_in_flight`).
     #[must_use]
-    #[inline]
     pub const fn in_flight(&self) -> u32 {
         (self.out + self.retransmissions).saturating_sub(self.left_out())
     }
 
     /// Segments that left the network or never got through it (`tcp_left_out`).
     #[must_use]
-    #[inline]
     pub const fn left_out(&self) -> u32 {
         self.sacked + self.lost
     }

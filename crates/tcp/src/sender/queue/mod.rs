@@ -108,7 +108,6 @@ impl Queue {
     }
 
     /// Packets sent and neither arrived nor lost (`tcp_packets_in_flight`).
-    #[inline]
     pub fn in_flight(&self) -> u32 {
         self.counts.in_flight()
     }
