@@ -53,44 +53,36 @@ group! {
     }
 }
 
-/// How much is sent in recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recovery {
-    /// RFC 6582: the window grows by a segment each duplicate acknowledgement.
-    NewReno,
-    /// RFC 6675: what its pipe leaves of the halved window.
-    Pipe,
-    /// Linux 2.4 to 3.1: one segment less each second acknowledgement (`tcp_cwnd_down`).
-    RateHalving,
-    /// Proportional rate reduction of Linux 3.2 to about 5.10 (RFC 6937, slow-start bound).
-    Prr,
-    /// Proportional rate reduction of Linux 6.x: conservative unless a round makes progress.
-    PrrConservative,
+choices! {
+    /// How much is sent in recovery.
+    pub enum Recovery ("recovery") {
+        /// RFC 6582: the window grows by a segment each duplicate acknowledgement.
+        NewReno = "newreno",
+        /// RFC 6675: what its pipe leaves of the halved window.
+        Pipe = "pipe",
+        /// Linux 2.4 to 3.1: one segment less each second acknowledgement (`tcp_cwnd_down`).
+        RateHalving = "rate-halving",
+        /// Proportional rate reduction of Linux 3.2 to about 5.10 (RFC 6937, slow-start bound).
+        Prr = "prr",
+        /// Proportional rate reduction of Linux 6.x: conservative unless a round makes progress.
+        PrrConservative = "prr-conservative",
+    }
 }
 
-choices!(
-    Recovery,
-    "recovery",
-    NewReno = "newreno",
-    Pipe = "pipe",
-    RateHalving = "rate-halving",
-    Prr = "prr",
-    PrrConservative = "prr-conservative",
-);
-
-/// Congestion control.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CongestionControl {
-    /// RFC 5681.
-    Reno,
-    /// RFC 9438.
-    Cubic,
-    /// Linked increases of Multipath TCP's subflows, RFC 6356; of plain TCP and one subflow: Reno, as the next two.
-    Lia,
-    /// Opportunistic linked increases (Khalili and others, 2012).
-    Olia,
-    /// Balanced linked adaptation (Peng and others, 2014).
-    Balia,
+choices! {
+    /// Congestion control.
+    pub enum CongestionControl ("congestion control") {
+        /// RFC 5681.
+        Reno = "reno",
+        /// RFC 9438.
+        Cubic = "cubic",
+        /// Linked increases of Multipath TCP's subflows, RFC 6356; of plain TCP and one subflow: Reno, as the next two.
+        Lia = "lia",
+        /// Opportunistic linked increases (Khalili and others, 2012).
+        Olia = "olia",
+        /// Balanced linked adaptation (Peng and others, 2014).
+        Balia = "balia",
+    }
 }
 
 impl CongestionControl {
@@ -100,26 +92,15 @@ impl CongestionControl {
     }
 }
 
-choices!(
-    CongestionControl,
-    "congestion control",
-    Reno = "reno",
-    Cubic = "cubic",
-    Lia = "lia",
-    Olia = "olia",
-    Balia = "balia",
-);
-
-/// Which generation of Linux's CUBIC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CubicForm {
-    /// 3.10: HyStart in milliseconds or ticks.
-    Linux3,
-    /// 6.x: HyStart in microseconds.
-    Linux6,
+choices! {
+    /// Which generation of Linux's CUBIC.
+    pub enum CubicForm ("CUBIC") {
+        /// 3.10: HyStart in milliseconds or ticks.
+        Linux3 = "linux-3",
+        /// 6.x: HyStart in microseconds.
+        Linux6 = "linux-6",
+    }
 }
-
-choices!(CubicForm, "CUBIC", Linux3 = "linux-3", Linux6 = "linux-6");
 
 /// The first window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,83 +135,53 @@ impl Value for InitialWindow {
     }
 }
 
-/// When it is asked whether the window shrinks after idle time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IdleRestart {
-    /// When a segment leaves (`tcp_event_data_sent`).
-    WhenSent,
-    /// When data are written, and when the peer's window changes (`tcp_slow_start_after_idle_check`).
-    WhenWritten,
+choices! {
+    /// When it is asked whether the window shrinks after idle time.
+    pub enum IdleRestart ("restart after idle time") {
+        /// When a segment leaves (`tcp_event_data_sent`).
+        WhenSent = "when-sent",
+        /// When data are written, and when the peer's window changes (`tcp_slow_start_after_idle_check`).
+        WhenWritten = "when-written",
+    }
 }
 
-choices!(
-    IdleRestart,
-    "restart after idle time",
-    WhenSent = "when-sent",
-    WhenWritten = "when-written",
-);
-
-/// When the congestion window counts as used (`tcp_cwnd_validate`, `tcp_is_cwnd_limited`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WindowUse {
-    /// When it is full but for three segments as an acknowledgement comes.
-    InFlight,
-    /// When it held the sender back within the last window of data; in slow start when half of it was used.
-    Limited,
+choices! {
+    /// When the congestion window counts as used (`tcp_cwnd_validate`, `tcp_is_cwnd_limited`).
+    pub enum WindowUse ("use of the window") {
+        /// When it is full but for three segments as an acknowledgement comes.
+        InFlight = "in-flight",
+        /// When it held the sender back within the last window of data; in slow start when half of it was used.
+        Limited = "limited",
+    }
 }
 
-choices!(
-    WindowUse,
-    "use of the window",
-    InFlight = "in-flight",
-    Limited = "limited",
-);
-
-/// Which retransmissions count against the undo of a reduction that begins (`tcp_init_undo`, `tcp_enter_loss`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UndoStart {
-    /// Those in flight; without any, undo needs nothing more. A timeout after retransmissions is never undone.
-    Clean,
-    /// Those in flight, a probe among them; without any, the first is waited for. Timeouts are as other reductions.
-    InFlight,
+choices! {
+    /// Which retransmissions count against the undo of a reduction that begins (`tcp_init_undo`, `tcp_enter_loss`).
+    pub enum UndoStart ("start of undo") {
+        /// Those in flight; without any, undo needs nothing more. A timeout after retransmissions is never undone.
+        Clean = "clean",
+        /// Those in flight, a probe among them; without any, the first is waited for. Timeouts are as other reductions.
+        InFlight = "in-flight",
+    }
 }
 
-choices!(
-    UndoStart,
-    "start of undo",
-    Clean = "clean",
-    InFlight = "in-flight",
-);
-
-/// What is taken back when an acknowledgement in recovery proves that what it acknowledges was only late
-/// (`tcp_try_undo_partial`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PartialUndo {
-    /// The window, and the recovery goes on.
-    Window,
-    /// The recovery, once no retransmission is in flight.
-    Recovery,
+choices! {
+    /// What is taken back when an acknowledgement in recovery proves that what it acknowledges was only late
+    /// (`tcp_try_undo_partial`).
+    pub enum PartialUndo ("partial undo") {
+        /// The window, and the recovery goes on.
+        Window = "window",
+        /// The recovery, once no retransmission is in flight.
+        Recovery = "recovery",
+    }
 }
 
-choices!(
-    PartialUndo,
-    "partial undo",
-    Window = "window",
-    Recovery = "recovery",
-);
-
-/// Which window an undo gives back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UndoWindow {
-    /// The threshold at least, and with Reno twice the threshold (`tcp_undo_cwr`, 3.10).
-    Threshold,
-    /// With Reno the window before the reduction (`tcp_reno_undo_cwnd`).
-    Prior,
+choices! {
+    /// Which window an undo gives back.
+    pub enum UndoWindow ("window of an undo") {
+        /// The threshold at least, and with Reno twice the threshold (`tcp_undo_cwr`, 3.10).
+        Threshold = "threshold",
+        /// With Reno the window before the reduction (`tcp_reno_undo_cwnd`).
+        Prior = "prior",
+    }
 }
-
-choices!(
-    UndoWindow,
-    "window of an undo",
-    Threshold = "threshold",
-    Prior = "prior",
-);

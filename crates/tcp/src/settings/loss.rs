@@ -65,118 +65,83 @@ group! {
     }
 }
 
-/// In what order an acknowledgement is worked through (`tcp_ack`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AckOrder {
-    /// 3.10: an acknowledgement is counted and begins a recovery, and then losses are marked; the window is set in between,
-    /// the timer by what was acknowledged, and undo is asked for after F-RTO's test.
-    RecoveryFirst,
-    /// 6.x: losses are marked, and begin a recovery; undo comes before F-RTO's test; at the end the timer is set, then the
-    /// window, and then it is sent.
-    LossesFirst,
+choices! {
+    /// In what order an acknowledgement is worked through (`tcp_ack`).
+    pub enum AckOrder ("order of an acknowledgement") {
+        /// 3.10: an acknowledgement is counted and begins a recovery, and then losses are marked; the window is set in between,
+        /// the timer by what was acknowledged, and undo is asked for after F-RTO's test.
+        RecoveryFirst = "recovery-first",
+        /// 6.x: losses are marked, and begin a recovery; undo comes before F-RTO's test; at the end the timer is set, then the
+        /// window, and then it is sent.
+        LossesFirst = "losses-first",
+    }
 }
 
-choices!(
-    AckOrder,
-    "order of an acknowledgement",
-    RecoveryFirst = "recovery-first",
-    LossesFirst = "losses-first",
-);
-
-/// In what it is counted how far segments overtook each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReorderingUnit {
-    /// In segments as they were sent; any distance turns early retransmit off, one above the threshold FACK
-    /// (`tcp_update_reordering`, before 4.19).
-    Segments,
-    /// In bytes, rounded up to full segments (`tcp_check_sack_reordering`).
-    Bytes,
+choices! {
+    /// In what it is counted how far segments overtook each other.
+    pub enum ReorderingUnit ("unit of reordering") {
+        /// In segments as they were sent; any distance turns early retransmit off, one above the threshold FACK
+        /// (`tcp_update_reordering`, before 4.19).
+        Segments = "segments",
+        /// In bytes, rounded up to full segments (`tcp_check_sack_reordering`).
+        Bytes = "bytes",
+    }
 }
 
-choices!(
-    ReorderingUnit,
-    "unit of reordering",
-    Segments = "segments",
-    Bytes = "bytes",
-);
-
-/// What follows when an acknowledgement stops at a segment that was SACKed: the receiver may have dropped it (RFC 2018 §8).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reneging {
-    /// All SACKs are void, and the head is sent again as by a timeout.
-    Timeout,
-    /// Later SACKs get time to put it right, and only then a timeout makes SACKs void.
-    Wait,
+choices! {
+    /// What follows when an acknowledgement stops at a segment that was SACKed: the receiver may have dropped it (RFC 2018 §8).
+    pub enum Reneging ("reneging") {
+        /// All SACKs are void, and the head is sent again as by a timeout.
+        Timeout = "timeout",
+        /// Later SACKs get time to put it right, and only then a timeout makes SACKs void.
+        Wait = "wait",
+    }
 }
 
-choices!(Reneging, "reneging", Timeout = "timeout", Wait = "wait",);
-
-/// With few segments out, fewer duplicates make a loss: early retransmit (RFC 5827), as `tcp_early_retrans` 1 to 3 before
-/// 4.11, or the rule of UNC 2007.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EarlyRetransmit {
-    /// None.
-    Off,
-    /// At once.
-    Immediate,
-    /// After a quarter of the round-trip time.
-    Delayed,
-    /// At max(1, min(3, F − 2)) duplicates with F segments out (UNC 2007, section V-D).
-    Flight,
+choices! {
+    /// With few segments out, fewer duplicates make a loss: early retransmit (RFC 5827), as `tcp_early_retrans` 1 to 3 before
+    /// 4.11, or the rule of UNC 2007.
+    pub enum EarlyRetransmit ("early retransmit") {
+        /// None.
+        Off = "off",
+        /// At once.
+        Immediate = "immediate",
+        /// After a quarter of the round-trip time.
+        Delayed = "delayed",
+        /// At max(1, min(3, F − 2)) duplicates with F segments out (UNC 2007, section V-D).
+        Flight = "flight",
+    }
 }
 
-choices!(
-    EarlyRetransmit,
-    "early retransmit",
-    Off = "off",
-    Immediate = "immediate",
-    Delayed = "delayed",
-    Flight = "flight",
-);
-
-/// Tail loss probe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tlp {
-    /// None.
-    Off,
-    /// As in Linux 3.10 (draft-dukkipati-tcpm-tcp-loss-probe-01).
-    Draft,
-    /// As in Linux 6.x (RFC 8985 §7).
-    Rfc8985,
+choices! {
+    /// Tail loss probe.
+    pub enum Tlp ("tail loss probe") {
+        /// None.
+        Off = "off",
+        /// As in Linux 3.10 (draft-dukkipati-tcpm-tcp-loss-probe-01).
+        Draft = "draft",
+        /// As in Linux 6.x (RFC 8985 §7).
+        Rfc8985 = "rfc8985",
+    }
 }
 
-choices!(
-    Tlp,
-    "tail loss probe",
-    Off = "off",
-    Draft = "draft",
-    Rfc8985 = "rfc8985"
-);
-
-/// Which timeouts F-RTO tests, and how often.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FrtoTest {
-    /// Those that reduce the threshold; each acknowledgement that advances lets new data go once more.
-    EachAdvance,
-    /// Those that no recovery came before; new data go once. Without SACK an acknowledgement that covers a retransmission
-    /// proves no original.
-    Once,
+choices! {
+    /// Which timeouts F-RTO tests, and how often.
+    pub enum FrtoTest ("test of F-RTO") {
+        /// Those that reduce the threshold; each acknowledgement that advances lets new data go once more.
+        EachAdvance = "each-advance",
+        /// Those that no recovery came before; new data go once. Without SACK an acknowledgement that covers a retransmission
+        /// proves no original.
+        Once = "once",
+    }
 }
 
-choices!(
-    FrtoTest,
-    "test of F-RTO",
-    EachAdvance = "each-advance",
-    Once = "once",
-);
-
-/// What a timeout marks lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimeoutMarks {
-    /// All that is not SACKed; the window is then one segment.
-    All,
-    /// The head and what RACK would (4.18); the window is then what is in flight and one.
-    Rack,
+choices! {
+    /// What a timeout marks lost.
+    pub enum TimeoutMarks ("timeout marks") {
+        /// All that is not SACKed; the window is then one segment.
+        All = "all",
+        /// The head and what RACK would (4.18); the window is then what is in flight and one.
+        Rack = "rack",
+    }
 }
-
-choices!(TimeoutMarks, "timeout marks", All = "all", Rack = "rack");

@@ -63,39 +63,32 @@ group! {
     }
 }
 
-/// When data are acknowledged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DelayedAck {
-    /// Linux 3.10: out-of-order data bring quick acknowledgements.
-    Linux3,
-    /// Linux 6.x: compressed SACKs, no forced quick acknowledgements.
-    Linux6,
-    /// Linux 6.12: as 6.x, with shorter delays: below the smallest timeout, and the estimate never above 200 ms.
-    Linux612,
-    /// Every second full segment, others after `delayed_ack_max` (RFC 1122 §4.2.3.2, RFC 5681 §4.2).
-    Rfc,
+choices! {
+    /// When data are acknowledged.
+    pub enum DelayedAck ("delayed ACK") {
+        /// Linux 3.10: out-of-order data bring quick acknowledgements.
+        Linux3 = "linux-3",
+        /// Linux 6.x: compressed SACKs, no forced quick acknowledgements.
+        Linux6 = "linux-6",
+        /// Linux 6.12: as 6.x, with shorter delays: below the smallest timeout, and the estimate never above 200 ms.
+        Linux612 = "linux-6.12",
+        /// Every second full segment, others after `delayed_ack_max` (RFC 1122 §4.2.3.2, RFC 5681 §4.2).
+        Rfc = "rfc",
+    }
 }
 
-choices!(
-    DelayedAck,
-    "delayed ACK",
-    Linux3 = "linux-3",
-    Linux6 = "linux-6",
-    Linux612 = "linux-6.12",
-    Rfc = "rfc",
-);
-
-/// How the receive buffer follows what the reader takes in a round trip (`tcp_rcv_space_adjust`), for how much it is made when
-/// the connection opens (`tcp_fixup_rcvbuf`), and what goes with it in the window that is offered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReceiveBufferGrowth {
-    /// Twice what was read: before Linux 3.14.
-    TwiceRead,
-    /// Twice what was read and 16 segments, threefold or fourfold where it rose by a quarter or a half; eight times the first
-    /// window from the beginning: Linux 3.14 to 4.18.
-    BySteps,
-    /// Twice what was read and 16 segments, and twice as much more as it rose: later.
-    ByRate,
+choices! {
+    /// How the receive buffer follows what the reader takes in a round trip (`tcp_rcv_space_adjust`), for how much it is made when
+    /// the connection opens (`tcp_fixup_rcvbuf`), and what goes with it in the window that is offered.
+    pub enum ReceiveBufferGrowth ("growth of the receive buffer") {
+        /// Twice what was read: before Linux 3.14.
+        TwiceRead = "twice-read",
+        /// Twice what was read and 16 segments, threefold or fourfold where it rose by a quarter or a half; eight times the first
+        /// window from the beginning: Linux 3.14 to 4.18.
+        BySteps = "by-steps",
+        /// Twice what was read and 16 segments, and twice as much more as it rose: later.
+        ByRate = "by-rate",
+    }
 }
 
 impl ReceiveBufferGrowth {
@@ -104,14 +97,6 @@ impl ReceiveBufferGrowth {
         self != ReceiveBufferGrowth::ByRate
     }
 }
-
-choices!(
-    ReceiveBufferGrowth,
-    "growth of the receive buffer",
-    TwiceRead = "twice-read",
-    BySteps = "by-steps",
-    ByRate = "by-rate",
-);
 
 /// How much of a receive buffer is window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

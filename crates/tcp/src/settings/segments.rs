@@ -63,38 +63,25 @@ group! {
     }
 }
 
-/// What packets of several segments are sized by, and when one waits to become larger.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PacketSizing {
-    /// The largest packet; one waits two ticks at most (`tcp_tso_should_defer`, 3.10).
-    Window,
-    /// A millisecond at the pacing rate; one waits for an acknowledgement that is near (`tcp_tso_autosize`).
-    PacingRate,
+choices! {
+    /// What packets of several segments are sized by, and when one waits to become larger.
+    pub enum PacketSizing ("size of packets") {
+        /// The largest packet; one waits two ticks at most (`tcp_tso_should_defer`, 3.10).
+        Window = "window",
+        /// A millisecond at the pacing rate; one waits for an acknowledgement that is near (`tcp_tso_autosize`).
+        PacingRate = "pacing-rate",
+    }
 }
 
-choices!(
-    PacketSizing,
-    "size of packets",
-    Window = "window",
-    PacingRate = "pacing-rate",
-);
-
-/// How the send buffer grows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SendBufferGrowth {
-    /// With what is out, when an acknowledgement frees room, for the first window at least (`tcp_fixup_sndbuf`,
-    /// `tcp_new_space`, 3.10).
-    WhenFreed,
-    /// The same, for three segments at least, each charged as asked for (`tcp_fixup_sndbuf`, `alloc_skb`, 2.4).
-    Linux24,
-    /// With what is in flight, for twice the first window at least (`tcp_sndbuf_expand`).
-    WhenSent,
+choices! {
+    /// How the send buffer grows.
+    pub enum SendBufferGrowth ("growth of the send buffer") {
+        /// With what is out, when an acknowledgement frees room, for the first window at least (`tcp_fixup_sndbuf`,
+        /// `tcp_new_space`, 3.10).
+        WhenFreed = "when-freed",
+        /// The same, for three segments at least, each charged as asked for (`tcp_fixup_sndbuf`, `alloc_skb`, 2.4).
+        Linux24 = "linux-2.4",
+        /// With what is in flight, for twice the first window at least (`tcp_sndbuf_expand`).
+        WhenSent = "when-sent",
+    }
 }
-
-choices!(
-    SendBufferGrowth,
-    "growth of the send buffer",
-    WhenFreed = "when-freed",
-    Linux24 = "linux-2.4",
-    WhenSent = "when-sent",
-);

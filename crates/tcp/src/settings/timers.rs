@@ -112,75 +112,48 @@ choices!(
     Levels = "levels"
 );
 
-/// How the round-trip time is sampled and smoothed and the timeout formed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Estimator {
-    /// Linux in ticks, timestamps first: 2.4 to 3.14 (`tcp_rtt_estimator`).
-    LinuxTicks,
-    /// Linux in microseconds, the time of sending first: since 3.15.
-    LinuxMicros,
-    /// RFC 6298 with the clock's tick as granularity.
-    Rfc6298,
-    /// BSD: fixed point in ticks (`tcp_xmit_timer`).
-    Bsd,
-    /// Solaris: milliseconds, `tcp_set_rto`.
-    Solaris,
+choices! {
+    /// How the round-trip time is sampled and smoothed and the timeout formed.
+    pub enum Estimator ("estimator") {
+        /// Linux in ticks, timestamps first: 2.4 to 3.14 (`tcp_rtt_estimator`).
+        LinuxTicks = "linux-ticks",
+        /// Linux in microseconds, the time of sending first: since 3.15.
+        LinuxMicros = "linux-micros",
+        /// RFC 6298 with the clock's tick as granularity.
+        Rfc6298 = "rfc6298",
+        /// BSD: fixed point in ticks (`tcp_xmit_timer`).
+        Bsd = "bsd",
+        /// Solaris: milliseconds, `tcp_set_rto`.
+        Solaris = "solaris",
+    }
 }
 
-choices!(
-    Estimator,
-    "estimator",
-    LinuxTicks = "linux-ticks",
-    LinuxMicros = "linux-micros",
-    Rfc6298 = "rfc6298",
-    Bsd = "bsd",
-    Solaris = "solaris",
-);
-
-/// Which segments are timed when timestamps do not time them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RttSamples {
-    /// Every acknowledgement times the first segment that it acknowledges, unless one of them was sent again (Karn).
-    EachAck,
-    /// One segment at a time is timed, none while something is sent again (RFC 6298 §3).
-    OncePerRoundTrip,
+choices! {
+    /// Which segments are timed when timestamps do not time them.
+    pub enum RttSamples ("round-trip time samples") {
+        /// Every acknowledgement times the first segment that it acknowledges, unless one of them was sent again (Karn).
+        EachAck = "each-ack",
+        /// One segment at a time is timed, none while something is sent again (RFC 6298 §3).
+        OncePerRoundTrip = "once-per-round-trip",
+    }
 }
 
-choices!(
-    RttSamples,
-    "round-trip time samples",
-    EachAck = "each-ack",
-    OncePerRoundTrip = "once-per-round-trip",
-);
-
-/// How what is left of the head's timeout is counted when the timer was set for something else (`tcp_rearm_rto`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimeoutLeft {
-    /// In ticks; if nothing is left, a whole timeout follows.
-    Ticks,
-    /// In microseconds; if nothing is left, the timeout is due at once (`tcp_rto_delta_us`).
-    Micros,
+choices! {
+    /// How what is left of the head's timeout is counted when the timer was set for something else (`tcp_rearm_rto`).
+    pub enum TimeoutLeft ("rest of a timeout") {
+        /// In ticks; if nothing is left, a whole timeout follows.
+        Ticks = "ticks",
+        /// In microseconds; if nothing is left, the timeout is due at once (`tcp_rto_delta_us`).
+        Micros = "micros",
+    }
 }
 
-choices!(
-    TimeoutLeft,
-    "rest of a timeout",
-    Ticks = "ticks",
-    Micros = "micros",
-);
-
-/// After how long a connection is given up whose peer shut its window with data in flight (`tcp_retransmit_timer`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ShutWindowLimit {
-    /// The longest timeout without an acknowledgement, until now.
-    LongestTimeout,
-    /// Twice the longest timeout without one, until the timer was due, and since the first retransmission.
-    TwiceLongestTimeout,
+choices! {
+    /// After how long a connection is given up whose peer shut its window with data in flight (`tcp_retransmit_timer`).
+    pub enum ShutWindowLimit ("limit of a shut window") {
+        /// The longest timeout without an acknowledgement, until now.
+        LongestTimeout = "longest-timeout",
+        /// Twice the longest timeout without one, until the timer was due, and since the first retransmission.
+        TwiceLongestTimeout = "twice-longest-timeout",
+    }
 }
-
-choices!(
-    ShutWindowLimit,
-    "limit of a shut window",
-    LongestTimeout = "longest-timeout",
-    TwiceLongestTimeout = "twice-longest-timeout",
-);

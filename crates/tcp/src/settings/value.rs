@@ -122,8 +122,22 @@ impl Value for Duration {
     }
 }
 
-/// Gives a setting's enum without data its words, and makes it a [`Value`].
+/// Makes an enum without data a [`Value`] of these words; declares it where it is not declared elsewhere.
 macro_rules! choices {
+    (
+        $(#[$about:meta])*
+        pub enum $type:ident ($what:literal) {
+            $($(#[$each:meta])* $variant:ident = $word:literal,)+
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $type {
+            $($(#[$each])* $variant,)+
+        }
+
+        $crate::settings::value::choices!($type, $what, $($variant = $word),+);
+    };
     ($type:ident, $what:literal, $($variant:ident = $word:literal),+ $(,)?) => {
         $crate::words::words!($type, $what, $($variant = $word),+);
 
