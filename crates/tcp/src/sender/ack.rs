@@ -175,7 +175,7 @@ impl Sender {
         self.peer.window_seq = seq;
         if self.peer.window != ack.window {
             self.peer.window = ack.window;
-            if !self.backlog.is_empty()
+            if !self.written.backlog.is_empty()
                 && self.settings.congestion.idle_restart == IdleRestart::WhenWritten
             {
                 self.restart_after_idle();

@@ -261,7 +261,7 @@ impl Output for Sender {
 
     fn send_new(&mut self) -> NewData {
         if self.settings.loss.ack_order == AckOrder::LossesFirst {
-            let room = !self.backlog.is_empty() && self.window_end().is_after(self.nxt);
+            let room = !self.written.backlog.is_empty() && self.window_end().is_after(self.nxt);
             return if room { NewData::Wait } else { NewData::None };
         }
         let before = self.nxt;
@@ -325,6 +325,6 @@ impl Actor for Sender {
 
     fn window_takes_new_data(&self) -> Option<bool> {
         let room = self.congestion.window.cwnd > self.queue.in_flight();
-        Some(room && !self.backlog.is_empty())
+        Some(room && !self.written.backlog.is_empty())
     }
 }

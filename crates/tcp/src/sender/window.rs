@@ -96,7 +96,7 @@ impl Sender {
 
     /// The application leaves the window unused (`tcp_cwnd_application_limited`).
     pub(super) fn shrink_unused(&mut self) {
-        if self.episode.state == State::Open && !self.output.nagle.writer_waits {
+        if self.episode.state == State::Open && !self.written.nagle.writer_waits {
             let used = self.congestion.usage.used.max(self.first_window());
             if used < self.congestion.window.cwnd {
                 self.congestion.window.ssthresh =
