@@ -15,17 +15,13 @@ METHODS: Final = 60
 FIELDS: Final = 25
 
 LARGE_METHODS: Final[Mapping[str, int]] = {
-    "Connection of crates/tcp/src/connection/mod.rs": 99,
     "Connection of crates/trace/src/connection/mod.rs": 77,
     "EmulatedSender of crates/trace/src/emulate/sender/mod.rs": 103,
-    "Meta of crates/tcp/src/multipath/mod.rs": 104,
-    "Receiver of crates/tcp/src/receiver/mod.rs": 66,
     "Sender of crates/tcp/src/sender/mod.rs": 192,
 }
 """Types of more methods, which are to be split into parts: they may lose some, never gain any."""
 
 LARGE_FIELDS: Final[Mapping[str, int]] = {
-    "Meta of crates/tcp/src/multipath/mod.rs": 26,
     # A field a column.
     "Retransmission of crates/trace/src/rows.rs": 33,
     # A field a column.

@@ -24,7 +24,7 @@ impl Stack {
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         Self {
-            clock: Clock::linux(settings.timers.hz, settings.timers.wheel),
+            clock: settings.timers.clock(),
             settings: Arc::new(settings),
         }
     }

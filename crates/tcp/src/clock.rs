@@ -40,18 +40,73 @@ impl Tick {
     pub fn down(self, span: Duration) -> Duration {
         Duration::from_nanos(span.as_nanos().max(0) / self.0 * self.0)
     }
+
+    /// Whole ticks nearest to `span`, at least one.
+    #[must_use]
+    pub fn near(self, span: Duration) -> Duration {
+        let ticks = (span.as_nanos().max(0) + self.0 / 2) / self.0;
+        Duration::from_nanos(ticks.max(1) * self.0)
+    }
+
+    /// How long it is.
+    #[must_use]
+    pub const fn span(self) -> Duration {
+        Duration::from_nanos(self.0)
+    }
 }
 
-/// A tick clock. Ticks are counted from `ticks_at_zero` at [`Time`] zero.
+/// The ticks of a stack, wherever in time they begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Clock {
+pub struct Ticks {
     /// Ticks a second (`HZ`).
     pub hz: u32,
+    /// When timers fire.
+    pub wheel: Wheel,
+}
+
+impl Ticks {
+    /// Nanoseconds a tick.
+    #[must_use]
+    pub const fn tick_ns(self) -> u64 {
+        1_000_000_000 / self.hz as u64
+    }
+
+    /// A tick.
+    #[must_use]
+    pub const fn tick(self) -> Tick {
+        Tick::of_nanos(self.tick_ns())
+    }
+
+    /// Ticks that last at least `span` (`msecs_to_jiffies`, `usecs_to_jiffies`: rounded up).
+    #[must_use]
+    pub fn ticks_in(self, span: Duration) -> i64 {
+        let tick = self.tick_ns() as i64;
+        (span.as_nanos().max(0) + tick - 1) / tick
+    }
+
+    /// How long a timer of so many ticks runs, on average over when in a tick, and where on the wheel, it is set.
+    #[must_use]
+    pub fn mean_wait(self, ticks: i64) -> Duration {
+        // Halves of a tick: a timer set within a tick expires at the beginning of one.
+        let halves = match self.wheel {
+            Wheel::Exact => 2 * ticks - 1,
+            Wheel::Slack if ticks < 256 => 2 * ticks - 1,
+            Wheel::Slack => 2 * ticks - 1 + ticks / 256,
+            // One tick late at least, and a whole granule at most.
+            Wheel::Levels => 2 * ticks + (1 << shift_of(ticks)),
+        };
+        Duration::from_nanos(halves.max(1) * self.tick_ns() as i64 / 2)
+    }
+}
+
+/// A tick clock: ticks that are counted from `ticks_at_zero` at [`Time`] zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    /// Its ticks.
+    pub ticks: Ticks,
     /// The tick count at time zero. Linux starts at −300 s (`INITIAL_JIFFIES`), which decides where the granules of
     /// [`Wheel::Levels`] lie.
     pub ticks_at_zero: i64,
-    /// When timers fire.
-    pub wheel: Wheel,
 }
 
 impl Clock {
@@ -59,22 +114,21 @@ impl Clock {
     #[must_use]
     pub const fn linux(hz: u32, wheel: Wheel) -> Self {
         Clock {
-            hz,
+            ticks: Ticks { hz, wheel },
             ticks_at_zero: -300 * hz as i64,
-            wheel,
         }
     }
 
     /// Nanoseconds a tick.
     #[must_use]
     pub const fn tick_ns(&self) -> u64 {
-        1_000_000_000 / self.hz as u64
+        self.ticks.tick_ns()
     }
 
     /// A tick.
     #[must_use]
     pub const fn tick(&self) -> Tick {
-        Tick::of_nanos(self.tick_ns())
+        self.ticks.tick()
     }
 
     /// The tick count at `now`.
@@ -93,22 +147,7 @@ impl Clock {
     /// Ticks that last at least `span` (`msecs_to_jiffies`, `usecs_to_jiffies`: rounded up).
     #[must_use]
     pub fn ticks_in(&self, span: Duration) -> i64 {
-        let tick = self.tick_ns() as i64;
-        (span.as_nanos().max(0) + tick - 1) / tick
-    }
-
-    /// How long a timer of so many ticks runs, on average over when in a tick, and where on the wheel, it is set.
-    #[must_use]
-    pub fn mean_wait(&self, ticks: i64) -> Duration {
-        // Halves of a tick: a timer set within a tick expires at the beginning of one.
-        let halves = match self.wheel {
-            Wheel::Exact => 2 * ticks - 1,
-            Wheel::Slack if ticks < 256 => 2 * ticks - 1,
-            Wheel::Slack => 2 * ticks - 1 + ticks / 256,
-            // One tick late at least, and a whole granule at most.
-            Wheel::Levels => 2 * ticks + (1 << shift_of(ticks)),
-        };
-        Duration::from_nanos(halves.max(1) * self.tick_ns() as i64 / 2)
+        self.ticks.ticks_in(span)
     }
 
     /// When a timer fires that is set at `now` to expire at tick `expires`.
@@ -123,12 +162,50 @@ impl Clock {
     /// next already (`forward_timer_base`).
     #[must_use]
     pub fn fires_from(&self, base: i64, expires: i64) -> Time {
-        let tick = match self.wheel {
+        let tick = match self.ticks.wheel {
             Wheel::Exact => expires,
             Wheel::Slack => with_slack(base, expires),
             Wheel::Levels => on_levels(base, expires),
         };
         self.time_of(tick.max(base))
+    }
+}
+
+/// A timer of the kernel (`struct timer_list`): the tick that it is set to, and when it fires.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KernelTimer {
+    armed: Option<(i64, Time)>,
+}
+
+impl KernelTimer {
+    /// Sets it to tick `expires`. If it is set to that tick already, it keeps its place on the wheel (`mod_timer`).
+    pub fn set(&mut self, clock: &Clock, now: Time, expires: i64) {
+        self.set_from(clock, now, clock.ticks(now), expires);
+    }
+
+    /// As [`KernelTimer::set`], with the wheel standing at tick `base` ([`Clock::fires_from`]).
+    pub fn set_from(&mut self, clock: &Clock, now: Time, base: i64, expires: i64) {
+        let keeps = |(set, fires)| set == expires && fires > now;
+        if !self.armed.is_some_and(keeps) {
+            let next = clock.time_of(clock.ticks(now) + 1);
+            self.armed = Some((expires, clock.fires_from(base, expires).max(next)));
+        }
+    }
+
+    /// Stops it.
+    pub fn stop(&mut self) {
+        self.armed = None;
+    }
+
+    /// When it fires, if it runs.
+    #[must_use]
+    pub fn fires(&self) -> Option<Time> {
+        self.armed.map(|(_, fires)| fires)
+    }
+
+    /// Whether it fires at `now`. It then runs no more.
+    pub fn fire(&mut self, now: Time) -> bool {
+        self.armed.take_if(|(_, fires)| *fires <= now).is_some()
     }
 }
 
@@ -192,7 +269,7 @@ mod tests {
                 });
                 let sum: i64 = waits.map(Duration::as_nanos).sum();
                 let mean = sum as f64 / span as f64;
-                let told = clock.mean_wait(ticks).as_nanos() as f64;
+                let told = clock.ticks.mean_wait(ticks).as_nanos() as f64;
                 // Slack is granted by powers of two, which its mean leaves out.
                 let near = if wheel == Wheel::Slack { 8e6 } else { 1e3 };
                 assert!(
@@ -219,8 +296,34 @@ mod tests {
         assert_eq!(tick.up(micros(8_001)), micros(12_000));
         assert_eq!(tick.up(micros(-1)), Duration::ZERO);
         assert_eq!(tick.down(micros(11_999)), micros(8_000));
+        assert_eq!(tick.near(micros(5_999)), micros(4_000));
+        assert_eq!(tick.near(micros(1)), micros(4_000));
         assert_eq!(Tick::CONTINUOUS.up(micros(7)), micros(7));
         assert_eq!(Tick::CONTINUOUS.down(micros(7)), micros(7));
+    }
+
+    #[test]
+    fn a_timer_set_to_the_same_tick_keeps_its_place() {
+        let clock = Clock::linux(1000, Wheel::Levels);
+        let at = |ms: u64| Time::from_nanos(ms * 1_000_000);
+        let tick = |ms| clock.ticks(at(ms));
+        let mut timer = KernelTimer::default();
+        timer.set(&clock, at(0), tick(200));
+        let fires = timer.fires();
+        // Set anew to that tick it would stand among timers of one tick, and to another it does.
+        timer.set(&clock, at(150), tick(200));
+        assert_eq!(timer.fires(), fires);
+        timer.set(&clock, at(150), tick(201));
+        assert_eq!(timer.fires(), Some(at(202)));
+        assert_eq!(
+            [201, 202, 202].map(|ms| timer.fire(at(ms))),
+            [false, true, false]
+        );
+        // What is over by now is set for the next tick.
+        timer.set(&clock, at(300), tick(299));
+        assert_eq!(timer.fires(), Some(at(301)));
+        timer.stop();
+        assert_eq!(timer.fires(), None);
     }
 
     #[test]

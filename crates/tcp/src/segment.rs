@@ -85,6 +85,12 @@ impl Segment {
         self.seq + self.space()
     }
 
+    /// It takes numbers, and its payload ends after `next`.
+    #[must_use]
+    pub fn has_data_after(&self, next: SeqNum) -> bool {
+        self.space() > 0 && (self.seq + self.len).is_after(next)
+    }
+
     /// Bytes of the TCP header with its options, as Linux lays them out (`tcp_established_options`,
     /// `tcp_syn_options`): timestamps aligned to 12 bytes, SACK blocks behind two bytes of padding.
     #[must_use]

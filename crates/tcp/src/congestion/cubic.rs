@@ -124,7 +124,7 @@ impl Cubic {
         let Some(rtt) = rtt else { return };
         // A second after a recovery, round trips say nothing yet.
         let now = ctx.clock.ticks(ctx.now);
-        let hz = i64::from(ctx.clock.hz);
+        let hz = i64::from(ctx.clock.ticks.hz);
         // Time begins five minutes before zero, and where there is no epoch 3.10.4 takes it for zero.
         let none = (!self.heeds_boot).then_some(0);
         if self

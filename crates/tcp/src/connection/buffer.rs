@@ -11,7 +11,7 @@ const FIRST_SEGMENTS_2_4: u32 = 3;
 
 /// A send buffer (`sk_sndbuf`, `SOCK_NOSPACE`). What is in it, the sender knows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SendBuffer {
+pub(crate) struct SendBuffer {
     limit: u32,
     largest: u32,
     /// What a full segment may cost.
@@ -84,8 +84,20 @@ impl SendBuffer {
     }
 
     /// It holds twice so many segments at least.
-    pub fn raise_to(&mut self, segments: u32) {
+    fn raise_to(&mut self, segments: u32) {
         self.raise(segments.saturating_mul(2));
+    }
+
+    /// It holds what the congestion window lets go in `longest_ns`, the longest round trip of any subflow
+    /// (`mptcp_check_snd_buf`).
+    pub fn grow_for(&mut self, sender: &Sender, longest_ns: u64) {
+        let own_ns = sender.srtt().map_or(0, |srtt| srtt.as_nanos() as u64);
+        let in_a_round_trip = match own_ns {
+            0 => 0,
+            own => u64::from(sender.window().cwnd) * longest_ns.max(own) / own,
+        };
+        let segments = u32::try_from(in_a_round_trip).unwrap_or(u32::MAX);
+        self.raise_to(segments.max(sender.reordering() + 1));
     }
 
     fn raise(&mut self, segments: u32) {

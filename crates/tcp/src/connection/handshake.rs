@@ -8,10 +8,11 @@ use rexmit_wire::Flags;
 use crate::clock::Clock;
 use crate::receiver::{Agreed, Receiver};
 use crate::recovery::syn;
-use crate::segment::{Segment, Timestamps};
+use crate::segment::Segment;
 use crate::settings::{Estimator, Settings};
 
 use super::defer::Deferral;
+use super::rate::TwiceASecond;
 use super::types::Local;
 
 /// Timeouts of a SYN-ACK before the attempt is given up (`tcp_synack_retries`).
@@ -39,8 +40,8 @@ pub(super) struct Handshake {
     /// The timeout, in whole ticks.
     timeout: Duration,
     fires: Time,
-    /// When a repeated SYN was answered last, in ticks.
-    answered: Option<i64>,
+    /// When a repeated SYN was answered last.
+    answered: TwiceASecond,
 }
 
 /// What a timeout of the handshake asks for.
@@ -112,7 +113,7 @@ impl Handshake {
             retransmitted: 0,
             timeout,
             fires: clock.fires(now, clock.ticks(now) + clock.ticks_in(timeout)),
-            answered: None,
+            answered: TwiceASecond::default(),
         }
     }
 
@@ -159,14 +160,9 @@ impl Handshake {
             mss: Some(local.mss() as u16),
             window_scale: offers.window_scale.map(|_| receiver.scale()),
             sack_permitted: offers.sack,
-            timestamps: offers.timestamps.then(|| Timestamps {
-                value: self
-                    .settings
-                    .timers
-                    .estimator
-                    .stamp(&self.clock, now)
-                    .wrapping_add(local.timestamp_offset),
-                echo,
+            timestamps: offers.timestamps.then(|| {
+                let estimator = self.settings.timers.estimator;
+                local.timestamps(estimator.stamp(&self.clock, now), echo)
             }),
             ..Segment::default()
         }
@@ -222,12 +218,9 @@ impl Handshake {
 
     /// The SYN came again: true if the SYN-ACK is to be sent again, which is so at most twice a second (`tcp_check_req`).
     pub fn on_repeated_syn(&mut self, now: Time) -> bool {
-        let tick = self.clock.ticks(now);
-        let half = i64::from(self.clock.hz) / 2;
-        if self.answered.is_some_and(|last| tick - last < half) {
+        if !self.answered.allows(&self.clock, now) {
             return false;
         }
-        self.answered = Some(tick);
         self.repeated = true;
         self.set_timer(now);
         true

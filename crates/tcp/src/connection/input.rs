@@ -1,20 +1,19 @@
 //! Segments that come in, state by state (RFC 9293 §3.10.7, `tcp_rcv_state_process`).
 
 use rexmit_time::Time;
-use rexmit_wire::{Flags, SeqNum};
 
 use crate::segment::Segment;
 use crate::sender::{Ack, Peer, Sender};
 
 use super::buffer::SendBuffer;
-use super::types::{Event, Sent, State};
+use super::types::{Event, State};
 use super::Connection;
 
 impl Connection {
     /// Takes in a segment from the peer.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
         match self.state {
-            State::Closed => self.refuse(segment),
+            State::Closed => self.outbox.refuse(segment),
             State::SynSent => self.in_syn_sent(now, segment),
             State::SynReceived => self.in_syn_received(now, segment),
             State::TimeWait | State::FinWait2 if self.expires.is_some() => {
@@ -24,40 +23,13 @@ impl Connection {
         }
     }
 
-    /// There is no connection: everything but a reset is reset (`tcp_v4_send_reset`).
-    fn refuse(&mut self, segment: &Segment) {
-        if segment.flags.rst() {
-            return;
-        }
-        let reset = if segment.flags.ack() {
-            Segment {
-                seq: segment.ack,
-                flags: Flags::RST,
-                ..Segment::default()
-            }
-        } else {
-            Segment {
-                ack: segment.end(),
-                flags: Flags(Flags::RST.0 | Flags::ACK.0),
-                ..Segment::default()
-            }
-        };
-        self.outbox.push(Sent::plain(reset));
-    }
-
-    /// What a segment echoes of our clock, the offset taken off.
-    fn echo_of(&self, segment: &Segment) -> Option<u32> {
-        let echo = segment.timestamps?.echo;
-        (echo != 0).then(|| echo.wrapping_sub(self.local.timestamp_offset))
-    }
-
     /// `tcp_rcv_synsent_state_process`
     fn in_syn_sent(&mut self, now: Time, segment: &Segment) {
         if !segment.flags.ack() {
             return;
         }
         if segment.ack != self.local.iss + 1 {
-            self.refuse(segment);
+            self.outbox.refuse(segment);
             return;
         }
         if segment.flags.rst() {
@@ -94,7 +66,7 @@ impl Connection {
             return;
         }
         if flags.ack() && !flags.rst() && segment.ack != self.local.iss + 1 {
-            self.refuse(segment);
+            self.outbox.refuse(segment);
             return;
         }
         if !self.receiver.accepts(segment) || segment.seq.is_before(first) {
@@ -126,7 +98,7 @@ impl Connection {
         let Some(handshake) = self.handshake.take() else {
             return;
         };
-        let outcome = handshake.finish(now, &self.local, self.echo_of(segment));
+        let outcome = handshake.finish(now, &self.local, self.local.echoed(segment));
         let agreed = &outcome.agreed;
         self.window_scale = outcome.window_scale;
         self.timestamps = agreed.timestamps;
@@ -156,7 +128,7 @@ impl Connection {
                 metrics: self.local.metrics,
             },
         );
-        self.sender = Some(Box::new(sender));
+        self.sender.begin(sender);
         self.state = State::Established;
         self.events.push(Event::Established);
     }
@@ -167,7 +139,7 @@ impl Connection {
         if !(flags.ack() || flags.rst() || flags.syn()) || !self.is_valid(now, segment) {
             return;
         }
-        let Some(sender) = &mut self.sender else {
+        let Some(sender) = self.sender.get_mut() else {
             return;
         };
         if segment.ack.is_after(sender.nxt()) {
@@ -179,8 +151,11 @@ impl Connection {
         }
         let current = !segment.ack.is_before(sender.una());
         let before = sender.buffered();
-        let echo = self.timestamps.then(|| self.echo_of(segment)).flatten();
-        let Some(sender) = &mut self.sender else {
+        let echo = self
+            .timestamps
+            .then(|| self.local.echoed(segment))
+            .flatten();
+        let Some(sender) = self.sender.get_mut() else {
             return;
         };
         sender.on_ack(
@@ -193,7 +168,7 @@ impl Connection {
         );
         let freed = before.saturating_sub(sender.buffered());
         let fin_acked = sender.is_empty();
-        let clock = self.timestamp(now);
+        let clock = self.settings.timers.estimator.stamp(&self.clock, now);
         self.receiver.on_timestamps(segment, clock, echo, current);
         if fin_acked && self.our_fin_was_acked(now, segment) {
             return;
@@ -216,7 +191,9 @@ impl Connection {
             return;
         }
         self.check_space(sent, freed);
-        let sending = self.sending();
+        let sending = self
+            .sender
+            .told(&self.clock, self.settings.timers.initial_rto);
         if let Some(header) = self.receiver.acknowledge(now, &sending) {
             self.send_ack(now, header);
         }
@@ -228,7 +205,7 @@ impl Connection {
         if !std::mem::take(&mut self.unanswered) {
             return;
         }
-        if let Some(sender) = &mut self.sender {
+        if let Some(sender) = self.sender.get_mut() {
             sender.push_after_ack(now);
         }
         self.answer(now, 0);
@@ -236,7 +213,7 @@ impl Connection {
 
     /// Wakes a writer for whom there is room now.
     pub(super) fn check_space(&mut self, sent: u32, freed: u32) {
-        let Some(sender) = self.sender.as_mut().filter(|_| !self.orphan) else {
+        let Some(sender) = self.sender.get_mut().filter(|_| !self.orphan) else {
             return;
         };
         if self.buffer.check(sender, sent, freed) {
@@ -253,7 +230,7 @@ impl Connection {
         if (old || !self.receiver.accepts(segment)) && !flags.rst() {
             if flags.syn() {
                 self.challenge(now);
-            } else if segment.space() > 0 || self.may_answer_stray(now) {
+            } else if segment.space() > 0 || self.stray_answered.allows(&self.clock, now) {
                 let header = self.receiver.reject(segment);
                 self.send_ack(now, header);
             }
@@ -281,30 +258,20 @@ impl Connection {
 
     /// A pure acknowledgement that was overtaken does no harm (`tcp_disordered_ack`).
     fn is_harmless(&self, segment: &Segment, late_by: u32) -> bool {
-        let Some(sender) = &self.sender else {
+        let Some(sender) = self.sender.get() else {
             return false;
         };
-        let window = sender.rto_ticks() * 1024 / i64::from(self.clock.hz);
+        let window = sender.rto_ticks() * 1024 / i64::from(self.clock.ticks.hz);
         segment.space() == 0
             && segment.seq == self.receiver.next()
             && segment.ack == sender.una()
             && i64::from(late_by) <= window
     }
 
-    /// Whether a stray segment without data may be answered: twice a second (`tcp_oow_rate_limited`).
-    fn may_answer_stray(&mut self, now: Time) -> bool {
-        let tick = self.clock.ticks(now);
-        let half = i64::from(self.clock.hz) / 2;
-        if self.stray_answered.is_some_and(|last| tick - last < half) {
-            return false;
-        }
-        self.stray_answered = Some(tick);
-        true
-    }
-
-    /// An acknowledgement that makes a peer in doubt show what it knows (RFC 5961; `tcp_send_challenge_ack`).
+    /// An acknowledgement that makes a peer in doubt show what it knows, at most twice a second (RFC 5961; `tcp_send_challenge_ack`,
+    /// `tcp_oow_rate_limited`).
     fn challenge(&mut self, now: Time) {
-        if self.may_answer_stray(now) {
+        if self.stray_answered.allows(&self.clock, now) {
             let header = self.receiver.header();
             self.send_ack(now, header);
         }
@@ -323,8 +290,8 @@ impl Connection {
         self.state = next;
         match next {
             State::FinWait2 if self.orphan => {
-                if self.brings_data_nobody_takes(segment) {
-                    self.refuse(segment);
+                if segment.has_data_after(self.receiver.next()) {
+                    self.outbox.refuse(segment);
                     self.end(Some(Event::Reset));
                     return true;
                 }
@@ -344,12 +311,6 @@ impl Connection {
         }
     }
 
-    /// Data beyond what is there, for a socket that nobody reads any more.
-    fn brings_data_nobody_takes(&self, segment: &Segment) -> bool {
-        let end: SeqNum = segment.seq + segment.len;
-        self.orphan && segment.space() > 0 && end.is_after(self.receiver.next())
-    }
-
     /// Takes in data and FIN. False if the connection ended by it.
     fn take_in(&mut self, now: Time, segment: &Segment) -> bool {
         match self.state {
@@ -358,16 +319,20 @@ impl Connection {
             {
                 return true;
             }
-            State::FinWait1 | State::FinWait2 if self.brings_data_nobody_takes(segment) => {
+            State::FinWait1 | State::FinWait2
+                if self.orphan && segment.has_data_after(self.receiver.next()) =>
+            {
                 // RFC 9293 §3.10.7.4 would queue them, RFC 1122 §4.2.2.13 resets.
-                self.refuse(segment);
+                self.outbox.refuse(segment);
                 self.end(Some(Event::Reset));
                 return false;
             }
             _ => {}
         }
         let had_fin = self.receiver.has_fin();
-        let sending = self.sending();
+        let sending = self
+            .sender
+            .told(&self.clock, self.settings.timers.initial_rto);
         let mut acks = [None; 2];
         let received = self.receiver.on_data(now, segment, &sending, |header| {
             if let Some(slot) = acks.iter_mut().find(|slot| slot.is_none()) {
@@ -411,15 +376,15 @@ impl Connection {
         let old = self.receiver.is_old(segment).is_some();
         if self.state == State::FinWait2 {
             if old || !self.receiver.accepts(segment) {
-                self.answer_stray(now);
+                self.challenge(now);
             } else if flags.rst() {
                 self.end(None);
             } else if flags.syn() && !segment.seq.is_before(next) {
-                self.refuse(segment);
+                self.outbox.refuse(segment);
                 self.end(None);
             } else if flags.ack() && segment.space() > 0 && segment.end().is_after(next) {
                 if !flags.fin() || segment.end() != next + 1 {
-                    self.refuse(segment);
+                    self.outbox.refuse(segment);
                     self.end(None);
                     return;
                 }
@@ -442,14 +407,7 @@ impl Connection {
             if old || flags.ack() {
                 self.expires = Some(now + super::TIME_WAIT);
             }
-            self.answer_stray(now);
-        }
-    }
-
-    fn answer_stray(&mut self, now: Time) {
-        if self.may_answer_stray(now) {
-            let header = self.receiver.header();
-            self.send_ack(now, header);
+            self.challenge(now);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A TCP connection: the handshake, the two directions of data, the close.
 //!
 //! Four families of methods. *In*: [`Connection::on_segment`], [`Connection::left_host`], [`Connection::on_deadline`].
-//! *The application's calls*: [`Connection::write`], [`Connection::read`], [`Connection::close`] and their like.
+//! *The application's calls*: those of [`Socket`] and their like.
 //! *Out*: [`Connection::poll_transmit`] and [`Connection::poll_event`], to be called after every call of the first two
 //! families until each gives `None`. *Looks*: the rest.
 //!
@@ -12,10 +12,13 @@
 mod buffer;
 mod calls;
 mod defer;
+mod half;
 mod handshake;
 mod input;
 mod outbox;
 mod output;
+mod pages;
+mod rate;
 mod response;
 mod socket;
 mod subflow;
@@ -27,17 +30,20 @@ use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
 
 use crate::clock::Clock;
-use crate::receiver::{Receiver, Sending};
+use crate::receiver::Receiver;
 use crate::segment::Segment;
 use crate::sender::{Counters, Metrics, Sender};
 use crate::settings::Settings;
 
 use buffer::SendBuffer;
+use half::SendingHalf;
 use handshake::{Due, Handshake};
 use outbox::Outbox;
+use pages::Pages;
+use rate::TwiceASecond;
 use types::Events;
 
-pub(crate) use calls::WRITE_PAGE_BYTES;
+pub(crate) use pages::WRITE_PAGE_BYTES;
 pub use response::{Progress, Response};
 pub use socket::Socket;
 pub use types::{DeferAccept, Event, Local, Sent, State, SubflowOptions};
@@ -55,34 +61,22 @@ pub struct Connection {
     receiver: Receiver,
     /// While the handshake goes on.
     handshake: Option<Box<Handshake>>,
-    /// From the end of the handshake to the end of both streams.
-    sender: Option<Box<Sender>>,
+    sender: SendingHalf,
     buffer: SendBuffer,
     /// Of the windows that the peer tells.
     window_scale: u8,
     timestamps: bool,
     /// The socket was closed by its owner (`SOCK_DEAD`).
     orphan: bool,
-    /// When a stray segment was answered last, in ticks (`last_oow_ack_time`).
-    stray_answered: Option<i64>,
+    /// When a stray segment was answered last (`last_oow_ack_time`).
+    stray_answered: TwiceASecond,
     /// The end of TIME_WAIT, or of an orphan's FIN_WAIT2.
     expires: Option<Time>,
-    /// Where the first page of those begins that writes fill; none while what is written are pages of a file.
-    pages_from: Option<SeqNum>,
+    pages: Pages,
     /// A segment of a subflow waits for [`Connection::finish_segment`].
     unanswered: bool,
     outbox: Outbox,
     events: Events,
-    /// What is still asked of a sender that is gone.
-    remains: Option<Box<Remains>>,
-}
-
-/// What is still asked of a sender that is gone.
-#[derive(Clone, Copy, Debug)]
-struct Remains {
-    counters: Counters,
-    /// The number of the next byte.
-    nxt: SeqNum,
 }
 
 impl Connection {
@@ -102,18 +96,17 @@ impl Connection {
             state,
             receiver,
             handshake: Some(Box::new(handshake)),
-            sender: None,
+            sender: SendingHalf::default(),
             buffer,
             window_scale: 0,
             timestamps: false,
             orphan: false,
-            stray_answered: None,
+            stray_answered: TwiceASecond::default(),
             expires: None,
-            pages_from: None,
+            pages: Pages::default(),
             unanswered: false,
             outbox: Outbox::default(),
             events: Events::default(),
-            remains: None,
         }
     }
 
@@ -167,7 +160,7 @@ impl Connection {
             .handshake
             .as_ref()
             .map(|handshake| handshake.deadline());
-        let sender = self.sender.as_ref().and_then(|sender| sender.deadline());
+        let sender = self.sender.get().and_then(|sender| sender.deadline());
         [handshake, sender, self.receiver.deadline(), self.expires]
             .into_iter()
             .flatten()
@@ -190,11 +183,13 @@ impl Connection {
             }
             return;
         }
-        let sending = self.sending();
+        let sending = self
+            .sender
+            .told(&self.clock, self.settings.timers.initial_rto);
         if let Some(header) = self.receiver.on_deadline(now, &sending) {
             self.send_ack(now, header);
         }
-        if let Some(sender) = &mut self.sender {
+        if let Some(sender) = self.sender.get_mut() {
             sender.on_deadline(now);
             if sender.timed_out() {
                 self.end(Some(Event::TimedOut));
@@ -206,14 +201,14 @@ impl Connection {
 
     /// A packet of ours whose first number is `seq` was dropped: its memory is free, which matters to some senders.
     pub fn dropped(&mut self, seq: SeqNum) {
-        if let Some(sender) = &mut self.sender {
+        if let Some(sender) = self.sender.get_mut() {
             sender.dropped(seq);
         }
     }
 
     /// A packet left the host for which [`Sent::in_host_bytes`] was given.
     pub fn left_host(&mut self, now: Time, bytes: u32) {
-        if let Some(sender) = &mut self.sender {
+        if let Some(sender) = self.sender.get_mut() {
             sender.left_host(now, bytes);
             self.pump_and_look(now);
         }
@@ -223,7 +218,12 @@ impl Connection {
     pub fn poll_transmit(&mut self, _now: Time) -> Option<Sent> {
         let sent = self.outbox.pop();
         if sent.is_none() {
-            self.rest();
+            // With nothing in flight, memory that only traffic needs is given back: a simulation may have very many connections.
+            let sender = self.sender.get_mut();
+            if let Some(sender) = sender.filter(|sender| sender.is_empty()) {
+                sender.rest();
+                self.outbox.rest();
+            }
         }
         sent
     }
@@ -242,7 +242,7 @@ impl Connection {
     /// The sender, from the end of the handshake to the end of both streams: for tables and tests.
     #[must_use]
     pub fn sender(&self) -> Option<&Sender> {
-        self.sender.as_deref()
+        self.sender.get()
     }
 
     /// What the host remembers of the peer: when the connection is over, what it learned besides.
@@ -254,64 +254,24 @@ impl Connection {
     /// What the sender has counted, which outlives it.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        match (&self.sender, &self.remains) {
-            (Some(sender), _) => sender.counters(),
-            (None, Some(remains)) => remains.counters,
-            (None, None) => Counters::default(),
-        }
-    }
-
-    /// What the receiver has to know of the sender.
-    fn sending(&self) -> Sending {
-        match &self.sender {
-            Some(sender) => Sending {
-                srtt: sender.srtt(),
-                rto_ticks: sender.rto_ticks(),
-            },
-            None => Sending {
-                srtt: None,
-                rto_ticks: self.clock.ticks_in(self.settings.timers.initial_rto),
-            },
-        }
-    }
-
-    /// The clock of our timestamps, without the offset.
-    fn timestamp(&self, now: Time) -> u32 {
-        self.settings.timers.estimator.stamp(&self.clock, now)
+        self.sender.counters()
     }
 
     /// The connection waits for stray segments only.
     fn linger(&mut self, now: Time) {
         self.remember();
-        self.drop_sender();
+        self.sender.end();
         self.expires = Some(now + TIME_WAIT);
-    }
-
-    /// With nothing in flight, memory that only traffic needs is given back: a simulation may have very many connections.
-    fn rest(&mut self) {
-        if let Some(sender) = self.sender.as_mut().filter(|sender| sender.is_empty()) {
-            sender.rest();
-            self.outbox.rest();
-        }
     }
 
     /// The host remembers what the connection learned (`tcp_update_metrics`).
     fn remember(&mut self) {
         if let Some(sender) = self
             .sender
-            .as_ref()
+            .get()
             .filter(|_| self.settings.congestion.metrics)
         {
             self.local.metrics = sender.learned(&self.local.metrics);
-        }
-    }
-
-    fn drop_sender(&mut self) {
-        if let Some(sender) = self.sender.take() {
-            self.remains = Some(Box::new(Remains {
-                counters: sender.counters(),
-                nxt: sender.nxt(),
-            }));
         }
     }
 
@@ -323,7 +283,7 @@ impl Connection {
         if event.is_none() {
             self.remember();
         }
-        self.drop_sender();
+        self.sender.end();
         self.expires = None;
         self.receiver.stop();
         if let Some(event) = event {

@@ -1,11 +1,11 @@
 //! Segments on their way out: what the sender has, laid out with what the receiver has to say.
 
 use rexmit_time::Time;
-use rexmit_wire::{Flags, SeqNum};
+use rexmit_wire::Flags;
 
-use super::{Connection, Sent, WRITE_PAGE_BYTES};
+use super::{Connection, Sent};
 use crate::receiver::Header;
-use crate::segment::{Segment, Timestamps};
+use crate::segment::Segment;
 use crate::sender::Transmit;
 
 impl Connection {
@@ -20,21 +20,17 @@ impl Connection {
 
     /// A segment without data.
     pub(super) fn segment(&self, now: Time, header: &Header, flags: Flags) -> Segment {
-        let seq = match (&self.sender, &self.remains) {
-            (Some(sender), _) => sender.leaves_next(),
-            (None, Some(remains)) => remains.nxt,
-            (None, None) => self.local.iss + 1,
-        };
+        let next = self.sender.leaves_next();
+        let seq = next.unwrap_or(self.local.iss + 1);
         Segment {
             seq,
             ack: header.ack,
             flags,
             window: header.window,
-            timestamps: self.timestamps.then(|| Timestamps {
-                value: self
-                    .timestamp(now)
-                    .wrapping_add(self.local.timestamp_offset),
-                echo: header.echo,
+            timestamps: self.timestamps.then(|| {
+                let estimator = self.settings.timers.estimator;
+                let stamp = estimator.stamp(&self.clock, now);
+                self.local.timestamps(stamp, header.echo)
             }),
             sack: header.sack,
             ..Segment::default()
@@ -52,7 +48,7 @@ impl Connection {
         let mut new = 0;
         while let Some(transmit) = self
             .sender
-            .as_mut()
+            .get_mut()
             .and_then(|sender| sender.poll_transmit(now))
         {
             let is_data = !transmit.range.is_empty() || transmit.fin;
@@ -71,15 +67,6 @@ impl Connection {
         }
     }
 
-    /// Pieces of pages that `len` bytes from `seq` on lie in.
-    fn pages_of(&self, seq: SeqNum, len: u32) -> u32 {
-        let Some(from) = self.pages_from.filter(|_| len > 0) else {
-            return 0;
-        };
-        let first = seq.offset_from(from).max(0) as u32;
-        (first + len - 1) / WRITE_PAGE_BYTES - first / WRITE_PAGE_BYTES + 1
-    }
-
     /// Sends what the sender wants sent, with the acknowledgement of the moment (`__tcp_transmit_skb`). A packet of several
     /// segments leaves the host's filter or its device cut into them (`tcp_tso_segment`): flags that end something go with
     /// the last, and with it what counts in the host.
@@ -90,7 +77,7 @@ impl Connection {
         if left > 0 {
             self.receiver.data_sent(now);
         }
-        let mss = self.sender.as_ref().map_or(left, |sender| sender.mss());
+        let mss = self.sender.get().map_or(left, |sender| sender.mss());
         let mut seq = transmit.range.start;
         loop {
             let len = left.min(mss);
@@ -108,7 +95,7 @@ impl Connection {
                     seq,
                     len,
                     flags: Flags(flags),
-                    pages: self.pages_of(seq, len),
+                    pages: self.pages.of(seq, len),
                     buffer: transmit.buffer.filter(|_| transmit.range.len() <= mss),
                     ..plain
                 },

@@ -3,7 +3,7 @@
 use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
-use crate::segment::Segment;
+use crate::segment::{Segment, Timestamps};
 use crate::sender::Metrics;
 use crate::words::Mechanism;
 
@@ -68,6 +68,20 @@ impl Local {
             defer_accept: None,
             subflow: None,
         }
+    }
+
+    /// The timestamps option of a packet that leaves: the clock stands at `stamp`, the offset not counted.
+    pub(super) fn timestamps(&self, stamp: u32, echo: u32) -> Timestamps {
+        Timestamps {
+            value: stamp.wrapping_add(self.timestamp_offset),
+            echo,
+        }
+    }
+
+    /// What a segment echoes of that clock.
+    pub(super) fn echoed(&self, segment: &Segment) -> Option<u32> {
+        let echo = segment.timestamps?.echo;
+        (echo != 0).then(|| echo.wrapping_sub(self.timestamp_offset))
     }
 
     /// The segment size that the interface allows: what the mss option announces.

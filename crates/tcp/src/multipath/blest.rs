@@ -2,11 +2,10 @@
 //! lowest round-trip time, but a slow subflow waits where what the fast one could send in the meantime would no longer fit
 //! into the peer's window beside it.
 
-use rexmit_time::Time;
-
+use super::lowest_rtt;
 use super::pieces::Piece;
 use super::scheduler::Choice;
-use super::Meta;
+use super::subflow::Subflow;
 use crate::congestion::Window;
 
 /// The factor by which the estimate is too low, in thousandths, at first and its bounds (`lambda`, `min_lambda`,
@@ -17,6 +16,16 @@ const LAMBDA: [i64; 3] = [1_200, 1_000, 1_300];
 const STEPS: [i64; 2] = [40, -10];
 /// Round trips of slow start that are reckoned with at most.
 const MOST_DOUBLINGS: u64 = 16;
+
+/// What BLEST is told of the connection at the moment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    /// The tick, and how long one is, nanoseconds.
+    pub tick: i64,
+    pub tick_ns: u64,
+    /// Bytes from what is acknowledged to the end of the peer's window.
+    pub window: u64,
+}
 
 /// What BLEST remembers of a connection.
 #[derive(Clone, Debug)]
@@ -42,6 +51,33 @@ impl Blest {
     /// The peer's window, or the send buffer, was full.
     pub fn note_blocked(&mut self) {
         self.blocked = true;
+    }
+
+    /// The subflow for a segment (`blest_get_available_subflow`).
+    pub fn choose(&mut self, subflows: &mut [Subflow], room: Room, piece: &Piece) -> Choice {
+        let fast = note_round_trips(subflows);
+        let choice = lowest_rtt::choose(subflows, piece.len(), piece.carried_by);
+        let (Choice::New(slow) | Choice::Used(slow), Some(fast)) = (choice, fast) else {
+            return choice;
+        };
+        let (other, fast) = (slow != fast, &subflows[fast]);
+        if other && self.would_block(room, &subflows[slow], fast, piece.len()) {
+            return Choice::Wait;
+        }
+        choice
+    }
+
+    /// While a segment of `len` bytes is on its way on the slow subflow, the fast one could send more than the peer's window
+    /// has room for besides.
+    fn would_block(&mut self, room: Room, slow: &Subflow, fast: &Subflow, len: u32) -> bool {
+        let least = slow.round_trips.map_or(0, |range| range.least);
+        self.update(room.tick, (least / room.tick_ns) as i64);
+        let (Some(linger), Some(wanted)) = (linger_of(slow), rounds_of(fast)) else {
+            return false;
+        };
+        let bytes = wanted(linger) * self.lambda.unsigned_abs() / 1_000;
+        let out = slow.sender().map_or(0, |sender| sender.unacknowledged());
+        bytes > room.window.saturating_sub(u64::from(len) + u64::from(out))
     }
 
     /// Once a round trip of the slow subflow, of `round_trip` ticks (`blestsched_update_lambda`).
@@ -78,90 +114,52 @@ impl Range {
     }
 }
 
-impl Meta {
-    /// The subflow for a segment (`blest_get_available_subflow`).
-    pub(super) fn choose_without_blocking(&mut self, now: Time, piece: &Piece) -> Choice {
-        let fast = self.note_round_trips();
-        let choice = self.choose_lowest_rtt(piece.len(), piece.carried_by);
-        let (Choice::New(slow) | Choice::Used(slow), Some(fast)) = (choice, fast) else {
-            return choice;
-        };
-        if slow != fast && self.would_block(now, slow, fast, piece.len()) {
-            return Choice::Wait;
+/// Takes note of the round-trip times; the subflow with the shortest, whether it has room or not.
+fn note_round_trips(subflows: &mut [Subflow]) -> Option<usize> {
+    let mut fast: Option<(u64, usize)> = None;
+    for (index, subflow) in subflows.iter_mut().enumerate().rev() {
+        if !subflow.is_usable() {
+            continue;
         }
-        choice
-    }
-
-    /// Takes note of the round-trip times; the subflow with the shortest, whether it has room or not.
-    fn note_round_trips(&mut self) -> Option<usize> {
-        let mut fast: Option<(u64, usize)> = None;
-        for (index, subflow) in self.subflows.iter_mut().enumerate().rev() {
-            if !subflow.is_usable() {
-                continue;
-            }
-            let srtt = subflow.srtt_ns();
-            subflow.round_trips = Some(Range::of(subflow.round_trips, srtt));
-            if fast.is_none_or(|(least, _)| srtt < least) {
-                fast = Some((srtt, index));
-            }
+        let srtt = subflow.srtt_ns();
+        subflow.round_trips = Some(Range::of(subflow.round_trips, srtt));
+        if fast.is_none_or(|(least, _)| srtt < least) {
+            fast = Some((srtt, index));
         }
-        fast.map(|(_, index)| index)
     }
+    fast.map(|(_, index)| index)
+}
 
-    /// While a segment of `len` bytes is on its way on the slow subflow, the fast one could send more than the peer's window
-    /// has room for besides.
-    fn would_block(&mut self, now: Time, slow: usize, fast: usize, len: u32) -> bool {
-        let tick = self.clock.ticks(now);
-        let tick_ns = self.clock.tick_ns();
-        let least = self.subflows[slow]
-            .round_trips
-            .map_or(0, |range| range.least);
-        self.schedule.blest.update(tick, (least / tick_ns) as i64);
-        let (Some(linger), Some(wanted)) = (self.linger_of(slow), self.rounds_of(fast)) else {
-            return false;
-        };
-        let bytes = wanted(linger) * self.schedule.blest.lambda.unsigned_abs() / 1_000;
-        let on_slow = u64::from(len)
-            + self.subflows[slow]
-                .sender()
-                .map_or(0, |sender| u64::from(sender.unacknowledged()));
-        let window = self.window_end.saturating_sub(self.una);
-        bytes > window.saturating_sub(on_slow)
-    }
+/// How long a segment takes on the subflow until it is acknowledged: its longest round trip when its window is full, its
+/// shortest when it is empty (`blestsched_estimate_linger_time`).
+fn linger_of(subflow: &Subflow) -> Option<u64> {
+    let (sender, range) = (subflow.sender()?, subflow.round_trips?);
+    let (in_flight, cwnd) = (
+        u64::from(sender.in_flight()) + 1,
+        u64::from(sender.window().cwnd),
+    );
+    let estimate = if in_flight >= cwnd {
+        range.most
+    } else {
+        range.least + (range.most - range.least) * in_flight / cwnd.max(1)
+    };
+    Some(estimate.max(subflow.srtt_ns()))
+}
 
-    /// How long a segment takes on the subflow until it is acknowledged: its longest round trip when its window is full, its
-    /// shortest when it is empty (`blestsched_estimate_linger_time`).
-    fn linger_of(&self, index: usize) -> Option<u64> {
-        let subflow = &self.subflows[index];
-        let (sender, range) = (subflow.sender()?, subflow.round_trips?);
-        let (in_flight, cwnd) = (
-            u64::from(sender.in_flight()) + 1,
-            u64::from(sender.window().cwnd),
-        );
-        let estimate = if in_flight >= cwnd {
-            range.most
+/// Bytes that the subflow can send in a time, in nanoseconds (`blestsched_estimate_bytes`).
+fn rounds_of(subflow: &Subflow) -> Option<impl Fn(u64) -> u64 + use<>> {
+    let (sender, range) = (subflow.sender()?, subflow.round_trips?);
+    let window = sender.window();
+    let average = (range.least + range.most) / 2;
+    let mss = u64::from(sender.mss());
+    Some(move |time: u64| {
+        let rounds = time.checked_div(average).unwrap_or(0) + 1;
+        let packets = if window.ssthresh == Window::INFINITE {
+            u64::from(window.cwnd) * ((1 << rounds.min(MOST_DOUBLINGS)) - 1)
         } else {
-            range.least + (range.most - range.least) * in_flight / cwnd.max(1)
+            let avoiding = u64::from(window.cwnd.max(window.ssthresh + 1));
+            (avoiding + (rounds - 1) / 2) * rounds
         };
-        Some(estimate.max(subflow.srtt_ns()))
-    }
-
-    /// Bytes that the subflow can send in a time, in nanoseconds (`blestsched_estimate_bytes`).
-    fn rounds_of(&self, index: usize) -> Option<impl Fn(u64) -> u64> {
-        let subflow = &self.subflows[index];
-        let (sender, range) = (subflow.sender()?, subflow.round_trips?);
-        let window = sender.window();
-        let average = (range.least + range.most) / 2;
-        let mss = u64::from(sender.mss());
-        Some(move |time: u64| {
-            let rounds = time.checked_div(average).unwrap_or(0) + 1;
-            let packets = if window.ssthresh == Window::INFINITE {
-                u64::from(window.cwnd) * ((1 << rounds.min(MOST_DOUBLINGS)) - 1)
-            } else {
-                let avoiding = u64::from(window.cwnd.max(window.ssthresh + 1));
-                (avoiding + (rounds - 1) / 2) * rounds
-            };
-            packets * mss
-        })
-    }
+        packets * mss
+    })
 }

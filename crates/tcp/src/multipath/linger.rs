@@ -25,12 +25,11 @@ impl Meta {
     pub(super) fn choose(&mut self, now: Time) -> Option<usize> {
         let mut best: Option<(u64, usize)> = None;
         let mut longest = 0;
-        for index in 0..self.subflows.len() {
-            if !self.is_active(index) {
+        for (index, subflow) in self.subflows.iter_mut().enumerate() {
+            if !subflow.is_active() {
                 continue;
             }
-            longest = longest.max(self.pending_ticks(now, index));
-            let subflow = &mut self.subflows[index];
+            longest = longest.max(subflow.pending_ticks(now));
             let Some((cost, rate)) = subflow
                 .sender()
                 .map(|sender| (sender.buffered(), sender.pacing_rate()))
@@ -50,12 +49,12 @@ impl Meta {
                 best = Some((linger, index));
             }
         }
-        self.set_interval(longest);
+        self.timer.last_for(longest);
         let (_, index) = best?;
-        if !self.has_memory(index) {
+        if !self.subflows[index].has_memory() {
             return None;
         }
-        let open = self.window_end.saturating_sub(self.nxt);
+        let open = self.data.window_end.saturating_sub(self.data.nxt);
         let burst = u64::from(self.settings.multipath.mptcp_burst_bytes).min(open);
         if burst > 0 {
             let subflow = &mut self.subflows[index];
@@ -76,62 +75,16 @@ impl Meta {
     pub(super) fn choose_again(&mut self, now: Time) -> Option<usize> {
         debug_assert_eq!(self.settings.multipath.mptcp_burst, MptcpBurst::Segment);
         if let Some(last) = self.last_chosen {
-            if self.fragments.burst > 0 && self.has_memory(last) && self.is_active(last) {
-                self.set_timeout(now);
+            let subflow = &mut self.subflows[last];
+            if self.fragments.burst > 0 && subflow.has_memory() && subflow.is_active() {
+                self.timer.follow(&self.subflows, now);
                 return Some(last);
             }
         }
         let chosen = self.choose(now);
         if chosen.is_some() {
-            self.last_chosen = chosen.filter(|_| self.window_end > self.nxt);
+            self.last_chosen = chosen.filter(|_| self.data.window_end > self.data.nxt);
         }
         chosen
-    }
-
-    /// Data may be handed to it now (`mptcp_subflow_active`).
-    pub(super) fn is_active(&mut self, index: usize) -> bool {
-        let subflow = &mut self.subflows[index];
-        if subflow.stale {
-            let heard = subflow.sender().map_or(0, |sender| sender.last_heard());
-            if heard == subflow.stale_heard {
-                return false;
-            }
-            subflow.stale = false;
-        }
-        subflow.is_usable()
-    }
-
-    /// `sk_stream_memory_free`
-    pub(super) fn has_memory(&self, index: usize) -> bool {
-        let subflow = &self.subflows[index];
-        subflow
-            .sender()
-            .is_some_and(|sender| sender.buffered() < subflow.connection.send_buffer())
-    }
-
-    /// Ticks until the subflow's timer is due, 0 when it has none (`mptcp_timeout_from_subflow`).
-    fn pending_ticks(&self, now: Time, index: usize) -> i64 {
-        let subflow = &self.subflows[index];
-        if subflow.stale_count > 0 {
-            return 0;
-        }
-        let pending = subflow.sender().and_then(|s| s.pending_ticks(now));
-        pending.unwrap_or(0)
-    }
-
-    /// `__mptcp_set_timeout`
-    fn set_interval(&mut self, ticks: i64) {
-        self.interval = if ticks > 0 {
-            ticks
-        } else {
-            self.clock.ticks_in(self.settings.timers.min_rto)
-        };
-    }
-
-    /// `mptcp_set_timeout`
-    pub(super) fn set_timeout(&mut self, now: Time) {
-        let each = (0..self.subflows.len()).map(|index| self.pending_ticks(now, index));
-        let longest = each.max().unwrap_or(0);
-        self.set_interval(longest);
     }
 }

@@ -11,8 +11,10 @@
 //! - `buffer` is the send buffer of the whole connection, `coupling` what congestion controls are told of all subflows.
 //! - `upstream` sends them with the scheduler `linger`; `out_of_tree` with `scheduler`: `lowest_rtt`, `round_robin`,
 //!   `redundant` or `blest`.
-//! - `retransmit` is upstream's timer and its stale subflows, `reinject` what the other does after a timeout or a probe.
-//! - `receive` puts the data in order, and `window` offers the memory that all subflows share.
+//! - `timer` is the timer of the whole connection; `retransmit` is what upstream does when it fires, and its stale subflows;
+//!   `reinject` is what the other does after a timeout or a probe.
+//! - `arrivals` takes what came on subflows, `receive` puts it in order, and `window` offers the memory that all subflows
+//!   share.
 //!
 //! Methods are those of a [`Connection`]: in, the application's calls, out, looks. Data are counted from 0 in each
 //! direction; whoever lays packets out as bytes knows the keys from which the numbers on the wire come.
@@ -20,6 +22,7 @@
 //! Not modelled: the end of a connection, addresses that are announced or removed, backup subflows, falling back to TCP,
 //! probes of a window of zero.
 
+mod arrivals;
 mod blest;
 mod buffer;
 mod coupling;
@@ -38,6 +41,7 @@ mod retransmit;
 mod round_robin;
 mod scheduler;
 mod subflow;
+mod timer;
 mod upstream;
 mod window;
 
@@ -47,18 +51,21 @@ use std::sync::Arc;
 use rexmit_time::Time;
 
 use crate::clock::Clock;
-use crate::connection::{Connection, Event, Local, Sent, SubflowOptions};
+use crate::connection::{Connection, Event, Local, Sent, Socket, SubflowOptions};
 use crate::segment::Segment;
 use crate::settings::{MptcpOptions, Settings};
 use crate::words::Mechanism;
 
+use blest::Room;
 use buffer::SendBuffer;
+use coupling::share_windows;
 use fragments::Fragments;
 use pieces::Pieces;
 use receive::Received;
 use reinject::Trigger;
-use scheduler::Schedule;
+use scheduler::Scheduler;
 use subflow::Subflow;
+use timer::Timer;
 
 pub use options::{DataAck, Hello, Map, Options};
 
@@ -94,28 +101,17 @@ pub struct Meta {
     clock: Clock,
     is_client: bool,
     subflows: Vec<Subflow>,
-    /// `snd_una`, `snd_nxt` and `write_seq` of the data.
-    una: u64,
-    nxt: u64,
-    end: u64,
-    /// After the last byte of data that the peer's window takes.
-    window_end: u64,
+    data: Data,
     fragments: Fragments,
     pieces: Pieces,
     received: Received,
-    /// The timer of the whole connection: the tick it is set to and when it fires.
-    timer: Option<(i64, Time)>,
+    timer: Timer,
     /// When something was put off.
     put_off: Option<Time>,
-    /// Ticks that it is set for when it is set anew (`timer_ival`, or the out-of-tree `icsk_rto`).
-    interval: i64,
-    /// Times in a row that the out-of-tree timer fired.
-    backoff: u32,
-    /// What the out-of-tree schedulers remember.
-    schedule: Schedule,
+    /// The out-of-tree scheduler.
+    scheduler: Scheduler,
     /// The subflow of the last choice, which holds for a burst (`last_snd`, before 6.6).
     last_chosen: Option<usize>,
-    writer_waits: bool,
     send_buffer: SendBuffer,
     nodelay: bool,
     /// TCP_CORK is set on the subflows.
@@ -124,8 +120,31 @@ pub struct Meta {
     long_acks: bool,
     outbox: VecDeque<Outgoing>,
     readable: bool,
-    writable: bool,
     counters: Counters,
+}
+
+/// Where the data that this end sends stand.
+#[derive(Clone, Copy, Debug, Default)]
+struct Data {
+    /// The first byte that is not acknowledged (`snd_una`).
+    una: u64,
+    /// After the last byte that was handed to a subflow (`snd_nxt`).
+    nxt: u64,
+    /// After what was written (`write_seq`).
+    end: u64,
+    /// After the last byte that the peer's window takes.
+    window_end: u64,
+}
+
+impl Data {
+    /// What BLEST is told.
+    fn room(&self, clock: &Clock, now: Time) -> Room {
+        Room {
+            tick: clock.ticks(now),
+            tick_ns: clock.tick_ns(),
+            window: self.window_end.saturating_sub(self.una),
+        }
+    }
 }
 
 impl Meta {
@@ -135,29 +154,22 @@ impl Meta {
         Meta {
             received: Received::new(&settings),
             send_buffer: SendBuffer::new(&settings),
-            interval: clock.ticks_in(settings.timers.min_rto),
+            timer: Timer::new(&settings, clock),
+            scheduler: Scheduler::new(settings.multipath.mptcp_scheduler),
             settings,
             clock,
             is_client,
             subflows: Vec::new(),
-            una: 0,
-            nxt: 0,
-            end: 0,
-            window_end: 0,
+            data: Data::default(),
             fragments: Fragments::default(),
             pieces: Pieces::default(),
-            timer: None,
             put_off: None,
-            backoff: 0,
-            schedule: Schedule::default(),
             last_chosen: None,
-            writer_waits: false,
             nodelay: false,
             corked: false,
             long_acks: false,
             outbox: VecDeque::new(),
             readable: false,
-            writable: false,
             counters: Counters::default(),
         }
     }
@@ -211,8 +223,7 @@ impl Meta {
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         let subflows = self.subflows.iter().filter_map(|s| s.connection.deadline());
-        let own = self.timer.map(|(_, fires)| fires);
-        subflows.chain(own).chain(self.put_off).min()
+        subflows.chain(self.timer.fires()).chain(self.put_off).min()
     }
 
     /// Runs the timers that are due, and what segments put off until all that came with them were taken in.
@@ -225,8 +236,7 @@ impl Meta {
                 probing.push(index);
             }
         }
-        if self.timer.is_some_and(|(_, fires)| fires <= now) {
-            self.timer = None;
+        if self.timer.fire(now) {
             self.on_timer(now);
         }
         // The patch for upstream leaves it to the worker, which serves the connection's own timer first.
@@ -238,12 +248,13 @@ impl Meta {
 
     /// A subflow's timers, and what a timeout of it makes of the others; true if it sent a probe.
     fn subflow_timer(&mut self, now: Time, index: usize) -> bool {
-        let before = self.watch(index);
-        self.share_memory(index);
-        self.share_windows(index);
-        self.subflows[index].connection.on_deadline(now);
+        share_windows(&self.settings, &mut self.subflows, index);
+        let subflow = &mut self.subflows[index];
+        let before = subflow.watch();
+        self.received.share_with(subflow);
+        subflow.connection.on_deadline(now);
         self.drain(now, index);
-        let after = self.watch(index);
+        let after = self.subflows[index].watch();
         if let Some(trigger) = after.since(before) {
             self.reinject_after(now, index, trigger);
         }
@@ -277,7 +288,7 @@ impl Meta {
             let some = self.received.read(most - taken);
             taken += some;
             self.adjust_buffer(now, some);
-            if taken == most || !self.move_what_waits() {
+            if taken == most || !self.received.move_what_waits(&mut self.subflows) {
                 break;
             }
         }
@@ -318,7 +329,7 @@ impl Meta {
         if std::mem::take(&mut self.readable) {
             return Some(Event::Readable);
         }
-        std::mem::take(&mut self.writable).then_some(Event::Writable)
+        std::mem::take(&mut self.send_buffer.writable).then_some(Event::Writable)
     }
 
     /// When the subflow on `path` could be used by both ends, as this one knows.
@@ -336,7 +347,7 @@ impl Meta {
     /// Data acknowledged, sent and written so far.
     #[must_use]
     pub fn sent(&self) -> (u64, u64, u64) {
-        (self.una, self.nxt, self.end)
+        (self.data.una, self.data.nxt, self.data.end)
     }
 
     /// What the connection as a whole did so far.
@@ -361,28 +372,41 @@ impl Meta {
             self.subflows[index].delegated = false;
             self.push_from(now, index, true);
         }
-        self.settle_buffer();
+        let used = self.buffered();
+        self.send_buffer.settle(&mut self.subflows, used);
         if !self.is_upstream() {
-            self.check_space();
+            self.send_buffer.check(&self.subflows, used);
         }
+    }
+
+    /// A subflow took an acknowledgement in or sent `new` segments: a writer that waits may go on.
+    fn look_for_space(&mut self, index: usize, new: u32) {
+        let used = self.buffered();
+        self.send_buffer.look(&mut self.subflows, index, new, used);
     }
 
     /// Fetches what a subflow has to send, and adds what the connection has to say.
     fn drain(&mut self, now: Time, index: usize) {
         let mut new = 0;
-        while let Some(mut sent) = self.subflows[index].connection.poll_transmit(now) {
-            let map = self.subflows[index].mapping_of(&sent.segment);
+        let upstream = self.is_upstream();
+        let ack = DataAck {
+            next: self.received.next,
+            long: self.long_acks,
+        };
+        let subflow = &mut self.subflows[index];
+        while let Some(mut sent) = subflow.connection.poll_transmit(now) {
+            let map = subflow.mapping_of(&sent.segment);
             if let Some(map) = &map {
                 sent.segment.pages = map.pages;
             }
-            let options = self.options_of(index, &sent.segment, map.as_ref());
+            let options = subflow.options(&sent.segment, map.as_ref(), ack, self.is_client);
             if sent.segment.flags.ack() && !sent.segment.flags.syn() && !sent.segment.flags.rst() {
-                sent.segment.window = self.offer(index, options.ack.is_some());
+                sent.segment.window = self.received.offer(subflow, options.ack.is_some());
             }
-            if !self.is_upstream() {
+            if !upstream {
                 // Nothing is known of the hosts of that time: packets leave them as they are made.
                 let bytes = std::mem::take(&mut sent.in_host_bytes);
-                self.subflows[index].connection.left_host(now, bytes);
+                subflow.connection.left_host(now, bytes);
             }
             new += u32::from(sent.segment.len > 0 && sent.mechanism.is_none());
             if sent.mechanism.is_none() && map.is_some_and(|map| map.again) {
@@ -390,7 +414,7 @@ impl Meta {
                 self.counters.reinjections += 1;
             }
             self.outbox.push_back(Outgoing {
-                path: self.subflows[index].path,
+                path: subflow.path,
                 sent,
                 options,
             });

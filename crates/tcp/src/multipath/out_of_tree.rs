@@ -5,7 +5,9 @@ use rexmit_time::Time;
 
 use super::pieces::Piece;
 use super::scheduler::{Choice, From};
-use super::Meta;
+use super::subflow::Subflow;
+use super::{lowest_rtt, Meta};
+use crate::sender::Sender;
 use crate::settings::{MptcpScheduler, MptcpTimer};
 
 impl Meta {
@@ -13,31 +15,27 @@ impl Meta {
     pub(super) fn write_pieces(&mut self, now: Time, bytes: u32) -> u32 {
         let mut taken = 0;
         while taken < bytes {
-            if self.buffered() >= self.send_buffer() {
-                self.writer_waits = true;
+            if self.buffered() >= self.send_buffer.size(&self.subflows) {
+                self.send_buffer.writer_waits = true;
                 break;
             }
-            let mss = self.segment_bytes();
+            // The longest segment of any subflow.
+            let each = self.subflows.iter().filter_map(Subflow::sender);
+            let mss = each.map(Sender::mss).max().unwrap_or(536);
             let some = mss.min(bytes - taken);
-            self.pieces.write(self.end, some, mss);
+            self.pieces.write(self.data.end, some, mss);
             taken += some;
-            self.end += u64::from(some);
+            self.data.end += u64::from(some);
         }
         self.push_pieces(now);
         taken
-    }
-
-    /// The longest segment of any subflow.
-    fn segment_bytes(&self) -> u32 {
-        let each = self.subflows.iter().filter_map(|s| s.sender());
-        each.map(|sender| sender.mss()).max().unwrap_or(536)
     }
 
     /// Bytes of the send buffer in use (`sk_wmem_queued`).
     pub(super) fn buffered(&self) -> u32 {
         let packets = self.pieces.len() as u32 * self.settings.segments.packet_overhead;
         let bytes = if self.pieces.len() > 0 {
-            (self.end - self.una) as u32
+            (self.data.end - self.data.una) as u32
         } else {
             0
         };
@@ -61,8 +59,8 @@ impl Meta {
                 From::Again => self.pieces.drop_again(),
                 From::New => {
                     self.pieces.sent(by);
-                    let nothing_out = self.nxt == self.una;
-                    self.nxt = piece.end;
+                    let nothing_out = self.data.nxt == self.data.una;
+                    self.data.nxt = piece.end;
                     if nothing_out {
                         self.restart_timer_of_pieces(now);
                     }
@@ -74,21 +72,19 @@ impl Meta {
 
     fn send_piece(&mut self, now: Time, index: usize, piece: Piece, again: bool) {
         let by = piece.carried_by | 1 << index;
-        let window = self.window_end.saturating_sub(piece.start);
+        let window = self.data.window_end.saturating_sub(piece.start);
         let subflow = &mut self.subflows[index];
-        subflow
-            .connection
-            .raise_peer_window(u32::try_from(window).unwrap_or(u32::MAX));
+        subflow.raise_peer_window(window);
         subflow.append(now, piece.start, piece.len(), true, again, by);
         self.push_subflow(now, index);
     }
 
     /// Nothing waits, but the writer does: what holds the buffer up may be sent again.
     pub(super) fn optimise_idle(&mut self, now: Time) -> Option<(Piece, From, usize)> {
-        if !self.writer_waits {
+        if !self.send_buffer.writer_waits {
             return None;
         }
-        let index = match self.choose_lowest_rtt(0, 0) {
+        let index = match lowest_rtt::choose(&self.subflows, 0, 0) {
             Choice::New(index) | Choice::Used(index) => index,
             Choice::Wait | Choice::None => return None,
         };
@@ -114,8 +110,8 @@ impl Meta {
             srtt.map_or(0, |srtt| srtt.as_nanos())
         };
         let own = srtt(self, index);
-        if penalise || self.buffered() >= self.send_buffer() {
-            self.schedule.blest.note_blocked();
+        if penalise || self.buffered() >= self.send_buffer.size(&self.subflows) {
+            self.scheduler.blest.note_blocked();
             let tick = self.clock.ticks(now);
             let round_trip = own / self.clock.tick_ns() as i64;
             let recently = self.subflows[index].penalised;
@@ -126,7 +122,9 @@ impl Meta {
                     .sender()
                     .is_some_and(|s| s.state() == crate::sender::State::Open);
                 if own < srtt(self, slow) && open {
-                    self.subflows[slow].connection.penalise();
+                    if let Some(sender) = self.subflows[slow].connection.sender_mut() {
+                        sender.penalise();
+                    }
                     self.subflows[index].penalised = Some(tick);
                     self.counters.penalties += 1;
                 }
@@ -155,18 +153,18 @@ impl Meta {
 
     /// Data were acknowledged on a subflow, or its window moved (`mptcp_data_ack`).
     pub(super) fn take_data_ack_of_pieces(&mut self, now: Time, index: usize, next: u64) {
-        let una = if next > self.nxt {
-            self.una
+        let una = if next > self.data.nxt {
+            self.data.una
         } else {
-            self.una.max(next)
+            self.data.una.max(next)
         };
         let window = self.subflows[index]
             .sender()
             .map_or(0, |sender| sender.peer_window());
-        self.window_end = self.window_end.max(una + u64::from(window));
-        if una > self.una {
-            self.una = una;
-            self.backoff = 0;
+        self.data.window_end = self.data.window_end.max(una + u64::from(window));
+        if una > self.data.una {
+            self.data.una = una;
+            self.timer.end_back_off();
             self.pieces.acknowledge(una);
             self.restart_timer_of_pieces(now);
         }
@@ -178,16 +176,12 @@ impl Meta {
         if self.settings.multipath.mptcp_timer != MptcpTimer::TwiceLongestTimeout {
             return;
         }
-        if self.una == self.nxt && self.pieces.head_mut().is_none() {
-            self.timer = None;
+        if self.data.una == self.data.nxt && self.pieces.head_mut().is_none() {
+            self.timer.stop();
             return;
         }
-        if self.backoff == 0 {
-            let each = self.subflows.iter().filter_map(|s| s.sender());
-            let longest = each.map(|sender| sender.rto_ticks()).max();
-            self.interval = 2 * longest.unwrap_or(self.interval);
-        }
-        self.set_timer(now, self.interval);
+        self.timer.follow_timeouts(&self.subflows);
+        self.timer.restart(now);
     }
 
     /// The head of what is out goes once more, to whom the scheduler says (`mptcp_retransmit_timer`).
@@ -195,7 +189,8 @@ impl Meta {
         let Some(head) = self.pieces.head_mut().copied() else {
             return;
         };
-        let choice = self.choose_again_for(now, &head);
+        let room = self.data.room(&self.clock, now);
+        let choice = self.scheduler.choose_again(&mut self.subflows, room, &head);
         if let Choice::New(index) | Choice::Used(index) = choice {
             self.send_piece(now, index, head, true);
             if let Some(first) = self.pieces.head_mut() {
@@ -203,9 +198,7 @@ impl Meta {
             }
             self.counters.timeouts += 1;
         }
-        self.backoff += 1;
-        let most = self.clock.ticks_in(self.settings.timers.max_rto);
-        self.interval = (2 * self.interval).min(most);
-        self.set_timer(now, self.interval);
+        self.timer.back_off();
+        self.timer.restart(now);
     }
 }

@@ -86,8 +86,8 @@ impl Pieces {
     }
 
     /// The first that was never sent.
-    pub fn unsent_mut(&mut self) -> Option<&mut Piece> {
-        self.unsent.front_mut()
+    pub fn unsent(&self) -> Option<&Piece> {
+        self.unsent.front()
     }
 
     /// Cuts the first unsent one so that it has `len` bytes.

@@ -45,7 +45,7 @@ pub(super) struct Larger {
 
 /// The data of a connection on the receiver's side.
 pub(super) struct Received {
-    settings: Arc<Settings>,
+    pub settings: Arc<Settings>,
     /// The next byte in order (`ack_seq`).
     pub next: u64,
     /// Read so far.

@@ -1,38 +1,40 @@
 //! The redundant scheduler: every subflow carries every segment that is not acknowledged yet, in order, as fast as its own
 //! window lets it (`mptcp_redundant.c`, v0.92).
 
-use super::pieces::Piece;
-use super::scheduler::From;
-use super::Meta;
+use super::pieces::{Piece, Pieces};
+use super::scheduler::{From, Scheduler};
+use super::subflow::Subflow;
 
-impl Meta {
+impl Scheduler {
     /// The next segment of the first subflow, from the one after the last choice on, that has room and something to carry
-    /// (`redundant_next_segment`).
-    pub(super) fn next_copy(&mut self) -> Option<(Piece, From, usize)> {
-        let count = self.subflows.len();
+    /// within the peer's window (`redundant_next_segment`).
+    pub fn next_copy(
+        &mut self,
+        subflows: &[Subflow],
+        pieces: &Pieces,
+        window_end: u64,
+    ) -> Option<(Piece, From, usize)> {
+        let count = subflows.len();
         for step in 0..count {
-            let index = (self.schedule.turns + step) % count;
-            let Some((piece, from)) = self.first_not_carried(index) else {
+            let index = (self.turns + step) % count;
+            let Some((piece, from)) = first_not_carried(pieces, index) else {
                 continue;
             };
-            if piece.end <= self.window_end && self.is_available(index, piece.len()) {
-                self.schedule.turns = index + 1;
+            if piece.end <= window_end && subflows[index].takes(piece.len()) {
+                self.turns = index + 1;
                 return Some((piece, from, index));
             }
         }
         None
     }
+}
 
-    /// The first segment that is not acknowledged and that the subflow has not carried.
-    fn first_not_carried(&mut self, index: usize) -> Option<(Piece, From)> {
-        let not_carried = |piece: &Piece| piece.carried_by & (1 << index) == 0;
-        let out = self.pieces.out().enumerate();
-        let mut out = out.filter(|(_, piece)| not_carried(piece));
-        if let Some((at, piece)) = out.next() {
-            return Some((*piece, From::Out(at)));
-        }
-        drop(out);
-        let unsent = self.pieces.unsent_mut().copied()?;
-        Some((unsent, From::New))
-    }
+/// The first segment that is not acknowledged and that the subflow has not carried.
+fn first_not_carried(pieces: &Pieces, index: usize) -> Option<(Piece, From)> {
+    let mut out = pieces.out().enumerate();
+    let not_carried = out.find(|(_, piece)| piece.carried_by & (1 << index) == 0);
+    let unsent = || pieces.unsent().map(|piece| (*piece, From::New));
+    not_carried
+        .map(|(at, piece)| (*piece, From::Out(at)))
+        .or_else(unsent)
 }

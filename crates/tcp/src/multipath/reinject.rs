@@ -4,6 +4,7 @@ use rexmit_time::Time;
 
 use super::mapping::Mapping;
 use super::pieces::Piece;
+use super::subflow::Subflow;
 use super::Meta;
 use crate::sender::State;
 use crate::settings::MptcpReinject;
@@ -42,19 +43,20 @@ impl Watched {
     }
 }
 
-impl Meta {
-    /// What triggers follow on the subflow.
-    pub(super) fn watch(&self, index: usize) -> Watched {
-        let connection = &self.subflows[index].connection;
-        let counters = connection.counters();
-        let sender = connection.sender();
+impl Subflow {
+    /// What triggers follow.
+    pub fn watch(&self) -> Watched {
+        let counters = self.connection.counters();
+        let sender = self.sender();
         Watched {
             timeouts: counters.timeouts,
             probes: counters.probes,
             recovers: sender.is_some_and(|sender| sender.state() == State::Recovery),
         }
     }
+}
 
+impl Meta {
     /// What the subflow has out goes to others as well, as far as the settings say. One that timed out takes nothing new out
     /// of tree until it hears something.
     pub(super) fn reinject_after(&mut self, now: Time, index: usize, trigger: Trigger) {
@@ -68,7 +70,7 @@ impl Meta {
             MptcpReinject::Head => 1,
             MptcpReinject::All => usize::MAX,
         };
-        let una = self.una;
+        let una = self.data.una;
         let mut outstanding = self.subflows[index].outstanding();
         outstanding.retain(|map| map.data_end() > una);
         for map in outstanding.iter().take(most) {
@@ -93,7 +95,7 @@ impl Meta {
             subflow.is_usable() && !subflow.failed && mapping.carried_by & (1 << index) == 0
         };
         let wanted = (0..self.subflows.len()).any(works);
-        let wanted = wanted && mapping.data_end() > self.una;
+        let wanted = wanted && mapping.data_end() > self.data.una;
         if wanted {
             self.pieces.send_again(Piece {
                 start: mapping.data,
@@ -109,7 +111,7 @@ impl Meta {
     fn reinject_upstream(&mut self, now: Time, index: usize, lost: &Mapping) -> bool {
         let mut best: Option<(u64, usize)> = None;
         for other in (0..self.subflows.len()).filter(|other| *other != index) {
-            if !self.is_active(other) {
+            if !self.subflows[other].is_active() {
                 continue;
             }
             let subflow = &self.subflows[other];
@@ -125,7 +127,7 @@ impl Meta {
                 best = Some((linger, other));
             }
         }
-        let start = lost.data.max(self.una);
+        let start = lost.data.max(self.data.una);
         let carries = |other: usize| {
             let outstanding = self.subflows[other].outstanding();
             outstanding
@@ -133,7 +135,7 @@ impl Meta {
                 .any(|map| map.data <= start && start < map.data_end())
         };
         let Some((_, other)) =
-            best.filter(|(_, other)| self.has_memory(*other) && !carries(*other))
+            best.filter(|(_, other)| self.subflows[*other].has_memory() && !carries(*other))
         else {
             return false;
         };

@@ -17,7 +17,7 @@ impl Meta {
 
     /// Sends the first fragment that is not acknowledged on a subflow that has nothing out.
     fn send_first_again(&mut self, now: Time) {
-        self.fragments.acknowledge(self.una);
+        self.fragments.acknowledge(self.data.una);
         let idle = self.choose_idle(now);
         let Some(first) = self.fragments.first() else {
             return;
@@ -38,9 +38,7 @@ impl Meta {
             }
             self.fragments.sent_again(copied);
         }
-        if self.timer.is_none() {
-            self.reset_timer(now);
-        }
+        self.timer.start(now);
         if self.fragments.head().is_some() {
             self.push_pending(now);
         }
@@ -55,28 +53,14 @@ impl Meta {
                 continue;
             }
             if !self.subflows[index].is_idle() {
-                self.look_at(now, index);
+                if self.subflows[index].is_silent() {
+                    self.give_up_if_stale(now, index);
+                }
             } else if idle.is_none() {
                 idle = Some(index);
             }
         }
         idle
-    }
-
-    /// Counts a period of the timer in which the subflow had data out.
-    fn look_at(&mut self, now: Time, index: usize) {
-        let subflow = &mut self.subflows[index];
-        let heard = subflow.sender().map_or(0, |sender| sender.last_heard());
-        if subflow.stale_count == 0 {
-            subflow.stale_heard = heard;
-            subflow.stale_count = 1;
-        } else if subflow.stale_heard == heard {
-            subflow.stale_count = (subflow.stale_count + 1).min(255);
-            self.give_up_if_stale(now, index);
-        } else {
-            subflow.stale_count = 0;
-            subflow.stale = false;
-        }
     }
 
     /// Nothing was heard for too long, and there is another subflow: all data that are out go to others
@@ -90,14 +74,14 @@ impl Meta {
         let well = (most - 1).max(1);
         let mut others = (0..self.subflows.len()).filter(|other| *other != index);
         let there =
-            others.any(|other| self.is_active(other) && self.subflows[other].stale_count < well);
+            others.any(|n| self.subflows[n].is_active() && self.subflows[n].stale_count < well);
         if !there {
             return;
         }
         if !self.subflows[index].is_idle() {
             self.subflows[index].stale = true;
             self.counters.stale += 1;
-            let nxt = self.nxt;
+            let nxt = self.data.nxt;
             self.fragments.give_back(nxt);
         }
         self.push_pending(now);

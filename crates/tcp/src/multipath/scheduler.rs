@@ -2,9 +2,10 @@
 
 use rexmit_time::Time;
 
-use super::blest::Blest;
+use super::blest::{Blest, Room};
 use super::pieces::Piece;
-use super::Meta;
+use super::subflow::Subflow;
+use super::{lowest_rtt, round_robin, Meta};
 use crate::settings::MptcpScheduler;
 
 /// Where a segment comes from.
@@ -31,74 +32,80 @@ pub(super) enum Choice {
     None,
 }
 
-/// What schedulers remember.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Schedule {
+/// A scheduler and what it remembers.
+#[derive(Clone, Debug)]
+pub(super) struct Scheduler {
+    kind: MptcpScheduler,
     /// Segments that the redundant scheduler sent so far, by which the next subflow is chosen.
     pub turns: usize,
     pub blest: Blest,
 }
 
+impl Scheduler {
+    pub fn new(kind: MptcpScheduler) -> Self {
+        Scheduler {
+            kind,
+            turns: 0,
+            blest: Blest::default(),
+        }
+    }
+
+    /// The subflow for a segment that was never sent.
+    fn choose(&mut self, subflows: &mut [Subflow], room: Room, piece: &Piece) -> Choice {
+        match self.kind {
+            MptcpScheduler::RoundRobin => round_robin::choose_in_turn(subflows, piece.len()),
+            MptcpScheduler::Blest => self.blest.choose(subflows, room, piece),
+            _ => lowest_rtt::choose(subflows, piece.len(), piece.carried_by),
+        }
+    }
+
+    /// The subflow for a segment that is sent again, by a timer, a probe or the like (`get_subflow`).
+    pub fn choose_again(&mut self, subflows: &mut [Subflow], room: Room, piece: &Piece) -> Choice {
+        match self.kind {
+            MptcpScheduler::RoundRobin => {
+                round_robin::choose_any(subflows, piece.len(), piece.carried_by)
+            }
+            MptcpScheduler::Blest => self.blest.choose(subflows, room, piece),
+            _ => lowest_rtt::choose(subflows, piece.len(), piece.carried_by),
+        }
+    }
+}
+
 impl Meta {
     /// The next segment and the subflow for it (`next_segment`).
     pub(super) fn next_piece(&mut self, now: Time) -> Option<(Piece, From, usize)> {
-        self.pieces.forget_again(self.una);
-        if let Some(again) = self.pieces.again_mut().copied() {
-            let index = self.place_again(now, &again)?;
-            return Some((again, From::Again, index));
+        self.pieces.forget_again(self.data.una);
+        if let Some(again) = self.pieces.again_mut() {
+            let piece = *again;
+            let room = self.data.room(&self.clock, now);
+            let index = match self.scheduler.choose_again(&mut self.subflows, room, again) {
+                Choice::New(index) => index,
+                Choice::Used(index) => {
+                    // All have carried it: it begins anew.
+                    again.carried_by = 0;
+                    index
+                }
+                Choice::Wait | Choice::None => return None,
+            };
+            return Some((piece, From::Again, index));
         }
-        if self.settings.multipath.mptcp_scheduler == MptcpScheduler::Redundant {
-            return self.next_copy();
+        if self.scheduler.kind == MptcpScheduler::Redundant {
+            let (subflows, window_end) = (&self.subflows, self.data.window_end);
+            return self.scheduler.next_copy(subflows, &self.pieces, window_end);
         }
-        let Some(piece) = self.pieces.unsent_mut().copied() else {
+        let Some(piece) = self.pieces.unsent().copied() else {
             return self.optimise_idle(now);
         };
-        let index = match self.choose_for_new(now, &piece) {
+        let room = self.data.room(&self.clock, now);
+        let index = match self.scheduler.choose(&mut self.subflows, room, &piece) {
             Choice::New(index) | Choice::Used(index) => index,
             Choice::Wait | Choice::None => return None,
         };
-        if piece.end > self.window_end {
+        if piece.end > self.data.window_end {
             let head = self.optimise(now, index, true)?;
             return Some((head, From::Out(0), index));
         }
         self.subflows[index].served = true;
         Some((piece, From::New, index))
-    }
-
-    /// The subflow for what is to be sent again; where all have carried it, it begins anew.
-    fn place_again(&mut self, now: Time, again: &Piece) -> Option<usize> {
-        match self.choose_again_for(now, again) {
-            Choice::New(index) => Some(index),
-            Choice::Used(index) => {
-                self.pieces.again_mut()?.carried_by = 0;
-                Some(index)
-            }
-            Choice::Wait | Choice::None => None,
-        }
-    }
-
-    /// The subflow for a segment that was never sent.
-    fn choose_for_new(&mut self, now: Time, piece: &Piece) -> Choice {
-        match self.settings.multipath.mptcp_scheduler {
-            MptcpScheduler::RoundRobin => self.choose_in_turn(piece.len()),
-            MptcpScheduler::Blest => self.choose_without_blocking(now, piece),
-            _ => self.choose_lowest_rtt(piece.len(), piece.carried_by),
-        }
-    }
-
-    /// The subflow for a segment that is sent again, by a timer, a probe or the like (`get_subflow`).
-    pub(super) fn choose_again_for(&mut self, now: Time, piece: &Piece) -> Choice {
-        match self.settings.multipath.mptcp_scheduler {
-            MptcpScheduler::RoundRobin => self.choose_any(piece.len(), piece.carried_by),
-            MptcpScheduler::Blest => self.choose_without_blocking(now, piece),
-            _ => self.choose_lowest_rtt(piece.len(), piece.carried_by),
-        }
-    }
-
-    /// Data of `len` bytes may be handed to the subflow now (`mptcp_is_available`).
-    pub(super) fn is_available(&self, index: usize, len: u32) -> bool {
-        let subflow = &self.subflows[index];
-        let sender = subflow.sender().filter(|_| subflow.is_usable());
-        !subflow.failed && sender.is_some_and(|sender| sender.takes_more(len))
     }
 }

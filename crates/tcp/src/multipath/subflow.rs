@@ -4,6 +4,7 @@ use rexmit_time::Time;
 
 use super::blest::Range;
 use super::mapping::{Mapping, Mappings};
+use super::{DataAck, Hello, Map, Options};
 use crate::connection::{Connection, State};
 use crate::segment::Segment;
 use crate::sender::Sender;
@@ -91,15 +92,135 @@ impl Subflow {
         srtt.map_or(0, |srtt| srtt.as_nanos().unsigned_abs())
     }
 
+    /// Its handshake is over, and neither end closed.
+    pub fn is_open(&self) -> bool {
+        self.connection.state() == State::Established
+    }
+
     /// Data may be sent on it; on a join's not before both ends know of it.
     pub fn is_usable(&self) -> bool {
-        let open = self.connection.state() == State::Established;
-        open && (self.first || self.confirmed.is_some())
+        self.is_open() && (self.first || self.confirmed.is_some())
+    }
+
+    /// Data of `len` bytes may be handed to it now (`mptcp_is_available`).
+    pub fn takes(&self, len: u32) -> bool {
+        let sender = self.sender().filter(|_| self.is_usable());
+        !self.failed && sender.is_some_and(|sender| sender.takes_more(len))
+    }
+
+    /// Data may be handed to it now, upstream. One that is passed over no longer is once it heard something
+    /// (`mptcp_subflow_active`).
+    pub fn is_active(&mut self) -> bool {
+        if self.stale {
+            if self.last_heard() == self.stale_heard {
+                return false;
+            }
+            self.stale = false;
+        }
+        self.is_usable()
+    }
+
+    /// The tick at which something came last.
+    fn last_heard(&self) -> i64 {
+        self.sender().map_or(0, Sender::last_heard)
+    }
+
+    /// Counts a period of the connection's timer in which it had data out; whether it heard nothing in several.
+    pub fn is_silent(&mut self) -> bool {
+        let heard = self.last_heard();
+        if self.stale_count == 0 {
+            self.stale_heard = heard;
+            self.stale_count = 1;
+        } else if self.stale_heard == heard {
+            self.stale_count = (self.stale_count + 1).min(255);
+            return true;
+        } else {
+            self.stale_count = 0;
+            self.stale = false;
+        }
+        false
+    }
+
+    /// `sk_stream_memory_free`
+    pub fn has_memory(&self) -> bool {
+        let limit = self.connection.send_buffer();
+        self.sender()
+            .is_some_and(|sender| sender.buffered() < limit)
+    }
+
+    /// Ticks until its timer is due, 0 when it has none (`mptcp_timeout_from_subflow`).
+    pub fn pending_ticks(&self, now: Time) -> i64 {
+        let sender = self.sender().filter(|_| self.stale_count == 0);
+        sender.and_then(|s| s.pending_ticks(now)).unwrap_or(0)
+    }
+
+    /// Both ends are known to know of it (`check_fully_established`).
+    pub fn confirm(&mut self, now: Time, options: &Options) {
+        let knows = options.map.is_some() || (options.ack.is_some() && options.hello.is_none());
+        if self.is_open() && knows {
+            self.confirmed.get_or_insert(now);
+        }
+    }
+
+    /// What a packet that leaves on it carries: the mapping `map` of its payload, and `ack`. `is_client`: of the end that
+    /// opened the connection.
+    pub fn options(
+        &self,
+        segment: &Segment,
+        map: Option<&Mapping>,
+        ack: DataAck,
+        is_client: bool,
+    ) -> Options {
+        if segment.flags.rst() {
+            return Options::default();
+        }
+        let hello = Some(if self.first {
+            Hello::Capable
+        } else {
+            Hello::Join
+        });
+        if segment.flags.syn() {
+            return Options {
+                hello,
+                ..Options::default()
+            };
+        }
+        let map = map.map(|map| Map {
+            data: map.data,
+            subflow: map.at as u32 + 1,
+            len: map.len,
+        });
+        // The third packet of the handshake, and the first with data after it (RFC 8684 §3.1).
+        let first = map.map_or(self.written == 0, |map| map.subflow == 1);
+        let opens = is_client && self.confirmed.is_none() && first;
+        Options {
+            hello: hello.filter(|_| opens),
+            ack: (!opens).then_some(ack),
+            map,
+        }
     }
 
     /// Neither sent nor unsent data wait (`tcp_rtx_and_write_queues_empty`).
     pub fn is_idle(&self) -> bool {
         self.sender().is_some_and(Sender::is_empty)
+    }
+
+    /// Packets in order wait for the connection to take them (`mptcp_subflow_data_available`).
+    pub fn has_packets(&self) -> bool {
+        self.connection.readable() > 0
+    }
+
+    /// Bytes of memory for packets that came (`sk_rcvbuf`).
+    pub fn receive_buffer(&self) -> u32 {
+        self.connection.receiver().window().buffer
+    }
+
+    /// The peer's window reaches at least `window` bytes beyond what is acknowledged: another subflow said so
+    /// (`mptcp_check_allowed_size`).
+    pub fn raise_peer_window(&mut self, window: u64) {
+        if let Some(sender) = self.connection.sender_mut() {
+            sender.raise_peer_window(u32::try_from(window).unwrap_or(u32::MAX));
+        }
     }
 
     /// Where `segment` begins in the stream that this end sends, from 0.
@@ -127,7 +248,9 @@ impl Subflow {
 
     /// Hands `len` bytes of data to the subflow, without sending them.
     pub fn append(&mut self, now: Time, data: u64, len: u32, apart: bool, again: bool, by: u32) {
-        self.connection.append(now, len, apart);
+        if let Some(sender) = self.connection.sender_mut() {
+            sender.append(now, len, apart);
+        }
         if apart {
             self.mappings.push(Mapping {
                 at: self.written,

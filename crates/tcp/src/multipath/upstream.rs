@@ -4,6 +4,7 @@
 use rexmit_time::Time;
 
 use super::Meta;
+use crate::sender::Sender;
 use crate::settings::{MptcpBuffer, MptcpBurst};
 
 impl Meta {
@@ -13,14 +14,18 @@ impl Meta {
         while taken < bytes {
             // 6.1 lets a fragment grow that is there.
             let asks = self.settings.multipath.mptcp_send_buffer == MptcpBuffer::Sum
-                || !self.fragments.grows(self.end);
-            if asks && self.fragments.cost >= self.send_buffer() {
-                self.push_when_full(now);
+                || !self.fragments.grows(self.data.end);
+            if asks && self.fragments.cost >= self.send_buffer.size(&self.subflows) {
+                // What there is goes out. The writer, which does not block, counts as one that waits even if that made
+                // room (mptcp_sendmsg, its wait_for_memory; sk_stream_wait_memory, its do_eagain).
+                self.send_buffer.is_full();
+                self.push_pending(now);
+                self.send_buffer.writer_waits = true;
                 return taken;
             }
-            let some = self.fragments.take(self.end, bytes - taken);
+            let some = self.fragments.take(self.data.end, bytes - taken);
             taken += some;
-            self.end += u64::from(some);
+            self.data.end += u64::from(some);
         }
         self.push_pending(now);
         taken
@@ -46,8 +51,8 @@ impl Meta {
         if let Some(index) = last {
             self.push_subflow(now, index);
         }
-        if copied && self.timer.is_none() {
-            self.reset_timer(now);
+        if copied {
+            self.timer.start(now);
         }
     }
 
@@ -74,9 +79,7 @@ impl Meta {
         };
         if copied {
             self.push_subflow(now, index);
-            if self.timer.is_none() {
-                self.reset_timer(now);
-            }
+            self.timer.start(now);
         }
     }
 
@@ -150,7 +153,7 @@ impl Meta {
                 left -= some;
                 at += u64::from(some);
                 self.fragments.advance(some);
-                self.nxt = self.nxt.max(at);
+                self.data.nxt = self.data.nxt.max(at);
                 if self.settings.multipath.mptcp_burst == MptcpBurst::Segment {
                     break;
                 }
@@ -161,10 +164,11 @@ impl Meta {
             if self.settings.multipath.mptcp_burst == MptcpBurst::Segment {
                 return copied;
             }
-            if self.fragments.burst <= 0 || !self.has_memory(index) || !self.is_active(index) {
+            let subflow = &mut self.subflows[index];
+            if self.fragments.burst <= 0 || !subflow.has_memory() || !subflow.is_active() {
                 return copied;
             }
-            self.set_timeout(now);
+            self.timer.follow(&self.subflows, now);
         }
         copied
     }
@@ -172,8 +176,8 @@ impl Meta {
     /// Hands at most a segment of the data at `at` to the subflow, which does not send it yet; its bytes
     /// (`mptcp_sendmsg_frag`).
     pub(super) fn hand_segment(&mut self, now: Time, index: usize, at: u64, most: u32) -> u32 {
-        let window = self.window_end.saturating_sub(at);
-        let again = at < self.nxt;
+        let window = self.data.window_end.saturating_sub(at);
+        let again = at < self.data.nxt;
         let head = self.fragments.head();
         let begins_page = head.is_some_and(|head| head.sent == 0 && head.start == at);
         let subflow = &mut self.subflows[index];
@@ -183,7 +187,7 @@ impl Meta {
         let follows = subflow.mappings.last().is_some_and(|map| {
             map.data_end() == at && map.end() == subflow.written && map.again == again
         });
-        let room = subflow.connection.open_segment_room();
+        let room = subflow.sender().and_then(Sender::open_segment_room);
         let room = room.filter(|room| follows && *room > 0);
         let len = u64::from(room.unwrap_or(mss).min(most)).min(window) as u32;
         if len == 0 {
@@ -191,9 +195,7 @@ impl Meta {
         }
         // Each segment has a mapping of its own.
         let by = 1 << index;
-        subflow
-            .connection
-            .raise_peer_window(u32::try_from(window).unwrap_or(u32::MAX));
+        subflow.raise_peer_window(window);
         subflow.append(now, at, len, room.is_none(), again, by);
         if room.is_some() && begins_page {
             subflow.mappings.add_page();
@@ -210,41 +212,27 @@ impl Meta {
     /// Data were acknowledged on a subflow, or its window moved (`ack_update_msk`).
     pub(super) fn take_data_ack(&mut self, now: Time, index: usize, next: u64) {
         // What another subflow's acknowledgement overtook tells no more of the window.
-        let una = if next > self.nxt { self.una } else { next };
+        let una = if next > self.data.nxt {
+            self.data.una
+        } else {
+            next
+        };
         let window = self.subflows[index]
             .sender()
             .map_or(0, |sender| sender.peer_window());
-        self.window_end = self.window_end.max(una + u64::from(window));
-        if self.window_end > self.nxt {
+        self.data.window_end = self.data.window_end.max(una + u64::from(window));
+        if self.data.window_end > self.data.nxt {
             self.push_from(now, index, false);
         }
-        if una > self.una {
-            self.una = una;
-            self.clean_una(now);
-        }
-    }
-
-    /// `__mptcp_clean_una`
-    pub(super) fn clean_una(&mut self, now: Time) {
-        self.fragments.acknowledge(self.una);
-        if self.una == self.nxt && self.una == self.end {
-            self.timer = None;
-        } else {
-            self.reset_timer(now);
-        }
-    }
-
-    /// `mptcp_reset_rtx_timer`
-    pub(super) fn reset_timer(&mut self, now: Time) {
-        self.set_timer(now, self.interval);
-    }
-
-    /// Sets the connection's timer, in place of what it was set to (`mod_timer`).
-    pub(super) fn set_timer(&mut self, now: Time, ticks: i64) {
-        let due = self.clock.ticks(now) + ticks;
-        match self.timer {
-            Some((set, fires)) if set == due && fires > now => {}
-            _ => self.timer = Some((due, self.clock.fires(now, due))),
+        if una > self.data.una {
+            self.data.una = una;
+            // __mptcp_clean_una
+            self.fragments.acknowledge(una);
+            if una == self.data.nxt && una == self.data.end {
+                self.timer.stop();
+            } else {
+                self.timer.restart(now);
+            }
         }
     }
 }

@@ -3,106 +3,105 @@
 
 use rexmit_time::Time;
 
-use super::receive::Larger;
+use super::receive::{Larger, Received};
+use super::subflow::Subflow;
 use super::Meta;
-use crate::connection::{Connection, State};
-use crate::receiver::Pool;
+use crate::receiver::{Pool, Receiver};
 use crate::settings::FIRST_RATIO;
 
-impl Meta {
+impl Received {
     /// Tells a subflow what memory there is.
-    pub(super) fn share_memory(&mut self, index: usize) {
+    pub fn share_with(&self, subflow: &mut Subflow) {
         let pool = Pool {
-            space: self.received.space(),
-            full: self.received.full_space(),
+            space: self.space(),
+            full: self.full_space(),
         };
-        let connection = &mut self.subflows[index].connection;
-        connection.set_pool(pool);
-        if let Some(bounds) = self.received.bounds.filter(|_| is_open(connection)) {
-            connection.set_window_bounds(bounds);
+        let open = subflow.is_open();
+        let receiver = subflow.connection.receiver_mut();
+        receiver.set_pool(pool);
+        if let Some(bounds) = self.bounds.filter(|_| open) {
+            receiver.window_mut().set_bounds(bounds);
         }
     }
 
     /// A subflow opened: the kernels of multipath-tcp.org add its buffer and its window to those of the others
     /// (`mptcp_init_buffer_space`).
-    pub(super) fn add_memory(&mut self, index: usize) {
-        if self.is_upstream() {
+    pub fn add_memory(&mut self, subflow: &Subflow) {
+        if self.settings.multipath.is_upstream() {
             return;
         }
-        let connection = &self.subflows[index].connection;
-        let (own, buffer) = (connection.window_bounds(), connection.receive_buffer());
-        let Some(all) = &mut self.received.bounds else {
-            self.received.bounds = Some(own);
-            self.received.buffer = buffer;
+        let window = subflow.connection.receiver().window();
+        let (own, buffer) = (window.bounds(), window.buffer);
+        let Some(all) = &mut self.bounds else {
+            self.bounds = Some(own);
+            self.buffer = buffer;
             return;
         };
         let most = self.settings.receiver.receive_buffer[2];
-        let sum = self.received.buffer.saturating_add(buffer).min(most);
-        if sum > self.received.buffer {
+        let sum = self.buffer.saturating_add(buffer).min(most);
+        if sum > self.buffer {
             all.clamp = all.clamp.saturating_add(own.clamp);
             all.threshold = all.threshold.saturating_add(own.threshold);
-            self.received.buffer = sum;
+            self.buffer = sum;
         }
     }
 
     /// What a segment did to the window of its subflow, it did to that of all.
-    pub(super) fn keep_bounds(&mut self, index: usize) {
-        let connection = &self.subflows[index].connection;
-        if let Some(bounds) = self
-            .received
-            .bounds
-            .as_mut()
-            .filter(|_| is_open(connection))
-        {
-            *bounds = connection.window_bounds();
+    pub fn keep_bounds(&mut self, subflow: &Subflow) {
+        if let Some(bounds) = self.bounds.as_mut().filter(|_| subflow.is_open()) {
+            *bounds = subflow.connection.receiver().window().bounds();
         }
     }
 
     /// The window field of a packet that leaves on the subflow. Without acknowledgement of data it is the subflow's own,
     /// which never shrinks.
-    pub(super) fn offer(&mut self, index: usize, of_data: bool) -> u16 {
-        self.share_memory(index);
-        let received = &mut self.received;
-        let subflow = &mut self.subflows[index];
-        let mut window = subflow.connection.candidate_window();
+    pub fn offer(&mut self, subflow: &mut Subflow, of_data: bool) -> u16 {
+        self.share_with(subflow);
+        let receiver = subflow.connection.receiver_mut();
+        let mut window = receiver.candidate_window();
         if !of_data {
-            let window = window.max(subflow.connection.window_left());
-            received.last_window = window;
-            return subflow.connection.offer_window_rounded(window);
+            let window = window.max(receiver.window_left());
+            self.last_window = window;
+            // Rounded up to what the field can tell.
+            let unit = 1 << receiver.scale();
+            return receiver.offer_window(window.next_multiple_of(unit));
         }
-        let end = received.next + u64::from(window);
-        if end > received.offered {
-            received.offered = end;
+        let end = self.next + u64::from(window);
+        if end > self.offered {
+            self.offered = end;
         } else {
-            window = u32::try_from(received.offered - received.next).unwrap_or(u32::MAX);
+            window = u32::try_from(self.offered - self.next).unwrap_or(u32::MAX);
         }
-        subflow.offered = received.offered;
-        received.last_window = window;
-        subflow.connection.offer_window(window)
+        subflow.offered = self.offered;
+        self.last_window = window;
+        receiver.offer_window(window)
     }
 
     /// Another subflow offered more since: the subflow takes it, before a packet is turned away (`rwin_update`).
-    pub(super) fn catch_up(&mut self, index: usize, len: u32) {
-        let subflow = &mut self.subflows[index];
-        let left = subflow.connection.window_left();
-        if len == 0 || len < left || self.received.offered <= subflow.offered {
+    pub fn catch_up(&self, subflow: &mut Subflow, len: u32) {
+        let receiver = subflow.connection.receiver_mut();
+        let left = receiver.window_left();
+        if len == 0 || len < left || self.offered <= subflow.offered {
             return;
         }
-        let more = self.received.offered - subflow.offered;
-        subflow.offered = self.received.offered;
+        let more = self.offered - subflow.offered;
+        subflow.offered = self.offered;
         let window = left.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
-        subflow.connection.extend_window(window);
+        receiver.extend_window(window);
     }
+}
 
+impl Meta {
     /// The reader took data, or looked: what makes room is told (`mptcp_cleanup_rbuf`).
     pub(super) fn after_read(&mut self, now: Time, taken: u32) {
         let space = self.received.space();
         let cleanup = taken > 0 && space > 0 && space >= 2 * i64::from(self.received.last_window);
         let empty = taken > 0 && self.received.cost() == 0;
         for index in 0..self.subflows.len() {
-            self.share_memory(index);
-            let connection = &mut self.subflows[index].connection;
-            if cleanup || connection.acknowledges_after_read(empty) {
+            let subflow = &mut self.subflows[index];
+            self.received.share_with(subflow);
+            let connection = &mut subflow.connection;
+            if cleanup || connection.receiver().acknowledges_after_read(empty) {
                 connection.after_read(now, taken > 0);
                 self.drain(now, index);
             }
@@ -114,10 +113,11 @@ impl Meta {
         if taken == 0 {
             return;
         }
-        let each = self.subflows.iter().map(|s| &s.connection);
-        let round_trip = each.clone().map(|c| c.receiver_rtt_us()).max();
-        let mss = each.map(|c| c.announced_mss()).max();
-        let ratios = self.subflows.iter().map(|s| s.connection.payload_ratio());
+        let each = self.subflows.iter().map(|s| s.connection.receiver());
+        let round_trip = each.clone().map(Receiver::rtt_us).max();
+        let windows = each.map(Receiver::window);
+        let mss = windows.clone().map(|window| window.mss).max();
+        let ratios = windows.map(|window| window.ratio);
         let sizes = (mss.unwrap_or(536), ratios.min().unwrap_or(FIRST_RATIO));
         let larger = self
             .received
@@ -131,15 +131,13 @@ impl Meta {
         }
         let clamp = u32::try_from(self.received.full_space()).unwrap_or(0);
         for index in 0..self.subflows.len() {
-            self.share_memory(index);
-            let connection = &mut self.subflows[index].connection;
-            connection.set_window_clamp(buffer, clamp);
+            let subflow = &mut self.subflows[index];
+            self.received.share_with(subflow);
+            let connection = &mut subflow.connection;
+            let window = connection.receiver_mut().window_mut();
+            (window.buffer, window.clamp) = (buffer, clamp);
             connection.after_read(now, true);
             self.drain(now, index);
         }
     }
-}
-
-fn is_open(connection: &Connection) -> bool {
-    connection.state() == State::Established
 }

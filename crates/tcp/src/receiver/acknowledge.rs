@@ -48,7 +48,7 @@ impl Receiver {
             && ((form != DelayedAck::Linux3
                 && self.next == self.copied
                 && !self.leaves_to_reader())
-                || self.candidate() >= self.window.offered);
+                || self.candidate_window() >= self.window.offered);
         if more_than_one || self.delay.is_quick() || self.delay.pending.now {
             return Some(true);
         }

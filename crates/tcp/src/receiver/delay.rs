@@ -4,7 +4,7 @@
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, KernelTimer};
 use crate::settings::{DelayedAck, Settings};
 
 use super::Sending;
@@ -48,8 +48,7 @@ pub(crate) struct Delay {
     /// When data came last (`lrcvtime`).
     pub last_data: i64,
     timeout: i64,
-    /// The kernel timer: what it was set to, and when it fires.
-    armed: Option<(i64, Time)>,
+    kernel: KernelTimer,
 
     // SACK compression
     compression: Compression,
@@ -88,7 +87,7 @@ impl Delay {
             estimate: 0,
             last_data: 0,
             timeout: 0,
-            armed: None,
+            kernel: KernelTimer::default(),
             compression: Compression {
                 delay: settings.receiver.sack_compression_delay,
                 slack: settings.receiver.sack_compression_slack,
@@ -221,7 +220,7 @@ impl Delay {
             return self.most;
         }
         if delay > self.least {
-            let mut most = i64::from(self.clock.hz) / 2;
+            let mut most = i64::from(self.clock.ticks.hz) / 2;
             if self.interactive || self.pending.pushed {
                 most = self.most;
             }
@@ -235,11 +234,7 @@ impl Delay {
 
     fn arm(&mut self, now: Time, timeout: i64) {
         self.timeout = timeout;
-        // mod_timer leaves a timer where it is that is set to the same tick again.
-        match self.armed {
-            Some((expires, fires)) if expires == timeout && fires > now => {}
-            _ => self.armed = Some((timeout, self.clock.fires(now, timeout))),
-        }
+        self.kernel.set(&self.clock, now, timeout);
     }
 
     /// Data came out of order: whether its SACK leaves at once, or waits for more (`__tcp_ack_snd_check`). `rtt` is
@@ -248,9 +243,7 @@ impl Delay {
         if self.compressed >= self.compression.most {
             return true;
         }
-        if self.armed.is_some_and(|(_, fires)| fires <= now) {
-            self.armed = None;
-        }
+        self.kernel.fire(now);
         if self.duplicates_of != next {
             self.duplicates_of = next;
             self.duplicates = 0;
@@ -284,10 +277,8 @@ impl Delay {
 
     pub fn deadline(&self) -> Option<Time> {
         // The timer is not stopped when its acknowledgement leaves early: it may still end a wait for more SACKs.
-        let timer = match self.armed {
-            Some((_, fires)) if self.pending.timer || self.compressed > 0 => Some(fires),
-            _ => None,
-        };
+        let runs = self.pending.timer || self.compressed > 0;
+        let timer = self.kernel.fires().filter(|_| runs);
         match (timer, self.kick) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
@@ -303,11 +294,9 @@ impl Delay {
                 return true;
             }
         }
-        let fired = |armed: Option<(i64, Time)>| armed.is_some_and(|(_, fires)| fires <= now);
-        if !fired(self.armed) {
+        if !self.kernel.fire(now) {
             return false;
         }
-        self.armed = None;
         // tcp_delack_timer_handler
         if self.compressed > 0 {
             return true;

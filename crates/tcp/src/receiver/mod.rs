@@ -312,7 +312,7 @@ impl Receiver {
     }
 
     /// The window that could be offered.
-    fn candidate(&mut self) -> u32 {
+    pub(crate) fn candidate_window(&mut self) -> u32 {
         let pool = self.pool();
         let (window, short) = self.window.candidate(&pool, self.peer_mss);
         if short {
@@ -338,7 +338,7 @@ impl Receiver {
             self.window.shut(self.next);
             0
         } else {
-            let candidate = self.candidate();
+            let candidate = self.candidate_window();
             self.window.offer(self.next, candidate)
         };
         self.delay.ack_sent();

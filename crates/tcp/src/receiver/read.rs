@@ -39,7 +39,7 @@ impl Receiver {
             }
         }
         self.reader_waits = taken == 0;
-        let due = self.is_due_after_read(taken);
+        let due = self.is_due_after_read(taken > 0);
         (taken, due.then(|| self.header()))
     }
 
@@ -55,24 +55,24 @@ impl Receiver {
     }
 
     /// Whether reading made room that is worth telling, or took what was pushed (`tcp_cleanup_rbuf`).
-    pub(super) fn is_due_after_read(&mut self, taken: u32) -> bool {
+    pub(crate) fn is_due_after_read(&mut self, took: bool) -> bool {
         let pending = self.delay.pending;
         if pending.scheduled && self.settings.receiver.delayed_ack != DelayedAck::Rfc {
-            let drained = taken > 0
+            let drained = took
                 && self.queues.cost() == 0
                 && (pending.pushed_twice || (pending.pushed && !self.delay.is_interactive()));
             if drained || self.unacknowledged() > self.peer_mss {
                 return true;
             }
         }
-        if taken == 0 || self.fin {
+        if !took || self.fin {
             return false;
         }
         let left = self.window.left(self.next);
         if 2 * left > self.window.clamp {
             return false;
         }
-        let candidate = self.candidate();
+        let candidate = self.candidate_window();
         candidate > 0 && candidate >= 2 * left
     }
 }

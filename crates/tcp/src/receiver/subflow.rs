@@ -1,7 +1,8 @@
 //! A receiver as a subflow's: what comes in order goes on to the connection at once, and the window is that of the memory
 //! which all subflows share.
 
-use super::{Bounds, Buffer, Header, Receiver};
+use super::window::Window;
+use super::{Buffer, Receiver};
 
 /// Bytes of TCP options that a header has room for.
 const OPTIONS: u32 = 40;
@@ -95,6 +96,7 @@ impl Receiver {
         }
     }
 
+    /// The memory that the subflow shares with the others of its connection.
     pub(crate) fn set_pool(&mut self, pool: Pool) {
         if let Some(part) = &mut self.subflow {
             part.pool = pool;
@@ -123,10 +125,7 @@ impl Receiver {
         }
     }
 
-    pub(crate) fn candidate_window(&mut self) -> u32 {
-        self.candidate()
-    }
-
+    /// Offers a window; gives the window field (`mptcp_set_rwin`).
     pub(crate) fn offer_window(&mut self, window: u32) -> u16 {
         self.window.offer_exactly(self.next, window)
     }
@@ -137,53 +136,37 @@ impl Receiver {
         }
     }
 
+    /// The window reaches `window` bytes: another subflow said so (`rwin_update`).
     pub(crate) fn extend_window(&mut self, window: u32) {
         self.window.extend(self.next, window);
     }
 
+    /// Whether an acknowledgement waits that a reader makes leave; `empty`: the reader took all there was
+    /// (`mptcp_subflow_could_cleanup`).
     pub(crate) fn acknowledges_after_read(&self, empty: bool) -> bool {
         let pending = self.delay.pending;
         let pushed = pending.pushed || pending.pushed_twice;
         pending.scheduled && (self.unacknowledged() > self.peer_mss || (empty && pushed))
     }
 
-    pub(crate) fn announced_mss(&self) -> u32 {
-        self.window.mss
+    /// The window and the memory behind it.
+    pub(crate) fn window(&self) -> &Window {
+        &self.window
     }
 
-    pub(crate) fn payload_ratio(&self) -> u32 {
-        self.window.ratio
+    /// The same, to be set by the connection.
+    pub(crate) fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
     }
 
-    pub(crate) fn buffer(&self) -> u32 {
-        self.window.buffer
-    }
-
+    /// What is left of the window offered, bytes.
     pub(crate) fn window_left(&self) -> u32 {
         self.window.left(self.next)
     }
 
+    /// Smoothed round-trip time as the receiver sees it, microseconds; 0 before the first (`rcv_rtt_est`).
     pub(crate) fn rtt_us(&self) -> u64 {
         self.rtt.eightfold() / 8
-    }
-
-    pub(crate) fn set_window_clamp(&mut self, buffer: u32, clamp: u32) {
-        self.window.buffer = buffer;
-        self.window.clamp = clamp;
-    }
-
-    pub(crate) fn window_bounds(&self) -> Bounds {
-        self.window.bounds()
-    }
-
-    pub(crate) fn set_window_bounds(&mut self, bounds: Bounds) {
-        self.window.set_bounds(bounds);
-    }
-
-    /// What is due after the connection's reader took data, or looked.
-    pub(crate) fn after_read(&mut self, took: bool) -> Option<Header> {
-        self.is_due_after_read(u32::from(took))
-            .then(|| self.header())
     }
 }
 
@@ -196,7 +179,6 @@ mod tests {
     use rexmit_wire::{Flags, SeqNum};
 
     use super::*;
-    use crate::clock::Clock;
     use crate::receiver::{Agreed, Sending};
     use crate::segment::{Segment, Timestamps};
     use crate::stacks;
@@ -209,7 +191,7 @@ mod tests {
         let (mut settings, _) = stacks::build(stack, &BTreeMap::new(), &BTreeMap::new()).unwrap();
         settings.receiver.receive_buffer = [4_096, 1 << 20, 1 << 20];
         let settings = Arc::new(settings);
-        let clock = Clock::linux(settings.timers.hz, settings.timers.wheel);
+        let clock = settings.timers.clock();
         let mut receiver = Receiver::new(&settings, clock, 1460, 1448, None, true);
         receiver.synchronize(SeqNum::new(1), 0);
         let agreed = Agreed {

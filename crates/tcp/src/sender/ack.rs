@@ -145,8 +145,8 @@ impl Sender {
         Before {
             view: AckView {
                 prior_una: self.una,
-                prior_out: self.queue.out,
-                prior_sacked: self.queue.sacked,
+                prior_out: self.queue.counts.out,
+                prior_sacked: self.queue.counts.sacked,
                 prior_in_flight: self.queue.in_flight(),
                 acked: 0,
                 duplicates: 0,
@@ -175,7 +175,7 @@ impl Sender {
         self.peer.window_seq = seq;
         if self.peer.window != ack.window {
             self.peer.window = ack.window;
-            if !self.backlog.is_empty()
+            if !self.written.backlog.is_empty()
                 && self.settings.congestion.idle_restart == IdleRestart::WhenWritten
             {
                 self.restart_after_idle();

@@ -26,7 +26,7 @@ impl Board for Sender {
             mss: self.sizes.mss,
             sack: self.sack,
             highest_sack: queue.highest_sack(self.una),
-            reach: if queue.sacked == 0 {
+            reach: if queue.counts.sacked == 0 {
                 0
             } else {
                 self.fack.reach
@@ -36,12 +36,7 @@ impl Board for Sender {
 
     #[inline]
     fn counts(&self) -> Counts {
-        Counts {
-            out: self.queue.out,
-            sacked: self.queue.sacked,
-            lost: self.queue.lost,
-            retransmissions: self.queue.retransmissions_out,
-        }
+        self.queue.counts
     }
 
     fn head_was_sent_again(&self) -> bool {
@@ -59,7 +54,7 @@ impl Board for Sender {
     }
 
     fn set_duplicates(&mut self, duplicates: u32) {
-        self.queue.sacked = duplicates;
+        self.queue.counts.sacked = duplicates;
     }
 
     fn mark_head(&mut self) {
@@ -89,7 +84,7 @@ impl Board for Sender {
 
     fn mark_by_timeout(&mut self, reneged: bool) {
         if reneged {
-            self.queue.sacked = 0;
+            self.queue.counts.sacked = 0;
             for index in 0..self.queue.len() {
                 self.queue.at_mut(index).marks.clear(Marks::SACKED);
             }
@@ -266,7 +261,7 @@ impl Output for Sender {
 
     fn send_new(&mut self) -> NewData {
         if self.settings.loss.ack_order == AckOrder::LossesFirst {
-            let room = !self.backlog.is_empty() && self.window_end().is_after(self.nxt);
+            let room = !self.written.backlog.is_empty() && self.window_end().is_after(self.nxt);
             return if room { NewData::Wait } else { NewData::None };
         }
         let before = self.nxt;
@@ -330,6 +325,6 @@ impl Actor for Sender {
 
     fn window_takes_new_data(&self) -> Option<bool> {
         let room = self.congestion.window.cwnd > self.queue.in_flight();
-        Some(room && !self.backlog.is_empty())
+        Some(room && !self.written.backlog.is_empty())
     }
 }

@@ -57,7 +57,7 @@ impl Sender {
             .window
             .min(self.congestion.window.cwnd * self.sizes.mss)
             / SHARE;
-        let middle = self.backlog.len() > 1;
+        let middle = self.written.backlog.len() > 1;
         limit < self.burst_segments() * self.sizes.mss
             && !(middle && limit >= head.len())
             && limit < share

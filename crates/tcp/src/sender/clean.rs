@@ -67,7 +67,7 @@ impl Sender {
         tagged: &Tagged,
         delivery: &mut Delivery,
     ) -> AckOutcome {
-        let prior_sacked = self.queue.sacked;
+        let prior_sacked = self.queue.counts.sacked;
         let cleaned = self.take_off_acknowledged(delivery);
         let mut outcome = cleaned.outcome;
         if self.queue.head().is_some_and(Sent::is_sacked) {
@@ -125,7 +125,7 @@ impl Sender {
             let counted = if self.detection.fack {
                 cleaned.acked
             } else {
-                prior_sacked.saturating_sub(self.queue.sacked)
+                prior_sacked.saturating_sub(self.queue.counts.sacked)
             };
             self.uncount_hint(counted);
         } else {
@@ -163,7 +163,7 @@ impl Sender {
             }
             if head.marks.any(Marks::ANY_RETRANSMISSION) {
                 if head.has_retransmission_out() {
-                    self.queue.retransmissions_out -= count;
+                    self.queue.counts.retransmissions -= count;
                 }
                 cleaned.outcome.set(AckOutcome::RETRANSMISSION_ACKED);
             } else {
@@ -183,7 +183,7 @@ impl Sender {
                 }
             }
             if head.is_sacked() {
-                self.queue.sacked -= count;
+                self.queue.counts.sacked -= count;
             } else if self.sack {
                 self.delivered += count;
                 if self.settings.loss.rack && !self.retransmission_was_spurious(&head) {
@@ -191,9 +191,9 @@ impl Sender {
                 }
             }
             if head.is_lost() {
-                self.queue.lost -= count;
+                self.queue.counts.lost -= count;
             }
-            self.queue.out -= count;
+            self.queue.counts.out -= count;
             cleaned.acked += count;
             self.sample_delivery(0, delivery);
             cleaned.outcome.set(AckOutcome::ACKED);

@@ -48,7 +48,7 @@ impl Fack {
             return;
         }
         self.note_lost(queue, index);
-        queue.lost += segment.count();
+        queue.counts.lost += segment.count();
         queue.at_mut(index).marks.set(Marks::LOST);
     }
 
@@ -59,22 +59,22 @@ impl Fack {
         if hint.is_none_or(|hint| (id.wrapping_sub(hint) as i32) < 0) {
             queue.retransmit_hint = Some(id);
         }
-        if queue.lost == 0 || end.is_after(self.lost_end) {
+        if queue.counts.lost == 0 || end.is_after(self.lost_end) {
             self.lost_end = end;
         }
     }
 
     /// Marks all lost that is not SACKed, what was sent again as well.
     pub fn mark_all_lost(&mut self, queue: &mut Queue) {
-        queue.retransmissions_out = 0;
-        queue.lost = 0;
+        queue.counts.retransmissions = 0;
+        queue.counts.lost = 0;
         for index in 0..queue.len() {
             let segment = queue.at_mut(index);
             segment.marks.clear(Marks::RETRANSMISSION_OUT | Marks::LOST);
             if !segment.is_sacked() {
                 segment.marks.set(Marks::LOST);
                 self.lost_end = segment.end;
-                queue.lost += segment.count();
+                queue.counts.lost += segment.count();
             }
         }
     }
@@ -82,13 +82,13 @@ impl Fack {
     /// A retransmission is lost when something sent after it was SACKed (`tcp_mark_lost_retrans`).
     pub fn mark_lost_retransmissions(&mut self, queue: &mut Queue, una: SeqNum, nxt: SeqNum) {
         let received = queue.highest_sack(una);
-        if queue.retransmissions_out == 0 || !received.is_after(self.retransmitted_low) {
+        if queue.counts.retransmissions == 0 || !received.is_after(self.retransmitted_low) {
             return;
         }
         let mut low = nxt;
         let mut seen = 0;
         for index in 0..queue.len() {
-            if seen == queue.retransmissions_out {
+            if seen == queue.counts.retransmissions {
                 break;
             }
             let segment = *queue.at(index);
@@ -97,10 +97,10 @@ impl Fack {
             }
             if fack::retransmission_is_lost(received, segment.nxt_then) {
                 queue.at_mut(index).marks.clear(Marks::RETRANSMISSION_OUT);
-                queue.retransmissions_out -= segment.count();
+                queue.counts.retransmissions -= segment.count();
                 self.note_lost(queue, index);
                 if !segment.is_lost() && !segment.is_sacked() {
-                    queue.lost += segment.count();
+                    queue.counts.lost += segment.count();
                     queue.at_mut(index).marks.set(Marks::LOST);
                 }
             } else {
@@ -110,7 +110,7 @@ impl Fack {
                 seen += segment.count();
             }
         }
-        if queue.retransmissions_out > 0 {
+        if queue.counts.retransmissions > 0 {
             self.retransmitted_low = low;
         }
     }

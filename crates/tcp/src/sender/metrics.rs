@@ -107,7 +107,6 @@ mod tests {
     use rexmit_wire::SeqNum;
 
     use super::*;
-    use crate::clock::Clock;
     use crate::sender::Peer;
     use crate::stacks;
 
@@ -115,7 +114,7 @@ mod tests {
 
     fn sender(rtt_ms: i64, metrics: Metrics) -> Sender {
         let settings = stacks::page("linux-3.10").unwrap().settings;
-        let clock = Clock::linux(settings.timers.hz, settings.timers.wheel);
+        let clock = settings.timers.clock();
         let now = Time::from_nanos(1_000_000_000);
         let mut sender = Sender::new(Arc::new(settings), clock, 1448, SeqNum::new(0), now);
         let peer = Peer {

@@ -3,8 +3,9 @@
 //! One sender serves every stack; what differs stands in [`Settings`]. What it does about losses is the affair of
 //! [`recovery::machine`](crate::recovery::machine); `actor` carries it out. Its parts, one idea a file:
 //!
-//! - `queue` is the scoreboard and `backlog` what was not sent yet; `write` and `transmit` move segments between them and
-//!   into `output`, as large as `sizes` says; `host` and `nagle` hold them back.
+//! - `queue` is the scoreboard. `written` has what was not sent yet: its segments (`backlog`), their `memory`, and `nagle`, which
+//!   holds short ones back. `write` and `transmit` move segments from one to the other and into `output`, as large as `sizes`
+//!   says and as the `host` allows.
 //! - `ack` is the order in which an acknowledgement is worked through: `sack` and `clean` note what was delivered, `counting`
 //!   marks what counting finds lost, `window` says how much may be in flight (`congestion`).
 //! - `timing` has the round trips, the timeout and the `timer`; `timers` runs it, and `tlp`, `rto` and `persist` are what it
@@ -21,7 +22,6 @@ mod burst;
 mod clean;
 mod congestion;
 mod counting;
-
 mod host;
 mod memory;
 mod metrics;
@@ -47,6 +47,7 @@ mod transmit;
 mod types;
 mod window;
 mod write;
+mod written;
 
 use std::sync::Arc;
 
@@ -62,7 +63,6 @@ use crate::settings::Settings;
 use backlog::Backlog;
 use congestion::{Congestion, Usage};
 use counting::Fack;
-use memory::Memory;
 use moment::Moment;
 use output::Output;
 use peer::PeerState;
@@ -70,6 +70,7 @@ use queue::Queue;
 use sack::SeenBlocks;
 use sizes::Sizes;
 use timing::Timing;
+use written::Written;
 
 pub use crate::recovery::State;
 pub use metrics::Metrics;
@@ -87,9 +88,6 @@ pub struct Sender {
     una: SeqNum,
     /// `snd_nxt`
     nxt: SeqNum,
-    /// After what was written (`write_seq`).
-    end: SeqNum,
-    closed: bool,
 
     // The peer
     peer: PeerState,
@@ -99,8 +97,7 @@ pub struct Sender {
     // Segments
     sizes: Sizes,
     queue: Queue,
-    backlog: Backlog,
-    memory: Memory,
+    written: Written,
     output: Output,
     seen_blocks: SeenBlocks,
     /// Segments delivered (`tp->delivered`).
@@ -141,16 +138,13 @@ impl Sender {
             moment: Moment::new(clock, now, settings.timers.estimator),
             una: first,
             nxt: first,
-            end: first,
-            closed: false,
             peer: PeerState::new(tick),
             sack: settings.segments.sack,
             timestamps: settings.segments.timestamps,
             sizes: Sizes::new(mss),
             queue: Queue::new(first),
-            backlog: Backlog::default(),
-            memory: Memory::default(),
-            output: Output::new(first, now),
+            written: Written::new(first),
+            output: Output::new(now),
             seen_blocks: SeenBlocks::default(),
             delivered: 1,
             total_retransmitted: 0,
@@ -216,7 +210,7 @@ impl Sender {
     pub(crate) fn rest(&mut self) {
         if self.is_empty() && self.output.packets.is_empty() {
             self.output.rest();
-            self.backlog = Backlog::default();
+            self.written.backlog = Backlog::default();
             self.queue.rest();
         }
     }

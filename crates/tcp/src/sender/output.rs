@@ -3,10 +3,8 @@
 use std::collections::VecDeque;
 
 use rexmit_time::Time;
-use rexmit_wire::SeqNum;
 
 use super::host::Host;
-use super::nagle::Nagle;
 use super::Transmit;
 
 /// What is on its way out of the host.
@@ -15,7 +13,6 @@ pub(super) struct Output {
     /// Packets to be taken, in order.
     pub packets: VecDeque<Transmit>,
     pub host: Host,
-    pub nagle: Nagle,
     /// When data last left (`lsndtime`).
     pub last_sent: Time,
     /// The tick since which a packet waits to become larger (`tso_deferred`).
@@ -23,12 +20,11 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// Nothing is; the first byte has the number `first`.
-    pub fn new(first: SeqNum, now: Time) -> Self {
+    /// Nothing is.
+    pub fn new(now: Time) -> Self {
         Output {
             packets: VecDeque::new(),
             host: Host::default(),
-            nagle: Nagle::new(first),
             last_sent: now,
             deferred: None,
         }

@@ -9,14 +9,14 @@ use crate::recovery::Job;
 impl Sender {
     /// Nothing is out and nothing may be sent: the window is to be probed (`tcp_check_probe_timer`).
     pub(super) fn check_persist(&mut self) {
-        if self.queue.out == 0 && self.timing.timer.job().is_none() {
+        if self.queue.counts.out == 0 && self.timing.timer.job().is_none() {
             self.set_timer(Job::Persist, self.timing.persist_base(&self.moment.clock));
         }
     }
 
     /// An acknowledgement came while nothing was out (`tcp_ack_probe`).
     pub(super) fn acknowledge_persist(&mut self) {
-        let Some(head) = self.backlog.head() else {
+        let Some(head) = self.written.backlog.head() else {
             return;
         };
         if head.end.is_after(self.window_end()) {
@@ -31,7 +31,7 @@ impl Sender {
 
     /// `tcp_probe_timer`
     pub(super) fn on_persist_timer(&mut self) {
-        if self.queue.out > 0 || self.backlog.is_empty() {
+        if self.queue.counts.out > 0 || self.written.backlog.is_empty() {
             self.timing.window_probes = 0;
             return;
         }
@@ -51,19 +51,19 @@ impl Sender {
     /// (`tcp_send_probe0`, `tcp_write_wakeup`).
     fn send_window_probe(&mut self) {
         let room = self.window_end();
-        match self.backlog.head() {
+        match self.written.backlog.head() {
             Some(head) if head.seq.is_before(room) => {
-                if self.output.nagle.pushed.is_before(head.end) {
-                    self.output.nagle.pushed = head.end;
+                if self.written.nagle.pushed.is_before(head.end) {
+                    self.written.nagle.pushed = head.end;
                 }
                 let most = room
                     .offset_from(head.seq)
                     .unsigned_abs()
                     .min(self.sizes.mss);
                 if most < head.len() {
-                    self.cut_head(&head, most);
+                    self.written.cut_head(&head, most, &self.settings);
                 }
-                self.backlog.push_head();
+                self.written.backlog.push_head();
                 self.transmit_new(false);
             }
             _ => self.output.packets.push_back(Transmit {
@@ -76,7 +76,7 @@ impl Sender {
                 buffer: None,
             }),
         }
-        if self.queue.out > 0 || self.backlog.is_empty() {
+        if self.queue.counts.out > 0 || self.written.backlog.is_empty() {
             self.timing.window_probes = 0;
             self.timing.backoff = 0;
             return;

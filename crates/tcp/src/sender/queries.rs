@@ -43,25 +43,25 @@ impl Sender {
     /// After the last byte written, a FIN counted (`write_seq`).
     #[must_use]
     pub fn end(&self) -> SeqNum {
-        self.end
+        self.written.end
     }
 
     /// Whether all that was written, a FIN also, is acknowledged.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.queue.is_empty() && self.backlog.is_empty()
+        self.queue.is_empty() && self.written.backlog.is_empty()
     }
 
     /// Segments not acknowledged and segments not sent.
     #[must_use]
     pub fn queued(&self) -> (usize, usize) {
-        (self.queue.len(), self.backlog.len())
+        (self.queue.len(), self.written.backlog.len())
     }
 
     /// Packets not acknowledged (`packets_out`).
     #[must_use]
     pub fn packets_out(&self) -> u32 {
-        self.queue.out
+        self.queue.counts.out
     }
 
     /// Packets sent and neither arrived nor lost, as far as is known (`tcp_packets_in_flight`).
@@ -124,8 +124,8 @@ impl Sender {
     /// The first difference found, in words.
     pub fn check(&self) -> Result<(), String> {
         self.queue.check(self.sack)?;
-        if self.nxt.is_before(self.una) || self.end.is_before(self.nxt) {
-            return Err(format!("{} {} {}", self.una, self.nxt, self.end));
+        if self.nxt.is_before(self.una) || self.written.end.is_before(self.nxt) {
+            return Err(format!("{} {} {}", self.una, self.nxt, self.written.end));
         }
         if self.congestion.window.cwnd == 0 {
             return Err("no window".to_owned());

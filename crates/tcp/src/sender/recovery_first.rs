@@ -94,7 +94,7 @@ impl Sender {
 
     /// The round-trip time that the congestion control is told: exact where ticks are coarse (`TCP_CONG_RTT_STAMP`).
     fn control_rtt(&self, sent: u64) -> i64 {
-        let exact = self.moment.clock.hz < 1_000
+        let exact = self.moment.clock.ticks.hz < 1_000
             && self.settings.congestion.congestion_control == CongestionControl::Cubic;
         if exact {
             self.moment.since(sent)

@@ -14,7 +14,7 @@ impl Sender {
     /// Sends again what is lost, as far as the congestion window allows, and then, where the stack does so and no new data can
     /// be sent, what is not SACKed below the highest SACK (`tcp_xmit_retransmit_queue`).
     pub(super) fn send_lost(&mut self) {
-        if self.queue.out == 0 {
+        if self.queue.counts.out == 0 {
             return;
         }
         let (mut index, mut last_lost) = self.begin_walk();
@@ -58,7 +58,7 @@ impl Sender {
 
     /// Where the walk begins, and the end of the last lost segment before that.
     fn begin_walk(&mut self) -> (usize, SeqNum) {
-        if self.queue.lost == 0 {
+        if self.queue.counts.lost == 0 {
             self.fack.lost_end = self.una;
         }
         let Some(hint) = self.queue.retransmit_hint else {
@@ -101,7 +101,7 @@ impl Sender {
         if self.settings.loss.forward_retransmit {
             !segment.seq.is_before(self.fack.lost_end)
         } else {
-            self.queue.retransmissions_out >= self.queue.lost
+            self.queue.counts.retransmissions >= self.queue.counts.lost
         }
     }
 
@@ -120,7 +120,7 @@ impl Sender {
         if self.settings.segments.small_queue_retransmits && self.host_is_full(len, true) {
             return false;
         }
-        if self.queue.retransmissions_out == 0 {
+        if self.queue.counts.retransmissions == 0 {
             self.fack.retransmitted_low = self.nxt;
         }
         let mechanism = self.mechanism_of_retransmission();

@@ -13,7 +13,7 @@ impl Sender {
     /// The timeout ran out (`tcp_retransmit_timer`).
     pub(super) fn on_timeout(&mut self) {
         let view = Fire {
-            packets_out: self.queue.out,
+            packets_out: self.queue.counts.out,
             window_shut: self.peer.window == 0,
             orphan: self.orphan,
         };

@@ -143,13 +143,13 @@ impl Sender {
         delivery: &mut Delivery,
     ) {
         let options = sack.as_slice();
-        if self.queue.sacked == 0 {
+        if self.queue.counts.sacked == 0 {
             self.queue.reset_highest_sack(self.una);
             self.fack.reach = 0;
         }
         let duplicate = self.take_duplicate(options, ack, prior_una, tagged);
         let too_old = ack.is_before(prior_una - self.peer.largest_window);
-        if too_old || self.queue.out == 0 {
+        if too_old || self.queue.counts.out == 0 {
             return;
         }
         let bounds = Bounds {
@@ -159,7 +159,7 @@ impl Sender {
             largest_window: self.peer.largest_window,
         };
         let blocks = Blocks::select(options, duplicate, prior_una, &bounds);
-        let mut seen = match self.queue.sacked {
+        let mut seen = match self.queue.counts.sacked {
             0 => SeenBlocks::default(),
             _ => self.seen_blocks,
         };
@@ -351,8 +351,8 @@ impl Sender {
                 // A retransmission of what is not lost stays in flight.
                 if segment.is_lost() {
                     marks.clear(Marks::LOST | Marks::RETRANSMISSION_OUT);
-                    self.queue.lost -= count;
-                    self.queue.retransmissions_out -= count;
+                    self.queue.counts.lost -= count;
+                    self.queue.counts.retransmissions -= count;
                 }
             } else {
                 if !marks.any(Marks::ANY_RETRANSMISSION) {
@@ -361,12 +361,12 @@ impl Sender {
                 }
                 if segment.is_lost() {
                     marks.clear(Marks::LOST);
-                    self.queue.lost -= count;
+                    self.queue.counts.lost -= count;
                 }
             }
             marks.set(Marks::SACKED);
             tagged.outcome.set(AckOutcome::SACKED);
-            self.queue.sacked += count;
+            self.queue.counts.sacked += count;
             tagged.delivered += count;
             if !self.detection.fack {
                 self.count_below_hint(segment.seq, count);
@@ -379,7 +379,7 @@ impl Sender {
         if duplicate && marks.any(Marks::RETRANSMISSION_OUT) {
             // Both the original and the retransmission arrived.
             marks.clear(Marks::RETRANSMISSION_OUT);
-            self.queue.retransmissions_out -= count;
+            self.queue.counts.retransmissions -= count;
         }
         self.queue.at_mut(index).marks = marks;
         self.sample_delivery(index, delivery);

@@ -1,5 +1,9 @@
 //! How large the segments of a sender are.
 
+use rexmit_wire::SeqNum;
+
+use super::backlog::Unsent;
+
 /// No segment is smaller, whatever the peer's window and the options are (`TCP_MIN_MSS` less its options).
 const LEAST: u32 = 48;
 
@@ -33,6 +37,16 @@ impl Sizes {
             _ => largest_window,
         };
         self.mss = self.path.min(most.max(LEAST));
+    }
+
+    /// Whether a window that ends at `end` takes the first packet of the segment (`tcp_snd_wnd_test`).
+    pub fn fit(&self, head: &Unsent, end: SeqNum) -> bool {
+        let packet = if head.len() > self.mss {
+            head.seq + self.mss
+        } else {
+            head.end
+        };
+        !packet.is_after(end)
     }
 
     /// The options on every segment change from `before` to `after` bytes.

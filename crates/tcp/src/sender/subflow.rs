@@ -25,20 +25,15 @@ impl Sender {
     /// none (`mptcp_sendmsg_frag`).
     pub(crate) fn append(&mut self, now: Time, bytes: u32, apart: bool) {
         self.moment.now = now;
-        if apart || self.backlog.is_empty() {
+        if apart || self.written.backlog.is_empty() {
             self.begin_segment(Origin::Memory, u32::MAX);
         }
-        self.end += bytes;
-        if let Some(tail) = self.backlog.tail_mut() {
-            tail.end += bytes;
-            tail.push = false;
-        }
+        self.written.extend(bytes, true);
     }
 
     /// Bytes that the last unsent segment has room for.
     pub(crate) fn open_segment_room(&self) -> Option<u32> {
-        let tail = self.backlog.tail()?;
-        Some(self.size_goal().saturating_sub(tail.len()))
+        self.written.room(self.size_goal())
     }
 
     /// Sends what was appended. Multipath-tcp.org's kernels have done with Nagle's rule at the level of the connection
@@ -47,7 +42,7 @@ impl Sender {
         self.moment.now = now;
         if self.settings.multipath.mptcp_subflow_nagle {
             let goal = self.size_goal();
-            let hold = self.output.nagle.hold();
+            let hold = self.written.nagle.hold();
             self.push(false, hold, goal);
         } else {
             self.push_with(super::nagle::Hold::PUSH);
@@ -75,7 +70,7 @@ impl Sender {
 
     /// Bytes that wait for an acknowledgement or to be sent.
     pub(crate) fn unacknowledged(&self) -> u32 {
-        self.end.offset_from(self.una).unsigned_abs()
+        self.written.end.offset_from(self.una).unsigned_abs()
     }
 
     /// What the congestion controls of the other subflows may know of this one; none before its first round-trip time.
@@ -110,12 +105,12 @@ impl Sender {
             return false;
         }
         let in_flight = self.queue.in_flight();
-        let waiting = self.end.offset_from(self.nxt).unsigned_abs();
+        let waiting = self.written.end.offset_from(self.nxt).unsigned_abs();
         let room = self.congestion.window.cwnd.saturating_sub(in_flight) * self.sizes.mss;
         !self.output.host.is_throttled()
             && in_flight < self.congestion.window.cwnd
             && waiting <= room
-            && !(self.end + len.min(self.sizes.mss)).is_after(self.window_end())
+            && !(self.written.end + len.min(self.sizes.mss)).is_after(self.window_end())
     }
 
     /// Bytes a second at which the sender thinks it sends (`sk_pacing_rate`).

@@ -2,7 +2,7 @@
 
 use rexmit_time::Time;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, KernelTimer};
 use crate::recovery::Job;
 
 /// The timer. A job that is called off leaves the kernel's timer running; it then fires for nothing, or for a later job.
@@ -11,8 +11,7 @@ pub(super) struct Timer {
     job: Option<Job>,
     /// The tick the job is due (`icsk_timeout`).
     due: i64,
-    /// The tick that the kernel's timer was last set to and when it fires.
-    armed: Option<(i64, Time)>,
+    kernel: KernelTimer,
     /// The tick at which it fired last: the wheel stands one ahead for the rest of that tick (`base->clk`).
     fired: Option<i64>,
 }
@@ -43,16 +42,14 @@ impl Timer {
     /// When [`Timer::fire`] is due.
     pub fn deadline(&self) -> Option<Time> {
         self.job?;
-        self.armed.map(|(_, at)| at)
+        self.kernel.fires()
     }
 
     /// The job that is due at `now`, if one is. It stays set: some jobs look at it (`tcp_write_timer_handler`).
     pub fn fire(&mut self, clock: &Clock, now: Time) -> Option<Job> {
-        let (_, at) = self.armed?;
-        if at > now {
+        if !self.kernel.fire(now) {
             return None;
         }
-        self.armed = None;
         self.fired = Some(clock.ticks(now));
         let job = self.job?;
         if self.due > clock.ticks(now) {
@@ -62,29 +59,24 @@ impl Timer {
         Some(job)
     }
 
-    /// `mod_timer`: a timer set anew to the tick it is set to keeps its place in the wheel.
     fn arm(&mut self, clock: &Clock, now: Time) {
-        match self.armed {
-            Some((expires, at)) if expires == self.due && at > now => {}
-            _ => {
-                let current = clock.ticks(now);
-                let ahead = i64::from(self.fired == Some(current));
-                let at = clock.fires_from(current + ahead, self.due);
-                self.armed = Some((self.due, at.max(clock.time_of(current + 1))));
-            }
-        }
+        let current = clock.ticks(now);
+        let ahead = i64::from(self.fired == Some(current));
+        self.kernel.set_from(clock, now, current + ahead, self.due);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Wheel;
+    use crate::clock::{Ticks, Wheel};
 
     const CLOCK: Clock = Clock {
-        hz: 1000,
+        ticks: Ticks {
+            hz: 1000,
+            wheel: Wheel::Levels,
+        },
         ticks_at_zero: 0,
-        wheel: Wheel::Levels,
     };
 
     fn at(ms: u64) -> Time {

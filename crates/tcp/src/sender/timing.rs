@@ -33,7 +33,7 @@ impl Timing {
         Timing {
             rto: clock.tick().up(rtt.rto()),
             rtt,
-            min_rtt: MinRtt::new(min_rtt_window * i64::from(clock.hz), tick),
+            min_rtt: MinRtt::new(min_rtt_window * i64::from(clock.ticks.hz), tick),
             timed: Timed::default(),
             timer: Timer::default(),
             backoff: 0,

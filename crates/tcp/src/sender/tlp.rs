@@ -12,13 +12,13 @@ impl Sender {
     /// The wait before a probe is over (`tcp_send_loss_probe`).
     pub(super) fn send_probe(&mut self) {
         let rule = self.settings.loss.tlp;
-        let head = self.backlog.head();
+        let head = self.written.backlog.head();
         let probe = tlp::fire(
             rule,
             Fire {
                 probe_out: self.episode.probe.high.is_some(),
                 new_data: head.is_some(),
-                fits_peer_window: head.is_some_and(|head| self.fits_peer_window(&head)),
+                fits_peer_window: head.is_some_and(|head| self.sizes.fit(&head, self.window_end())),
             },
         );
         let sent = match probe {
@@ -41,9 +41,9 @@ impl Sender {
 
     /// Whether a new segment went out.
     fn send_new_probe(&mut self) -> bool {
-        let out = self.queue.out;
+        let out = self.queue.counts.out;
         self.send_new_data(Hold::OFF, Extent::Probe);
-        self.queue.out > out
+        self.queue.counts.out > out
     }
 
     /// Whether the last segment went out again.

@@ -12,7 +12,7 @@ use crate::words::Mechanism;
 impl Sender {
     /// Sends the first unsent segment; returns the packets it makes (`tcp_transmit_skb`, `tcp_event_new_data_sent`).
     pub(super) fn transmit_new(&mut self, probe: bool) -> u32 {
-        let Some(head) = self.backlog.pop() else {
+        let Some(head) = self.written.backlog.pop() else {
             return 0;
         };
         let mut marks = Marks::default();
@@ -31,7 +31,7 @@ impl Sender {
         // New data turn the timer back to the timeout, from what it was set for in between.
         let job = self.timing.timer.job();
         let converts = matches!(job, Some(Job::Probe | Job::EarlyRetransmit));
-        let nothing_out = self.queue.out == 0;
+        let nothing_out = self.queue.counts.out == 0;
         self.nxt = head.end;
         self.queue.push(segment);
         if nothing_out || converts {
@@ -39,7 +39,7 @@ impl Sender {
         }
         // tcp_minshall_update
         if len < segment.count() * self.sizes.mss {
-            self.output.nagle.last_short = head.end;
+            self.written.nagle.last_short = head.end;
         }
         segment.count()
     }
@@ -67,7 +67,7 @@ impl Sender {
             mechanism,
             probe,
             in_host_bytes,
-            buffer: self.memory.of(segment.seq),
+            buffer: self.written.memory.of(segment.seq),
         });
     }
 
@@ -144,7 +144,7 @@ impl Sender {
     pub(super) fn split(&mut self, index: usize, len: u32) {
         let whole = *self.queue.at(index);
         self.queue.split(index, len, self.sizes.mss, self.sack);
-        self.memory.split(
+        self.written.memory.split(
             whole.seq,
             whole.seq + len,
             whole.len() - len,
@@ -159,7 +159,7 @@ impl Sender {
                 start: head.seq,
                 end: head.end,
             };
-            self.memory.free(range, &self.settings);
+            self.written.memory.free(range, &self.settings);
         }
         self.queue.pop_front();
     }
@@ -186,7 +186,10 @@ impl Sender {
             return;
         }
         let first = *self.queue.at(index);
-        if first.packets > 1 || first.is_sacked() || (linear && !self.memory.can_collapse(&first)) {
+        if first.packets > 1
+            || first.is_sacked()
+            || (linear && !self.written.memory.can_collapse(&first))
+        {
             return;
         }
         let mut room = room.saturating_sub(first.len());
@@ -197,7 +200,7 @@ impl Sender {
             if next.packets > 1 || next.is_sacked() || held {
                 return;
             }
-            if linear && !self.memory.can_collapse(&next) {
+            if linear && !self.written.memory.can_collapse(&next) {
                 return;
             }
             if next.len() > room || next.end.is_after(self.window_end()) {
@@ -206,7 +209,9 @@ impl Sender {
             room -= next.len();
             let seq = self.queue.at(index).seq;
             self.queue.join_next(index, self.sack);
-            self.memory.join(seq, next.seq, next.len(), &self.settings);
+            self.written
+                .memory
+                .join(seq, next.seq, next.len(), &self.settings);
         }
     }
 
@@ -225,7 +230,7 @@ impl Sender {
         let count = segment.count();
         if sent {
             segment.marks.set(Marks::ANY_RETRANSMISSION);
-            self.queue.retransmissions_out += count;
+            self.queue.counts.retransmissions += count;
             self.timing.timed.forget();
         }
         if sent || self.settings.congestion.attempts_count {

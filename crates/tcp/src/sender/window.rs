@@ -68,7 +68,7 @@ impl Sender {
     /// After `sent` segments left, or none could as the window is full (`limited`): was the window used (RFC 2861, RFC 7661;
     /// `tcp_cwnd_validate`).
     pub(super) fn validate_window(&mut self, sent: u32, limited: bool) {
-        let out = self.queue.out;
+        let out = self.queue.counts.out;
         let by_flight = self.settings.congestion.window_use == WindowUse::InFlight;
         if sent == 0 && (by_flight || !limited) {
             return;
@@ -96,7 +96,7 @@ impl Sender {
 
     /// The application leaves the window unused (`tcp_cwnd_application_limited`).
     pub(super) fn shrink_unused(&mut self) {
-        if self.episode.state == State::Open && !self.output.nagle.writer_waits {
+        if self.episode.state == State::Open && !self.written.nagle.writer_waits {
             let used = self.congestion.usage.used.max(self.first_window());
             if used < self.congestion.window.cwnd {
                 self.congestion.window.ssthresh =
@@ -111,7 +111,7 @@ impl Sender {
     /// New data after more than a timeout of silence start from a smaller window (RFC 5681 §4.1;
     /// `tcp_slow_start_after_idle_check`, `tcp_cwnd_restart`).
     pub(super) fn restart_after_idle(&mut self) {
-        if !self.settings.congestion.slow_start_after_idle || self.queue.out > 0 {
+        if !self.settings.congestion.slow_start_after_idle || self.queue.counts.out > 0 {
             return;
         }
         let mut idle = self
@@ -145,6 +145,6 @@ impl Sender {
     pub(super) fn set_pacing_rate(&mut self) {
         let mss = self.sizes.mss + self.sizes.options; // mss_cache
         let srtt = self.timing.rtt.srtt_us8();
-        self.congestion.pace(mss, self.queue.out, srtt);
+        self.congestion.pace(mss, self.queue.counts.out, srtt);
     }
 }

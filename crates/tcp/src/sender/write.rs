@@ -1,6 +1,7 @@
 //! From the application's writes to the wire: cutting segments, and the loop that sends them.
 
 use rexmit_time::Time;
+use rexmit_wire::SeqNum;
 
 use super::backlog::Unsent;
 use super::nagle::Hold;
@@ -49,12 +50,9 @@ impl Sender {
         let goal = self.size_goal();
         let mut taken = 0;
         while taken < bytes {
-            let room = self
-                .backlog
-                .tail_mut()
-                .map_or(0, |tail| goal.saturating_sub(tail.len()));
+            let room = self.written.room(goal).unwrap_or(0);
             if room == 0 && !self.begin_segment(origin, limit) {
-                self.output.nagle.writer_waits = true;
+                self.written.nagle.writer_waits = true;
                 if taken > 0 {
                     self.push(false, Hold::PUSH, goal);
                 }
@@ -64,24 +62,19 @@ impl Sender {
             let some = room.min(bytes - taken);
             let first = taken == 0;
             taken += some;
-            self.end += some;
-            let Some(tail) = self.backlog.tail_mut() else {
+            let Some(tail) = self.written.extend(some, first) else {
                 return taken;
             };
-            tail.end += some;
-            if first {
-                tail.push = false;
-            }
             let (seq, full) = (tail.seq, tail.len() >= goal);
             if origin == Origin::Memory || !self.settings.segments.scatter_gather {
-                self.memory.fill(seq, some);
+                self.written.memory.fill(seq, some);
             }
             if taken < bytes && full {
                 self.push_full_segment();
             }
         }
         if taken > 0 {
-            let hold = self.output.nagle.hold();
+            let hold = self.written.nagle.hold();
             self.push(more, hold, goal);
         }
         taken
@@ -98,22 +91,22 @@ impl Sender {
     /// Bytes of the send buffer in use, overhead counted (`sk_wmem_queued`).
     #[must_use]
     pub fn buffered(&self) -> u32 {
-        let packets = (self.queue.len() + self.backlog.len()) as u32 - self.queue.joined;
-        let bytes = self.end.offset_from(self.una).unsigned_abs();
-        packets * self.settings.segments.packet_overhead + bytes + self.memory.more()
+        let packets = (self.queue.len() + self.written.backlog.len()) as u32 - self.queue.joined;
+        let bytes = self.written.end.offset_from(self.una).unsigned_abs();
+        packets * self.settings.segments.packet_overhead + bytes + self.written.memory.more()
     }
 
     /// Whether a writer waits for room in the send buffer (`SOCK_NOSPACE`).
     pub fn set_writer_waits(&mut self, waits: bool) {
-        self.output.nagle.writer_waits = waits;
+        self.written.nagle.writer_waits = waits;
     }
 
     /// Sets TCP_CORK; taking it off sends what waits.
     pub fn set_cork(&mut self, now: Time, on: bool) {
         self.moment.now = now;
-        self.output.nagle.cork = on;
+        self.written.nagle.cork = on;
         if !on {
-            self.output.nagle.push |= self.output.nagle.off;
+            self.written.nagle.push |= self.written.nagle.off;
             self.push_pending();
         }
     }
@@ -121,33 +114,19 @@ impl Sender {
     /// Sets TCP_NODELAY; setting it sends what waits.
     pub fn set_nodelay(&mut self, now: Time, on: bool) {
         self.moment.now = now;
-        self.output.nagle.off = on;
+        self.written.nagle.off = on;
         if on {
-            self.output.nagle.push = true;
+            self.written.nagle.push = true;
             self.push_pending();
         }
     }
 
     /// Ends the stream: a FIN on the last unsent segment, else alone (`tcp_send_fin`).
     pub fn close(&mut self, now: Time) {
-        if self.closed {
-            return;
+        if self.written.finish() {
+            self.moment.now = now;
+            self.push_with(Hold::OFF);
         }
-        self.moment.now = now;
-        self.closed = true;
-        if let Some(tail) = self.backlog.tail_mut() {
-            tail.fin = true;
-            tail.end += 1;
-        } else {
-            self.backlog.push(Unsent {
-                seq: self.end,
-                end: self.end + 1,
-                fin: true,
-                push: false,
-            });
-        }
-        self.end += 1;
-        self.push_with(Hold::OFF);
     }
 
     /// A packet of ours that counted `bytes` left the host; packets leave in the order in which they were given out. What
@@ -158,19 +137,19 @@ impl Sender {
         }
         self.moment.now = now;
         if self.settings.segments.small_queue_retransmits
-            && self.queue.lost > self.queue.retransmissions_out
+            && self.queue.counts.lost > self.queue.counts.retransmissions
             && self.congestion.window.cwnd > self.queue.in_flight()
         {
             self.send_lost();
         }
-        let hold = self.output.nagle.hold();
+        let hold = self.written.nagle.hold();
         self.send_new_data(hold, Extent::All);
     }
 
     /// Sends what may be sent (`tcp_push_pending_frames`).
     pub(super) fn push_pending(&mut self) {
-        if !self.backlog.is_empty() {
-            self.push_with(self.output.nagle.hold());
+        if !self.written.backlog.is_empty() {
+            self.push_with(self.written.nagle.hold());
         }
     }
 
@@ -200,18 +179,11 @@ impl Sender {
         if self.buffered() >= limit {
             return false;
         }
-        if self.settings.segments.linear_writes
-            && (origin == Origin::Memory || !self.settings.segments.scatter_gather)
-        {
-            self.memory.begin(self.end, self.sizes.mss, &self.settings);
-        }
-        self.backlog.push(Unsent {
-            seq: self.end,
-            end: self.end,
-            fin: false,
-            push: false,
-        });
-        self.output.nagle.push = false;
+        let segments = &self.settings.segments;
+        let linear =
+            segments.linear_writes && (origin == Origin::Memory || !segments.scatter_gather);
+        self.written
+            .begin(linear.then_some(self.sizes.mss), &self.settings);
         if self.settings.congestion.idle_restart == IdleRestart::WhenWritten {
             self.restart_after_idle();
         }
@@ -220,10 +192,10 @@ impl Sender {
 
     /// Sends what a full segment in the middle of a write allows.
     fn push_full_segment(&mut self) {
-        if self.push_is_due() {
-            self.mark_push();
+        if self.written.push_is_due(self.peer.largest_window) {
+            self.written.mark_push();
             self.push_with(Hold::PUSH);
-        } else if self.backlog.len() == 1 {
+        } else if self.written.backlog.len() == 1 {
             // tcp_push_one
             self.send_new_data(Hold::PUSH, Extent::One);
         }
@@ -231,12 +203,12 @@ impl Sender {
 
     /// The end of a write (`tcp_push`).
     pub(super) fn push(&mut self, more: bool, hold: Hold, goal: u32) {
-        let Some(tail) = self.backlog.tail_mut() else {
+        let Some(tail) = self.written.backlog.tail_mut() else {
             return;
         };
         let len = tail.len();
-        if !more || self.push_is_due() {
-            self.mark_push();
+        if !more || self.written.push_is_due(self.peer.largest_window) {
+            self.written.mark_push();
         }
         let packet = len + self.settings.segments.packet_overhead;
         // tcp_should_autocork: more may be written until the packets in the host have left.
@@ -251,49 +223,40 @@ impl Sender {
         self.push_with(if more { Hold::CORK } else { hold });
     }
 
-    /// Half the peer's largest window was written without PSH (`forced_push`).
-    fn push_is_due(&self) -> bool {
-        self.end
-            .is_after(self.output.nagle.pushed + self.peer.largest_window / 2)
-    }
-
-    fn mark_push(&mut self) {
-        if let Some(tail) = self.backlog.tail_mut() {
-            tail.push = true;
-        }
-        self.output.nagle.pushed = self.end;
-    }
-
     /// Sends new data as far as the windows, Nagle's rule and the host's limit allow. Whether data wait although nothing is
     /// out (`tcp_write_xmit`).
     pub(super) fn send_new_data(&mut self, hold: Hold, extent: Extent) -> bool {
         let mut sent = 0;
         let mut limited = false;
-        while let Some(mut head) = self.backlog.head() {
+        while let Some(mut head) = self.written.backlog.head() {
             let quota = match self.quota(&head) {
                 0 if extent == Extent::Probe => 1,
                 0 => break,
                 quota => quota.min(self.burst_segments()),
             };
             if self.settings.segments.fill_segments && !self.sizes.apart {
-                self.backlog
+                self.written
+                    .backlog
                     .fill_head((quota * self.sizes.mss).saturating_sub(head.len()));
-                head = self.backlog.head().unwrap_or(head);
+                head = self.written.backlog.head().unwrap_or(head);
             }
-            if !self.fits_peer_window(&head) {
+            if !self.sizes.fit(&head, self.window_end()) {
                 break;
             }
             if head.len() > self.sizes.mss {
                 if extent == Extent::All && self.defers(&head, &mut limited) {
                     break;
                 }
-            } else if self.waits_for_more(&head, hold) {
+            } else if self
+                .written
+                .waits_for_more(&head, &self.sizes, hold, self.out())
+            {
                 break;
             }
             let most = self.cut_at(&head, quota, hold);
             if head.len() > most {
-                self.cut_head(&head, most);
-                head = self.backlog.head().unwrap_or(head);
+                self.written.cut_head(&head, most, &self.settings);
+                head = self.written.backlog.head().unwrap_or(head);
             }
             if self.host_is_full(head.len(), false) {
                 break;
@@ -306,7 +269,7 @@ impl Sender {
         limited |= self.queue.in_flight() >= self.congestion.window.cwnd;
         self.validate_window(sent, limited);
         if sent == 0 {
-            return self.queue.out == 0 && !self.backlog.is_empty();
+            return self.queue.counts.out == 0 && !self.written.backlog.is_empty();
         }
         if self.episode.in_reduction() {
             self.congestion.prr.sent += sent;
@@ -317,24 +280,9 @@ impl Sender {
         false
     }
 
-    /// Cuts the head of what waits.
-    pub(super) fn cut_head(&mut self, head: &Unsent, len: u32) {
-        self.backlog.cut_head(len);
-        self.memory
-            .split(head.seq, head.seq + len, head.len() - len, &self.settings);
-    }
-
-    /// Whether a short segment waits for more to be written (`tcp_nagle_test`).
-    pub(super) fn waits_for_more(&self, head: &Unsent, hold: Hold) -> bool {
-        let last = self.backlog.len() == 1;
-        head.len() < self.sizes.mss
-            && last
-            && !head.fin
-            && !hold.push
-            && self
-                .output
-                .nagle
-                .waits(hold, self.queue.out, self.una, self.nxt)
+    /// Packets that are out, and where they lie.
+    fn out(&self) -> (u32, SeqNum, SeqNum) {
+        (self.queue.counts.out, self.una, self.nxt)
     }
 
     /// Packets that the congestion window allows (`tcp_cwnd_test`).
@@ -345,7 +293,7 @@ impl Sender {
         let mut in_flight = self.queue.in_flight();
         if self.episode.state <= State::Disorder && !self.settings.loss.limited_transmit {
             // What duplicates say left the network still counts (RFC 3042).
-            in_flight += self.queue.sacked;
+            in_flight += self.queue.counts.sacked;
         }
         let cwnd = self.congestion.window.cwnd;
         let left = cwnd.saturating_sub(in_flight);
@@ -358,22 +306,14 @@ impl Sender {
 
     /// Whether new data could be sent now (`tcp_may_send_now`).
     pub(super) fn can_send_now(&self) -> bool {
-        let Some(head) = self.backlog.head() else {
+        let Some(head) = self.written.backlog.head() else {
             return false;
         };
-        let hold = self.output.nagle.hold();
-        let held = self.waits_for_more(&head, hold);
-        !held && self.quota(&head) > 0 && self.fits_peer_window(&head)
-    }
-
-    /// Whether the peer's window takes the first packet of the segment (`tcp_snd_wnd_test`).
-    pub(super) fn fits_peer_window(&self, head: &Unsent) -> bool {
-        let end = if head.len() > self.sizes.mss {
-            head.seq + self.sizes.mss
-        } else {
-            head.end
-        };
-        !end.is_after(self.window_end())
+        let hold = self.written.nagle.hold();
+        let held = self
+            .written
+            .waits_for_more(&head, &self.sizes, hold, self.out());
+        !held && self.quota(&head) > 0 && self.sizes.fit(&head, self.window_end())
     }
 
     /// Bytes of the segment that go now (`tcp_mss_split_point`).
@@ -391,12 +331,10 @@ impl Sender {
         if self.settings.segments.packet_sizing == PacketSizing::Window {
             return needed - short;
         }
-        if short > 0
-            && self
-                .output
-                .nagle
-                .waits(hold, self.queue.out, self.una, self.nxt)
-        {
+        if short > 0 && {
+            let (out, una, nxt) = self.out();
+            self.written.nagle.waits(hold, out, una, nxt)
+        } {
             needed - short
         } else {
             needed

@@ -5,7 +5,7 @@ use rexmit_time::Duration;
 use super::check::DAY;
 use super::reflect::group;
 use super::value::choices;
-use crate::clock::Wheel;
+use crate::clock::{Clock, Ticks, Wheel};
 
 group! {
     /// The clock, the round-trip time and the timers that run by it.
@@ -84,6 +84,23 @@ group! {
                 "retries, syn_retries and syn_linear_timeouts must be at most 255",
             ),
         ]
+    }
+}
+
+impl Timers {
+    /// The stack's ticks.
+    #[must_use]
+    pub const fn ticks(&self) -> Ticks {
+        Ticks {
+            hz: self.hz,
+            wheel: self.wheel,
+        }
+    }
+
+    /// The clock of a host that booted at time zero.
+    #[must_use]
+    pub const fn clock(&self) -> Clock {
+        Clock::linux(self.hz, self.wheel)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The ways in which a connection ends.
 
-use rexmit_tcp::connection::{Event, State};
+use rexmit_tcp::connection::{Event, Socket, State};
 use rexmit_tcp::Segment;
 use rexmit_time::Duration;
 

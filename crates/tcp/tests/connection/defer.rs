@@ -1,6 +1,6 @@
 //! Listeners that defer accepting until data come.
 
-use rexmit_tcp::connection::{DeferAccept, Event, State};
+use rexmit_tcp::connection::{DeferAccept, Event, Socket, State};
 
 use crate::pair::{Fate, Pair};
 

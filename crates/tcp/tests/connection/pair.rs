@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rexmit_tcp::clock::Clock;
 use rexmit_tcp::connection::{
-    Connection, DeferAccept, Event, Local, Progress, Response, Sent, State,
+    Connection, DeferAccept, Event, Local, Progress, Response, Sent, Socket, State,
 };
 use rexmit_tcp::settings::Settings;
 use rexmit_tcp::stacks;
@@ -103,7 +103,7 @@ impl Pair {
     /// A pair that has a request of 100 bytes and a response of `body` bytes to exchange over a path of `rtt_ms`.
     pub fn new(stack: &str, body: u64, rtt_ms: f64) -> Self {
         let settings = settings(stack);
-        let clock = Clock::linux(settings.timers.hz, settings.timers.wheel);
+        let clock = settings.timers.clock();
         let client = Connection::connect(
             Arc::clone(&settings),
             clock,

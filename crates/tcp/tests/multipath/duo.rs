@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rexmit_tcp::clock::{Clock, Wheel};
+use rexmit_tcp::clock::Wheel;
 use rexmit_tcp::connection::{Event, Local};
 use rexmit_tcp::multipath::{Meta, Options, Outgoing};
 use rexmit_tcp::settings::Settings;
@@ -73,7 +73,7 @@ impl Duo {
     /// The same with delays that need not be whole milliseconds.
     pub fn of_delays(stack: &str, changes: &[(&str, &str)], delays: Vec<Duration>) -> Self {
         let settings = Arc::new(settings(stack, changes));
-        let clock = Clock::linux(settings.timers.hz, settings.timers.wheel);
+        let clock = settings.timers.clock();
         let now = Time::from_nanos(5_000_000_000);
         let end = |is_client| Meta::new(Arc::clone(&settings), clock, is_client);
         let mut duo = Duo {

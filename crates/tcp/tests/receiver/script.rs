@@ -49,10 +49,7 @@ impl Script {
     /// With other settings, and the stream's first byte at `first`.
     pub fn with(name: &str, set: &[(&str, &str)], first: u32) -> Self {
         let settings = settings(name, set);
-        let clock = Clock {
-            hz: settings.timers.hz,
-            ..Clock::linux(settings.timers.hz, settings.timers.wheel)
-        };
+        let clock = settings.timers.clock();
         // In the middle of a tick of any clock.
         let begin = Time::from_nanos(10_000_500_000);
         let mut receiver = Receiver::new(&settings, clock, 1460, 1460, None, true);

@@ -1,6 +1,5 @@
 //! The window that is offered.
 
-use rexmit_tcp::clock::Clock;
 use rexmit_tcp::receiver::Receiver;
 use rexmit_wire::Flags;
 
@@ -47,7 +46,7 @@ fn syn_window(stack: &str, clamp: Option<u32>) -> (u16, u8) {
 
 fn first_window(stack: &str, set: &[(&str, &str)], clamp: Option<u32>) -> (u16, u8) {
     let settings = settings(stack, set);
-    let clock = Clock::linux(settings.timers.hz, settings.timers.wheel);
+    let clock = settings.timers.clock();
     let receiver = Receiver::new(&settings, clock, 1460, 1460, clamp, true);
     (receiver.syn_window(), receiver.scale())
 }

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use rexmit_tcp::clock::Clock;
 use rexmit_tcp::sender::{Ack, Metrics, Peer, Sender, Transmit};
 use rexmit_tcp::settings::Settings;
 use rexmit_tcp::{stacks, Mechanism, SackList, Segment};
@@ -63,7 +62,7 @@ pub struct Pipe {
 
 impl Pipe {
     pub fn new(settings: Settings, one_way: Duration, iss: u32) -> Self {
-        let clock = Clock::linux(settings.timers.hz, settings.timers.wheel);
+        let clock = settings.timers.clock();
         let now = Time::from_nanos(1_000_000_000);
         let iss = SeqNum::new(iss);
         let (sack, timestamps) = (settings.segments.sack, settings.segments.timestamps);

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use rexmit_tcp::clock::{Clock, Wheel};
+use rexmit_tcp::clock::Wheel;
 use rexmit_tcp::sender::{Ack, Metrics, Peer, Sender, State, Transmit};
 use rexmit_tcp::settings::Settings;
 use rexmit_tcp::{Mechanism, SackList, Segment};
@@ -43,7 +43,7 @@ pub fn exact(name: &str, changes: &[(&str, &str)]) -> Settings {
 impl Script {
     /// After a handshake of `rtt`.
     pub fn new(settings: Settings, rtt: Duration) -> Self {
-        let clock = Clock::linux(settings.timers.hz, settings.timers.wheel);
+        let clock = settings.timers.clock();
         let start = Time::from_nanos(5_000_000_000);
         let iss = SeqNum::new(ISS);
         let (sack, timestamps) = (settings.segments.sack, settings.segments.timestamps);

@@ -21,7 +21,6 @@ mod recycled;
 mod sender;
 #[cfg(test)]
 mod tests;
-mod timer;
 mod traits;
 mod verdict;
 

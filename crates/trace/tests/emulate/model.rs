@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rexmit_tcp::clock::Clock;
-use rexmit_tcp::connection::{Connection, Event, Local};
+use rexmit_tcp::connection::{Connection, Event, Local, Socket};
 use rexmit_tcp::settings::Settings;
 use rexmit_tcp::{stacks, Mechanism, SackList, Segment};
 use rexmit_time::{Duration, Stream, Streams, Time};
@@ -237,9 +236,9 @@ pub fn run(settings: Settings, client: Settings, path: Path, work: &Work, seed: 
     let mut random = streams.stream("hosts", 0);
     let phase = Duration::from_nanos(random.below(1_000_000_000) as i64);
     let begin = BEGIN + phase;
-    let clock = Clock::linux(settings.timers.hz, settings.timers.wheel);
+    let clock = settings.timers.clock();
     let settings = Arc::new(settings);
-    let client_clock = Clock::linux(client.timers.hz, client.timers.wheel);
+    let client_clock = client.timers.clock();
     let iss = random.next_u64() as u32;
     let mut client = Connection::connect(Arc::new(client), client_clock, &local(iss), begin);
     let mut server: Option<Connection> = None;

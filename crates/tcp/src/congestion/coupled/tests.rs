@@ -39,7 +39,7 @@ fn close(a: f64, b: f64) {
 
 fn control(form: Form) -> Coupled {
     let (settings, _) = stacks::build("linux-4.1", &BTreeMap::new(), &BTreeMap::new()).unwrap();
-    let clock = Clock::linux(settings.timers.hz, settings.timers.wheel);
+    let clock = settings.timers.clock();
     let ctx = Context {
         now: Time::from_nanos(0),
         clock: &clock,

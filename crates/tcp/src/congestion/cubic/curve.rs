@@ -91,7 +91,7 @@ impl Curve {
     ) -> u32 {
         let now = ctx.clock.ticks(ctx.now);
         self.acked += acked;
-        let settled = i64::from(ctx.clock.hz) / 32;
+        let settled = i64::from(ctx.clock.ticks.hz) / 32;
         if self.last_cwnd == cwnd && now - self.last_time <= settled {
             return self.count;
         }
@@ -131,7 +131,7 @@ impl Curve {
         };
         // The window is for when what is sent now is acknowledged.
         let ticks = now - epoch + ctx.clock.ticks_in(delay_min);
-        let at = ((ticks as u64) << 10) / u64::from(ctx.clock.hz);
+        let at = ((ticks as u64) << 10) / u64::from(ctx.clock.ticks.hz);
         let before = at < u64::from(self.flat_at);
         let distance = at.abs_diff(u64::from(self.flat_at));
         let cubed = distance.wrapping_mul(distance).wrapping_mul(distance);

@@ -137,9 +137,9 @@ impl HyStart {
     fn clock(&self, ctx: &Context<'_>) -> u32 {
         let nanos = ctx.now.as_nanos();
         match self.form {
-            CubicForm::Linux3 if ctx.clock.hz < 1_000 => (nanos / 1_000_000) as u32,
+            CubicForm::Linux3 if ctx.clock.ticks.hz < 1_000 => (nanos / 1_000_000) as u32,
             CubicForm::Linux3 => {
-                (ctx.clock.ticks(ctx.now) * 1_000 / i64::from(ctx.clock.hz)) as u32
+                (ctx.clock.ticks(ctx.now) * 1_000 / i64::from(ctx.clock.ticks.hz)) as u32
             }
             CubicForm::Linux6 => (nanos / 1_000) as u32,
         }

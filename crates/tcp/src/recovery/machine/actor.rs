@@ -12,7 +12,7 @@ use crate::recovery::Job;
 use crate::settings::Settings;
 
 /// How many segments are where.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Sent and not acknowledged (`packets_out`).
     pub out: u32,

@@ -17,19 +17,19 @@ impl Queue {
                 return Err(format!("{segment:?} is SACKed and lost"));
             }
         }
-        let counted = (out, if sack { sacked } else { self.sacked }, lost);
-        let kept = (self.out, self.sacked, self.lost);
+        let counted = (out, if sack { sacked } else { self.counts.sacked }, lost);
+        let kept = (self.counts.out, self.counts.sacked, self.counts.lost);
         if counted != kept {
             return Err(format!("counted {counted:?}, kept {kept:?}"));
         }
         // As in the kernel, a retransmission that an undo left in flight is counted twice when a timeout sends it once more.
-        if self.retransmissions_out < retransmissions_out {
+        if self.counts.retransmissions < retransmissions_out {
             return Err(format!(
                 "{retransmissions_out} retransmissions in flight, kept {}",
-                self.retransmissions_out
+                self.counts.retransmissions
             ));
         }
-        if self.out + self.retransmissions_out < self.sacked + self.lost {
+        if self.counts.out + self.counts.retransmissions < self.counts.sacked + self.counts.lost {
             return Err(format!("fewer than none in flight: {kept:?}"));
         }
         let mut listed = 0;

@@ -10,6 +10,8 @@ use std::collections::VecDeque;
 
 use rexmit_wire::SeqNum;
 
+use crate::recovery::machine::Counts;
+
 use sent::NONE;
 pub(super) use sent::{packets, time_of, Marks, Micros, Sent};
 
@@ -23,14 +25,7 @@ pub(super) struct Queue {
     base: u32,
     oldest: u32,
     newest: u32,
-    /// Packets not acknowledged (`packets_out`).
-    pub out: u32,
-    /// Of them SACKed; without SACK, duplicate acknowledgements (`sacked_out`).
-    pub sacked: u32,
-    /// Of them deemed lost (`lost_out`).
-    pub lost: u32,
-    /// Retransmissions in flight (`retrans_out`).
-    pub retransmissions_out: u32,
+    pub counts: Counts,
     /// Segments that share the memory of one before them.
     pub joined: u32,
     /// Losses marked so far, each transmission counted (`tp->lost`).
@@ -50,10 +45,7 @@ impl Queue {
             base: 0,
             oldest: NONE,
             newest: NONE,
-            out: 0,
-            sacked: 0,
-            lost: 0,
-            retransmissions_out: 0,
+            counts: Counts::default(),
             joined: 0,
             losses: 0,
             highest_sack: una,
@@ -109,7 +101,7 @@ impl Queue {
 
     /// Packets of the segments before the one at `index`.
     pub fn packets_before(&self, index: usize) -> u32 {
-        if self.out as usize == self.segments.len() {
+        if self.counts.out as usize == self.segments.len() {
             return index as u32;
         }
         self.segments.range(..index).map(Sent::count).sum()
@@ -117,12 +109,12 @@ impl Queue {
 
     /// Packets sent and neither arrived nor lost (`tcp_packets_in_flight`).
     pub fn in_flight(&self) -> u32 {
-        (self.out + self.retransmissions_out).saturating_sub(self.sacked + self.lost)
+        self.counts.in_flight()
     }
 
     /// After the highest SACKed segment; `una` when none is (`tcp_highest_sack_seq`).
     pub fn highest_sack(&self, una: SeqNum) -> SeqNum {
-        if self.sacked == 0 || self.highest_sack.is_before(una) {
+        if self.counts.sacked == 0 || self.highest_sack.is_before(una) {
             una
         } else {
             self.highest_sack
@@ -141,7 +133,7 @@ impl Queue {
 
     /// Adds a segment that was just sent for the first time.
     pub fn push(&mut self, segment: Sent) {
-        self.out += segment.count();
+        self.counts.out += segment.count();
         self.segments.push_back(segment);
         self.list(self.segments.len() - 1);
     }
@@ -176,10 +168,10 @@ impl Queue {
         let marks = &mut self.segments[index].marks;
         if !segment.is_lost() {
             marks.set(Marks::LOST);
-            self.lost += count;
+            self.counts.lost += count;
         } else if segment.has_retransmission_out() {
             marks.clear(Marks::RETRANSMISSION_OUT);
-            self.retransmissions_out -= count;
+            self.counts.retransmissions -= count;
         } else {
             return;
         }
@@ -189,7 +181,7 @@ impl Queue {
     /// The walk for retransmissions starts at the first lost segment without one in flight (`tcp_verify_retransmit_hint`).
     fn note_retransmit_candidate(&mut self, id: u32) {
         let earlier = match self.retransmit_hint {
-            None => self.retransmissions_out >= self.lost,
+            None => self.counts.retransmissions >= self.counts.lost,
             Some(hint) => (id.wrapping_sub(hint) as i32) < 0,
         };
         if earlier {
@@ -208,7 +200,7 @@ impl Queue {
         for segment in &mut self.segments {
             segment.marks.clear(Marks::LOST);
         }
-        self.lost = 0;
+        self.counts.lost = 0;
         self.clear_hints();
     }
 }

@@ -71,18 +71,18 @@ impl Queue {
     /// A segment makes fewer or more packets than before (`tcp_adjust_pcount`).
     fn adjust(&mut self, segment: &Sent, fewer: u32, more: u32, sack: bool) {
         let change = |count: &mut u32| *count = (*count + more).saturating_sub(fewer);
-        change(&mut self.out);
+        change(&mut self.counts.out);
         if segment.is_sacked() {
-            change(&mut self.sacked);
+            change(&mut self.counts.sacked);
         }
         if segment.has_retransmission_out() {
-            change(&mut self.retransmissions_out);
+            change(&mut self.counts.retransmissions);
         }
         if segment.is_lost() {
-            change(&mut self.lost);
+            change(&mut self.counts.lost);
         }
         if !sack {
-            self.sacked = self.sacked.saturating_sub(fewer);
+            self.counts.sacked = self.counts.sacked.saturating_sub(fewer);
         }
     }
 

@@ -108,10 +108,10 @@ mod tests {
     fn a_receiver_that_dropped_what_it_sacked_brings_the_timeout() {
         let (sender, _, span) = wait_after_reneging("linux-6");
         let rtt = sender.trips.rtt.srtt_fraction().unwrap();
-        let ticks = sender.clock.ticks;
-        assert_eq!(span, ticks.up(rtt / 2), "half a round trip");
+        let tick = sender.clock.tick();
+        assert_eq!(span, tick.up(rtt / 2), "half a round trip");
         let (mut sender, mut board, span) = wait_after_reneging("linux-3.10");
-        assert_eq!(span, sender.clock.ticks.tick(), "at once");
+        assert_eq!(span, sender.clock.tick().span(), "at once");
         // The timeout that it brings is not doubled, and takes the SACKs for void: the next is a full one.
         let (rto, bias) = (sender.timers.rto, sender.bias());
         let moment = Moment {

@@ -143,7 +143,7 @@ impl Clock for Acting<'_> {
     }
 
     fn tick_length(&self) -> Tick {
-        self.sender.clock.ticks.length()
+        self.sender.clock.tick()
     }
 
     fn head_age(&self) -> Duration {
@@ -153,7 +153,7 @@ impl Clock for Acting<'_> {
 
     /// When in its tick the first segment was sent is not seen.
     fn head_timed_out(&self) -> bool {
-        let age = self.head_age() - self.sender.clock.ticks.tick() / 2;
+        let age = self.head_age() - self.sender.clock.tick().span() / 2;
         self.sender.settings.loss.head_timeout
             && !self.board.is_empty()
             && fack::timed_out(age, self.sender.timers.rto)
@@ -163,7 +163,7 @@ impl Clock for Acting<'_> {
     fn timer_left(&self) -> Duration {
         let left = self.sender.timers.timer.due() - self.now;
         if left > Duration::ZERO {
-            self.sender.clock.ticks.near(left)
+            self.sender.clock.tick().near(left)
         } else {
             left
         }
@@ -179,8 +179,8 @@ impl Clock for Acting<'_> {
         let span = match (job, settings.timers.timeout_left) {
             (Job::Timeout, _) if wait == timers.rto => wait,
             // Where the ticks begin that the first segment's age is counted in is not seen.
-            (Job::Timeout, TimeoutLeft::Ticks) => clock.ticks.near(wait),
-            _ => clock.ticks.up(wait),
+            (Job::Timeout, TimeoutLeft::Ticks) => clock.tick().near(wait),
+            _ => clock.tick().up(wait),
         };
         let span = span.min(settings.timers.max_rto);
         timers.timer.set(self.now, job, span);

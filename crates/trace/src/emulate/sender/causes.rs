@@ -63,12 +63,12 @@ impl EmulatedSender {
     fn add_timeouts(&self, list: &mut Candidates, board: &Board, moment: &Moment, head: bool) {
         let place = if head { 0.0 } else { MUCH } + self.held_back(board, moment);
         let phased = match self.clock.off_phase(moment.at) {
-            Some(off) => of_phase(off, self.clock.ticks.tick(), moment.slack),
+            Some(off) => of_phase(off, self.clock.tick().span(), moment.slack),
             None => 0.0,
         };
         // A timer of `span` that was set between two times.
         let fires = |(soonest, latest): (Time, Time), span: Duration| {
-            let (soon, late) = self.clock.ticks.fires(span);
+            let (soon, late) = self.clock.fires_within(span);
             (soonest + soon, latest + late)
         };
         let mut add = |missed: u32, window: (Time, Time), span: Duration, structure: f64| {
@@ -76,7 +76,7 @@ impl EmulatedSender {
             likely.weight += phased;
             let cause = Cause::Timeout { missed };
             // What left before the page's timer ran out was sent by a shorter one.
-            let (soon, _) = self.clock.ticks.fires(span);
+            let (soon, _) = self.clock.fires_within(span);
             let early = (window.0 - moment.at).max(Duration::ZERO);
             let span = if early > Duration::ZERO {
                 (soon - early).max(Duration::ZERO)
@@ -98,7 +98,7 @@ impl EmulatedSender {
                     };
                     (
                         probed,
-                        self.clock.ticks.up(left.max(Duration::from_micros(1))),
+                        self.clock.tick().up(left.max(Duration::from_micros(1))),
                         0.0,
                     )
                 } else {
@@ -167,7 +167,7 @@ impl EmulatedSender {
         if timer.job() != Some(Job::Probe) || self.episode.probe.high.is_some() {
             structure += WHOLLY;
         }
-        let window = timer.window(&self.clock.ticks);
+        let window = timer.window(&self.clock);
         let fits = of_timer(moment.at, window, timer.span, moment.slack);
         list.add(
             Cause::Probe,

@@ -4,10 +4,10 @@ use rexmit_tcp::recovery::Job;
 use rexmit_tcp::settings::RttSamples;
 use rexmit_time::{Duration, Time};
 
+use super::timers::Timer;
 use super::EmulatedSender;
 use crate::emulate::board::{AckReport, Board};
 use crate::emulate::parameters;
-use crate::emulate::timer::Timer;
 
 /// A monitor whose times are surer stands beside the sender and sees all that it sends.
 pub const SEES_ALL: Duration = Duration::from_micros(50);
@@ -85,7 +85,7 @@ impl EmulatedSender {
             return None;
         }
         let fires = |timer: &Timer| {
-            let (soon, late) = timer.window(&self.clock.ticks);
+            let (soon, late) = timer.window(&self.clock);
             soon <= at + slack && at <= late + slack
         };
         if fires(&timer) {
@@ -94,7 +94,7 @@ impl EmulatedSender {
         let mut clock = self.clock;
         clock.learn_phase(at, slack);
         let rtt = self.trips.measured_by(self.settings, &clock);
-        let span = self.clock.ticks.up(rtt.rto() + self.trips.bias);
+        let span = self.clock.tick().up(rtt.rto() + self.trips.bias);
         let mut other = timer;
         other.span = span;
         fires(&other).then_some(span)
@@ -121,9 +121,9 @@ impl EmulatedSender {
             self.trips.bias = (self.trips.bias + off).min(most).max(-most);
         }
         // What is doubled is what ran out.
-        let most = self.timers.rto / 16 + self.clock.ticks.tick();
+        let most = self.timers.rto / 16 + self.clock.tick().span();
         let rto = self.timers.rto + off.min(most).max(-most);
-        self.timers.rto = self.clock.ticks.up(rto);
+        self.timers.rto = self.clock.tick().up(rto);
     }
 
     /// How much longer its timeouts proved to be than the page says.
@@ -134,7 +134,7 @@ impl EmulatedSender {
     /// Between what that may lie: a tick once a timeout has shown it.
     pub fn bias_between(&self) -> (Duration, Duration) {
         let off = if self.course.loss_at.is_some() {
-            self.clock.ticks.tick()
+            self.clock.tick().span()
         } else {
             parameters::unproved(self.settings.timers.min_rto + self.settings.timers.rto_slop)
         };

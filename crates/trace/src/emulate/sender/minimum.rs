@@ -67,7 +67,7 @@ impl EmulatedSender {
         let rto = self.timers.rto + (moment.at - self.timers.timer.due());
         let least = rto - srtt;
         let free = self.timeout_without_minimum();
-        ((SHORTEST..=LONGEST).contains(&least) && rto + self.clock.ticks.tick() >= free)
+        ((SHORTEST..=LONGEST).contains(&least) && rto + self.clock.tick().span() >= free)
             .then_some(least)
     }
 
@@ -81,7 +81,7 @@ impl EmulatedSender {
     /// Whether a timer that ran out as it should has shown the minimum: where round-trip times vary more, it has no part in the
     /// timeout.
     pub(super) fn shows_minimum(&self) -> bool {
-        self.timeout_without_minimum() + self.clock.ticks.tick() < self.trips.rtt.rto()
+        self.timeout_without_minimum() + self.clock.tick().span() < self.trips.rtt.rto()
     }
 
     /// A timeout, or a probe that falls on it, of a host with another minimum.
@@ -127,9 +127,9 @@ impl EmulatedSender {
             return;
         };
         // It fires in the middle of when a timer of that span may.
-        let (soon, late) = self.clock.ticks.fires(self.clock.ticks.up(least));
-        let middle = (soon + late) / 2 - self.clock.ticks.up(least);
-        let least = self.clock.ticks.up((least - middle).max(SHORTEST));
+        let (soon, late) = self.clock.fires_within(self.clock.tick().up(least));
+        let middle = (soon + late) / 2 - self.clock.tick().up(least);
+        let least = self.clock.tick().up((least - middle).max(SHORTEST));
         self.trips.minimum = Minimum::Other(least);
         self.trips.rtt.set_minimum(least);
         self.set_rto();

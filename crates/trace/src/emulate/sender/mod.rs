@@ -101,7 +101,7 @@ impl EmulatedSender {
             detection: Detection::new(settings),
             episode: Episode::new(SeqNum::default()),
             course: Course::new(settings),
-            timers: Timers::new(clock.ticks.up(trips.rtt.rto())),
+            timers: Timers::new(clock.tick().up(trips.rtt.rto())),
             clock,
             trips,
             flight: Flight::default(),
@@ -207,7 +207,7 @@ impl EmulatedSender {
             return false;
         }
         let (soon, late) = self.timer_window();
-        let margin = moment.slack + self.clock.ticks.tick() / 2 + self.timers.timer.span / 50;
+        let margin = moment.slack + self.clock.tick().span() / 2 + self.timers.timer.span / 50;
         moment.at + margin >= soon && moment.at <= late + margin
     }
 

@@ -30,7 +30,7 @@ impl EmulatedSender {
     fn is_due(&self, moment: &Moment) -> bool {
         let (soon, _) = self.timer_window();
         self.timers.timer.job().is_some()
-            && moment.at + moment.slack + self.clock.ticks.tick() / 2 >= soon
+            && moment.at + moment.slack + self.clock.tick().span() / 2 >= soon
     }
 
     /// Whether anything that came back says that a segment is missing, or the sender repairs what was lost before.

@@ -1,9 +1,11 @@
 //! The clock of a sender, emulated or replayed under other settings: how long its ticks are, and where in time they begin, as far as that shows.
 
+use rexmit_tcp::clock::{shift_of, Tick, Ticks, Wheel};
 use rexmit_tcp::settings::Settings;
 use rexmit_time::{Duration, Time};
 
-use crate::emulate::timer::Ticks;
+/// Ticks of this length and more show in a capture.
+const COARSE: Duration = Duration::from_millis(10);
 
 /// A stack's clock.
 #[derive(Clone, Copy, Debug)]
@@ -21,14 +23,25 @@ pub(crate) struct StackClock {
 
 impl StackClock {
     pub fn new(settings: &Settings) -> Self {
-        let ticks = Ticks::new(settings);
-        StackClock {
-            ticks,
+        let mut clock = StackClock {
+            ticks: settings.timers.ticks(),
             counts_ticks: settings.timers.estimator.counts_ticks(),
             phase: None,
             rate_known: false,
-            phased: ticks.are_coarse(),
-        }
+            phased: false,
+        };
+        clock.phased = clock.is_coarse();
+        clock
+    }
+
+    /// A tick.
+    pub fn tick(&self) -> Tick {
+        self.ticks.tick()
+    }
+
+    /// Ticks so long that when they begin shows in the times at which timers fire.
+    fn is_coarse(&self) -> bool {
+        self.tick().span() >= COARSE && self.ticks.wheel == Wheel::Exact
     }
 
     /// What the stack measures of a span.
@@ -36,7 +49,11 @@ impl StackClock {
         // Times that were estimated may lie the wrong way round.
         let rtt = (acked - sent).max(Duration::ZERO);
         match self.phase.filter(|_| self.counts_ticks) {
-            Some(phase) => self.ticks.between(sent, acked.max(sent), phase),
+            Some(phase) => {
+                let tick = self.tick().span().as_nanos();
+                let count = |at: Time| (at.as_nanos() as i64 - phase).div_euclid(tick);
+                Duration::from_nanos((count(acked.max(sent)) - count(sent)) * tick)
+            }
             None => self.on_average(rtt),
         }
     }
@@ -44,7 +61,7 @@ impl StackClock {
     /// What it measures of so long a span wherever ticks begin, on average.
     pub fn on_average(&self, span: Duration) -> Duration {
         match self.counts_ticks {
-            true => self.ticks.down(span + self.ticks.tick() / 2),
+            true => self.tick().down(span + self.tick().span() / 2),
             false => span.max(Duration::from_micros(1)),
         }
     }
@@ -53,9 +70,33 @@ impl StackClock {
     /// one.
     pub fn fires(&self, set: Time, ticks: i64) -> Option<Time> {
         let phase = self.phase?;
-        let tick = self.ticks.tick().as_nanos();
+        let tick = self.tick().span().as_nanos();
         let within = (set.as_nanos() as i64 - phase).rem_euclid(tick);
         Some(set + Duration::from_nanos(ticks * tick - within))
+    }
+
+    /// The shortest and longest time after which a timer fires that was set to `span`, whole ticks, wherever they begin.
+    pub fn fires_within(&self, span: Duration) -> (Duration, Duration) {
+        let tick = self.tick().span();
+        let ticks = span.as_nanos() / tick.as_nanos();
+        let late = match self.ticks.wheel {
+            // A minimum a little larger is a tick more where ticks are long.
+            Wheel::Exact if tick >= COARSE * 5 => tick,
+            Wheel::Exact => Duration::ZERO,
+            Wheel::Slack if ticks < 256 => Duration::ZERO,
+            Wheel::Slack => span / 256,
+            Wheel::Levels => {
+                // The granule of the level; the tick may be 1 ms or 4 ms.
+                let granule = |tick: i64| {
+                    // A minimum a little larger may stand a level higher.
+                    let ticks = span.as_nanos() * 17 / 16 / tick;
+                    tick << shift_of(ticks)
+                };
+                let ticks = [1_000_000, 4_000_000, tick.as_nanos()];
+                Duration::from_nanos(ticks.map(granule).into_iter().max().unwrap_or(0))
+            }
+        };
+        (span - tick, span + late)
     }
 
     /// Where ticks begin, or how long they are, may still become known.
@@ -67,14 +108,14 @@ impl StackClock {
     pub fn learn_phase(&mut self, at: Time, slack: Duration) -> bool {
         let learns = self.may_learn_phase(slack);
         if learns {
-            self.phase = Some(self.ticks.phase(at));
+            self.phase = Some((at.as_nanos() % self.ticks.tick_ns()) as i64);
         }
         learns
     }
 
     /// Whether a timer, seen so surely, would tell where ticks begin.
     pub fn may_learn_phase(&self, slack: Duration) -> bool {
-        self.phase.is_none() && self.phased && slack * 4 <= self.ticks.tick()
+        self.phase.is_none() && self.phased && slack * 4 <= self.tick().span()
     }
 
     /// Its ticks are others than the page's: where they begin is not known.
@@ -89,8 +130,8 @@ impl StackClock {
             return false;
         }
         if hz != settings.timers.hz {
-            self.ticks = Ticks::with_rate(settings, hz);
-            self.phased = self.ticks.are_coarse();
+            self.ticks.hz = hz.max(1);
+            self.phased = self.is_coarse();
             self.phase = None;
         }
         true
@@ -99,7 +140,9 @@ impl StackClock {
     /// How far a time lies from the nearest beginning of a tick, if that is known.
     pub fn off_phase(&self, at: Time) -> Option<Duration> {
         let phase = self.phase?;
-        Some(self.ticks.off_phase(at, phase))
+        let tick = self.tick().span().as_nanos();
+        let off = (at.as_nanos() as i64 - phase).rem_euclid(tick);
+        Some(Duration::from_nanos(off.min(tick - off)))
     }
 }
 
@@ -123,7 +166,7 @@ mod tests {
     fn a_timer_tells_where_coarse_ticks_begin() {
         let (_, mut clock) = of("windows-xp");
         assert!(clock.is_unsure());
-        let tick = clock.ticks.tick();
+        let tick = clock.tick().span();
         assert!(!clock.learn_phase(at(30), tick), "too unsure");
         assert!(clock.learn_phase(at(30), Duration::ZERO));
         assert!(!clock.learn_phase(at(31), Duration::ZERO), "known");
@@ -142,7 +185,7 @@ mod tests {
     fn a_rate_is_learned_once_and_only_by_those_who_count_ticks() {
         let (settings, mut clock) = of("linux-3.10");
         assert!(clock.learn_rate(&settings, 100) && !clock.learn_rate(&settings, 250));
-        assert_eq!(clock.ticks.tick(), Duration::from_millis(10));
+        assert_eq!(clock.tick().span(), Duration::from_millis(10));
         let (settings, mut clock) = of("linux-6.12");
         assert!(!clock.learn_rate(&settings, 100) && !clock.is_unsure());
         let least = Duration::from_micros(1);

@@ -35,7 +35,7 @@ impl EmulatedSender {
 
     /// Whether the timer of the SYN cannot have run out when it was sent again.
     pub fn is_before_syn_timer(&self, sent: &Sent) -> bool {
-        let (soon, _) = self.clock.ticks.fires(self.timers.timer.span);
+        let (soon, _) = self.clock.fires_within(self.timers.timer.span);
         is_early(sent.at, self.timers.timer.armed, soon, sent.slack)
     }
 

@@ -4,8 +4,57 @@ use rexmit_tcp::recovery::{rto, Job};
 use rexmit_tcp::settings::Settings;
 use rexmit_time::{Duration, Time};
 
-use super::EmulatedSender;
-use crate::emulate::timer::Timer;
+use super::{EmulatedSender, StackClock};
+
+/// The timer. The model's own (`sender/timer.rs` of the TCP crate) stands at a tick of a wheel, and says when it fires. Where the ticks
+/// of this one begin is not known: it keeps the time and the span, and says between when and when it fires.
+#[derive(Clone, Copy, Debug)]
+pub struct Timer {
+    job: Option<Job>,
+    /// When it was set.
+    pub armed: Time,
+    /// For how long, in whole ticks.
+    pub span: Duration,
+}
+
+impl Default for Timer {
+    fn default() -> Self {
+        Timer {
+            job: None,
+            armed: Time::ZERO,
+            span: Duration::ZERO,
+        }
+    }
+}
+
+impl Timer {
+    pub fn job(&self) -> Option<Job> {
+        self.job
+    }
+
+    pub fn set(&mut self, now: Time, job: Job, span: Duration) {
+        *self = Timer {
+            job: Some(job),
+            armed: now,
+            span,
+        };
+    }
+
+    pub fn clear(&mut self) {
+        self.job = None;
+    }
+
+    /// Between when and when it fires.
+    pub fn window(&self, clock: &StackClock) -> (Time, Time) {
+        let (soon, late) = clock.fires_within(self.span);
+        (self.armed + soon, self.armed + late)
+    }
+
+    /// The time it is due.
+    pub fn due(&self) -> Time {
+        self.armed + self.span
+    }
+}
 
 /// The timer and the timeout.
 #[derive(Clone, Copy, Debug)]
@@ -45,12 +94,12 @@ impl EmulatedSender {
     /// The timeout without back-off.
     pub(super) fn set_rto(&mut self) {
         let rto = self.trips.rtt.rto() + self.trips.bias;
-        self.timers.rto = self.clock.ticks.up(rto);
+        self.timers.rto = self.clock.tick().up(rto);
     }
 
     /// Between when and when the timer fires.
     pub(super) fn timer_window(&self) -> (Time, Time) {
-        self.timers.timer.window(&self.clock.ticks)
+        self.timers.timer.window(&self.clock)
     }
 }
 
