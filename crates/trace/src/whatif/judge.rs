@@ -435,7 +435,10 @@ impl Judge {
         let own_rack = self.plan.detectors[0].rack;
         let rack = self.plan.detectors[detector].rack;
         let mut last = scene.detections[scene.consumed - 1];
-        for detection in &scene.detections[scene.consumed..] {
+        // What the sender's own probe brought is part of its own outcome where the setting has no probe.
+        let probed = |outcome: Outcome| matches!(outcome, Outcome::Probe { .. });
+        let brought = usize::from(probed(scene.own) && !probed(first));
+        for detection in scene.detections.iter().skip(scene.consumed + brought) {
             let at = detection.leg.at;
             let rto = self.doubled(variant, doublings);
             let own_rto = self.doubled(0, own_doublings);

@@ -20,6 +20,7 @@ struct Script {
     replay: Replay,
     next: u32,
     sack: bool,
+    window: u32,
     silence: Silence,
     /// All the time waited.
     waited: Duration,
@@ -47,6 +48,7 @@ impl Script {
             replay,
             next: 0,
             sack,
+            window: 65_535,
             silence: Silence::default(),
             waited: Duration::ZERO,
         }
@@ -140,7 +142,7 @@ impl Script {
         self.replay.event(&SenderEvent::Acked(Acked {
             at: ms(at),
             ack: seq(upto),
-            window: 65_535,
+            window: self.window,
             sacks,
             dsack: None,
             stamp: None,
@@ -832,6 +834,8 @@ fn three_holes(script: &mut Script, mechanism: Mechanism) {
     let (at, next) = script.settle();
     script.send(at, next, next + 10);
     for (from, to) in [(1, 2), (3, 4), (5, 6), (5, 10)] {
+        // With SACK a window opens by data out of order, too.
+        script.window += 1000;
         script.ack(at + 100, next, Some((next + from, next + to)));
     }
     for hole in [0, 2, 4] {
@@ -951,6 +955,22 @@ fn with_sack_what_duplicates_do_not_tell_stays_as_it_was() {
     };
     assert_eq!(changes("linux-6.12"), None);
     assert_eq!(changes("linux-2.4"), None);
+}
+
+#[test]
+fn what_a_probe_brought_is_one_timeout_without_either() {
+    let mut script = Script::new("linux-6.12", &["no-sack", "no-tlp,no-rack", "no-tlp"]);
+    let (at, next) = script.settle();
+    script.send(at, next, next + 2);
+    script.retransmission(at + 202, next + 1, Mechanism::Tlp, NEEDED, 0);
+    script.ack(at + 302, next, Some((next + 1, next + 2)));
+    script.retransmission(at + 302, next, Mechanism::Rack, NEEDED, 0);
+    script.ack(at + 402, next + 2, None);
+    let rows = script.finish();
+    for name in ["no-sack", "no-tlp,no-rack"] {
+        assert_eq!(rows[name].changes.fr_to_rto, 1, "{name}");
+        assert_eq!(rows[name].change, rows["no-tlp"].change, "{name}");
+    }
 }
 
 /// A stack that probes only with SACK does so with it.

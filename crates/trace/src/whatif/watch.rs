@@ -267,8 +267,9 @@ impl Watch {
             if duplicate {
                 self.duplicate(acked, newly);
             }
-            // RFC 5681 §2: without SACK.
-            if plain {
+            // Without SACK (RFC 5681 §2). A receiver of data out of order opens its window with SACK only, so that a duplicate
+            // stays one (`tcp_data_queue_ofo`).
+            if plain || (newly > 0 && acked.carried.is_empty()) {
                 self.duplicate_ack(acked.at);
             }
         }
