@@ -17,6 +17,7 @@ def test_a_setting_becomes_settings_of_a_stack() -> None:
     assert as_stack("a=1/32,b=1", linux) == {"rttvar_shift": 5, "srtt_shift": 0}
     assert as_stack("no-tlp,rack", linux) == {"tlp": "off", "rack": True}
     assert as_stack("m=1.25,d=2", linux) == {"srtt_factor": 1.25, "dupack_threshold": 2}
+    assert as_stack("no-sack", linux) == {"sack": False}
     assert as_stack("no-undo,no-frto", linux) == {"undo": False, "frto": False}
 
 
@@ -29,10 +30,18 @@ def test_a_fixed_threshold_stays_fixed_and_the_smart_one_follows_the_flight() ->
     assert (smart["rttvar_factor"], smart["min_rto"]) == (2, "100ms")
 
 
+def test_the_initial_timeout_is_that_of_data_too_where_the_stack_has_one_for_both() -> None:
+    assert as_stack("init_rto=3s", "linux-6.12") == {"initial_rto": "3s"}
+    both = {"initial_rto": "1s", "fallback_rto": "1s"}
+    assert as_stack("init_rto=1s", "freebsd-5") == both
+
+
 def test_what_a_stack_has_or_cannot_have_is_not_tried_on_it() -> None:
     assert applicable(["k=4", "k=2", "rack", "undo"], "linux-2.4", {}) == ["k=2"]
     assert applicable(["tlp", "no-tlp"], "linux-6.12", {}) == ["no-tlp"]
     assert applicable(["tlp", "no-tlp"], "linux-6.12", {"tlp": "off"}) == ["tlp"]
+    assert applicable(["sack", "no-sack", "init_rto=1s"], "linux-6.12", {}) == ["no-sack"]
+    assert applicable(["sack", "no-sack"], "linux-6.12", {"sack": False}) == ["sack"]
     assert len(expanded(["grid"])) == 720
     with pytest.raises(UserError, match="nonsense"):
         expanded(["nonsense"])
@@ -44,6 +53,7 @@ def test_words_name_one_setting_or_many() -> None:
 
 def test_a_setting_becomes_sysctls() -> None:
     assert as_sysctl("rto_min=50ms") == {"net.ipv4.tcp_rto_min_us": 50_000}
+    assert as_sysctl("no-sack") == {"net.ipv4.tcp_sack": 0}
     assert as_sysctl("no-tlp,d=2") == {
         "net.ipv4.tcp_early_retrans": 0,
         "net.ipv4.tcp_reordering": 2,

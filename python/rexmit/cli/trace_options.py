@@ -70,7 +70,8 @@ class Analysing:
         typer.Option(
             "--whatif",
             metavar="SETTING",
-            help="Replay the connections under this setting, as in k=2,min_rto=100ms or no-tlp; "
+            help="Replay the connections under this setting, as in k=2,min_rto=100ms, no-tlp or "
+            "init_rto=3s; "
             "default: twenty usual ones; grid: the 720 of UNC 2007; none. Repeatable. "
             "[default: default]",
             show_default=False,

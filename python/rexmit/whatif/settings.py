@@ -21,6 +21,7 @@ _STACK: Final[Mapping[str, _Change]] = {
         else {"dupack_threshold": int(value)}
     ),
     "min_rto": lambda value: {"min_rto": value},
+    "init_rto": lambda value: {"initial_rto": value},
     "tlp": lambda value: {"tlp": "rfc8985" if value else "off"},
     "rack": lambda value: {"rack": bool(value)},
     "undo": lambda value: {"undo": bool(value)},
@@ -29,6 +30,7 @@ _STACK: Final[Mapping[str, _Change]] = {
     "frto": lambda value: (
         {"frto": True, "frto_test": "once", "undo": True} if value else {"frto": False}
     ),
+    "sack": lambda value: {"sack": bool(value)},
 }
 """What a part is among the settings of the model's stacks."""
 
@@ -38,6 +40,7 @@ _SYSCTL: Final[Mapping[str, _Change]] = {
     "tlp": lambda value: {"net.ipv4.tcp_early_retrans": 3 if value else 0},
     "rack": lambda value: {"net.ipv4.tcp_recovery": 1 if value else 0},
     "frto": lambda value: {"net.ipv4.tcp_frto": 2 if value else 0},
+    "sack": lambda value: {"net.ipv4.tcp_sack": 1 if value else 0},
 }
 """And among a kernel's, of 6.12."""
 
@@ -87,6 +90,9 @@ def as_stack(setting: str, name: str) -> dict[str, object]:
     if "dupack_threshold" in made and own["max_reordering"] == own["dupack_threshold"]:
         # A threshold that does not adapt to reordering does not as another, either.
         made["max_reordering"] = made["dupack_threshold"]
+    if "initial_rto" in made and own["fallback_rto"] == own["initial_rto"]:
+        # So does a timeout that is also that of data after a handshake without a sample.
+        made["fallback_rto"] = made["initial_rto"]
     return made
 
 

@@ -67,6 +67,7 @@ class Base:
 
 _CHANGED: Final[Sequence[tuple[str, Mapping[str, object]]]] = (
     ("linux-6.12", {"tlp": "off", "rack": False}),
+    ("linux-6.12", {"sack": False}),
 )
 """Stacks that are tried with something switched off, too, so that it can be switched on."""
 
@@ -84,7 +85,9 @@ def usual(name: str | None = None, words: Sequence[str] = ("default",)) -> list[
     return made
 
 
-KERNEL_SETTINGS: Final = ("min_rto=100ms", "rto_min=50ms", "d=2", "d=4", "no-tlp", "no-rack")
+KERNEL_SETTINGS: Final = (
+    *("min_rto=100ms", "rto_min=50ms", "d=2", "d=4", "no-tlp", "no-rack", "no-sack"),
+)
 
 
 def scenario(base: Base, *, seed: int, kernel: bool) -> dict[str, Any]:

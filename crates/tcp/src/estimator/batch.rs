@@ -1,4 +1,4 @@
-//! Many estimators of one stack side by side, which differ in gains, factors and minimum only.
+//! Many estimators of one stack side by side, which differ in gains, factors, minimum and first timeouts only.
 
 use std::sync::Arc;
 
@@ -21,6 +21,10 @@ pub struct Variant {
     pub rttvar_factor: u32,
     /// Lower bound: in Linux of the deviation's term, elsewhere of the timeout.
     pub min_rto: Duration,
+    /// The timeout before the first sample.
+    pub initial_rto: Duration,
+    /// The timeout after a handshake that gave no sample.
+    pub fallback_rto: Duration,
 }
 
 impl Variant {
@@ -33,6 +37,8 @@ impl Variant {
             srtt_factor: settings.timers.srtt_factor,
             rttvar_factor: settings.timers.rttvar_factor,
             min_rto: settings.timers.min_rto,
+            initial_rto: settings.timers.initial_rto,
+            fallback_rto: settings.timers.fallback_rto,
         }
     }
 
@@ -46,6 +52,8 @@ impl Variant {
             srtt_factor: self.srtt_factor,
             rttvar_factor: self.rttvar_factor,
             min_rto: self.min_rto,
+            initial_rto: self.initial_rto,
+            fallback_rto: self.fallback_rto,
             ..over.timers
         };
         over
@@ -71,8 +79,9 @@ struct Shape {
     /// Index of each variant's pair of gains.
     pair: Vec<usize>,
     max_rto: Duration,
-    initial_rto: Duration,
-    fallback_rto: Duration,
+    /// The smallest of all timeouts before the first sample, and after a handshake that gave none.
+    least_initial: Duration,
+    least_fallback: Duration,
     /// The smallest of all factors of the mean, and of all minima.
     least_factor: f64,
     least_min: Duration,
@@ -134,16 +143,22 @@ impl Batch {
     /// Estimators without samples of a stack with `settings`, one for each variant.
     #[must_use]
     pub fn new(settings: &Settings, variants: &[Variant]) -> Self {
-        let mut pairs: Vec<(u32, u32)> = Vec::new();
+        // Solaris smooths from the first timeout on, which others forget with the first sample.
+        let smoothed = |v: &Variant| match settings.timers.estimator {
+            Estimator::Solaris => v.initial_rto,
+            _ => settings.timers.initial_rto,
+        };
+        let mut pairs: Vec<(u32, u32, Duration)> = Vec::new();
         let pair: Vec<usize> = variants
             .iter()
-            .map(|v| index_of(&mut pairs, (v.srtt_shift, v.rttvar_shift)))
+            .map(|v| index_of(&mut pairs, (v.srtt_shift, v.rttvar_shift, smoothed(v))))
             .collect();
         let each = || {
-            pairs.iter().map(|(srtt_shift, rttvar_shift)| {
+            pairs.iter().map(|(srtt_shift, rttvar_shift, initial_rto)| {
                 let mut each = settings.clone();
                 each.timers.srtt_shift = *srtt_shift;
                 each.timers.rttvar_shift = *rttvar_shift;
+                each.timers.initial_rto = *initial_rto;
                 each
             })
         };
@@ -156,17 +171,15 @@ impl Batch {
             Estimator::Solaris => Filters::Solaris(each().map(|s| Solaris::new(&s)).collect()),
         };
         let least = |of: fn(&Variant) -> f64| variants.iter().map(of).fold(f64::INFINITY, f64::min);
+        let shortest =
+            |of: fn(&Variant) -> Duration| variants.iter().map(of).min().unwrap_or(Duration::ZERO);
         let shape = Shape {
             pair,
             max_rto: settings.timers.max_rto,
-            initial_rto: settings.timers.initial_rto,
-            fallback_rto: settings.timers.fallback_rto,
+            least_initial: shortest(|v| v.initial_rto),
+            least_fallback: shortest(|v| v.fallback_rto),
             least_factor: least(|v| v.srtt_factor),
-            least_min: variants
-                .iter()
-                .map(|v| v.min_rto)
-                .min()
-                .unwrap_or(Duration::ZERO),
+            least_min: shortest(|v| v.min_rto),
             unit: Duration::from_nanos(1_000_000_000 / i64::from(settings.timers.hz))
                 .max(Duration::from_millis(1)),
             variants: variants.to_vec(),
@@ -197,14 +210,20 @@ impl Batch {
         }
     }
 
+    /// Whether the handshake is under way: no sample was taken, and it is not said to be over.
+    #[must_use]
+    pub fn is_initial(&self) -> bool {
+        self.stage == Stage::Initial
+    }
+
     /// The timeout of a variant, bounded, without back-off.
     #[must_use]
     pub fn rto(&self, variant: usize) -> Duration {
         let own = &self.shape.variants[variant];
         let pair = self.shape.pair[variant];
         let rto = match (self.stage, &self.filters) {
-            (Stage::Initial, _) => self.shape.initial_rto,
-            (Stage::Fallback, _) => self.shape.fallback_rto,
+            (Stage::Initial, _) => own.initial_rto,
+            (Stage::Fallback, _) => own.fallback_rto,
             (Stage::Sampled, Filters::Linux(lanes)) => lanes.rto(variant, pair, own.srtt_factor),
             (Stage::Sampled, Filters::Rfc6298(filters)) => filters[pair].rto_with(own),
             (Stage::Sampled, Filters::Bsd(filters)) => filters[pair].rto_with(own),
@@ -246,8 +265,8 @@ impl Batch {
     #[must_use]
     pub fn least(&self) -> Duration {
         let bound = match self.stage {
-            Stage::Initial => self.shape.initial_rto,
-            Stage::Fallback => self.shape.fallback_rto,
+            Stage::Initial => self.shape.least_initial,
+            Stage::Fallback => self.shape.least_fallback,
             Stage::Sampled => {
                 let pairs = match &self.filters {
                     Filters::Linux(lanes) => lanes.layout.shifts.len(),
@@ -294,7 +313,7 @@ impl Lanes {
     fn new(
         settings: &Settings,
         variants: &[Variant],
-        pairs: &[(u32, u32)],
+        pairs: &[(u32, u32, Duration)],
         pair: &[usize],
     ) -> Self {
         let mut terms = Vec::new();
@@ -318,7 +337,7 @@ impl Lanes {
             rtt_seq: SeqNum::default(),
             layout: Arc::new(Layout {
                 unit_ns: linux::unit_ns(settings),
-                shifts: pairs.to_vec(),
+                shifts: pairs.iter().map(|(a, b, _)| (*a, *b)).collect(),
                 terms,
                 term,
             }),

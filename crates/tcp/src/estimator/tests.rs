@@ -316,15 +316,25 @@ fn without_memory_and_deviation_linux_waits_for_the_sample_and_the_minimum() {
 }
 
 fn variants() -> impl Strategy<Value = Vec<Variant>> {
-    let one = (0_u32..6, 0_u32..6, 0..3_usize, 0_u32..9, 0_i64..1_200).prop_map(
-        |(srtt_shift, rttvar_shift, m, rttvar_factor, min_rto)| Variant {
-            srtt_shift,
-            rttvar_shift,
-            srtt_factor: [1.0, 1.25, 0.9][m],
-            rttvar_factor,
-            min_rto: ms(min_rto),
-        },
-    );
+    let one = (
+        0_u32..6,
+        0_u32..6,
+        0..3_usize,
+        0_u32..9,
+        0_i64..1_200,
+        (100_i64..5_000, 100_i64..5_000),
+    )
+        .prop_map(
+            |(srtt_shift, rttvar_shift, m, rttvar_factor, min_rto, first)| Variant {
+                srtt_shift,
+                rttvar_shift,
+                srtt_factor: [1.0, 1.25, 0.9][m],
+                rttvar_factor,
+                min_rto: ms(min_rto),
+                initial_rto: ms(first.0),
+                fallback_rto: ms(first.1),
+            },
+        );
     prop::collection::vec(one, 1..40)
 }
 
@@ -347,6 +357,14 @@ proptest! {
                     prop_assert_eq!(batch.rto(index), rtt.rto(), "{} {:?}", page.name, variants[index]);
                     prop_assert!(batch.least() <= rtt.rto(), "{} {:?}", page.name, variants[index]);
                     prop_assert_eq!(batch.srtt(index), rtt.srtt());
+                }
+                if samples.len() % 2 == 1 {
+                    batch.no_sample_after_handshake();
+                    each.iter_mut().for_each(Rtt::no_sample_after_handshake);
+                    batch.rtos(&mut all);
+                    let fallbacks: Vec<Duration> = each.iter().map(Rtt::rto).collect();
+                    prop_assert_eq!(&all, &fallbacks);
+                    prop_assert!(all.iter().all(|rto| batch.least() <= *rto));
                 }
                 una += *acked;
                 let rtt = Duration::from_micros(*micros);

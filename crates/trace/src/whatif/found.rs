@@ -9,19 +9,12 @@ use super::plan::Detector;
 use super::scene::Scene;
 
 /// When acknowledgements find the head lost with a detector.
-pub(super) fn found_at(
-    scene: &Scene<'_>,
-    own: &Detector,
-    detector: &Detector,
-    sack: bool,
-) -> Option<Time> {
+pub(super) fn found_at(scene: &Scene<'_>, own: &Detector, detector: &Detector) -> Option<Time> {
     let stand = scene.stand;
     let happened = match scene.own {
         Outcome::Acknowledgements(at) => Some(at),
         _ => None,
     };
-    let own_rack = own.rack && sack;
-    let rack = detector.rack && sack;
     if stand.wait.recovery || matches!(scene.own, Outcome::Probe { .. }) {
         return happened;
     }
@@ -32,16 +25,19 @@ pub(super) fn found_at(
     let retransmitted = stand.legs.first().map(|leg| leg.at);
     let genuine =
         |at: &Time| retransmitted.is_none_or(|retransmitted| *at < retransmitted + stand.min_rtt);
+    // What SACKs would have shown of a flight without them is not known: RACK finds nothing sooner there.
+    let rack = detector.rack && own.sack;
+    let without_sack = own.sack && !detector.sack;
     // FACK counts what lies between the head and the highest SACK, lost or not.
-    let counts = if own.fack && sack {
-        &stand.forward
-    } else {
-        &stand.duplicates
+    let counts = match without_sack {
+        true => &stand.duplicate_acks,
+        false if own.fack => &stand.forward,
+        false => &stand.duplicates,
     };
     let counted = counts.get(threshold as usize - 1).copied().filter(genuine);
     let early = happened.filter(|_| own.early != EarlyRetransmit::Off && few_out(outstanding));
     let by_rack = stand.rack_at.filter(|_| rack).filter(genuine);
-    if threshold == own_threshold && rack == own_rack {
+    if threshold == own_threshold && rack == own.rack && !without_sack {
         // The sender's own rule did what it did; what it would have done had the timer not run out comes after that.
         return happened.or_else(|| match scene.own {
             Outcome::Timeout(at) => counted.filter(|counted| *counted > at),
@@ -49,10 +45,11 @@ pub(super) fn found_at(
         });
     }
     let found = [counted, by_rack, early].into_iter().flatten().min();
-    let eager = threshold < own_threshold || (rack && !own_rack);
+    let eager = threshold < own_threshold || (rack && !own.rack);
     match (happened, scene.own) {
+        (Some(_), _) if eager && without_sack => found,
         (Some(at), _) if eager => Some(found.map_or(at, |found| found.min(at))),
-        (Some(at), _) if rack && own_rack => Some(found.map_or(at, |found| found.max(at))),
+        (Some(at), _) if rack && own.rack => Some(found.map_or(at, |found| found.max(at))),
         (Some(at), _) => found.map(|found| found.max(at)),
         (None, Outcome::Timeout(at)) if !eager => found.filter(|found| *found > at),
         (None, _) if !eager => None,

@@ -18,7 +18,7 @@ use super::known::Known;
 use super::outcome::{Chances, Outcome, Tally};
 use super::plan::Compiled;
 use super::scene::Scene;
-use super::undone::{self, Terms};
+use super::undone;
 use super::watch::{Ack, Stand, Wait};
 use crate::cost::Finder;
 
@@ -30,7 +30,8 @@ pub(super) struct Judge {
     clock: SenderClock,
     /// Timeouts since the last sample.
     doublings: u32,
-    sack: bool,
+    /// The sender opened the connection.
+    client: bool,
     timestamps: bool,
     /// Some setting probes where the sender's own stack does not.
     new_probes: bool,
@@ -50,22 +51,31 @@ pub(super) struct Recycled {
     effects: Effects,
     /// Of each detector, while a wait is judged: when acknowledgements find the head lost.
     found: Vec<Option<Time>>,
+    /// Of each setting without SACK, where the sender has it: segments lost that the recovery has still to find.
+    left: Vec<u32>,
 }
 
 impl Judge {
-    pub fn new(plan: Arc<Compiled>, mut recycled: Recycled, sack: bool, timestamps: bool) -> Self {
+    pub fn new(
+        plan: Arc<Compiled>,
+        mut recycled: Recycled,
+        client: bool,
+        timestamps: bool,
+    ) -> Self {
         let own = plan.detectors[0].tlp;
         recycled.tallies.clear();
         recycled
             .tallies
             .resize(plan.choices.len(), Tally::default());
+        recycled.left.clear();
+        recycled.left.resize(plan.choices.len(), 0);
         Judge {
             batch: plan.batch.clone(),
             clock: SenderClock::new(&plan.own),
             doublings: 0,
-            sack,
+            client,
             timestamps,
-            new_probes: sack && own == Tlp::Off && plan.detectors.iter().any(|d| d.tlp != Tlp::Off),
+            new_probes: own == Tlp::Off && plan.detectors.iter().any(|d| d.tlp != Tlp::Off),
             round_trips: (Duration::ZERO, 0),
             recycled,
             plan,
@@ -92,6 +102,9 @@ impl Judge {
     pub fn ack(&mut self, ack: &Ack) {
         if let Some(wait) = &ack.wait {
             self.quiet(wait, ack.at);
+        }
+        if ack.holes > 0 {
+            self.holes(ack);
         }
         if let Some(rtt) = ack.sent_rtt.or(ack.stamp_rtt) {
             self.round_trips.0 += rtt;
@@ -145,6 +158,7 @@ impl Judge {
             wait: *wait,
             end: Some(end),
             duplicates: Vec::new(),
+            duplicate_acks: Vec::new(),
             forward: Vec::new(),
             rack_at: None,
             legs: Vec::new(),
@@ -182,6 +196,7 @@ impl Judge {
         let timeouts = Scene::timeouts(stand, known).count() as u32;
         let Some(scene) = Scene::of(stand, known, srtt, self.doublings) else {
             self.doublings += timeouts;
+            self.recycled.left.fill(0);
             return;
         };
         self.prepare(&scene);
@@ -209,9 +224,39 @@ impl Judge {
             if let Some(effect) = effect {
                 self.recycled.tallies[index].add(effect);
             }
+            let (own, new) = (&plan.detectors[0], &plan.detectors[choice.detector]);
+            if own.sack && !new.sack && !stand.legs.is_empty() {
+                let first = self
+                    .chances(&scene, choice.variant, choice.detector)
+                    .first();
+                let once = scene.detections.len() == scene.consumed;
+                self.recycled.left[index] = match (first, stand.wait.recovery) {
+                    (Outcome::Acknowledgements(_), false) if scene.needed && once => scene.lost - 1,
+                    (Outcome::Acknowledgements(_), true) if once => self.recycled.left[index],
+                    // What a timeout finds is sent again in slow start, with SACK or without it.
+                    _ => 0,
+                };
+            }
         }
         self.recycled.effects = effects;
         self.doublings += timeouts;
+    }
+
+    /// Without SACK each hole after the first takes a round trip until a partial acknowledgement shows it (RFC 6582 §3.2),
+    /// or a timeout does. The timer begins anew with each, as in Linux.
+    fn holes(&mut self, ack: &Ack) {
+        let srtt = self.batch.srtt(0).unwrap_or(Duration::ZERO);
+        let plan = Arc::clone(&self.plan);
+        for (index, choice) in plan.choices.iter().enumerate() {
+            let left = self.recycled.left[index];
+            let holes = ack.holes.min(left);
+            if holes > 0 {
+                let each = srtt.min(self.batch.rto(choice.variant));
+                let later = each * i64::from(holes) - ack.held;
+                self.recycled.left[index] -= holes;
+                self.recycled.tallies[index].waited += later.max(Duration::ZERO);
+            }
+        }
     }
 
     /// What does not depend on the setting as a whole, but on its estimator or its detector alone.
@@ -230,7 +275,7 @@ impl Judge {
         found.extend(
             plan.detectors
                 .iter()
-                .map(|detector| found_at(scene, &plan.detectors[0], detector, self.sack)),
+                .map(|detector| found_at(scene, &plan.detectors[0], detector)),
         );
     }
 
@@ -245,6 +290,16 @@ impl Judge {
         let timeout = self.recycled.timeouts[variant];
         self.clock
             .fires(set, self.clock.doubled(timeout, doublings))
+    }
+
+    /// By how much a timer of `rto` runs longer than the sender's own. A SYN-ACK waits no longer: a client whose SYN has no
+    /// answer sends that again, which is answered at once, and its timer is taken to be no longer than the sender's own.
+    fn longer(&self, rto: Duration, own_rto: Duration) -> Duration {
+        let longer = rto - own_rto;
+        match self.batch.is_initial() && !self.client {
+            true => longer.min(Duration::ZERO),
+            false => longer,
+        }
     }
 
     /// Round trips more that slow start takes to send again what was lost. UNC 2007's equations, which know neither probes
@@ -267,6 +322,13 @@ impl Judge {
         if scene.needed {
             let rounds = self.rounds(scene, other, detector);
             tally.needed(scene.own, other, scene.x, rounds, scene.waited);
+            let (own, new) = (&self.plan.detectors[0], &self.plan.detectors[detector]);
+            let hole = scene.stand.wait.recovery && scene.own == other;
+            if hole && new.sack && !own.sack && matches!(other, Outcome::Acknowledgements(_)) {
+                // With SACK it is sent again in the round trip of the first (RFC 6675 §5).
+                let srtt = self.batch.srtt(0).unwrap_or(Duration::ZERO);
+                tally.waited += -srtt.min(scene.waited);
+            }
         } else {
             let (retransmissions, timeouts) = scene.spurious;
             tally.spurious(scene.own, other, scene.x, retransmissions, timeouts);
@@ -277,11 +339,7 @@ impl Judge {
                 tally.waited += (after - before).max(-scene.waited);
             }
             let (own, new) = (&self.plan.detectors[0], &self.plan.detectors[detector]);
-            let terms = Terms {
-                timestamps: self.timestamps,
-                sack: self.sack,
-            };
-            undone::add(scene, other, own, new, terms, tally);
+            undone::add(scene, other, own, new, self.timestamps, tally);
             if other == Outcome::Acknowledged || scene.own == Outcome::Acknowledged {
                 return;
             }
@@ -294,16 +352,11 @@ impl Judge {
         let wait = &scene.stand.wait;
         let own_rto = self.doubled(0, scene.doublings);
         let rto = self.doubled(variant, scene.doublings);
-        let longer = rto - own_rto;
+        let longer = self.longer(rto, own_rto);
         let (own_tlp, tlp) = (
             self.plan.detectors[0].tlp,
             self.plan.detectors[detector].tlp,
         );
-        let (own_tlp, tlp) = if self.sack {
-            (own_tlp, tlp)
-        } else {
-            (Tlp::Off, Tlp::Off)
-        };
         // Never later than the timer would be.
         let pto = |form, variant: usize| {
             let pto = self.pto(form, wait.outstanding, self.plan.minima[variant]);
@@ -330,7 +383,7 @@ impl Judge {
         };
         let probe = match (own_tlp, tlp, scene.own) {
             (_, Tlp::Off, _) => None,
-            (Tlp::Off, _, _) if wait.recovery => None,
+            (Tlp::Off, _, _) if wait.recovery || self.batch.is_initial() => None,
             (Tlp::Off, _, _) => {
                 let due = wait.last_sent + pto(tlp, variant);
                 let open = scene
@@ -379,17 +432,20 @@ impl Judge {
         let timed_out = |outcome: Outcome| u32::from(matches!(outcome, Outcome::Timeout(_)));
         let mut own_doublings = scene.doublings + timed_out(scene.own);
         let mut doublings = scene.doublings + timed_out(first);
-        let own_rack = self.plan.detectors[0].rack && self.sack;
-        let rack = self.plan.detectors[detector].rack && self.sack;
+        let own_rack = self.plan.detectors[0].rack;
+        let rack = self.plan.detectors[detector].rack;
         let mut last = scene.detections[scene.consumed - 1];
-        for detection in &scene.detections[scene.consumed..] {
+        // What the sender's own probe brought is part of its own outcome where the setting has no probe.
+        let probed = |outcome: Outcome| matches!(outcome, Outcome::Probe { .. });
+        let brought = usize::from(probed(scene.own) && !probed(first));
+        for detection in scene.detections.iter().skip(scene.consumed + brought) {
             let at = detection.leg.at;
             let rto = self.doubled(variant, doublings);
             let own_rto = self.doubled(0, own_doublings);
             match detection.finder {
                 Finder::Timeout => {
                     let own = Outcome::Timeout(at);
-                    let later = at + (rto - own_rto);
+                    let later = at + self.longer(rto, own_rto);
                     let early = last
                         .leg
                         .rack_at

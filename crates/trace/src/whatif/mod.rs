@@ -29,10 +29,10 @@ use std::sync::Arc;
 
 use rexmit_tcp::settings::Settings;
 use rexmit_tcp::{Mechanism, Need};
-use rexmit_time::Duration;
+use rexmit_time::{Duration, Time};
 
 use crate::cost;
-use crate::event::{Direction, SenderEvent, Sent};
+use crate::event::{Direction, SenderEvent, Sent, SentKind};
 use crate::facts::SenderFacts;
 use crate::rows::{Inferred, Parameters, WhatIf};
 
@@ -80,8 +80,10 @@ pub struct Replay {
     /// The sender's stack, as far as is known.
     own: Option<Arc<Settings>>,
     judge: Option<Judge>,
-    /// The sender's SYN is among the events; so is something after it.
-    handshake: bool,
+    /// When the sender's SYN was sent, if it is among the events, and for how long it waited to send that again; something
+    /// is after it.
+    syn: Option<Time>,
+    syn_timer: Option<Duration>,
     begun: bool,
 }
 
@@ -98,7 +100,8 @@ impl Replay {
             known: Known::default(),
             own: None,
             judge: None,
-            handshake: false,
+            syn: None,
+            syn_timer: None,
             begun: false,
         }
     }
@@ -121,10 +124,14 @@ impl Replay {
     /// Notes the end of the handshake, once.
     fn begin(&mut self, sent: &Sent) {
         if sent.flags.syn() {
-            self.handshake = true;
+            let waited = sent.at - *self.syn.get_or_insert(sent.at);
+            // A SYN-ACK is also sent again because the SYN is.
+            if matches!(sent.kind, SentKind::Retransmission(_)) && !sent.flags.ack() {
+                self.syn_timer.get_or_insert(waited);
+            }
         } else if !self.begun && !sent.range.is_empty() {
             self.begun = true;
-            let rtt = self.facts.handshake_rtt.filter(|_| !self.handshake);
+            let rtt = self.facts.handshake_rtt.filter(|_| self.syn.is_none());
             self.notes.push(Note::Begin(rtt, sent.range.start));
         }
     }
@@ -154,7 +161,12 @@ impl Replay {
         let slop = settings.timers.rto_slop.as_secs_f64();
         let shortest = settings.timers.min_rto.as_secs_f64() + slop;
         let min_rto = departs(&inferred.min_rto_s, shortest).map(|shortest| shortest - slop);
-        if k.is_none() && d.is_none() && min_rto.is_none() {
+        // Timers of any stack are less than an eighth late.
+        let initial = settings.timers.initial_rto;
+        let initial = self
+            .syn_timer
+            .filter(|waited| (*waited - initial).max(initial - *waited) > initial / 8);
+        if k.is_none() && d.is_none() && min_rto.is_none() && initial.is_none() {
             self.own = Some(Arc::clone(settings));
             return;
         }
@@ -165,6 +177,9 @@ impl Replay {
         own.loss.dupack_threshold =
             d.map_or(own.loss.dupack_threshold, |d| d.round().max(1.0) as u32);
         own.timers.min_rto = min_rto.map_or(own.timers.min_rto, millis);
+        own.timers.initial_rto = initial.map_or(own.timers.initial_rto, |waited| {
+            Duration::from_millis(((waited.as_secs_f64() * 10.0).round().max(1.0) * 1e2) as i64)
+        });
         self.own = Some(Arc::new(own));
     }
 
@@ -197,9 +212,14 @@ impl Replay {
             return;
         };
         let mut judge = self.judge.take().unwrap_or_else(|| {
-            let compiled = self.plan.compiled(own);
-            let (sack, timestamps) = (self.facts.sack, self.facts.timestamps);
-            Judge::new(compiled, self.plan.recycled(), sack, timestamps)
+            let facts = &self.facts;
+            let compiled = self.plan.compiled(own, facts.sack);
+            Judge::new(
+                compiled,
+                self.plan.recycled(),
+                facts.client,
+                facts.timestamps,
+            )
         });
         let known = &self.known;
         let mut timeouts = self.notes.iter().filter_map(|note| match note {

@@ -24,10 +24,13 @@ pub struct Plan {
     /// Settings before this one get a row for each connection; the others, a grid, are only summed up.
     detailed: usize,
     /// What the list means for each stack that was met.
-    compiled: RwLock<Vec<(Arc<Settings>, Arc<Compiled>)>>,
+    compiled: RwLock<Vec<Stack>>,
     /// Memory that judges have left.
     recycled_all: Mutex<Vec<Recycled>>,
 }
+
+/// The settings of a stack, whether SACK was negotiated, and what the list means for it.
+type Stack = (Arc<Settings>, bool, Arc<Compiled>);
 
 /// Rooms kept: one for each thread at work is enough.
 const MOST_RECYCLED: usize = 64;
@@ -119,18 +122,19 @@ impl Plan {
         }
     }
 
-    /// What the list means for a sender with the settings `own`.
-    pub(super) fn compiled(&self, own: &Arc<Settings>) -> Arc<Compiled> {
-        let same = |known: &Arc<Settings>| Arc::ptr_eq(known, own) || known == own;
+    /// What the list means for a sender with the settings `own`, and with SACK or without it.
+    pub(super) fn compiled(&self, own: &Arc<Settings>, sack: bool) -> Arc<Compiled> {
+        let same =
+            |stack: &Stack| stack.1 == sack && (Arc::ptr_eq(&stack.0, own) || stack.0 == *own);
         if let Ok(stacks) = self.compiled.read() {
-            if let Some((_, compiled)) = stacks.iter().find(|(known, _)| same(known)) {
+            if let Some((.., compiled)) = stacks.iter().find(|stack| same(stack)) {
                 return Arc::clone(compiled);
             }
         }
-        let compiled = Arc::new(Compiled::new(Settings::clone(own), &self.settings));
+        let compiled = Arc::new(Compiled::new(Settings::clone(own), sack, &self.settings));
         if let Ok(mut stacks) = self.compiled.write() {
             if stacks.len() < MOST_STACKS {
-                stacks.push((Arc::clone(own), Arc::clone(&compiled)));
+                stacks.push((Arc::clone(own), sack, Arc::clone(&compiled)));
             }
         }
         compiled
@@ -178,6 +182,8 @@ pub(super) struct Choice {
 /// How losses are found, other than by timeouts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Detector {
+    /// SACK is negotiated; without it, no mechanism is on that needs it.
+    pub sack: bool,
     pub threshold: Threshold,
     pub tlp: Tlp,
     pub rack: bool,
@@ -188,8 +194,9 @@ pub(super) struct Detector {
 }
 
 impl Detector {
-    fn of(own: &Settings) -> Self {
+    fn of(own: &Settings, sack: bool) -> Self {
         Detector {
+            sack,
             threshold: Threshold::Fixed(own.loss.dupack_threshold),
             tlp: own.loss.tlp,
             rack: own.loss.rack,
@@ -202,6 +209,7 @@ impl Detector {
 
     fn with(self, setting: &Setting) -> Self {
         Detector {
+            sack: setting.sack.unwrap_or(self.sack),
             threshold: setting.d.unwrap_or(self.threshold),
             tlp: match (setting.tlp, self.tlp) {
                 (Some(false), _) => Tlp::Off,
@@ -215,17 +223,28 @@ impl Detector {
             frto: setting.frto.unwrap_or(self.frto),
         }
     }
+
+    /// Without SACK there is no RACK (RFC 8985 §4), no FACK, and no probe (`tcp_schedule_loss_probe`).
+    fn as_far_as_sack_goes(self) -> Self {
+        Detector {
+            tlp: if self.sack { self.tlp } else { Tlp::Off },
+            rack: self.rack && self.sack,
+            fack: self.fack && self.sack,
+            ..self
+        }
+    }
 }
 
 impl Compiled {
-    fn new(own: Settings, settings: &[Setting]) -> Self {
+    fn new(own: Settings, sack: bool, settings: &[Setting]) -> Self {
+        let detector = Detector::of(&own, sack);
         let mut variants = vec![Variant::of(&own)];
-        let mut detectors = vec![Detector::of(&own)];
+        let mut detectors = vec![detector.as_far_as_sack_goes()];
         let choices = settings
             .iter()
             .map(|setting| Choice {
                 variant: index_of(&mut variants, with(Variant::of(&own), setting)),
-                detector: index_of(&mut detectors, Detector::of(&own).with(setting)),
+                detector: index_of(&mut detectors, detector.with(setting).as_far_as_sack_goes()),
             })
             .collect();
         Compiled {
@@ -254,6 +273,12 @@ fn with(own: Variant, setting: &Setting) -> Variant {
         srtt_factor: setting.m.unwrap_or(own.srtt_factor),
         rttvar_factor: setting.k.unwrap_or(own.rttvar_factor),
         min_rto: setting.min_rto.unwrap_or(own.min_rto),
+        initial_rto: setting.init_rto.unwrap_or(own.initial_rto),
+        // Linux has a constant of its own for it (RFC 6298 §5.7); others have one timeout for both.
+        fallback_rto: setting
+            .init_rto
+            .filter(|_| own.fallback_rto == own.initial_rto)
+            .unwrap_or(own.fallback_rto),
     }
 }
 
@@ -296,7 +321,7 @@ mod tests {
         let plan = Plan::parse(&["k=4", "d=3", "tlp", "no-tlp", "rack", "min_rto=200ms"]).unwrap();
         let own = |name: &str| -> Vec<bool> {
             let page = rexmit_tcp::stacks::page(name).unwrap();
-            let compiled = plan.compiled(&Arc::new(page.settings));
+            let compiled = plan.compiled(&Arc::new(page.settings), true);
             let same = |choice: &Choice| choice.variant == 0 && choice.detector == 0;
             compiled.choices.iter().map(same).collect()
         };

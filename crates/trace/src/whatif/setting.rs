@@ -1,4 +1,5 @@
-//! A setting to replay, by name: `k=2`, `k=2,min_rto=100ms`, `d=2`, `smart`, `tlp`, `no-rack`, `frto`, `rto_min=50ms`.
+//! A setting to replay, by name: `k=2`, `k=2,min_rto=100ms`, `d=2`, `smart`, `tlp`, `no-rack`, `frto`, `rto_min=50ms`,
+//! `init_rto=3s`, `no-sack`.
 
 use core::fmt;
 
@@ -12,6 +13,8 @@ pub struct Setting {
     pub k: Option<u32>,
     /// Smallest timeout; in Linux the smallest deviation term (`tcp_rto_min_us`).
     pub min_rto: Option<Duration>,
+    /// Timeout before the first round-trip sample (RFC 6298 §2.1).
+    pub init_rto: Option<Duration>,
     /// Gain of the deviation, as one part in two to this power.
     pub a: Option<u32>,
     /// Gain of the smoothed round-trip time, as one part in two to this power.
@@ -28,6 +31,8 @@ pub struct Setting {
     pub undo: Option<bool>,
     /// F-RTO: spurious timeouts are found, and what they did is taken back.
     pub frto: Option<bool>,
+    /// Selective acknowledgements, and what needs them.
+    pub sack: Option<bool>,
 }
 
 /// Duplicate acknowledgements that make a loss.
@@ -66,14 +71,16 @@ impl fmt::Display for SettingError {
 impl std::error::Error for SettingError {}
 
 /// What a part of a setting may be.
-const ALLOWED: &str = "k=N, min_rto=TIME (or rto_min=TIME), a=1/N, b=1/N, m=FACTOR, d=N or d=smart, smart, tlp, no-tlp, \
-                       rack, no-rack, undo, no-undo, frto, no-frto, joined by commas";
+const ALLOWED: &str = "k=N, min_rto=TIME (or rto_min=TIME), init_rto=TIME, a=1/N, b=1/N, m=FACTOR, d=N or d=smart, smart, tlp, no-tlp, \
+                       rack, no-rack, undo, no-undo, frto, no-frto, \
+                       sack, no-sack, joined by commas";
 
 impl Setting {
     /// UNC 2007's Smart-Config, section V-D.
     pub const SMART: Setting = Setting {
         k: Some(2),
         min_rto: Some(Duration::from_millis(100)),
+        init_rto: None,
         a: Some(2),
         b: Some(3),
         m: None,
@@ -82,6 +89,7 @@ impl Setting {
         rack: None,
         undo: None,
         frto: None,
+        sack: None,
     };
 
     /// The setting that `text` names.
@@ -129,6 +137,8 @@ impl Setting {
             ("no-undo", "") => put(&mut self.undo, Some(false), name),
             ("frto", "") => put(&mut self.frto, Some(true), name),
             ("no-frto", "") => put(&mut self.frto, Some(false), name),
+            ("sack", "") => put(&mut self.sack, Some(true), name),
+            ("no-sack", "") => put(&mut self.sack, Some(false), name),
             (_, "") => Err(format!("{part:?} is none of {ALLOWED}")),
             ("k", _) => {
                 let k = value.parse().ok().filter(|k| *k <= 64);
@@ -142,6 +152,15 @@ impl Setting {
                 let min =
                     time(value).ok_or_else(|| bad("a time up to 60s, as in 100ms or 0.1s"))?;
                 put(&mut self.min_rto, Some(min), name)
+            }
+            ("init_rto", _) => {
+                let initial = time(value).filter(|initial| *initial > Duration::ZERO);
+                let allowed = "a time of more than 0s and up to 60s, as in 3s or 500ms";
+                put(
+                    &mut self.init_rto,
+                    Some(initial.ok_or_else(|| bad(allowed))?),
+                    name,
+                )
             }
             ("a" | "b", _) => {
                 let shift = gain(value).ok_or_else(|| bad("1, 1/2, 1/4 and so on up to 1/1024"))?;
@@ -234,6 +253,8 @@ impl fmt::Display for Setting {
             self.k.map(|k| format!("k={k}")),
             self.min_rto
                 .map(|min| format!("min_rto={}ms", min.as_nanos() as f64 / 1e6)),
+            self.init_rto
+                .map(|initial| format!("init_rto={}ms", initial.as_nanos() as f64 / 1e6)),
             self.a.as_ref().map(|a| format!("a={}", gain(a))),
             self.b.as_ref().map(|b| format!("b={}", gain(b))),
             self.m.map(|m| format!("m={m}")),
@@ -245,6 +266,7 @@ impl fmt::Display for Setting {
             self.rack.as_ref().map(|rack| on("rack", rack)),
             self.undo.as_ref().map(|undo| on("undo", undo)),
             self.frto.as_ref().map(|frto| on("frto", frto)),
+            self.sack.as_ref().map(|sack| on("sack", sack)),
         ]
         .into_iter()
         .flatten()
@@ -273,6 +295,11 @@ mod tests {
             (parse("a=1/32").a, parse("b=1").b, parse("a=0.25").a),
             (Some(5), Some(0), Some(2))
         );
+        assert_eq!(parse("init_rto=3s").init_rto, ms(3_000));
+        assert_eq!(
+            (parse("no-sack").sack, parse("d=2,sack").sack),
+            (Some(false), Some(true))
+        );
         assert_eq!(parse("m=1.25").m, Some(1.25));
         assert_eq!(parse("d=2").d, Some(Threshold::Fixed(2)));
         assert_eq!(parse("smart"), Setting::SMART);
@@ -295,6 +322,8 @@ mod tests {
             "smart",
             "tlp,no-rack",
             "no-undo,frto",
+            "init_rto=500ms,no-sack",
+            "sack",
             "m=1.25",
             "min_rto=0.5ms",
         ] {
@@ -315,6 +344,11 @@ mod tests {
             error("min_rto=100"),
             "setting \"min_rto=100\": min_rto=100: must be a time up to 60s, as in 100ms or 0.1s"
         );
+        assert_eq!(
+            error("init_rto=0s"),
+            "setting \"init_rto=0s\": init_rto=0s: must be a time of more than 0s and up to 60s, as in 3s or 500ms"
+        );
+        assert!(error("sack,no-sack").ends_with("no-sack sets again what was set before it"));
         assert!(error("a=1/3").ends_with("must be 1, 1/2, 1/4 and so on up to 1/1024"));
         assert!(error("d=0").ends_with("must be smart or a whole number from 1 to 8"));
         assert!(error("k=2,smart").ends_with("smart sets again what was set before it"));

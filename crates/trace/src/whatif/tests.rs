@@ -7,11 +7,11 @@ use proptest::prelude::*;
 use rexmit_tcp::Mechanism::{self, Fack, FastRetransmit, Rack, Rto, RtoRecovery, Tlp, Unknown};
 use rexmit_tcp::{Need, SackList};
 use rexmit_time::{Duration, Time};
-use rexmit_wire::{SeqNum, SeqRange};
+use rexmit_wire::{Flags, SeqNum, SeqRange};
 
 use super::{Plan, Replay, Resolved};
 use crate::cost::{fast_retransmit_avoided, fast_retransmit_for_timeout, timeout_avoided, Silence};
-use crate::event::{Acked, Direction, SenderEvent, SentKind};
+use crate::event::{Acked, Direction, SenderEvent, Sent, SentKind};
 use crate::facts::SenderFacts;
 use crate::rows::{Inferred, Parameters, WhatIf};
 use crate::testing;
@@ -22,6 +22,7 @@ struct Script {
     replay: Replay,
     next: u32,
     sack: bool,
+    window: u32,
     silence: Silence,
     /// All the time waited.
     waited: Duration,
@@ -49,6 +50,7 @@ impl Script {
             replay,
             next: 0,
             sack,
+            window: 65_535,
             silence: Silence::default(),
             waited: Duration::ZERO,
         }
@@ -69,11 +71,34 @@ impl Script {
         need: Need,
         episode: u32,
     ) -> &mut Self {
+        self.flagged_again(at, segment, mechanism, need, episode, Flags::ACK)
+    }
+
+    /// A SYN or SYN-ACK is sent, and by a timer sent again after each of `timeouts`; an acknowledgement ends it.
+    fn handshake(&mut self, flags: Flags, timeouts: &[u64], acked: u64) -> &mut Self {
+        self.replay.facts.client = !flags.ack();
+        self.replay.facts.handshake_rtt = None;
+        self.flagged(0, 0, SentKind::New, flags);
+        for at in timeouts {
+            self.flagged_again(*at, 0, Mechanism::Rto, NEEDED, 0, flags);
+        }
+        self.ack(acked, 1, None)
+    }
+
+    fn flagged_again(
+        &mut self,
+        at: u64,
+        segment: u32,
+        mechanism: Mechanism,
+        need: Need,
+        episode: u32,
+        flags: Flags,
+    ) -> &mut Self {
         let number = self.next;
         self.next += 1;
         let waited = self.silence.waited(ms(at), None);
         self.waited += waited;
-        self.packet(at, segment, SentKind::Retransmission(number));
+        self.flagged(at, segment, SentKind::Retransmission(number), flags);
         self.replay.resolved(&Resolved {
             number,
             mechanism,
@@ -88,12 +113,15 @@ impl Script {
     }
 
     fn packet(&mut self, at: u64, segment: u32, kind: SentKind) {
+        self.flagged(at, segment, kind, Flags::ACK);
+    }
+
+    fn flagged(&mut self, at: u64, segment: u32, kind: SentKind, flags: Flags) {
         self.silence.ends(ms(at));
-        self.replay.event(&SenderEvent::Sent(testing::sent(
-            ms(at),
-            SeqRange::new(seq(segment), 1000),
-            kind,
-        )));
+        self.replay.event(&SenderEvent::Sent(Sent {
+            flags,
+            ..testing::sent(ms(at), SeqRange::new(seq(segment), 1000), kind)
+        }));
     }
 
     /// All before segment `upto` is acknowledged, and `sacked` segments are reported.
@@ -106,6 +134,7 @@ impl Script {
             });
         }
         self.replay.event(&SenderEvent::Acked(Acked {
+            window: self.window,
             sacks,
             ..testing::acked(ms(at), seq(upto))
         }));
@@ -693,6 +722,224 @@ fn what_nobody_can_explain_is_left_alone() {
     assert!(script.finish().is_empty());
 }
 
+#[test]
+fn a_syn_waits_for_the_other_initial_timeout() {
+    let settings = ["init_rto=6s", "init_rto=500ms", "init_rto=3s"];
+    let mut script = Script::new("linux-2.4", &settings);
+    script.handshake(Flags::SYN, &[3_000, 9_000], 9_100);
+    let rows = script.finish();
+    near(seconds(&rows["init_rto=6s"]), 3.0 + 6.0);
+    near(seconds(&rows["init_rto=500ms"]), -2.5 - 5.0);
+    assert_eq!(rows.len(), 2);
+}
+
+/// A shorter timer sends a SYN-ACK again sooner; before a longer one runs out, the client asks again.
+#[test]
+fn a_syn_ack_waits_no_longer_than_the_client() {
+    let mut script = Script::new("linux-2.4", &["init_rto=6s", "init_rto=500ms"]);
+    script.handshake(Flags(Flags::SYN.0 | Flags::ACK.0), &[3_000], 3_100);
+    let rows = script.finish();
+    near(seconds(&rows["init_rto=500ms"]), -2.5);
+    assert_eq!(rows.len(), 1);
+}
+
+#[test]
+fn the_first_timeout_is_what_the_syn_waited_where_the_stack_s_cannot_be() {
+    let mut script = Script::new("linux-2.4", &["init_rto=3s", "init_rto=1s"]);
+    script.handshake(Flags::SYN, &[1_010], 1_100);
+    let own = rexmit_tcp::stacks::page("linux-2.4").unwrap().settings;
+    script
+        .replay
+        .sender_is(&Arc::new(own), &Parameters::default());
+    let rows = script.finish();
+    near(seconds(&rows["init_rto=3s"]), 2.0);
+    assert_eq!(rows.len(), 1);
+}
+
+/// Linux has a second constant for data after a handshake that gave no sample, other stacks have one timeout for both.
+#[test]
+fn data_without_a_sample_wait_for_the_initial_timeout_where_the_stack_has_one() {
+    let change = |stack| {
+        let mut script = Script::new(stack, &["init_rto=1s"]);
+        script.replay.facts.handshake_rtt = None;
+        script.send(0, 0, 1);
+        script.retransmission(3_000, 0, Mechanism::Rto, NEEDED, 0);
+        script.ack(3_100, 1, None);
+        script.finish().get("init_rto=1s").map(seconds)
+    };
+    near(change("freebsd-5").unwrap(), -2.0);
+    assert_eq!(change("linux-6.12"), None);
+}
+
+/// Nobody probes before the handshake is over.
+#[test]
+fn a_lost_syn_is_not_probed() {
+    let mut script = Script::new("linux-2.4", &["tlp", "rack"]);
+    script.handshake(Flags::SYN, &[3_000], 3_100);
+    assert!(script.finish().is_empty());
+}
+
+/// Segments 0, 2 and 4 of a flight of ten are lost. SACK repairs them in a round trip, of which partial acknowledgements tell.
+fn three_holes(script: &mut Script, mechanism: Mechanism) {
+    let (at, next) = script.settle();
+    script.send(at, next, next + 10);
+    for (from, to) in [(1, 2), (3, 4), (5, 6), (5, 10)] {
+        // With SACK a window opens by data out of order, too.
+        script.window += 1000;
+        script.ack(at + 100, next, Some((next + from, next + to)));
+    }
+    for hole in [0, 2, 4] {
+        script.retransmission(at + 100, next + hole, mechanism, NEEDED, 0);
+    }
+    script.ack(at + 200, next + 2, Some((next + 5, next + 10)));
+    script.ack(at + 200, next + 4, Some((next + 5, next + 10)));
+    script.ack(at + 200, next + 10, None);
+}
+
+#[test]
+fn without_sack_each_further_hole_takes_a_round_trip() {
+    let settings = ["no-sack", "no-sack,d=8", "sack"];
+    for (stack, mechanism) in [
+        ("linux-6.12", Mechanism::Rack),
+        ("linux-2.4", Mechanism::Fack),
+    ] {
+        let mut script = Script::new(stack, &settings);
+        three_holes(&mut script, mechanism);
+        let rows = script.finish();
+        let row = &rows["no-sack"];
+        near(seconds(row), 0.2);
+        assert_eq!((row.changes.fr_to_rto, row.changes.avoided), (0, 0));
+        // No eighth duplicate: a timeout, after which slow start sends all of it.
+        assert_eq!(rows["no-sack,d=8"].changes.fr_to_rto, 1);
+        assert!(!rows.contains_key("sack"));
+    }
+}
+
+#[test]
+fn holes_that_one_acknowledgement_closes_count_each() {
+    let mut script = Script::new("linux-6.12", &["no-sack"]);
+    let (at, next) = script.settle();
+    script.send(at, next, next + 10);
+    for sacked in 3..6 {
+        script.ack(at + 100, next, Some((next + 2, next + sacked)));
+    }
+    script.retransmission(at + 100, next, Mechanism::Rack, NEEDED, 0);
+    script.retransmission(at + 100, next + 1, Mechanism::Rack, NEEDED, 0);
+    // Needless, so no hole.
+    script.retransmission(at + 100, next + 7, Mechanism::Rack, SPURIOUS, 0);
+    script.ack(at + 200, next + 10, None);
+    near(seconds(&script.finish()["no-sack"]), 0.1);
+}
+
+#[test]
+fn without_sack_a_block_of_several_segments_is_one_duplicate() {
+    let mut script = Script::new("linux-2.4", &["no-sack", "d=2"]);
+    let (at, next) = script.settle();
+    script.send(at, next, next + 5);
+    // Of four acknowledgements two arrive.
+    script.ack(at + 100, next, Some((next + 1, next + 3)));
+    script.ack(at + 110, next, Some((next + 1, next + 5)));
+    script.retransmission(at + 110, next, Mechanism::FastRetransmit, NEEDED, 0);
+    script.ack(at + 210, next + 5, None);
+    let rows = script.finish();
+    assert_eq!(rows["no-sack"].changes.fr_to_rto, 1);
+    near(
+        seconds(&rows["no-sack"]),
+        0.185 + fast_retransmit_for_timeout(4.0) * 0.1,
+    );
+    near(seconds(&rows["d=2"]), -0.01);
+}
+
+#[test]
+fn without_sack_nothing_is_probed() {
+    let changes = |setting: &'static str| {
+        let mut script = Script::new("linux-6.12", &[setting]);
+        let (at, next) = script.settle();
+        script.send(at, next, next + 1);
+        script.retransmission(at + 202, next, Mechanism::Tlp, NEEDED, 0);
+        script.ack(at + 302, next + 1, None);
+        let rows = script.finish();
+        (rows[setting].change, rows[setting].changes)
+    };
+    assert_eq!(changes("no-sack"), changes("no-tlp"));
+}
+
+#[test]
+fn with_sack_a_further_hole_waits_for_no_partial_acknowledgement() {
+    for (setting, stack, saved) in [
+        // A round trip each, of which the sender stood still for all.
+        ("sack", "windows-xp-unc2007", Some(-0.2)),
+        ("no-sack", "windows-xp-unc2007", None),
+        // What RACK would have seen is not known.
+        ("sack", "linux-6.12", Some(-0.2)),
+    ] {
+        let mut script = Script::with(stack, &[setting], false);
+        let (at, next) = script.settle();
+        script.send(at, next, next + 10);
+        for _ in 0..3 {
+            script.ack(at + 100, next, None);
+        }
+        for (turn, hole) in [(0, 0), (1, 2), (2, 4)] {
+            let now = at + 100 * (turn + 1);
+            let segment = next + hole;
+            script.retransmission(now, segment, Mechanism::FastRetransmit, NEEDED, 0);
+            let upto = if hole == 4 { 10 } else { hole + 2 };
+            script.ack(now + 100, next + upto, None);
+        }
+        let rows = script.finish();
+        assert_eq!(rows.get(setting).map(|row| row.waited.as_secs_f64()), saved);
+    }
+}
+
+#[test]
+fn with_sack_what_duplicates_do_not_tell_stays_as_it_was() {
+    let changes = |stack| {
+        let mut script = Script::with(stack, &["sack"], false);
+        let (at, next) = script.settle();
+        script.send(at, next, next + 3);
+        // One duplicate: whether RACK's time was over is not known, nor FACK's count.
+        script.ack(at + 100, next, None);
+        script.retransmission(at + 300, next, Mechanism::Rto, NEEDED, 0);
+        script.ack(at + 400, next + 3, None);
+        script.finish().remove("sack")
+    };
+    assert_eq!(changes("linux-6.12"), None);
+    assert_eq!(changes("linux-2.4"), None);
+}
+
+#[test]
+fn what_a_probe_brought_is_one_timeout_without_either() {
+    let mut script = Script::new("linux-6.12", &["no-sack", "no-tlp,no-rack", "no-tlp"]);
+    let (at, next) = script.settle();
+    script.send(at, next, next + 2);
+    script.retransmission(at + 202, next + 1, Mechanism::Tlp, NEEDED, 0);
+    script.ack(at + 302, next, Some((next + 1, next + 2)));
+    script.retransmission(at + 302, next, Mechanism::Rack, NEEDED, 0);
+    script.ack(at + 402, next + 2, None);
+    let rows = script.finish();
+    for name in ["no-sack", "no-tlp,no-rack"] {
+        assert_eq!(rows[name].changes.fr_to_rto, 1, "{name}");
+        assert_eq!(rows[name].change, rows["no-tlp"].change, "{name}");
+    }
+}
+
+/// A stack that probes only with SACK does so with it.
+#[test]
+fn with_sack_a_tail_is_probed() {
+    let mut script = Script::with("linux-6.12", &["sack"], false);
+    let (at, next) = script.settle();
+    script.send(at, next, next + 2);
+    script.retransmission(at + 300, next, Mechanism::Rto, NEEDED, 0);
+    script.ack(at + 400, next + 2, None);
+    let row = &script.finish()["sack"];
+    assert_eq!((row.changes.rto_to_fr, row.changes.fr_to_rto), (1, 0));
+    // Two round trips and two ticks of a millisecond.
+    near(
+        seconds(row),
+        -0.098 - fast_retransmit_for_timeout(4.0) * 0.1,
+    );
+}
+
 /// A random sender: flights of which some packets are lost, delayed or reordered, timers that run out at random.
 fn sender(script: &mut Script, turns: &[(u32, u64, u8, bool)]) {
     let (mut at, mut next, mut episode) = (0, 0, 0);
@@ -745,15 +992,16 @@ proptest! {
         let page = rexmit_tcp::stacks::page(stacks[stack % stacks.len()]).unwrap();
         let own = &page.settings;
         let name = format!(
-            "k={},min_rto={}ms,a=1/{},b=1/{},m={},d={}",
+            "k={},min_rto={}ms,a=1/{},b=1/{},m={},d={},init_rto={}ms,sack",
             own.timers.rttvar_factor,
             own.timers.min_rto.as_nanos() / 1_000_000,
             1 << own.timers.rttvar_shift,
             1 << own.timers.srtt_shift,
             own.timers.srtt_factor,
             own.loss.dupack_threshold,
+            own.timers.initial_rto.as_nanos() / 1_000_000,
         );
-        let mut script = Script::new(page.name, &[&name, "default", "grid"]);
+        let mut script = Script::new(page.name, &[&name, "default", "no-sack", "init_rto=5s", "grid"]);
         sender(&mut script, &turns);
         let rows = script.finish();
         prop_assert!(!rows.contains_key(&name), "{} {:?}", page.name, rows[&name]);
@@ -764,7 +1012,7 @@ proptest! {
     fn no_more_changes_than_there_were_retransmissions(
         turns in prop::collection::vec((1_u32..12, 1_u64..900, any::<u8>(), any::<bool>()), 1..60),
     ) {
-        let mut script = Script::new("linux-2.4", &["default", "grid"]);
+        let mut script = Script::new("linux-2.4", &["default", "no-sack", "grid"]);
         sender(&mut script, &turns);
         let made = u64::from(script.next);
         for (name, row) in script.finish() {

@@ -5,30 +5,21 @@ use super::outcome::{Outcome, Tally};
 use super::plan::Detector;
 use super::scene::Scene;
 
-/// What the connection allows.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Terms {
-    /// Timestamps were negotiated.
-    pub timestamps: bool,
-    /// So was SACK.
-    pub sack: bool,
-}
-
 /// Adds what a setting spares by undoing, or costs by not undoing, if it differs in that from the sender's own stack. The
-/// equations of UNC 2007 know no undo, and count in full under all settings that do not change it.
+/// equations of UNC 2007 know no undo, and count in full under all settings that do not change it. `timestamps` were negotiated.
 pub(super) fn add(
     scene: &Scene<'_>,
     other: Outcome,
     own: &Detector,
     new: &Detector,
-    terms: Terms,
+    timestamps: bool,
     tally: &mut Tally,
 ) {
     if (own.undo, own.frto) == (new.undo, new.frto) {
         return;
     }
-    let before = is_undone(scene, scene.own, own, terms);
-    let after = is_undone(scene, other, new, terms);
+    let before = is_undone(scene, scene.own, own, timestamps);
+    let after = is_undone(scene, other, new, timestamps);
     let (further, _) = scene.spurious;
     if after && !before {
         tally.round_trips -= other.cost(scene.x);
@@ -54,10 +45,10 @@ fn original_answers(scene: &Scene<'_>) -> bool {
 /// Whether a sender with this detector takes back what it did. Timestamps tell the acknowledgement of the original from the
 /// retransmission's. F-RTO tells a spurious timeout without them; with SACK also by what else is acknowledged at once, though
 /// the retransmission brought that about.
-fn is_undone(scene: &Scene<'_>, outcome: Outcome, detector: &Detector, terms: Terms) -> bool {
+fn is_undone(scene: &Scene<'_>, outcome: Outcome, detector: &Detector, timestamps: bool) -> bool {
     let answered = original_answers(scene);
-    let stamps = detector.undo && terms.timestamps && answered;
-    let more = terms.sack && scene.stand.wait.outstanding > 1;
+    let stamps = detector.undo && timestamps && answered;
+    let more = detector.sack && scene.stand.wait.outstanding > 1;
     match outcome {
         Outcome::Timeout(_) => stamps || (detector.frto && (answered || more)),
         Outcome::Acknowledgements(_) => stamps,

@@ -42,6 +42,11 @@ pub(super) struct Ack {
     pub stamp_rtt: Option<Duration>,
     /// From the sending of the one packet timed in this round trip.
     pub once_rtt: Option<Duration>,
+    /// Segments sent again that it acknowledged in a recovery, but for the one that began it: without SACK, the holes that
+    /// partial acknowledgements show one a round trip.
+    pub holes: u32,
+    /// How long they were at the head of the queue.
+    pub held: Duration,
     /// What it ended, unless that is a [`Stand`] of its own.
     pub wait: Option<Wait>,
 }
@@ -66,6 +71,8 @@ pub(super) struct Stand {
     pub end: Option<Time>,
     /// When the first, second … duplicate acknowledgement (or segment SACKed) came.
     pub duplicates: Vec<Time>,
+    /// When the first, second … acknowledgement came that a sender without SACK counts.
+    pub duplicate_acks: Vec<Time>,
     /// When the highest segment SACKed was the first, second … after the head.
     pub forward: Vec<Time>,
     /// When RACK finds the head lost, before any retransmission.
@@ -251,25 +258,34 @@ impl Watch {
             .and_then(|echo| self.stamped(echo))
             .map(|at| acked.at - at);
         if ahead {
-            self.advance(acked, stamp_rtt, notes);
+            self.advance(una, acked, stamp_rtt, notes);
         }
         let newly = self.note_sacks(acked);
         if !ahead {
-            let duplicate = if self.sack {
-                newly > 0
-            } else {
-                acked.carried.is_empty() && acked.window == self.window
-            };
+            let plain = acked.carried.is_empty() && acked.window == self.window;
+            let duplicate = if self.sack { newly > 0 } else { plain };
             if duplicate {
                 self.duplicate(acked, newly);
+            }
+            // Without SACK (RFC 5681 §2). A receiver of data out of order opens its window with SACK only, so that a duplicate
+            // stays one (`tcp_data_queue_ofo`).
+            if plain || (newly > 0 && acked.carried.is_empty()) {
+                self.duplicate_ack(acked.at);
             }
         }
         self.window = acked.window;
     }
 
-    fn advance(&mut self, acked: &Acked, stamp_rtt: Option<Duration>, notes: &mut Vec<Note>) {
+    fn advance(
+        &mut self,
+        una: SeqNum,
+        acked: &Acked,
+        stamp_rtt: Option<Duration>,
+        notes: &mut Vec<Note>,
+    ) {
         let mut oldest = None;
         let mut retransmitted = false;
+        let mut repaired = 0;
         while let Some(packet) = self.packets.front().copied() {
             if packet.range.end.is_after(acked.ack) {
                 if packet.range.start.is_before(acked.ack) {
@@ -292,6 +308,7 @@ impl Watch {
                 self.sacked = self.sacked.saturating_sub(segments);
             }
             retransmitted |= packet.retransmitted;
+            repaired += segments * u32::from(packet.retransmitted && !packet.sacked);
             self.reordered |= !packet.sacked && packet.is_late(self.highest);
             oldest.get_or_insert(packet);
             self.packets.pop_front();
@@ -309,6 +326,13 @@ impl Watch {
             }
             _ => None,
         };
+        let recovers = self.recover.is_some_and(|recover| una.is_before(recover));
+        // The wait of the first began before its recovery.
+        let (holes, held) = match &self.stand {
+            Some(stand) if stand.wait.recovery => (repaired, acked.at - stand.wait.start),
+            Some(_) if recovers => (repaired.saturating_sub(1), Duration::ZERO),
+            _ => (0, Duration::ZERO),
+        };
         self.una = Some(acked.ack);
         let wait = self.close(Some(acked.at), notes);
         notes.push(Note::Ack(Ack {
@@ -318,6 +342,8 @@ impl Watch {
             sent_rtt,
             stamp_rtt,
             once_rtt,
+            holes,
+            held,
             wait,
         }));
         if !self.packets.is_empty() {
@@ -422,6 +448,13 @@ impl Watch {
         }
     }
 
+    fn duplicate_ack(&mut self, at: Time) {
+        let room = |stand: &&mut Stand| stand.duplicate_acks.len() < MOST_THRESHOLD as usize;
+        if let Some(stand) = self.stand.as_mut().filter(room) {
+            stand.duplicate_acks.push(at);
+        }
+    }
+
     /// The sender's events are over: what the head waited until now.
     pub fn finish(&mut self, notes: &mut Vec<Note>) {
         let _ = self.close(None, notes);
@@ -438,6 +471,7 @@ impl Watch {
             },
             end: None,
             duplicates: Vec::new(),
+            duplicate_acks: Vec::new(),
             forward: Vec::new(),
             rack_at: None,
             legs: Vec::new(),

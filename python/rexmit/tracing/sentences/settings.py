@@ -27,6 +27,9 @@ _WHOLE: Final = {
     "no-undo": "no undo of what spurious retransmissions did",
     "frto": "F-RTO (RFC 5682), spurious timeouts found and undone",
     "no-frto": "no F-RTO",
+    "sack": "selective ACKs (RFC 2018), several losses of a flight repaired in one round trip",
+    "no-sack": "no selective ACKs, so no RACK and no tail loss probes, and each further loss of a "
+    "flight takes a round trip (RFC 6582)",
     "smart": "Smart-Config of UNC 2007, timeout = smoothed RTT + 2 times the RTT variation, "
     "at least 100 ms; fast retransmit after 1 to 3 duplicate ACKs",
     "d=smart": "fast retransmit after 1 to 3 duplicate ACKs, fewer with less in flight",
@@ -86,6 +89,8 @@ def _part(part: str) -> str:
             return f"fast retransmit after {value} duplicate {acks} (RFC 5681: 3)"
         case "min_rto" | "rto_min":
             return f"minimum retransmission timeout of {_spaced(value)} (Linux: rto_min, 200 ms)"
+        case "init_rto":
+            return f"timeout of {_spaced(value)} before the first RTT sample (RFC 6298: 1 s)"
         case _:
             return part
 
