@@ -2,7 +2,7 @@
 
 use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::{Duration, Time};
-use rexmit_wire::headers::{Notes, Sack};
+use rexmit_wire::headers::{Notes, Record, Sack};
 use rexmit_wire::{Flags, FlowKey, Headers, SeqNum, SeqRange};
 
 use crate::event::Direction;
@@ -61,6 +61,7 @@ pub(crate) fn bare(flow: FlowKey) -> Headers {
         ip_id: None,
         dont_fragment: true,
         ecn: 0,
+        record: Record::None,
         notes: Notes::default(),
         timestamps: None,
         sack: Sack::default(),

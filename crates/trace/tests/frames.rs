@@ -2,7 +2,7 @@
 
 use rexmit_time::Time;
 use rexmit_trace::frames::{Found, Frames, Row};
-use rexmit_wire::headers::{Headers, Notes, Sack, Timestamps};
+use rexmit_wire::headers::{Headers, Notes, Record, Sack, Timestamps};
 use rexmit_wire::{Flags, FlowKey, SeqNum};
 
 fn flow() -> FlowKey {
@@ -26,6 +26,7 @@ fn packet(flow: FlowKey, seq: u32, payload_len: u32, ack: u32) -> Headers {
         ip_id: None,
         dont_fragment: true,
         ecn: 0,
+        record: Record::None,
         notes: Notes::default(),
         timestamps: None,
         sack: Sack::default(),

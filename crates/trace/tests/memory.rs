@@ -8,7 +8,7 @@ use std::cell::Cell;
 use rexmit_time::{Duration, Time};
 use rexmit_trace::analyzer::Analyzer;
 use rexmit_trace::settings::Settings;
-use rexmit_wire::headers::{Notes, OptionLayout, Sack, SynOptions, Timestamps};
+use rexmit_wire::headers::{Notes, OptionLayout, Record, Sack, SynOptions, Timestamps};
 use rexmit_wire::{Flags, FlowKey, Headers, SeqNum};
 
 thread_local! {
@@ -71,6 +71,7 @@ fn packet(n: u32, flags: Flags) -> Headers {
         ip_id: Some(n as u16),
         dont_fragment: true,
         ecn: 0,
+        record: Record::None,
         notes: Notes::default(),
         timestamps: Some(Timestamps { value: n, echo: 0 }),
         sack: Sack::default(),

@@ -1,6 +1,6 @@
 use std::net::IpAddr;
 
-use rexmit_wire::headers::{Notes, Sack, SynOptions};
+use rexmit_wire::headers::{Notes, Record, Sack, SynOptions};
 use rexmit_wire::{Flags, FlowKey, SeqNum};
 
 use super::*;
@@ -33,6 +33,7 @@ fn syn(ttl: u8, window: u16, scale: Option<u8>, options: &[(u8, u8)], answer: bo
         ip_id: Some(0),
         dont_fragment: true,
         ecn: 0,
+        record: Record::None,
         notes: Notes::default(),
         timestamps: None,
         sack: Sack::default(),

@@ -338,6 +338,8 @@ fn stamp_of(event: &Event) -> Option<u32> {
 mod tests {
     use rexmit_wire::Flags;
 
+    use rexmit_wire::headers::Record;
+
     use super::*;
 
     /// Data each 50 ms, and what acknowledges them 19 ms later, with the stamps of clocks of 1 ms.
@@ -350,6 +352,7 @@ mod tests {
             payload_len,
             flags: Flags::ACK,
             window: 500,
+            record: Record::None,
             ip_id: None,
             timestamps: stamps.then_some(((us / 1_000) as u32, 7)),
             sacks: (0, 0),

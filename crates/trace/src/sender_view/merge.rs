@@ -395,6 +395,8 @@ impl Merge {
 mod tests {
     use rexmit_wire::{Flags, SeqNum};
 
+    use rexmit_wire::headers::Record;
+
     use super::*;
     use crate::event::Direction;
 
@@ -411,6 +413,7 @@ mod tests {
             payload_len,
             flags: Flags::ACK,
             window: 65_535,
+            record: Record::None,
             ip_id: None,
             timestamps: None,
             sacks: (0, 0),

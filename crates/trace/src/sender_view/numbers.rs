@@ -99,6 +99,8 @@ impl Numbers {
 mod tests {
     use rexmit_wire::Flags;
 
+    use rexmit_wire::headers::Record;
+
     use super::*;
     use crate::event::Direction;
 
@@ -113,6 +115,7 @@ mod tests {
             payload_len,
             flags: Flags::ACK,
             window: 65_535,
+            record: Record::None,
             ip_id: Some(id),
             timestamps: None,
             sacks: (0, 0),

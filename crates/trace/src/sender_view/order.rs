@@ -109,6 +109,8 @@ fn left_before(a: &Event, b: &Event, ids: &Ids) -> Option<bool> {
 mod tests {
     use rexmit_wire::{Flags, SeqNum};
 
+    use rexmit_wire::headers::Record;
+
     use super::*;
     use crate::event::Direction;
 
@@ -125,6 +127,7 @@ mod tests {
             payload_len: 1000,
             flags: Flags::ACK,
             window: 65_535,
+            record: Record::None,
             ip_id: Some(id),
             timestamps: stamp.map(|stamp| (stamp, 0)),
             sacks: (0, 0),

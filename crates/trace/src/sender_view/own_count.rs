@@ -177,6 +177,8 @@ mod tests {
     use rexmit_time::Time;
     use rexmit_wire::Flags;
 
+    use rexmit_wire::headers::Record;
+
     use super::*;
     use crate::event::Direction;
 
@@ -189,6 +191,7 @@ mod tests {
             payload_len: len,
             flags: Flags::ACK,
             window: 0,
+            record: Record::None,
             ip_id: Some(id),
             timestamps: None,
             sacks: (0, 0),

@@ -92,6 +92,8 @@ impl Resets {
 mod tests {
     use rexmit_wire::Flags;
 
+    use rexmit_wire::headers::Record;
+
     use super::*;
     use crate::event::Direction;
 
@@ -104,6 +106,7 @@ mod tests {
             payload_len: if flags.rst() { 0 } else { 10 },
             flags,
             window: 0,
+            record: Record::None,
             ip_id: None,
             timestamps: None,
             sacks: (0, 0),

@@ -9,6 +9,7 @@ mod witness;
 
 use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::{Duration, Time};
+use rexmit_wire::headers::Record;
 use rexmit_wire::{Flags, SeqNum, SeqRange};
 
 use super::SenderView;
@@ -75,6 +76,7 @@ impl Script {
             payload_len: 0,
             flags: Flags::ACK,
             window: 65_535,
+            record: Record::None,
             ip_id: None,
             timestamps: None,
             sacks: (0, 0),

@@ -3,7 +3,7 @@
 use rexmit_time::{Duration, Time};
 use rexmit_trace::analyzer::{Analyzer, Rows};
 use rexmit_trace::settings::Settings;
-use rexmit_wire::headers::{Notes, Sack, SynOptions};
+use rexmit_wire::headers::{Notes, Record, Sack, SynOptions};
 use rexmit_wire::{Flags, FlowKey, Headers, SeqNum, SeqRange};
 
 /// The client's initial sequence number: its data crosses the wrap.
@@ -67,6 +67,7 @@ impl Script {
             ip_id: None,
             dont_fragment: true,
             ecn: 0,
+            record: Record::None,
             notes: Notes::default(),
             timestamps: None,
             sack: Sack::default(),
