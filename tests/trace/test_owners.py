@@ -53,12 +53,19 @@ def test_short_stretches_are_slow_together(tmp_path: Path) -> None:
 
 def test_what_every_transfer_takes_is_healthy(tmp_path: Path) -> None:
     shares = [
-        share(owner=owner, length_ns=2 * S, slow=0, longest_ns=100_000_000)
-        for owner in ("round-trip", "slow-start", "path-rate")
+        share(owner=owner, length_ns=S, slow=0, longest_ns=100_000_000)
+        for owner in ("round-trip", "sender", "slow-start", "path-rate")
     ]
     shares += [share(owner="closing", length_ns=4 * S), share(length_ns=50_000_000)]
     (only,) = of(tmp_path, *shares)
     assert only.startswith("healthy ")
+
+
+def test_what_was_not_answered_is_told_from_the_client_on(tmp_path: Path) -> None:
+    (only,) = of(tmp_path, share(owner="unanswered", length_ns=4 * S))
+    assert only.startswith(
+        "4.00 s of 10 s: 10.0.0.1 did not answer the last request of 10.0.0.2 before connection or"
+    )
 
 
 def test_the_other_direction_is_not_asked_for(tmp_path: Path) -> None:

@@ -172,9 +172,9 @@ const SIDE: &[Column] = &[
 const OF_OWNER: &[Column] = &[
     text(
         "owner",
-        "whose it was: connecting, client (its program), between-requests (its program, after a response), server (its program), \
+        "whose it was: connecting, client (its program), between-requests (its program, after a response), server (its program), tls-set-up (both programs), unanswered (the last request), \
          round-trip, receiver-window, nagle, sender (its program, buffer or pacing), slow-start, small-window (after losses), \
-         path-rate, recovery-timer, recovery-probe, recovery-fast, path-mtu, peer-gone, closing (after the last byte), unknown",
+         path-rate, policer, recovery-timer, recovery-probe, recovery-fast, path-mtu, peer-gone, closing (after the last byte), unknown",
     ),
     boolean("asked", "the user waited for this direction: the one with more data"),
     integer("length_ns", "how long in all, in nanoseconds, exact"),

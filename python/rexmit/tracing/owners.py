@@ -18,13 +18,20 @@ PART: Final = 0.1
 
 LEAST_S: Final = 0.1
 
-WHOLE: Final = ("round-trip", "slow-start", "path-rate")
+WHOLE: Final = ("round-trip", "sender", "slow-start", "path-rate")
 """What every transfer spends its time on: slow only by stretches that are."""
 
 NOBODY: Final = ("closing", "unknown")
 """What nobody waited for, and what nobody knows."""
 
-CLIENT: Final = ("client", "between-requests", "connecting", "round-trip")
+CLIENT: Final = (
+    "client",
+    "between-requests",
+    "connecting",
+    "round-trip",
+    "tls-set-up",
+    "unanswered",
+)
 """What is told from the client on, whichever direction is asked for."""
 
 

@@ -10,11 +10,13 @@ mod deciders;
 mod ending;
 mod flow;
 mod owner;
+mod policer;
 mod rounds;
 mod timeline;
 mod turns;
 
 use rexmit_time::{Duration, Time};
+use rexmit_wire::headers::Record;
 use rexmit_wire::{Flags, SeqNum};
 
 use crate::event::Direction;
@@ -53,6 +55,8 @@ pub(crate) struct Step {
     pub of: Direction,
     pub flags: Flags,
     pub payload_len: u32,
+    /// What record of TLS its payload begins with.
+    pub record: Record,
     /// One past its last sequence number.
     pub end: SeqNum,
     /// It bears data that were not sent before.
@@ -179,7 +183,8 @@ impl Account {
         }
         let flow = &mut self.flows[me];
         flow.catch_up(step.at, echo, near.unwrap_or(Duration::ZERO));
-        let mine = flow.is_busy() || self.turns.last() == Some(step.of);
+        let busy = flow.is_busy();
+        let mine = busy || self.turns.last() == Some(step.of);
         let new = New {
             at: step.at,
             len: step.payload_len,
@@ -187,10 +192,15 @@ impl Account {
             echo,
         };
         let wait = flow.send(new, near.unwrap_or(Duration::ZERO), self.mss[me]);
+        if self.turns.is_aside(step) && !busy {
+            let last = self.turns.last().unwrap_or(step.of);
+            self.turns.aside(self.flows[last as usize].empty_at);
+            return;
+        }
         match wait.filter(|_| mine) {
             Some(wait) => {
                 let decided = match near {
-                    Some(_) => deciders::decide(&wait, step.of),
+                    Some(_) => deciders::decide(&wait, self.turns.program(step)),
                     None => Some(Owner::Unknown),
                 };
                 let line = &mut self.lines[me];
@@ -207,7 +217,9 @@ impl Account {
                 self.lines[me].last = None;
             }
         }
-        self.turns.data(step);
+        if !self.turns.is_aside(step) {
+            self.turns.data(step);
+        }
     }
 
     /// Something is sent again.

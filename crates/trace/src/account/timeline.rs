@@ -50,12 +50,17 @@ impl Timeline {
         if to <= self.end() {
             return;
         }
+        self.join(to, owner);
+        if self.stretches.len() >= MOST {
+            self.settle(MOST / 2);
+        }
+    }
+
+    /// As [`push`](Timeline::push), of what is known to come next.
+    fn join(&mut self, to: Time, owner: Owner) {
         match self.stretches.last_mut() {
             Some(last) if last.owner == owner => last.to = to,
             _ => self.stretches.push(Stretch { to, owner }),
-        }
-        if self.stretches.len() >= MOST {
-            self.settle(MOST / 2);
         }
     }
 
@@ -91,10 +96,7 @@ impl Timeline {
                     Some(&&(begin, ..)) => (begin.min(stretch.to), stretch.owner),
                     None => (stretch.to, stretch.owner),
                 };
-                match self.stretches.last_mut() {
-                    Some(last) if last.owner == owner => last.to = to,
-                    _ => self.stretches.push(Stretch { to, owner }),
-                }
+                self.join(to, owner);
                 from = to;
             }
         }
@@ -215,8 +217,8 @@ mod tests {
         /// Against a list of milliseconds.
         #[test]
         fn each_instant_keeps_one_owner(
-            drafts in proptest::collection::vec((0u64..40, 0usize..18), 0..60),
-            covers in proptest::collection::vec((0u64..30, 0u64..30, 0usize..18), 0..20),
+            drafts in proptest::collection::vec((0u64..40, 0..Owner::ALL.len()), 0..60),
+            covers in proptest::collection::vec((0u64..30, 0u64..30, 0..Owner::ALL.len()), 0..20),
         ) {
             let mut line = Timeline::default();
             line.begin(at(0));

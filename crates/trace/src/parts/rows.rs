@@ -291,6 +291,8 @@ exact_struct!(Unacked {
     silence,
     size,
     acked_size,
+    tried,
+    all_full,
 });
 exact_struct!(Changes {
     avoided,

@@ -32,6 +32,14 @@ _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "the server {host} answered late",
         "Look at its program and what stands behind it.",
     ),
+    "tls-set-up": (
+        "{host} and {peer} took long to set up TLS",
+        "Look at what their programs do meanwhile: keys, certificates, questions to others.",
+    ),
+    "unanswered": (
+        "{peer} did not answer the last request of {host} before connection or capture ended",
+        "Look at the program of {peer}, and whether large packets of it arrive.",
+    ),
     "round-trip": (
         "the way from {host} to {peer} and back took long",
         "Look at the network: distance, a queue, a slow link.",
@@ -45,7 +53,7 @@ _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "Set TCP_NODELAY on {host}, or let it write each message at once.",
     ),
     "sender": (
-        "{host} sent late with packets under way: its program, its buffer or its pacing",
+        "{host} sent late with packets under way: its program, its buffer, its pacing or its link",
         "Look at the sending program; a capture beside it tells more.",
     ),
     "slow-start": (
@@ -59,6 +67,10 @@ _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "path-rate": (
         "the path from {host} to {peer} took no more",
         "It is the link's rate; a shorter queue would not be faster, but others would wait less.",
+    ),
+    "policer": (
+        "a policer on the path from {host} to {peer} dropped what was sent faster than its rate",
+        "Raise that rate, or let {host} send no faster (pacing); a queue there would shape it.",
     ),
     "recovery-timer": (
         "{host} found losses only by a timer",
