@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 
 from rexmit import _core
 from rexmit.cli import app
+from rexmit.errors import UserError
+from rexmit.library.page import page
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.memory import tables
 from rexmit.tracing.owners import NOBODY, owners
@@ -79,6 +81,21 @@ def test_of_several_connections_it_is_said_how_many(tmp_path: Path) -> None:
     (only,) = of(tmp_path, *shares, number=3)
     assert only.startswith("3.00 s of 20 s, in 2 of 3 connections (66.7%): 10.0.0.1 and 1 other")
     assert "(2.00 s of it 10.0.0.1; connection 1, 2.00 s in)" in only
+
+
+def test_another_wait_may_be_slow(tmp_path: Path) -> None:
+    waited = share(length_ns=90_000_000, stretches=3, slow=0, longest_ns=60_000_000)
+    made = write_trace(tmp_path / "t", connections=[connection(duration_s=10.0)], account=[waited])
+    assert page(made).summary.owners == ()
+    shown = page(made, slow_ms=60).summary
+    (only,) = time.said(shown.owners, 1, shown.slow_s)
+    assert only.holds(made)
+    assert "the server 10.0.0.1 answered late, 3 times, 60 ms at most" in only.text
+    shown = page(made, slow_ms=61).summary
+    (none,) = time.said(shown.owners, 1, shown.slow_s)
+    assert none.text.startswith("no connection waited for 0.061 s, ")
+    with pytest.raises(UserError, match="no wait takes so long"):
+        page(made, slow_ms=0)
 
 
 def test_a_trace_without_an_account_says_nothing(tmp_path: Path) -> None:

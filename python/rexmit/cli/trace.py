@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,7 @@ Examples:
   rexmit trace --colorfilters                      colouring rules for these comments
   sudo rexmit trace -i eth0                        what passes an interface, until Ctrl-C
   rexmit trace today --port 443 --host 10.0.0.7    the page of some connections of a kept trace
+  rexmit trace today --slow 50                     why it was slow, waits of 50 ms counted
   rexmit trace today --by prefix                   who has the trouble: a line for each /24 or /64
   rexmit show today                                the connection that waited longest, by packets
   rexmit show today --flow 17                      another one
@@ -59,13 +61,14 @@ def trace(options: TraceOptions) -> None:
     """
     # All that is asked is checked before anything is read.
     analysis, wanted, key = options.analysis(), options.wanted(), options.key()
+    slow_s = options.slow_s()
     if options.rotate is not None:
         _go_on(options, analysis)
     elif options.study:
         trace_study.print_study_of(options, analysis)
     else:
         with ExitStack() as kept:
-            _print(options, analysis, wanted, key, kept)
+            _print(options, analysis, wanted, key, slow_s, kept)
 
 
 def _go_on(options: TraceOptions, analysis: Analysis) -> None:
@@ -88,7 +91,12 @@ def _go_on(options: TraceOptions, analysis: Analysis) -> None:
 
 
 def _print(
-    options: TraceOptions, analysis: Analysis, wanted: Wanted, key: Key | None, kept: ExitStack
+    options: TraceOptions,
+    analysis: Analysis,
+    wanted: Wanted,
+    key: Key | None,
+    slow_s: float,
+    kept: ExitStack,
 ) -> None:
     """The page of one trace, or what is asked for in its place."""
     import sys
@@ -118,6 +126,7 @@ def _print(
     else:
         told = for_stream(sys.stderr, "packets", transient=True)
         made = analysed(found, options.out, kept, analysis, progress=told, missing=missing)
+    made = replace(made, slow_s=slow_s)
     if wanted:
         made = select(made, wanted)
         if not as_json and annotate is None and trace_page.is_unfit(made):

@@ -70,6 +70,16 @@ class TraceOptions:
             show_default=False,
         ),
     ] = None
+    slow_ms: Annotated[
+        float | None,
+        typer.Option(
+            "--slow",
+            metavar="MS",
+            help="Of the page: a wait of so many milliseconds is slow, as are shorter ones that "
+            "are a tenth of their connection. [default: 200]",
+            show_default=False,
+        ),
+    ] = None
     points: Annotated[
         str | None,
         typer.Option(
@@ -224,6 +234,11 @@ class TraceOptions:
             ),
         )
         yield (
+            self.slow_ms is not None and (self.study or self.group or endless),
+            "--slow is of the page of a trace",
+            "leave out --study, --by and --rotate",
+        )
+        yield (
             self.html is not None and (self.study or self.group or endless),
             "--html is the page of a trace",
             "leave out --study, --by and --rotate",
@@ -284,6 +299,12 @@ class TraceOptions:
         from rexmit.library.trace import wanted
 
         return wanted(self.host, self.port, self.since, self.until)
+
+    def slow_s(self) -> float:
+        """From how many seconds on a wait is slow. Raises UserError."""
+        from rexmit.library.page import slow_s
+
+        return slow_s(self.slow_ms)
 
     def key(self) -> Key | None:
         """By what connections are grouped, instead of the page. Raises UserError."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Any
 
-from rexmit.errors import UserError, argument
+from rexmit.errors import UserError, argument, by_caller
 from rexmit.tracing.advice import Advice
 from rexmit.tracing.advice import advice as advise
 from rexmit.tracing.as_json import page_data
-from rexmit.tracing.folder import Trace
+from rexmit.tracing.folder import SLOW_S, Trace
 from rexmit.tracing.groups import KEYS, Group, Key
 from rexmit.tracing.groups import by as summed_up
 from rexmit.tracing.selection import Selection
@@ -52,9 +53,25 @@ def told_of(trace: Trace) -> str:
     return trace.told if isinstance(trace, Selection) else ""
 
 
-def page(trace: Trace) -> Page:
-    """What went wrong in a trace, why, what it cost, and which settings would have helped."""
-    return Page(trace, summed(trace), advise(trace), load(version()))
+def page(trace: Trace, *, slow_ms: float | None = None) -> Page:
+    """What went wrong in a trace, why, what it cost, and which settings would have helped. A wait
+    of `slow_ms` is slow, 200 where it is None. Raises UserError for one that is no time.
+    """
+    made = trace if slow_ms is None else replace(trace, slow_s=slow_s(slow_ms))
+    return Page(trace, summed(made), advise(trace), load(version()))
+
+
+def slow_s(slow_ms: float | None) -> float:
+    """From how many seconds on a wait is slow. Raises UserError (usage)."""
+    if slow_ms is None:
+        return SLOW_S
+    if not 0 < slow_ms < math.inf:
+        raise UserError(
+            f"{by_caller(called='slow_ms', typed='--slow')} {slow_ms:g}: no wait takes so long",
+            "milliseconds, more than 0",
+            usage=True,
+        )
+    return slow_ms / 1e3
 
 
 def groups(trace: Trace, by: str) -> tuple[Group, ...]:

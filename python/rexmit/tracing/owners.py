@@ -8,10 +8,7 @@ from typing import Final
 import polars as pl
 
 from rexmit.tracing import sides
-from rexmit.tracing.folder import Trace
-
-SLOW_S: Final = 0.2
-"""A stretch of time that a person notices; the table counts those."""
+from rexmit.tracing.folder import SLOW_S, Trace
 
 PART: Final = 0.1
 """Short stretches together are slow from this part of their connection on, and from `LEAST_S`."""
@@ -38,10 +35,10 @@ CLIENT: Final = (
 @dataclass(frozen=True)
 class Owned:
     """What is one owner's, over the `connections` in which it is slow: `length_s` of the `of_s`
-    that they took. Of its `stretches`, `slow` took 0.2 s or more, and `least_s` to `most_s`. Most
-    of it is at one of its `hosts`: `host_s` at `host`, whose `peer` was at the other end of the
-    longest stretch, that of the connection in row `number` of connections.parquet; it ended
-    `evidence_s` after that one's first packet.
+    that they took. Of its `stretches`, `slow` took 0.2 s or more, and `least_s` to `most_s`; they
+    are not counted where another time is slow. Most of it is at one of its `hosts`: `host_s` at
+    `host`, whose `peer` was at the other end of the longest stretch, that of the connection in row
+    `number` of connections.parquet; it ended `evidence_s` after that one's first packet.
     """
 
     owner: str
@@ -60,9 +57,9 @@ class Owned:
     evidence_s: float
 
 
-def slow() -> pl.Expr:
+def slow(slow_s: float) -> pl.Expr:
     """Rows of `account`, with `duration_s` beside, whose time somebody waited for."""
-    noticed = pl.col("slow") > 0
+    noticed = pl.col("longest_ns") >= round(slow_s * 1e9)
     length_s = pl.col("length_ns") / 1e9
     part = (length_s >= PART * pl.col("duration_s")) & (length_s >= LEAST_S)
     of_any = ~pl.col("owner").is_in(list(WHOLE))
@@ -121,13 +118,15 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
     if trace.scan("account").head(1).collect().is_empty():
         return None
     longest = pl.col("longest_ns").arg_max()
+    counted = pl.lit(trace.slow_s == SLOW_S)
     of_host = (
         joined(trace)
-        .filter(slow())
+        .filter(slow(trace.slow_s))
         .group_by("owner", "host", "connection")
         .agg(
-            pl.col("length_ns", "stretches", "slow").sum(),
-            pl.col("slow_least_ns").min(),
+            pl.col("length_ns", "stretches").sum(),
+            pl.when(counted).then(pl.col("slow").sum()).otherwise(0).alias("slow"),
+            pl.when(counted).then(pl.col("slow_least_ns").min()).alias("slow_least_ns"),
             pl.col("longest_ns").max(),
             pl.col("evidence_ns", "peer").get(longest),
             pl.col("duration_s", "number", "start_s").first(),

@@ -53,7 +53,7 @@ def print_page(
     say(console, Text(_title(captures, facts, made), "bold"))
     if selected:
         say(console, Text(selected, "bold"))
-    why = time.said(made.owners, made.totals.connections)
+    why = time.said(made.owners, made.totals.connections, made.slow_s)
     if why:
         say(console, Text("Why it was slow", "bold"))
         say_facts(console, ((sentence.label, sentence.text) for sentence in why))

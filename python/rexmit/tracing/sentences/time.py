@@ -7,6 +7,7 @@ from typing import Final
 
 import polars as pl
 
+from rexmit.tracing.folder import SLOW_S
 from rexmit.tracing.owners import Owned
 from rexmit.tracing.sentences.value import Sentence, connections, times
 from rexmit.tracing.words import span
@@ -95,15 +96,17 @@ _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-def said(found: Sequence[Owned] | None, every: int) -> list[Sentence]:
-    """A sentence for each owner, in their order; of `every` connections."""
+def said(found: Sequence[Owned] | None, every: int, slow_s: float = SLOW_S) -> list[Sentence]:
+    """A sentence for each owner, in their order; of `every` connections, in which a wait of
+    `slow_s` is slow."""
     if found is None:
         return []
-    return [_one(one, every) for one in found[:MOST]] or [_healthy()]
+    return [_one(one, every) for one in found[:MOST]] or [_healthy(slow_s)]
 
 
-def _healthy() -> Sentence:
-    text = "no connection waited for 0.2 s, or for a tenth of its time, on anything but its path"
+def _healthy(slow_s: float) -> Sentence:
+    wait = f"{slow_s:g} s"
+    text = f"no connection waited for {wait}, or for a tenth of its time, on anything but its path"
     return Sentence(text, "connections", lambda rows: rows.height > 0, label="healthy")
 
 
