@@ -70,6 +70,20 @@ def test_what_was_not_answered_is_told_from_the_client_on(tmp_path: Path) -> Non
     )
 
 
+def test_the_sender_that_was_held_up_is_named(tmp_path: Path) -> None:
+    held = share(owner="nagle", length_ns=4 * S, other_ns=3 * S)
+    (only,) = of(tmp_path, held)
+    assert "4.00 s of 10 s: 10.0.0.2 held small packets back" in only
+    (only,) = of(tmp_path / "w", held | {"owner": "receiver-window"})
+    assert "the receive window of 10.0.0.1 was full" in only
+
+
+def test_what_is_not_known_is_not_healthy(tmp_path: Path) -> None:
+    first, last = of(tmp_path, share(owner="unknown", length_ns=4 * S), share(length_ns=S))
+    assert first.startswith("1.00 s of 10 s: the server")
+    assert last.startswith("4.00 s of 10 s: what 10.0.0.1 waited for is not told by this capture")
+
+
 def test_the_other_direction_is_not_asked_for(tmp_path: Path) -> None:
     (only,) = of(tmp_path, share(length_ns=5 * S, asked=False))
     assert only.startswith("healthy ")

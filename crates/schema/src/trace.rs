@@ -184,6 +184,7 @@ const OF_OWNER: &[Column] = &[
     integer("slow_least_ns", "the shortest of these, in nanoseconds").or_null(),
     integer("longest_ns", "the longest stretch, in nanoseconds"),
     integer("evidence_ns", "time of the packet at which that ended, in nanoseconds"),
+    integer("other_ns", "how much of it held up the sender of the other direction, while this one's had nothing to send, in nanoseconds").later().or_null(),
 ];
 
 const OF_PARAMETER: &[Column] = &[

@@ -18,8 +18,11 @@ LEAST_S: Final = 0.1
 WHOLE: Final = ("round-trip", "sender", "slow-start", "path-rate")
 """What every transfer spends its time on: slow only by stretches that are."""
 
-NOBODY: Final = ("closing", "unknown")
-"""What nobody waited for, and what nobody knows."""
+NOBODY: Final = ("closing",)
+"""What nobody waited for."""
+
+LAST: Final = ("between-requests", "unknown")
+"""Where nobody waits as far as is known: told last."""
 
 CLIENT: Final = (
     "client",
@@ -76,12 +79,17 @@ def joined(trace: Trace) -> pl.LazyFrame:
         _address(sides.CLIENT).alias("client"),
         _address(sides.SERVER).alias("server"),
     )
-    source, destination = _address(sides.CLIENT), _address(sides.SERVER)
+    ends_of = _address(sides.CLIENT), _address(sides.SERVER)
+    # The sender that was held up, and its peer; older traces do not tell them apart.
+    swapped = pl.col("other_ns").fill_null(0) * 2 > pl.col("length_ns")
+    source, destination = (
+        pl.when(swapped).then(other).otherwise(own) for own, other in (ends_of, reversed(ends_of))
+    )
     owner = pl.col("owner")
     of_client = owner.is_in(list(CLIENT))
+    at_client = pl.when(of_client)
     host = (
-        pl.when(of_client)
-        .then("client")
+        at_client.then("client")
         .when(owner == "server")
         .then("server")
         .when(owner == "receiver-window")
@@ -89,8 +97,7 @@ def joined(trace: Trace) -> pl.LazyFrame:
         .otherwise(source)
     )
     peer = (
-        pl.when(of_client)
-        .then("server")
+        at_client.then("server")
         .when(owner == "server")
         .then("client")
         .when(owner == "receiver-window")
@@ -112,8 +119,8 @@ def joined(trace: Trace) -> pl.LazyFrame:
 
 
 def owners(trace: Trace) -> tuple[Owned, ...] | None:
-    """What was slow, most time first, and last what was between requests, where nobody waits. None
-    where a trace does not say.
+    """What was slow, most time first, and last what was between requests, where nobody waits, and
+    what is not known. None where a trace does not say.
     """
     if trace.scan("account").head(1).collect().is_empty():
         return None
@@ -154,7 +161,7 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             (pl.col("length_ns").first() / 1e9).alias("host_s"),
             pl.col("host", "peer", "number", "evidence_s").first(),
         )
-        .with_columns((pl.col("owner") == "between-requests").alias("last"))
+        .with_columns(pl.col("owner").is_in(list(LAST)).alias("last"))
         .sort("last", "length_s", "owner", descending=[False, True, False])
         .drop("last")
         .collect()

@@ -5,7 +5,7 @@ use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
 
 use super::owner::Owner;
-use super::timeline::Cover;
+use super::timeline::{By, Cover};
 use super::{Account, Share};
 use crate::cost::Waits;
 use crate::measures::Unacked;
@@ -38,18 +38,20 @@ impl Account {
         for (of, line) in self.lines.iter_mut().enumerate() {
             let line = &mut line.sure;
             let (own, other) = (&named[of], &named[1 - of]);
-            line.cover(own, |was, _| {
+            line.cover(own, By::Own, |was, _| {
                 was != Owner::Connecting && was != Owner::Closing
             });
-            line.cover(other, |was, _| was.is_recovery());
+            line.cover(other, By::Other, |was, _| was.is_recovery());
             line.name_repairs(own);
             for flow in [of, 1 - of] {
                 let policed = policed[flow].map(|since| (since, ending.end, Owner::Policer));
-                line.cover(policed.as_slice(), |was, _| {
+                line.cover(policed.as_slice(), by(flow == of), |was, _| {
                     was == Owner::SmallWindow || was.is_recovery()
                 });
             }
-            line.cover(gone.as_slice(), |_, _| true);
+            if let Some((whose, gone)) = gone {
+                line.cover(&[gone], by(whose == of), |_, _| true);
+            }
         }
         [0, 1].map(|of| self.lines[of].sure.shares())
     }
@@ -90,17 +92,17 @@ impl Account {
         };
         for line in &mut self.lines {
             rest.iter()
-                .for_each(|&(to, owner)| line.wait(to.min(end), owner));
+                .for_each(|&(to, owner)| line.wait(to.min(end), owner, By::Own));
             line.settle();
             if ending.one_sided && turns.is_open() {
                 line.begin(turns.start());
-                line.sure.push(end, Owner::Unknown);
+                line.sure.push(end, Owner::Unknown, By::Own);
             }
         }
     }
 
-    /// Since when a peer was gone, or a path took nothing of that size.
-    fn gone(&self, ending: &Ending<'_>) -> Option<Cover> {
+    /// Whose peer was gone and since when, or a path took nothing of that size.
+    fn gone(&self, ending: &Ending<'_>) -> Option<(usize, Cover)> {
         for (of, (_, unacked, position)) in ending.senders.iter().enumerate() {
             let (Some(unacked), Some(sent)) = (unacked, self.flows[of].sent()) else {
                 continue;
@@ -114,13 +116,21 @@ impl Account {
             if larger && (answers || (unacked.all_full && self.mss[of].is_some())) {
                 let closed = self.turns.closed.map_or(ending.end, |(at, _)| at);
                 let begun = sent - unacked.silence.max(unacked.tried);
-                return Some((begun, closed.max(sent), Owner::PathMtu));
+                return Some((of, (begun, closed.max(sent), Owner::PathMtu)));
             }
             if unacked.unanswered >= LEAST_COPIES {
-                return Some((sent - unacked.silence, ending.end, Owner::PeerGone));
+                return Some((of, (sent - unacked.silence, ending.end, Owner::PeerGone)));
             }
         }
         None
+    }
+}
+
+const fn by(own: bool) -> By {
+    if own {
+        By::Own
+    } else {
+        By::Other
     }
 }
 

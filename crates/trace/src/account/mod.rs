@@ -21,7 +21,7 @@ use rexmit_wire::{Flags, SeqNum};
 
 use crate::event::Direction;
 use flow::{Flow, New};
-use timeline::Timeline;
+use timeline::{By, Timeline};
 use turns::Turns;
 
 pub(crate) use ending::Ending;
@@ -34,6 +34,8 @@ pub struct Share {
     pub owner: Owner,
     /// How much. The shares of a direction add up to the connection's duration.
     pub length: Duration,
+    /// How much of it held up the sender of the other direction, while this one's had nothing to send.
+    pub other: Duration,
     /// In how many stretches.
     pub stretches: u32,
     /// Of those, how many took 200 ms or more, how long these took in all, and the shortest of them.
@@ -87,7 +89,7 @@ struct Line {
     /// Up to its sender's last data.
     sure: Timeline,
     /// What its sender has meanwhile waited for, if it turns out that it had nothing to send.
-    meanwhile: Vec<(Time, Owner)>,
+    meanwhile: Vec<(Time, Owner, By)>,
     /// Whose its sender's last wait was.
     last: Option<Owner>,
 }
@@ -102,10 +104,10 @@ impl Line {
         self.last = None;
     }
 
-    fn wait(&mut self, to: Time, owner: Owner) {
+    fn wait(&mut self, to: Time, owner: Owner, by: By) {
         match self.meanwhile.last_mut() {
-            Some(last) if last.1 == owner => last.0 = last.0.max(to),
-            _ => self.meanwhile.push((to, owner)),
+            Some(last) if (last.1, last.2) == (owner, by) => last.0 = last.0.max(to),
+            _ => self.meanwhile.push((to, owner, by)),
         }
         if self.meanwhile.len() >= MOST_MEANWHILE {
             self.settle();
@@ -113,8 +115,8 @@ impl Line {
     }
 
     fn settle(&mut self) {
-        for (to, owner) in self.meanwhile.drain(..) {
-            self.sure.push(to, owner);
+        for (to, owner, by) in self.meanwhile.drain(..) {
+            self.sure.push(to, owner, by);
         }
     }
 
@@ -122,7 +124,7 @@ impl Line {
     fn own(&mut self, to: Time, owner: Owner) {
         self.meanwhile.clear();
         self.last = Some(owner);
-        self.sure.push(to, owner);
+        self.sure.push(to, owner, By::Own);
     }
 }
 
@@ -206,7 +208,7 @@ impl Account {
                 let line = &mut self.lines[me];
                 let owner = decided.or(line.last).unwrap_or(Owner::SlowStart);
                 line.own(step.at, owner);
-                self.lines[peer].wait(step.at, owner);
+                self.lines[peer].wait(step.at, owner, By::Other);
             }
             None => {
                 let acked = self.flows[peer].empty_at;
@@ -233,11 +235,13 @@ impl Account {
             Owner::RecoveryFast
         };
         self.lines[me].own(step.at, owner);
-        self.lines[peer].wait(step.at, owner);
+        self.lines[peer].wait(step.at, owner, By::Other);
         self.turns.again(step);
     }
 
     fn both(&mut self, to: Time, owner: Owner) {
-        self.lines.iter_mut().for_each(|line| line.wait(to, owner));
+        self.lines
+            .iter_mut()
+            .for_each(|line| line.wait(to, owner, By::Own));
     }
 }

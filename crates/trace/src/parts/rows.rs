@@ -245,6 +245,7 @@ exact_struct!(SenderRow {
 exact_struct!(Share {
     owner,
     length,
+    other,
     stretches,
     slow,
     slow_length,

@@ -89,6 +89,10 @@ _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "packets of {host} to {peer} are larger than the path takes",
         "Let ICMP pass, lower the MTU, or clamp the MSS.",
     ),
+    "unknown": (
+        "what {host} waited for is not told by this capture",
+        "One beside {host}, of both directions and from the beginning, tells more.",
+    ),
     "peer-gone": (
         "{peer} did not answer {host} any more",
         "Look whether that host, its link or a firewall on the way is down.",
