@@ -208,7 +208,13 @@ impl Account {
                 let line = &mut self.lines[me];
                 let owner = decided.or(line.last).unwrap_or(Owner::SlowStart);
                 line.own(step.at, owner);
-                self.lines[peer].wait(step.at, owner, By::Other);
+                // A program is told by its owner.
+                let by = if owner == self.turns.program(step) {
+                    By::Own
+                } else {
+                    By::Other
+                };
+                self.lines[peer].wait(step.at, owner, by);
             }
             None => {
                 let acked = self.flows[peer].empty_at;

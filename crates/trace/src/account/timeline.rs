@@ -200,6 +200,7 @@ mod tests {
         );
         assert_eq!(server.length, Duration::from_millis(800));
         assert_eq!(server.slow_least, Some(Duration::from_millis(300)));
+        assert_eq!(server.slow_length, Duration::from_millis(800));
         assert_eq!(
             (server.longest, server.evidence),
             (Duration::from_millis(500), at(810))

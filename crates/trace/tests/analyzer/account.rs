@@ -251,8 +251,10 @@ fn full_packets_of_which_none_ever_arrives_are_too_large_for_the_path() {
 #[test]
 fn one_direction_tells_nothing() {
     let mut script = Script::new(40_000);
-    script.send(false, Flags::ACK, 1_000).wait(500);
-    script.send(false, Flags::ACK, 1_000);
+    script.send(true, Flags::SYN, 0).wait(40);
+    script.send(true, Flags::ACK, 0).wait(300);
+    script.send(true, Flags::ACK, 1_000).wait(160);
+    script.send(true, Flags::ACK, 1_000);
     assert_eq!(
         told(&only(&script).forward.account),
         [(Owner::Unknown, 500)]
