@@ -22,7 +22,7 @@ use rexmit_trace::run::{Background, Next};
 use rexmit_trace::settings::Settings;
 use rexmit_trace::whatif::Plan;
 use rexmit_wire::capture::Reader;
-use rexmit_wire::headers::{Notes, Sack, SynOptions, Timestamps};
+use rexmit_wire::headers::{Notes, Record, Sack, SynOptions, Timestamps};
 use rexmit_wire::{Flags, FlowKey, Headers, SeqNum};
 
 /// As in the Python extension.
@@ -124,6 +124,7 @@ fn idle(connections: u32) {
                 ip_id: Some(step as u16),
                 dont_fragment: true,
                 ecn: 0,
+                record: Record::None,
                 notes: Notes::default(),
                 timestamps: Some(Timestamps {
                     value: step,

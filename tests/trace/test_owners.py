@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 
 from rexmit import _core
 from rexmit.cli import app
+from rexmit.errors import UserError
+from rexmit.library.page import page
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.memory import tables
 from rexmit.tracing.owners import NOBODY, owners
@@ -53,12 +55,33 @@ def test_short_stretches_are_slow_together(tmp_path: Path) -> None:
 
 def test_what_every_transfer_takes_is_healthy(tmp_path: Path) -> None:
     shares = [
-        share(owner=owner, length_ns=2 * S, slow=0, longest_ns=100_000_000)
-        for owner in ("round-trip", "slow-start", "path-rate")
+        share(owner=owner, length_ns=S, slow=0, longest_ns=100_000_000)
+        for owner in ("round-trip", "sender", "slow-start", "path-rate")
     ]
     shares += [share(owner="closing", length_ns=4 * S), share(length_ns=50_000_000)]
     (only,) = of(tmp_path, *shares)
     assert only.startswith("healthy ")
+
+
+def test_what_was_not_answered_is_told_from_the_client_on(tmp_path: Path) -> None:
+    (only,) = of(tmp_path, share(owner="unanswered", length_ns=4 * S))
+    assert only.startswith(
+        "4.00 s of 10 s: 10.0.0.1 did not answer the last request of 10.0.0.2 before connection or"
+    )
+
+
+def test_the_sender_that_was_held_up_is_named(tmp_path: Path) -> None:
+    held = share(owner="nagle", length_ns=4 * S, other_ns=3 * S)
+    (only,) = of(tmp_path, held)
+    assert "4.00 s of 10 s: 10.0.0.2 held small packets back" in only
+    (only,) = of(tmp_path / "w", held | {"owner": "receiver-window"})
+    assert "the receive window of 10.0.0.1 was full" in only
+
+
+def test_what_is_not_known_is_not_healthy(tmp_path: Path) -> None:
+    first, last = of(tmp_path, share(owner="unknown", length_ns=4 * S), share(length_ns=S))
+    assert first.startswith("1.00 s of 10 s: the server")
+    assert last.startswith("4.00 s of 10 s: what 10.0.0.1 waited for is not told by this capture")
 
 
 def test_the_other_direction_is_not_asked_for(tmp_path: Path) -> None:
@@ -72,6 +95,21 @@ def test_of_several_connections_it_is_said_how_many(tmp_path: Path) -> None:
     (only,) = of(tmp_path, *shares, number=3)
     assert only.startswith("3.00 s of 20 s, in 2 of 3 connections (66.7%): 10.0.0.1 and 1 other")
     assert "(2.00 s of it 10.0.0.1; connection 1, 2.00 s in)" in only
+
+
+def test_another_wait_may_be_slow(tmp_path: Path) -> None:
+    waited = share(length_ns=90_000_000, stretches=3, slow=0, longest_ns=60_000_000)
+    made = write_trace(tmp_path / "t", connections=[connection(duration_s=10.0)], account=[waited])
+    assert page(made).summary.owners == ()
+    shown = page(made, slow_ms=60).summary
+    (only,) = time.said(shown.owners, 1, shown.slow_s)
+    assert only.holds(made)
+    assert "the server 10.0.0.1 answered late, 3 times, 60 ms at most" in only.text
+    shown = page(made, slow_ms=61).summary
+    (none,) = time.said(shown.owners, 1, shown.slow_s)
+    assert none.text.startswith("no connection waited for 0.061 s, ")
+    with pytest.raises(UserError, match="no wait takes so long"):
+        page(made, slow_ms=0)
 
 
 def test_a_trace_without_an_account_says_nothing(tmp_path: Path) -> None:

@@ -172,9 +172,9 @@ const SIDE: &[Column] = &[
 const OF_OWNER: &[Column] = &[
     text(
         "owner",
-        "whose it was: connecting, client (its program), between-requests (its program, after a response), server (its program), \
+        "whose it was: connecting, client (its program), between-requests (its program, after a response), server (its program), tls-set-up (both programs), unanswered (the last request), \
          round-trip, receiver-window, nagle, sender (its program, buffer or pacing), slow-start, small-window (after losses), \
-         path-rate, recovery-timer, recovery-probe, recovery-fast, path-mtu, peer-gone, closing (after the last byte), unknown",
+         path-rate, policer, recovery-timer, recovery-probe, recovery-fast, path-mtu, peer-gone, closing (after the last byte), unknown",
     ),
     boolean("asked", "the user waited for this direction: the one with more data"),
     integer("length_ns", "how long in all, in nanoseconds, exact"),
@@ -184,6 +184,7 @@ const OF_OWNER: &[Column] = &[
     integer("slow_least_ns", "the shortest of these, in nanoseconds").or_null(),
     integer("longest_ns", "the longest stretch, in nanoseconds"),
     integer("evidence_ns", "time of the packet at which that ended, in nanoseconds"),
+    integer("other_ns", "how much of it held up the sender of the other direction, while this one's had nothing to send, in nanoseconds").later().or_null(),
 ];
 
 const OF_PARAMETER: &[Column] = &[

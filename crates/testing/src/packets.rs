@@ -1,6 +1,6 @@
 //! Headers of packets.
 
-use rexmit_wire::headers::{Notes, Sack};
+use rexmit_wire::headers::{Notes, Record, Sack};
 use rexmit_wire::{Flags, FlowKey, Headers, SeqNum};
 
 /// From one host to another.
@@ -28,6 +28,7 @@ pub fn bare(flow: FlowKey) -> Headers {
         ip_id: None,
         dont_fragment: true,
         ecn: 0,
+        record: Record::None,
         notes: Notes::default(),
         timestamps: None,
         sack: Sack::default(),

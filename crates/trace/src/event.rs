@@ -2,6 +2,7 @@
 
 use rexmit_tcp::SackList;
 use rexmit_time::{Duration, Time};
+use rexmit_wire::headers::Record;
 use rexmit_wire::{Flags, SeqNum, SeqRange};
 
 /// Which way a packet went.
@@ -50,6 +51,8 @@ pub struct Event {
     pub flags: Flags,
     /// The window field, not scaled.
     pub window: u16,
+    /// What record of TLS its payload begins with.
+    pub record: Record,
     /// IP identification; none in IPv6.
     pub ip_id: Option<u16>,
     /// Timestamps option, value and echo.

@@ -2,6 +2,7 @@
 
 use rexmit_tcp::{Mechanism, Need, SackList};
 use rexmit_time::{Duration, Time};
+use rexmit_wire::headers::Record;
 use rexmit_wire::{Flags, SeqNum, SeqRange};
 
 use crate::event::{Acked, Direction, Event, Sent, SentKind};
@@ -59,6 +60,7 @@ pub(crate) fn event(at: Time, direction: Direction) -> Event {
         payload_len: 0,
         flags: Flags::ACK,
         window: 65_535,
+        record: Record::None,
         ip_id: None,
         timestamps: None,
         sacks: (0, 0),

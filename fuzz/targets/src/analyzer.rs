@@ -9,7 +9,7 @@ use rexmit_trace::columns::tables;
 use rexmit_trace::multipath::Signal;
 use rexmit_trace::rows::{Connection, Retransmission};
 use rexmit_trace::settings::Settings;
-use rexmit_wire::headers::{Notes, Sack, SynOptions, Timestamps};
+use rexmit_wire::headers::{Notes, Record, Sack, SynOptions, Timestamps};
 use rexmit_wire::mptcp::{self, Capable, Dss, Identity, Mapping, Version};
 use rexmit_wire::{Flags, FlowKey, Headers, SeqNum, SeqRange};
 
@@ -182,6 +182,7 @@ impl Packet {
             ip_id: self.ip_id.map(u16::from),
             dont_fragment: true,
             ecn: 0,
+            record: Record::None,
             notes: Notes::default(),
             timestamps: self.stamps.map(|(value, echo)| Timestamps {
                 value: value.into(),

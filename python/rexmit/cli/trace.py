@@ -26,6 +26,7 @@ Examples:
   rexmit trace capture.pcapng --annotate out.pcapng   a copy with comments, for Wireshark
   rexmit trace --colorfilters                      colouring rules for these comments
   rexmit trace today --port 443 --host 10.0.0.7    the page of some connections of a kept trace
+  rexmit trace today --slow 50                     why it was slow, waits of 50 ms counted
   rexmit trace today --by prefix                   who has the trouble: a line for each /24 or /64
   rexmit show today                                the connection that waited longest, by packets
   rexmit show today --flow 17                      another one

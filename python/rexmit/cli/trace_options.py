@@ -138,6 +138,16 @@ class Paging(Analysing):
             show_default=False,
         ),
     ] = None
+    slow_ms: Annotated[
+        float | None,
+        typer.Option(
+            "--slow",
+            metavar="MS",
+            help="Of the page: a wait of so many milliseconds is slow, as are shorter ones that "
+            "are a tenth of their connection. [default: 200]",
+            show_default=False,
+        ),
+    ] = None
     html: Html = None
 
     def wanted(self) -> Wanted:
@@ -152,11 +162,23 @@ class Paging(Analysing):
 
         return key(self.group) if self.group else None
 
+    def slow_s(self) -> float:
+        """From how many seconds on a wait is slow. Raises UserError."""
+        from rexmit.library.page import slow_s
+
+        return slow_s(self.slow_ms)
+
     def _rules(self) -> Iterator[Rule]:
+        self.slow_s()
         yield from Analysing._rules(self)
         yield (
             self.html is not None and self.group,
             "--html is the page of a trace",
+            "leave out --by",
+        )
+        yield (
+            self.slow_ms is not None and self.group,
+            "--slow is of the page of a trace",
             "leave out --by",
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ def print_of(
     where the tables are not kept now; `copy` is written first.
     """
     as_json = options.as_json
+    made = replace(made, slow_s=options.slow_s())
     if wanted:
         from rexmit.tracing.selection import select
 

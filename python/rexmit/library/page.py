@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from rexmit.errors import UserError, argument
+import math
+from dataclasses import replace
+
+from rexmit.errors import UserError, argument, by_caller
 from rexmit.tracing import page as pages
-from rexmit.tracing.folder import Trace
+from rexmit.tracing.folder import SLOW_S, Trace
 from rexmit.tracing.groups import KEYS, Group, Key
 from rexmit.tracing.groups import by as summed_up
 from rexmit.tracing.page import Page
@@ -12,9 +15,24 @@ from rexmit.tracing.selection import Selection
 from rexmit.tracing.unfit import unfit
 
 
-def page(trace: Trace) -> Page:
-    """What went wrong in a trace, why, what it cost, and which settings would have helped."""
-    return pages.page(trace)
+def page(trace: Trace, *, slow_ms: float | None = None) -> Page:
+    """What went wrong in a trace, why, what it cost, and which settings would have helped. A wait
+    of `slow_ms` is slow, 200 where it is None. Raises UserError for one that is no time.
+    """
+    return pages.page(trace if slow_ms is None else replace(trace, slow_s=slow_s(slow_ms)))
+
+
+def slow_s(slow_ms: float | None) -> float:
+    """From how many seconds on a wait is slow. Raises UserError (usage)."""
+    if slow_ms is None:
+        return SLOW_S
+    if not 0 < slow_ms < math.inf:
+        raise UserError(
+            f"{by_caller(called='slow_ms', typed='--slow')} {slow_ms:g}: no wait takes so long",
+            "milliseconds, more than 0",
+            usage=True,
+        )
+    return slow_ms / 1e3
 
 
 def groups(trace: Trace, by: str) -> tuple[Group, ...]:

@@ -12,7 +12,7 @@ import re
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -132,15 +132,21 @@ _CHECK: Final = shape(
 """What this program reads of a trace.json."""
 
 
+SLOW_S: Final = 0.2
+"""A stretch of time that a person notices; the table `account` counts those."""
+
+
 @dataclass(frozen=True)
 class Trace:
     """A finished trace. `facts` is what was read of the captures. `meta["pieces"]`, where it is,
-    has the names of the folders in `path` that it consists of, in the order of time.
+    has the names of the folders in `path` that it consists of, in the order of time. Its page calls
+    a wait of `slow_s` slow.
     """
 
     path: Path
     meta: Mapping[str, Any]
     facts: Facts
+    slow_s: float = field(default=SLOW_S, kw_only=True)
 
     def scan(self, table: str) -> pl.LazyFrame:
         """A table, read when asked. Tables of points are without rows where there is one point."""

@@ -8,33 +8,40 @@ from typing import Final
 import polars as pl
 
 from rexmit.tracing import sides
-from rexmit.tracing.folder import Trace
-
-SLOW_S: Final = 0.2
-"""A stretch of time that a person notices; the table counts those."""
+from rexmit.tracing.folder import SLOW_S, Trace
 
 PART: Final = 0.1
 """Short stretches together are slow from this part of their connection on, and from `LEAST_S`."""
 
 LEAST_S: Final = 0.1
 
-WHOLE: Final = ("round-trip", "slow-start", "path-rate")
+WHOLE: Final = ("round-trip", "sender", "slow-start", "path-rate")
 """What every transfer spends its time on: slow only by stretches that are."""
 
-NOBODY: Final = ("closing", "unknown")
-"""What nobody waited for, and what nobody knows."""
+NOBODY: Final = ("closing",)
+"""What nobody waited for."""
 
-CLIENT: Final = ("client", "between-requests", "connecting", "round-trip")
+LAST: Final = ("between-requests", "unknown")
+"""Where nobody waits as far as is known: told last."""
+
+CLIENT: Final = (
+    "client",
+    "between-requests",
+    "connecting",
+    "round-trip",
+    "tls-set-up",
+    "unanswered",
+)
 """What is told from the client on, whichever direction is asked for."""
 
 
 @dataclass(frozen=True)
 class Owned:
     """What is one owner's, over the `connections` in which it is slow: `length_s` of the `of_s`
-    that they took. Of its `stretches`, `slow` took 0.2 s or more, and `least_s` to `most_s`. Most
-    of it is at one of its `hosts`: `host_s` at `host`, whose `peer` was at the other end of the
-    longest stretch, that of the connection in row `number` of connections.parquet; it ended
-    `evidence_s` after that one's first packet.
+    that they took. Of its `stretches`, `slow` took 0.2 s or more, and `least_s` to `most_s`; they
+    are not counted where another time is slow. Most of it is at one of its `hosts`: `host_s` at
+    `host`, whose `peer` was at the other end of the longest stretch, that of the connection in row
+    `number` of connections.parquet; it ended `evidence_s` after that one's first packet.
     """
 
     owner: str
@@ -53,9 +60,9 @@ class Owned:
     evidence_s: float
 
 
-def slow() -> pl.Expr:
+def slow(slow_s: float) -> pl.Expr:
     """Rows of `account`, with `duration_s` beside, whose time somebody waited for."""
-    noticed = pl.col("slow") > 0
+    noticed = pl.col("longest_ns") >= round(slow_s * 1e9)
     length_s = pl.col("length_ns") / 1e9
     part = (length_s >= PART * pl.col("duration_s")) & (length_s >= LEAST_S)
     of_any = ~pl.col("owner").is_in(list(WHOLE))
@@ -72,12 +79,17 @@ def joined(trace: Trace) -> pl.LazyFrame:
         _address(sides.CLIENT).alias("client"),
         _address(sides.SERVER).alias("server"),
     )
-    source, destination = _address(sides.CLIENT), _address(sides.SERVER)
+    ends_of = _address(sides.CLIENT), _address(sides.SERVER)
+    # The sender that was held up, and its peer; older traces do not tell them apart.
+    swapped = pl.col("other_ns").fill_null(0) * 2 > pl.col("length_ns")
+    source, destination = (
+        pl.when(swapped).then(other).otherwise(own) for own, other in (ends_of, reversed(ends_of))
+    )
     owner = pl.col("owner")
     of_client = owner.is_in(list(CLIENT))
+    at_client = pl.when(of_client)
     host = (
-        pl.when(of_client)
-        .then("client")
+        at_client.then("client")
         .when(owner == "server")
         .then("server")
         .when(owner == "receiver-window")
@@ -85,8 +97,7 @@ def joined(trace: Trace) -> pl.LazyFrame:
         .otherwise(source)
     )
     peer = (
-        pl.when(of_client)
-        .then("server")
+        at_client.then("server")
         .when(owner == "server")
         .then("client")
         .when(owner == "receiver-window")
@@ -108,19 +119,21 @@ def joined(trace: Trace) -> pl.LazyFrame:
 
 
 def owners(trace: Trace) -> tuple[Owned, ...] | None:
-    """What was slow, most time first, and last what was between requests, where nobody waits. None
-    where a trace does not say.
+    """What was slow, most time first, and last what was between requests, where nobody waits, and
+    what is not known. None where a trace does not say.
     """
     if trace.scan("account").head(1).collect().is_empty():
         return None
     longest = pl.col("longest_ns").arg_max()
+    counted = pl.lit(trace.slow_s == SLOW_S)
     of_host = (
         joined(trace)
-        .filter(slow())
+        .filter(slow(trace.slow_s))
         .group_by("owner", "host", "connection")
         .agg(
-            pl.col("length_ns", "stretches", "slow").sum(),
-            pl.col("slow_least_ns").min(),
+            pl.col("length_ns", "stretches").sum(),
+            pl.when(counted).then(pl.col("slow").sum()).otherwise(0).alias("slow"),
+            pl.when(counted).then(pl.col("slow_least_ns").min()).alias("slow_least_ns"),
             pl.col("longest_ns").max(),
             pl.col("evidence_ns", "peer").get(longest),
             pl.col("duration_s", "number", "start_s").first(),
@@ -148,7 +161,7 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             (pl.col("length_ns").first() / 1e9).alias("host_s"),
             pl.col("host", "peer", "number", "evidence_s").first(),
         )
-        .with_columns((pl.col("owner") == "between-requests").alias("last"))
+        .with_columns(pl.col("owner").is_in(list(LAST)).alias("last"))
         .sort("last", "length_s", "owner", descending=[False, True, False])
         .drop("last")
         .collect()

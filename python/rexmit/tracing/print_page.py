@@ -39,7 +39,7 @@ def print_page(page: Page, console: Console, *, kept: Path | None = None) -> Non
     say(console, Text(_title(page.trace.captures, facts, made), "bold"))
     if page.selected:
         say(console, Text(page.selected, "bold"))
-    why = time.said(made.owners, made.totals.connections)
+    why = time.said(made.owners, made.totals.connections, made.slow_s)
     if why:
         say(console, Text("Why it was slow", "bold"))
         say_facts(console, ((sentence.label, sentence.text) for sentence in why))

@@ -87,7 +87,16 @@ def select(trace: Trace, wanted: Wanted) -> Selection:
     told = (
         f"only those {wanted.words()}: {rows.height:,} of {count(connections.height, 'connection')}"
     )
-    return Selection(trace.path, trace.meta, trace.facts, trace, wanted, told, rows["connection"])
+    return Selection(
+        trace.path,
+        trace.meta,
+        trace.facts,
+        trace,
+        wanted,
+        told,
+        rows["connection"],
+        slow_s=trace.slow_s,
+    )
 
 
 def fitting(connections: pl.DataFrame, wanted: Wanted) -> pl.DataFrame:

@@ -45,6 +45,7 @@ def summary(trace: Trace) -> Summary:
         unacked(trace),
         of_points(trace),
         owners(trace),
+        trace.slow_s,
     )
 
 

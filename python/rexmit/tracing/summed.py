@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from rexmit.tracing.files import Captured
 from rexmit.tracing.floods import Flood
+from rexmit.tracing.folder import SLOW_S
 from rexmit.tracing.groups import Group
 from rexmit.tracing.owners import Owned
 from rexmit.tracing.points.summary import Points
@@ -144,7 +145,7 @@ class Summary:
     the capture although there were two. `missing` says of how many retransmissions the packets lack
     what for the likeliest cause; `waited_most_s` is the most that was waited, where from when on is
     not known of some. `points` is None where packets were captured at one point; `owners` says
-    whose the time was.
+    whose the time was, where a wait of `slow_s` is slow.
     """
 
     captured: Captured
@@ -164,3 +165,4 @@ class Summary:
     unacked: tuple[Unacked, ...] = ()
     points: Points | None = None
     owners: tuple[Owned, ...] | None = None
+    slow_s: float = SLOW_S

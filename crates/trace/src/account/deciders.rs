@@ -9,10 +9,9 @@ mod window;
 
 use super::flow::Wait;
 use super::owner::Owner;
-use crate::event::Direction;
 
-/// Whose a wait is, if it is for this cause.
-type Decider = fn(&Wait, Direction) -> Option<Owner>;
+/// Whose a wait is, if it is for this cause; `program` is whose a silence would be.
+type Decider = fn(&Wait, program: Owner) -> Option<Owner>;
 
 const DECIDERS: [Decider; 6] = [
     recovery::decide,
@@ -23,12 +22,12 @@ const DECIDERS: [Decider; 6] = [
     congestion::decide,
 ];
 
-/// Whose a wait of the sender in direction `of` is; none of one so short that it is of what surrounds it.
-pub(super) fn decide(wait: &Wait, of: Direction) -> Option<Owner> {
+/// Whose a wait is, of a sender whose program is `program`; none of one so short that it is of what surrounds it.
+pub(super) fn decide(wait: &Wait, program: Owner) -> Option<Owner> {
     if wait.together && !wait.clocked {
         return None;
     }
-    let found = DECIDERS.iter().find_map(|decider| decider(wait, of));
+    let found = DECIDERS.iter().find_map(|decider| decider(wait, program));
     Some(
         found.unwrap_or(if wait.shows_queues && wait.window.is_some() {
             Owner::Sender

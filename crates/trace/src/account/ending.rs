@@ -2,13 +2,12 @@
 //! a path took no packet of that size.
 
 use rexmit_tcp::Mechanism;
-use rexmit_time::Time;
+use rexmit_time::{Duration, Time};
 
 use super::owner::Owner;
-use super::timeline::Cover;
+use super::timeline::{By, Cover};
 use super::{Account, Share};
 use crate::cost::Waits;
-use crate::event::Direction;
 use crate::measures::Unacked;
 use crate::rows::Position;
 
@@ -32,15 +31,27 @@ impl Account {
         self.close(ending);
         let gone = self.gone(ending);
         let named: [Vec<Cover>; 2] = [0, 1].map(|of| repairs(ending.senders[of].0));
+        let policed = [0, 1].map(|of| {
+            let flow = &self.flows[of];
+            flow.policer.found(self.mss[of].unwrap_or(flow.largest()))
+        });
         for (of, line) in self.lines.iter_mut().enumerate() {
             let line = &mut line.sure;
             let (own, other) = (&named[of], &named[1 - of]);
-            line.cover(own, |was, _| {
+            line.cover(own, By::Own, |was, _| {
                 was != Owner::Connecting && was != Owner::Closing
             });
-            line.cover(other, |was, _| was.is_recovery());
+            line.cover(other, By::Other, |was, _| was.is_recovery());
             line.name_repairs(own);
-            line.cover(gone.as_slice(), |_, _| true);
+            for flow in [of, 1 - of] {
+                let policed = policed[flow].map(|since| (since, ending.end, Owner::Policer));
+                line.cover(policed.as_slice(), by(flow == of), |was, _| {
+                    was == Owner::SmallWindow || was.is_recovery()
+                });
+            }
+            if let Some((whose, gone)) = gone {
+                line.cover(&[gone], by(whose == of), |_, _| true);
+            }
         }
         [0, 1].map(|of| self.lines[of].sure.shares())
     }
@@ -66,20 +77,14 @@ impl Account {
             match turns.last() {
                 None => &[(end, Owner::Closing)],
                 Some(of) => {
-                    let acked = self.flows[of as usize].empty_at;
-                    let arrived =
-                        acked.map_or(turns.mark, |at| at.clamp(turns.mark, end.max(turns.mark)));
-                    // A request that was taken and never answered.
-                    let unanswered = of == Direction::Forward && turns.has_served();
+                    let flow = &self.flows[of as usize];
+                    let way = turns.mark + flow.beyond().unwrap_or(Duration::ZERO);
+                    let acked = turns.arrival(flow.empty_at).filter(|at| *at >= turns.mark);
+                    let arrived = acked.unwrap_or(way).min(end.max(turns.mark));
                     let closed = turns.closed.map_or(end, |(at, _)| at);
-                    let owner = if unanswered {
-                        Owner::Server
-                    } else {
-                        Owner::Closing
-                    };
                     &[
                         (arrived, Owner::RoundTrip),
-                        (closed, owner),
+                        (closed, turns.rest()),
                         (end, Owner::Closing),
                     ]
                 }
@@ -87,36 +92,45 @@ impl Account {
         };
         for line in &mut self.lines {
             rest.iter()
-                .for_each(|&(to, owner)| line.wait(to.min(end), owner));
+                .for_each(|&(to, owner)| line.wait(to.min(end), owner, By::Own));
             line.settle();
             if ending.one_sided && turns.is_open() {
                 line.begin(turns.start());
-                line.sure.push(end, Owner::Unknown);
+                line.sure.push(end, Owner::Unknown, By::Own);
             }
         }
     }
 
-    /// Since when a peer was gone, or a path took nothing of that size.
-    fn gone(&self, ending: &Ending<'_>) -> Option<Cover> {
+    /// Whose peer was gone and since when, or a path took nothing of that size.
+    fn gone(&self, ending: &Ending<'_>) -> Option<(usize, Cover)> {
         for (of, (_, unacked, position)) in ending.senders.iter().enumerate() {
             let (Some(unacked), Some(sent)) = (unacked, self.flows[of].sent()) else {
                 continue;
             };
-            let larger = unacked.acked_size > 0
-                && unacked.size > unacked.acked_size
+            let larger = unacked.size > unacked.acked_size
                 && unacked.sends > LEAST_COPIES
-                && unacked.unanswered < unacked.sends
                 && *position != Some(Position::Receiver);
-            let owner = if larger {
-                Owner::PathMtu
-            } else if unacked.unanswered >= LEAST_COPIES {
-                Owner::PeerGone
-            } else {
-                continue;
-            };
-            return Some((sent - unacked.silence, ending.end, owner));
+            // A peer that still answers is there. Else it is the path if all that does not arrive is full, and nothing as
+            // large ever did.
+            let answers = unacked.acked_size > 0 && unacked.unanswered < unacked.sends;
+            if larger && (answers || (unacked.all_full && self.mss[of].is_some())) {
+                let closed = self.turns.closed.map_or(ending.end, |(at, _)| at);
+                let begun = sent - unacked.silence.max(unacked.tried);
+                return Some((of, (begun, closed.max(sent), Owner::PathMtu)));
+            }
+            if unacked.unanswered >= LEAST_COPIES {
+                return Some((of, (sent - unacked.silence, ending.end, Owner::PeerGone)));
+            }
         }
         None
+    }
+}
+
+const fn by(own: bool) -> By {
+    if own {
+        By::Own
+    } else {
+        By::Other
     }
 }
 

@@ -6,12 +6,15 @@ use std::collections::VecDeque;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
 
+use super::policer::Policer;
 use super::rounds::Rounds;
 
 /// Acknowledgements on their way to the sender that are remembered.
 const MOST_HEARD: usize = 1 << 10;
 /// A sender that reacts to an acknowledgement does so within this time, or an eighth of a round trip.
 const AT_ONCE: Duration = Duration::from_millis(1);
+/// A receiver that holds its acknowledgement back does so by this much at least (Linux: 40 ms; RFC 1122 §4.2.3.2).
+const DELAYED: Duration = Duration::from_millis(10);
 /// By so much a round trip is longer than the shortest, at least, where packets queue; and by a quarter of it.
 const QUEUED: Duration = Duration::from_millis(2);
 
@@ -46,6 +49,8 @@ pub(super) struct Wait {
     pub left: i64,
     /// It sent as soon as it heard an acknowledgement, which it may have waited for.
     pub clocked: bool,
+    /// It took longer than a round trip.
+    pub delayed: bool,
     /// It went on at once.
     pub together: bool,
     /// Payload of the packets before and after the wait, and of a full one.
@@ -88,7 +93,10 @@ pub(super) struct Flow {
     long: u8,
     /// Acknowledgements that came by long ago had not reached the sender.
     held_back: bool,
+    /// The monitor does not stand beside the sender.
+    away: bool,
     rounds: Rounds,
+    pub policer: Policer,
     /// The end of what was sent when something was sent again last.
     repair: Option<SeqNum>,
 }
@@ -98,8 +106,11 @@ impl Flow {
     pub fn begin(&mut self) {
         let mut heard = core::mem::take(&mut self.heard);
         heard.clear();
+        let mut policer = core::mem::take(&mut self.policer);
+        policer.begin();
         *self = Flow {
             heard,
+            policer,
             ..Flow::default()
         };
     }
@@ -107,6 +118,11 @@ impl Flow {
     /// When it sent data last.
     pub fn sent(&self) -> Option<Time> {
         self.sent
+    }
+
+    /// The largest payload that it sent at a time.
+    pub fn largest(&self) -> u32 {
+        self.largest
     }
 
     /// From the monitor to its receiver and back, at least.
@@ -129,6 +145,9 @@ impl Flow {
         if open && !self.nxt.is_after(ack) {
             self.empty_at = Some(at);
             self.shown = ack;
+        }
+        if self.known && !ack.is_after(self.nxt) {
+            self.policer.acked(at, ack, self.repair.is_none());
         }
         if self.heard.len() == MOST_HEARD {
             let first = self.heard.pop_front();
@@ -175,9 +194,17 @@ impl Flow {
             self.heard.pop_front();
             self.hear(one, (one.at + near).min(at));
         }
-        let late = near + QUEUED.max(near / 4);
+        let least = near + self.beyond.unwrap_or(Duration::ZERO);
+        let late = near + QUEUED.max(least / 4);
         let waiting = self.heard.front();
         self.held_back = waiting.is_some_and(|one| one.stamp.is_some() && one.at + late < at);
+        // Beside the sender that is its own queue, which it may pace.
+        self.away = near > least / 8;
+    }
+
+    /// Packets queue on the path.
+    fn is_queued(&self) -> bool {
+        self.long >= 2 || (self.held_back && self.away)
     }
 
     fn flight(&self) -> i64 {
@@ -200,23 +227,27 @@ impl Flow {
         self.largest = self.largest.max(new.len);
         let least = near + self.beyond.unwrap_or(Duration::ZERO);
         let at_once = AT_ONCE.max(least / 8);
+        // What comes by far from its sender may have queued on the way, and the sender's stamps say what it had heard.
+        let far = new.echo.is_some() && near > least / 2 && self.rounds.is_after_loss();
+        let clocks = if far { least / 2 } else { at_once };
         let wait = self.sent.map(|from| {
             let heard = self.heard_at.take();
             let (flight, window) = match heard {
                 Some(_) => self.before,
                 None => (self.flight(), self.window),
             };
-            let clocked = heard.is_some_and(|heard| new.at.since(heard) <= at_once);
+            let clocked = heard.is_some_and(|heard| new.at.since(heard) <= clocks);
             Wait {
                 flight,
                 window,
                 largest_window: self.largest_window,
                 left: self.flight(),
                 clocked: clocked || self.held_back,
+                delayed: new.at.since(from) >= least + DELAYED,
                 together: new.at.since(from) <= at_once.min(AT_ONCE * 5),
                 lens: [self.last_len, new.len],
                 mss: mss.unwrap_or(self.largest),
-                queued: self.long >= 2 || self.held_back,
+                queued: self.is_queued(),
                 shows_queues: new.echo.is_some() || near <= least / 2,
                 repaired: self.repair.is_none(),
                 after_loss: self.rounds.is_after_loss(),
@@ -239,6 +270,10 @@ impl Flow {
         self.sent = Some(at);
         if !self.known {
             return None;
+        }
+        if self.repair.is_none() {
+            let queued = self.is_queued();
+            self.policer.loses(queued);
         }
         self.repair = Some(self.nxt);
         self.rounds.loses(self.flight());

@@ -10,16 +10,18 @@ mod deciders;
 mod ending;
 mod flow;
 mod owner;
+mod policer;
 mod rounds;
 mod timeline;
 mod turns;
 
 use rexmit_time::{Duration, Time};
+use rexmit_wire::headers::Record;
 use rexmit_wire::{Flags, SeqNum};
 
 use crate::event::Direction;
 use flow::{Flow, New};
-use timeline::Timeline;
+use timeline::{By, Timeline};
 use turns::Turns;
 
 pub(crate) use ending::Ending;
@@ -32,6 +34,8 @@ pub struct Share {
     pub owner: Owner,
     /// How much. The shares of a direction add up to the connection's duration.
     pub length: Duration,
+    /// How much of it held up the sender of the other direction, while this one's had nothing to send.
+    pub other: Duration,
     /// In how many stretches.
     pub stretches: u32,
     /// Of those, how many took 200 ms or more, how long these took in all, and the shortest of them.
@@ -53,6 +57,8 @@ pub(crate) struct Step {
     pub of: Direction,
     pub flags: Flags,
     pub payload_len: u32,
+    /// What record of TLS its payload begins with.
+    pub record: Record,
     /// One past its last sequence number.
     pub end: SeqNum,
     /// It bears data that were not sent before.
@@ -83,7 +89,7 @@ struct Line {
     /// Up to its sender's last data.
     sure: Timeline,
     /// What its sender has meanwhile waited for, if it turns out that it had nothing to send.
-    meanwhile: Vec<(Time, Owner)>,
+    meanwhile: Vec<(Time, Owner, By)>,
     /// Whose its sender's last wait was.
     last: Option<Owner>,
 }
@@ -98,10 +104,10 @@ impl Line {
         self.last = None;
     }
 
-    fn wait(&mut self, to: Time, owner: Owner) {
+    fn wait(&mut self, to: Time, owner: Owner, by: By) {
         match self.meanwhile.last_mut() {
-            Some(last) if last.1 == owner => last.0 = last.0.max(to),
-            _ => self.meanwhile.push((to, owner)),
+            Some(last) if (last.1, last.2) == (owner, by) => last.0 = last.0.max(to),
+            _ => self.meanwhile.push((to, owner, by)),
         }
         if self.meanwhile.len() >= MOST_MEANWHILE {
             self.settle();
@@ -109,8 +115,8 @@ impl Line {
     }
 
     fn settle(&mut self) {
-        for (to, owner) in self.meanwhile.drain(..) {
-            self.sure.push(to, owner);
+        for (to, owner, by) in self.meanwhile.drain(..) {
+            self.sure.push(to, owner, by);
         }
     }
 
@@ -118,7 +124,7 @@ impl Line {
     fn own(&mut self, to: Time, owner: Owner) {
         self.meanwhile.clear();
         self.last = Some(owner);
-        self.sure.push(to, owner);
+        self.sure.push(to, owner, By::Own);
     }
 }
 
@@ -179,7 +185,8 @@ impl Account {
         }
         let flow = &mut self.flows[me];
         flow.catch_up(step.at, echo, near.unwrap_or(Duration::ZERO));
-        let mine = flow.is_busy() || self.turns.last() == Some(step.of);
+        let busy = flow.is_busy();
+        let mine = busy || self.turns.last() == Some(step.of);
         let new = New {
             at: step.at,
             len: step.payload_len,
@@ -187,16 +194,27 @@ impl Account {
             echo,
         };
         let wait = flow.send(new, near.unwrap_or(Duration::ZERO), self.mss[me]);
+        if self.turns.is_aside(step) && !busy {
+            let last = self.turns.last().unwrap_or(step.of);
+            self.turns.aside(self.flows[last as usize].empty_at);
+            return;
+        }
         match wait.filter(|_| mine) {
             Some(wait) => {
                 let decided = match near {
-                    Some(_) => deciders::decide(&wait, step.of),
+                    Some(_) => deciders::decide(&wait, self.turns.program(step)),
                     None => Some(Owner::Unknown),
                 };
                 let line = &mut self.lines[me];
                 let owner = decided.or(line.last).unwrap_or(Owner::SlowStart);
                 line.own(step.at, owner);
-                self.lines[peer].wait(step.at, owner);
+                // A program is told by its owner.
+                let by = if owner == self.turns.program(step) {
+                    By::Own
+                } else {
+                    By::Other
+                };
+                self.lines[peer].wait(step.at, owner, by);
             }
             None => {
                 let acked = self.flows[peer].empty_at;
@@ -207,7 +225,9 @@ impl Account {
                 self.lines[me].last = None;
             }
         }
-        self.turns.data(step);
+        if !self.turns.is_aside(step) {
+            self.turns.data(step);
+        }
     }
 
     /// Something is sent again.
@@ -221,11 +241,13 @@ impl Account {
             Owner::RecoveryFast
         };
         self.lines[me].own(step.at, owner);
-        self.lines[peer].wait(step.at, owner);
+        self.lines[peer].wait(step.at, owner, By::Other);
         self.turns.again(step);
     }
 
     fn both(&mut self, to: Time, owner: Owner) {
-        self.lines.iter_mut().for_each(|line| line.wait(to, owner));
+        self.lines
+            .iter_mut()
+            .for_each(|line| line.wait(to, owner, By::Own));
     }
 }

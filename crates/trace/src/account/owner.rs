@@ -15,6 +15,10 @@ pub enum Owner {
     BetweenRequests,
     /// The server's program.
     Server,
+    /// The programs at both ends, while they set up TLS.
+    TlsSetUp,
+    /// The client's last request, which nothing answered before the connection or the capture ended.
+    Unanswered,
     /// A packet and its answer on their way, and nothing more to be sent meanwhile.
     RoundTrip,
     /// The receiver's window was full or closed.
@@ -29,6 +33,8 @@ pub enum Owner {
     SmallWindow,
     /// The path took no more: packets queued on it.
     PathRate,
+    /// A token bucket on the path, which drops what is sent faster than it fills.
+    Policer,
     /// A loss, until a timeout repaired it.
     RecoveryTimer,
     /// A loss, until a probe showed it.
@@ -47,11 +53,13 @@ pub enum Owner {
 
 impl Owner {
     /// All, in the order in which tables have them.
-    pub const ALL: [Owner; 18] = [
+    pub const ALL: [Owner; 21] = [
         Owner::Connecting,
         Owner::Client,
         Owner::BetweenRequests,
         Owner::Server,
+        Owner::TlsSetUp,
+        Owner::Unanswered,
         Owner::RoundTrip,
         Owner::ReceiverWindow,
         Owner::Nagle,
@@ -59,6 +67,7 @@ impl Owner {
         Owner::SlowStart,
         Owner::SmallWindow,
         Owner::PathRate,
+        Owner::Policer,
         Owner::RecoveryTimer,
         Owner::RecoveryProbe,
         Owner::RecoveryFast,
@@ -76,6 +85,8 @@ impl Owner {
             Owner::Client => "client",
             Owner::BetweenRequests => "between-requests",
             Owner::Server => "server",
+            Owner::TlsSetUp => "tls-set-up",
+            Owner::Unanswered => "unanswered",
             Owner::RoundTrip => "round-trip",
             Owner::ReceiverWindow => "receiver-window",
             Owner::Nagle => "nagle",
@@ -83,6 +94,7 @@ impl Owner {
             Owner::SlowStart => "slow-start",
             Owner::SmallWindow => "small-window",
             Owner::PathRate => "path-rate",
+            Owner::Policer => "policer",
             Owner::RecoveryTimer => "recovery-timer",
             Owner::RecoveryProbe => "recovery-probe",
             Owner::RecoveryFast => "recovery-fast",

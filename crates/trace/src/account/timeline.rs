@@ -17,6 +17,16 @@ const SLOW: Duration = Duration::from_millis(200);
 struct Stretch {
     to: Time,
     owner: Owner,
+    by: By,
+}
+
+/// Which of the two senders an owner of a direction's time held up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    /// The direction's own, or both.
+    Own,
+    /// The other one, for which it waited.
+    Other,
 }
 
 /// What is written over: from, to, and whose it becomes.
@@ -46,30 +56,35 @@ impl Timeline {
     }
 
     /// The time from its end to `to` belongs to `owner`; nothing does where the clock steps back.
-    pub fn push(&mut self, to: Time, owner: Owner) {
+    pub fn push(&mut self, to: Time, owner: Owner, by: By) {
         if to <= self.end() {
             return;
         }
-        match self.stretches.last_mut() {
-            Some(last) if last.owner == owner => last.to = to,
-            _ => self.stretches.push(Stretch { to, owner }),
-        }
+        self.join(to, owner, by);
         if self.stretches.len() >= MOST {
             self.settle(MOST / 2);
+        }
+    }
+
+    /// As [`push`](Timeline::push), of what is known to come next.
+    fn join(&mut self, to: Time, owner: Owner, by: By) {
+        match self.stretches.last_mut() {
+            Some(last) if (last.owner, last.by) == (owner, by) => last.to = to,
+            _ => self.stretches.push(Stretch { to, owner, by }),
         }
     }
 
     fn settle(&mut self, count: usize) {
         let mut from = self.start;
         for stretch in self.stretches.drain(..count) {
-            Share::count(&mut self.settled, from, stretch.to, stretch.owner);
+            Share::count(&mut self.settled, from, stretch);
             from = stretch.to;
         }
         self.start = from;
     }
 
-    /// Writes `covers`, which are in order and apart, over what `may` be written over.
-    pub fn cover(&mut self, covers: &[Cover], may: impl Fn(Owner, Owner) -> bool) {
+    /// Writes `covers`, which are in order and apart, over what `may` be written over: all held up one sender.
+    pub fn cover(&mut self, covers: &[Cover], by: By, may: impl Fn(Owner, Owner) -> bool) {
         if covers.is_empty() {
             return;
         }
@@ -79,22 +94,16 @@ impl Timeline {
         for stretch in old {
             while from < stretch.to {
                 while covers.next_if(|cover| cover.1 <= from).is_some() {}
-                let (to, owner) = match covers.peek() {
+                let kept = (stretch.owner, stretch.by);
+                let (to, (owner, by)) = match covers.peek() {
                     Some(&&(begin, end, owner)) if begin <= from => {
-                        let owner = if may(stretch.owner, owner) {
-                            owner
-                        } else {
-                            stretch.owner
-                        };
-                        (end.min(stretch.to), owner)
+                        let over = may(stretch.owner, owner);
+                        (end.min(stretch.to), if over { (owner, by) } else { kept })
                     }
-                    Some(&&(begin, ..)) => (begin.min(stretch.to), stretch.owner),
-                    None => (stretch.to, stretch.owner),
+                    Some(&&(begin, ..)) => (begin.min(stretch.to), kept),
+                    None => (stretch.to, kept),
                 };
-                match self.stretches.last_mut() {
-                    Some(last) if last.owner == owner => last.to = to,
-                    _ => self.stretches.push(Stretch { to, owner }),
-                }
+                self.join(to, owner, by);
                 from = to;
             }
         }
@@ -128,13 +137,15 @@ impl Timeline {
 
 impl Share {
     /// A stretch more.
-    fn count(shares: &mut Vec<Share>, from: Time, to: Time, owner: Owner) {
+    fn count(shares: &mut Vec<Share>, from: Time, stretch: Stretch) {
+        let Stretch { to, owner, by } = stretch;
         let length = to.since(from);
         let place = shares.iter().position(|share| share.owner == owner);
         let place = place.unwrap_or_else(|| {
             shares.push(Share {
                 owner,
                 length: Duration::ZERO,
+                other: Duration::ZERO,
                 stretches: 0,
                 slow: 0,
                 slow_length: Duration::ZERO,
@@ -146,6 +157,9 @@ impl Share {
         });
         let share = &mut shares[place];
         share.length += length;
+        if by == By::Other {
+            share.other += length;
+        }
         share.stretches = share.stretches.saturating_add(1);
         if length >= SLOW {
             share.slow = share.slow.saturating_add(1);
@@ -173,10 +187,10 @@ mod tests {
     fn a_stretch_is_remembered_with_the_packet_that_ended_the_longest() {
         let mut line = Timeline::default();
         line.begin(at(0));
-        line.push(at(300), Owner::Server);
-        line.push(at(310), Owner::RoundTrip);
-        line.push(at(810), Owner::Server);
-        line.push(at(700), Owner::Client);
+        line.push(at(300), Owner::Server, By::Own);
+        line.push(at(310), Owner::RoundTrip, By::Own);
+        line.push(at(810), Owner::Server, By::Own);
+        line.push(at(700), Owner::Client, By::Own);
         let shares = line.shares();
         assert_eq!(shares.len(), 2);
         let server = shares[0];
@@ -186,6 +200,7 @@ mod tests {
         );
         assert_eq!(server.length, Duration::from_millis(800));
         assert_eq!(server.slow_least, Some(Duration::from_millis(300)));
+        assert_eq!(server.slow_length, Duration::from_millis(800));
         assert_eq!(
             (server.longest, server.evidence),
             (Duration::from_millis(500), at(810))
@@ -196,11 +211,11 @@ mod tests {
     fn what_is_learned_at_the_end_is_written_over() {
         let mut line = Timeline::default();
         line.begin(at(0));
-        line.push(at(10), Owner::Connecting);
-        line.push(at(50), Owner::Sender);
-        line.push(at(60), Owner::RecoveryFast);
+        line.push(at(10), Owner::Connecting, By::Own);
+        line.push(at(50), Owner::Sender, By::Own);
+        line.push(at(60), Owner::RecoveryFast, By::Own);
         let timer = (at(5), at(50), Owner::RecoveryTimer);
-        line.cover(&[timer], |was, _| was != Owner::Connecting);
+        line.cover(&[timer], By::Own, |was, _| was != Owner::Connecting);
         line.name_repairs(&[timer]);
         let shares = line.shares();
         let told: Vec<_> = shares.iter().map(|one| (one.owner, one.length)).collect();
@@ -211,19 +226,41 @@ mod tests {
         );
     }
 
+    #[test]
+    fn what_held_up_the_other_sender_is_counted_apart() {
+        let mut line = Timeline::default();
+        line.begin(at(0));
+        line.push(at(10), Owner::Nagle, By::Own);
+        line.push(at(40), Owner::Nagle, By::Other);
+        line.push(at(100), Owner::SmallWindow, By::Own);
+        line.cover(&[(at(50), at(70), Owner::Policer)], By::Other, |_, _| true);
+        let told: Vec<_> = line
+            .shares()
+            .iter()
+            .map(|one| (one.owner, one.length, one.other))
+            .collect();
+        let ms = Duration::from_millis;
+        let expected = [
+            (Owner::Nagle, ms(40), ms(30)),
+            (Owner::SmallWindow, ms(40), ms(0)),
+            (Owner::Policer, ms(20), ms(20)),
+        ];
+        assert_eq!(told, expected);
+    }
+
     proptest! {
         /// Against a list of milliseconds.
         #[test]
         fn each_instant_keeps_one_owner(
-            drafts in proptest::collection::vec((0u64..40, 0usize..18), 0..60),
-            covers in proptest::collection::vec((0u64..30, 0u64..30, 0usize..18), 0..20),
+            drafts in proptest::collection::vec((0u64..40, 0..Owner::ALL.len()), 0..60),
+            covers in proptest::collection::vec((0u64..30, 0u64..30, 0..Owner::ALL.len()), 0..20),
         ) {
             let mut line = Timeline::default();
             line.begin(at(0));
             let mut plain = Vec::new();
             for (length, owner) in drafts {
                 plain.extend((0..length).map(|_| Owner::ALL[owner]));
-                line.push(at(plain.len() as u64), Owner::ALL[owner]);
+                line.push(at(plain.len() as u64), Owner::ALL[owner], By::Own);
             }
             let (mut list, mut now) = (Vec::new(), 0);
             for (gap, length, owner) in covers {
@@ -237,7 +274,7 @@ mod tests {
                 }
             }
             list.retain(|one| one.0 < one.1);
-            line.cover(&list, |_, _| true);
+            line.cover(&list, By::Own, |_, _| true);
             for share in line.shares() {
                 let own = plain.iter().filter(|owner| **owner == share.owner).count();
                 prop_assert_eq!(share.length, Duration::from_millis(own as i64));

@@ -4,6 +4,7 @@
 //! of a silence, the way from the monitor to the program and back is the path's.
 
 use rexmit_time::{Duration, Time};
+use rexmit_wire::headers::Record;
 
 use super::owner::Owner;
 use super::Step;
@@ -12,6 +13,43 @@ use crate::event::Direction;
 /// A receiver acknowledges within this time what it has (RFC 1122 §4.2.3.2: half a second; Windows: 200 ms). What takes longer
 /// was on its way.
 const DELAYED: Duration = Duration::from_millis(210);
+
+/// A client that sends again after so long a silence, unasked, wants no answer.
+const PUSHED: Duration = Duration::from_millis(200);
+
+/// How far a session of TLS is set up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Session {
+    /// No TLS.
+    #[default]
+    None,
+    /// The client said hello; the server answered; the client sent again.
+    Hello,
+    Answered,
+    Agreed,
+    /// Programs have sent data over it.
+    Up,
+}
+
+impl Session {
+    /// After this packet with data.
+    fn after(self, step: &Step) -> Self {
+        let data = step.record == Record::Data;
+        match (self, step.of) {
+            (Session::None, Direction::Forward) if step.record == Record::SetUp => Session::Hello,
+            (Session::Hello, Direction::Backward) => Session::Answered,
+            // TLS 1.3 looks like data from the server's answer on (RFC 8446 §5.1): the client tells when that is over.
+            (Session::Answered | Session::Agreed, Direction::Forward) if data => Session::Up,
+            (Session::Answered, Direction::Forward) => Session::Agreed,
+            (Session::Agreed, Direction::Backward) if data => Session::Up,
+            _ => self,
+        }
+    }
+
+    fn is_being_set_up(self) -> bool {
+        !matches!(self, Session::None | Session::Up)
+    }
+}
 
 /// Who sent what.
 #[derive(Debug)]
@@ -25,8 +63,15 @@ pub(super) struct Turns {
     /// The newest data, or what it began with.
     pub mark: Time,
     last: Option<Direction>,
+    session: Session,
+    /// The client's program has sent data over TLS.
+    requested: bool,
     /// The server has sent data.
     served: bool,
+    /// The client has sent after a silence, and the server nothing ever.
+    pushes: bool,
+    /// When that had arrived, of which all was acknowledged, if something [aside](Turns::is_aside) came after it.
+    arrived: Option<Time>,
     /// The first FIN or RST.
     pub closed: Option<(Time, Direction)>,
 }
@@ -46,7 +91,11 @@ impl Turns {
             open: false,
             mark: start,
             last: None,
+            session: Session::None,
+            requested: false,
             served: false,
+            pushes: false,
+            arrived: None,
             closed: None,
         }
     }
@@ -66,9 +115,42 @@ impl Turns {
         self.asked.is_some() || self.answered.is_some()
     }
 
-    /// Whether the server has sent any data.
-    pub fn has_served(&self) -> bool {
-        self.served
+    /// Whose time it is after the last data, until the connection or the capture ends.
+    pub fn rest(&self) -> Owner {
+        match self.last {
+            _ if self.session.is_being_set_up() => Owner::TlsSetUp,
+            Some(Direction::Forward) if !self.pushes => Owner::Unanswered,
+            _ => Owner::Closing,
+        }
+    }
+
+    /// A program whose turn this is not says nothing by it that anybody waited for.
+    pub fn is_aside(&self, step: &Step) -> bool {
+        let answers = self.last == Some(Direction::Forward) && step.of == Direction::Backward;
+        step.record == Record::Control && !answers
+    }
+
+    /// It came by, and of whom sent last all was acknowledged at `acked`.
+    pub fn aside(&mut self, acked: Option<Time>) {
+        self.arrived = self.arrived.or(acked).or(Some(self.mark));
+    }
+
+    /// When the newest data had arrived, of whose sender all was acknowledged last at `acked`.
+    pub fn arrival(&self, acked: Option<Time>) -> Option<Time> {
+        self.arrived.or(acked)
+    }
+
+    /// Whose a silence of the sender of this packet is.
+    pub fn program(&self, step: &Step) -> Owner {
+        let between = self.session == Session::None || self.requested;
+        if self.session.is_being_set_up() && step.record != Record::Data {
+            Owner::TlsSetUp
+        } else if (self.last, step.of) == (Some(Direction::Backward), Direction::Forward) && between
+        {
+            Owner::BetweenRequests
+        } else {
+            Owner::program(step.of)
+        }
     }
 
     /// A SYN, or the answer. Of an answer: how long it took.
@@ -111,10 +193,7 @@ impl Turns {
         acked: Option<Time>,
     ) -> [(Time, Owner); 2] {
         let of = step.of;
-        let program = match (self.last, of) {
-            (Some(Direction::Backward), Direction::Forward) => Owner::BetweenRequests,
-            _ => Owner::program(of),
-        };
+        let program = self.program(step);
         let begins = self.last.is_none();
         if begins && !self.is_asked() {
             return [(self.mark, Owner::Unknown), (step.at, Owner::Unknown)];
@@ -125,7 +204,9 @@ impl Turns {
         } else {
             near
         };
-        let acked = acked.filter(|acked| *acked > self.mark && *acked < step.at);
+        let acked = self
+            .arrival(acked)
+            .filter(|acked| *acked > self.mark && *acked < step.at);
         let arrived = match (way, acked) {
             (Some(way), Some(acked)) if acked.since(self.mark) > way + DELAYED => acked,
             (Some(way), _) => self.mark + way,
@@ -137,8 +218,15 @@ impl Turns {
 
     /// New data.
     pub fn data(&mut self, step: &Step) {
+        let silent = step.at.since(self.mark) >= PUSHED;
+        let alone = !self.served && self.last == Some(Direction::Forward);
+        self.pushes |= alone && silent && step.of == Direction::Forward;
+        self.pushes &= step.of == Direction::Forward;
+        self.requested |= step.of == Direction::Forward && self.session.after(step) == Session::Up;
+        self.session = self.session.after(step);
         self.mark = self.mark.max(step.at);
         self.last = Some(step.of);
+        self.arrived = None;
         self.served |= step.of == Direction::Backward;
         self.open = true;
         // What is sent behind a FIN was on its way, or is a new beginning.

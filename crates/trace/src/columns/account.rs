@@ -32,6 +32,8 @@ pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str) -> Table
         );
         table.integer("longest_ns", all().map(|share| share.longest.as_nanos()));
         table.integer("evidence_ns", all().map(|share| nanos(share.evidence)));
+        let other = all().map(|share| Some(share.other.as_nanos()));
+        table.integer_or_null("other_ns", other);
     })
 }
 

@@ -269,7 +269,7 @@ fn give(view: &mut SenderView, of: Direction, event: &Event, sacks: &[SeqRange])
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use rexmit_wire::headers::{Notes, Sack, SynOptions};
+    use rexmit_wire::headers::{Notes, Record, Sack, SynOptions};
     use rexmit_wire::{Flags, FlowKey, SeqNum};
 
     use super::*;
@@ -315,6 +315,7 @@ mod tests {
             ip_id: Some(number as u16 / 2 + 1),
             dont_fragment: true,
             ecn: 0,
+            record: Record::None,
             notes: Notes::default(),
             timestamps: None,
             sack: block

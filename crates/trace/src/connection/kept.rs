@@ -3,7 +3,7 @@
 use core::net::{IpAddr, Ipv4Addr};
 
 use rexmit_time::{Duration, Time};
-use rexmit_wire::headers::{Notes, Sack, SynOptions, Timestamps};
+use rexmit_wire::headers::{Notes, Record, Sack, SynOptions, Timestamps};
 use rexmit_wire::{Flags, FlowKey, Headers, SeqNum};
 
 use super::bytes::{Reader, Writer};
@@ -166,6 +166,7 @@ impl Kept {
             ip_id: self.there.has(There::IP_ID).then_some(self.ip_id),
             dont_fragment: self.there.has(There::DONT_FRAGMENT),
             ecn: self.ecn,
+            record: Record::None,
             notes: self.notes,
             timestamps: self
                 .there

@@ -1,6 +1,7 @@
 //! What a connection keeps of its packets until somebody wants to know more.
 
 use rexmit_time::{Duration, Time};
+use rexmit_wire::headers::Record;
 use rexmit_wire::table::prefetch;
 use rexmit_wire::{Flags, Headers, SeqNum, SeqRange};
 
@@ -41,6 +42,7 @@ const BACKWARD: u8 = 0x08;
 const STAMPED: u8 = 0x10;
 const NUMBERED: u8 = 0x20;
 const SACKS: u8 = 0x07;
+const RECORD_SHIFT: u32 = 6;
 
 /// The packets of one connection in the order in which they came. Their SACK blocks are kept by the connection.
 #[derive(Debug)]
@@ -131,6 +133,7 @@ impl Log {
     ) {
         let at = at.since(start).as_nanos();
         let mut notes = headers.sack.blocks().len() as u8;
+        notes |= headers.record.bits() << RECORD_SHIFT;
         notes |= if direction == Direction::Backward {
             BACKWARD
         } else {
@@ -335,6 +338,7 @@ impl Packed {
             payload_len: self.payload_len,
             flags: self.flags,
             window: self.window,
+            record: Record::of_bits(self.notes >> RECORD_SHIFT),
             ip_id: is(NUMBERED).then_some(self.ip_id),
             timestamps: is(STAMPED).then_some((self.stamp, self.echo)),
             sacks,
@@ -352,6 +356,7 @@ pub(crate) fn event(at: Time, direction: Direction, headers: &Headers) -> Event 
         payload_len: headers.payload_len,
         flags: headers.flags,
         window: headers.window,
+        record: headers.record,
         ip_id: headers.ip_id,
         timestamps: headers.timestamps.map(|stamps| (stamps.value, stamps.echo)),
         sacks: (0, headers.sack.blocks().len() as u8),
@@ -372,6 +377,7 @@ mod tests {
             stamps in proptest::option::of(any::<(u32, u32)>()),
             ip_id in proptest::option::of(any::<u16>()),
             blocks in proptest::collection::vec(any::<(u32, u32)>(), 0..=4),
+            record in 0u8..4,
         ) -> Headers {
             let (seq, ack, payload_len, window, flags) = numbers;
             let address = core::net::IpAddr::V4(core::net::Ipv4Addr::LOCALHOST);
@@ -386,6 +392,7 @@ mod tests {
                 ip_id,
                 dont_fragment: true,
                 ecn: 0,
+                record: Record::of_bits(record),
                 notes: Notes::default(),
                 timestamps: stamps.map(|(value, echo)| Timestamps { value, echo }),
                 sack: blocks

@@ -108,6 +108,7 @@ impl Replay {
             of: event.direction,
             flags,
             payload_len: event.payload_len,
+            record: event.record,
             end: range.end,
             new: false,
             ack: None,

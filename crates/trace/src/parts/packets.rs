@@ -7,7 +7,7 @@
 use std::io::{Read, Write};
 
 use rexmit_time::Time;
-use rexmit_wire::headers::{Notes, OptionLayout, Sack, SynOptions, Timestamps};
+use rexmit_wire::headers::{Notes, OptionLayout, Record, Sack, SynOptions, Timestamps};
 use rexmit_wire::mptcp::{Capable, DataNumber, Dss, Mapping};
 use rexmit_wire::{Flags, FlowKey, Headers, SeqNum, SeqRange};
 
@@ -58,6 +58,7 @@ struct Last {
     dont_fragment: bool,
     ecn: u8,
     notes: u8,
+    record: u8,
 }
 
 impl Last {
@@ -75,6 +76,7 @@ impl Last {
             dont_fragment: false,
             ecn: 0,
             notes: 0,
+            record: 0,
         }
     }
 
@@ -86,8 +88,9 @@ impl Last {
         }
     }
 
-    fn rest(&self) -> [u8; 4] {
-        [self.ttl, u8::from(self.dont_fragment), self.ecn, self.notes]
+    fn rest(&self) -> [u8; 5] {
+        let dont_fragment = u8::from(self.dont_fragment);
+        [self.ttl, dont_fragment, self.ecn, self.notes, self.record]
     }
 
     fn note(&mut self, headers: &Headers) {
@@ -104,6 +107,7 @@ impl Last {
         self.dont_fragment = headers.dont_fragment;
         self.ecn = headers.ecn;
         self.notes = headers.notes.bits();
+        self.record = headers.record.bits();
     }
 }
 
@@ -351,6 +355,7 @@ impl State {
             last.dont_fragment = bool::read(from)?;
             last.ecn = from.byte()?;
             last.notes = from.byte()?;
+            last.record = from.byte()?;
         }
         let mut sack = Sack::default();
         if has(has::SACK) {
@@ -376,6 +381,7 @@ impl State {
             ip_id,
             dont_fragment: last.dont_fragment,
             ecn: last.ecn,
+            record: Record::of_bits(last.record),
             notes: Notes::from_bits(last.notes),
             timestamps: has(has::STAMPS).then_some(Timestamps {
                 value: last.stamps.0,

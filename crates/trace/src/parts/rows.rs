@@ -245,6 +245,7 @@ exact_struct!(SenderRow {
 exact_struct!(Share {
     owner,
     length,
+    other,
     stretches,
     slow,
     slow_length,
@@ -291,6 +292,8 @@ exact_struct!(Unacked {
     silence,
     size,
     acked_size,
+    tried,
+    all_full,
 });
 exact_struct!(Changes {
     avoided,

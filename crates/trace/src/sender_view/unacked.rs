@@ -31,19 +31,29 @@ impl SenderView {
         let una = self.board.pieces.una();
         let (mss, round_trip) = (self.mss, self.times.beyond());
         let shut = self.receiver.is_shut();
+        let nxt = self.board.pieces.nxt();
+        let in_vain = self.board.pieces.across(una, nxt);
+        let least = in_vain
+            .filter(|piece| piece.covered.is_none())
+            .filter_map(smallest)
+            .filter(|size| *size > 0)
+            .min();
         let piece = self.board.pieces.at(una)?;
         let again = piece.times_again() > 0 && piece.first.seen;
         if !again || piece.covered.is_some() || piece.is_syn() || shut {
             return None;
         }
         let last = piece.last().at;
+        let size = smallest(piece);
         let late = |copy: &&Copy| copy.at + round_trip > heard;
         Some(Unacked {
             sends: piece.times_again() as u32 + 1,
             unanswered: piece.copies().filter(late).count() as u32,
             silence: (last - heard).max(Duration::ZERO),
-            size: smallest(piece).filter(|size| *size <= mss).unwrap_or(0),
+            size: size.filter(|size| *size <= mss).unwrap_or(0),
             acked_size: self.measured.acked_size,
+            tried: (last - piece.first.at).max(Duration::ZERO),
+            all_full: least.is_some_and(|least| least >= mss - mss / 8 && Some(least) >= size),
         })
     }
 }

@@ -8,7 +8,7 @@ use rexmit_wire::{Flags, Headers};
 
 use crate::script::{analyse, with_sack, Script, SYN_ACK};
 
-fn only(script: &Script) -> Connection {
+pub fn only(script: &Script) -> Connection {
     let rows = script.rows();
     assert_eq!(rows.connections.len(), 1, "{rows:#?}");
     let row = *rows.connections[0].row.clone();
@@ -23,7 +23,7 @@ fn only(script: &Script) -> Connection {
 }
 
 /// Milliseconds of each owner.
-fn told(shares: &[Share]) -> Vec<(Owner, i64)> {
+pub fn told(shares: &[Share]) -> Vec<(Owner, i64)> {
     let ms = |share: &Share| share.length.as_nanos() / 1_000_000;
     shares
         .iter()
@@ -32,7 +32,7 @@ fn told(shares: &[Share]) -> Vec<(Owner, i64)> {
 }
 
 /// A connection that stays open, seen beside the client or, `at_server`, beside the server: a round trip is 40 ms.
-fn open(at_server: bool) -> (Script, i64, i64) {
+pub fn open(at_server: bool) -> (Script, i64, i64) {
     let mut script = Script::new(40_000);
     let (to_server, to_client) = if at_server { (0, 40) } else { (40, 0) };
     script
@@ -178,6 +178,20 @@ fn a_program_that_sends_a_little_now_and_then_is_late() {
     );
 }
 
+#[test]
+fn a_pair_of_writes_that_nobody_delays_takes_round_trips() {
+    let (mut script, to_server, _) = open(false);
+    for _ in 0..10 {
+        script.send(true, Flags::ACK, 100).wait(to_server);
+        script.send(false, Flags::ACK, 0);
+        script.send(true, Flags::ACK, 20).wait(to_server);
+        script.send(false, Flags::ACK, 50);
+    }
+    let row = only(&script);
+    let told = told(&row.forward.account);
+    assert!(told.iter().all(|share| share.0 != Owner::Nagle), "{told:?}");
+}
+
 /// A client's request and answer, then a packet of this size, sent again and again in vain.
 fn in_vain(size: u32) -> Connection {
     let (mut script, to_server, _) = open(false);
@@ -211,10 +225,36 @@ fn a_peer_is_gone_or_the_path_takes_no_such_packet() {
 }
 
 #[test]
+fn full_packets_of_which_none_ever_arrives_are_too_large_for_the_path() {
+    // Nothing comes from the client any more; in the second case packets that are not full are lost as well.
+    for (last, owner) in [(1_400, Owner::PathMtu), (300, Owner::PeerGone)] {
+        let (mut script, to_server, _) = open(true);
+        script.send(true, Flags::ACK, 100).wait(to_server);
+        let first = script.packet(false, Flags::ACK, 1_400);
+        script.send(false, Flags::ACK, 1_400);
+        script.send(false, Flags::ACK, last);
+        for wait in [300, 600, 1_200, 2_400] {
+            script.wait(wait).put(first);
+        }
+        let row = only(&script);
+        let of = |share: &&Share| share.owner == owner;
+        let share = row.backward.account.iter().find(of);
+        let length = share.map_or(Duration::ZERO, |share| share.length);
+        assert!(
+            length >= Duration::from_millis(4_460),
+            "{:?}",
+            row.backward.account
+        );
+    }
+}
+
+#[test]
 fn one_direction_tells_nothing() {
     let mut script = Script::new(40_000);
-    script.send(false, Flags::ACK, 1_000).wait(500);
-    script.send(false, Flags::ACK, 1_000);
+    script.send(true, Flags::SYN, 0).wait(40);
+    script.send(true, Flags::ACK, 0).wait(300);
+    script.send(true, Flags::ACK, 1_000).wait(160);
+    script.send(true, Flags::ACK, 1_000);
     assert_eq!(
         told(&only(&script).forward.account),
         [(Owner::Unknown, 500)]

@@ -12,4 +12,5 @@ mod paths;
 mod properties;
 mod run;
 mod script;
+mod turns;
 mod window;

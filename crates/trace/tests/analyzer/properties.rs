@@ -7,7 +7,7 @@ use rexmit_time::{Duration, Time};
 use rexmit_trace::analyzer::{Analyzer, Rows};
 use rexmit_trace::settings::Settings;
 use rexmit_trace::whatif::Plan;
-use rexmit_wire::headers::{Sack, SynOptions, Timestamps};
+use rexmit_wire::headers::{Record, Sack, SynOptions, Timestamps};
 use rexmit_wire::{Flags, Headers, SeqNum, SeqRange};
 
 use crate::script::{analyse, Script};
@@ -32,6 +32,7 @@ prop_compose! {
         stamps in proptest::option::of(any::<(u32, u32)>()),
         blocks in proptest::collection::vec((number(), number()), 0..4),
         ip_id in proptest::option::of(0u16..4),
+        record in 0u8..4,
     ) -> (Duration, Headers) {
         let flags = Flags(flags);
         let template = Script::new(40_000 + port).packet(from_client, Flags::ACK, len);
@@ -40,6 +41,7 @@ prop_compose! {
             ack: SeqNum::new(ack),
             flags,
             ip_id,
+            record: Record::of_bits(record),
             timestamps: stamps.map(|(value, echo)| Timestamps { value, echo }),
             sack: blocks
                 .into_iter()

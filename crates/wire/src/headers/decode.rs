@@ -1,6 +1,6 @@
 //! From a captured frame to the value of its headers.
 
-use super::{Headers, Notes, Sack, SynOptions, Timestamps};
+use super::{Headers, Notes, Record, Sack, SynOptions, Timestamps};
 use crate::ip::{self, Located};
 use crate::link::{self, LinkType};
 use crate::mptcp::KIND;
@@ -86,6 +86,7 @@ fn value(packet: &TcpPacket<'_>, located: &Located, mut notes: Notes) -> Headers
         ip_id: located.id,
         dont_fragment: located.dont_fragment,
         ecn: located.ecn,
+        record: Record::begins(packet.payload(), packet.payload_len()),
         notes,
         timestamps: None,
         sack: Sack::default(),

@@ -1,6 +1,6 @@
 //! What an ICMP message quotes of a packet that a router returned.
 
-use super::{Headers, Notes, Sack};
+use super::{Headers, Notes, Record, Sack};
 use crate::ip::{self, protocol};
 use crate::link::{self, LinkType};
 use crate::{Flags, FlowKey, SeqNum};
@@ -47,6 +47,7 @@ impl Headers {
             ip_id: located.id,
             dont_fragment: located.dont_fragment,
             ecn: located.ecn,
+            record: Record::None,
             notes: Notes::RETURNED,
             timestamps: None,
             sack: Sack::default(),

@@ -7,6 +7,7 @@ from typing import Final
 
 import polars as pl
 
+from rexmit.tracing.folder import SLOW_S
 from rexmit.tracing.owners import Owned
 from rexmit.tracing.sentences.value import Sentence, connections, times
 from rexmit.tracing.words import span
@@ -32,6 +33,14 @@ _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "the server {host} answered late",
         "Look at its program and what stands behind it.",
     ),
+    "tls-set-up": (
+        "{host} and {peer} took long to set up TLS",
+        "Look at what their programs do meanwhile: keys, certificates, questions to others.",
+    ),
+    "unanswered": (
+        "{peer} did not answer the last request of {host} before connection or capture ended",
+        "Look at the program of {peer}, and whether large packets of it arrive.",
+    ),
     "round-trip": (
         "the way from {host} to {peer} and back took long",
         "Look at the network: distance, a queue, a slow link.",
@@ -45,7 +54,7 @@ _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "Set TCP_NODELAY on {host}, or let it write each message at once.",
     ),
     "sender": (
-        "{host} sent late with packets under way: its program, its buffer or its pacing",
+        "{host} sent late with packets under way: its program, its buffer, its pacing or its link",
         "Look at the sending program; a capture beside it tells more.",
     ),
     "slow-start": (
@@ -59,6 +68,10 @@ _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "path-rate": (
         "the path from {host} to {peer} took no more",
         "It is the link's rate; a shorter queue would not be faster, but others would wait less.",
+    ),
+    "policer": (
+        "a policer on the path from {host} to {peer} dropped what was sent faster than its rate",
+        "Raise that rate, or let {host} send no faster (pacing); a queue there would shape it.",
     ),
     "recovery-timer": (
         "{host} found losses only by a timer",
@@ -76,6 +89,10 @@ _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "packets of {host} to {peer} are larger than the path takes",
         "Let ICMP pass, lower the MTU, or clamp the MSS.",
     ),
+    "unknown": (
+        "what {host} waited for is not told by this capture",
+        "One beside {host}, of both directions and from the beginning, tells more.",
+    ),
     "peer-gone": (
         "{peer} did not answer {host} any more",
         "Look whether that host, its link or a firewall on the way is down.",
@@ -83,15 +100,17 @@ _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-def said(found: Sequence[Owned] | None, every: int) -> list[Sentence]:
-    """A sentence for each owner, in their order; of `every` connections."""
+def said(found: Sequence[Owned] | None, every: int, slow_s: float = SLOW_S) -> list[Sentence]:
+    """A sentence for each owner, in their order; of `every` connections, in which a wait of
+    `slow_s` is slow."""
     if found is None:
         return []
-    return [_one(one, every) for one in found[:MOST]] or [_healthy()]
+    return [_one(one, every) for one in found[:MOST]] or [_healthy(slow_s)]
 
 
-def _healthy() -> Sentence:
-    text = "no connection waited for 0.2 s, or for a tenth of its time, on anything but its path"
+def _healthy(slow_s: float) -> Sentence:
+    wait = f"{slow_s:g} s"
+    text = f"no connection waited for {wait}, or for a tenth of its time, on anything but its path"
     return Sentence(text, "connections", lambda rows: rows.height > 0, label="healthy")
 
 

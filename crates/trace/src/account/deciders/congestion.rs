@@ -2,9 +2,8 @@
 //! small after a loss until it is as large again, and at first until it no longer grows from round trip to round trip.
 
 use super::{Owner, Wait};
-use crate::event::Direction;
 
-pub(super) fn decide(wait: &Wait, _: Direction) -> Option<Owner> {
+pub(super) fn decide(wait: &Wait, _: Owner) -> Option<Owner> {
     if wait.after_loss {
         Some(Owner::SmallWindow)
     } else {

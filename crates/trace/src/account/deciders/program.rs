@@ -3,12 +3,11 @@
 //! Zhang et al. 2002: *sender window limited*).
 
 use super::{Owner, Wait};
-use crate::event::Direction;
 
-pub(super) fn decide(wait: &Wait, of: Direction) -> Option<Owner> {
+pub(super) fn decide(wait: &Wait, program: Owner) -> Option<Owner> {
     match (wait.clocked, wait.left) {
         (true, _) => None,
-        (false, 0) => Some(Owner::program(of)),
+        (false, 0) => Some(program),
         (false, _) => Some(Owner::Sender),
     }
 }

@@ -2,12 +2,11 @@
 //! (Zhang et al. 2002, *bandwidth limited*).
 
 use super::{Owner, Wait};
-use crate::event::Direction;
 
 /// Packets of a flight that can fill a queue, at least; a receiver delays the acknowledgements of fewer.
 const LEAST: i64 = 4;
 
-pub(super) fn decide(wait: &Wait, _: Direction) -> Option<Owner> {
+pub(super) fn decide(wait: &Wait, _: Owner) -> Option<Owner> {
     let queued = wait.queued && wait.flight >= i64::from(wait.mss) * LEAST;
     queued.then_some(Owner::PathRate)
 }

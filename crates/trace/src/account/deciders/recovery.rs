@@ -2,8 +2,7 @@
 //! found is known when the connection has ended.
 
 use super::{Owner, Wait};
-use crate::event::Direction;
 
-pub(super) fn decide(wait: &Wait, _: Direction) -> Option<Owner> {
+pub(super) fn decide(wait: &Wait, _: Owner) -> Option<Owner> {
     (!wait.repaired).then_some(Owner::RecoveryFast)
 }

@@ -30,6 +30,8 @@ fn a_peer_that_answered_once_more_got_what_was_smaller() {
         silence: Duration::from_micros(559_900),
         size: 1000,
         acked_size: 200,
+        tried: Duration::from_millis(600),
+        all_full: true,
     };
     assert_eq!(unacked(script), Some(expected));
 }
@@ -44,6 +46,8 @@ fn a_peer_that_is_gone_answers_no_copy() {
         silence: Duration::from_millis(610),
         size: 500,
         acked_size: 200,
+        tried: Duration::from_millis(600),
+        all_full: false,
     };
     assert_eq!(unacked(script), Some(expected));
 }
