@@ -7,6 +7,7 @@ import pytest
 from rexmit import stacks
 from rexmit.errors import UserError
 from rexmit.scenario.stacks import of_scenario
+from rexmit.tracing.sentences.settings import in_words
 from rexmit.whatif.settings import applicable, as_stack, as_sysctl, expanded, kind, named
 from rexmit_validate.whatif.transfers import KERNEL_SETTINGS, Base, scenario, usual
 
@@ -82,3 +83,9 @@ def test_every_base_is_a_scenario() -> None:
         of_scenario(loaded, base.stack, None)
     kernel = Base("kernel", KERNEL_SETTINGS)
     scenarios.from_plain(scenario(kernel, seed=1, kernel=True), where="t", stacks=False)
+
+
+def test_the_initial_timeout_and_sack_are_said_in_words() -> None:
+    said = in_words("init_rto=3s,no-sack")
+    assert said.startswith("timeout of 3 s before the first RTT sample (RFC 6298: 1 s) and no sel")
+    assert in_words("sack").startswith("selective ACKs (RFC 2018)")
