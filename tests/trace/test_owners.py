@@ -6,10 +6,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.trace.rows import connection, share, write_trace
+from tests.real.rebuilt import a_flow, acked, data, opened, write
+from tests.trace.rows import connection, retransmission, share, write_trace
 from typer.testing import CliRunner
 
-from rexmit import _core
+from rexmit import _core, trace
 from rexmit.cli import app
 from rexmit.errors import UserError
 from rexmit.library.page import page
@@ -110,6 +111,41 @@ def test_another_wait_may_be_slow(tmp_path: Path) -> None:
     assert none.text.startswith("no connection waited for 0.061 s, ")
     with pytest.raises(UserError, match="no wait takes so long"):
         page(made, slow_ms=0)
+
+
+@pytest.mark.parametrize(
+    ("needs", "said"),
+    [
+        (("needed", "spurious"), "10.0.0.1 found losses only by a timer"),
+        (("spurious", "unknown"), "what nothing shows to be lost or arrived"),
+        (("spurious", "spurious"), "10.0.0.1 waited for acknowledgements, and sent again what had"),
+    ],
+)
+def test_a_loss_is_said_where_one_is_known(
+    needs: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    again = [retransmission(need=need) for need in needs]
+    # The client's own retransmissions are nothing to it.
+    again.append(retransmission(direction="forward"))
+    made = write_trace(
+        tmp_path / "t",
+        connections=[connection(duration_s=10.0)],
+        account=[share(owner="recovery-timer", length_ns=4 * S)],
+        retransmissions=again,
+    )
+    (only,) = told(made)
+    assert said in only
+
+
+def test_a_silence_is_none_where_packets_are_missing(tmp_path: Path) -> None:
+    """388 segments were acknowledged that nobody captured."""
+    for number, said in (
+        (12, "the client 10.0.0.2 sent late"),
+        (400, "is not told by this capture"),
+    ):
+        sent = [*opened(), *a_flow(), data(5000, number), acked(5020, number + 1)]
+        (first, *_) = told(trace([write(tmp_path / f"{number}.pcap", sent)]))
+        assert said in first
 
 
 def test_a_trace_without_an_account_says_nothing(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Final
 
 import polars as pl
 
+from rexmit.store.trace_schema import SIDES
 from rexmit.tracing import sides
 from rexmit.tracing.folder import SLOW_S, Trace
 
@@ -41,7 +42,8 @@ class Owned:
     that they took. Of its `stretches`, `slow` took 0.2 s or more, and `least_s` to `most_s`; they
     are not counted where another time is slow. Most of it is at one of its `hosts`: `host_s` at
     `host`, whose `peer` was at the other end of the longest stretch, that of the connection in row
-    `number` of connections.parquet; it ended `evidence_s` after that one's first packet.
+    `number` of connections.parquet; it ended `evidence_s` after that one's first packet. Their
+    senders' retransmissions were needed, or it is not known whether they were.
     """
 
     owner: str
@@ -58,6 +60,8 @@ class Owned:
     peer: str
     number: int
     evidence_s: float
+    needed: int = 0
+    not_known: int = 0
 
 
 def slow(slow_s: float) -> pl.Expr:
@@ -107,7 +111,14 @@ def joined(trace: Trace) -> pl.LazyFrame:
     # A handshake in which nothing was sent twice took a round trip.
     once = trace.scan("sides").group_by("connection").agg((pl.col("syns").max() < 2).alias("once"))
     connecting = owner == "connecting"
-    rows = trace.scan("account").join(ends, on="connection").join(once, on="connection")
+    sender = pl.when(swapped).then(_other(pl.col("direction"))).otherwise("direction")
+    rows = (
+        trace.scan("account")
+        .join(ends, on="connection")
+        .join(once, on="connection")
+        .with_columns(sender.alias("sender"))
+        .join(_needs(trace), on=["connection", "sender"], how="left")
+    )
     return rows.with_columns(
         pl.when(connecting & pl.col("once"))
         .then(pl.lit("round-trip"))
@@ -115,6 +126,21 @@ def joined(trace: Trace) -> pl.LazyFrame:
         .alias("owner"),
         host.alias("host"),
         peer.alias("peer"),
+        pl.col("needed").fill_null(0),
+        pl.col("not_known").fill_null(1),
+    )
+
+
+def _needs(trace: Trace) -> pl.LazyFrame:
+    """Of each sender of retransmissions, how many were needed, and of how many nobody knows."""
+    need = pl.col("need")
+    return (
+        trace.scan("retransmissions")
+        .group_by("connection", pl.col("direction").alias("sender"))
+        .agg(
+            (need == "needed").sum().alias("needed"),
+            (~need.is_in(["needed", "spurious"])).sum().alias("not_known"),
+        )
     )
 
 
@@ -137,10 +163,12 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             pl.col("longest_ns").max(),
             pl.col("evidence_ns", "peer").get(longest),
             pl.col("duration_s", "number", "start_s").first(),
+            pl.col("needed", "not_known").max(),
         )
         .group_by("owner", "host")
         .agg(
             pl.col("length_ns", "duration_s", "stretches", "slow").sum(),
+            pl.col("needed", "not_known").sum(),
             pl.col("slow_least_ns").min(),
             pl.col("longest_ns").max(),
             pl.len().alias("connections"),
@@ -154,7 +182,7 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
         .agg(
             (pl.col("length_ns").sum() / 1e9).alias("length_s"),
             pl.col("duration_s").sum().alias("of_s"),
-            pl.col("connections", "stretches", "slow").sum(),
+            pl.col("connections", "stretches", "slow", "needed", "not_known").sum(),
             (pl.col("slow_least_ns").min() / 1e9).alias("least_s"),
             (pl.col("longest_ns").max() / 1e9).alias("most_s"),
             pl.len().alias("hosts"),
@@ -167,6 +195,10 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
         .collect()
     )
     return tuple(Owned(**row) for row in rows.to_dicts())
+
+
+def _other(direction: pl.Expr) -> pl.Expr:
+    return pl.when(direction == SIDES[0]).then(pl.lit(SIDES[1])).otherwise(pl.lit(SIDES[0]))
 
 
 def _address(end: pl.Expr) -> pl.Expr:

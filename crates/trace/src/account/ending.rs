@@ -4,6 +4,7 @@
 use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
 
+use super::flow::Flow;
 use super::owner::Owner;
 use super::timeline::{By, Cover};
 use super::{Account, Share};
@@ -35,6 +36,7 @@ impl Account {
             let flow = &self.flows[of];
             flow.policer.found(self.mss[of].unwrap_or(flow.largest()))
         });
+        let thinned = self.flows.iter().any(Flow::is_thinned);
         for (of, line) in self.lines.iter_mut().enumerate() {
             let line = &mut line.sure;
             let (own, other) = (&named[of], &named[1 - of]);
@@ -51,6 +53,10 @@ impl Account {
             }
             if let Some((whose, gone)) = gone {
                 line.cover(&[gone], by(whose == of), |_, _| true);
+            }
+            if thinned {
+                let all = (self.turns.start(), ending.end, Owner::Unknown);
+                line.cover(&[all], By::Own, |was, _| was.is_program());
             }
         }
         [0, 1].map(|of| self.lines[of].sure.shares())

@@ -85,6 +85,9 @@ pub(super) struct Flow {
     sent: Option<Time>,
     last_len: u32,
     largest: u32,
+    /// Bytes that it sent, and those between them that did not come by.
+    bytes: u64,
+    unseen: u64,
     /// When all was acknowledged last, as it came by, and up to where that was.
     pub empty_at: Option<Time>,
     shown: SeqNum,
@@ -123,6 +126,11 @@ impl Flow {
     /// The largest payload that it sent at a time.
     pub fn largest(&self) -> u32 {
         self.largest
+    }
+
+    /// A tenth as many bytes as came by did not: what seems a silence may be none.
+    pub fn is_thinned(&self) -> bool {
+        10 * self.unseen > self.bytes
     }
 
     /// From the monitor to its receiver and back, at least.
@@ -254,6 +262,8 @@ impl Flow {
                 grows: self.rounds.grows(),
             }
         });
+        self.bytes += u64::from(new.len);
+        self.unseen += (new.end - new.len).offset_from(self.nxt).max(0) as u64;
         self.nxt = new.end;
         self.sent = Some(new.at);
         self.last_len = new.len;
@@ -264,9 +274,10 @@ impl Flow {
         wait
     }
 
-    /// Sends something again. Since when it had sent nothing, and whether by a timer.
-    pub fn resend(&mut self, at: Time) -> Option<(Time, bool)> {
+    /// Sends `len` bytes again, or what did not come by before. Since when it had sent nothing, and whether by a timer.
+    pub fn resend(&mut self, at: Time, len: u32) -> Option<(Time, bool)> {
         let from = self.sent;
+        self.unseen = self.unseen.saturating_sub(u64::from(len));
         self.sent = Some(at);
         if !self.known {
             return None;

@@ -232,7 +232,7 @@ impl Account {
 
     /// Something is sent again.
     fn again(&mut self, step: &Step, me: usize, peer: usize) {
-        let Some((_, by_timer)) = self.flows[me].resend(step.at) else {
+        let Some((_, by_timer)) = self.flows[me].resend(step.at, step.payload_len) else {
             return;
         };
         let owner = if by_timer {

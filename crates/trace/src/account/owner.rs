@@ -127,6 +127,19 @@ impl Owner {
         }
     }
 
+    /// It is told by silence: nobody sent.
+    pub(super) const fn is_program(self) -> bool {
+        matches!(
+            self,
+            Owner::Client
+                | Owner::BetweenRequests
+                | Owner::Server
+                | Owner::TlsSetUp
+                | Owner::Unanswered
+                | Owner::Sender
+        )
+    }
+
     /// It is the repair of a loss.
     pub(super) const fn is_recovery(self) -> bool {
         matches!(

@@ -86,8 +86,9 @@ _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "Mend the loss on the path to {peer}.",
     ),
     "path-mtu": (
-        "packets of {host} to {peer} are larger than the path takes",
-        "Let ICMP pass, lower the MTU, or clamp the MSS.",
+        "no packet of {host} to {peer} of full size arrived: the path takes only smaller ones",
+        "Let ICMP pass, lower the MTU, or clamp the MSS; if {peer} answers nothing else, see "
+        "whether it is there.",
     ),
     "unknown": (
         "what {host} waited for is not told by this capture",
@@ -98,6 +99,26 @@ _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "Look whether that host, its link or a firewall on the way is down.",
     ),
 }
+
+
+_REPAIRS: Final = ("recovery-timer", "recovery-probe", "recovery-fast")
+
+_NOT_NEEDED: Final = (
+    "{host} waited for acknowledgements, and sent again what had arrived",
+    "Nothing was lost: see why {peer}, or the path back, held its acknowledgements.",
+)
+
+_NEED_NOT_KNOWN: Final = (
+    "{host} waited for acknowledgements, and sent again what nothing shows to be lost or arrived",
+    "See what was retransmitted; a capture beside {peer} tells more.",
+)
+
+
+def _texts(one: Owned) -> tuple[str, str]:
+    """What is the owner's, and the remedy: of a repair by what is known of its need."""
+    if one.owner not in _REPAIRS or one.needed:
+        return _TEXTS[one.owner]
+    return _NEED_NOT_KNOWN if one.not_known else _NOT_NEEDED
 
 
 def said(found: Sequence[Owned] | None, every: int, slow_s: float = SLOW_S) -> list[Sentence]:
@@ -115,7 +136,7 @@ def _healthy(slow_s: float) -> Sentence:
 
 
 def _one(one: Owned, every: int) -> Sentence:
-    what, remedy = _TEXTS[one.owner]
+    what, remedy = _texts(one)
     text = f"of {span(one.of_s)}"
     if every > 1:
         text += f", in {connections(one.connections, every)}"
