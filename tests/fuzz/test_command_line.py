@@ -43,6 +43,8 @@ WORDS = {
     "validate agree": ("--cases", "1"),
     "validate sensitivity": ("tiny.toml",),
     "trace": (CAPTURE,),
+    "watch": ("missing",),
+    "paper unc-2007": (CAPTURE,),
     "report": ("run",),
     "doctor": (),
     "validate score": ("run",),
