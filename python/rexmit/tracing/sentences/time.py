@@ -87,8 +87,7 @@ _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "path-mtu": (
         "no packet of {host} to {peer} of full size arrived: the path takes only smaller ones",
-        "Let ICMP pass, lower the MTU, or clamp the MSS; if {peer} answers nothing else, see "
-        "whether it is there.",
+        "Let ICMP pass, lower the MTU, or clamp the MSS; see whether {peer} answers at all.",
     ),
     "unknown": (
         "what {host} waited for is not told by this capture",
