@@ -11,15 +11,18 @@ use rexmit_wire::LinkType;
 
 use common::files::{enhanced, interface, option, section, Order};
 
+/// The last time that is taken for one.
+const LAST: Time = Time::from_nanos(i64::MAX as u64 - 1_000_000_000);
+
 fn sample() -> Vec<u8> {
     let mut writer = Writer::new(Vec::new()).unwrap();
     let h1 = writer.add_interface("h1-eth0").unwrap();
     let h2 = writer.add_interface("ü").unwrap();
     writer.packet(h1, Time::ZERO, b"abc", 3, None).unwrap();
     writer
-        .packet(h2, Time::MAX, b"abcd", 1500, Some("rexmit: dropped"))
+        .packet(h2, LAST, b"abcd", 1500, Some("rexmit: dropped"))
         .unwrap();
-    writer.packet(h1, Time::MAX, b"", 0, Some("")).unwrap();
+    writer.packet(h1, LAST, b"", 0, Some("")).unwrap();
     writer.into_inner().unwrap()
 }
 
@@ -44,13 +47,13 @@ fn packets_come_back_as_written() {
         [
             (0, 0, b"abc".to_vec(), 3, None),
             (
-                u64::MAX,
+                LAST.as_nanos(),
                 1,
                 b"abcd".to_vec(),
                 1500,
                 comment("rexmit: dropped")
             ),
-            (u64::MAX, 0, b"".to_vec(), 0, comment("")),
+            (LAST.as_nanos(), 0, b"".to_vec(), 0, comment("")),
         ]
     );
     assert_eq!(reader.end(), Some(End::Complete));
