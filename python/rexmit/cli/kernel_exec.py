@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from rexmit.cli import completion
+from rexmit.cli.limits import OnKernel
 from rexmit.options import as_typed, typed
 
 EXAMPLES = """\
@@ -40,14 +41,7 @@ class ExecOptions:
     argv: Annotated[
         list[str], typer.Argument(metavar="COMMAND...", help="The command and its arguments.")
     ]
-    kernel: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KERNEL",
-            help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
-            autocompletion=completion.kernels,
-        ),
-    ] = None
+    kernel: OnKernel = None
     net: Annotated[
         str | None,
         typer.Option(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from rexmit.cli import completion
 from rexmit.errors import UserError
 
 if TYPE_CHECKING:
@@ -36,6 +37,23 @@ UnpackLimit = Annotated[
         help="A packed capture is read until it has unpacked to N times its size, and to 16 MiB at "
         "least. [default: 10000]",
         show_default=False,
+    ),
+]
+
+OnKernel = Annotated[
+    str | None,
+    typer.Option(
+        metavar="KERNEL",
+        help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
+        autocompletion=completion.kernels,
+    ),
+]
+"""On which kernel; None for the one that the command takes by itself."""
+
+KernelsAtATime = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs", "-j", min=1, max=MOST_JOBS, help="Kernels at a time. Default: one a core."
     ),
 ]
 

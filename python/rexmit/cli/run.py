@@ -12,7 +12,15 @@ from rexmit import outputs
 from rexmit.cli import completion
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
-from rexmit.cli.limits import MOST_JOBS, ClusterCa, ClusterCert, ClusterKey, OnCluster, on_cluster
+from rexmit.cli.limits import (
+    MOST_JOBS,
+    ClusterCa,
+    ClusterCert,
+    ClusterKey,
+    OnCluster,
+    OnKernel,
+    on_cluster,
+)
 from rexmit.errors import EXIT_FAILED
 from rexmit.options import as_typed, typed
 
@@ -40,14 +48,7 @@ class RunOptions:
             autocompletion=completion.engines,
         ),
     ] = "kernel"
-    kernel: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KERNEL",
-            help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
-            autocompletion=completion.kernels,
-        ),
-    ] = None
+    kernel: OnKernel = None
     stack: Annotated[
         str | None,
         typer.Option(

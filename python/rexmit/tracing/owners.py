@@ -7,7 +7,6 @@ from typing import Final
 
 import polars as pl
 
-from rexmit.store.trace_schema import SIDES
 from rexmit.tracing import sides
 from rexmit.tracing.folder import SLOW_S, Trace
 
@@ -111,7 +110,7 @@ def joined(trace: Trace) -> pl.LazyFrame:
     # A handshake in which nothing was sent twice took a round trip.
     once = trace.scan("sides").group_by("connection").agg((pl.col("syns").max() < 2).alias("once"))
     connecting = owner == "connecting"
-    sender = pl.when(swapped).then(_other(pl.col("direction"))).otherwise("direction")
+    sender = pl.when(swapped).then(sides.other(pl.col("direction"))).otherwise("direction")
     rows = (
         trace.scan("account")
         .join(ends, on="connection")
@@ -195,10 +194,6 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
         .collect()
     )
     return tuple(Owned(**row) for row in rows.to_dicts())
-
-
-def _other(direction: pl.Expr) -> pl.Expr:
-    return pl.when(direction == SIDES[0]).then(pl.lit(SIDES[1])).otherwise(pl.lit(SIDES[0]))
 
 
 def _address(end: pl.Expr) -> pl.Expr:

@@ -31,6 +31,11 @@ def joined(connections: pl.LazyFrame, sides: pl.LazyFrame, *columns: str) -> pl.
     return made
 
 
+def other(side: pl.Expr) -> pl.Expr:
+    """The side across from this one."""
+    return pl.when(side == SIDES[0]).then(pl.lit(SIDES[1])).otherwise(pl.lit(SIDES[0]))
+
+
 def both(name: str) -> pl.Expr:
     """The sum over both sides, of a column that stands beside."""
     return pl.col(f"forward_{name}") + pl.col(f"backward_{name}")

@@ -12,7 +12,15 @@ from rexmit import outputs
 from rexmit.cli import completion
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
-from rexmit.cli.limits import MOST_JOBS, ClusterCa, ClusterCert, ClusterKey, OnCluster, on_cluster
+from rexmit.cli.limits import (
+    ClusterCa,
+    ClusterCert,
+    ClusterKey,
+    KernelsAtATime,
+    OnCluster,
+    OnKernel,
+    on_cluster,
+)
 from rexmit.errors import EXIT_FAILED, UserError
 from rexmit.options import as_typed, typed
 
@@ -36,14 +44,7 @@ class AgreeOptions:
     """What can be typed, in the order in which `--help` has it."""
 
     context: typer.Context
-    kernel: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KERNEL",
-            help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
-            autocompletion=completion.kernels,
-        ),
-    ] = None
+    kernel: OnKernel = None
     cases: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many cases.")] = 300
     paths: Annotated[
         int, typer.Option(min=1, max=2, help="2: bursts over two paths, TCP and MPTCP.")
@@ -57,12 +58,7 @@ class AgreeOptions:
             autocompletion=completion.stacks,
         ),
     ] = None
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs", "-j", min=1, max=MOST_JOBS, help="Kernels at a time. Default: one a core."
-        ),
-    ] = None
+    jobs: KernelsAtATime = None
     cluster: OnCluster = None
     cluster_ca: ClusterCa = None
     cluster_cert: ClusterCert = None

@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rexmit import outputs
-from rexmit.cli import completion
-from rexmit.cli.limits import MOST_JOBS, ClusterCa, ClusterCert, ClusterKey, OnCluster, on_cluster
+from rexmit.cli.limits import (
+    ClusterCa,
+    ClusterCert,
+    ClusterKey,
+    KernelsAtATime,
+    OnCluster,
+    OnKernel,
+    on_cluster,
+)
 from rexmit.options import as_typed, typed
 
 if TYPE_CHECKING:
@@ -35,14 +42,7 @@ Examples:
 class TruthOptions:
     """What can be typed, in the order in which `--help` has it."""
 
-    kernel: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KERNEL",
-            help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
-            autocompletion=completion.kernels,
-        ),
-    ] = None
+    kernel: OnKernel = None
     seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="What it is drawn from.")] = 1
     connections: Annotated[int, typer.Option(min=1, max=250_000, help="How many of them.")] = 1500
     out: Annotated[
@@ -57,12 +57,7 @@ class TruthOptions:
             "`rexmit validate synth --list` says what each is.",
         ),
     ] = "none"
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs", "-j", min=1, max=MOST_JOBS, help="Kernels at a time. Default: one a core."
-        ),
-    ] = None
+    jobs: KernelsAtATime = None
     cluster: OnCluster = None
     cluster_ca: ClusterCa = None
     cluster_cert: ClusterCert = None

@@ -10,7 +10,7 @@ import typer
 
 from rexmit import outputs
 from rexmit.cli import completion
-from rexmit.cli.limits import MOST_JOBS
+from rexmit.cli.limits import MOST_JOBS, OnKernel
 from rexmit.options import as_typed, typed
 
 EXAMPLES = """\
@@ -47,14 +47,7 @@ class WhatifOptions:
         str,
         typer.Option(metavar="model|kernel", help="What runs the transfers."),
     ] = "model"
-    kernel: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KERNEL",
-            help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
-            autocompletion=completion.kernels,
-        ),
-    ] = None
+    kernel: OnKernel = None
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Of the transfers.")] = 1
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, max=MOST_JOBS, help="Cells at a time.")

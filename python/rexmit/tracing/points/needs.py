@@ -7,7 +7,7 @@ from typing import Final
 
 import polars as pl
 
-from rexmit.store.trace_schema import SIDES
+from rexmit.tracing import sides
 from rexmit.tracing.points.directions import Frames
 
 _NOTHING: Final = 200
@@ -175,8 +175,7 @@ def _at_receiver(points: Sequence[Frames], chosen: pl.DataFrame) -> pl.DataFrame
         for number, tables in enumerate(points)
     )
     keys = ["last", "last_connection", "last_direction"]
-    other = pl.when(pl.col("last_direction") == SIDES[0]).then(pl.lit(SIDES[1]))
-    beyond = delays.with_columns(other.otherwise(pl.lit(SIDES[0])).alias("last_direction"))
+    beyond = delays.with_columns(sides.other(pl.col("last_direction")).alias("last_direction"))
     beside = chosen.join(delays, on=keys, how="left").join(
         beyond.rename({"back": "beyond"}), on=keys, how="left"
     )
