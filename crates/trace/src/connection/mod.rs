@@ -56,7 +56,7 @@ pub(crate) struct Common {
     pub retransmissions: Vec<rows::Retransmission>,
     /// Replays that are ready.
     pub whatif: Vec<rows::WhatIf>,
-    /// Recycled to use again: of logs, and of a sender view.
+    /// Memory to use again: of logs, and of a sender view.
     pub spare: Spare,
     pub recycled: Recycled,
     /// SACK blocks of numbers that are none of what they are about.
