@@ -1,5 +1,7 @@
 //! What a request of HTTP/1 asks for, and of whom: what of it may be shown, and nothing else.
 
+use core::mem::MaybeUninit;
+
 use super::head::FIELDS;
 use crate::headers::Record;
 use crate::message::{bounded, host};
@@ -49,9 +51,9 @@ impl Request {
 
 /// A request, and how long it is if its packet has all of its head and it has no body.
 fn parsed(payload: &[u8]) -> Option<(Request, Option<usize>)> {
-    let mut fields = [httparse::EMPTY_HEADER; FIELDS];
-    let mut head = httparse::Request::new(&mut fields);
-    match head.parse(payload) {
+    let mut fields = [const { MaybeUninit::uninit() }; FIELDS];
+    let mut head = httparse::Request::new(&mut []);
+    match head.parse_with_uninit_headers(payload, &mut fields) {
         Ok(httparse::Status::Complete(len)) => {
             let len = Some(len).filter(|_| !has_body(&head));
             Some((shown(&head), len))
@@ -60,9 +62,9 @@ fn parsed(payload: &[u8]) -> Option<(Request, Option<usize>)> {
             // Whole lines are read as if the head ended with them.
             let lines = payload.iter().rposition(|byte| *byte == b'\n')?;
             let whole = [payload.get(..=lines)?, b"\r\n"].concat();
-            let mut fields = [httparse::EMPTY_HEADER; FIELDS];
-            let mut head = httparse::Request::new(&mut fields);
-            head.parse(&whole).ok()?;
+            let mut fields = [const { MaybeUninit::uninit() }; FIELDS];
+            let mut head = httparse::Request::new(&mut []);
+            head.parse_with_uninit_headers(&whole, &mut fields).ok()?;
             Some((shown(&head), None))
         }
         Ok(httparse::Status::Partial) => {
