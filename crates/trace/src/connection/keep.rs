@@ -358,7 +358,7 @@ mod tests {
                     let number = number - usize::from(doubles);
                     let headers = Headers { ttl: draft.5, ..headers(&drafts[number], number, number < 2) };
                     connection.thaw(&mut common);
-                    common.message = Some(Message::Response(200 + number as u16));
+                    common.message = Some(Message::Hello(Some(number.to_string())));
                     connection.packet(now, &headers, &mut common);
                     if at_once {
                         connection.make_due(&mut common);
