@@ -393,6 +393,7 @@ def analyse_part(
     linger_s: float | None = None,
     uncalibrated: bool = False,
     stacks: list[str] | None = None,
+    names: bool = True,
     report: Callable[[int, float], object] | None = None,
 ) -> dict[str, Any]:
     """Analyse one group of the connections of a capture, and write its rows into the folder `out`,
@@ -419,6 +420,7 @@ def judge_parts(
     linger_s: float | None = None,
     uncalibrated: bool = False,
     stacks: list[str] | None = None,
+    names: bool = True,
 ) -> dict[str, Any]:
     """Judge the rows that wait for what other connections of their host say, and write them into
     the folder `out`, as `analyse_part` does.
@@ -460,7 +462,8 @@ class Trace:
     results do not depend on it. `whatif` are the settings to replay, such as `k=2,min_rto=100ms`,
     `default` and `grid`; the default ones unless given, none if False. `uncalibrated` leaves rows
     as the emulations judge them: their confidences are no probabilities. `stacks` are the
-    emulations that take part, as in `emulations`. With `stretch_s` rows come out in bounded time:
+    emulations that take part, as in `emulations`. Without `names` requests have no names of servers
+    and no paths. With `stretch_s` rows come out in bounded time:
     by the capture's clock connections that are over end so often, and `wait_s` is how long rows
     then wait for what other connections of their hosts show. `fault` is for tests: the analysis of
     connections with this port fails at this packet of theirs. Raises OSError for a file that cannot
@@ -478,6 +481,7 @@ class Trace:
         linger_s: float | None = None,
         uncalibrated: bool = False,
         stacks: list[str] | None = None,
+        names: bool = True,
         stretch_s: float | None = None,
         wait_s: float | None = None,
         filter: str | None = None,  # noqa: A002 - libpcap's word

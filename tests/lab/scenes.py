@@ -1,16 +1,21 @@
-"""Connections with one trouble each, of real programs: this file runs inside a kernel.
+"""Connections with one trouble each, and talks whose requests are known, of real programs: this
+file runs inside a kernel.
 
 `python scenes.py NAME...` sets up the network of each scene, runs its server on h1 and its client
 on h2, and leaves `NAME.server.pcap`, `NAME.midway.pcap` and `NAME.client.pcap` in the folder
-`$REXMIT_SCRATCH`.
+`$REXMIT_SCRATCH`; of a talk also `NAME.loopback.pcap`, what came by within h1, and what its client
+asked, `NAME.asked.json`.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import socket
+import ssl
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -51,6 +56,14 @@ class Scene:
     """Commands beforehand, the first word of each the host that it runs on."""
     later: tuple[str, ...] = ()
     """Commands 0.3 s after the client has begun."""
+    paths: tuple[str, ...] = ()
+    """Of a talk: what the client asks for, in HTTP/1.1; the server thinks for so many ms as each
+    path's number says."""
+    at_once: bool = False
+    """The client sends all requests at once."""
+    tls: bool = False
+    proxy: bool = False
+    """nginx stands before the server, on the same host."""
 
 
 def losing(device: str, part: str) -> str:
@@ -89,6 +102,20 @@ SCENES = {
     ),
     "path-mtu": Scene(size=60_000, requests=1, setup=("s1 ip link set s1-eth2 mtu 1300",)),
 }
+
+PATHS = ("/300?token=secret", "/20", "/1200", "/0")
+
+TALKS = {
+    "kept": Scene(paths=PATHS),
+    "pipelined": Scene(paths=PATHS, at_once=True),
+    # An answer is one record: the client has nothing of it before it has all. The tickets that
+    # follow the set-up have come when it asks.
+    "tls": Scene(paths=PATHS, tls=True, size=4_000, before_s=0.1),
+    "proxy": Scene(paths=PATHS, proxy=True),
+}
+
+NAME = "shop.example"
+BACKEND = ("127.0.0.1", 9_000)
 
 
 def run(*words: str) -> None:
@@ -145,10 +172,88 @@ def fetch(scene: Scene) -> None:
     to.close()
 
 
+def answer(scene: Scene) -> None:
+    """Answers requests of HTTP/1.1, one after the other on each connection."""
+    folder = Path(os.environ["REXMIT_SCRATCH"])
+    if scene.proxy:
+        # It wants to own its folders, which it may where files are the kernel's own.
+        own = Path(tempfile.mkdtemp(dir="/dev/shm"))
+        (own / "nginx.conf").write_text(NGINX.format(folder=own))
+        subprocess.Popen(["nginx", "-c", str(own / "nginx.conf")])
+    listening = socket.create_server(BACKEND if scene.proxy else (SERVER, PORT))
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH) if scene.tls else None
+    if context is not None:
+        context.load_cert_chain(folder / "certificate", folder / "key")
+    while True:
+        one, _ = listening.accept()
+        one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with (
+            suppress(OSError),
+            one if context is None else context.wrap_socket(one, server_side=True) as to,
+        ):
+            heads = b""
+            while some := to.recv(65_536):
+                heads += some
+                while b"\r\n\r\n" in heads:
+                    head, _, heads = heads.partition(b"\r\n\r\n")
+                    path = head.split()[1].decode()
+                    time.sleep(int(path.partition("?")[0][1:]) / 1_000)
+                    length = f"HTTP/1.1 200 OK\r\nContent-Length: {scene.size}\r\n\r\n"
+                    to.sendall(length.encode() + b"x" * scene.size)
+
+
+NGINX = """
+daemon off; master_process off; user root; pid {folder}/nginx.pid; error_log {folder}/nginx.log;
+events {{ }}
+http {{
+    access_log off; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi; uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    server {{ listen 10.0.0.1:8080; location / {{ proxy_pass http://127.0.0.1:9000; }} }}
+}}
+"""
+
+
+def ask(scene: Scene) -> None:
+    """Asks for each path, and writes down when the answers came."""
+    to = socket.create_connection((SERVER, PORT), timeout=scene.gives_up_s)
+    to.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if scene.tls:
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        to = context.wrap_socket(to, server_hostname=NAME)
+    time.sleep(scene.before_s)
+    heads = [f"GET {path} HTTP/1.1\r\nHost: {NAME}\r\n\r\n".encode() for path in scene.paths]
+    told = []
+    for some in [heads] if scene.at_once else [[head] for head in heads]:
+        start = time.time()
+        to.sendall(b"".join(some))
+        text, first = b"", None
+        for _ in some:
+            while b"\r\n\r\n" not in text:
+                text += to.recv(65_536)
+                first = first or time.time()
+            _, _, text = text.partition(b"\r\n\r\n")
+            missing = scene.size - len(text)
+            text = b""
+            while missing > 0:
+                more = to.recv(65_536)
+                text, missing = more[missing:], missing - len(more)
+        told.append({"start_s": start, "first_s": first, "last_s": time.time()})
+    to.close()
+    asked = Path(os.environ["REXMIT_SCRATCH"]) / f"{sys.argv[1]}.asked.json"
+    asked.write_text(json.dumps(told))
+
+
 def watched(name: str, folder: Path) -> None:
-    """Runs a scene between three monitors."""
-    scene = SCENES[name]
+    """Runs a scene, or a talk, between its monitors."""
+    scene = (SCENES | TALKS)[name]
     shape(scene)
+    places, programs = PLACES, ("serve", "fetch")
+    if name in TALKS:
+        places, programs = PLACES | {"loopback": ("h1", "lo")}, ("answer", "ask")
+    if scene.tls:
+        subprocess.run([*CERTIFICATE, "-keyout", folder / "key"], check=True, cwd=folder)
     words = ["tcpdump", "-U", "-w", "-", "tcp", "-i"]
     captures = [
         subprocess.Popen(
@@ -156,13 +261,13 @@ def watched(name: str, folder: Path) -> None:
             stdout=(folder / f"{name}.{place}.pcap").open("wb"),
             stderr=subprocess.DEVNULL,
         )
-        for place, (host, device) in PLACES.items()
+        for place, (host, device) in places.items()
     ]
     time.sleep(0.5)
     program = [sys.executable, __file__, name]
-    server = subprocess.Popen(["ip", "netns", "exec", "h1", *program, "serve"])
+    server = subprocess.Popen(["ip", "netns", "exec", "h1", *program, programs[0]])
     time.sleep(0.5)
-    client = subprocess.Popen(["ip", "netns", "exec", "h2", *program, "fetch"])
+    client = subprocess.Popen(["ip", "netns", "exec", "h2", *program, programs[1]])
     time.sleep(0.3)
     for command in scene.later:
         run(*command.split())
@@ -175,12 +280,21 @@ def watched(name: str, folder: Path) -> None:
         capture.wait()
 
 
-PROGRAMS: dict[str, Callable[[Scene], None]] = {"serve": serve, "fetch": fetch}
+CERTIFICATE = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt"]
+CERTIFICATE += ["ec_paramgen_curve:prime256v1", "-nodes", "-subj", f"/CN={NAME}"]
+CERTIFICATE += ["-out", "certificate"]
+
+PROGRAMS: dict[str, Callable[[Scene], None]] = {
+    "serve": serve,
+    "fetch": fetch,
+    "answer": answer,
+    "ask": ask,
+}
 
 if __name__ == "__main__":
     match sys.argv[1:]:
         case [name, program] if program in PROGRAMS:
-            PROGRAMS[program](SCENES[name])
+            PROGRAMS[program]((SCENES | TALKS)[name])
         case names:
             for name in names or SCENES:
                 watched(name, Path(os.environ["REXMIT_SCRATCH"]))

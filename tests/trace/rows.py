@@ -130,6 +130,21 @@ def share(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
     return _row(TABLES["account"], usual, values)
 
 
+def request(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
+    """A request of HTTP that was answered at once."""
+    usual = {
+        "capture": "x.pcap",
+        "flow": CLIENT,
+        "kind": "http",
+        "requests": 1,
+        "owner": "round-trip",
+        "method": "GET",
+    }
+    start_ns = values.get("start_ns", 0)
+    usual |= dict.fromkeys(("asked_ns", "first_ns", "last_ns"), start_ns)
+    return _row(TABLES["requests"], usual, values)
+
+
 def batch(**rows: Iterable[Row]) -> Batch:
     """Rows by table; those of connections with their sides."""
     tables = {name: list(some) for name, some in rows.items()}
@@ -172,6 +187,7 @@ def write_trace(
     whatif: Iterable[Row] = (),
     whatif_totals: Iterable[Row] = (),
     account: Iterable[Row] = (),
+    requests: Iterable[Row] = (),
     facts: Facts | None = None,
     captures: tuple[str, ...] = ("x.pcap",),
     replace: bool = False,
@@ -181,4 +197,5 @@ def write_trace(
         writer.add(batch(connections=connections, mechanisms=mechanisms))
         writer.add(batch(parameters=parameters, retransmissions=retransmissions))
         writer.add(batch(whatif=whatif, whatif_totals=whatif_totals, account=account))
+        writer.add(batch(requests=requests))
         return writer.finish(facts or Facts(), {"captures": list(captures)})

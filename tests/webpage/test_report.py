@@ -252,7 +252,7 @@ def test_tables_come_out_as_csv(trace: rexmit.Trace) -> None:
     )
     assert found.height == trace.scan("connections").collect().height
     wrong = runner.invoke(app, ["report", str(trace.path), "--table", "nothing"])
-    assert "it has connections, retransmissions, hosts" in str(wrong.exception.hint)  # type: ignore[union-attr]
+    assert "it has connections, retransmissions, requests, hosts" in str(wrong.exception.hint)  # type: ignore[union-attr]
 
 
 def test_a_part_of_a_trace(trace: rexmit.Trace) -> None:

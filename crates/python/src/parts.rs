@@ -57,7 +57,7 @@ impl Report {
 #[pyfunction]
 #[pyo3(signature = (most_connections=None))]
 pub fn most_groups(most_connections: Option<usize>) -> Result<u16, Error> {
-    let settings = settings(None, most_connections, None, None, false, None)?;
+    let settings = settings(None, most_connections, None, None, false, None, true)?;
     Ok(parts::most_groups(&settings))
 }
 
@@ -81,7 +81,7 @@ pub fn read_part<'py>(
     keep_broken: bool,
     report: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let mut settings = settings(None, most_connections, None, None, false, None)?;
+    let mut settings = settings(None, most_connections, None, None, false, None, true)?;
     settings.key = key.map_or(Key::FIXED, Key::new);
     let input = Input::new(source)?;
     let failed = input.failed();
@@ -148,7 +148,7 @@ fn told<'py>(py: Python<'py>, part: &Part) -> PyResult<Bound<'py, PyDict>> {
     clippy::needless_pass_by_value,
     reason = "each is an argument of its own in Python, by name"
 )]
-#[pyo3(signature = (parts, group, out, *, key=None, whatif=None, most_connections=None, idle_s=None, linger_s=None, uncalibrated=false, stacks=None, report=None))]
+#[pyo3(signature = (parts, group, out, *, key=None, whatif=None, most_connections=None, idle_s=None, linger_s=None, uncalibrated=false, stacks=None, names=true, report=None))]
 pub fn analyse_part<'py>(
     py: Python<'py>,
     parts: Vec<PathBuf>,
@@ -161,6 +161,7 @@ pub fn analyse_part<'py>(
     linger_s: Option<f64>,
     uncalibrated: bool,
     stacks: Option<Vec<String>>,
+    names: bool,
     report: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut settings = settings(
@@ -170,6 +171,7 @@ pub fn analyse_part<'py>(
         linger_s,
         uncalibrated,
         stacks,
+        names,
     )?;
     settings.key = key.map_or(Key::FIXED, Key::new);
     if parts.is_empty() {

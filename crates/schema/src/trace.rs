@@ -10,7 +10,7 @@ pub const PLACE: Place = Place {
     about: "What `rexmit trace --out` writes. Times are seconds of the monitor's clock, as the capture has them; sequence \
             numbers are 32-bit numbers of the wire, ranges half-open with SYN and FIN counting one. Directions: `forward` \
             is from the client, who opened the connection or sent the first packet.",
-    tables: &[CONNECTIONS, SIDES, MECHANISMS, PARAMETERS, RETRANSMISSIONS, WHATIF, WHATIF_TOTALS, ACCOUNT],
+    tables: &[CONNECTIONS, SIDES, MECHANISMS, PARAMETERS, RETRANSMISSIONS, WHATIF, WHATIF_TOTALS, ACCOUNT, REQUESTS],
 };
 
 /// Connections.
@@ -37,6 +37,15 @@ pub const ACCOUNT: Table = Table {
             of a direction add up to the connection's duration.",
     order: &["connection", "direction"],
     groups: &[DATA, OF_OWNER],
+};
+
+/// What clients asked of servers.
+pub const REQUESTS: Table = Table {
+    name: "requests",
+    about: "A request and its answer (docs/explanation/requests.md): times are the monitor's. Names, methods and paths are foreign \
+            text, as hosts sent it; there are none where `--no-names` was given.",
+    order: &["connection", "number"],
+    groups: &[REQUEST],
 };
 
 /// Retransmissions of a sender by mechanism.
@@ -96,6 +105,35 @@ const DATA: &[Column] = &[
     CONNECTION,
     text("flow", "direction of the data, source > destination"),
     text("direction", "of the data: forward or backward"),
+];
+
+const REQUEST: &[Column] = &[
+    CAPTURE,
+    CONNECTION,
+    text("flow", "client > server"),
+    integer("number", "which of its connection, from 0"),
+    text(
+        "kind",
+        "`http` (HTTP/1), `tls` (data over TLS), `dns` (over TCP), `tls-set-up`, `greeting` (what the server sends first), `turn` (of \
+         another protocol)",
+    ),
+    integer("start_ns", "its first byte; of a greeting, the end of the handshake"),
+    integer("asked_ns", "its last byte"),
+    integer("first_ns", "first byte of the answer").or_null(),
+    integer("last_ns", "last byte of the answer").or_null(),
+    integer("sent_bytes", "payload of the request, retransmissions not counted"),
+    integer("received_bytes", "payload of the answer, retransmissions not counted"),
+    integer(
+        "requests",
+        "so many at least: of more than one, which the client sent before it had all of the answer, the row is the time in which at \
+         least one was under way",
+    ),
+    text("owner", "whose most of the time was, from `start_ns` to `last_ns` or the connection's end (docs/explanation/time.md)"),
+    integer("owner_ns", "how much of it"),
+    text("name", "the server's: Host of HTTP/1, else of the ClientHello (SNI), else the one whose address the client was told (DNS)").or_null(),
+    text("method", "of HTTP/1; of DNS, the type that is asked for").or_null(),
+    text("path", "of HTTP/1, without query and parameters; of DNS, the name that is asked for").or_null(),
+    integer("status", "of a response of HTTP/1").or_null(),
 ];
 
 const CONNECTION_ROW: &[Column] = &[

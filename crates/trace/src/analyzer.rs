@@ -8,6 +8,7 @@ mod room;
 mod tests;
 
 use rexmit_time::{Duration, Time};
+use rexmit_wire::message::Message;
 use rexmit_wire::table::{Hashed, Slot, Table};
 use rexmit_wire::{FlowKey, Headers};
 
@@ -15,6 +16,7 @@ use crate::connection::{Belongs, Common, Connection, Opening, Pair};
 use crate::contain::contain;
 use crate::fault::Moment;
 use crate::multipath::{Multipath, Signal};
+use crate::run::decode::Beside;
 use crate::run::Span;
 use crate::settings::Settings;
 use crate::whatif::Totals;
@@ -142,6 +144,36 @@ impl Analyzer {
         self.signalled_packet(at, headers, which, signal);
     }
 
+    /// As [`Analyzer::packet`], for a packet whose payload begins with a [message](rexmit_wire::headers::Record::tells).
+    pub fn packet_saying(&mut self, at: Time, headers: &Headers, message: Message) {
+        let beside = Beside {
+            signal: None,
+            message: Some(message),
+        };
+        let which = (Hashed::of(&Pair(headers.flow)), self.counters.packets);
+        self.packet_beside(at, headers, which, beside);
+    }
+
+    /// As [`Analyzer::known_packet`], for a packet beside which there is this.
+    pub(crate) fn packet_beside(
+        &mut self,
+        at: Time,
+        headers: &Headers,
+        which: (Hashed, u64),
+        beside: Beside,
+    ) {
+        self.common.message = if self.common.settings.names {
+            beside.message
+        } else {
+            beside.message.and_then(Message::unnamed)
+        };
+        match beside.signal {
+            Some(signal) => self.signalled_packet(at, headers, which, &signal),
+            None => self.known_packet(at, headers, which),
+        }
+        self.common.message = None;
+    }
+
     /// As [`Analyzer::packet_with`], for a packet whose connection's hash, and whose number, are known. Packets of all
     /// subflows of a connection belong to one analyzer.
     pub fn signalled_packet(
@@ -208,7 +240,8 @@ impl Analyzer {
                     match connection.belongs(at, headers) {
                         Belongs::Here => {
                             connection.packet(at, headers, &mut self.common);
-                            if !self.common.retransmissions.is_empty() {
+                            let common = &self.common;
+                            if !common.retransmissions.is_empty() || !common.requests.is_empty() {
                                 self.give(slot);
                             }
                             return;
@@ -418,5 +451,14 @@ impl Analyzer {
         self.rows
             .whatif
             .extend(self.common.whatif.drain(..).map(of));
+        let of = |row| Of {
+            connection,
+            start,
+            flow,
+            row,
+        };
+        self.rows
+            .requests
+            .extend(self.common.requests.drain(..).map(of));
     }
 }

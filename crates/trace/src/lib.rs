@@ -31,6 +31,7 @@ pub mod necessary;
 pub mod parts;
 mod pieces;
 pub mod points;
+pub mod requests;
 pub mod rows;
 pub mod run;
 mod search;

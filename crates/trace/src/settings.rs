@@ -31,6 +31,8 @@ pub struct Settings {
     /// Rows keep the emulations' shares, and are as certain as that their bytes came by before: no probabilities. For
     /// fitting what makes them such.
     pub uncalibrated: bool,
+    /// Requests have the names of their servers, and their paths.
+    pub names: bool,
     /// The stacks that are emulated.
     pub stacks: Chosen,
     /// The settings to replay over each sender that retransmits; none for no replay.
@@ -54,6 +56,7 @@ impl Default for Settings {
             linger: Duration::from_secs(60),
             spread: Duration::from_millis(100),
             uncalibrated: false,
+            names: true,
             stacks: Chosen::default(),
             whatif: Some(Arc::default()),
             key: Key::FIXED,

@@ -12,7 +12,7 @@ pub use syn::{OptionLayout, SynOptions};
 
 /// What the headers of one TCP packet say, decoded once.
 ///
-/// Numbers are as on the wire. Of the payload its length is kept, and what record of TLS it begins with.
+/// Numbers are as on the wire. Of the payload its length is kept, and what it begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headers {
     /// Who sends to whom.
@@ -36,7 +36,7 @@ pub struct Headers {
     pub dont_fragment: bool,
     /// The ECN field of IP (RFC 3168 §5), 0..=3: not capable, ECT(1), ECT(0), CE.
     pub ecn: u8,
-    /// What record of TLS the payload begins with.
+    /// What the payload begins with.
     pub record: Record,
     /// What else is to be known about the packet.
     pub notes: Notes,

@@ -1,9 +1,11 @@
-//! Heads of HTTP/1 responses, as they come in pieces.
+//! Heads of HTTP/1: of responses as they come in pieces, of requests as far as one packet shows them.
 
 mod head;
+mod request;
 mod stream;
 
 pub use head::{BodyLength, HeadError, ResponseHead};
+pub use request::Request;
 pub use stream::{HeadReader, Progress, HEAD_LIMIT};
 
 /// What every response head begins with (RFC 9112 §4).

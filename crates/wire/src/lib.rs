@@ -1,14 +1,16 @@
-//! Packets as bytes and as values; HTTP heads; captures in and out.
+//! Packets as bytes and as values; what programs' messages name; captures in and out.
 //!
 //! Everything here works on bytes handed in; nothing opens a file or a socket by itself.
 
 pub mod capture;
+pub mod dns;
 mod flow;
 pub mod headers;
 pub mod http;
 mod intervals;
 mod ip;
 pub mod link;
+pub mod message;
 pub mod mptcp;
 pub mod options;
 pub mod pcap;
@@ -17,6 +19,7 @@ mod seq;
 mod skip;
 pub mod table;
 mod tcp;
+mod tls;
 
 pub use flow::FlowKey;
 pub use headers::Headers;

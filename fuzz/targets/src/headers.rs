@@ -1,6 +1,8 @@
-//! Any bytes of any link are decoded.
+//! Any bytes of any link are decoded, and what their payload names is read.
 
+use rexmit_wire::dns::Answer;
 use rexmit_wire::headers::{Headers, Notes};
+use rexmit_wire::message::{Message, MOST_TEXT};
 use rexmit_wire::{mptcp, LinkType, TcpPacket};
 
 /// Reads a link type, an original length and a frame.
@@ -10,6 +12,9 @@ pub fn headers(bytes: &[u8]) {
     };
     let link = LinkType(u16::from_le_bytes([link, link_high]));
     let original_len = u32::from_le_bytes([l0, l1, l2, l3]);
+    if let Some(answer) = Answer::in_frame(link, data, original_len) {
+        assert!(answer.name.len() <= MOST_TEXT);
+    }
     for original_len in [original_len, data.len() as u32] {
         let Ok(headers) = Headers::decode(link, data, original_len) else {
             continue;
@@ -18,6 +23,13 @@ pub fn headers(bytes: &[u8]) {
         assert_eq!(headers.syn.is_some(), headers.flags.syn());
         let whole = Notes::LENGTH_FROM_CAPTURE;
         assert!(headers.notes.contains(whole) || headers.payload_len <= 65_535 + 40);
+        if let Ok(packet) = TcpPacket::in_frame(link, data, original_len) {
+            let message = Message::of(headers.record, packet.payload());
+            assert!(message.is_none() || headers.record.tells());
+            if let Some(Message::Hello(Some(name))) = message {
+                assert!(name.len() <= MOST_TEXT);
+            }
+        }
         // The view of the same packet says the same.
         if link == LinkType::RAW && !headers.notes.contains(Notes::TUNNELLED) {
             match TcpPacket::parse_captured(data, original_len as usize) {

@@ -77,6 +77,14 @@ class Analysing:
             show_default=False,
         ),
     ] = None
+    names: Annotated[
+        bool,
+        typer.Option(
+            " /--no-names",
+            help="Without names of servers and paths of requests, which hosts sent in the clear.",
+            show_default=False,
+        ),
+    ] = True
     jobs: Annotated[
         int | None,
         typer.Option(

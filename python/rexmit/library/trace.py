@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Unpack
@@ -51,7 +52,8 @@ def trace(
     trace is let go, so hold it as long as a frame of it is not collected. `whatif` names the
     settings under which connections are replayed: none are with `()`. `stacks` chooses the emulated
     senders by name (`linux-6`, `freebsd-5-unc2007`, `unc-2007` for the four of that study; with
-    `no-` before a name all but that one): all without any. `jobs` threads work, one a core where it
+    `no-` before a name all but that one): all without any. Without `names` requests have no names
+    of servers and no paths. `jobs` threads work, one a core where it
     is None. `progress` is called with each step. What else is said by keywords may be made once, as
     an `analysis`; keywords beside it change it.
 
@@ -142,7 +144,7 @@ def _opened(path: Path, analysis: Analysis) -> Trace:
             f"analyse its captures again, or leave {argument('stacks')} out",
             usage=True,
         )
-    return made
+    return replace(made, names=analysis.names)
 
 
 def select(

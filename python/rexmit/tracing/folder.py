@@ -112,6 +112,7 @@ _CHECK: Final = shape(
                 "packets": whole(),
                 "tcp_packets": whole(),
                 "bytes": whole(),
+                "cut_packets": whole(),
                 "not_understood": mapping_of(whole()),
                 "evicted": whole(),
                 "failed": whole(),
@@ -136,17 +137,22 @@ SLOW_S: Final = 0.2
 """A stretch of time that a person notices; the table `account` counts those."""
 
 
+NAMED: Final = ("name", "path")
+"""Columns of the table `requests` that hold what hosts sent."""
+
+
 @dataclass(frozen=True)
 class Trace:
     """A finished trace. `facts` is what was read of the captures. `meta["pieces"]`, where it is,
     has the names of the folders in `path` that it consists of, in the order of time. Its page calls
-    a wait of `slow_s` slow.
+    a wait of `slow_s` slow; without `names` none is shown that hosts sent.
     """
 
     path: Path
     meta: Mapping[str, Any]
     facts: Facts
     slow_s: float = field(default=SLOW_S, kw_only=True)
+    names: bool = field(default=True, kw_only=True)
 
     def scan(self, table: str) -> pl.LazyFrame:
         """A table, read when asked. Tables of points are without rows where there is one point."""
@@ -155,7 +161,10 @@ class Trace:
                 return pl.LazyFrame(schema=polars_schema(POINT_TABLES[table]))
             return self._shown(trace_tables.scan(self.path, table))
         folders = [self.path / name for name in self.meta.get("pieces", [])] or [self.path]
-        return self._shown(pl.concat(trace_tables.scan(folder, table) for folder in folders))
+        rows = pl.concat(trace_tables.scan(folder, table) for folder in folders)
+        if table == "requests" and not self.names:
+            rows = rows.with_columns(pl.lit(None, pl.String).alias(name) for name in NAMED)
+        return self._shown(rows)
 
     def _shown(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Rows with their captures' addresses as they may be shown: earlier versions kept all."""

@@ -29,6 +29,8 @@ class Analysis:
     """Settings under which connections are replayed: none are with `()`."""
     stacks: Sequence[str] = ()
     """Emulations that take part, by name (`no-` before it: all but that one); all without any."""
+    names: bool = True
+    """Whether requests have the names of their servers, and their paths, as hosts sent them."""
     jobs: int | None = None
     """Threads; one a core where it is None."""
     connections_limit: int = CONNECTIONS_LIMIT
@@ -91,6 +93,7 @@ class Analysis:
             "whatif": list(self.whatif) or False,
             "most_connections": self.connections_limit,
             "stacks": list(self.stacks),
+            "names": self.names,
         }
 
 
@@ -99,6 +102,7 @@ class Live(TypedDict, total=False):
 
     whatif: Sequence[str]
     stacks: Sequence[str]
+    names: bool
     jobs: int | None
     connections_limit: int
     capture_filter: str | None

@@ -19,7 +19,8 @@ from rexmit.tracing.doubts import NOT_TCP, counts, unread, warnings
 from rexmit.tracing.page import Page
 from rexmit.tracing.points.print_points import points, print_points
 from rexmit.tracing.print_settings import print_settings
-from rexmit.tracing.sentences import time, traffic, wrong
+from rexmit.tracing.requests import Requests
+from rexmit.tracing.sentences import requests, time, traffic, wrong
 from rexmit.tracing.sentences.retransmissions import NEEDS, cause
 from rexmit.tracing.source import Facts, File
 from rexmit.tracing.summed import OfMechanism, Sender, Summary, Worst
@@ -43,6 +44,13 @@ def print_page(page: Page, console: Console, *, kept: Path | None = None) -> Non
     if why:
         say(console, Text("Why it was slow", "bold"))
         say_facts(console, ((sentence.label, sentence.text) for sentence in why))
+        console.print()
+    if made.requests is not None and made.requests.slowest:
+        say(console, Text(_slowest(made.requests), "bold"))
+        slow = requests.said(made.requests)
+        say_facts(console, ((sentence.label, sentence.text) for sentence in slow))
+        if cut := requests.cut(made.requests, facts.cut_packets):
+            say(console, cut, "dim")
         console.print()
     say_facts(console, _captured(facts, made))
     for warning in warnings(facts, made):
@@ -82,6 +90,12 @@ def print_unfit(
     say(console, Text(", ".join(captures), "bold"))
     say(console, Text(selected, "bold"))
     say_facts(console, lines)
+
+
+def _slowest(found: Requests) -> str:
+    shown = len(found.slowest)
+    every = f" of {found.slow:,}" if found.slow > shown else ""
+    return f"The slowest {count(shown, 'request') if shown > 1 else 'request'}{every}"
 
 
 # What was captured.

@@ -96,6 +96,7 @@ def select(trace: Trace, wanted: Wanted) -> Selection:
         told,
         rows["connection"],
         slow_s=trace.slow_s,
+        names=trace.names,
     )
 
 

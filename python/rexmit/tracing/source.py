@@ -64,6 +64,8 @@ class Facts:
     packets: int = 0
     tcp_packets: int = 0
     bytes: int = 0
+    cut_packets: int = 0
+    """Packets of which the capture has not all bytes."""
     not_understood: Mapping[str, int] = field(default_factory=dict)
     evicted: int = 0
     evicted_openings: int = 0
@@ -95,6 +97,7 @@ def together(each: Sequence[Facts], name: str) -> Facts:
         packets=packets,
         tcp_packets=sum(one.tcp_packets for one in each),
         bytes=sum(one.bytes for one in each),
+        cut_packets=sum(one.cut_packets for one in each),
         not_understood=dict(not_understood),
         evicted=sum(one.evicted for one in each),
         evicted_openings=sum(one.evicted_openings for one in each),
@@ -261,6 +264,7 @@ def facts_of(told: Mapping[str, Any], captures: Sequence[Capture]) -> Facts:
         packets=told["packets"],
         tcp_packets=told["tcp_packets"],
         bytes=told["bytes"],
+        cut_packets=told["cut"],
         not_understood=told["skipped"],
         evicted=told["evicted"],
         evicted_openings=told["evicted_openings"],

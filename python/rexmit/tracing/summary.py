@@ -14,6 +14,7 @@ from rexmit.tracing.folder import Trace
 from rexmit.tracing.groups import overall
 from rexmit.tracing.owners import owners
 from rexmit.tracing.points.summary import summary as of_points
+from rexmit.tracing.requests import requests
 from rexmit.tracing.sentences import handshakes
 from rexmit.tracing.sentences.reasons import reason
 from rexmit.tracing.sentences.retransmissions import verdict
@@ -46,6 +47,7 @@ def summary(trace: Trace) -> Summary:
         of_points(trace),
         owners(trace),
         trace.slow_s,
+        requests(trace),
     )
 
 

@@ -10,6 +10,7 @@ from rexmit.tracing.folder import SLOW_S
 from rexmit.tracing.groups import Group
 from rexmit.tracing.owners import Owned
 from rexmit.tracing.points.summary import Points
+from rexmit.tracing.requests import Requests
 from rexmit.tracing.sentences.unacked import Unacked
 from rexmit.tracing.sentences.value import Sentence
 from rexmit.tracing.terms import EITHER
@@ -145,7 +146,7 @@ class Summary:
     the capture although there were two. `missing` says of how many retransmissions the packets lack
     what for the likeliest cause; `waited_most_s` is the most that was waited, where from when on is
     not known of some. `points` is None where packets were captured at one point; `owners` says
-    whose the time was, where a wait of `slow_s` is slow.
+    whose the time was, where a wait of `slow_s` is slow; `requests` which took as long.
     """
 
     captured: Captured
@@ -166,3 +167,4 @@ class Summary:
     points: Points | None = None
     owners: tuple[Owned, ...] | None = None
     slow_s: float = SLOW_S
+    requests: Requests | None = None

@@ -18,6 +18,7 @@ from rexmit.tracing.folder import Trace
 from rexmit.tracing.groups import KEYS, by
 from rexmit.tracing.page import page
 from rexmit.tracing.print_page import print_page
+from rexmit.tracing.requests import timed
 from rexmit.tracing.sentences.retransmissions import row as row_said
 from rexmit.tracing.sentences.retransmissions import verdict
 from rexmit.webpage import choose, commands, packets
@@ -33,6 +34,14 @@ _ROWS: Final = (
     "episode_cause",
 )
 
+_REQUESTS: Final = (
+    *("number", "flow", "after_s", "took_s", "first_s", "owner", "owner_s", "kind", "name"),
+    *("method", "path", "status", "requests", "sent_bytes", "received_bytes"),
+)
+
+_MOST_REQUESTS: Final = 100_000
+"""Rows of requests in a page: the slowest."""
+
 _PLURALS: Final = {"host": "hosts", "port": "ports", "prefix": "prefixes"}
 
 _OWN: Final = {
@@ -47,6 +56,9 @@ _OWN: Final = {
     "rtt_max_s": ("s", "largest round-trip time of either side"),
     "stack": ("", "the stack that explains the retransmissions of the side with more of them"),
     "after_s": ("s", "from the connection's first packet"),
+    "took_s": ("s", "from its first byte to the last of the answer; without one, what owner has"),
+    "first_s": ("s", "from its first byte to the first of the answer"),
+    "owner_s": ("s", "how much of it is its owner's"),
     "verdict": ("", "the mechanism, or both where the packets cannot tell it from runner_up"),
 }
 """Columns that no table of a trace has as they are here: unit and meaning."""
@@ -138,6 +150,12 @@ def _retransmissions(trace: Trace) -> pl.DataFrame:
     )
 
 
+def _requests(trace: Trace) -> pl.DataFrame:
+    """The requests that took longest, no more than a browser sorts at once."""
+    rows = timed(trace).top_k(_MOST_REQUESTS, by="took_s")
+    return rows.with_columns(pl.col("row").alias("number")).select(_REQUESTS).collect()
+
+
 def _tables(
     trace: Trace, connections: pl.DataFrame, names: list[str], options: list[str]
 ) -> list[Table]:
@@ -163,6 +181,19 @@ def _tables(
                 commands.report(names, *options, "--table", "retransmissions"),
                 _about("retransmissions", again),
                 "-waited_s",
+                opens,
+            )
+        )
+    asked = _requests(trace)
+    if asked.height:
+        made.append(
+            Table(
+                "requests",
+                "Requests",
+                asked,
+                commands.report(names, *options, "--table", "requests"),
+                _about("requests", asked),
+                "-took_s",
                 opens,
             )
         )

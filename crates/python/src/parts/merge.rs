@@ -26,7 +26,7 @@ use crate::trace::told::{self, OfFile, BATCH};
     clippy::needless_pass_by_value,
     reason = "each is an argument of its own in Python, by name"
 )]
-#[pyo3(signature = (parts, rows, out, *, key=None, whatif=None, most_connections=None, idle_s=None, linger_s=None, uncalibrated=false, stacks=None))]
+#[pyo3(signature = (parts, rows, out, *, key=None, whatif=None, most_connections=None, idle_s=None, linger_s=None, uncalibrated=false, stacks=None, names=true))]
 pub fn judge_parts<'py>(
     py: Python<'py>,
     parts: Vec<PathBuf>,
@@ -39,6 +39,7 @@ pub fn judge_parts<'py>(
     linger_s: Option<f64>,
     uncalibrated: bool,
     stacks: Option<Vec<String>>,
+    names: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut settings = settings(
         whatif,
@@ -47,6 +48,7 @@ pub fn judge_parts<'py>(
         linger_s,
         uncalibrated,
         stacks,
+        names,
     )?;
     settings.key = key.map_or(Key::FIXED, Key::new);
     let judged = detached(py, || -> Result<_, Error> {

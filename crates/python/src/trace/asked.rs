@@ -27,6 +27,7 @@ pub fn settings(
     linger_s: Option<f64>,
     uncalibrated: bool,
     stacks: Option<Vec<String>>,
+    names: bool,
 ) -> Result<Settings, Error> {
     let plan = match whatif {
         None | Some(WhatIf::Asked(true)) => Some(Plan::default()),
@@ -35,6 +36,7 @@ pub fn settings(
     };
     let mut settings = Settings {
         uncalibrated,
+        names,
         stacks: Chosen::parse(&stacks.unwrap_or_default())?,
         whatif: plan.map(Arc::new),
         ..Settings::default()

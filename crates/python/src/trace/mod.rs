@@ -21,7 +21,7 @@ use rexmit_trace::whatif::Totals;
 use crate::detached;
 use crate::error::Error;
 use crate::filter::Filter;
-use asked::{names, settings, WhatIf};
+use asked::{settings, WhatIf};
 pub use capture::Capture;
 pub use files::Files;
 use files::{Lost, Span};
@@ -68,7 +68,7 @@ impl Trace {
         clippy::too_many_arguments,
         reason = "each is an argument of its own in Python, by name"
     )]
-    #[pyo3(signature = (captures, *, jobs=None, whatif=None, most_connections=None, idle_s=None, linger_s=None, uncalibrated=false, stacks=None, stretch_s=None, wait_s=None, filter=None, fault=None))]
+    #[pyo3(signature = (captures, *, jobs=None, whatif=None, most_connections=None, idle_s=None, linger_s=None, uncalibrated=false, stacks=None, names=true, stretch_s=None, wait_s=None, filter=None, fault=None))]
     fn new(
         captures: Vec<Capture>,
         jobs: Option<usize>,
@@ -78,6 +78,7 @@ impl Trace {
         linger_s: Option<f64>,
         uncalibrated: bool,
         stacks: Option<Vec<String>>,
+        names: bool,
         stretch_s: Option<f64>,
         wait_s: Option<f64>,
         filter: Option<&str>,
@@ -90,6 +91,7 @@ impl Trace {
             linger_s,
             uncalibrated,
             stacks,
+            names,
         )?;
         settings.fault = fault.map(|(port, packet)| Fault {
             port,
@@ -114,7 +116,7 @@ impl Trace {
             stop: files.stop(),
             run: Background::new(move || files.start(), &settings, jobs),
             capture,
-            names: names(&settings),
+            names: asked::names(&settings),
             stacks: settings.stacks.pages(),
             bytes,
             endless: settings.promptly.is_some(),

@@ -67,6 +67,7 @@ pub fn summary<'py>(
     dict.set_item("packets", summary.frames)?;
     dict.set_item("tcp_packets", counters.packets)?;
     dict.set_item("bytes", summary.bytes)?;
+    dict.set_item("cut", summary.cut)?;
     dict.set_item("connections", counters.connections)?;
     dict.set_item("skipped", summary.skips.iter().collect::<BTreeMap<_, _>>())?;
     dict.set_item("evicted", counters.evicted)?;

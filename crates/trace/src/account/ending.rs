@@ -7,7 +7,7 @@ use rexmit_time::{Duration, Time};
 use super::flow::Flow;
 use super::owner::Owner;
 use super::timeline::{By, Cover};
-use super::{Account, Share};
+use super::{Account, Share, SERVER};
 use crate::cost::Waits;
 use crate::measures::Unacked;
 use crate::rows::Position;
@@ -29,6 +29,9 @@ pub(crate) struct Ending<'e> {
 impl Account {
     /// What each owner has of each direction.
     pub fn finish(&mut self, ending: &Ending<'_>) -> [Vec<Share>; 2] {
+        let closed = self.turns.closed.map_or(ending.end, |(at, _)| at);
+        let spans = &mut self.lines[SERVER].sure.spans;
+        self.requests.end(closed, self.turns.is_pushed(), spans);
         self.close(ending);
         let gone = self.gone(ending);
         let named: [Vec<Cover>; 2] = [0, 1].map(|of| repairs(ending.senders[of].0));
@@ -102,6 +105,7 @@ impl Account {
             line.settle();
             if ending.one_sided && turns.is_open() {
                 line.begin(turns.start());
+                self.requests.begin();
                 line.sure.push(end, Owner::Unknown, By::Own);
             }
         }

@@ -17,15 +17,18 @@ mod turns;
 
 use rexmit_time::{Duration, Time};
 use rexmit_wire::headers::Record;
+use rexmit_wire::message::Message;
 use rexmit_wire::{Flags, SeqNum};
 
 use crate::event::Direction;
+use crate::requests::{Request, Requests, Told};
 use flow::{Flow, New};
 use timeline::{By, Timeline};
 use turns::Turns;
 
 pub(crate) use ending::Ending;
 pub use owner::Owner;
+pub(crate) use turns::Session;
 
 /// What an owner has of a direction's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +84,7 @@ pub(crate) struct Account {
     lines: [Line; 2],
     /// Of each side: the largest segment it may send, if that was agreed on.
     mss: [Option<u32>; 2],
+    requests: Requests,
 }
 
 /// The time of one direction.
@@ -93,6 +97,9 @@ struct Line {
     /// Whose its sender's last wait was.
     last: Option<Owner>,
 }
+
+/// The direction whose sender answers: while it does not, it waits for what its client waits for.
+const SERVER: usize = Direction::Backward as usize;
 
 /// Changes of owner that a direction has without sending anything, at most, before they are sure.
 const MOST_MEANWHILE: usize = 1 << 12;
@@ -135,15 +142,29 @@ impl Account {
         self.flows.iter_mut().for_each(Flow::begin);
         self.lines.iter_mut().for_each(|line| line.begin(start));
         self.mss = mss;
+        self.requests.begin();
     }
 
-    /// The next packet.
+    /// Requests that nothing changes any more.
+    pub fn ready(&mut self) -> impl Iterator<Item = Request> + '_ {
+        self.requests.ready()
+    }
+
+    /// All requests that are left, when the account is [finished](Account::finish).
+    pub fn requests(&mut self) -> impl Iterator<Item = Request> + '_ {
+        self.requests.finish(&mut self.lines[SERVER].sure.spans)
+    }
+
+    /// The next packet, and what its payload begins with.
     #[inline]
-    pub fn step(&mut self, step: &Step) {
+    pub fn step(&mut self, step: &Step, message: Option<Message>) {
         let (me, peer) = (step.of as usize, step.of.reversed() as usize);
         if step.flags.syn() {
             if let Some(sample) = self.turns.syn(step) {
                 self.sample(peer, sample);
+            }
+            if let Some(Message::Named(name)) = message {
+                self.requests.named(name);
             }
             return;
         }
@@ -161,7 +182,7 @@ impl Account {
             self.both(to, Owner::Connecting);
         }
         if step.payload_len > 0 {
-            self.data(step, me, peer);
+            self.data(step, message, me, peer);
         } else if step.flags.fin() || step.flags.rst() {
             self.turns.closes(step);
         }
@@ -173,7 +194,7 @@ impl Account {
         self.flows[of].sample(sample, near);
     }
 
-    fn data(&mut self, step: &Step, me: usize, peer: usize) {
+    fn data(&mut self, step: &Step, message: Option<Message>, me: usize, peer: usize) {
         let near = self.flows[peer].beyond();
         let echo = step.stamps.map(|(_, echo)| echo);
         if !step.new {
@@ -226,6 +247,14 @@ impl Account {
             }
         }
         if !self.turns.is_aside(step) {
+            let told = Told {
+                step,
+                message,
+                session: self.turns.session(step),
+                opened: self.turns.opened(),
+            };
+            let spans = &mut self.lines[SERVER].sure.spans;
+            self.requests.data(told, spans);
             self.turns.data(step);
         }
     }

@@ -4,6 +4,7 @@ use rexmit_time::{Duration, Time};
 
 use super::owner::Owner;
 use super::Share;
+use crate::requests::Spans;
 
 /// Stretches remembered of one direction. Of more, the older half is only summed up: what is learned at the end changes no
 /// owner among them.
@@ -40,6 +41,8 @@ pub(super) struct Timeline {
     stretches: Vec<Stretch>,
     /// What was summed up before `start`.
     settled: Vec<Share>,
+    /// Times of which it is wanted who has most of each.
+    pub spans: Spans,
 }
 
 impl Timeline {
@@ -48,6 +51,7 @@ impl Timeline {
         self.start = start;
         self.stretches.clear();
         self.settled.clear();
+        self.spans.clear();
     }
 
     /// Where it ends so far.
@@ -78,6 +82,7 @@ impl Timeline {
         let mut from = self.start;
         for stretch in self.stretches.drain(..count) {
             Share::count(&mut self.settled, from, stretch);
+            self.spans.stretch(from, stretch.to, stretch.owner);
             from = stretch.to;
         }
         self.start = from;

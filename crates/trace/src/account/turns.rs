@@ -19,7 +19,7 @@ const PUSHED: Duration = Duration::from_millis(200);
 
 /// How far a session of TLS is set up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Session {
+pub(crate) enum Session {
     /// No TLS.
     #[default]
     None,
@@ -113,6 +113,21 @@ impl Turns {
     /// Whether a SYN or its answer was seen.
     pub fn is_asked(&self) -> bool {
         self.asked.is_some() || self.answered.is_some()
+    }
+
+    /// How far TLS is set up after this packet with data.
+    pub fn session(&self, step: &Step) -> Session {
+        self.session.after(step)
+    }
+
+    /// When the handshake ended, if it was seen and no data since.
+    pub fn opened(&self) -> Option<Time> {
+        (self.last.is_none() && self.is_asked()).then_some(self.mark)
+    }
+
+    /// The client only ever sends, and waits for no answer.
+    pub fn is_pushed(&self) -> bool {
+        self.pushes
     }
 
     /// Whose time it is after the last data, until the connection or the capture ends.

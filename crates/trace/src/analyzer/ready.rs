@@ -3,6 +3,7 @@
 use rexmit_time::Time;
 use rexmit_wire::FlowKey;
 
+use crate::requests::Request;
 use crate::rows;
 use crate::whatif::Totals;
 
@@ -28,6 +29,8 @@ pub struct Rows {
     pub retransmissions: Vec<Of<rows::Retransmission>>,
     /// What other settings would have done.
     pub whatif: Vec<Of<rows::WhatIf>>,
+    /// Requests, in their order, most with their connection, those of long ones before.
+    pub requests: Vec<Of<Request>>,
     /// What the settings of a grid would have done, summed up; sums of several pieces of rows add up.
     pub totals: Totals,
     /// Numbers of connections that failed after they had given rows: those of them that wait somewhere are dropped. A run
@@ -46,7 +49,7 @@ impl Rows {
     #[must_use]
     pub fn len(&self) -> usize {
         let rows = self.connections.len() + self.retransmissions.len() + self.whatif.len();
-        rows + usize::from(!self.totals.is_empty())
+        rows + self.requests.len() + usize::from(!self.totals.is_empty())
     }
 
     /// Adds those of `other`.
@@ -54,6 +57,7 @@ impl Rows {
         self.connections.append(&mut other.connections);
         self.retransmissions.append(&mut other.retransmissions);
         self.whatif.append(&mut other.whatif);
+        self.requests.append(&mut other.requests);
         self.totals.append(&core::mem::take(&mut other.totals));
         self.failed.append(&mut other.failed);
     }
@@ -64,6 +68,7 @@ impl Rows {
         self.retransmissions
             .retain(|of| of.connection != connection);
         self.whatif.retain(|of| of.connection != connection);
+        self.requests.retain(|of| of.connection != connection);
     }
 
     /// Orders rows by their connections: start, flow, number; those of one connection stay as they are.
@@ -75,5 +80,6 @@ impl Rows {
         sort(&mut self.connections);
         sort(&mut self.retransmissions);
         sort(&mut self.whatif);
+        sort(&mut self.requests);
     }
 }

@@ -8,6 +8,7 @@ mod connections;
 mod filler;
 mod mechanisms;
 mod parameters;
+mod requests;
 mod retransmissions;
 mod sides;
 mod whatif;
@@ -23,7 +24,7 @@ use crate::rows::{Connection, SenderRow};
 /// The tables of some rows, each with all its columns even if it has no rows. `settings` are the names of those that were
 /// replayed.
 #[must_use]
-pub fn tables(rows: &Rows, capture: &str, settings: &[String]) -> [Table; 8] {
+pub fn tables(rows: &Rows, capture: &str, settings: &[String]) -> [Table; 9] {
     [
         connections::table(&rows.connections, capture),
         sides::table(&rows.connections, capture),
@@ -33,6 +34,7 @@ pub fn tables(rows: &Rows, capture: &str, settings: &[String]) -> [Table; 8] {
         whatif::table(&rows.whatif, capture, settings),
         whatif::totals(&rows.totals, capture, settings),
         account::table(&rows.connections, capture),
+        requests::table(&rows.requests, capture),
     ]
 }
 

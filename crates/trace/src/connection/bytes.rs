@@ -1,5 +1,7 @@
 //! Numbers in as few bytes as they need (LEB128, as protocol buffers have it), for what is kept of quiet connections.
 
+use crate::parts::{Exact, Input};
+
 /// Bytes that are written.
 #[derive(Debug, Default)]
 pub(super) struct Writer(Vec<u8>);
@@ -26,6 +28,11 @@ impl Writer {
     /// A number near another, around the end of all numbers, too.
     pub fn difference(&mut self, number: u32, near: u32) {
         self.signed(i64::from(number.wrapping_sub(near) as i32));
+    }
+
+    /// A value of more parts.
+    pub fn exact(&mut self, value: &impl Exact) {
+        value.write(&mut self.0);
     }
 
     /// What was written, in a block of its size: one that is made smaller may stay as large as it was.
@@ -66,6 +73,13 @@ impl<'b> Reader<'b> {
 
     pub fn difference(&mut self, near: u32) -> u32 {
         near.wrapping_add(self.signed() as u32)
+    }
+
+    pub fn exact<T: Exact + Default>(&mut self) -> T {
+        let mut input = Input(self.0.as_slice());
+        let value = T::read(&mut input).unwrap_or_default();
+        self.0 = input.0.iter();
+        value
     }
 }
 

@@ -96,6 +96,7 @@ impl Connection {
         }
         out.number(self.log.len() as u64);
         self.log.write(&mut out);
+        out.exact(&self.cold.messages);
         spare.give(core::mem::replace(
             &mut self.log,
             Log::Frozen(out.into_bytes()),
@@ -124,6 +125,7 @@ impl Connection {
             client_part: _,
             sacked,
             sacks,
+            messages: _,
             views,
             replay: _,
             due,
@@ -191,6 +193,7 @@ impl Connection {
         }
         let count = bytes.number() as usize;
         let log = Log::read(&mut bytes, count, &mut common.spare);
+        cold.messages = bytes.exact();
         if let Some(fault) = &common.settings.fault {
             fault.happen(&self.pair.0, Moment::Thaw);
         }

@@ -35,6 +35,11 @@ impl Connection {
             if self.log.len() >= common.settings.most_events || !Log::can_hold(self.start, at) {
                 self.end_log(common);
             } else {
+                if headers.record.tells() {
+                    let place = self.log.len() as u32;
+                    let message = common.message.take();
+                    self.cold.messages.extend(message.map(|one| (place, one)));
+                }
                 let spare = &mut common.spare;
                 self.log.push(self.start, at, direction, headers, spare);
             }
@@ -51,7 +56,9 @@ impl Connection {
         let sacks = headers.sack.blocks();
         let marked = self.is_marked();
         if let Some(replay) = &mut self.cold.replay {
-            replay.packet(&event);
+            let message = headers.record.tells().then(|| common.message.take());
+            replay.packet(&event, message.flatten());
+            common.requests.extend(replay.account.ready());
         }
         if self.logging {
             self.cold.sacks.extend_from_slice(sacks);
@@ -239,6 +246,7 @@ impl Connection {
             one_sided: row.one_sided,
             senders,
         });
+        common.requests.extend(replay.account.requests());
         common.replay = Some(replay);
         let counted = count_once([forward, backward], row.start, row.end);
         [row.forward.waited, row.backward.waited] = counted;
@@ -270,6 +278,7 @@ fn give(view: &mut SenderView, of: Direction, event: &Event, sacks: &[SeqRange])
 mod tests {
     use proptest::prelude::*;
     use rexmit_wire::headers::{Notes, Record, Sack, SynOptions};
+    use rexmit_wire::message::Message;
     use rexmit_wire::{Flags, FlowKey, SeqNum};
 
     use super::*;
@@ -315,7 +324,11 @@ mod tests {
             ip_id: Some(number as u16 / 2 + 1),
             dont_fragment: true,
             ecn: 0,
-            record: Record::None,
+            record: if ack % 2 == 1 {
+                Record::Request
+            } else {
+                Record::None
+            },
             notes: Notes::default(),
             timestamps: None,
             sack: block
@@ -345,6 +358,7 @@ mod tests {
                     let number = number - usize::from(doubles);
                     let headers = Headers { ttl: draft.5, ..headers(&drafts[number], number, number < 2) };
                     connection.thaw(&mut common);
+                    common.message = Some(Message::Hello(Some(number.to_string())));
                     connection.packet(now, &headers, &mut common);
                     if at_once {
                         connection.make_due(&mut common);
@@ -357,7 +371,8 @@ mod tests {
                 connection.thaw(&mut common);
                 let row = connection.finish(false, &mut common);
                 let moved = common.moved.0 > 0;
-                ((row, settled, common.retransmissions, common.whatif), moved)
+                let made = (common.retransmissions, common.whatif, common.requests);
+                ((row, settled, made), moved)
             };
             let (at_end, moved) = run(false, false);
             prop_assert_eq!(&run(false, true).0, &at_end);

@@ -133,7 +133,7 @@ impl Log {
     ) {
         let at = at.since(start).as_nanos();
         let mut notes = headers.sack.blocks().len() as u8;
-        notes |= headers.record.bits() << RECORD_SHIFT;
+        notes |= headers.record.of_session().bits() << RECORD_SHIFT;
         notes |= if direction == Direction::Backward {
             BACKWARD
         } else {
@@ -356,7 +356,7 @@ pub(crate) fn event(at: Time, direction: Direction, headers: &Headers) -> Event 
         payload_len: headers.payload_len,
         flags: headers.flags,
         window: headers.window,
-        record: headers.record,
+        record: headers.record.of_session(),
         ip_id: headers.ip_id,
         timestamps: headers.timestamps.map(|stamps| (stamps.value, stamps.echo)),
         sacks: (0, headers.sack.blocks().len() as u8),

@@ -21,6 +21,7 @@ use std::collections::VecDeque;
 
 use rexmit_time::{Duration, Time};
 use rexmit_wire::headers::Notes;
+use rexmit_wire::message::Message;
 use rexmit_wire::table::{prefetch, Keyed};
 use rexmit_wire::{FlowKey, Headers, SeqRange};
 
@@ -30,6 +31,7 @@ use crate::fault::Moment;
 use crate::fingerprint::{Hint, Known};
 use crate::measures::Before;
 use crate::multipath::{Place, Seen, Signal, Whose};
+use crate::requests::Request;
 use crate::rows;
 use crate::sender_view::{Recycled, Returned, SenderView};
 use crate::settings::Settings;
@@ -56,6 +58,10 @@ pub(crate) struct Common {
     pub retransmissions: Vec<rows::Retransmission>,
     /// Replays that are ready.
     pub whatif: Vec<rows::WhatIf>,
+    /// Requests that are ready.
+    pub requests: Vec<Request>,
+    /// What the payload of the packet that comes next begins with, if that is a [message](rexmit_wire::headers::Record::tells).
+    pub message: Option<Message>,
     /// Memory to use again: of logs, and of a sender view.
     pub spare: Spare,
     pub recycled: Recycled,
@@ -81,6 +87,8 @@ impl Common {
             settings,
             retransmissions: Vec::new(),
             whatif: Vec::new(),
+            requests: Vec::new(),
+            message: None,
             spare: Spare::default(),
             recycled: Recycled::default(),
             stray_blocks: 0,
@@ -177,6 +185,8 @@ struct Cold {
     sacked: [bool; 2],
     /// SACK blocks of the packets in the log.
     sacks: Vec<SeqRange>,
+    /// What payloads in the log begin with, each with its packet's place there.
+    messages: Vec<(u32, Message)>,
     views: [Option<Box<SenderView>>; 2],
     /// The account of its time, once there is no log.
     replay: Option<Box<Replay>>,

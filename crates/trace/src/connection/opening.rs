@@ -5,7 +5,7 @@
 //! what is said of a connection does not depend on where it was kept.
 
 use rexmit_time::{Duration, Time};
-use rexmit_wire::headers::Timestamps;
+use rexmit_wire::headers::{Record, Timestamps};
 use rexmit_wire::table::{prefetch, Keyed};
 use rexmit_wire::{FlowKey, Headers};
 
@@ -100,7 +100,8 @@ impl Opening {
     /// A connection that begins with this packet; none if the packet cannot be kept.
     pub fn new(id: u64, at: Time, headers: &Headers) -> Option<Self> {
         let pair = Pair::begun_by(headers);
-        headers.sack.is_empty().then(|| Opening {
+        let told = headers.record.tells() && headers.record.of_session() == Record::None;
+        (headers.sack.is_empty() && !told).then(|| Opening {
             pair,
             from_client: pair.0.src == headers.flow.src && pair.0.src_port == headers.flow.src_port,
             id,

@@ -2,6 +2,7 @@
 //! trouble.
 
 use rexmit_time::{Duration, Time};
+use rexmit_wire::message::Message;
 use rexmit_wire::SeqNum;
 
 use super::side::Side;
@@ -40,7 +41,7 @@ pub(crate) struct Replay {
 
 impl Connection {
     /// Goes through the log, in memory that another connection has left.
-    pub(super) fn replayed(&self, common: &mut Common) -> Box<Replay> {
+    pub(super) fn replayed(&mut self, common: &mut Common) -> Box<Replay> {
         let mut replay = common.replay.take().unwrap_or_default();
         let terms = BOTH.map(|of| self.terms(of));
         for of in BOTH {
@@ -50,8 +51,13 @@ impl Connection {
         }
         replay.agreed = terms[0].agreed;
         replay.begin(self.start);
-        for (event, _) in self.log.iter(self.start, &self.cold.sacks) {
-            replay.packet(&event);
+        let mut messages = core::mem::take(&mut self.cold.messages)
+            .into_iter()
+            .peekable();
+        let events = self.log.iter(self.start, &self.cold.sacks);
+        for (number, (event, _)) in events.enumerate() {
+            let message = messages.next_if(|(at, _)| *at as usize == number);
+            replay.packet(&event, message.map(|(_, message)| message));
         }
         replay
     }
@@ -96,7 +102,7 @@ impl Replay {
     }
 
     /// As [`Connection::packet`] has it, as far as it matters here.
-    pub fn packet(&mut self, event: &Event) {
+    pub fn packet(&mut self, event: &Event, message: Option<Message>) {
         let (me, peer) = (
             event.direction as usize,
             event.direction.reversed() as usize,
@@ -117,7 +123,7 @@ impl Replay {
             sample: None,
         };
         if flags.rst() && !flags.syn() {
-            return self.account.step(&step);
+            return self.account.step(&step, None);
         }
         let Replayed { side, isn, .. } = &mut self.views[me];
         if flags.syn() {
@@ -151,7 +157,7 @@ impl Replay {
             // Its answer comes by so much later.
             self.note_flight(peer, event.at + self.delays[peer], false);
         }
-        self.account.step(&step);
+        self.account.step(&step, message);
     }
 
     fn note_flight(&mut self, of: usize, at: Time, new: bool) {

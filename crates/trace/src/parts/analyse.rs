@@ -17,9 +17,8 @@ use super::rows::{Head, Tag};
 use super::split::Split;
 use super::{group_of, identity, most_groups, Error};
 use crate::analyzer::{make_room, Analyzer, Counters, Prefetch, Rows};
-use crate::multipath::Signal;
 use crate::run::carry::Carry;
-use crate::run::decode::{file_and_frame, give, number_of, Packet, Spread};
+use crate::run::decode::{file_and_frame, give, number_of, Beside, Packet, Spread};
 use crate::run::{collect, finish, spread, steps, Progress, ENDED_AT_ONCE, TOGETHER};
 use crate::settings::Settings;
 use crate::whatif::Totals;
@@ -200,7 +199,7 @@ struct Group<W, P, F> {
     counts: Vec<usize>,
     carry: Carry,
     waiting: Vec<Packet>,
-    signals: Vec<Signal>,
+    besides: Vec<Beside>,
     begun: bool,
     stretch: u64,
     connections: Vec<usize>,
@@ -231,7 +230,7 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
             analyzers,
             carry: Carry::default(),
             waiting: Vec::new(),
-            signals: Vec::new(),
+            besides: Vec::new(),
             begun: false,
             stretch: 0,
             connections: Vec::new(),
@@ -270,8 +269,9 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
                     self.analyzers[packet.shard() / usize::from(self.groups)]
                         .prefetch(packet.hash, Prefetch::Index);
                     self.waiting.push(packet);
-                    if packet.is_signalled() {
-                        self.signals.push(recorded.signal.unwrap_or_default());
+                    if packet.has_beside() {
+                        let beside = recorded.beside.clone();
+                        self.besides.push(beside.unwrap_or_default());
                     }
                     if self.waiting.len() >= TOGETHER as usize {
                         self.give();
@@ -293,9 +293,9 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
         for packet in &self.waiting {
             self.counts[packet.shard() / groups] += 1;
         }
-        let signals = &mut self.signals.drain(..);
+        let besides = &mut self.besides.drain(..);
         let place = |packet: &Packet| packet.shard() / groups;
-        give(&self.waiting, signals, &mut self.analyzers, place);
+        give(&self.waiting, besides, &mut self.analyzers, place);
         self.waiting.clear();
     }
 

@@ -44,7 +44,7 @@ pub use read::read;
 use crate::settings::Settings;
 
 /// The version of all that is written. A change of what packets or rows hold changes it.
-const FORMAT: u16 = 4;
+const FORMAT: u16 = 5;
 
 /// Why a step cannot be done.
 #[derive(Debug)]

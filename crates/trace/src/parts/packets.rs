@@ -7,7 +7,10 @@
 use std::io::{Read, Write};
 
 use rexmit_time::Time;
+use rexmit_wire::dns::Question;
 use rexmit_wire::headers::{Notes, OptionLayout, Record, Sack, SynOptions, Timestamps};
+use rexmit_wire::http::Request;
+use rexmit_wire::message::Message;
 use rexmit_wire::mptcp::{Capable, DataNumber, Dss, Mapping};
 use rexmit_wire::{Flags, FlowKey, Headers, SeqNum, SeqRange};
 
@@ -15,7 +18,7 @@ use super::blocks::{Kind, Packer, Reader, Writer};
 use super::exact::{exact_struct, number, signed, Broken, Exact, Input};
 use super::Error;
 use crate::multipath::Signal;
-use crate::run::decode::Packet;
+use crate::run::decode::{Beside, Packet};
 
 /// Places for flows; as many as the cache nearest to the processor's core holds.
 const PLACES: usize = 4_096;
@@ -37,7 +40,7 @@ mod has {
     pub const REST: u16 = 1 << 11;
     pub const SACK: u16 = 1 << 12;
     pub const SYN: u16 = 1 << 13;
-    pub const SIGNAL: u16 = 1 << 14;
+    pub const BESIDE: u16 = 1 << 14;
     /// The file's latest time stamp is not the packet's own.
     pub const LATEST: u16 = 1 << 15;
 }
@@ -131,7 +134,7 @@ impl State {
 }
 
 /// A packet of a file.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Recorded {
     /// The number of its frame in the file, from 0.
     pub frame: u64,
@@ -139,7 +142,7 @@ pub(super) struct Recorded {
     pub latest: Time,
     pub at: Time,
     pub headers: Headers,
-    pub signal: Option<Signal>,
+    pub beside: Option<Beside>,
 }
 
 /// Writes packets.
@@ -162,7 +165,7 @@ impl<W: Write> PacketWriter<W> {
         frame: u64,
         latest: Time,
         packet: &Packet,
-        signal: Option<&Signal>,
+        beside: Option<&Beside>,
         packer: &mut Packer,
     ) -> Result<(), Error> {
         let headers = &packet.headers;
@@ -195,7 +198,7 @@ impl<W: Write> PacketWriter<W> {
         set(has::REST, next.rest() != last.rest());
         set(has::SACK, !headers.sack.is_empty());
         set(has::SYN, headers.syn.is_some());
-        set(has::SIGNAL, signal.is_some());
+        set(has::BESIDE, beside.is_some());
         set(has::LATEST, latest != packet.at);
         to.extend(mask.to_le_bytes());
         number(to, frame - state.frame);
@@ -249,8 +252,8 @@ impl<W: Write> PacketWriter<W> {
         if let Some(syn) = &headers.syn {
             syn.write(to);
         }
-        if let Some(signal) = signal {
-            signal.write(to);
+        if let Some(beside) = beside {
+            beside.write(to);
         }
         if has(has::LATEST) {
             latest.write(to);
@@ -364,7 +367,7 @@ impl State {
             }
         }
         let syn = has(has::SYN).then(|| SynOptions::read(from)).transpose()?;
-        let signal = has(has::SIGNAL).then(|| Signal::read(from)).transpose()?;
+        let beside = has(has::BESIDE).then(|| Beside::read(from)).transpose()?;
         let latest = if has(has::LATEST) {
             Time::read(from)?
         } else {
@@ -397,7 +400,7 @@ impl State {
             latest,
             at: self.at,
             headers,
-            signal,
+            beside,
         })
     }
 }
@@ -464,6 +467,53 @@ impl Exact for OptionLayout {
             layout.push(kind, length);
         }
         Ok(layout)
+    }
+}
+
+exact_struct!(Beside { signal, message });
+exact_struct!(Request {
+    method,
+    path,
+    host,
+    count,
+});
+exact_struct!(Question { name, kind });
+
+impl Exact for Message {
+    fn write(&self, to: &mut Vec<u8>) {
+        match self {
+            Message::Request(request) => {
+                to.push(0);
+                request.write(to);
+            }
+            Message::Response(status) => {
+                to.push(1);
+                status.write(to);
+            }
+            Message::Hello(name) => {
+                to.push(2);
+                name.write(to);
+            }
+            Message::Query(question) => {
+                to.push(3);
+                question.write(to);
+            }
+            Message::Named(name) => {
+                to.push(4);
+                name.write(to);
+            }
+        }
+    }
+
+    fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
+        match from.byte()? {
+            0 => Request::read(from).map(Message::Request),
+            1 => u16::read(from).map(Message::Response),
+            2 => Option::read(from).map(Message::Hello),
+            3 => Question::read(from).map(Message::Query),
+            4 => String::read(from).map(Message::Named),
+            _ => Err(Broken),
+        }
     }
 }
 

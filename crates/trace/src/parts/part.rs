@@ -227,6 +227,7 @@ exact_struct!(Drops { interface, system });
 exact_struct!(Counted {
     frames,
     bytes,
+    cut,
     skips,
     first,
     latest,

@@ -53,7 +53,7 @@ pub fn read<W: Write>(
     let spread = spread(settings);
     // Which of the files it is, is known when all are there.
     let mut decoder = Decoder::new(0, spread);
-    let mut signals = Vec::new();
+    let mut besides = Vec::new();
     loop {
         match capture.advance() {
             Ok(true) => {}
@@ -75,11 +75,12 @@ pub fn read<W: Write>(
         }
         let earliest = part.earliest.unwrap_or(frame.time);
         part.earliest = Some(earliest.min(frame.time));
-        if let Some(packet) = decoder.decode(&frame, &mut signals) {
+        if let Some(packet) = decoder.decode(&frame, &mut besides) {
             part.packets += 1;
             detail.flows.add(spread.hash(&packet.headers.flow));
-            let signal = signals.pop();
-            if let Some(lesson) = signal.as_ref().and_then(Lesson::of) {
+            let beside = besides.pop();
+            let signal = beside.as_ref().and_then(|beside| beside.signal.as_ref());
+            if let Some(lesson) = signal.and_then(Lesson::of) {
                 part.lessons.push(Taught {
                     frame: number,
                     latest,
@@ -92,7 +93,7 @@ pub fn read<W: Write>(
                 number,
                 latest,
                 &packet,
-                signal.as_ref(),
+                beside.as_ref(),
                 &mut packer,
             )?;
         }

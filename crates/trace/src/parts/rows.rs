@@ -92,6 +92,7 @@ exact_struct!(Rows {
     connections,
     retransmissions,
     whatif,
+    requests,
     totals,
     failed,
 });

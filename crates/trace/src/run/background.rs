@@ -11,13 +11,12 @@ use std::thread;
 
 use rexmit_time::Time;
 
-use super::decode::{give, Counted, Packet};
+use super::decode::{give, Beside, Counted, Packet};
 use super::hosts::Hosts;
 use super::promptly::Span;
 use super::stream::Stream;
 use super::{collect, finish, shards, spread, steps, Inline, Progress, Source, Summary, TOGETHER};
 use crate::analyzer::{make_room, Analyzer, Counters, Prefetch, Rows};
-use crate::multipath::Signal;
 use crate::settings::Settings;
 
 /// Frames that are decoded before their packets go to the shards.
@@ -74,22 +73,22 @@ enum Work {
 #[derive(Debug, Default)]
 struct Batch {
     packets: Vec<Packet>,
-    signals: Vec<Signal>,
+    besides: Vec<Beside>,
 }
 
 impl Batch {
     /// Gives the packets to the shard, and is empty again.
     fn give(&mut self, analyzer: &mut Analyzer) {
-        let mut signals = self.signals.drain(..);
+        let mut besides = self.besides.drain(..);
         for some in self.packets.chunks(TOGETHER as usize) {
             for step in [Prefetch::Index, Prefetch::Connection, Prefetch::Log] {
                 for packet in some {
                     analyzer.prefetch(packet.hash, step);
                 }
             }
-            give(some, &mut signals, from_mut(analyzer), |_| 0);
+            give(some, &mut besides, from_mut(analyzer), |_| 0);
         }
-        drop(signals);
+        drop(besides);
         self.packets.clear();
     }
 }
@@ -285,7 +284,7 @@ impl Shared {
         // So many packets may come before there can be too many connections.
         let mut room = settings.most_connections;
         let mut parts: Vec<Batch> = self.shards.iter().map(|_| Batch::default()).collect();
-        let mut signals = Vec::new();
+        let mut besides = Vec::new();
         let mut counts = vec![0; self.shards.len()];
         let mut error = None;
         let mut stretch = 0;
@@ -314,11 +313,11 @@ impl Shared {
                         break;
                     }
                 }
-                if let Some(packet) = stream.decode(&source, &mut signals) {
+                if let Some(packet) = stream.decode(&source, &mut besides) {
                     if let Some(part) = parts.get_mut(packet.shard()) {
                         part.packets.push(packet);
-                        if !signals.is_empty() {
-                            part.signals.append(&mut signals);
+                        if !besides.is_empty() {
+                            part.besides.append(&mut besides);
                         }
                     }
                 }

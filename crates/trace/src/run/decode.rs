@@ -4,16 +4,21 @@ use core::hash::BuildHasher;
 
 use rexmit_time::{Duration, Time};
 use rexmit_wire::capture::Frame;
-use rexmit_wire::headers::Notes;
+use rexmit_wire::headers::{Notes, Record};
+use rexmit_wire::message::Message;
 use rexmit_wire::table::{Hashed, Key};
-use rexmit_wire::{FlowKey, Headers, Skips, TcpPacket};
+use rexmit_wire::{FlowKey, Headers, Skip, Skips, TcpPacket};
 
 use crate::analyzer::Analyzer;
 use crate::connection::Pair;
 use crate::contain::contain_each;
 use crate::multipath::Signal;
 
+use super::names::Names;
 use super::numbering::Numbering;
+
+/// IANA's number of UDP.
+const UDP: u8 = 17;
 
 /// How flows are spread over shards.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +66,32 @@ pub(crate) const fn file_and_frame(number: u64) -> (usize, u64) {
     (file as usize, number - (file << FRAME_BITS))
 }
 
+/// What there is beside a packet's headers: of few packets, and larger than them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Beside {
+    /// What its Multipath TCP options say.
+    pub signal: Option<Signal>,
+    /// What its payload begins with.
+    pub message: Option<Message>,
+}
+
+impl Beside {
+    /// What a frame has beside these headers.
+    #[cold]
+    fn of(frame: &Frame<'_>, headers: &Headers) -> Self {
+        let whole = TcpPacket::in_frame(frame.link, frame.data, frame.original_len);
+        let signalled = headers.notes.contains(Notes::MPTCP);
+        let told = headers.record.tells();
+        Beside {
+            signal: signalled.then(|| whole.as_ref().map(Signal::of).unwrap_or_default()),
+            message: whole
+                .ok()
+                .filter(|_| told)
+                .and_then(|whole| Message::of(headers.record, whole.payload())),
+        }
+    }
+}
+
 /// A packet on its way to its shard.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
@@ -100,43 +131,43 @@ impl Packet {
         usize::from(self.shard)
     }
 
-    /// Gives it to its shard's analyzer; `signals` are those of this and later packets.
+    /// Gives it to its shard's analyzer; `besides` are of this and later packets.
     // A part of the loop that gives packets: a call for each would be the larger part of what containing costs.
     #[inline(always)]
-    fn give(&self, analyzer: &mut Analyzer, signals: &mut impl Iterator<Item = Signal>) {
+    fn give(&self, analyzer: &mut Analyzer, besides: &mut impl Iterator<Item = Beside>) {
         let which = (self.hash, self.number);
         if self.headers.notes.contains(Notes::RETURNED) {
             analyzer.returned_packet(self.at, &self.headers, self.hash);
-        } else if self.is_signalled() {
-            let signal = signals.next().unwrap_or_default();
-            analyzer.signalled_packet(self.at, &self.headers, which, &signal);
+        } else if self.has_beside() {
+            let beside = besides.next().unwrap_or_default();
+            analyzer.packet_beside(self.at, &self.headers, which, beside);
         } else {
             analyzer.known_packet(self.at, &self.headers, which);
         }
     }
 
-    /// Whether there is a [`Signal`] with it.
+    /// Whether there is something [`Beside`] it.
     #[inline]
-    pub fn is_signalled(&self) -> bool {
-        self.headers.notes.contains(Notes::MPTCP)
+    pub fn has_beside(&self) -> bool {
+        self.headers.notes.contains(Notes::MPTCP) || self.headers.record.tells()
     }
 }
 
-/// Gives packets to their shards' analyzers, where `shard` says which of `analyzers` it is; `signals` are theirs. A connection at
+/// Gives packets to their shards' analyzers, where `shard` says which of `analyzers` it is; `besides` are theirs. A connection at
 /// whose packet the analysis panics is left out.
 #[inline]
 pub(crate) fn give(
     packets: &[Packet],
-    signals: &mut impl Iterator<Item = Signal>,
+    besides: &mut impl Iterator<Item = Beside>,
     analyzers: &mut [Analyzer],
     shard: impl Fn(&Packet) -> usize,
 ) {
     contain_each(
         packets.len(),
-        &mut (analyzers, signals),
-        |(analyzers, signals), number| {
+        &mut (analyzers, besides),
+        |(analyzers, besides), number| {
             let packet = &packets[number];
-            packet.give(&mut analyzers[shard(packet)], signals);
+            packet.give(&mut analyzers[shard(packet)], besides);
         },
         |(analyzers, _), number, defect| {
             let packet = &packets[number];
@@ -151,6 +182,8 @@ pub(crate) fn give(
 pub(crate) struct Counted {
     pub frames: u64,
     pub bytes: u64,
+    /// Frames of which the capture has not all.
+    pub cut: u64,
     pub skips: Skips,
     /// The first time stamp.
     pub first: Option<Time>,
@@ -165,6 +198,7 @@ impl Counted {
     pub fn add(&mut self, other: &Counted) {
         self.frames += other.frames;
         self.bytes += other.bytes;
+        self.cut += other.cut;
         self.skips.add(&other.skips);
         // Files come in the order of their first frames.
         self.first = match (self.first, other.first) {
@@ -184,6 +218,7 @@ pub(crate) struct Decoder {
     file: usize,
     spread: Spread,
     pub numbering: Numbering,
+    names: Names,
     pub counted: Counted,
     /// The clock as the last frame has it: a clock that was set back is behind the latest time stamp from there on.
     pub now: Time,
@@ -196,18 +231,20 @@ impl Decoder {
             file,
             spread,
             numbering: Numbering::new(),
+            names: Names::default(),
             counted: Counted::default(),
             now: Time::default(),
         }
     }
 
-    /// The packet in a frame, or the one that an ICMP message in it returns; none when it is no TCP packet, which is counted. What its Multipath TCP options say, if there
-    /// are any, goes to the end of `signals`.
+    /// The packet in a frame, or the one that an ICMP message in it returns; none when it is no TCP packet, which is counted. What there is beside it
+    /// goes to the end of `besides`.
     #[inline]
-    pub fn decode(&mut self, frame: &Frame<'_>, signals: &mut Vec<Signal>) -> Option<Packet> {
+    pub fn decode(&mut self, frame: &Frame<'_>, besides: &mut Vec<Beside>) -> Option<Packet> {
         let counted = &mut self.counted;
         counted.frames += 1;
         counted.bytes += u64::from(frame.original_len);
+        counted.cut += u64::from(frame.data.len() < frame.original_len as usize);
         if frame.time < self.now {
             counted.steps_back += 1;
             counted.longest_step_back = counted.longest_step_back.max(self.now.since(frame.time));
@@ -222,8 +259,14 @@ impl Decoder {
                 let number = number_of(self.file, counted.frames - 1);
                 let mut packet = Packet::new(frame.time, headers, number, self.spread);
                 self.numbering.packet(&mut packet.headers);
-                if packet.is_signalled() {
-                    signals.push(signal(frame));
+                let name = self.names.of(&packet.headers);
+                if name.is_some() {
+                    packet.headers.record = Record::Named;
+                }
+                if packet.has_beside() {
+                    let mut beside = Beside::of(frame, &packet.headers);
+                    beside.message = name.map(Message::Named).or(beside.message);
+                    besides.push(beside);
                 }
                 Some(packet)
             }
@@ -231,16 +274,13 @@ impl Decoder {
                 counted.skips.count(skip);
                 self.numbering
                     .other(frame.link, frame.data, frame.original_len);
+                if matches!(skip, Skip::NotTcp { protocol: UDP }) {
+                    self.names.learn(frame);
+                }
                 let returned = Headers::returned(frame.link, frame.data, frame.original_len)?;
                 let number = number_of(self.file, counted.frames - 1);
                 Some(Packet::new(frame.time, returned, number, self.spread))
             }
         }
     }
-}
-
-#[cold]
-fn signal(frame: &Frame<'_>) -> Signal {
-    let whole = TcpPacket::in_frame(frame.link, frame.data, frame.original_len);
-    whole.map_or_else(|_| Signal::default(), |whole| Signal::of(&whole))
 }

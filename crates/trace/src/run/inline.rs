@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 
 use rexmit_time::Time;
 
-use super::decode::{give, Counted, Packet};
+use super::decode::{give, Beside, Counted, Packet};
 use super::hosts::Hosts;
 use super::promptly::Span;
 use super::stream::Stream;
 use super::{collect, finish, shards, spread, steps, Progress, Source, Summary, TOGETHER};
 use crate::analyzer::{make_room, Analyzer, Counters, Prefetch, Rows};
-use crate::multipath::Signal;
 use crate::settings::Settings;
 
 /// A run on the caller's thread, a stretch of the capture at a time.
@@ -26,7 +25,7 @@ pub struct Inline<S: Source> {
     /// So long rows wait for their hosts.
     wait: Span,
     waiting: Vec<Packet>,
-    signals: Vec<Signal>,
+    besides: Vec<Beside>,
     error: Option<S::Error>,
     ended: bool,
     /// What is left to do when the capture has ended, once it has.
@@ -49,7 +48,7 @@ impl<S: Source> Inline<S> {
             hosts: Hosts::new(settings),
             wait: Span::new(settings.promptly.map(|promptly| promptly.wait)),
             waiting: Vec::new(),
-            signals: Vec::new(),
+            besides: Vec::new(),
             error: None,
             ended: false,
             left: None,
@@ -111,7 +110,7 @@ impl<S: Source> Inline<S> {
                     break;
                 }
             }
-            if let Some(packet) = self.stream.decode(&self.source, &mut self.signals) {
+            if let Some(packet) = self.stream.decode(&self.source, &mut self.besides) {
                 self.shards[packet.shard()].prefetch(packet.hash, Prefetch::Index);
                 self.waiting.push(packet);
             }
@@ -124,8 +123,8 @@ impl<S: Source> Inline<S> {
         for packet in &self.waiting {
             self.packets[packet.shard()] += 1;
         }
-        let signals = &mut self.signals.drain(..);
-        give(&self.waiting, signals, &mut self.shards, Packet::shard);
+        let besides = &mut self.besides.drain(..);
+        give(&self.waiting, besides, &mut self.shards, Packet::shard);
     }
 
     fn finish(&mut self) -> Option<Rows> {

@@ -15,6 +15,7 @@ pub(crate) mod carry;
 pub(crate) mod decode;
 pub(crate) mod hosts;
 mod inline;
+mod names;
 mod numbering;
 mod places;
 mod promptly;

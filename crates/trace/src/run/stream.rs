@@ -3,10 +3,9 @@
 use rexmit_time::Time;
 
 use super::carry::Carry;
-use super::decode::{Counted, Decoder, Packet, Spread};
+use super::decode::{Beside, Counted, Decoder, Packet, Spread};
 use super::promptly::{Promptly, Span};
 use super::{Progress, Source, STRETCH};
-use crate::multipath::Signal;
 
 /// The files of a run that are being read, and what passes from one to the next.
 #[derive(Debug)]
@@ -87,17 +86,18 @@ impl Stream {
         begins.filter(|_| self.frames > 0)
     }
 
-    /// The packet in the frame at which the source stands, if there is one; what its Multipath TCP options say, if there are
-    /// any, goes to the end of `signals`.
+    /// The packet in the frame at which the source stands, if there is one; what there is beside it
+    /// goes to the end of `besides`.
     #[inline]
-    pub fn decode(&mut self, source: &impl Source, signals: &mut Vec<Signal>) -> Option<Packet> {
+    pub fn decode(&mut self, source: &impl Source, besides: &mut Vec<Beside>) -> Option<Packet> {
         let frame = source.frame()?;
         self.frames += 1;
         self.now = frame.time;
         self.latest = self.latest.max(frame.time);
         let decoder = &mut self.open.get_mut(self.current)?.1;
-        let mut packet = decoder.decode(&frame, signals)?;
-        let signal = packet.is_signalled().then(|| signals.last()).flatten();
+        let mut packet = decoder.decode(&frame, besides)?;
+        let beside = packet.has_beside().then(|| besides.last()).flatten();
+        let signal = beside.and_then(|beside| beside.signal.as_ref());
         self.carry.pass(&mut packet, signal);
         Some(packet)
     }

@@ -23,6 +23,8 @@ pub struct Summary {
     pub frames: u64,
     /// Their bytes on the wire.
     pub bytes: u64,
+    /// Frames of which the capture has not all.
+    pub cut: u64,
     /// First time stamp; none without frames.
     pub first: Option<Time>,
     /// Latest time stamp.
@@ -44,6 +46,7 @@ impl Summary {
         let mut summary = Summary {
             frames: counted.frames,
             bytes: counted.bytes,
+            cut: counted.cut,
             first: counted.first,
             latest: counted.first.map(|_| counted.latest),
             skips: counted.skips,

@@ -10,6 +10,7 @@ mod multipath;
 mod parts;
 mod paths;
 mod properties;
+mod requests;
 mod run;
 mod script;
 mod turns;

@@ -259,6 +259,30 @@ pub fn same(captures: &[Vec<u8>], groups: u16, settings: &Settings) -> Rows {
     one
 }
 
+/// What a packet's payload is, of connections that speak different protocols.
+fn said(port: u16, from_client: bool, number: usize, len: u32) -> Vec<u8> {
+    let mut payload = match (port % 5, from_client) {
+        (0, true) => format!("GET /{number}?secret HTTP/1.1\r\nHost: {port}.org\r\n\r\n").into(),
+        (0, false) => b"HTTP/1.1 200 OK\r\n\r\n".to_vec(),
+        (1, true) => vec![22, 3, 1, 0, 90, 1, 0, 0, 86, 3, 3],
+        (1, false) | (2, _) => vec![23, 3, 3, 0, 90, number as u8],
+        _ => Vec::new(),
+    };
+    payload.truncate(len as usize);
+    payload
+}
+
+/// An answer of DNS that tells the first address the name of the second.
+fn named(ends: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![0x45, 0, 0, 0, 0, 0, 0, 0, 64, 17, 0, 0, 10, 9, 9, 9];
+    bytes.extend(&ends[..4]);
+    bytes.extend([0, 53, 0xc0, 0, 0, 0, 0, 0]);
+    bytes.extend([7, 7, 0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0]);
+    bytes.extend(b"\x05named\0\0\x01\0\x01\xc0\x0c\0\x01\0\x01\0\0\0\x09\0\x04");
+    bytes.extend(&ends[4..]);
+    bytes
+}
+
 /// Connections of all kinds beside each other: losses, resets, ports that are used again, subflows on other shards than their
 /// connection's, hosts that count their packets together and apart, and a clock that steps back.
 pub fn mixed(connections: u16, steps: &[(usize, i64)]) -> Packets {
@@ -286,8 +310,20 @@ pub fn mixed(connections: u16, steps: &[(usize, i64)]) -> Packets {
                 bytes[33] |= Flags::RST.0;
             }
             let length = bytes.len() as u32 + headers.payload_len;
+            bytes.extend(said(port, from_client, number, headers.payload_len));
             packets.push((at + Duration::from_millis(round * 5_000), bytes, length));
         }
+    }
+    for port in (1_000..1_000 + connections).step_by(16) {
+        let first = packets
+            .iter()
+            .find(|(_, bytes, _)| bytes[20..22] == port.to_be_bytes());
+        let told =
+            first.map(|(at, bytes, _)| (*at - Duration::from_millis(1), named(&bytes[12..20])));
+        packets.extend(told.map(|(at, bytes)| {
+            let length = bytes.len() as u32;
+            (at, bytes, length)
+        }));
     }
     packets.extend(subflows(connections / 8));
     packets.sort_by_key(|(at, ..)| *at);
@@ -361,6 +397,8 @@ proptest! {
         }
         let rows = same(&captures, groups.min(most_groups(&settings)), &settings);
         prop_assert!(rows.connections.len() >= usize::from(connections));
+        let told = format!("{:?}", rows.requests);
+        prop_assert!(!told.contains("secret"));
     }
 }
 
@@ -373,6 +411,13 @@ fn a_long_capture_gives_the_rows_of_one_run() {
     places.push(100_000);
     let rows = same(&cut(&packets, &places), 5, &settings(2_000_000));
     assert!(rows.retransmissions.len() > 1_000);
+    let named = rows.requests.iter().filter(|of| of.row.name.is_some());
+    assert!(named.count() > 1_000);
+    let by_dns = rows
+        .requests
+        .iter()
+        .filter(|of| of.row.name.as_deref() == Some("named"));
+    assert!(by_dns.count() > 100);
     let subflows = rows
         .connections
         .iter()

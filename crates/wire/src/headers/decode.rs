@@ -5,7 +5,7 @@ use crate::ip::{self, Located};
 use crate::link::{self, LinkType};
 use crate::mptcp::KIND;
 use crate::options::TcpOption;
-use crate::{Skip, TcpPacket};
+use crate::{dns, Skip, TcpPacket};
 
 /// IP packets that are looked at inside each other.
 const MOST_PACKETS: usize = 8;
@@ -86,7 +86,7 @@ fn value(packet: &TcpPacket<'_>, located: &Located, mut notes: Notes) -> Headers
         ip_id: located.id,
         dont_fragment: located.dont_fragment,
         ecn: located.ecn,
-        record: Record::begins(packet.payload(), packet.payload_len()),
+        record: record(packet),
         notes,
         timestamps: None,
         sack: Sack::default(),
@@ -98,6 +98,16 @@ fn value(packet: &TcpPacket<'_>, located: &Located, mut notes: Notes) -> Headers
         options(&mut headers, packet);
     }
     headers
+}
+
+/// What the payload begins with.
+#[inline]
+fn record(packet: &TcpPacket<'_>) -> Record {
+    let payload = packet.payload();
+    match Record::begins(payload, packet.payload_len()) {
+        Record::None if packet.flow().dst_port == dns::PORT && !payload.is_empty() => Record::Query,
+        record => record,
+    }
 }
 
 #[inline]

@@ -1,40 +1,80 @@
-//! What record of TLS a payload begins with (RFC 8446 §5.1, RFC 5246 §6.2.1): who is setting up a session, and who sends data.
+//! What a payload begins with: a record of TLS (RFC 8446 §5.1, RFC 5246 §6.2.1), which tells who is setting up a session and who
+//! sends data, or what looks like a [message](crate::message::Message) that names something.
 
-/// A kind of record, as far as it is told without a key.
+/// What a payload begins with, as far as its first bytes tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Record {
-    /// No record begins here, or this is no TLS.
+    /// Nothing that is known.
     #[default]
     None = 0,
-    /// A handshake, or the change of cipher within it.
+    /// A handshake of TLS other than its [hello](Record::Hello), or the change of cipher within it.
     SetUp = 1,
     /// Data of the program, in a record that may hold more than a word to the peer.
     Data = 2,
     /// An alert, or so few data that no request fits but a frame of HTTP/2 that asks nothing: an acknowledgement of settings,
     /// a window, a ping (RFC 9113 §6).
     Control = 3,
+    /// The client's hello: a handshake of TLS begins.
+    Hello = 4,
+    /// Perhaps the head of a request of HTTP/1: a word in capitals.
+    Request = 5,
+    /// The head of a response of HTTP/1.
+    Response = 6,
+    /// Perhaps a question of DNS over TCP.
+    Query = 7,
+    /// Nothing; but the server of this SYN has a name.
+    Named = 8,
 }
 
 /// What encryption adds to a record, at most: the explicit nonce and the tag of TLS 1.2's AES-GCM (RFC 5288 §3).
 const SEAL: u16 = 24;
 /// A frame of HTTP/2 with its head: a window's, a ping's, or a farewell without a text, the longest of those that ask nothing.
 const FRAME: u16 = 17;
+/// The type of a ClientHello (RFC 8446 §4).
+const CLIENT_HELLO: u8 = 1;
+/// The longest method of HTTP that is known has 17 letters (UPDATEREDIRECTREF, RFC 4437).
+const METHOD: usize = 17;
 
 impl Record {
     /// What a payload of `len` bytes on the wire begins with.
     #[must_use]
     #[inline]
     pub fn begins(payload: &[u8], len: u32) -> Record {
-        let &[kind @ 20..=23, 3, 0..=4, high, low, ..] = payload else {
-            return Record::None;
+        match payload {
+            &[kind @ 20..=23, 3, 0..=4, high, low, ref rest @ ..] => {
+                let first = rest.first().copied();
+                Record::of_tls(kind, u16::from_be_bytes([high, low]), first, len)
+            }
+            [b'A'..=b'Z', ..] => Record::of_http(payload),
+            _ => Record::None,
+        }
+    }
+
+    fn of_http(payload: &[u8]) -> Record {
+        if payload.starts_with(crate::http::HEAD_START) {
+            return Record::Response;
+        }
+        let method = payload.iter().take(METHOD + 1);
+        let end = method.clone().position(|byte| *byte == b' ');
+        let word = |end| {
+            method
+                .take(end)
+                .all(|&byte| byte.is_ascii_uppercase() || byte == b'-')
         };
-        let length = u16::from_be_bytes([high, low]);
+        match end {
+            Some(end) if word(end) => Record::Request,
+            _ => Record::None,
+        }
+    }
+
+    fn of_tls(kind: u8, length: u16, first: Option<u8>, len: u32) -> Record {
         // RFC 5246 §6.2.3: 2^14 + 2048.
         if length == 0 || length > (1 << 14) + 2_048 {
             return Record::None;
         }
         let whole = len == 5 + u32::from(length);
         match kind {
+            22 if first == Some(CLIENT_HELLO) => Record::Hello,
             20 | 22 => Record::SetUp,
             21 => Record::Control,
             _ if whole && length <= SEAL + FRAME => Record::Control,
@@ -42,7 +82,25 @@ impl Record {
         }
     }
 
-    /// As two bits, for [`Record::of_bits`].
+    /// Whether a [message](crate::message::Message) may begin here.
+    #[must_use]
+    #[inline]
+    pub const fn tells(self) -> bool {
+        self as u8 >= Record::Hello as u8
+    }
+
+    /// What it is of TLS: one of the first four kinds.
+    #[must_use]
+    #[inline]
+    pub const fn of_session(self) -> Record {
+        match self {
+            Record::Hello => Record::SetUp,
+            Record::Request | Record::Response | Record::Query | Record::Named => Record::None,
+            other => other,
+        }
+    }
+
+    /// As four bits, for [`Record::of_bits`]; two are enough for what is of TLS.
     #[must_use]
     pub const fn bits(self) -> u8 {
         self as u8
@@ -51,10 +109,15 @@ impl Record {
     /// What [`Record::bits`] gave.
     #[must_use]
     pub const fn of_bits(bits: u8) -> Record {
-        match bits & 3 {
+        match bits & 15 {
             1 => Record::SetUp,
             2 => Record::Data,
             3 => Record::Control,
+            4 => Record::Hello,
+            5 => Record::Request,
+            6 => Record::Response,
+            7 => Record::Query,
+            8 => Record::Named,
             _ => Record::None,
         }
     }
@@ -86,8 +149,23 @@ mod tests {
             assert_eq!(begins(other, 512), Record::None, "{other:?}");
         }
         assert_eq!(Record::begins(&[22, 3, 1, 2], 517), Record::None);
-        for record in [Record::None, Record::SetUp, Record::Data, Record::Control] {
-            assert_eq!(Record::of_bits(record.bits()), record);
+        for bits in 0..9 {
+            assert_eq!(Record::of_bits(bits).bits(), bits);
+            assert!(Record::of_bits(bits).of_session().bits() < 4);
         }
+    }
+
+    #[test]
+    fn a_message_is_known_by_its_first_bytes() {
+        let begins = |text: &str| Record::begins(text.as_bytes(), text.len() as u32);
+        for text in ["GET / HTTP/1.1", "M-SEARCH * HTTP/1.1", "PUT "] {
+            assert_eq!(begins(text), Record::Request, "{text}");
+        }
+        assert_eq!(begins("HTTP/1.1 200 OK"), Record::Response);
+        for text in ["GET", "GETHER/ HTTP/1.1", "Get / HTTP/1.1", "", "A\0 "] {
+            assert_eq!(begins(text), Record::None, "{text}");
+        }
+        assert_eq!(Record::begins(&[22, 3, 1, 2, 0, 1], 517), Record::Hello);
+        assert_eq!(Record::begins(&[22, 3, 1, 2, 0, 2], 517), Record::SetUp);
     }
 }

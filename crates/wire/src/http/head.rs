@@ -3,7 +3,7 @@
 use core::fmt;
 
 /// Most header fields that a head may have.
-const FIELDS: usize = 128;
+pub(super) const FIELDS: usize = 128;
 
 /// How long the body of a response is (RFC 9112 §6.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

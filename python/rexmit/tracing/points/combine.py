@@ -28,6 +28,9 @@ from rexmit.tracing.points.sums import counted, waited, with_more
 OF_SIDES: Final = ("sides", "mechanisms", "parameters", "retransmissions", "whatif", "account")
 """Tables whose rows belong to one side of a connection."""
 
+OF_CLIENTS: Final = ("connections", "requests")
+"""Those of which the point nearest to the client knows best."""
+
 OF_ROWS: Final = ("mechanisms", "retransmissions")
 """Those of them that are of retransmissions one by one."""
 
@@ -57,7 +60,8 @@ def combine(points: Sequence[Frames], ways: Ways, spans: Sequence[Span]) -> Comb
             of = nearest if name in OF_ROWS else chosen
             of_sides = of.filter(pl.col("point") == number)
             made[name].append(renumbered(tables[name], of_sides, of, number))
-        made["connections"].append(connections_of(tables["connections"], chosen, number))
+        for name in OF_CLIENTS:
+            made[name].append(connections_of(tables[name], chosen, number))
     # Sums over senders are of all senders that a point saw: the first point's stand.
     made["whatif_totals"].append(points[0]["whatif_totals"])
     tables = {name: pl.concat(parts) for name, parts in made.items()}

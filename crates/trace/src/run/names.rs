@@ -1,0 +1,43 @@
+//! Names of servers by the answers of DNS that a file holds: whoever was told an address connects to it under that name.
+//!
+//! It is of one file alone, as all that a decoder knows, so that files can be read apart.
+
+use core::net::IpAddr;
+use std::collections::BTreeMap;
+
+use rexmit_wire::capture::Frame;
+use rexmit_wire::dns::Answer;
+use rexmit_wire::Headers;
+
+/// Names that are remembered; with more, all are forgotten.
+const MOST: usize = 1 << 14;
+
+/// The newest name of each address, by who was told it.
+#[derive(Debug, Default)]
+pub(crate) struct Names(BTreeMap<(IpAddr, IpAddr), String>);
+
+impl Names {
+    /// A frame that may be an answer.
+    #[cold]
+    pub fn learn(&mut self, frame: &Frame<'_>) {
+        let Some(answer) = Answer::in_frame(frame.link, frame.data, frame.original_len) else {
+            return;
+        };
+        for address in answer.addresses {
+            if self.0.len() >= MOST {
+                self.0.clear();
+            }
+            self.0.insert((answer.asker, address), answer.name.clone());
+        }
+    }
+
+    /// The name of a server to which a client sends a SYN.
+    #[inline]
+    pub fn of(&self, headers: &Headers) -> Option<String> {
+        if !headers.flags.syn() || headers.flags.ack() || self.0.is_empty() {
+            return None;
+        }
+        let (client, server) = (headers.flow.src, headers.flow.dst);
+        self.0.get(&(client, server)).cloned()
+    }
+}

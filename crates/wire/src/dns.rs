@@ -1,0 +1,272 @@
+//! DNS (RFC 1035 §4): questions over TCP, behind their length (§4.2.2), and the addresses that names have by answers over UDP.
+
+use core::net::IpAddr;
+
+use crate::ip::{self, protocol};
+use crate::link::{self, LinkType};
+use crate::message::MOST_TEXT;
+
+/// Servers' port.
+pub const PORT: u16 = 53;
+
+/// Bytes before the question.
+const HEAD: usize = 12;
+
+/// What is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// The name.
+    pub name: Option<String>,
+    /// The type of the records that are wanted (RFC 1035 §3.2.2).
+    pub kind: u16,
+}
+
+impl Question {
+    /// The question that a payload of TCP begins with; none if it is no question.
+    #[must_use]
+    pub fn over_tcp(payload: &[u8]) -> Option<Question> {
+        let message = payload.get(2..)?;
+        let &[_, _, flags, _, 0, 1, ..] = message else {
+            return None;
+        };
+        // A standard query: neither an answer nor another operation.
+        (flags & 0xf8 == 0).then_some(())?;
+        let (name, rest) = name(message.get(HEAD..)?)?;
+        let &[high, low, ..] = rest else { return None };
+        Some(Question {
+            name: Some(name),
+            kind: u16::from_be_bytes([high, low]),
+        })
+    }
+
+    /// The type by its name, of those that programs ask for.
+    #[must_use]
+    pub const fn kind_name(&self) -> &'static str {
+        match self.kind {
+            1 => "A",
+            2 => "NS",
+            5 => "CNAME",
+            6 => "SOA",
+            12 => "PTR",
+            15 => "MX",
+            16 => "TXT",
+            28 => "AAAA",
+            33 => "SRV",
+            64 => "SVCB",
+            65 => "HTTPS",
+            252 => "AXFR",
+            255 => "ANY",
+            _ => "other",
+        }
+    }
+}
+
+/// Bytes of a UDP header (RFC 768).
+const UDP_HEADER: usize = 8;
+/// Records of an answer that are looked at.
+const MOST_RECORDS: u16 = 64;
+
+/// Which addresses a name has, and who was told so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Who asked.
+    pub asker: IpAddr,
+    /// The name that was asked for.
+    pub name: String,
+    /// Its addresses.
+    pub addresses: Vec<IpAddr>,
+}
+
+impl Answer {
+    /// The answer in a captured frame as [`crate::Headers::decode`] takes it, over UDP and in no tunnel.
+    #[must_use]
+    pub fn in_frame(link: LinkType, data: &[u8], original_len: u32) -> Option<Answer> {
+        let packet = link::strip(link, data).ok()?.bytes;
+        let located = ip::locate(packet, original_len as usize).ok()?;
+        let (udp, message) = packet
+            .get(located.offset..)?
+            .split_first_chunk::<UDP_HEADER>()?;
+        let from = u16::from_be_bytes([udp[0], udp[1]]);
+        (located.protocol == protocol::UDP && from == PORT).then_some(())?;
+        let &[_, _, flags, code, 0, 1, high, low, ..] = message else {
+            return None;
+        };
+        // The answer to a standard query, without an error.
+        (flags & 0xf8 == 0x80 && code & 0x0f == 0).then_some(())?;
+        let (name, rest) = name(message.get(HEAD..)?)?;
+        let mut rest = rest.get(4..)?;
+        let mut addresses = Vec::new();
+        for _ in 0..u16::from_be_bytes([high, low]).min(MOST_RECORDS) {
+            // The packet may end before the answer does.
+            let Some(address) = record(&mut rest) else {
+                break;
+            };
+            addresses.extend(address);
+        }
+        Some(Answer {
+            asker: located.dst,
+            name,
+            addresses,
+        })
+    }
+}
+
+/// Reads a record: its address, if that is what it has.
+fn record(rest: &mut &[u8]) -> Option<Option<IpAddr>> {
+    loop {
+        let (&length, behind) = rest.split_first()?;
+        *rest = behind;
+        match length {
+            0 => break,
+            1..=63 => *rest = rest.get(usize::from(length)..)?,
+            // The rest of the name stands elsewhere (§4.1.4).
+            0xc0.. => {
+                *rest = rest.get(1..)?;
+                break;
+            }
+            _ => return None,
+        }
+    }
+    let (head, behind) = rest.split_first_chunk::<10>()?;
+    let length = usize::from(u16::from_be_bytes([head[8], head[9]]));
+    let (data, behind) = behind.split_at_checked(length)?;
+    *rest = behind;
+    // The internet's A (RFC 1035 §3.4.1) and AAAA (RFC 3596 §2.1).
+    let address = match head[..4] {
+        [0, 1, 0, 1] => <[u8; 4]>::try_from(data).ok().map(IpAddr::from),
+        [0, 28, 0, 1] => <[u8; 16]>::try_from(data).ok().map(IpAddr::from),
+        _ => None,
+    };
+    Some(address)
+}
+
+/// A name that is not compressed, and what follows it.
+fn name(mut bytes: &[u8]) -> Option<(String, &[u8])> {
+    let mut name = String::new();
+    loop {
+        let (&length, rest) = bytes.split_first()?;
+        if length == 0 {
+            let name = if name.is_empty() {
+                ".".to_owned()
+            } else {
+                name
+            };
+            return Some((name, rest));
+        }
+        // RFC 1035 §2.3.4; the upper two bits point elsewhere.
+        let (label, rest) = rest
+            .split_at_checked(usize::from(length))
+            .filter(|_| length < 64)?;
+        let plain = |byte: &u8| byte.is_ascii_graphic() && *byte != b'.';
+        if !label.iter().all(plain) || name.len() + label.len() >= MOST_TEXT {
+            return None;
+        }
+        if !name.is_empty() {
+            name.push('.');
+        }
+        name.extend(
+            label
+                .iter()
+                .map(|byte| char::from(byte.to_ascii_lowercase())),
+        );
+        bytes = rest;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn query(name: &[u8]) -> Vec<u8> {
+        let message = [
+            &[1, 2, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0][..],
+            name,
+            &[0, 28, 0, 1],
+        ]
+        .concat();
+        [&(message.len() as u16).to_be_bytes()[..], &message].concat()
+    }
+
+    #[test]
+    fn a_question_has_a_name_and_a_type() {
+        let question = Question::over_tcp(&query(b"\x03wWw\x07example\x03org\0")).unwrap();
+        assert_eq!(question.name.as_deref(), Some("www.example.org"));
+        assert_eq!(question.kind_name(), "AAAA");
+        let root = Question::over_tcp(&query(b"\0")).unwrap();
+        assert_eq!(root.name.as_deref(), Some("."));
+        for wrong in [&b"\xc0\x0c"[..], b"\x03a.b\0", b"\x02a\n\0", b"\x09abc\0"] {
+            assert_eq!(Question::over_tcp(&query(wrong)), None, "{wrong:?}");
+        }
+        let mut answer = query(b"\0");
+        answer[4] |= 0x80;
+        assert_eq!(Question::over_tcp(&answer), None);
+    }
+
+    /// An IPv4 packet to 10.0.0.2 with an answer of these records.
+    fn answer(records: &[&[u8]]) -> Vec<u8> {
+        let mut frame = vec![
+            0x45, 0, 0, 0, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 9, 10, 0, 0, 2,
+        ];
+        frame.extend([0, 53, 0xc0, 0, 0, 0, 0, 0]);
+        frame.extend([7, 7, 0x81, 0x80, 0, 1, 0, records.len() as u8, 0, 0, 0, 0]);
+        frame.extend(b"\x03wWw\x01a\x03org\0\0\x01\0\x01");
+        records.iter().for_each(|record| frame.extend(*record));
+        frame
+    }
+
+    fn read(frame: &[u8]) -> Option<Answer> {
+        Answer::in_frame(LinkType::RAW, frame, frame.len() as u32)
+    }
+
+    const ALIAS: &[u8] = b"\xc0\x0c\0\x05\0\x01\0\0\0\x09\0\x04\x01b\xc0\x10";
+    const V4: &[u8] = b"\x01b\xc0\x10\0\x01\0\x01\0\0\0\x09\0\x04\x0a\0\0\x01";
+    const V6: &[u8] = b"\xc0\x0c\0\x1c\0\x01\0\0\0\x09\0\x10\xfd\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01";
+
+    #[test]
+    fn an_answer_says_which_addresses_a_name_has() {
+        let told = read(&answer(&[ALIAS, V4, V6])).unwrap();
+        assert_eq!(told.asker, IpAddr::from([10, 0, 0, 2]));
+        assert_eq!(told.name, "www.a.org");
+        let v6: IpAddr = "fd00::1".parse().unwrap();
+        assert_eq!(told.addresses, [IpAddr::from([10, 0, 0, 1]), v6]);
+        let cut = answer(&[V4, V6]);
+        assert_eq!(read(&cut[..cut.len() - 1]).unwrap().addresses.len(), 1);
+        for (place, byte) in [(9, 6), (21, 54), (30, 1), (31, 0x83)] {
+            let mut other = answer(&[V4]);
+            other[place] = byte;
+            assert_eq!(read(&other), None, "{place}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_answer_will_do(
+            records in proptest::collection::vec(any::<u8>(), 0..80),
+            wrong in proptest::collection::vec((20usize..120, any::<u8>()), 0..5),
+            cut in 0usize..160,
+        ) {
+            let mut frame = answer(&[V4, &records, V6]);
+            for (place, byte) in wrong {
+                if let Some(at) = frame.get_mut(place) {
+                    *at = byte;
+                }
+            }
+            frame.truncate(cut);
+            if let Some(answer) = read(&frame) {
+                prop_assert!(answer.name.len() <= MOST_TEXT);
+                prop_assert!(answer.addresses.len() <= usize::from(MOST_RECORDS));
+            }
+        }
+
+        #[test]
+        fn no_length_is_trusted(name in proptest::collection::vec(any::<u8>(), 0..300), cut in 0usize..300) {
+            let mut bytes = query(&name);
+            bytes.truncate(cut);
+            if let Some(question) = Question::over_tcp(&bytes) {
+                prop_assert!(question.name.unwrap_or_default().len() <= MOST_TEXT);
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What the beginning of a packet's payload names: requests, responses, servers.
+//!
+//! All of it is foreign text. It is bounded here, holds nothing that is secret by its form (queries, users, passwords, fields of
+//! heads), and is to be escaped wherever it is shown. No length in it is trusted.
+
+use crate::dns::Question;
+use crate::headers::Record;
+use crate::http::{Request, HEAD_START};
+use crate::tls;
+
+/// Bytes of a name or path that are kept, at most: more than a name of DNS has (RFC 1035 §2.3.4).
+pub const MOST_TEXT: usize = 256;
+
+/// What a payload begins with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// The head of a request of HTTP/1.
+    Request(Request),
+    /// The head of a response of HTTP/1, with its status.
+    Response(u16),
+    /// A client's hello of TLS, with the name of the server that it wants.
+    Hello(Option<String>),
+    /// A question of DNS.
+    Query(Question),
+    /// What the client of a SYN was told that its server's address is the one of.
+    Named(String),
+}
+
+impl Message {
+    /// What a payload is that [begins](Record::begins) like this, if it is what it looks like.
+    #[must_use]
+    pub fn of(record: Record, payload: &[u8]) -> Option<Message> {
+        match record {
+            Record::Request => Request::of(payload).map(Message::Request),
+            Record::Response => status(payload).map(Message::Response),
+            Record::Hello => Some(Message::Hello(tls::server_name(payload))),
+            Record::Query => Question::over_tcp(payload).map(Message::Query),
+            Record::None | Record::SetUp | Record::Data | Record::Control | Record::Named => None,
+        }
+    }
+
+    /// The same without what it names, if that leaves anything.
+    #[must_use]
+    pub fn unnamed(self) -> Option<Message> {
+        Some(match self {
+            Message::Named(_) => return None,
+            Message::Request(request) => Message::Request(Request {
+                path: None,
+                host: None,
+                ..request
+            }),
+            Message::Hello(_) => Message::Hello(None),
+            Message::Query(question) => Message::Query(Question {
+                name: None,
+                ..question
+            }),
+            Message::Response(status) => Message::Response(status),
+        })
+    }
+}
+
+/// The status of a response of HTTP/1 (RFC 9112 §4).
+fn status(payload: &[u8]) -> Option<u16> {
+    let digits = payload.get(HEAD_START.len() + 2..)?.get(..3)?;
+    let number = digits.iter().try_fold(0, |number, digit| {
+        digit
+            .is_ascii_digit()
+            .then(|| number * 10 + u16::from(digit - b'0'))
+    })?;
+    (100..600).contains(&number).then_some(number)
+}
+
+/// The name of a host, without user, password and port.
+pub(crate) fn host(authority: &str) -> Option<String> {
+    let named = authority.rsplit('@').next()?.trim();
+    let end = match named.strip_prefix('[') {
+        Some(literal) => literal.find(']')? + 2,
+        None => named.find(':').unwrap_or(named.len()),
+    };
+    let name = named.get(..end)?;
+    let fits = !name.is_empty() && name.len() <= MOST_TEXT;
+    // What stands in no name of a host is no name, and harms nobody who opens a table.
+    let strange = |c: char| !c.is_alphanumeric() && !"-._[]:".contains(c);
+    (fits && !name.contains(strange)).then(|| name.to_ascii_lowercase())
+}
+
+/// A text that is not too long, or its beginning.
+pub(crate) fn bounded(text: &str) -> String {
+    if text.len() <= MOST_TEXT {
+        return text.to_owned();
+    }
+    let ends = text.char_indices().map(|(at, _)| at);
+    let end = ends.take_while(|at| *at <= MOST_TEXT).last().unwrap_or(0);
+    format!("{}…", &text[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_named_without_user_and_port() {
+        assert_eq!(
+            host(" Me:pw@Example.ORG:80 ").as_deref(),
+            Some("example.org")
+        );
+        assert_eq!(host("[2001:db8::1]:80").as_deref(), Some("[2001:db8::1]"));
+        for wrong in [
+            "",
+            ":80",
+            "[::1",
+            "a b",
+            "a\u{7f}b",
+            "a/b?c",
+            "me:pw@",
+            &"x".repeat(300),
+        ] {
+            assert_eq!(host(wrong), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_status_has_three_digits() {
+        let status = |text: &str| Message::of(Record::Response, text.as_bytes());
+        assert_eq!(status("HTTP/1.1 204 No"), Some(Message::Response(204)));
+        for wrong in ["HTTP/1.", "HTTP/1.1 20", "HTTP/1.1 2x4", "HTTP/1.1 999"] {
+            assert_eq!(status(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn long_texts_end_between_characters() {
+        assert_eq!(bounded("/a"), "/a");
+        let long = bounded(&"ä€".repeat(200));
+        assert!(long.ends_with('…') && long.len() <= MOST_TEXT + 3);
+    }
+}
