@@ -21,6 +21,7 @@ from rexmit.library.scenario import Settings, changed, named, texts
 from rexmit.options import given, takes, whole, workers
 from rexmit.progress import Hear, Progress, heard
 from rexmit.scenario import Scenario
+from rexmit.scenario.problem import Locate, nowhere
 from rexmit.scenario.stacks import of_scenario
 from rexmit.store.open_run import Run, open_run
 from rexmit.version import version
@@ -87,16 +88,17 @@ class Campaign:
                 usage=True,
             )
 
-    def open(self, scenario: Scenario) -> Engine:
-        """The engine, ready to run. Raises UserError where it is not to be had."""
-        engine = self._open(scenario)
+    def open(self, scenario: Scenario, where: Locate = nowhere) -> Engine:
+        """The engine, ready to run; `where` says where the scenario's keys stand. Raises UserError
+        where it is not to be had."""
+        engine = self._open(scenario, where)
         if self.cluster is None:
             return engine
         from rexmit.engines.on_cluster import ClusterEngine
 
         return ClusterEngine(engine, self.cluster)
 
-    def _open(self, scenario: Scenario) -> Engine:
+    def _open(self, scenario: Scenario, where: Locate) -> Engine:
         if self.engine == kernels.NAME:
             return kernels.KernelEngine.open(
                 kernels.find_kernel(self.kernel),
@@ -105,7 +107,7 @@ class Campaign:
             )
         # By name, whatever the default is when the command is given again.
         name = self.stack or scenario.stack.get("name", of_model.DEFAULT)
-        chosen = of_scenario(scenario, name, self.hz)
+        chosen = of_scenario(scenario, name, self.hz, where)
         words = ["--stack", name, *(() if self.hz is None else ("--hz", str(self.hz)))]
         return ModelEngine.open(version(), chosen, words)
 
@@ -151,12 +153,14 @@ def prepare(
     changes = settings if campaign.seed is None else [*settings, f"seed={campaign.seed}"]
     of_stacks = campaign.engine == "model"
     if isinstance(scenario, Scenario):
-        name, spec, loaded = "scenario", "SCENARIO", changed(scenario, changes, stacks=of_stacks)
+        name, spec = "scenario", "SCENARIO"
+        where: Locate = nowhere
+        loaded = changed(scenario, changes, stacks=of_stacks)
     else:
         spec = str(scenario)
-        name, loaded = named(spec, changes, stacks=of_stacks)
-    engine = campaign.open(loaded)
-    loaded, left_out = suited(loaded, engine)
+        name, loaded, where = named(spec, changes, stacks=of_stacks)
+    engine = campaign.open(loaded, where)
+    loaded, left_out = suited(loaded, engine, where)
     mark = digest(identity(engine, loaded, capture=capture))
     words = ["rexmit", "run", spec, "--seed", str(loaded.seed), *engine.words]
     words += [word for setting in settings for word in ("--set", setting)]

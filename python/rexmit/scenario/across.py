@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from rexmit.errors import closest
 from rexmit.scenario import offload, paths
 from rexmit.scenario.invalid import description
 from rexmit.scenario.loss import TailLoss
-from rexmit.scenario.model import PAGE_LIMIT_BYTES, Bursts, Pages, Scenario, Vary
+from rexmit.scenario.model import PAGE_LIMIT_BYTES, Bursts, Page, Pages, Scenario, Vary, pages
 from rexmit.scenario.problem import Path, Problem
-from rexmit.scenario.units import SIZE
+from rexmit.scenario.units import DURATION, SIZE
 
 
 def problems(scenario: Scenario) -> Iterable[Problem]:
@@ -27,7 +28,8 @@ def problems(scenario: Scenario) -> Iterable[Problem]:
                 yield Problem(
                     path, f'there is no {key} "{name}"', f"{guess}{key}s here: {', '.join(known)}"
                 )
-    yield from _rates(scenario)
+    missing = list(_rates(scenario))
+    yield from missing or _jitters(scenario)
     yield from paths.problems(scenario)
     run = {
         name: scenario.configs[name] for name in scenario.config_names if name in scenario.configs
@@ -50,6 +52,7 @@ def problems(scenario: Scenario) -> Iterable[Problem]:
             keys = ", ".join(name for name in Vary.model_fields if name != "about")
             yield Problem(("vary", index), "it varies nothing", f"allowed here: {keys}")
     yield from _large_pages(scenario)
+    yield from _short_pages(scenario)
     amounts: list[tuple[Path, int]] = [(("workload", "timeout"), scenario.workload.timeout)]
     if isinstance(scenario.loss, TailLoss):
         amounts.append((("loss", "hold_limit"), scenario.loss.hold_limit))
@@ -125,3 +128,49 @@ def _large_pages(scenario: Scenario) -> Iterable[Problem]:
                 most = PAGE_LIMIT_BYTES // unit
                 at = SIZE.text(most) if key == "size" else f"{most:,} of {unit:,} bytes"
                 yield Problem((*path, key), "the page is too large", f"at most {at}")
+
+
+_LARGEST_HEAD: Final = 100
+"""Bytes of headers and options in a packet with data, at most: IPv6, TCP, timestamps, a mapping."""
+
+
+def _short_pages(scenario: Scenario) -> Iterable[Problem]:
+    """More lost than the shortest page, or burst, has: its transfers would lose all of it, and
+    stand in tables among those that lost what was asked for.
+    """
+    if not isinstance(scenario.loss, TailLoss):
+        return
+    there: list[tuple[Path, Page]] = [(("workload",), page) for page in scenario.workload.pages]
+    for index, vary in enumerate(scenario.vary):
+        there += [(("vary", index), page) for page in pages(vary.segments, vary.size)]
+    segment_bytes = scenario.ip.mtu - _LARGEST_HEAD
+    has = [
+        page.segments if page.size_bytes is None else -(-page.size_bytes // segment_bytes)
+        for _, page in there
+    ]
+    least, lost = min(count or 0 for count in has), max(scenario.loss.segments)
+    path, page = there[has.index(least)]
+    if least < lost:
+        kind = "burst" if isinstance(scenario.workload, Bursts) else "page"
+        key = "segments" if page.size_bytes is None else "size"
+        key = f"burst_{key}" if kind == "burst" else key
+        yield Problem(
+            ("loss", "segments"),
+            f"{lost} segments are lost of a {kind} of {least} ({'.'.join(map(str, (*path, key)))})",
+            f"lose at most {least}, or send more",
+        )
+
+
+def _jitters(scenario: Scenario) -> Iterable[Problem]:
+    """Jitter that is larger than the delay: what would have to leave before it comes leaves at
+    once, and the mean delay is another than the one that is written."""
+    for name, network in scenario.networks.items():
+        for index, (own, link) in enumerate(zip(network.own, network.link_specs(0), strict=True)):
+            if link.jitter_ns > link.delay_ns:
+                of: Path = ("networks", name)
+                of = of if own.jitter is None else (*of, network.over, index)
+                delay = DURATION.text(link.delay_ns)
+                yield Problem(
+                    (*of, "jitter"), "it is larger than the delay", f"at most the delay, {delay}"
+                )
+                break

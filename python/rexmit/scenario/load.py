@@ -58,6 +58,12 @@ def load(path: FilePath, settings: Iterable[str] = (), *, stacks: bool = True) -
 
     Without `stacks` settings of the model's stacks are an error: nothing would heed them.
     """
+    data, sources = read(path)
+    return check(data, sources, settings, stacks=stacks)
+
+
+def read(path: FilePath) -> tuple[dict[str, Any], Sources]:
+    """What a TOML file says, unchecked, and where. Raises UserError."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -79,7 +85,7 @@ def load(path: FilePath, settings: Iterable[str] = (), *, stacks: bool = True) -
         )
     from rexmit._core import toml_lines
 
-    return check(data, Sources(str(path), toml_lines(text)), settings, stacks=stacks)
+    return data, Sources(str(path), toml_lines(text))
 
 
 def from_plain(

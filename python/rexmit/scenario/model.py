@@ -17,6 +17,7 @@ from rexmit.scenario.loss import Loss, TailLoss
 from rexmit.scenario.network import MOST_PATHS, REPEAT, Network
 from rexmit.scenario.offload import Offload
 from rexmit.scenario.part import AS_TUPLE, Kinds, Part, unsaid
+from rexmit.scenario.problem import as_written
 from rexmit.scenario.units import UnitError
 from rexmit.scenario.values import (
     AUTO,
@@ -53,7 +54,9 @@ _WARM_UP = Field(
 
 def _client(value: object) -> str:
     if value not in CLIENTS:
-        raise UnitError(f"unknown client {value!r}", " or ".join(f'"{name}"' for name in CLIENTS))
+        raise UnitError(
+            f"unknown client {as_written(value)}", " or ".join(f'"{name}"' for name in CLIENTS)
+        )
     return str(value)
 
 
@@ -65,13 +68,22 @@ def _builtin(value: object) -> str:
 
 def _algorithm(value: object) -> str:
     if not isinstance(value, str) or not value.replace("_", "").isalnum():
-        raise UnitError(f"{value!r} is no name of an algorithm", 'a name like "cubic" or "reno"')
+        raise UnitError(
+            f"{as_written(value)} is no name of an algorithm", 'a name like "cubic" or "reno"'
+        )
+    return value
+
+
+def _no_flag(value: object) -> object:
+    # True is 1 to Python.
+    if isinstance(value, bool):
+        raise wrong(f"{as_written(value)} does not fit")
     return value
 
 
 def _patch(value: object) -> str:
     if not isinstance(value, str) or not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", value):
-        raise wrong(f"{value!r} is no name of a patch")
+        raise wrong(f"{as_written(value)} is no name of a patch")
     return value
 
 
@@ -248,7 +260,9 @@ class Vary(Part):
 class Scenario(Part):
     """A whole campaign: networks, configurations, workload, loss, repetitions."""
 
-    format: Literal[1] = Field(description=f"{FORMAT} (the version of scenario files)")
+    format: Annotated[Literal[1], BeforeValidator(_no_flag)] = Field(
+        description=f"{FORMAT} (the version of scenario files)"
+    )
     title: str = Field(default="", description="text: what is measured")
     seed: int = Field(
         default=1, ge=0, le=2**64 - 1, description=f"a whole number from 0 to {2**64 - 1:,}"

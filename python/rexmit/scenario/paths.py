@@ -55,6 +55,8 @@ def _patterns(scenario: Scenario) -> Iterator[Problem]:
     bursts = work.bursts if isinstance(work, Bursts) else 1
     of_tcp = {config.path for config in configs if config.protocol == "tcp"}
     patterns = scenario.loss.patterns
+    # Packets of Multipath TCP are more than segments.
+    over_tcp = isinstance(work, Pages) and all(one.protocol == "tcp" for one in configs)
     for index, pattern in enumerate(patterns):
         alone = len(patterns) == 1
         at: tuple[str | int, ...] = ("loss", "pattern") if alone else ("loss", "pattern", index)
@@ -67,6 +69,20 @@ def _patterns(scenario: Scenario) -> Iterator[Problem]:
                     f'"{pattern}": data of Multipath TCP have no FIN of their own',
                     "name positions",
                 )
+        lengths = [page.segments for page in work.pages] if over_tcp else []
+        beyond_page = [
+            (position, length)
+            for position in _positions(pattern)
+            for length in lengths
+            if length is not None and position > length
+        ]
+        if beyond_page:
+            position, length = beyond_page[0]
+            yield Problem(
+                at,
+                f'"{pattern}": a page of {length} segments has no segment {position}',
+                f"name positions from 1 to {length}, or make the page longer (workload.segments)",
+            )
         named = {
             what: {int(number) for number in re.findall(rf"\b{what} ([0-9]+)", pattern)}
             for what in ("path", "burst")
@@ -85,3 +101,9 @@ def _patterns(scenario: Scenario) -> Iterator[Problem]:
                     f'"{pattern}": path {others[0]}, and TCP goes on path {own} alone',
                     "name the path of the configurations with TCP, or leave these out",
                 )
+
+
+def _positions(pattern: str) -> list[int]:
+    """The positions of data that a pattern in its printed form names, from either end."""
+    data = re.findall(r"\bdata ([^;]*)", re.sub(r"#[0-9.]+", "", pattern))
+    return [int(number) for part in data for number in re.findall(r"[0-9]+", part)]
