@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag
+from pydantic import BeforeValidator, Discriminator, Field, PlainSerializer, Tag
 
 from rexmit.scenario.loss import Loss, TailLoss
 from rexmit.scenario.network import MOST_PATHS, REPEAT, Network
@@ -41,6 +41,9 @@ FORMAT: Final = 1
 
 PAGE_LIMIT_BYTES: Final = 50_000_000
 """A page lies in the memory of the kernel that serves it."""
+
+NOT_PROBED: Final = "not-probed"
+"""Transfers whose first retransmission was not the tail loss probe, on a line without loss."""
 
 CLIENTS: Final = ("builtin", "curl", "lynx")
 
@@ -79,6 +82,12 @@ def _no_flag(value: object) -> object:
     if isinstance(value, bool):
         raise wrong(f"{as_written(value)} does not fit")
     return value
+
+
+def _left_out(value: object) -> str:
+    if value != NOT_PROBED:
+        raise wrong(f"{as_written(value)} is nothing that can be left out")
+    return NOT_PROBED
 
 
 def _patch(value: object) -> str:
@@ -122,6 +131,12 @@ class Config(Part):
     patch: Annotated[str, BeforeValidator(_patch)] | None = Field(
         default=None,
         description='a name like "mptcp-reinject-on-tlp", of a kernel\'s optional patch',
+    )
+    leave_out: Annotated[tuple[str, ...], axis(_left_out), PlainSerializer(list)] = Field(
+        default=(),
+        description=f'["{NOT_PROBED}"]: means are without transfers whose first retransmission was '
+        "not the probe, on a line without random loss",
+        exclude_if=unsaid(()),
     )
     sysctl: Sysctls = Field(
         default_factory=dict, description='a table like { "net.ipv4.tcp_sack" = 1 }'

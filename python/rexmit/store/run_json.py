@@ -54,7 +54,7 @@ _SCENARIO: Final = shape(
     {
         "title": either(nothing, text),
         "networks": mapping_of(_NETWORK),
-        "configs": mapping_of(_TABLE),
+        "configs": mapping_of(shape({"leave_out": list_of(text)})),
         "tcp": _TABLE,
         "workload": _TABLE,
         "ip": _TABLE,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from rexmit.analysis.axes import Group, groups, with_axes
-from rexmit.analysis.leave_out import LOSSY, TLP_CONFIG, Reason, reason
+from rexmit.analysis.leave_out import LOSSY, reason
 from rexmit.analysis.losses import check_losses
 from rexmit.errors import UserError, by_caller
 from rexmit.papers.ryll_2013 import paper
@@ -83,12 +83,12 @@ def table1(run: Run, lost_segments: int | None = None, *, keep_inexact: bool = F
     configuration `tlp` with (that many) segments lost.
     """
     losing = with_axes(run.transfers).filter(
-        (pl.col("config") == TLP_CONFIG) & (pl.col("lost_segments") > 0)
+        (pl.col("config") == paper.TLP) & (pl.col("lost_segments") > 0)
     )
     if losing.is_empty():
         configs = ", ".join(run.transfers["config"].unique(maintain_order=True))
         raise UserError(
-            f"Table 1 is about configuration `{TLP_CONFIG}` losing segments: none here",
+            f"Table 1 is about configuration `{paper.TLP}` losing segments: none here",
             f"the run has configuration {configs}; run one with "
             + by_caller(
                 called='{"config": "tlp", "loss.segments": "1..5"} in `settings`',
@@ -98,7 +98,7 @@ def table1(run: Run, lost_segments: int | None = None, *, keep_inexact: bool = F
     every_group = groups(losing)
     if lost_segments is not None:
         there = tuple(sorted(losing["lost_segments"].unique()))
-        check_losses(lost_segments, there, f"transfer of `{TLP_CONFIG}` for Table 1")
+        check_losses(lost_segments, there, f"transfer of `{paper.TLP}` for Table 1")
         losing = losing.filter(pl.col("lost_segments") == lost_segments)
     frame = losing.with_columns(
         reason(keep_inexact=keep_inexact),
@@ -117,7 +117,7 @@ def table1(run: Run, lost_segments: int | None = None, *, keep_inexact: bool = F
         .sort("row", maintain_order=True)
         .partition_by("row", maintain_order=True)
     ]
-    return Table1(TLP_CONFIG, tuple(rows))
+    return Table1(paper.TLP, tuple(rows))
 
 
 def _sequences(retransmissions: pl.DataFrame, losing: pl.DataFrame) -> pl.DataFrame:
@@ -147,9 +147,7 @@ def _sequences(retransmissions: pl.DataFrame, losing: pl.DataFrame) -> pl.DataFr
 def _row(part: pl.DataFrame, group: Group) -> Row:
     # Transfers without a probe stay in: that the probe was not chosen is what this table is to
     # show.
-    counted = part.filter(
-        pl.col("left_out").is_null() | (pl.col("left_out") == Reason.NOT_TLP.value)
-    )
+    counted = part.filter(pl.col("left_out").is_null())
     sequences = Counter(tuple(s) if s is not None else () for s in counted["sequence"].to_list())
     firsts = Counter(s[0] for s in sequences.elements() if s)
     repair = paper.repair_of(int(part["row"][0]))

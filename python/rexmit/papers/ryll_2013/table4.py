@@ -8,6 +8,7 @@ import polars as pl
 
 from rexmit.analysis.axes import Group, groups, with_axes
 from rexmit.analysis.cells import Cell, Spread, summarise
+from rexmit.analysis.leave_out import to_be_probed
 from rexmit.analysis.losses import check_losses
 from rexmit.analysis.network import Setting, setting_of
 from rexmit.papers.ryll_2013 import paper
@@ -86,7 +87,10 @@ def table4(run: Run, lost_segments: int | None = None, *, keep_inexact: bool = F
     networks = tuple(run.transfers["network"].unique(maintain_order=True))
     baseline = paper.BASELINE if paper.BASELINE in configs else configs[0]
     cells = summarise(
-        frame.filter(pl.col("lost_segments") == wanted), every_group, keep_inexact=keep_inexact
+        frame.filter(pl.col("lost_segments") == wanted),
+        every_group,
+        to_be_probed(run.scenario),
+        keep_inexact=keep_inexact,
     )
     blocks = []
     for network in networks:
