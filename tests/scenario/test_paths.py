@@ -90,7 +90,7 @@ def test_a_cell_of_bursts_as_engines_read_it() -> None:
     link = {"rate_bps": 54_000_000, "jitter_ns": 0, "loss": 0.0, "queue_packets": 1000}
     assert plan == {
         "id": 0,
-        "label": "two mptcp path 1 burst 2 data -1",
+        "label": "two path 1 burst 2 data -1",
         "network": {
             "family": 4,
             "at": "wire",

@@ -17,7 +17,7 @@ def task(scenario: Scenario, cell: Cell, streams: Streams, *, hz: int, capture: 
         label=cell.label,
         config=cell.config,
         repeat=cell.repeat,
-        seed=boot_seed(streams, scenario.seed, cell),
+        seed=boot_seed(streams, scenario.seed, cell.network),
         plan=cell_plan(
             scenario,
             cell,
