@@ -158,6 +158,20 @@ def test_a_captured_transfer_is_a_ladder(tmp_path: Path) -> None:
     assert "retransmission: tlp" in done.stdout
 
 
+def test_captures_of_several_cells_are_not_taken_together(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    one = ("--set", "network=mobile", "--set", "config=tlp,er", "--set", "loss.segments=5")
+    rexmit(out, *one, "--set", "repeat=2", "--capture")
+    trace = [sys.executable, "-m", "rexmit", "trace", "--whatif", "none"]
+    done = run_command([*trace, *map(str, sorted(out.glob("captures/*.h1.pcapng")))])
+    assert done.returncode == 1
+    assert "these captures are of 2 cells" in done.stderr
+    assert f"give those of one cell: {out}/captures/0-*.h1.pcapng" in done.stderr
+    done = run_command([*trace, *map(str, sorted(out.glob("captures/1-*.pcapng")))])
+    assert done.returncode == 0, done.stderr
+    assert "2 connections" in done.stdout
+
+
 def test_what_the_model_does_not_have_is_refused(tmp_path: Path) -> None:
     done = run_command(words(tmp_path / "run", "--stack", "linux-3.11"))
     assert done.returncode == 2
