@@ -40,7 +40,7 @@ def test_patterns_are_an_axis_in_their_shortest_form() -> None:
         ),
         ({"rule": "pattern", "pattern": ["data 1", "data 1#1"]}, "stands there twice"),
         ({"rule": "pattern", "pattern": " "}, 'to lose nothing write "none"'),
-        ({"rule": "pattern", "pattern": "data 5 99..101"}, "100 segments has no segment 101"),
+        ({"rule": "pattern", "pattern": "data 5 101..120"}, "100 segments has no segment 101"),
         ({"rule": "pattern", "pattern": ["none", "ack 200; data -101"]}, "has no segment 101"),
     ],
 )
@@ -50,7 +50,7 @@ def test_patterns_that_make_no_sense_are_refused(loss: dict[str, Any], said: str
 
 
 def test_transmissions_and_acknowledgements_are_no_positions() -> None:
-    loss = {"rule": "pattern", "pattern": ["data 100#101 -100; ack 150"]}
+    loss = {"rule": "pattern", "pattern": ["data 100#101 -100 1..400 fin; ack 150"]}
     assert from_plain({**MINIMAL, "loss": loss}).loss.patterns
 
 

@@ -11,8 +11,8 @@ _WORDS: Final[Mapping[str, Callable[[str, dict[str, Any]], str]]] = {
     "int_parsing": lambda value, _: f"{value} is no whole number",
     "int_parsing_size": lambda value, _: f"{value} is too large",
     "float_parsing": lambda value, _: f"{value} is no number",
-    "greater_than_equal": lambda value, bound: f"{value} is less than {bound['ge']:,}",
-    "less_than_equal": lambda value, bound: f"{value} is more than {bound['le']:,}",
+    "greater_than_equal": lambda value, bound: f"{value} is less than {bound['ge']}",
+    "less_than_equal": lambda value, bound: f"{value} is more than {bound['le']}",
 }
 """By the kind of pydantic's error, from the value and its bound."""
 
@@ -30,5 +30,5 @@ def plain(error: BadParameter) -> str:
     least, most = (getattr(error.param, name, None) for name in ("min", "max"))
     if least is None:
         return said
-    bounds = f"of at least {least:,}" if most is None else f"from {least:,} to {most:,}"
+    bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
     return f"{said}; give one {bounds}"

@@ -63,12 +63,12 @@ _CONTROLS: Final = {
 
 
 def congestion_controls(config: Path) -> list[str] | None:
-    """Those of a kernel with this configuration; None where it has some that Linux has not, since
-    what these are called stands in their source."""
+    """Those of a kernel with this configuration. None where that names none, for there is always
+    one, or some that Linux has not: what these are called stands in their source."""
     got = dict(_ASSIGNED.findall(config.read_text(encoding="utf-8")))
     options = {name.removeprefix("TCP_CONG_") for name in got if name.startswith("TCP_CONG_")}
     options -= {"ADVANCED"}
-    if options - _CONTROLS.keys():
+    if not options or options - _CONTROLS.keys():
         return None
     return sorted({"reno", *(_CONTROLS[name] for name in options)})
 

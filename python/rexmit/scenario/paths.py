@@ -104,6 +104,8 @@ def _patterns(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _positions(pattern: str) -> list[int]:
-    """The positions of data that a pattern in its printed form names, from either end."""
+    """The positions of data that a pattern in its printed form names, from either end; of a range
+    the nearest to that end, since one may name all there are by a range that is long enough."""
     data = re.findall(r"\bdata ([^;]*)", re.sub(r"#[0-9.]+", "", pattern))
-    return [int(number) for part in data for number in re.findall(r"[0-9]+", part)]
+    parts = [part.split("..") for one in data for part in one.split() if part != "fin"]
+    return [min(abs(int(number)) for number in part) for part in parts]
