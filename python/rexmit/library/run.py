@@ -23,6 +23,7 @@ from rexmit.progress import Hear, Progress, heard
 from rexmit.scenario import Scenario
 from rexmit.scenario.problem import Locate, nowhere
 from rexmit.scenario.stacks import of_scenario
+from rexmit.scenario.values import counts_text
 from rexmit.store.open_run import Run, open_run
 from rexmit.version import version
 
@@ -46,6 +47,8 @@ class Campaign:
     """Of the model: timer ticks a second."""
     seed: int | None = None
     """In place of the scenario's."""
+    seeds: str | None = None
+    """Several, as "1..10": the whole grid under each, its transfers pooled."""
     jobs: int | None = None
     """Cells at a time; one a core where it is None."""
     settings: Settings = ()
@@ -79,6 +82,12 @@ class Campaign:
                 )
         if self.seed is not None:
             whole("seed", self.seed, 0, 2**64 - 1)
+            if self.seeds is not None:
+                raise UserError(
+                    f"{argument('seed')} and {argument('seeds')} are two ways to say it",
+                    f"leave out {argument('seed')}",
+                    usage=True,
+                )
         workers(self.jobs)
         most = CELLS_A_CORE * len(cores())
         if self.jobs is not None and self.jobs > most:
@@ -150,7 +159,11 @@ def prepare(
 ) -> Prepared:
     """Reads and checks all that a run needs. Raises UserError."""
     settings, capture = texts(campaign.settings), campaign.capture
-    changes = settings if campaign.seed is None else [*settings, f"seed={campaign.seed}"]
+    changes = list(settings)
+    if campaign.seed is not None:
+        changes.append(f"seed={campaign.seed}")
+    if campaign.seeds is not None:
+        changes.append(f"seeds={campaign.seeds}")
     of_stacks = campaign.engine == "model"
     if isinstance(scenario, Scenario):
         name, spec = "scenario", "SCENARIO"
@@ -162,13 +175,16 @@ def prepare(
     engine = campaign.open(loaded, where)
     loaded, left_out = suited(loaded, engine, where)
     mark = digest(identity(engine, loaded, capture=capture))
-    words = ["rexmit", "run", spec, "--seed", str(loaded.seed), *engine.words]
+    text = counts_text(loaded.all_seeds)
+    seeds = ",".join(map(str, text)) if isinstance(text, list) else str(text)
+    words = ["rexmit", "run", spec, *(("--seeds", seeds) if loaded.seeds else ("--seed", seeds))]
+    words += engine.words
     words += [word for setting in settings for word in ("--set", setting)]
     words += ["--capture"] if capture else []
     request = Request(
         name=name,
         scenario=loaded,
-        out=out or Path("runs") / f"{name}-{loaded.seed}-{engine.slug}-{mark}",
+        out=out or Path("runs") / f"{name}-{seeds}-{engine.slug}-{mark}",
         command=escaping.shell(words),
         version=version(),
         jobs=campaign.jobs or len(cores()),
@@ -186,6 +202,7 @@ class Keywords(TypedDict, total=False):
     stack: str | None
     hz: int | None
     seed: int | None
+    seeds: str | None
     jobs: int | None
     settings: Settings
     capture: bool

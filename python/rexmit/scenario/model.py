@@ -32,6 +32,8 @@ from rexmit.scenario.values import (
     Sysctls,
     WindowAxis,
     axis,
+    counts_from,
+    counts_text,
     one_or_list,
     wrong,
 )
@@ -282,6 +284,13 @@ class Scenario(Part):
     seed: int = Field(
         default=1, ge=0, le=2**64 - 1, description=f"a whole number from 0 to {2**64 - 1:,}"
     )
+    seeds: Annotated[
+        tuple[int, ...], counts_from(0, 2**64 - 1, 10_000), PlainSerializer(counts_text)
+    ] = Field(
+        default=(),
+        description='instead of a seed several, whose transfers are pooled: a range like "1..10"',
+        exclude_if=unsaid(()),
+    )
     network: NameAxis | None = Field(
         default=None, description="names out of [networks], default all"
     )
@@ -296,6 +305,11 @@ class Scenario(Part):
     offload: Offload = Field(default=Offload(), description="a table", exclude_if=unsaid(Offload()))
     stack: StackSettings = Field(default_factory=dict, description=_STACK, exclude_if=unsaid({}))
     vary: Annotated[tuple[Vary, ...], AS_TUPLE] = Field(default=(), description="[[vary]] tables")
+
+    @property
+    def all_seeds(self) -> tuple[int, ...]:
+        """Those to run, in order."""
+        return self.seeds or (self.seed,)
 
     @property
     def network_names(self) -> tuple[str, ...]:

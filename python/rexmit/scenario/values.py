@@ -156,8 +156,9 @@ PATTERN: Final = (
 PatternAxis = Annotated[tuple[str, ...], axis(_pattern), one_or_list()]
 
 
-def counts_from(least: int, most: int) -> BeforeValidator:
-    """Whole numbers: one, a list, or ranges like "0..20" (both ends included)."""
+def counts_from(least: int, most: int, many: int | None = None) -> BeforeValidator:
+    """Whole numbers: one, a list, or ranges like "0..20" (both ends included); at most `many`, or
+    all there are."""
     allowed = f'a whole number from {least} to {most:,}, a range like "0..20", or a list of these'
 
     def one(value: object) -> Iterable[int]:
@@ -169,6 +170,8 @@ def counts_from(least: int, most: int) -> BeforeValidator:
                 raise wrong(f'range "{value}" runs backwards', allowed)
             if last > most:
                 raise wrong(f"{last} is more than {most:,}", allowed)
+            if many is not None and last - first >= many:
+                raise wrong(f'range "{value}" has more than {many:,}', allowed)
             return range(first, last + 1)
         if isinstance(value, bool) or not isinstance(value, int):
             raise wrong(f"{as_written(value)} is no whole number and no range", allowed)
@@ -182,6 +185,8 @@ def counts_from(least: int, most: int) -> BeforeValidator:
                 if not least <= number <= most:
                     raise wrong(f"{number} is not between {least} and {most:,}", allowed)
                 numbers.append(number)
+            if many is not None and len(numbers) > many:
+                raise wrong(f"these are more than {many:,}", allowed)
             if len(numbers) > most - least + 1:
                 raise wrong("some numbers are there more than once", allowed)
         return _distinct(numbers, str)

@@ -66,6 +66,8 @@ _SCENARIO: Final = shape(
 
 _HZ: Final = whole(1, 1_000_000_000)
 
+_SEED: Final = whole(0, 2**64 - 1)
+
 _STACK: Final = shape({"stack": text, "settings": mapping_of(text)})
 
 _RUN: Final = shape(
@@ -83,7 +85,7 @@ _RUN: Final = shape(
         "model": shape({"version": text, "hash": text, "stacks": mapping_of(_STACK)}),
         "guest": mapping_of(text),
         "scenario": _SCENARIO,
-        "seed": whole(0, 2**64 - 1),
+        "seed": either(text, list_of(either(text, _SEED)), _SEED),
         "capture": flag,
         "jobs": whole(1),
         "wall_s": number(),
