@@ -39,7 +39,6 @@ def test_patterns_are_an_axis_in_their_shortest_form() -> None:
             '"dat" at column 1, expected path, burst, data or ack',
         ),
         ({"rule": "pattern", "pattern": ["data 1", "data 1#1"]}, "stands there twice"),
-        ({"rule": "pattern", "pattern": " "}, 'to lose nothing write "none"'),
         ({"rule": "pattern", "pattern": "data 5 101..120"}, "100 segments has no segment 101"),
         ({"rule": "pattern", "pattern": ["none", "ack 200; data -101"]}, "has no segment 101"),
     ],

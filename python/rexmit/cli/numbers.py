@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from typer import BadParameter
 
+from rexmit.escaping import shown
+
 _WORDS: Final[Mapping[str, Callable[[str, dict[str, Any]], str]]] = {
     "int_parsing": lambda value, _: f"{value} is no whole number",
     "int_parsing_size": lambda value, _: f"{value} is too large",
@@ -26,7 +28,7 @@ def plain(error: BadParameter) -> str:
     words = None if first is None else _WORDS.get(first["type"])
     if first is None or words is None:
         return error.message
-    said = words(str(first["input"]), first.get("ctx", {}))
+    said = words(shown(str(first["input"])), first.get("ctx", {}))
     least, most = (getattr(error.param, name, None) for name in ("min", "max"))
     if least is None:
         return said

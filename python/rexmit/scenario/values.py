@@ -140,8 +140,6 @@ def _pattern(value: object) -> str:
         raise UnitError(f"{as_written(value)} is no text", 'a pattern like "data 5..7 5#2; ack 3"')
     from rexmit._core import loss_pattern
 
-    if not value.strip():
-        raise UnitError('the pattern is empty; to lose nothing write "none"', PATTERN)
     try:
         return loss_pattern(value)
     except ValueError as error:
