@@ -84,10 +84,44 @@ def by_caller(*, called: str, typed: str) -> str:
     return called if _options is None else typed
 
 
+_NEAR: Final = 0.65
+"""How alike two words are, of 1, for one to be meant by the other."""
+
+
 def closest(word: str, allowed: list[str]) -> str | None:
-    """The allowed word most like `word`, or None where nothing is near."""
+    """The allowed word most like `word`, or None where nothing is near. Of names that differ in
+    their numbers alone it is that of the nearest version, and of two as near that of the later."""
     import difflib
+    import re
 
     folded = {candidate.lower(): candidate for candidate in allowed}
-    matches = difflib.get_close_matches(word.lower(), list(folded), n=1, cutoff=0.6)
-    return folded[matches[0]] if matches else None
+    frame, numbers = _apart(word.lower())
+    versions = [one for one in folded if numbers and _apart(one)[0] == frame]
+    if versions:
+
+        def far(name: str) -> tuple[int, int]:
+            own = _version(_apart(name)[1])
+            return abs(own - _version(numbers)), -own
+
+        return folded[min(versions, key=far)]
+    matches = difflib.get_close_matches(word.lower(), list(folded), n=1, cutoff=_NEAR)
+    if not matches:
+        # `loss` is all of one part of `line_loss`.
+        matches = [one for one in folded if word.lower() in re.split("[_-]", one)]
+    return folded[matches[0]] if len(matches) == 1 else None
+
+
+def _apart(name: str) -> tuple[tuple[str, ...], list[int]]:
+    """What is between the numbers of a name, and these."""
+    import re
+
+    parts = re.split(r"([0-9]{1,9})", name)
+    return tuple(parts[::2]), [int(number) for number in parts[1::2]]
+
+
+def _version(numbers: list[int]) -> int:
+    """Greater for a later version of as many numbers."""
+    value = 0
+    for number in numbers:
+        value = value * 10**9 + number
+    return value

@@ -103,7 +103,7 @@ def test_kept_cases_say_what_they_are() -> None:
 def test_other_scenarios_are_no_cases(tmp_path: Path) -> None:
     file = tmp_path / "grid.toml"
     text = next(path for path in CASES if path.stem == "one-in-ten-lost").read_text()
-    file.write_text(text.replace("segments = ", "segments = [1, 2] # "))
+    file.write_text(text.replace("segments = ", "segments = [400, 401] # "))
     with pytest.raises(UserError, match="more than one transfer"):
         read(file)
     file.write_text(text.replace("queue = 4000", "queue = 4000\njitter = '1ms'"))

@@ -35,8 +35,15 @@ def emit(kind: str, **fields: object) -> None:
         file.write(json.dumps({"type": kind, **fields}) + "\n")
 
 
+def named(cell: dict[str, Any]) -> str:
+    """The cell's label in its grid. The plan has no configuration's name: of those in the tests
+    `er` alone has settings."""
+    network, lost = cell["label"].split(maxsplit=1)
+    return f"{network} {'er' if cell['sysctls'] else 'tlp'} {lost}"
+
+
 def trouble(kind: str, cell: dict[str, Any]) -> bool:
-    if FAKE.get(kind) not in (cell["label"], "all"):
+    if FAKE.get(kind) not in (named(cell), "all"):
         return False
     once = FAKE.get("once")
     if once:
@@ -152,7 +159,7 @@ def run(cell: dict[str, Any], clock: int) -> None:
 def main() -> None:
     if "log" in FAKE:
         with Path(FAKE["log"]).open("a") as file:
-            cell = PLAN["cells"][0]["label"] if "cells" in PLAN else None
+            cell = named(PLAN["cells"][0]) if "cells" in PLAN else None
             entry = {"seed": SEED, "cell": cell, "core": ARGUMENTS["--core"], "pid": os.getpid()}
             file.write(json.dumps(entry) + "\n")
     begin = FAKE.get("start")

@@ -161,7 +161,7 @@ def test_a_terminal_gets_a_bar(folder: Path) -> None:
         (["run", "mine.toml", "--stack", "linux-3.10"], "--stack belongs to --engine model"),
         (["run", "mine.toml", "--hz", "100"], "--hz belongs to --engine model"),
         (["run", "mine.toml", "--set", "stack.hz=100"], "--set stack.hz=100: stack.hz: a kernel"),
-        (["run", "mine.toml", "--set", "repeat=x"], "--set repeat=x: repeat: 'x'"),
+        (["run", "mine.toml", "--set", "repeat=x"], '--set repeat=x: repeat: "x"'),
         (["run", "your.toml"], "there is no scenario your.toml"),
         (["nonsense"], "nonsense"),
     ],

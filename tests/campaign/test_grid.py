@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import tomllib
 from dataclasses import replace
 from typing import Any
 
@@ -13,8 +15,10 @@ from tests.campaign.conftest import FakeStreams, Lab
 from rexmit.campaign.grid import Cell, cells, transfers
 from rexmit.campaign.plan import boot_seed, cell_plan, network_plan, phase_period_ns, phases_ns
 from rexmit.campaign.streams import core_streams
+from rexmit.campaign.tasks import task
 from rexmit.engines.kernel import boot_plan
-from rexmit.scenario import Page, Scenario, find, load
+from rexmit.scenario import Scenario, find, load
+from rexmit.scenario.load import Sources, check
 
 
 def test_the_campaign_of_2013_has_13860_transfers() -> None:
@@ -87,36 +91,26 @@ def test_vary_departs_one_option_at_a_time(lab: Lab) -> None:
     ]
 
 
-def test_a_cells_key_says_all_that_it_is_and_nothing_else(lab: Lab) -> None:
+def test_a_cell_is_what_it_is_in_every_grid(lab: Lab) -> None:
     settings = (
-        "workload.segments=1,100",
+        "workload.segments=5,100",
         "workload.receive_window=auto,64kB",
         "workload.client=curl,builtin",
         "tcp.congestion_control=cubic,reno",
         "networks.*.loss=0%,0.5%",
     )
     grid = cells(lab.scenario(*settings))
-    assert grid[0].key == (
-        'network="near" config="er" page=1 window=auto client=curl congestion=cubic line=0% lost=0'
-    )
-    assert len({c.key for c in grid}) == len(grid) == 2 * 2 * 32 * 3
-    # One cell of them, in a grid of its own: another id, another label, the same key.
+    assert len({alone(cell) for cell in grid}) == len(grid) == 2 * 2 * 32 * 3
+    # One cell of them, in a grid of its own, has another id and another label.
     one = ("network=far", "config=tlp", "workload.client=builtin", "networks.*.loss=0.5%")
     chosen = cells(lab.scenario(*settings, *one, "loss.segments=2"))[-1]
-    there = next(c for c in grid if c.key == chosen.key)
+    there = next(cell for cell in grid if alone(cell) == alone(chosen))
     assert (there.id, there.label) != (chosen.id, chosen.label)
-    page = Page(segments=None, size_bytes=100)
-    assert replace(there, page=page).key != there.key
 
 
-@given(st.text(), st.text(), st.text(), st.text())
-def test_names_of_any_kind_keep_keys_apart(a: str, b: str, c: str, d: str) -> None:
-    page = Page(segments=1, size_bytes=None)
-    one, other = (
-        Cell(0, network, config, page, None, "curl", "reno", 0.0, 5, None, 1, "")
-        for network, config in ((a, b), (c, d))
-    )
-    assert (one.key == other.key) == ((a, b) == (c, d))
+def alone(cell: Cell) -> Cell:
+    """What it is, wherever it stands."""
+    return replace(cell, id=0, label="")
 
 
 @given(st.integers(1, 300), st.sampled_from([100, 250, 1000]), st.integers(0, 2**63 - 1))
@@ -137,18 +131,18 @@ def test_the_period_is_64_ticks() -> None:
 def test_the_core_gives_the_streams() -> None:
     streams = core_streams()
     assert streams.stream_u64(1, "boot", 3, 2) == streams.stream_u64(1, "boot", 3, 2)
-    grid = cells(load(find("tlp-2013")))
-    seeds = {boot_seed(streams, seed, cell) for seed in (1, 2**64 - 1) for cell in grid}
-    assert len(seeds) == 2 * len(grid)
+    networks = ("high-speed", "mobile", 'with "quotes"')
+    seeds = {boot_seed(streams, seed, name) for seed in (1, 2**64 - 1) for name in networks}
+    assert len(seeds) == 6
     phases = phases_ns(streams, 1, 100, 256_000_000)
     assert phases == sorted(phases)
     assert phases != phases_ns(streams, 2, 100, 256_000_000)
 
 
-def plans(scenario: Scenario) -> dict[str, dict[str, Any]]:
-    """The plan of every cell, by its key."""
+def plans(scenario: Scenario) -> dict[Cell, dict[str, Any]]:
+    """The plan of every cell, by what the cell is, wherever it stands."""
     return {
-        cell.key: cell_plan(
+        alone(cell): cell_plan(
             scenario,
             cell,
             phases=phases_ns(FakeStreams(), scenario.seed, cell.repeat, 256),
@@ -170,13 +164,32 @@ def test_a_selected_cell_has_the_plan_of_the_whole_grid(lab: Lab) -> None:
 
 
 def test_configurations_start_at_the_same_phases(lab: Lab) -> None:
-    starts = {
-        cell.key: plan["starts"]
-        for scenario in [lab.scenario("networks.far.repeat=40")]
-        for cell, plan in zip(cells(scenario), plans(scenario).values(), strict=True)
-    }
-    first, *others = starts.values()
-    assert all(other == first for other in others)
+    first, *others = plans(lab.scenario("networks.far.repeat=40")).values()
+    assert all(other["starts"] == first["starts"] for other in others)
+
+
+def test_names_and_the_order_of_keys_are_nothing_to_an_engine() -> None:
+    def tasks(*configs: str) -> list[tuple[int, str]]:
+        text = '[networks.a]\nrate = "1Mbit"\ndelay = "1ms"\nloss = "1%"\n'
+        scenario = check(tomllib.loads("format = 1\n" + text + "\n".join(configs)), Sources("x"))
+        made = [
+            task(scenario, cell, core_streams(), hz=250, capture=False) for cell in cells(scenario)
+        ]
+        return [(one.seed, json.dumps(one.plan)) for one in made]
+
+    one, two = '"net.ipv4.tcp_sack" = 0\n', '"net.ipv4.tcp_fack" = 0\n'
+    (first, second) = tasks(
+        "[configs.tlp.sysctl]\n" + one + two, "[configs.b.sysctl]\n" + two + one
+    )
+    assert first == second
+    plain, (again, changed) = (
+        tasks("[configs.x]"),
+        tasks("[configs.z.sysctl]\n" + one, "[configs.a]"),
+    )
+    assert [changed] == plain
+    # Another configuration has another plan, and the same seed.
+    assert again[0] == changed[0]
+    assert again[1] != changed[1]
 
 
 def test_a_plan_is_the_contracts(lab: Lab) -> None:
@@ -188,7 +201,7 @@ def test_a_plan_is_the_contracts(lab: Lab) -> None:
     assert whole["cells"] == [
         {
             "id": 0,
-            "label": "near er 2",
+            "label": "near 2",
             "network": network_plan(scenario, "near"),
             "sysctls": {"net.ipv4.tcp_fack": "1"},
             "congestion_control": "cubic",

@@ -31,6 +31,9 @@ class Upstream:
     def without_mptcp(self, _config: str) -> None:
         """See Engine."""
 
+    def without_control(self, _config: str, _name: str) -> None:
+        """See Engine."""
+
 
 def told(version: str, *settings: str, name: str = "mptcp-smoke") -> str:
     """What a run on that kernel is refused with; nothing where it is not."""

@@ -72,6 +72,20 @@ def test_a_series_is_not_the_beginning_of_another(cache_root: Path) -> None:
     assert kernels.find("6.1") == one
 
 
+def test_what_cannot_be_built_is_not_offered(cache_root: Path) -> None:
+    _put(cache_root, "6.12.9")
+    with pytest.raises(UserError, match=r"5\.15, and rexmit builds none that is older") as caught:
+        kernels.find("5.15")
+    assert "rexmit kernel add FILE" in str(caught.value.hint)
+    assert "rexmit kernel build" not in str(caught.value.hint)
+    with pytest.raises(UserError, match=r"6\.13 is not built") as caught:
+        kernels.find("6.13")
+    assert "Build it from its source: rexmit kernel build FOLDER|TARBALL" in str(caught.value.hint)
+    with pytest.raises(UserError, match=r"there is no kernel linux-6\.13") as caught:
+        kernels.find("linux-6.13")
+    assert "Did you mean 6.12?" in str(caught.value.hint)
+
+
 def test_a_frequency_may_be_asked_for(cache_root: Path) -> None:
     _put(cache_root, "6.12.9")
     with pytest.raises(UserError) as caught:

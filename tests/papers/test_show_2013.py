@@ -59,9 +59,9 @@ def test_table_4_as_printed(row: Rows, write_run: Rows) -> None:
     assert "t_recover 0.2400 +20% 0.2000 0.0500 -75%" in lines
     assert "paper 0.2396 +1.3% 0.2365 0.0447 -81%" in lines
     assert "transfers used 1 of 1 1 of 1 2 of 3" in lines
-    assert "left out 1 not-tlp" in lines
+    assert "left out 1 not-probed" in lines
     assert "first retransmission 1 rto 1 rto 2 tlp" in lines
-    assert any(line.startswith("left out, not-tlp: isTLP false, ") for line in lines)
+    assert any(line.startswith("left out, not-probed: isTLP false, ") for line in lines)
     assert lines[-1] == "to repeat: rexmit run scenarios/test.toml --seed 1"
 
 
@@ -128,7 +128,7 @@ def test_json_says_the_same(row: Rows, write_run: Rows) -> None:
     assert tlp["t_total"]["mean_s"] == pytest.approx(0.22)
     assert tlp["t_total"]["percent"] == pytest.approx(-26.667, abs=1e-3)
     assert tlp["t_total"]["paper"]["mean_s"] == 0.2214
-    assert tlp["left_out"] == {"not-tlp": 1}
+    assert tlp["left_out"] == {"not-probed": 1}
     assert tlp["first_retransmission"] == {"tlp": 2, "rto": 1}
     assert data["table1"]["rows"][0]["paper"]["name"] == "FACK"
     assert data["run"]["kernel"] == "6.12.117"

@@ -36,7 +36,7 @@ def test_settings(setting: str, said: str) -> None:
 
 
 def test_a_grid_that_is_too_large() -> None:
-    said = refused("workload.segments=1..10000", "loss.segments=0..1000")
+    said = refused("workload.segments=1000..10999", "loss.segments=0..1000")
     assert "the grid has 40,040,000 cells" in said
 
 

@@ -90,7 +90,7 @@ def test_a_cell_of_bursts_as_engines_read_it() -> None:
     link = {"rate_bps": 54_000_000, "jitter_ns": 0, "loss": 0.0, "queue_packets": 1000}
     assert plan == {
         "id": 0,
-        "label": "two mptcp path 1 burst 2 data -1",
+        "label": "two path 1 burst 2 data -1",
         "network": {
             "family": 4,
             "at": "wire",
@@ -161,7 +161,7 @@ def test_what_paths_leave_out_comes_from_the_network() -> None:
         ("configs.tcp.path", 3, "configs.tcp.path: there is no path 3, network two has 2"),
         ("configs.tcp.path", 0, "configs.tcp.path: "),
         ("configs.tcp.path", 2, "path 1, and TCP goes on path 2 alone"),
-        ("configs.tcp.patch", "No such", "configs.tcp.patch: 'No such' is no name of a patch"),
+        ("configs.tcp.patch", "No such", 'configs.tcp.patch: "No such" is no name of a patch'),
         ("configs.tcp.protocol", "sctp", 'configs.tcp.protocol: unknown "sctp"'),
         ("workload.segments", 9, 'workload.segments: not a key of the server "burst"'),
         ("workload.receive_window", "9kB", "workload.receive_window: not a key of the server"),

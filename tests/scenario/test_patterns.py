@@ -26,7 +26,6 @@ def test_patterns_are_an_axis_in_their_shortest_form() -> None:
     grid = cells(scenario)
     assert [cell.loss_pattern for cell in grid] == ["data 5; ack 3", "none"]
     assert [cell.label for cell in grid] == ["near tlp data 5; ack 3", "near tlp none"]
-    assert grid[0].key.endswith(" lost=data 5; ack 3")
 
 
 @pytest.mark.parametrize(
@@ -40,11 +39,18 @@ def test_patterns_are_an_axis_in_their_shortest_form() -> None:
             '"dat" at column 1, expected path, burst, data or ack',
         ),
         ({"rule": "pattern", "pattern": ["data 1", "data 1#1"]}, "stands there twice"),
+        ({"rule": "pattern", "pattern": "data 5 101..120"}, "100 segments has no segment 101"),
+        ({"rule": "pattern", "pattern": ["none", "ack 200; data -101"]}, "has no segment 101"),
     ],
 )
 def test_patterns_that_make_no_sense_are_refused(loss: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=re.escape(said)):
         from_plain({**MINIMAL, "loss": loss})
+
+
+def test_transmissions_and_acknowledgements_are_no_positions() -> None:
+    loss = {"rule": "pattern", "pattern": ["data 100#101 -100 1..400 fin; ack 150"]}
+    assert from_plain({**MINIMAL, "loss": loss}).loss.patterns
 
 
 TAIL: dict[str, Any] = {**MINIMAL, "loss": {"segments": [0, 5], "mode": "hold"}}

@@ -83,17 +83,20 @@ def test_what_a_file_means(file: Path) -> None:
         ('"7.2Mbit"', '"7.2MBit"', 6, 'did you mean "7.2Mbit"', 'like "7.2Mbit"'),
         ('"7.2Mbit"', "7.2", 6, "networks.mobile.rate: 7.2 has no unit", "Mbit"),
         ('"25ms"', "[1]", 7, "networks.mobile.delay: [1] is no duration", "2.5ms"),
-        ("repeat = 20", 'repeat = "20"', 8, "networks.mobile.repeat: '20' does not", "transfers"),
+        ("repeat = 20", 'repeat = "20"', 8, 'networks.mobile.repeat: "20" does not', "transfers"),
         ("repeat = 20", "repeat = 0", 8, "networks.mobile.repeat: 0 does not fit", "1 to 1,000"),
         ("repeat = 20", 'att = "wire"', 8, "unknown key", "did you mean at?"),
         ("repeat = 20", 'at = "hose"', 8, 'did you mean "host"', '"wire"'),
         ('loss = "1%"', 'lost = "1%"', 12, "links.0.lost: unknown key", "did you mean loss?"),
         (', delay = "9ms"', "", 13, "networks.split.links.1.delay: missing", "one way"),
+        ("repeat = 20", 'jitter = "26ms"', 8, "larger than the delay", "at most the delay, 25ms"),
+        (', delay = "9ms"', ', delay = "9ms", jitter = "10ms"', 13, "links.1.jitter", "9ms"),
         ('delay = "25ms"\n', "", 5, "networks.mobile.delay: missing", "one way"),
         ("queue = 50", "queue = 0.5", 15, "networks.split.queue: 0.5", "packets"),
         ('retrans" = 2', 'retrans" = 2.5', 18, "2.5 is no whole number", "sysctl"),
         ("net.ipv4.tcp_sack = 1", "tcp_sack = 1", 19, "no name of a setting", "net.ipv4"),
-        ("net.ipv4.tcp_sack = 1", "net.ipv4.tcp_sack = true", 19, "True is no", "sysctl"),
+        ("net.ipv4.tcp_sack = 1", "net.ipv4.tcp_sack = true", 19, "true is no", "sysctl"),
+        ("net.ipv4.tcp_sack = 1", "net.ipv4.tcp_sack = {}", 19, "{} is no whole", "sysctl"),
         ('"0..3"', '"3..0"', 25, 'loss.segments: range "3..0" runs backwards', "0..20"),
         ("10]", "3]", 25, "loss.segments: 3 stands there twice", ""),
         ("10]", "-1]", 25, "-1 is not between 0 and", "0..20"),
@@ -104,13 +107,19 @@ def test_what_a_file_means(file: Path) -> None:
         ("format = 1", "format = 2", 1, "format: 2 does not fit", "1 (the version"),
         ("format = 1", "ip = { famly = 4 }\nformat = 1", 1, "ip.famly", "did you mean family?"),
         ("[loss]", "[ip]\nfamily = 6\nmtu = 600\n[loss]", 26, "IPv6 needs 1280", ""),
-        ("[loss]", "[workload]\nsegments = 3\nsize = '1kB'\n[loss]", 26, "as well", "not both"),
-        ("[loss]", "[workload]\nclient = ['curl', 'wget']\n[loss]", 25, "'wget'", "lynx"),
+        ("[loss]", "[workload]\nsegments = 30\nsize = '100kB'\n[loss]", 26, "as well", "not both"),
+        ("[loss]", "[workload]\nclient = ['curl', 'wget']\n[loss]", 25, '"wget"', "lynx"),
         ("[loss]", "[workload]\nreceive_window = 64\n[loss]", 25, "64 has no unit", "auto"),
         ("[loss]", "[workload]\ntimeout = '0s'\n[loss]", 25, "more than nothing", "120s"),
         ("[loss]", "[[vary]]\nline_loss = 0.1\n[loss]", 25, "0.1 has no unit", "1%"),
         ("[loss]", "[[vary]]\nabout = 'x'\n[loss]", 24, "varies nothing", "line_loss"),
         ("[loss]", "[[vary]]\nloss = '1%'\n[loss]", 25, "unknown key", "did you mean"),
+        ("repeat = 100", 'rate = "1Mbit"', 3, "unknown key", "rate is a key of [networks.NAME]"),
+        ("repeat = 100", "segments = 3", 3, "unknown key", "a key of [workload] and [loss]"),
+        ("format = 1", "format = true", 1, "format: true does not fit", "1 (the version"),
+        ("[loss]", "[workload]\nsegments = 8\n[loss]", 27, "10 segments are lost", "at most 8"),
+        ("[loss]", "[[vary]]\nsegments = [9, 30]\n[loss]", 27, "(vary.0.segments)", "at most 9"),
+        ("[loss]", "[workload]\nsize = '5kB'\n[loss]", 27, "lost of a page of 4", "at most 4"),
         ("[loss]", "[loss", 24, "Expected", "no valid TOML"),
         ('title = "a', "title = a", 2, "Invalid value", "no valid TOML"),
     ],
@@ -158,7 +167,7 @@ def test_set_overrides_any_key(file: Path) -> None:
         "networks.split.links.1.rate=2Mbit",
         "configs.tlp.sysctl.net.ipv4.tcp_rmem=1 2 3",
         'configs.tlp.sysctl."net.ipv4.tcp_sack"=0',
-        "workload.size=10kB,20kB",
+        "workload.size=50kB,60kB",
         "tcp.congestion_control=reno",
         "ip.family=6",
     ]
@@ -174,7 +183,7 @@ def test_set_overrides_any_key(file: Path) -> None:
         "net.ipv4.tcp_rmem": "1 2 3",
         "net.ipv4.tcp_sack": "0",
     }
-    assert [page.size_bytes for page in scenario.workload.pages] == [10_000, 20_000]
+    assert [page.size_bytes for page in scenario.workload.pages] == [50_000, 60_000]
     assert scenario.ip.family == 6
 
 
@@ -184,8 +193,8 @@ def test_a_networks_repeat_may_follow_the_campaigns(file: Path) -> None:
 
 
 def test_size_and_segments_replace_each_other(file: Path) -> None:
-    scenario = load(file, ["workload.size=10kB", "workload.segments=7"])
-    assert scenario.workload.pages == (Page(segments=7, size_bytes=None),)
+    scenario = load(file, ["workload.size=10kB", "workload.segments=17"])
+    assert scenario.workload.pages == (Page(segments=17, size_bytes=None),)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +205,7 @@ def test_size_and_segments_replace_each_other(file: Path) -> None:
         (".=3", "this is no KEY=VALUE", "for example"),
         ("repeat=\uff11", "does not fit", "1 to 1,000"),
         ("loss.segments=\uff11..2", "no whole number and no range", "0..20"),
-        ("workload.size=10kB,51MB", "the page is too large", "at most 50MB"),
+        ("workload.size=20kB,51MB", "the page is too large", "at most 50MB"),
         ("workload.segments=33334", "the page is too large", "at most 33,333 of 1,500 bytes"),
         ('vary=[{size="1GB"}]', "the page is too large", "at most 50MB"),
         ("networks.mobile.delay=200s", "is not between 0s and 100s", "2.5ms"),

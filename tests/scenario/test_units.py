@@ -58,9 +58,9 @@ def test_amounts_are_exact(kind: Quantity, text: str, amount: int) -> None:
         (DURATION, "4000s", "is not between 0s and 3600s"),
         (SIZE, "144Mbit", 'unknown unit "Mbit"'),
         (SIZE, "0B", "is not between 1B and 4GB"),
-        (SIZE, True, "True is no size"),
+        (SIZE, True, "true is no size"),
         (SIZE, "", '"" is no size'),
-        (SIZE, None, "None is no size"),
+        (SIZE, None, "null is no size"),
         (SIZE, "٣kB", "is no size"),
     ],
 )

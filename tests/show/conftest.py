@@ -24,6 +24,10 @@ NETWORKS = {
     "satellite": {"rate": "1Mbit", "delay": "200ms"},
 }
 
+#: As the paper's scenarios have it.
+PROBED = {"tlp": {"leave_out": ["not-probed"]}}
+
+
 _ROW: Row = {
     "network": "high-speed",
     "config": "er",
@@ -117,7 +121,7 @@ def write_folder(
         "rexmit": "0.1.0",
         "engine": "kernel",
         "kernel": {"version": "6.12.117", "hz": 250, "patches": [], "hash": "0" * 16},
-        "scenario": {"title": "a test", "networks": NETWORKS},
+        "scenario": {"title": "a test", "networks": NETWORKS, "configs": PROBED},
         "seed": 1,
         "wall_s": 71.4,
         "virtual_s": 18_720.0,

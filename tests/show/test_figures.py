@@ -187,7 +187,7 @@ def test_points_are_means_over_what_show_uses(row: Rows, write_run: Rows) -> Non
     assert recover.x == total.x
     assert list(total.x.places) == [0, 2]
     assert total.subtitles[-1].endswith(
-        "mean and standard deviation of 1 to 2 transfers; left out: 1 not-tlp"
+        "mean and standard deviation of 1 to 2 transfers; left out: 1 not-probed"
     )
 
 

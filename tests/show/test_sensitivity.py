@@ -136,7 +136,7 @@ def test_a_time_to_the_letter_takes_the_place_of_ours() -> None:
 def test_rows_of_a_kernel_have_the_means_of_their_cells() -> None:
     base = find("tlp-2013-bench")
     file = base.parent / "unknowns" / base.name
-    lab, sg, gso = (recorded_means(one, file) for one in unknowns.load(file).recorded)
+    lab, sg, gso = (recorded_means(one, file, {"tlp"}) for one in unknowns.load(file).recorded)
     assert lab[Cell("high-speed", "er", "t_recover")] == pytest.approx(0.2389, abs=5e-5)
     assert sg[Cell("mobile", "er", "t_total")] == pytest.approx(1.0213, abs=5e-5)
     # The kernel did not probe a satellite's tail there, and there are no rows of plain.

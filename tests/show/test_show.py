@@ -65,9 +65,9 @@ def test_times_as_printed(row: Rows, write_run: Rows) -> None:
     assert "std deviation - - 0.0283" in lines
     assert "t_recover 0.2400 0.2000 -17% 0.0500 -79%" in lines
     assert "transfers used 1 of 1 1 of 1 2 of 3" in lines
-    assert "left out 1 not-tlp" in lines
+    assert "left out 1 not-probed" in lines
     assert "first retransmission 1 rto 1 rto 2 tlp" in lines
-    assert any(line.startswith("left out, not-tlp: isTLP false, ") for line in lines)
+    assert any(line.startswith("left out, not-probed: isTLP false, ") for line in lines)
     assert lines[-1] == "to repeat: rexmit run scenarios/test.toml --seed 1"
     against = squeezed(shown(run, "--baseline", "er"))
     assert "t_total 0.3600 +20% 0.3000 0.2200 -27%" in against
@@ -156,7 +156,7 @@ def test_json_says_the_same(row: Rows, write_run: Rows) -> None:
     tlp = block["configs"][2]
     assert tlp["t_total"]["mean_s"] == pytest.approx(0.22)
     assert tlp["t_total"]["percent"] == pytest.approx(-38.889, abs=1e-3)
-    assert tlp["left_out"] == {"not-tlp": 1}
+    assert tlp["left_out"] == {"not-probed": 1}
     assert tlp["first_retransmission"] == {"tlp": 2, "rto": 1}
     assert data["run"]["kernel"] == "6.12.117"
     (_, _, repaired) = json.loads(shown(run, "--json", "--repairs"))["repairs"]

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.show.conftest import NETWORKS
 
 from rexmit.analysis.leave_out import Reason
 from rexmit.analysis.losses import numbers
@@ -96,11 +97,26 @@ def test_tlp_transfers_without_a_probe_are_left_out(row: Rows, write_run: Rows) 
     found = block(times(open_run(write_run(rows))))
     tlp = found.cells["tlp"]
     assert (tlp.transfers, tlp.used) == (3, 2)
-    assert tlp.left_out == {Reason.NOT_TLP: 1}
+    assert tlp.left_out == {Reason.NOT_PROBED: 1}
     assert tlp.t_total.mean_s == 2.0
     # what made the first retransmission is told of all transfers: that is why they are left out
     assert tlp.first_retransmission == {"tlp": 2, "rto": 1}
     assert found.cells["er"].left_out == {}
+
+
+def test_what_is_left_out_follows_from_the_scenario_and_not_from_a_name(
+    row: Rows, write_run: Rows
+) -> None:
+    rows = [
+        row(config=config, cell=cell, repetition=number, is_tlp=bool(number))
+        for cell, config in enumerate(("tlp", "probing"))
+        for number in range(2)
+    ]
+    configs = {"tlp": {}, "probing": {"leave_out": ["not-probed"]}}
+    scenario = {"networks": NETWORKS, "configs": configs}
+    cells = block(times(open_run(write_run(rows, scenario=scenario)))).cells
+    assert cells["tlp"].left_out == {}
+    assert cells["probing"].left_out == {Reason.NOT_PROBED: 1}
 
 
 def test_on_a_lossy_line_a_tlp_transfer_without_a_probe_counts(row: Rows, write_run: Rows) -> None:

@@ -116,6 +116,26 @@ fn a_plan_gives_the_same_events_whenever_it_runs() {
 }
 
 #[test]
+fn a_repetition_has_its_chance_whatever_was_sent_before() {
+    let mut rough = cell(MOBILE, 3, "linux-6.1");
+    rough["network"]["links"][0]["loss"] = json!(0.02);
+    rough["network"]["links"][1]["jitter_ns"] = json!(2_000_000);
+    let start = |n: u64| json!({"repetition": n, "phase_ns": 50_000_000});
+    let told = |starts: &[u64], warm_up: u64| {
+        let mut cell = rough.clone();
+        cell["starts"] = starts.iter().map(|n| start(*n)).collect();
+        cell["warm_up"] = json!(warm_up);
+        let events = run(&[cell]);
+        let last = *of_type(&events, "transfer").last().unwrap();
+        ["repetition", "t_total_ns", "isn_server", "client_port"].map(|name| last[name].clone())
+    };
+    let alone = told(&[4], 0);
+    assert_eq!(told(&[0, 1, 2, 3, 4], 0), alone);
+    assert_eq!(told(&[4], 2), alone);
+    assert_ne!(told(&[5], 0), alone);
+}
+
+#[test]
 fn a_cell_that_cannot_run_says_why_and_the_others_run() {
     let mut unknown = cell(FAST, 0, "linux-9.9");
     unknown["id"] = json!(1);

@@ -43,6 +43,12 @@ pub struct Stream {
 }
 
 impl Stream {
+    /// Goes on at the first of the eight numbers that are `ordinal`'s own, whatever was drawn before.
+    pub fn go_to(&mut self, ordinal: u64) {
+        const BLOCK_WORDS: u128 = 16;
+        self.cipher.set_word_pos(u128::from(ordinal) * BLOCK_WORDS);
+    }
+
     /// The next 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         self.cipher.next_u64()
@@ -119,6 +125,19 @@ mod tests {
             assert!(all[i + 1..].iter().all(|b| a != b));
         }
         assert_eq!(first(1, "a", 0), all[0]);
+    }
+
+    #[test]
+    fn what_an_ordinal_draws_does_not_depend_on_what_was_drawn_before() {
+        let mut in_turn = Streams::new(3).stream("test", 2);
+        let all: Vec<u64> = (0..24).map(|_| in_turn.next_u64()).collect();
+        let mut stream = Streams::new(3).stream("test", 2);
+        for ordinal in [2, 0, 1] {
+            stream.go_to(ordinal);
+            let own = [stream.next_u64(), stream.next_u64()];
+            let first = 8 * ordinal as usize;
+            assert_eq!(own, all[first..first + 2]);
+        }
     }
 
     #[test]

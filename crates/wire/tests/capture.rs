@@ -407,7 +407,12 @@ fn what_is_no_capture_is_told() {
     // Byte 8 would be a type of ERF.
     assert_eq!(seems(b"results:\nnot a capture, but some text"), "text");
     let message = Reader::new(&b"GIF89a"[..]).err().unwrap().to_string();
-    assert!(message.starts_with("no capture of a known format at byte 0: a picture (known are"));
+    assert!(message.starts_with("no capture of a known format: a picture (known are"));
+    let message = Reader::new(&b""[..]).err().unwrap().to_string();
+    assert!(
+        message.starts_with("no capture: it is empty (capture again"),
+        "{message}"
+    );
 
     let newer = files::pcap(Order::Big, 0xa1b2_c3d4, 4, 1, &[]);
     let message = |at: usize, value: u8| {

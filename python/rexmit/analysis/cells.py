@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import polars as pl
 
 from rexmit.analysis.axes import SWEPT, Group, Value
-from rexmit.analysis.leave_out import NOT_PROBED, Reason, reason
+from rexmit.analysis.leave_out import Reason, not_probed, reason
 
 
 @dataclass(frozen=True)
@@ -54,16 +54,22 @@ class Cell:
 
 
 def summarise(
-    transfers: pl.DataFrame, groups: Iterable[Group], *, keep_inexact: bool = False
+    transfers: pl.DataFrame,
+    groups: Iterable[Group],
+    to_be_probed: Collection[str],
+    *,
+    keep_inexact: bool = False,
 ) -> list[Cell]:
-    """The cells of a frame made by `axes.with_axes`, in the order of the grid."""
-    frame = transfers.with_columns(reason(keep_inexact=keep_inexact))
+    """The cells of a frame made by `axes.with_axes`, in the order of the grid; `to_be_probed` are
+    the configurations that leave out what was not.
+    """
+    frame = transfers.with_columns(reason(to_be_probed, keep_inexact=keep_inexact))
     cells = []
     for group in groups:
         for part in frame.filter(group.filter()).partition_by(
             ["network", "config", "lost_segments"], maintain_order=True
         ):
-            cells.append(_cell(part, group))
+            cells.append(_cell(part, group, to_be_probed))
     return cells
 
 
@@ -79,7 +85,7 @@ def spread(values: pl.Series) -> Spread:
     return Spread(n, mean, sd)
 
 
-def _cell(part: pl.DataFrame, group: Group) -> Cell:
+def _cell(part: pl.DataFrame, group: Group, to_be_probed: Collection[str]) -> Cell:
     used = part.filter(pl.col("left_out").is_null())
     left_out = dict(part.drop_nulls("left_out").group_by("left_out").len().iter_rows())
     retransmissions = (
@@ -104,6 +110,6 @@ def _cell(part: pl.DataFrame, group: Group) -> Cell:
         first_retransmission=dict(retransmissions.iter_rows()),
         no_retransmission=int(part["mechanism"].null_count()),
         spurious_retransmissions=int(spurious.sum()) if len(spurious) else None,
-        not_probed=used.filter(NOT_PROBED).height,
+        not_probed=used.filter(not_probed(to_be_probed)).height,
         held={name: part[name][0] for name in SWEPT if part[name].n_unique() == 1},
     )

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from rexmit.analysis.axes import Group, groups, with_axes
-from rexmit.analysis.leave_out import LOSSY, Reason, reason
+from rexmit.analysis.leave_out import LOSSY, reason
 from rexmit.analysis.losses import check_losses
 from rexmit.errors import UserError
 from rexmit.store.open_run import Run
@@ -150,10 +150,8 @@ def _sequences(retransmissions: pl.DataFrame, losing: pl.DataFrame) -> pl.DataFr
 
 
 def _repair(part: pl.DataFrame, group: Group) -> Repair:
-    # Transfers without a probe stay in: which mechanism was chosen is what this is to show.
-    counted = part.filter(
-        pl.col("left_out").is_null() | (pl.col("left_out") == Reason.NOT_TLP.value)
-    )
+    # What was not probed stays in, whatever means leave out: this is to show what was chosen.
+    counted = part.filter(pl.col("left_out").is_null())
     sequences = Counter(tuple(s) if s is not None else () for s in counted["sequence"].to_list())
     return Repair(
         network=part["network"][0],

@@ -10,6 +10,7 @@ import polars as pl
 
 from rexmit.analysis.axes import Group, groups, with_axes
 from rexmit.analysis.cells import Cell, Spread, summarise
+from rexmit.analysis.leave_out import to_be_probed
 from rexmit.analysis.losses import check_losses
 from rexmit.analysis.network import Setting, setting_of
 from rexmit.errors import UserError, argument
@@ -95,7 +96,10 @@ def times(
     else:
         wanted = losses if len(every_group) == 1 else losses[-1:]
     cells = summarise(
-        frame.filter(pl.col("lost_segments").is_in(wanted)), every_group, keep_inexact=keep_inexact
+        frame.filter(pl.col("lost_segments").is_in(wanted)),
+        every_group,
+        to_be_probed(run.scenario),
+        keep_inexact=keep_inexact,
     )
     blocks = []
     for network in run.transfers["network"].unique(maintain_order=True):

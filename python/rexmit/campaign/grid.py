@@ -2,13 +2,12 @@
 
 Network is the outermost axis, then configuration, then page, receive window, client, congestion
 control and random loss of the line, then each `[[vary]]` of them in turn, and what is lost the
-innermost. A cell's id is its place in this order. What a cell gives depends on its key alone, which
-says what it is and not where it stands: a grid of fewer values has the same cells.
+innermost. A cell's id is its place in this order. What a cell gives depends on what it is and not
+on where it stands: a grid of fewer values has the same cells.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -37,24 +36,6 @@ class Cell:
     repeat: int
     label: str
     """Says where the cell stands in its grid: axes with one value are left out."""
-
-    @property
-    def key(self) -> str:
-        """What the cell is, whatever grid it stands in: every axis by name, in a fixed form."""
-        return " ".join(
-            [
-                f"network={json.dumps(self.network)}",
-                f"config={json.dumps(self.config)}",
-                *_texts(
-                    self.page,
-                    self.receive_window_bytes,
-                    self.client,
-                    self.congestion_control,
-                    self.line_loss,
-                ),
-                f"lost={self.lost_segments if self.loss_pattern is None else self.loss_pattern}",
-            ]
-        )
 
 
 @dataclass(frozen=True, slots=True)

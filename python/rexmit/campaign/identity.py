@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from rexmit.engines.engine import Engine
 from rexmit.scenario import Scenario, effective
+from rexmit.scenario.values import counts_text
 
 _WORDS_ONLY: Final = frozenset({"title", "about"})
 """Keys of a scenario that only a reader minds."""
@@ -23,7 +24,7 @@ def identity(engine: Engine, scenario: Scenario, *, capture: bool) -> dict[str, 
         "engine": engine.name,
         **engine.identity(),
         "scenario": effective(scenario),
-        "seed": scenario.seed,
+        "seed": counts_text(scenario.all_seeds),
         "capture": capture,
     }
 

@@ -1,11 +1,13 @@
 """A cell as engines read it: plain data, in the form of plans of version 1.
 
-It says what the cell is and nothing of its place in the grid, so a cell of the same scenario has
-the same plan, to the byte, and its engine the same seed, whatever else was asked for.
+It says what the cell is and nothing of its place in the grid or the name of its configuration, so
+cells of the same settings have the same plan, to the byte, and their engine the same seed, whatever
+else was asked for.
 """
 
 from __future__ import annotations
 
+import json
 from typing import Any, Final
 
 from rexmit.campaign.grid import Cell
@@ -38,10 +40,14 @@ def phases_ns(streams: Streams, seed: int, repeat: int, period_ns: int) -> list[
     ]
 
 
-def boot_seed(streams: Streams, seed: int, cell: Cell) -> int:
+def boot_seed(streams: Streams, seed: int, network: str) -> int:
     """The seed (64 bits) of whatever runs a cell: initial sequence numbers follow from it, and
-    random loss of the line."""
-    return streams.stream_u64(seed, f"boot {cell.key}", 0, 1)[0]
+    random loss and jitter of the line.
+
+    It is common to all cells of a network (common random numbers), as their phases are: what
+    differs between two of them is what they do, not what was drawn for them.
+    """
+    return streams.stream_u64(seed, f"boot network={json.dumps(network)}", 0, 1)[0]
 
 
 def network_plan(scenario: Scenario, name: str, line_loss: float | None = None) -> dict[str, Any]:
@@ -73,9 +79,9 @@ def cell_plan(
     config = scenario.configs[cell.config]
     plan: dict[str, Any] = {
         "id": CELL_ID,
-        # Not the cell's own label, which depends on the rest of its grid.
-        "label": f"{cell.network} {cell.config} {cell.loss_pattern or cell.lost_segments}",
-        "sysctls": dict(config.sysctl),
+        # Not the cell's own label, which depends on the rest of its grid, and on names.
+        "label": f"{cell.network} {cell.loss_pattern or cell.lost_segments}",
+        "sysctls": dict(sorted(config.sysctl.items())),
         "congestion_control": cell.congestion_control,
         "starts": [{"repetition": index, "phase_ns": phase} for index, phase in enumerate(phases)],
         "phase_period_ns": period_ns,

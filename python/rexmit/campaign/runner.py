@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +13,7 @@ from rexmit import interrupt
 from rexmit.campaign import grid
 from rexmit.campaign.grid import Cell
 from rexmit.campaign.identity import differences, identity
+from rexmit.campaign.rounds import Round, rounds
 from rexmit.campaign.streams import Streams
 from rexmit.campaign.tasks import task
 from rexmit.engines.engine import Calls, Engine, Task
@@ -139,7 +140,7 @@ class CampaignRun:
         before: Mapping[str, Any],
     ) -> dict[str, Any]:
         request = self.request
-        cells = {cell.id: cell for cell in grid.cells(request.scenario)}
+        parts = {part.number: part for part in rounds(request.scenario)}
         began = time.monotonic()
         wall_before = float(before.get("wall_s", 0.0))
 
@@ -156,16 +157,18 @@ class CampaignRun:
             return meta
 
         def keep(record: Record, captures: Path | None) -> None:
+            part = parts[record.cell]
+            part.in_tables(record)
             if record.failed is None:
                 if captures is not None:
-                    folder.take_captures(captures, record.cell)
+                    folder.take_captures(captures, part.cell.id, part.first)
                 folder.add(record)
             else:
                 self.progress.failed(record.failed.label, record.failed.message)
             for text in self.totals.add(record):
                 self.progress.note(text)
 
-        left = dict(cells)
+        left = dict(parts)
         for record in folder.records(damaged=self.progress.note):
             del left[record.cell]
             self.totals.add(record)
@@ -174,7 +177,8 @@ class CampaignRun:
         # Tables that are there are those of an earlier try.
         earlier = before.get(digests.KEY)
         save(UNFINISHED, earlier)
-        self.progress.start(grid.transfers(cells.values()), self.totals.transfers)
+        transfers = grid.transfers(part.cell for part in parts.values())
+        self.progress.start(transfers, self.totals.transfers)
         try:
             calls = Calls(on_transfers=self.progress.advance, on_end=keep)
             self.engine.run(map(self._task, left.values()), calls, jobs=request.jobs)
@@ -189,17 +193,23 @@ class CampaignRun:
         write_tables(
             folder.path,
             folder.records(),
-            lambda cell: _knowledge(request.scenario, cells[cell]),
+            lambda number: _knowledge(request.scenario, parts[number].cell),
         )
         meta = save(FAILED if self.totals.failed else COMPLETE, folder.table_digests())
         if not self.totals.failed:
             folder.drop_partial()
         return meta
 
-    def _task(self, cell: Cell) -> Task:
-        hz = self.engine.hz(cell.config)
-        capture = self.request.capture
-        return task(self.request.scenario, cell, self.streams, hz=hz, capture=capture)
+    def _task(self, part: Round) -> Task:
+        made = task(
+            self.request.scenario,
+            part.cell,
+            self.streams,
+            hz=self.engine.hz(part.cell.config),
+            capture=self.request.capture,
+            seed=part.seed,
+        )
+        return replace(made, cell=part.number, label=part.label)
 
     def _meta(
         self, asked: Mapping[str, Any], *, state: str, created: str | None, wall_s: float

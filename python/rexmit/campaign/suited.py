@@ -13,6 +13,7 @@ from typing import Final
 from rexmit.engines.engine import Engine
 from rexmit.errors import UserError, argument
 from rexmit.scenario import Scenario
+from rexmit.scenario.problem import Locate, Path, nowhere
 
 COUPLED: Final = ("lia", "olia", "balia")
 """Congestion controls that couple subflows."""
@@ -21,15 +22,20 @@ UPSTREAM: Final = (5, 6)
 _MODEL: Final = f"run it with {argument('engine', 'model')} {argument('stack', 'linux-4.1')}"
 
 
-def suited(scenario: Scenario, engine: Engine) -> tuple[Scenario, list[str]]:
-    """The scenario without configurations that the engine lacks a patch for, and a line for each.
+def suited(
+    scenario: Scenario, engine: Engine, where: Locate = nowhere
+) -> tuple[Scenario, list[str]]:
+    """The scenario without configurations that the engine lacks a patch for, and a line for each;
+    `where` says at which line of which file a key stands.
 
-    Raises UserError where one of them was asked for by its name, or none is left; and for those
-    that speak Multipath TCP where the engine does not.
+    Raises UserError where one of them was asked for by its name, or none is left; for those that
+    speak Multipath TCP where the engine does not; and for congestion controls that it does not
+    have.
     """
     scenario, left_out = _with_patches(scenario, engine)
     _check_mptcp(scenario, engine)
     _check_old_line(scenario, engine)
+    _check_controls(scenario, engine, where)
     return scenario, left_out
 
 
@@ -95,3 +101,17 @@ def _check_old_line(scenario: Scenario, engine: Engine) -> None:
                 "Multipath TCP",
                 f"{_MODEL}, or take it out",
             )
+
+
+def _check_controls(scenario: Scenario, engine: Engine, where: Locate) -> None:
+    key = "congestion_control"
+    asked: list[tuple[Path, tuple[str, ...]]] = [(("tcp", key), scenario.tcp.congestion_control)]
+    for index, vary in enumerate(scenario.vary):
+        asked.append((("vary", index, key), vary.congestion_control or ()))
+    for path, names in asked:
+        for name in names:
+            for config in scenario.config_names:
+                lack = engine.without_control(config, name)
+                if lack is not None:
+                    text = ".".join(map(str, path))
+                    raise UserError(f"{where(path)}: {text}: {lack.why}", lack.remedy)

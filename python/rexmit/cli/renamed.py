@@ -5,15 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from typer import BadParameter
 from typer.core import TyperGroup
 
 from rexmit import additions, outputs
+from rexmit.cli.numbers import plain
 
 _INTERFACE: Final = ("-i", "--interface")
 
 
 class Commands(TyperGroup):
     """The commands, also by the names that they had before."""
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - Click's
+        """Run what is typed. What is wrong with a number is said in plain words."""
+        try:
+            return super().invoke(ctx)
+        except BadParameter as error:
+            error.message = plain(error)
+            raise
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - Click's
         """The command that these words begin with. Says its new name, once."""

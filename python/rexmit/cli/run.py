@@ -71,6 +71,14 @@ class RunOptions:
         int | None,
         typer.Option(min=0, max=2**64 - 1, help="Seed, instead of the scenario's."),
     ] = None
+    seeds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A..B",
+            help="Several seeds, as 1..10: the whole grid under each, its transfers pooled.",
+            show_default=False,
+        ),
+    ] = None
     jobs: Annotated[
         int | None,
         typer.Option(

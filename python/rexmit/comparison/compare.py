@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from rexmit.analysis.leave_out import Reason, reason
+from rexmit.analysis.leave_out import reason
 from rexmit.analysis.runner import Runner, runner, tick_ns
 from rexmit.comparison.measures import COUNTS, Difference, Firsts, difference, firsts, same_phases
 from rexmit.comparison.pairs import Matched, Pair, Selection, match
@@ -112,12 +112,10 @@ def _cell(pair: Pair, metrics: Sequence[str], tick_s: float, keep_inexact: bool)
 
 
 def _counted(rows: pl.DataFrame, keep_inexact: bool) -> pl.DataFrame:
-    """Without what says nothing of the stack. Transfers without a probe stay in, unlike in means
-    of a run: that the probe was not chosen is a difference to be seen.
+    """Without what says nothing of the stack. What a configuration leaves out of means stays in:
+    that the probe was not chosen is a difference to be seen.
     """
-    why = rows.with_columns(reason(keep_inexact=keep_inexact))
-    counts = pl.col("left_out").is_null() | (pl.col("left_out") == Reason.NOT_TLP.value)
-    return why.filter(counts)
+    return rows.filter(reason(keep_inexact=keep_inexact).is_null())
 
 
 def _failed(run: Run) -> int:

@@ -90,6 +90,11 @@ class Engine(Protocol):
         before they try."""
         ...
 
+    def without_control(self, config: str, name: str) -> Lack | None:
+        """Why hosts in a configuration do not have this congestion control; None where nothing says
+        so before they are asked."""
+        ...
+
     def run(self, tasks: Iterable[Task], calls: Calls, *, jobs: int) -> None:
         """Run every cell, `jobs` at a time.
 

@@ -15,7 +15,7 @@ from rexmit.engines.engine import PLAN_VERSION, Calls, Lack, Task
 from rexmit.engines.guest import NETWORK_PROGRAMS, programs
 from rexmit.engines.image import client_files, machine
 from rexmit.engines.machine import Machine
-from rexmit.errors import argument
+from rexmit.errors import argument, closest
 from rexmit.guest import guest_binary
 from rexmit.kernels import config as kernel_config
 from rexmit.kernels import recipe
@@ -180,6 +180,19 @@ class KernelEngine:
             f"CONFIG_MPTCP is not set in {file}; "
             f"name a kernel that has it with {argument('kernel')} (rexmit kernel list, "
             "rexmit kernel build)",
+        )
+
+    def without_control(self, config: str, name: str) -> Lack | None:  # noqa: ARG002 - as above
+        """See Engine."""
+        file = self.kernel.config
+        has = kernel_config.congestion_controls(file) if file and file.is_file() else None
+        if has is None or name in has:
+            return None
+        near = closest(name, has)
+        said = f"did you mean {near}? " if near else ""
+        return Lack(
+            f"the kernel {self.kernel.name} was built without {name}",
+            f"{said}it has: {', '.join(has)}",
         )
 
     def run(self, tasks: Iterable[Task], calls: Calls, *, jobs: int) -> None:

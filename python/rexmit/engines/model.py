@@ -16,7 +16,7 @@ from rexmit import stacks
 from rexmit.engines.engine import PLAN_VERSION, Calls, Lack, Task
 from rexmit.engines.intake import EVENTS, Intake
 from rexmit.engines.shares import PrivateFolder
-from rexmit.errors import closest
+from rexmit.errors import argument, closest
 from rexmit.kernels import recipe
 from rexmit.stacks import Stack
 from rexmit.store.record import Record
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from rexmit._core import Batch
 
 NAME: Final = "model"
+
+_CONTROL: Final = "net.ipv4.tcp_congestion_control"
+_CONTROLS: Final = ("cubic", "reno")
+"""What every stack has that is named by a sysctl."""
 
 RunModel = Callable[[str, str | None], tuple[str, Mapping[str, "Batch"]]]
 """See `rexmit._core.run_model`."""
@@ -102,6 +106,20 @@ class ModelEngine:
             return None
         able = ", ".join(name for name in stacks.names() if stacks.stack(name, {}).has_mptcp)
         return Lack(f"the stack {stack.name} does not have it", f"name one that has: {able}")
+
+    def without_control(self, config: str, name: str) -> Lack | None:
+        """See Engine."""
+        stack = self.stacks[config]
+        try:
+            stacks.stack(stack.name, stack.changes, {_CONTROL: name})
+        except ValueError as error:
+            near = closest(name, list(_CONTROLS))
+            kernel = (
+                f"run it with {argument('engine', 'kernel')}, or write {' or '.join(_CONTROLS)}"
+            )
+            remedy = f"did you mean {near}?" if near else kernel
+            return Lack(f"{stack.name}: {str(error).removeprefix(f'{_CONTROL} = ')}", remedy)
+        return None
 
     def run(self, tasks: Iterable[Task], calls: Calls, *, jobs: int) -> None:
         """See Engine. Cells run in threads, which go down with the program when it is interrupted;

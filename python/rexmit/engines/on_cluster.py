@@ -57,6 +57,10 @@ class ClusterEngine:
         """See Engine."""
         return self._engine.without_mptcp(config)
 
+    def without_control(self, config: str, name: str) -> Lack | None:
+        """See Engine."""
+        return self._engine.without_control(config, name)
+
     def run(self, tasks: Iterable[Task], calls: Calls, *, jobs: int) -> None:  # noqa: ARG002
         """See Engine. The cluster has as many jobs as it has workers."""
         by_name: dict[str, Task] = {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Final
 
 from rexmit.errors import UserError
 from rexmit.kernels.within import files_within, read_within
@@ -50,6 +51,26 @@ def is_set(config: Path, option: str) -> bool:
     """Whether a kernel with this configuration has the option built in."""
     got = dict(_ASSIGNED.findall(config.read_text(encoding="utf-8")))
     return got.get(option) == "y"
+
+
+_CONTROLS: Final = {
+    **{name.upper(): name for name in ("bbr", "bic", "cdg", "cubic", "dctcp", "htcp", "hybla")},
+    **{name.upper(): name for name in ("illinois", "lp", "nv", "scalable", "vegas", "veno")},
+    **{name.upper(): name for name in ("westwood", "yeah", "lia", "olia", "balia", "wvegas")},
+    "HSTCP": "highspeed",
+}
+"""Congestion controls by their options, TCP_CONG_ left out (net/ipv4/Kconfig)."""
+
+
+def congestion_controls(config: Path) -> list[str] | None:
+    """Those of a kernel with this configuration. None where that names none, for there is always
+    one, or some that Linux has not: what these are called stands in their source."""
+    got = dict(_ASSIGNED.findall(config.read_text(encoding="utf-8")))
+    options = {name.removeprefix("TCP_CONG_") for name in got if name.startswith("TCP_CONG_")}
+    options -= {"ADVANCED"}
+    if not options or options - _CONTROLS.keys():
+        return None
+    return sorted({"reno", *(_CONTROLS[name] for name in options)})
 
 
 def _same(got: str | None, asked: str) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from rexmit.errors import UserError
-from rexmit.kernels import checksums, recipe
+from rexmit.errors import UserError, closest
+from rexmit.kernels import checksums, recipe, source
 from rexmit.kernels.cache import kernels
 from rexmit.kernels.kernel import QEMU, UML, Kernel
 
@@ -54,15 +54,22 @@ def _meant(spec: str | None) -> Kernel:
             return max(chosen, key=lambda k: k.built)
         if patches and not meant:
             _check_patches(wanted, series, patches, present)
+        oldest = recipe.patched_series()[0]
+        if recipe.numbers(series) < recipe.numbers(oldest):
+            raise UserError(
+                f"there is no kernel {wanted}, and rexmit builds none that is older than {oldest}",
+                ["An image of one runs: rexmit kernel add FILE", *_listing(present)],
+            )
         command = " ".join(
             [
-                f"rexmit kernel build {series}",
+                f"rexmit kernel build {series if _is_debians(series) else 'FOLDER|TARBALL'}",
                 *([f"--hz {hz}"] if hz_text else []),
                 *(f"--patch {name}" for name in patches),
             ]
         )
         why = "was built with other options or patches" if meant else "is not built"
-        raise UserError(f"kernel {wanted} {why}", [f"Build it: {command}", *_listing(present)])
+        build = f"Build it{'' if _is_debians(series) else ' from its source'}: {command}"
+        raise UserError(f"kernel {wanted} {why}", [build, *_listing(present)])
     matches = [k for k in present if k.name == wanted] or [
         k for k in present if k.name.startswith(wanted) or k.hash.startswith(wanted)
     ]
@@ -70,14 +77,22 @@ def _meant(spec: str | None) -> Kernel:
         return matches[0]
     if matches:
         raise UserError(f"kernel {wanted} is ambiguous", _listing(matches))
+    # Stacks of the model are called so.
+    near = closest(wanted.removeprefix("linux-"), [k.series for k in present if k.engine == UML])
     raise UserError(
         f"there is no kernel {wanted}",
         [
+            *([f"Did you mean {near}?"] if near else []),
             *_listing(present),
             "Build one: rexmit kernel build 6.1|6.12|FOLDER|TARBALL",
             "or add an image: rexmit kernel add FILE",
         ],
     )
+
+
+def _is_debians(series: str) -> bool:
+    """Whether Debian has the source of this series."""
+    return series in recipe.patched_series() or source.debian(series).exists()
 
 
 def default() -> Kernel | None:

@@ -43,6 +43,11 @@ class Source:
     """What the user called it."""
 
 
+def debian(series: str) -> Path:
+    """Where Debian's package puts the source of a series."""
+    return DEBIAN_SOURCES / f"linux-source-{series}.tar.xz"
+
+
 def resolve(spec: str, *, missing: Callable[[str], None]) -> Source:
     """The source that `spec` means: a series, a folder or a tarball.
 
@@ -50,7 +55,7 @@ def resolve(spec: str, *, missing: Callable[[str], None]) -> Source:
     it or raises UserError.
     """
     if recipe.is_series(spec):
-        path = DEBIAN_SOURCES / f"linux-source-{spec}.tar.xz"
+        path = debian(spec)
         if not path.exists():
             missing(f"linux-source-{spec}")
         if not path.exists():

@@ -110,8 +110,7 @@ def _kernel() -> list[Finding]:
     for name, package in tools.PROGRAMS.items():
         found.append(_program("kernel", name, package, not built, "building kernels"))
     for series in recipe.patched_series():
-        package = f"linux-source-{series}"
-        path = source.DEBIAN_SOURCES / f"{package}.tar.xz"
+        path = source.debian(series)
         first = not built and series == recipe.DEFAULT_SERIES
         found.append(
             Finding(
@@ -119,7 +118,7 @@ def _kernel() -> list[Finding]:
                 f"Linux {series}",
                 str(path) if path.exists() else None,
                 first,
-                _install(package),
+                _install(f"linux-source-{series}"),
                 f"rexmit kernel build {series}; a tree or tarball does as well",
             )
         )

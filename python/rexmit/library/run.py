@@ -21,7 +21,9 @@ from rexmit.library.scenario import Settings, changed, named, texts
 from rexmit.options import given, takes, whole, workers
 from rexmit.progress import Hear, Progress, heard
 from rexmit.scenario import Scenario
+from rexmit.scenario.problem import Locate, nowhere
 from rexmit.scenario.stacks import of_scenario
+from rexmit.scenario.values import counts_text
 from rexmit.store.open_run import Run, open_run
 from rexmit.version import version
 
@@ -45,6 +47,8 @@ class Campaign:
     """Of the model: timer ticks a second."""
     seed: int | None = None
     """In place of the scenario's."""
+    seeds: str | None = None
+    """Several, as "1..10": the whole grid under each, its transfers pooled."""
     jobs: int | None = None
     """Cells at a time; one a core where it is None."""
     settings: Settings = ()
@@ -78,6 +82,12 @@ class Campaign:
                 )
         if self.seed is not None:
             whole("seed", self.seed, 0, 2**64 - 1)
+            if self.seeds is not None:
+                raise UserError(
+                    f"{argument('seed')} and {argument('seeds')} are two ways to say it",
+                    f"leave out {argument('seed')}",
+                    usage=True,
+                )
         workers(self.jobs)
         most = CELLS_A_CORE * len(cores())
         if self.jobs is not None and self.jobs > most:
@@ -87,16 +97,17 @@ class Campaign:
                 usage=True,
             )
 
-    def open(self, scenario: Scenario) -> Engine:
-        """The engine, ready to run. Raises UserError where it is not to be had."""
-        engine = self._open(scenario)
+    def open(self, scenario: Scenario, where: Locate = nowhere) -> Engine:
+        """The engine, ready to run; `where` says where the scenario's keys stand. Raises UserError
+        where it is not to be had."""
+        engine = self._open(scenario, where)
         if self.cluster is None:
             return engine
         from rexmit.engines.on_cluster import ClusterEngine
 
         return ClusterEngine(engine, self.cluster)
 
-    def _open(self, scenario: Scenario) -> Engine:
+    def _open(self, scenario: Scenario, where: Locate) -> Engine:
         if self.engine == kernels.NAME:
             return kernels.KernelEngine.open(
                 kernels.find_kernel(self.kernel),
@@ -105,7 +116,7 @@ class Campaign:
             )
         # By name, whatever the default is when the command is given again.
         name = self.stack or scenario.stack.get("name", of_model.DEFAULT)
-        chosen = of_scenario(scenario, name, self.hz)
+        chosen = of_scenario(scenario, name, self.hz, where)
         words = ["--stack", name, *(() if self.hz is None else ("--hz", str(self.hz)))]
         return ModelEngine.open(version(), chosen, words)
 
@@ -148,23 +159,32 @@ def prepare(
 ) -> Prepared:
     """Reads and checks all that a run needs. Raises UserError."""
     settings, capture = texts(campaign.settings), campaign.capture
-    changes = settings if campaign.seed is None else [*settings, f"seed={campaign.seed}"]
+    changes = list(settings)
+    if campaign.seed is not None:
+        changes.append(f"seed={campaign.seed}")
+    if campaign.seeds is not None:
+        changes.append(f"seeds={campaign.seeds}")
     of_stacks = campaign.engine == "model"
     if isinstance(scenario, Scenario):
-        name, spec, loaded = "scenario", "SCENARIO", changed(scenario, changes, stacks=of_stacks)
+        name, spec = "scenario", "SCENARIO"
+        where: Locate = nowhere
+        loaded = changed(scenario, changes, stacks=of_stacks)
     else:
         spec = str(scenario)
-        name, loaded = named(spec, changes, stacks=of_stacks)
-    engine = campaign.open(loaded)
-    loaded, left_out = suited(loaded, engine)
+        name, loaded, where = named(spec, changes, stacks=of_stacks)
+    engine = campaign.open(loaded, where)
+    loaded, left_out = suited(loaded, engine, where)
     mark = digest(identity(engine, loaded, capture=capture))
-    words = ["rexmit", "run", spec, "--seed", str(loaded.seed), *engine.words]
+    text = counts_text(loaded.all_seeds)
+    seeds = ",".join(map(str, text)) if isinstance(text, list) else str(text)
+    words = ["rexmit", "run", spec, *(("--seeds", seeds) if loaded.seeds else ("--seed", seeds))]
+    words += engine.words
     words += [word for setting in settings for word in ("--set", setting)]
     words += ["--capture"] if capture else []
     request = Request(
         name=name,
         scenario=loaded,
-        out=out or Path("runs") / f"{name}-{loaded.seed}-{engine.slug}-{mark}",
+        out=out or Path("runs") / f"{name}-{seeds}-{engine.slug}-{mark}",
         command=escaping.shell(words),
         version=version(),
         jobs=campaign.jobs or len(cores()),
@@ -182,6 +202,7 @@ class Keywords(TypedDict, total=False):
     stack: str | None
     hz: int | None
     seed: int | None
+    seeds: str | None
     jobs: int | None
     settings: Settings
     capture: bool

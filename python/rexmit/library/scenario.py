@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from rexmit import scenario as scenarios
 from rexmit.errors import UserError
 from rexmit.scenario import Scenario
+from rexmit.scenario.load import Sources, check, read
+from rexmit.scenario.problem import Locate
 from rexmit.store.run_json import read_run
 
 Settings = Mapping[str, object] | Iterable[str]
@@ -30,12 +33,16 @@ def open_scenario(
 
 def named(
     spec: str | PathLike[str], settings: Settings = (), *, stacks: bool = True
-) -> tuple[str, Scenario]:
-    """The name and the scenario; see `open_scenario`."""
-    given, changes = str(spec), texts(settings)
+) -> tuple[str, Scenario, Locate]:
+    """The name, the scenario, and where its keys stand; see `open_scenario`."""
+    name, data, sources = _read(str(spec))
+    return name, check(data, sources, texts(settings), stacks=stacks), sources.where
+
+
+def _read(given: str) -> tuple[str, dict[str, Any], Sources]:
     if not given.endswith(".json"):
         file = scenarios.find(given)
-        return file.stem, scenarios.load(file, changes, stacks=stacks)
+        return file.stem, *read(file)
     try:
         meta = read_run(Path(given))
         name, data = meta["name"], meta["scenario"]
@@ -46,7 +53,7 @@ def named(
         raise UserError(what, usage=True) from None
     except ValueError as error:
         raise UserError(f"{given} is no run.json of a run: {error}", usage=True) from None
-    return name, scenarios.from_plain(data, where=given, settings=changes, stacks=stacks)
+    return name, data, Sources(given)
 
 
 def changed(scenario: Scenario, settings: Settings, *, stacks: bool) -> Scenario:

@@ -14,7 +14,7 @@ from rexmit.scenario.model import SERVERS, Config, Ip, Scenario, Tcp, Vary
 from rexmit.scenario.network import LAYOUTS, Link
 from rexmit.scenario.offload import Offload
 from rexmit.scenario.part import Kinds
-from rexmit.scenario.problem import Path, Problem
+from rexmit.scenario.problem import Path, Problem, as_written
 
 _TABLES: Final[dict[str, type[BaseModel]]] = {"tcp": Tcp, "ip": Ip, "offload": Offload}
 
@@ -41,7 +41,7 @@ def invalid(detail: ErrorDetails) -> Problem:
         there = _table(path[:-1], own)
         keys = sorted(there.model_fields) if there else []
         near = closest(str(path[-1]), keys)
-        guess = f"did you mean {near}? " if near else ""
+        guess = f"did you mean {near}? " if near else _elsewhere(str(path[-1]))
         return Problem(path, "unknown key", f"{guess}allowed here: {', '.join(keys)}")
     if kind == "missing":
         return Problem(path, "missing", f"allowed: {said}" if said else None)
@@ -52,12 +52,26 @@ def invalid(detail: ErrorDetails) -> Problem:
             key = str(context["key"])
             path = (*path, *(key.split(".") if path[-1] == "stack" else (key,)))
         return Problem(path, str(context["message"]), f"allowed: {allowed}" if allowed else None)
-    what = f"{detail['input']!r} does not fit"
+    what = f"{as_written(detail['input'])} does not fit"
     if kind == "literal_error" and isinstance(detail["input"], str):
         words = re.findall(r"'([^']*)'", str(context.get("expected", "")))
         near = closest(detail["input"], words)
         what = f'unknown "{detail["input"]}"' + (f'; did you mean "{near}"?' if near else "")
     return Problem(path, what, f"allowed: {said}" if said else None)
+
+
+def _elsewhere(key: str) -> str:
+    """The tables that have this key, where it stands in another."""
+    tables: dict[str, tuple[type[BaseModel], ...]] = {
+        "the top of the file": (Scenario,),
+        "[networks.NAME]": tuple(LAYOUTS.tables.values()),
+        "[configs.NAME]": (Config,),
+        "[workload]": tuple(SERVERS.tables.values()),
+        "[loss]": tuple(RULES.tables.values()),
+        **{f"[{name}]": (table,) for name, table in _TABLES.items()},
+    }
+    have = [name for name, of in tables.items() if any(key in one.model_fields for one in of)]
+    return f"{key} is a key of {' and '.join(have)}; " if have else ""
 
 
 def description(path: Path, kind: str | None = None) -> str | None:

@@ -12,21 +12,13 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from rexmit.errors import UserError, argument, closest
-from rexmit.scenario import offload, paths, work
+from rexmit.errors import UserError, argument
+from rexmit.scenario import across, work
 from rexmit.scenario import overrides as override
-from rexmit.scenario.invalid import description, invalid
-from rexmit.scenario.loss import RULES, TailLoss
-from rexmit.scenario.model import (
-    PAGE_LIMIT_BYTES,
-    SERVERS,
-    Bursts,
-    Pages,
-    Scenario,
-    Vary,
-)
+from rexmit.scenario.invalid import invalid
+from rexmit.scenario.loss import RULES
+from rexmit.scenario.model import SERVERS, Bursts, Pages, Scenario
 from rexmit.scenario.problem import Path, Problem
-from rexmit.scenario.units import SIZE
 
 _LONG_KEY: Final = re.compile(
     r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){64}"""
@@ -66,6 +58,12 @@ def load(path: FilePath, settings: Iterable[str] = (), *, stacks: bool = True) -
 
     Without `stacks` settings of the model's stacks are an error: nothing would heed them.
     """
+    data, sources = read(path)
+    return check(data, sources, settings, stacks=stacks)
+
+
+def read(path: FilePath) -> tuple[dict[str, Any], Sources]:
+    """What a TOML file says, unchecked, and where. Raises UserError."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -87,7 +85,7 @@ def load(path: FilePath, settings: Iterable[str] = (), *, stacks: bool = True) -
         )
     from rexmit._core import toml_lines
 
-    return check(data, Sources(str(path), toml_lines(text)), settings, stacks=stacks)
+    return data, Sources(str(path), toml_lines(text))
 
 
 def from_plain(
@@ -119,7 +117,7 @@ def check(
         scenario = Scenario.model_validate(data)
     except ValidationError as error:
         raise _report(sources, [invalid(detail) for detail in error.errors()]) from None
-    problems = [*_across(scenario), *_stacks(scenario, allowed=stacks)]
+    problems = [*across.problems(scenario), *_stacks(scenario, allowed=stacks)]
     if problems:
         raise _report(sources, problems)
     cells = _most_cells(scenario)
@@ -204,103 +202,6 @@ def _report(sources: Sources, problems: list[Problem]) -> UserError:
     return UserError(f"{sources.file}: {len(problems)} errors", lines, usage=usage)
 
 
-def _across(scenario: Scenario) -> Iterable[Problem]:
-    """What no field alone can tell."""
-    for key, named, known in (
-        ("network", scenario.network, list(scenario.networks)),
-        ("config", scenario.config, list(scenario.configs)),
-    ):
-        for index, name in enumerate(named or ()):
-            if name not in known:
-                near = closest(name, known)
-                guess = f"did you mean {near}? " if near else ""
-                path: Path = (key, index) if len(named or ()) > 1 else (key,)
-                yield Problem(
-                    path, f'there is no {key} "{name}"', f"{guess}{key}s here: {', '.join(known)}"
-                )
-    yield from _rates(scenario)
-    yield from paths.problems(scenario)
-    run = {
-        name: scenario.configs[name] for name in scenario.config_names if name in scenario.configs
-    }
-    yield from offload.problems(scenario.offload, {name: one.offload for name, one in run.items()})
-    if isinstance(scenario.workload, Bursts):
-        yield from _bursts(scenario, scenario.workload)
-    elif scenario.workload.segments is not None and scenario.workload.size is not None:
-        yield Problem(
-            ("workload", "size"),
-            "the page has segments as well",
-            "give workload.segments or workload.size, not both",
-        )
-    for index, vary in enumerate(scenario.vary):
-        if vary.segments is not None and vary.size is not None:
-            yield Problem(
-                ("vary", index, "size"), "the page has segments as well", "give one of the two"
-            )
-        if not vary.model_fields_set - {"about"}:
-            keys = ", ".join(name for name in Vary.model_fields if name != "about")
-            yield Problem(("vary", index), "it varies nothing", f"allowed here: {keys}")
-    yield from _large_pages(scenario)
-    amounts: list[tuple[Path, int]] = [(("workload", "timeout"), scenario.workload.timeout)]
-    if isinstance(scenario.loss, TailLoss):
-        amounts.append((("loss", "hold_limit"), scenario.loss.hold_limit))
-    for path, amount in amounts:
-        if amount == 0:
-            yield Problem(path, "must be more than nothing", f"allowed: {description(path)}")
-    if scenario.ip.family == 6 and scenario.ip.mtu < 1280:
-        yield Problem(("ip", "mtu"), "IPv6 needs 1280 bytes or more (RFC 8200 §5)")
-
-
-def _bursts(scenario: Scenario, work: Bursts) -> Iterable[Problem]:
-    """Bursts without a length, with two, or of too many bytes; departures that are of pages."""
-    if work.burst_segments is None and work.burst_size is None:
-        yield Problem(
-            ("workload", "burst_segments"),
-            "missing",
-            'how long a burst is: burst_segments = 80, or burst_size = "115kB"',
-        )
-    if work.burst_segments is not None and work.burst_size is not None:
-        yield Problem(
-            ("workload", "burst_size"),
-            "the burst has segments as well",
-            "give workload.burst_segments or workload.burst_size, not both",
-        )
-    if work.bursts > 1 and work.gap == 0:
-        yield Problem(("workload", "gap"), "must be more than nothing")
-    each = work.burst_size or (work.burst_segments or 0) * scenario.ip.mtu
-    if each * work.bursts > PAGE_LIMIT_BYTES:
-        key = "burst_segments" if work.burst_size is None else "burst_size"
-        yield Problem(
-            ("workload", key),
-            "the bursts are too large",
-            f"all together at most {SIZE.text(PAGE_LIMIT_BYTES)}",
-        )
-    for index, vary in enumerate(scenario.vary):
-        for key in ("segments", "size", "receive_window", "client"):
-            if getattr(vary, key) is not None:
-                yield Problem(
-                    ("vary", index, key),
-                    "of pages, not of bursts",
-                    "allowed with bursts: congestion_control, line_loss",
-                )
-
-
-def _rates(scenario: Scenario) -> Iterable[Problem]:
-    """Links and paths without a rate or a delay."""
-    for name, network in scenario.networks.items():
-        key = network.over
-        for index, link in enumerate(getattr(network, key) or (None, None)):
-            for field in ("rate", "delay"):
-                if getattr(network, field) is None and (
-                    link is None or getattr(link, field) is None
-                ):
-                    whose: Path = ("networks", name)
-                    whose = whose if link is None else (*whose, key, index)
-                    remedy = description(("networks", name, field))
-                    if link is not None or index == 0:
-                        yield Problem((*whose, field), "missing", f"allowed: {remedy}")
-
-
 def _stacks(scenario: Scenario, *, allowed: bool) -> Iterable[Problem]:
     """What is wrong with settings of the model's stacks, each by itself."""
     tables: list[tuple[Path, Mapping[str, str]]] = [(("stack",), scenario.stack)]
@@ -334,20 +235,3 @@ def _of_stack(key: str, value: str) -> tuple[str, str] | None:
     from rexmit import stacks
 
     return (work.problem if key.startswith(work.PREFIX) else stacks.problem)(key, value)
-
-
-def _large_pages(scenario: Scenario) -> Iterable[Problem]:
-    """Pages that do not fit into a kernel's memory."""
-    parts: list[tuple[Path, Pages | Vary]] = []
-    if isinstance(scenario.workload, Pages):
-        parts.append((("workload",), scenario.workload))
-    parts += [(("vary", index), vary) for index, vary in enumerate(scenario.vary)]
-    for path, part in parts:
-        for key, unit, values in (
-            ("size", 1, part.size),
-            ("segments", scenario.ip.mtu, part.segments),
-        ):
-            if any(value * unit > PAGE_LIMIT_BYTES for value in values or ()):
-                most = PAGE_LIMIT_BYTES // unit
-                at = SIZE.text(most) if key == "size" else f"{most:,} of {unit:,} bytes"
-                yield Problem((*path, key), "the page is too large", f"at most {at}")

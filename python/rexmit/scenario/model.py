@@ -11,12 +11,13 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag
+from pydantic import BeforeValidator, Discriminator, Field, PlainSerializer, Tag
 
 from rexmit.scenario.loss import Loss, TailLoss
 from rexmit.scenario.network import MOST_PATHS, REPEAT, Network
 from rexmit.scenario.offload import Offload
 from rexmit.scenario.part import AS_TUPLE, Kinds, Part, unsaid
+from rexmit.scenario.problem import as_written
 from rexmit.scenario.units import UnitError
 from rexmit.scenario.values import (
     AUTO,
@@ -31,6 +32,8 @@ from rexmit.scenario.values import (
     Sysctls,
     WindowAxis,
     axis,
+    counts_from,
+    counts_text,
     one_or_list,
     wrong,
 )
@@ -40,6 +43,9 @@ FORMAT: Final = 1
 
 PAGE_LIMIT_BYTES: Final = 50_000_000
 """A page lies in the memory of the kernel that serves it."""
+
+NOT_PROBED: Final = "not-probed"
+"""Transfers whose first retransmission was not the tail loss probe, on a line without loss."""
 
 CLIENTS: Final = ("builtin", "curl", "lynx")
 
@@ -53,7 +59,9 @@ _WARM_UP = Field(
 
 def _client(value: object) -> str:
     if value not in CLIENTS:
-        raise UnitError(f"unknown client {value!r}", " or ".join(f'"{name}"' for name in CLIENTS))
+        raise UnitError(
+            f"unknown client {as_written(value)}", " or ".join(f'"{name}"' for name in CLIENTS)
+        )
     return str(value)
 
 
@@ -65,13 +73,28 @@ def _builtin(value: object) -> str:
 
 def _algorithm(value: object) -> str:
     if not isinstance(value, str) or not value.replace("_", "").isalnum():
-        raise UnitError(f"{value!r} is no name of an algorithm", 'a name like "cubic" or "reno"')
+        raise UnitError(
+            f"{as_written(value)} is no name of an algorithm", 'a name like "cubic" or "reno"'
+        )
     return value
+
+
+def _no_flag(value: object) -> object:
+    # True is 1 to Python.
+    if isinstance(value, bool):
+        raise wrong(f"{as_written(value)} does not fit")
+    return value
+
+
+def _left_out(value: object) -> str:
+    if value != NOT_PROBED:
+        raise wrong(f"{as_written(value)} is nothing that can be left out")
+    return NOT_PROBED
 
 
 def _patch(value: object) -> str:
     if not isinstance(value, str) or not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", value):
-        raise wrong(f"{value!r} is no name of a patch")
+        raise wrong(f"{as_written(value)} is no name of a patch")
     return value
 
 
@@ -110,6 +133,12 @@ class Config(Part):
     patch: Annotated[str, BeforeValidator(_patch)] | None = Field(
         default=None,
         description='a name like "mptcp-reinject-on-tlp", of a kernel\'s optional patch',
+    )
+    leave_out: Annotated[tuple[str, ...], axis(_left_out), PlainSerializer(list)] = Field(
+        default=(),
+        description=f'["{NOT_PROBED}"]: means are without transfers whose first retransmission was '
+        "not the probe, on a line without random loss",
+        exclude_if=unsaid(()),
     )
     sysctl: Sysctls = Field(
         default_factory=dict, description='a table like { "net.ipv4.tcp_sack" = 1 }'
@@ -248,10 +277,19 @@ class Vary(Part):
 class Scenario(Part):
     """A whole campaign: networks, configurations, workload, loss, repetitions."""
 
-    format: Literal[1] = Field(description=f"{FORMAT} (the version of scenario files)")
+    format: Annotated[Literal[1], BeforeValidator(_no_flag)] = Field(
+        description=f"{FORMAT} (the version of scenario files)"
+    )
     title: str = Field(default="", description="text: what is measured")
     seed: int = Field(
         default=1, ge=0, le=2**64 - 1, description=f"a whole number from 0 to {2**64 - 1:,}"
+    )
+    seeds: Annotated[
+        tuple[int, ...], counts_from(0, 2**64 - 1, 10_000), PlainSerializer(counts_text)
+    ] = Field(
+        default=(),
+        description='instead of a seed several, whose transfers are pooled: a range like "1..10"',
+        exclude_if=unsaid(()),
     )
     network: NameAxis | None = Field(
         default=None, description="names out of [networks], default all"
@@ -267,6 +305,11 @@ class Scenario(Part):
     offload: Offload = Field(default=Offload(), description="a table", exclude_if=unsaid(Offload()))
     stack: StackSettings = Field(default_factory=dict, description=_STACK, exclude_if=unsaid({}))
     vary: Annotated[tuple[Vary, ...], AS_TUPLE] = Field(default=(), description="[[vary]] tables")
+
+    @property
+    def all_seeds(self) -> tuple[int, ...]:
+        """Those to run, in order."""
+        return self.seeds or (self.seed,)
 
     @property
     def network_names(self) -> tuple[str, ...]:

@@ -181,6 +181,8 @@ def _put(data: dict[str, Any], path: Path, value: object) -> None:
     for part in path[:-1]:
         node = node.setdefault(part, {}) if isinstance(node, dict) else node[part]
     node[path[-1]] = value
+    if path == ("seed",):
+        data.pop("seeds", None)
     if path == ("repeat",):
         # One number for the whole campaign, so it goes before the networks' own.
         for network in data.get("networks", {}).values():

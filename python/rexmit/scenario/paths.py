@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from math import inf
 
-from rexmit.scenario.model import Bursts, Config, Pages, Scenario
+from rexmit.scenario.model import Bursts, Config, Pages, Scenario, pages
 from rexmit.scenario.problem import Problem
 
 
@@ -55,6 +56,7 @@ def _patterns(scenario: Scenario) -> Iterator[Problem]:
     bursts = work.bursts if isinstance(work, Bursts) else 1
     of_tcp = {config.path for config in configs if config.protocol == "tcp"}
     patterns = scenario.loss.patterns
+    longest = _longest_page(scenario) if all(one.protocol == "tcp" for one in configs) else inf
     for index, pattern in enumerate(patterns):
         alone = len(patterns) == 1
         at: tuple[str | int, ...] = ("loss", "pattern") if alone else ("loss", "pattern", index)
@@ -67,6 +69,14 @@ def _patterns(scenario: Scenario) -> Iterator[Problem]:
                     f'"{pattern}": data of Multipath TCP have no FIN of their own',
                     "name positions",
                 )
+        beyond_page = [position for position in _positions(pattern) if position > longest]
+        if beyond_page:
+            yield Problem(
+                at,
+                f'"{pattern}": a page of {longest:.0f} segments has no segment {beyond_page[0]}',
+                f"name positions from 1 to {longest:.0f}, or make the page longer "
+                "(workload.segments)",
+            )
         named = {
             what: {int(number) for number in re.findall(rf"\b{what} ([0-9]+)", pattern)}
             for what in ("path", "burst")
@@ -85,3 +95,22 @@ def _patterns(scenario: Scenario) -> Iterator[Problem]:
                     f'"{pattern}": path {others[0]}, and TCP goes on path {own} alone',
                     "name the path of the configurations with TCP, or leave these out",
                 )
+
+
+def _positions(pattern: str) -> list[int]:
+    """The positions of data that a pattern in its printed form names, from either end; of a range
+    the nearest to that end, since one may name all there are by a range that is long enough."""
+    data = re.findall(r"\bdata ([^;]*)", re.sub(r"#[0-9.]+", "", pattern))
+    parts = [part.split("..") for one in data for part in one.split() if part != "fin"]
+    return [min(abs(int(number)) for number in part) for part in parts]
+
+
+def _longest_page(scenario: Scenario) -> float:
+    """Segments of the longest page of the grid; no bound where that is not said in segments, as of
+    bursts, whose packets over Multipath TCP are not full."""
+    if not isinstance(scenario.workload, Pages):
+        return inf
+    there = [*scenario.workload.pages]
+    for vary in scenario.vary:
+        there += pages(vary.segments, vary.size)
+    return max(inf if page.segments is None else page.segments for page in there)

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
 
 Path = tuple[str | int, ...]
 """The tables, keys and places in lists that lead to a value."""
+
+Locate = Callable[[Path], str]
+"""At which line of which file, or in which change, a key stands."""
+
+
+def nowhere(_path: Path) -> str:
+    """Of a scenario of no file."""
+    return "scenario"
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,3 +25,8 @@ class Problem:
     path: Path
     what: str
     remedy: str | None = None
+
+
+def as_written(value: object) -> str:
+    """A value as TOML has it, or nearly."""
+    return json.dumps(value, ensure_ascii=False, default=str)

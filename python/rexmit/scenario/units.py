@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Final
 
 from rexmit.errors import closest
+from rexmit.scenario.problem import as_written
 
 
 class UnitError(ValueError):
@@ -71,7 +72,7 @@ class Quantity:
 
     def _split(self, value: object) -> tuple[Decimal, str]:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
-            raise UnitError(f"{value!r} is no {self.name}", self.allowed)
+            raise UnitError(f"{as_written(value)} is no {self.name}", self.allowed)
         if not isinstance(value, str):
             raise UnitError(f"{value} has no unit", self.allowed)
         match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([A-Za-zµ%/]*)", value.strip())

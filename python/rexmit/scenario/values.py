@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final
 from pydantic import BeforeValidator, PlainSerializer
 from pydantic_core import PydanticCustomError
 
+from rexmit.scenario.problem import as_written
 from rexmit.scenario.units import (
     DURATION,
     LINK_DELAY,
@@ -113,7 +114,7 @@ def _window_text(size: int | None) -> str:
 
 def _name(value: object) -> str:
     if not isinstance(value, str):
-        raise UnitError(f"{value!r} is no text", "a name in quotes, or a list of names")
+        raise UnitError(f"{as_written(value)} is no text", "a name in quotes, or a list of names")
     return value
 
 
@@ -136,7 +137,7 @@ NameAxis = Annotated[tuple[str, ...], axis(_name)]
 def _pattern(value: object) -> str:
     """A loss pattern in its shortest form; the rule itself reads it."""
     if not isinstance(value, str):
-        raise UnitError(f"{value!r} is no text", 'a pattern like "data 5..7 5#2; ack 3"')
+        raise UnitError(f"{as_written(value)} is no text", 'a pattern like "data 5..7 5#2; ack 3"')
     from rexmit._core import loss_pattern
 
     try:
@@ -153,8 +154,9 @@ PATTERN: Final = (
 PatternAxis = Annotated[tuple[str, ...], axis(_pattern), one_or_list()]
 
 
-def counts_from(least: int, most: int) -> BeforeValidator:
-    """Whole numbers: one, a list, or ranges like "0..20" (both ends included)."""
+def counts_from(least: int, most: int, many: int | None = None) -> BeforeValidator:
+    """Whole numbers: one, a list, or ranges like "0..20" (both ends included); at most `many`, or
+    all there are."""
     allowed = f'a whole number from {least} to {most:,}, a range like "0..20", or a list of these'
 
     def one(value: object) -> Iterable[int]:
@@ -166,9 +168,11 @@ def counts_from(least: int, most: int) -> BeforeValidator:
                 raise wrong(f'range "{value}" runs backwards', allowed)
             if last > most:
                 raise wrong(f"{last} is more than {most:,}", allowed)
+            if many is not None and last - first >= many:
+                raise wrong(f'range "{value}" has more than {many:,}', allowed)
             return range(first, last + 1)
         if isinstance(value, bool) or not isinstance(value, int):
-            raise wrong(f"{value!r} is no whole number and no range", allowed)
+            raise wrong(f"{as_written(value)} is no whole number and no range", allowed)
         return [value]
 
     def read(value: object) -> tuple[int, ...]:
@@ -179,6 +183,8 @@ def counts_from(least: int, most: int) -> BeforeValidator:
                 if not least <= number <= most:
                     raise wrong(f"{number} is not between {least} and {most:,}", allowed)
                 numbers.append(number)
+            if many is not None and len(numbers) > many:
+                raise wrong(f"these are more than {many:,}", allowed)
             if len(numbers) > most - least + 1:
                 raise wrong("some numbers are there more than once", allowed)
         return _distinct(numbers, str)
@@ -207,17 +213,19 @@ SegmentsAxis = Annotated[tuple[int, ...], counts_from(1, MOST_LOST), PlainSerial
 def _sysctls(value: object) -> dict[str, str]:
     """Settings by name. TOML reads `net.ipv4.tcp_sack = 1` without quotes as nested tables."""
     if not isinstance(value, dict):
-        raise wrong(f"{value!r} is no table", 'a table like { "net.ipv4.tcp_sack" = 1 }')
+        raise wrong(f"{as_written(value)} is no table", 'a table like { "net.ipv4.tcp_sack" = 1 }')
     found: dict[str, str] = {}
 
     def walk(prefix: str, table: dict[Any, Any]) -> None:
         for key, entry in table.items():
             name = f"{prefix}{key}"
-            if isinstance(entry, dict):
+            if isinstance(entry, dict) and entry:
                 walk(f"{name}.", entry)
             elif isinstance(entry, bool) or not isinstance(entry, int | str):
                 raise wrong(
-                    f"{entry!r} is no whole number and no text", "as in sysctl(8)", key=name
+                    f"{as_written(entry)} is no whole number and no text",
+                    "as in sysctl(8)",
+                    key=name,
                 )
             elif not re.fullmatch(r"net(\.[A-Za-z0-9_-]+)+", name):
                 raise wrong(
@@ -240,10 +248,12 @@ Sysctls = Annotated[dict[str, str], BeforeValidator(_sysctls)]
 def _stack(value: object) -> dict[str, str]:
     """Settings by name, each one value, as text."""
     if not isinstance(value, dict):
-        raise wrong(f"{value!r} is no table", 'a table like { min_rto = "100ms" }')
+        raise wrong(f"{as_written(value)} is no table", 'a table like { min_rto = "100ms" }')
     work = value.get(WORK, {})
     if not isinstance(work, dict):
-        raise wrong(f"{work!r} is no table", 'a table like { receive = "21us" }', key=WORK)
+        raise wrong(
+            f"{as_written(work)} is no table", 'a table like { receive = "21us" }', key=WORK
+        )
     named = {str(key): entry for key, entry in value.items() if key != WORK}
     named |= {f"{WORK}.{key}": entry for key, entry in work.items()}
     found: dict[str, str] = {}
@@ -251,7 +261,9 @@ def _stack(value: object) -> dict[str, str]:
         if isinstance(entry, list | tuple):
             raise wrong("is one value, not a list", "a configuration for each value", key=key)
         if not isinstance(entry, bool | int | float | str):
-            raise wrong(f"{entry!r} is no value", "a number, a text, true or false", key=key)
+            raise wrong(
+                f"{as_written(entry)} is no value", "a number, a text, true or false", key=key
+            )
         found[key] = str(entry).lower() if isinstance(entry, bool) else str(entry)
     return found
 

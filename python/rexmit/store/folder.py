@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -158,11 +159,15 @@ class RunFolder:
         """Keep the record of a cell that did not fail."""
         records.write(record, self._file(record.cell))
 
-    def take_captures(self, source: Path, cell: int) -> None:
-        """Move a guest's captures, `ID-REPETITION.HOST.pcapng`, here and name them by the cell."""
+    def take_captures(self, source: Path, cell: int, first: int = 0) -> None:
+        """Move a guest's captures, `ID-REPETITION.HOST.pcapng`, here and name them by the cell, and
+        by repetitions that are counted from `first` on."""
         for path in sorted(source.glob("*-*.pcapng")):
             inner_folder(self.captures)
-            name = f"{cell}-{path.name.partition('-')[2]}"
+            found = re.fullmatch(r"[0-9]+-([0-9]{1,9})(\.h[0-9]\.pcapng)", path.name)
+            if found is None:
+                continue
+            name = f"{cell}-{int(found[1]) + first}{found[2]}"
             if path.is_file() and not path.is_symlink():
                 copy_file(path, self.captures / name)
                 path.unlink()

@@ -54,7 +54,7 @@ _SCENARIO: Final = shape(
     {
         "title": either(nothing, text),
         "networks": mapping_of(_NETWORK),
-        "configs": mapping_of(_TABLE),
+        "configs": mapping_of(shape({"leave_out": list_of(text)})),
         "tcp": _TABLE,
         "workload": _TABLE,
         "ip": _TABLE,
@@ -65,6 +65,8 @@ _SCENARIO: Final = shape(
 )
 
 _HZ: Final = whole(1, 1_000_000_000)
+
+_SEED: Final = whole(0, 2**64 - 1)
 
 _STACK: Final = shape({"stack": text, "settings": mapping_of(text)})
 
@@ -83,7 +85,7 @@ _RUN: Final = shape(
         "model": shape({"version": text, "hash": text, "stacks": mapping_of(_STACK)}),
         "guest": mapping_of(text),
         "scenario": _SCENARIO,
-        "seed": whole(0, 2**64 - 1),
+        "seed": either(text, list_of(either(text, _SEED)), _SEED),
         "capture": flag,
         "jobs": whole(1),
         "wall_s": number(),

@@ -18,7 +18,7 @@ from rexmit.tracing.changed import AS_READ
 from rexmit.tracing.options import Analysis
 from rexmit.tracing.points.analyse import analyse
 from rexmit.tracing.points.recognise import recognise
-from rexmit.tracing.source import Batch, Core, Facts, Stream, check_there
+from rexmit.tracing.source import Batch, Core, Facts, Stream, check_cells, check_there
 
 
 class FirstSignal:
@@ -81,6 +81,7 @@ def files(
     first = left_to_pipe(captures)
     with spared(first):
         check_there(captures)
+        check_cells(captures)
         words = ["trace", *map(str, captures), *packed.words()]
         about: dict[str, object] = {
             "captures": [str(path) for path in captures],

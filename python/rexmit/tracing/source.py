@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import polars as pl
 
@@ -180,6 +181,27 @@ def check_there(captures: Sequence[Capture]) -> None:
     for path in captures:
         if isinstance(path, Path) and str(path) != STDIN and not path.exists():
             raise UserError(f"{path}: there is no such file", "give captures, or - for a pipe")
+
+
+_OF_RUN: Final = re.compile(r"([0-9]+)-[0-9]+\.h[12]\.pcapng")
+"""What `rexmit run --capture` calls the captures of a cell."""
+
+
+def check_cells(captures: Sequence[Capture]) -> None:
+    """Raises UserError for captures of several cells: each has a clock that begins anew and the
+    ports of the others, so that connections of two cells would be taken for one."""
+    cells: dict[tuple[Path, str], None] = {}
+    for path in captures:
+        found = _OF_RUN.fullmatch(path.name) if isinstance(path, Path) else None
+        if found and isinstance(path, Path) and (path.parent.parent / "run.json").is_file():
+            cells[path.parent, found[1]] = None
+    if len(cells) > 1:
+        folder, cell = next(iter(cells))
+        raise UserError(
+            f"these captures are of {len(cells)} cells of runs, whose clocks and ports are the "
+            "same: their connections cannot be told apart",
+            f"give those of one cell: {folder}/{cell}-*.h1.pcapng",
+        )
 
 
 class Core:

@@ -16,7 +16,7 @@ import polars as pl
 
 from rexmit.analysis.axes import groups, with_axes
 from rexmit.analysis.cells import Cell, Spread, summarise
-from rexmit.analysis.leave_out import TLP_CONFIG
+from rexmit.analysis.leave_out import to_be_probed
 from rexmit.analysis.network import setting_of
 from rexmit.analysis.runner import tick_ns
 from rexmit.analysis.times import MEASURES, percent
@@ -27,7 +27,7 @@ from rexmit_papers.claim import Claim, Source
 from rexmit_papers.ryll_2013 import paper
 from rexmit_papers.ryll_2013.conditions import is_papers_cell, is_papers_network
 
-PLAIN, ER, TLP = "plain", paper.BASELINE, TLP_CONFIG
+PLAIN, ER, TLP = "plain", paper.BASELINE, paper.TLP
 HIGH_SPEED, MOBILE, SATELLITE = "high-speed", "mobile", "satellite"
 
 #: Equal, and no gain: within so many percent, or within a tick of the timers.
@@ -88,7 +88,9 @@ def claims(run: Run, *, keep_inexact: bool = False) -> tuple[Claim, ...]:
     frame = with_axes(run.transfers)
     cells = [
         cell
-        for cell in summarise(frame, groups(frame), keep_inexact=keep_inexact)
+        for cell in summarise(
+            frame, groups(frame), to_be_probed(run.scenario), keep_inexact=keep_inexact
+        )
         if is_papers_cell(cell) and cell.network in paper.NETWORKS
     ]
     there = {

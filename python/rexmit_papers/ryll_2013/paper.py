@@ -18,6 +18,9 @@ SEGMENTS = 100
 #: The configuration that Table 4 takes as 100 % (section 4: the kernel's default of then).
 BASELINE = "er"
 
+#: The configuration with the probe, which Table 1 is about.
+TLP = "tlp"
+
 
 @dataclass(frozen=True)
 class Cell:

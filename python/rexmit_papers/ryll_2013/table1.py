@@ -9,7 +9,6 @@ from typing import Any
 
 import polars as pl
 
-from rexmit.analysis.leave_out import TLP_CONFIG
 from rexmit.analysis.repairs import (
     Mechanisms,
     Repair,
@@ -76,20 +75,20 @@ def table1(run: Run, lost_segments: int | None = None, *, keep_inexact: bool = F
     """With a number of lost segments only its row. Raises UserError when the run has no transfer of
     configuration `tlp` with (that many) segments lost.
     """
-    losing = run.transfers.filter((pl.col("config") == TLP_CONFIG) & (pl.col("lost_segments") > 0))
+    losing = run.transfers.filter((pl.col("config") == paper.TLP) & (pl.col("lost_segments") > 0))
     if losing.is_empty():
         configs = ", ".join(run.transfers["config"].unique(maintain_order=True))
         raise UserError(
-            f"Table 1 is about configuration `{TLP_CONFIG}` losing segments: none here",
+            f"Table 1 is about configuration `{paper.TLP}` losing segments: none here",
             f"the run has configuration {configs}; run one with "
             + by_caller(
                 called='{"config": "tlp", "loss.segments": "1..5"} in `settings`',
                 typed="`--set config=tlp --set loss.segments=1..5`",
             ),
         )
-    found = repairs(run, lost_segments, config=TLP_CONFIG, keep_inexact=keep_inexact)
+    found = repairs(run, lost_segments, config=paper.TLP, keep_inexact=keep_inexact)
     return Table1(
-        TLP_CONFIG,
+        paper.TLP,
         tuple(
             Row(repair=repair, **vars(together(list(same))))
             for (_, _, repair), same in groupby(found, _place)

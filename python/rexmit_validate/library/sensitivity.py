@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rexmit import scenario as scenarios
+from rexmit.analysis.leave_out import to_be_probed
 from rexmit.errors import UserError, argument, closest
 from rexmit.library.scenario import Settings, texts
 from rexmit.options import given, takes, whole
 from rexmit.progress import Hear, Progress, heard
+from rexmit.scenario import effective
 from rexmit_validate.sensitivity import unknowns as files
 from rexmit_validate.sensitivity.departures import (
     CELLS,
@@ -57,6 +59,11 @@ class _Asked:
         made = Benches(self.base, always, self.folder / name, self.progress, self.cluster)
         made.open()
         return made
+
+    def means_of_kernel(self, one: Recorded) -> Means:
+        """What a kernel left, as the scenario counts it."""
+        scenario = scenarios.load(self.base, self.always)
+        return recorded_means(one, self.file, to_be_probed(effective(scenario)))
 
     def recorded(self, name: str) -> Recorded:
         for one in self.known.recorded:
@@ -153,7 +160,7 @@ def sensitivity(
     how = given(how, Benching, keywords)
     asked = _asked(scenario, how, out, progress)
     rows = [Departure(()), *(Departure((unknown,)) for unknown in asked.known.unknown)]
-    kernels = [(one, recorded_means(one, asked.file)) for one in asked.known.recorded]
+    kernels = [(one, asked.means_of_kernel(one)) for one in asked.known.recorded]
     benches = asked.benches(how.repeat)
     asked.progress.start(len(rows) + len(kernels))
     try:
@@ -199,7 +206,7 @@ def nearest_benches(
     begin = None
     if how.start is not None:
         one = asked.recorded(how.start)
-        begin = Start(one.name, one.set, recorded_means(one, asked.file))
+        begin = Start(one.name, one.set, asked.means_of_kernel(one))
     quick, full = asked.benches(QUICK_REPEAT, "search"), asked.benches(how.repeat)
     changes = asked.known.unknown
     limits = Limits(how.together, how.nearest, how.width)

@@ -7,7 +7,7 @@ only their means are kept.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,7 +17,7 @@ import polars as pl
 from rexmit import scenario as scenarios
 from rexmit import stacks
 from rexmit.analysis.cells import spread
-from rexmit.analysis.leave_out import reason
+from rexmit.analysis.leave_out import reason, to_be_probed
 from rexmit.analysis.times import MEASURES
 from rexmit.campaign import grid
 from rexmit.campaign.identity import digest, identity
@@ -28,7 +28,7 @@ from rexmit.engines.model import ModelEngine
 from rexmit.engines.on_cluster import ClusterEngine
 from rexmit.errors import UserError
 from rexmit.progress import Progress
-from rexmit.scenario import Scenario
+from rexmit.scenario import Scenario, effective
 from rexmit.scenario.stacks import of_scenario
 from rexmit.store.files import write_text
 from rexmit.store.opening import named_folder
@@ -72,9 +72,10 @@ class Measured:
     failed: tuple[str, ...] = ()
 
 
-def means_of(transfers: pl.DataFrame) -> CellMeans:
-    """Of the rows of one cell, with the columns that tell which rows count."""
-    frame = transfers.with_columns(reason())
+def means_of(transfers: pl.DataFrame, to_be_probed: Collection[str]) -> CellMeans:
+    """Of the rows of one cell, with the columns that tell which rows count; `to_be_probed` are the
+    configurations that leave out what was not."""
+    frame = transfers.with_columns(reason(to_be_probed))
     used = frame.filter(pl.col("left_out").is_null())
     return CellMeans(
         network=transfers["network"][0],
@@ -192,7 +193,7 @@ class Benches:
                 loaded = self._load(settings)
                 own = of_scenario(loaded, _stack(loaded), None)
                 cells = list(grid.cells(loaded))
-                bench = _Bench(settings, len(cells))
+                bench = _Bench(settings, len(cells), to_be_probed(effective(loaded)))
                 for cell in cells:
                     one = task(loaded, cell, streams, hz=own[cell.config].hz, capture=False)
                     # Benches have stacks of their own for configurations of the same names.
@@ -220,8 +221,9 @@ class Benches:
 class _Bench:
     """A bench under way."""
 
-    def __init__(self, settings: Settings, cells: int) -> None:
+    def __init__(self, settings: Settings, cells: int, to_be_probed: Collection[str]) -> None:
         self.settings = settings
+        self.to_be_probed = to_be_probed
         self.left = cells
         self.known: dict[int, dict[str, Any]] = {}
         self._means: dict[int, CellMeans] = {}
@@ -236,7 +238,8 @@ class _Bench:
         known = self.known[record.cell]
         rows = record.tables["transfers"]
         self._means[record.cell] = means_of(
-            rows.with_columns(pl.lit(value).alias(name) for name, value in known.items())
+            rows.with_columns(pl.lit(value).alias(name) for name, value in known.items()),
+            self.to_be_probed,
         )
 
     def result(self) -> Measured:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 import polars as pl
@@ -16,8 +17,9 @@ _BOOLEANS = ("complete", "stalled", "exact", "is_tlp")
 _NEEDED = ("bench", "network", "config", *_BOOLEANS, *(f"{name}_s" for name in READINGS))
 
 
-def recorded_means(recorded: Recorded, beside: Path) -> Means:
-    """The means of the rows, which lie beside the file `beside`. Raises UserError (usage)."""
+def recorded_means(recorded: Recorded, beside: Path, to_be_probed: Collection[str]) -> Means:
+    """The means of the rows, which lie beside the file `beside`, without those that were not probed
+    of these configurations. Raises UserError (usage)."""
     file = beside.parent / recorded.rows
     try:
         frame = pl.read_csv(file, null_values="")
@@ -40,7 +42,7 @@ def recorded_means(recorded: Recorded, beside: Path) -> Means:
             usage=True,
         )
     parts = frame.partition_by(["network", "config"], maintain_order=True)
-    return means([means_of(part) for part in parts], {})
+    return means([means_of(part, to_be_probed) for part in parts], {})
 
 
 def pair(recorded: Recorded, kernel: Means, model: Means) -> Pair:

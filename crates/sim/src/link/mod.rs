@@ -35,6 +35,9 @@ pub struct Settings {
     pub duplicate: f64,
     /// It stands still now and then; netem cannot.
     pub stalls: Option<Spells>,
+    /// What is drawn for a packet follows from its ordinal here, not from what was drawn for those before it, so that links that
+    /// are compared do the same to packets of one ordinal; netem cannot.
+    pub by_ordinal: bool,
 }
 
 impl Default for Settings {
@@ -50,6 +53,7 @@ impl Default for Settings {
             reorder_gap: 1,
             duplicate: 0.0,
             stalls: None,
+            by_ordinal: false,
         }
     }
 }
@@ -154,6 +158,9 @@ impl Link {
         let at = now + first;
         let mut copies = 1;
         if let Some(chance) = &mut self.chance {
+            if self.settings.by_ordinal {
+                chance.stream.go_to(self.counters.entered);
+            }
             let doubled = chance.stream_hits(self.settings.duplicate);
             let lost = chance
                 .loss

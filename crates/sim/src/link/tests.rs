@@ -29,6 +29,7 @@ const EIGHT_MEGABIT: Settings = Settings {
     reorder_gap: 1,
     duplicate: 0.0,
     stalls: None,
+    by_ordinal: false,
 };
 
 #[test]
@@ -135,6 +136,31 @@ fn losses_have_their_rates() {
         (share - 0.2).abs() < 0.02 && (3.5..4.5).contains(&run),
         "{share} {run}"
     );
+}
+
+#[test]
+fn a_packet_is_lost_and_delayed_by_its_ordinal_whatever_became_of_those_before_it() {
+    let leave = |loss, queue_packets| {
+        let mut link = link(Settings {
+            rate_bps: 0,
+            jitter: Duration::from_micros(100),
+            loss: Loss::Random(loss),
+            queue_packets,
+            by_ordinal: true,
+            ..EIGHT_MEGABIT
+        });
+        let enter: Vec<u64> = (0..2_000).map(|n| n * 10).collect();
+        leave(&mut link, &enter)
+    };
+    let some = leave(0.01, 10_000);
+    // What more loss, or a short queue, takes away changes nothing for the rest.
+    for other in [leave(0.05, 10_000), leave(0.01, 40)] {
+        let lost = |all: &[Option<u64>]| all.iter().filter(|time| time.is_none()).count();
+        assert!(lost(&other) > lost(&some) && lost(&some) > 0);
+        let both = some.iter().zip(&other);
+        let both: Vec<_> = both.filter_map(|(a, b)| Some(((*a)?, (*b)?))).collect();
+        assert!(both.len() > 1_000 && both.iter().all(|(a, b)| a == b));
+    }
 }
 
 #[test]

@@ -43,8 +43,6 @@ pub struct Bench<'a, M> {
     pub undisturbed: bool,
     /// What the hosts remember of each other.
     pub metrics: [Metrics; 2],
-    /// Pages that were fetched over TCP.
-    pub transfers: u64,
     machine: PhantomData<M>,
 }
 
@@ -84,7 +82,6 @@ impl<'a, M: Inspect> Bench<'a, M> {
             free: UP,
             undisturbed: false,
             metrics: [Metrics::default(); 2],
-            transfers: 0,
             machine: PhantomData,
         })
     }
@@ -300,12 +297,14 @@ fn link_settings(link: &rexmit_plan::Link, at: Place) -> link::Settings {
         delay,
         jitter: micros(link.jitter_ns),
         queue_packets: link.queue_packets as usize,
-        loss: if link.loss > 0.0 {
+        // Jitter stands behind loss in what is drawn for a packet, whether any are lost or not.
+        loss: if link.loss > 0.0 || link.jitter_ns > 0 {
             link::Loss::Random(link.loss)
         } else {
             link::Loss::None
         },
         shaper,
+        by_ordinal: true,
         ..link::Settings::default()
     }
 }

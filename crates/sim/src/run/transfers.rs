@@ -157,8 +157,10 @@ impl<M: Inspect> Bench<'_, M> {
         }
         // The length of the page was tried on hosts of which nothing else is known.
         self.metrics = [Metrics::default(); 2];
-        for start in cell.starts.iter().cycle().take(cell.warm_up as usize) {
+        let starts = cell.starts.iter().cycle();
+        for (number, start) in (0..cell.warm_up).zip(starts) {
             let start = Start {
+                repetition: number,
                 boundary_ns: None,
                 ..start.clone()
             };
@@ -242,7 +244,7 @@ impl<M: Inspect> Bench<'_, M> {
         let cell = self.cell;
         let by_response = cell.by_response();
         let rule = cell.rule(bytes, &self.clients, lossless)?;
-        let (streams, mut draws) = self.chance(start);
+        let streams = self.chance(start, lossless.is_some());
         let form = self.hosts.server.settings.multipath.mptcp_options;
         let speakers = Speakers {
             streams: texts,
@@ -269,12 +271,9 @@ impl<M: Inspect> Bench<'_, M> {
         } else {
             (vec![first], 0)
         };
-        let ports: Vec<u16> = if by_response {
-            vec![ephemeral_port(&mut draws); clients.len()]
-        } else {
-            let ports = clients.iter().map(|_| ephemeral_port(&mut draws));
-            ports.collect()
-        };
+        let mut draws = streams.stream("port", 0);
+        let ports = clients.iter().map(|_| ephemeral_port(&mut draws));
+        let ports: Vec<u16> = ports.collect();
         let ways = paths.iter().map(|path| (clients[*path], ports[*path]));
         Ok(Opened {
             world,
@@ -286,18 +285,16 @@ impl<M: Inspect> Bench<'_, M> {
         })
     }
 
-    /// Where a transfer's chance comes from, and its ports. A connection of bursts has the same whatever was sent before.
-    fn chance(&mut self, start: &Start) -> (Streams, rexmit_time::Stream) {
-        if self.cell.by_response() {
-            let number = self.transfers;
-            self.transfers += 1;
-            let streams = Streams::new(self.streams.stream("transfer", number).next_u64());
-            return (streams, self.streams.stream("port", number));
-        }
+    /// Where a transfer's chance comes from: its repetition alone, so that it is the same in other cells, whatever they sent
+    /// before. A rehearsal over paths has that of its transfer, for packets to fall to the paths as they will there.
+    fn chance(&self, start: &Start, counts: bool) -> Streams {
+        let name = if counts || !self.cell.by_response() {
+            "transfer"
+        } else {
+            "rehearsal"
+        };
         let number = u64::from(start.repetition);
-        let streams = Streams::new(self.streams.stream("connection", number).next_u64());
-        let ports = streams.stream("port", 0);
-        (streams, ports)
+        Streams::new(self.streams.stream(name, number).next_u64())
     }
 
     /// When a connection begins, at the same phase as the last of its bursts, whose first write is `span_ns` behind that of

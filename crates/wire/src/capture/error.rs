@@ -3,6 +3,8 @@
 use core::fmt;
 use std::io;
 
+use super::unknown::EMPTY;
+
 /// Why a capture cannot be read (on).
 #[derive(Debug)]
 pub enum Error {
@@ -33,9 +35,12 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Input(error) => write!(f, "the capture cannot be read: {error}"),
+            Error::Unknown { what } if *what == EMPTY => {
+                write!(f, "no capture: it is empty (capture again, or wait until what writes it has written)")
+            }
             Error::Unknown { what } => write!(
                 f,
-                "no capture of a known format at byte 0: {what} (known are pcap, pcapng, ERF, snoop and TSH, \
+                "no capture of a known format: {what} (known are pcap, pcapng, ERF, snoop and TSH, \
                  packed by gzip, zstd, lz4 or xz)"
             ),
             Error::Broken { offset, what } => {

@@ -1,5 +1,8 @@
 //! What bytes that are no known capture seem to be.
 
+/// What has not even a header.
+pub(super) const EMPTY: &str = "no bytes at all";
+
 /// What begins as a known format and is none.
 const CUT: &str = "a capture that is cut off in its header";
 
@@ -45,7 +48,7 @@ const BEGINNINGS: [(&[u8], &str); 32] = [
 /// What `bytes`, the beginning of something, seem to be.
 pub(super) fn seems(bytes: &[u8]) -> &'static str {
     if bytes.is_empty() {
-        return "no bytes at all";
+        return EMPTY;
     }
     for (beginning, what) in BEGINNINGS {
         if bytes.starts_with(beginning) {

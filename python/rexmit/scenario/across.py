@@ -1,0 +1,176 @@
+"""What no field of a scenario tells alone: whether its parts go together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from rexmit.errors import closest
+from rexmit.scenario import offload, paths
+from rexmit.scenario.invalid import description
+from rexmit.scenario.loss import TailLoss
+from rexmit.scenario.model import PAGE_LIMIT_BYTES, Bursts, Page, Pages, Scenario, Vary, pages
+from rexmit.scenario.problem import Path, Problem
+from rexmit.scenario.units import DURATION, SIZE
+
+
+def problems(scenario: Scenario) -> Iterable[Problem]:
+    """What no field alone can tell."""
+    for key, named, known in (
+        ("network", scenario.network, list(scenario.networks)),
+        ("config", scenario.config, list(scenario.configs)),
+    ):
+        for index, name in enumerate(named or ()):
+            if name not in known:
+                near = closest(name, known)
+                guess = f"did you mean {near}? " if near else ""
+                path: Path = (key, index) if len(named or ()) > 1 else (key,)
+                yield Problem(
+                    path, f'there is no {key} "{name}"', f"{guess}{key}s here: {', '.join(known)}"
+                )
+    missing = list(_rates(scenario))
+    yield from missing or _jitters(scenario)
+    yield from paths.problems(scenario)
+    run = {
+        name: scenario.configs[name] for name in scenario.config_names if name in scenario.configs
+    }
+    yield from offload.problems(scenario.offload, {name: one.offload for name, one in run.items()})
+    if isinstance(scenario.workload, Bursts):
+        yield from _bursts(scenario, scenario.workload)
+    elif scenario.workload.segments is not None and scenario.workload.size is not None:
+        yield Problem(
+            ("workload", "size"),
+            "the page has segments as well",
+            "give workload.segments or workload.size, not both",
+        )
+    for index, vary in enumerate(scenario.vary):
+        if vary.segments is not None and vary.size is not None:
+            yield Problem(
+                ("vary", index, "size"), "the page has segments as well", "give one of the two"
+            )
+        if not vary.model_fields_set - {"about"}:
+            keys = ", ".join(name for name in Vary.model_fields if name != "about")
+            yield Problem(("vary", index), "it varies nothing", f"allowed here: {keys}")
+    yield from _large_pages(scenario)
+    yield from _short_pages(scenario)
+    amounts: list[tuple[Path, int]] = [(("workload", "timeout"), scenario.workload.timeout)]
+    if isinstance(scenario.loss, TailLoss):
+        amounts.append((("loss", "hold_limit"), scenario.loss.hold_limit))
+    for path, amount in amounts:
+        if amount == 0:
+            yield Problem(path, "must be more than nothing", f"allowed: {description(path)}")
+    if scenario.ip.family == 6 and scenario.ip.mtu < 1280:
+        yield Problem(("ip", "mtu"), "IPv6 needs 1280 bytes or more (RFC 8200 §5)")
+
+
+def _bursts(scenario: Scenario, work: Bursts) -> Iterable[Problem]:
+    """Bursts without a length, with two, or of too many bytes; departures that are of pages."""
+    if work.burst_segments is None and work.burst_size is None:
+        yield Problem(
+            ("workload", "burst_segments"),
+            "missing",
+            'how long a burst is: burst_segments = 80, or burst_size = "115kB"',
+        )
+    if work.burst_segments is not None and work.burst_size is not None:
+        yield Problem(
+            ("workload", "burst_size"),
+            "the burst has segments as well",
+            "give workload.burst_segments or workload.burst_size, not both",
+        )
+    if work.bursts > 1 and work.gap == 0:
+        yield Problem(("workload", "gap"), "must be more than nothing")
+    each = work.burst_size or (work.burst_segments or 0) * scenario.ip.mtu
+    if each * work.bursts > PAGE_LIMIT_BYTES:
+        key = "burst_segments" if work.burst_size is None else "burst_size"
+        yield Problem(
+            ("workload", key),
+            "the bursts are too large",
+            f"all together at most {SIZE.text(PAGE_LIMIT_BYTES)}",
+        )
+    for index, vary in enumerate(scenario.vary):
+        for key in ("segments", "size", "receive_window", "client"):
+            if getattr(vary, key) is not None:
+                yield Problem(
+                    ("vary", index, key),
+                    "of pages, not of bursts",
+                    "allowed with bursts: congestion_control, line_loss",
+                )
+
+
+def _rates(scenario: Scenario) -> Iterable[Problem]:
+    """Links and paths without a rate or a delay."""
+    for name, network in scenario.networks.items():
+        key = network.over
+        for index, link in enumerate(getattr(network, key) or (None, None)):
+            for field in ("rate", "delay"):
+                if getattr(network, field) is None and (
+                    link is None or getattr(link, field) is None
+                ):
+                    whose: Path = ("networks", name)
+                    whose = whose if link is None else (*whose, key, index)
+                    remedy = description(("networks", name, field))
+                    if link is not None or index == 0:
+                        yield Problem((*whose, field), "missing", f"allowed: {remedy}")
+
+
+def _large_pages(scenario: Scenario) -> Iterable[Problem]:
+    """Pages that do not fit into a kernel's memory."""
+    parts: list[tuple[Path, Pages | Vary]] = []
+    if isinstance(scenario.workload, Pages):
+        parts.append((("workload",), scenario.workload))
+    parts += [(("vary", index), vary) for index, vary in enumerate(scenario.vary)]
+    for path, part in parts:
+        for key, unit, values in (
+            ("size", 1, part.size),
+            ("segments", scenario.ip.mtu, part.segments),
+        ):
+            if any(value * unit > PAGE_LIMIT_BYTES for value in values or ()):
+                most = PAGE_LIMIT_BYTES // unit
+                at = SIZE.text(most) if key == "size" else f"{most:,} of {unit:,} bytes"
+                yield Problem((*path, key), "the page is too large", f"at most {at}")
+
+
+_LARGEST_HEAD: Final = 100
+"""Bytes of headers and options in a packet with data, at most: IPv6, TCP, timestamps, a mapping."""
+
+
+def _short_pages(scenario: Scenario) -> Iterable[Problem]:
+    """More lost than the shortest page, or burst, has: its transfers would lose all of it, and
+    stand in tables among those that lost what was asked for.
+    """
+    if not isinstance(scenario.loss, TailLoss):
+        return
+    there: list[tuple[Path, Page]] = [(("workload",), page) for page in scenario.workload.pages]
+    for index, vary in enumerate(scenario.vary):
+        there += [(("vary", index), page) for page in pages(vary.segments, vary.size)]
+    segment_bytes = scenario.ip.mtu - _LARGEST_HEAD
+    has = [
+        page.segments if page.size_bytes is None else -(-page.size_bytes // segment_bytes)
+        for _, page in there
+    ]
+    least, lost = min(count or 0 for count in has), max(scenario.loss.segments)
+    path, page = there[has.index(least)]
+    if least < lost:
+        kind = "burst" if isinstance(scenario.workload, Bursts) else "page"
+        key = "segments" if page.size_bytes is None else "size"
+        key = f"burst_{key}" if kind == "burst" else key
+        yield Problem(
+            ("loss", "segments"),
+            f"{lost} segments are lost of a {kind} of {least} ({'.'.join(map(str, (*path, key)))})",
+            f"lose at most {least}, or send more",
+        )
+
+
+def _jitters(scenario: Scenario) -> Iterable[Problem]:
+    """Jitter that is larger than the delay: what would have to leave before it comes leaves at
+    once, and the mean delay is another than the one that is written."""
+    for name, network in scenario.networks.items():
+        for index, (own, link) in enumerate(zip(network.own, network.link_specs(0), strict=True)):
+            if link.jitter_ns > link.delay_ns:
+                of: Path = ("networks", name)
+                of = of if own.jitter is None else (*of, network.over, index)
+                delay = DURATION.text(link.delay_ns)
+                yield Problem(
+                    (*of, "jitter"), "it is larger than the delay", f"at most the delay, {delay}"
+                )
+                break
