@@ -2,6 +2,8 @@
 
 use rexmit_wire::SeqNum;
 
+use super::Ack;
+
 /// What the peer's segments have told.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PeerState {
@@ -30,5 +32,18 @@ impl PeerState {
             dsacks: 0,
             last_ack: tick,
         }
+    }
+
+    /// After the last byte that its window takes, where `una` is the first not acknowledged (`tcp_wnd_end`).
+    pub fn window_end(&self, una: SeqNum) -> SeqNum {
+        una + self.window
+    }
+
+    /// Whether a segment may set the window: one that acknowledges more (`advanced`), a newer one, or one as new with a larger
+    /// window, or any where it `shuts` (`tcp_may_update_window`).
+    pub fn may_set_window(&self, ack: &Ack<'_>, advanced: bool, shuts: bool) -> bool {
+        let seq = ack.segment.seq;
+        let larger = ack.window > self.window || shuts;
+        advanced || seq.is_after(self.window_seq) || (seq == self.window_seq && larger)
     }
 }

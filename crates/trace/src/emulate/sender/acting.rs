@@ -8,10 +8,12 @@ use rexmit_tcp::recovery::machine::{
     Actor, Board as Scoreboard, Clock, Counts, Detection, Episode, Line, NewData, Output, Times,
     Window,
 };
+use rexmit_tcp::recovery::rack::Rack;
 use rexmit_tcp::recovery::undo::{FirstRetransmission, Undo};
-use rexmit_tcp::recovery::{fack, rto, Job};
+use rexmit_tcp::recovery::Job;
 use rexmit_tcp::settings::{Settings, TimeoutLeft};
 use rexmit_time::{Duration, Time};
+use rexmit_wire::SeqNum;
 
 use super::clock::SEES_ALL;
 use super::EmulatedSender;
@@ -62,6 +64,10 @@ impl Scoreboard for Acting<'_> {
         self.sender.marks.counts(self.board)
     }
 
+    fn head_sent(&self) -> Option<Time> {
+        self.board.head().map(|head| head.sent)
+    }
+
     fn head_was_sent_again(&self) -> bool {
         let head = self.board.head();
         head.is_some_and(|head| head.retransmissions > 0)
@@ -86,24 +92,17 @@ impl Scoreboard for Acting<'_> {
         }
     }
 
-    fn mark_counted(&mut self, marks: dupack::Marks) {
-        self.sender.mark_counted(self.board, marks);
+    /// It goes up to the highest SACK.
+    fn mark_counted(&mut self, marks: dupack::Marks, by_sack: bool, _limit: SeqNum) {
+        self.sender.marks.mark_counted(self.board, marks, by_sack);
     }
 
-    fn mark_overdue(&mut self) {
-        let limit = self.now - self.sender.timers.rto;
-        self.sender.marks.mark_overdue(self.board, limit);
+    fn mark_overdue(&mut self, before: Time) {
+        self.sender.marks.mark_overdue(self.board, before);
     }
 
     /// What a receiver drops stays SACKed: the board is common to stacks that wait and those that do not.
-    fn mark_by_timeout(&mut self, _reneged: bool) {
-        let rule = self.sender.settings.loss.timeout_marks;
-        let (rack, now) = (self.sender.detection.rack, self.now);
-        let rack = self.sender.settings.loss.rack.then_some(rack);
-        let lost = |head, sent| {
-            let wait = rack.map(|rack| rack.wait(sent, Duration::ZERO, now));
-            rto::marks_lost(rule, head, wait)
-        };
+    fn mark_by_timeout(&mut self, _reneged: bool, lost: impl Fn(bool, Time) -> bool) {
         let marks = &mut self.sender.marks;
         if self.board.head().is_some_and(|head| lost(true, head.sent)) {
             marks.mark_lost(self.board, 0);
@@ -113,10 +112,9 @@ impl Scoreboard for Acting<'_> {
         marked.end();
     }
 
-    fn mark_by_rack(&mut self, window: Duration) -> Duration {
+    fn mark_by_rack(&mut self, rack: &Rack, window: Duration, now: Time) -> Duration {
         let mut marked = self.sender.marks.on(self.board);
-        let rack = &self.sender.detection.rack;
-        let wait = rack.detect(&mut marked, window, self.now);
+        let wait = rack.detect(&mut marked, window, now);
         marked.end();
         wait
     }
@@ -146,17 +144,17 @@ impl Clock for Acting<'_> {
         self.sender.clock.tick()
     }
 
-    fn head_age(&self) -> Duration {
-        let head = self.board.head();
-        head.map_or(Duration::ZERO, |head| self.now - head.sent)
+    fn age(&self, sent: Time) -> Duration {
+        self.now - sent
     }
 
-    /// When in its tick the first segment was sent is not seen.
-    fn head_timed_out(&self) -> bool {
-        let age = self.head_age() - self.sender.clock.tick().span() / 2;
-        self.sender.settings.loss.head_timeout
-            && !self.board.is_empty()
-            && fack::timed_out(age, self.sender.timers.rto)
+    fn overdue(&self) -> Time {
+        self.now - self.sender.timers.rto
+    }
+
+    /// When in its tick it was sent is not seen.
+    fn is_overdue(&self, sent: Time) -> bool {
+        sent + self.sender.clock.tick().span() / 2 < self.overdue()
     }
 
     /// In which part of its tick the timer was set is not seen.
@@ -239,7 +237,39 @@ impl Output for Acting<'_> {
     }
 }
 
+/// What it sent and its time are one with it: the board is common to all emulated senders, and so is what the clock shows.
 impl Actor for Acting<'_> {
+    type Board = Self;
+    type Clock = Self;
+    type Window<'b>
+        = Acting<'b>
+    where
+        Self: 'b;
+
+    fn board(&self) -> &Self {
+        self
+    }
+
+    fn board_mut(&mut self) -> &mut Self {
+        self
+    }
+
+    fn clock(&self) -> &Self {
+        self
+    }
+
+    fn clock_mut(&mut self) -> &mut Self {
+        self
+    }
+
+    fn window_mut(&mut self) -> Acting<'_> {
+        Acting {
+            sender: &mut *self.sender,
+            board: &mut *self.board,
+            ..*self
+        }
+    }
+
     fn settings(&self) -> &Settings {
         self.sender.settings
     }
