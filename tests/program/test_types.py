@@ -17,8 +17,6 @@ FIELDS: Final = 25
 LARGE_METHODS: Final[Mapping[str, int]] = {
     # Lives from the first packet to the last row; what it settles is still to be split.
     "Connection of crates/trace/src/connection/mod.rs": 77,
-    # Each explanation of a retransmission weighs timer, marks, episode and course together.
-    "EmulatedSender of crates/trace/src/emulate/sender/mod.rs": 93,
     # The machine asks 17 of its actor, and a program, an acknowledgement, a timer and the connection above begin 30; the others
     # are steps of the write loop and of a retransmission, each over several of its parts.
     "Sender of crates/tcp/src/sender/mod.rs": 70,

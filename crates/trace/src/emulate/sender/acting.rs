@@ -11,11 +11,12 @@ use rexmit_tcp::recovery::machine::{
 use rexmit_tcp::recovery::rack::Rack;
 use rexmit_tcp::recovery::undo::{FirstRetransmission, Undo};
 use rexmit_tcp::recovery::Job;
-use rexmit_tcp::settings::{Settings, TimeoutLeft};
+use rexmit_tcp::settings::Settings;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
 
-use super::clock::SEES_ALL;
+use super::rate::Rate;
+use super::timing::SEES_ALL;
 use super::EmulatedSender;
 use crate::emulate::board::{AckReport, Board};
 
@@ -129,19 +130,19 @@ impl Clock for Acting<'_> {
         let sender = &self.sender;
         Times {
             now: self.now,
-            min_rtt: sender.trips.least(),
-            min_rto: sender.least(),
-            rto: sender.timers.rto,
-            job: sender.timers.timer.job(),
+            min_rtt: sender.timing.trips.least(),
+            min_rto: sender.timing.least(),
+            rto: sender.timing.timers.rto,
+            job: sender.timing.timers.timer.job(),
         }
     }
 
     fn rtt(&self) -> &Rtt {
-        &self.sender.trips.rtt
+        &self.sender.timing.trips.rtt
     }
 
     fn tick_length(&self) -> Tick {
-        self.sender.clock.tick()
+        self.sender.timing.clock.tick()
     }
 
     fn age(&self, sent: Time) -> Duration {
@@ -149,50 +150,38 @@ impl Clock for Acting<'_> {
     }
 
     fn overdue(&self) -> Time {
-        self.now - self.sender.timers.rto
+        self.now - self.sender.timing.timers.rto
     }
 
     /// When in its tick it was sent is not seen.
     fn is_overdue(&self, sent: Time) -> bool {
-        sent + self.sender.clock.tick().span() / 2 < self.overdue()
+        sent + self.sender.timing.clock.tick().span() / 2 < self.overdue()
     }
 
     /// In which part of its tick the timer was set is not seen.
     fn timer_left(&self) -> Duration {
-        let left = self.sender.timers.timer.due() - self.now;
+        let left = self.sender.timing.timers.timer.due() - self.now;
         if left > Duration::ZERO {
-            self.sender.clock.tick().near(left)
+            self.sender.timing.clock.tick().near(left)
         } else {
             left
         }
     }
 
     fn set_timer(&mut self, job: Job, wait: Duration) {
-        let EmulatedSender {
-            settings,
-            timers,
-            clock,
-            ..
-        } = &mut *self.sender;
-        let span = match (job, settings.timers.timeout_left) {
-            (Job::Timeout, _) if wait == timers.rto => wait,
-            // Where the ticks begin that the first segment's age is counted in is not seen.
-            (Job::Timeout, TimeoutLeft::Ticks) => clock.tick().near(wait),
-            _ => clock.tick().up(wait),
-        };
-        let span = span.min(settings.timers.max_rto);
-        timers.timer.set(self.now, job, span);
+        self.sender.timing.set(self.now, job, wait);
     }
 
     fn clear_timer(&mut self) {
-        self.sender.timers.timer.clear();
+        self.sender.timing.timers.timer.clear();
     }
 }
 
 impl Window for Acting<'_> {
     fn begin_recovery(&mut self, _reduces: bool) {
-        self.sender.begin_rate(self.board);
-        self.sender.forget_window();
+        let in_flight = self.sender.marks.in_flight(self.board);
+        self.sender.flight.rate = Rate::begin(in_flight, self.board.una);
+        self.sender.flight.forget();
         self.sender.course.entered = Some(self.now);
         self.sender.course.forward = false;
     }
@@ -206,7 +195,8 @@ impl Window for Acting<'_> {
         course.before = None;
         course.instead = None;
         course.loss_at = Some(self.now);
-        self.sender.shrink_window(self.board);
+        let in_flight = self.sender.marks.in_flight(self.board);
+        self.sender.flight.shrink(in_flight);
     }
 
     fn undo_loss(&mut self, by_frto: bool) {
@@ -217,7 +207,7 @@ impl Window for Acting<'_> {
     }
 
     fn undo_window(&mut self, _threshold_too: bool) {
-        self.sender.forget_window();
+        self.sender.flight.forget();
     }
 }
 
