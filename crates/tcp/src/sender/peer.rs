@@ -47,3 +47,35 @@ impl PeerState {
         advanced || seq.is_after(self.window_seq) || (seq == self.window_seq && larger)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::Segment;
+
+    #[test]
+    fn a_segment_that_others_overtook_sets_no_window() {
+        let seq = SeqNum::new(100);
+        let peer = PeerState {
+            window: 5_000,
+            window_seq: seq,
+            ..PeerState::new(0)
+        };
+        let may = |seq, window, advanced| {
+            let segment = Segment {
+                seq,
+                ..Segment::default()
+            };
+            let ack = Ack {
+                segment: &segment,
+                window,
+                echo: None,
+            };
+            peer.may_set_window(&ack, advanced, false)
+        };
+        assert!(may(seq + 1, 10, false) && may(seq, 5_001, false));
+        assert!(!may(seq, 5_000, false) && !may(seq - 1, 9_000, false));
+        assert!(may(seq - 1, 9_000, true));
+        assert_eq!(peer.window_end(seq), seq + 5_000);
+    }
+}

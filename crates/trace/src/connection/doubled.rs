@@ -241,3 +241,33 @@ impl Connection {
         found
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rexmit_wire::headers::SynOptions;
+
+    use super::*;
+    use crate::testing::{bare, flow};
+
+    #[test]
+    fn a_syn_that_comes_at_once_with_the_same_identification_is_a_double() {
+        let mut doubles = Doubles::default();
+        let syn = |id| Headers {
+            flags: Flags::SYN,
+            ip_id: Some(id),
+            syn: Some(SynOptions::default()),
+            ..bare(flow(1))
+        };
+        let first = Kept::syn(Time::ZERO, &syn(7));
+        let mut came = |us, id, known: Option<&Kept>| {
+            let at = Time::ZERO + Duration::from_micros(us);
+            doubles.is_syn(at, Direction::Forward, &syn(id), known)
+        };
+        assert!(!came(0, 7, None), "the first");
+        assert!(came(100, 7, first.as_ref()));
+        assert!(!came(200, 8, first.as_ref()), "another packet");
+        assert!(!came(900_000, 8, first.as_ref()), "sent again");
+        assert_eq!(doubles.packets(Direction::Forward), 1);
+        assert!(!doubles.is_plain());
+    }
+}

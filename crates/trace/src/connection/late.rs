@@ -243,7 +243,26 @@ impl Bounds {
 mod tests {
     use super::*;
     use crate::sender_view::position_of;
-    use crate::testing::retransmission;
+    use crate::testing::{bare, flow, retransmission};
+
+    #[test]
+    fn three_packets_behind_their_acknowledgements_make_a_direction_late() {
+        let ms = Duration::from_millis;
+        let mut lateness = Lateness::default();
+        assert_eq!(lateness.longest(Some(ms(1))), None, "a queue's disorder");
+        assert_eq!(lateness.longest(Some(ms(7))), Some(ms(7)));
+        let headers = bare(flow(1));
+        for n in 1..=3 {
+            assert_eq!(lateness.longest(None), None);
+            lateness.of[0].acked(headers.seq + 9, Time::ZERO);
+            lateness.of[0].came(&headers, Time::ZERO + ms(n));
+        }
+        assert_eq!(lateness.longest(None), Some(ms(3)));
+        lateness.goes_back(ms(1));
+        assert!(lateness.is_plain());
+        lateness.goes_back(ms(2));
+        assert!(!lateness.is_plain());
+    }
 
     #[test]
     fn what_only_times_say_is_taken_back_and_counted_so() {
