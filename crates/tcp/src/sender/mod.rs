@@ -107,7 +107,6 @@ impl Sender {
         Sender {
             peer: PeerState::new(tick),
             written: Written::new(first),
-            flight: Flight::new(settings.clone(), mss, first),
             output: Output::new(now),
             timing: Timing::new(settings.clone(), clock, now),
             orphan: false,
@@ -128,6 +127,7 @@ impl Sender {
             detection: Detection::new(&settings),
             episode: Episode::new(first),
             counters: Counters::default(),
+            flight: Flight::new(settings, mss, first),
         }
     }
 

@@ -99,7 +99,7 @@ mod tests {
     use crate::stacks;
 
     #[test]
-    fn a_host_that_holds_a_packet_holds_its_retransmission_back_once_each() {
+    fn a_host_that_holds_a_packet_holds_its_retransmission_back() {
         let segments = stacks::page("linux-6.12").unwrap().settings.segments;
         let now = Time::from_nanos(1_000_000_000);
         let mut output = Output::new(now);
