@@ -3,7 +3,6 @@
 use rexmit_plan::{Counts, SocketInfo};
 use rexmit_tcp::connection::Connection;
 use rexmit_tcp::multipath::{Meta, Options};
-use rexmit_tcp::sender::Sender;
 use rexmit_tcp::Segment;
 use rexmit_time::Duration;
 
@@ -78,9 +77,11 @@ pub fn micros(length: Duration) -> u32 {
 pub fn info(connection: &Connection) -> SocketInfo {
     let sender = connection.sender();
     SocketInfo {
-        rto_us: sender.map_or(0, |sender| micros(sender.rto())),
-        srtt_us: sender.and_then(Sender::srtt).map_or(0, micros),
-        sack: sender.is_some_and(Sender::has_sack),
+        rto_us: sender.map_or(0, |sender| micros(sender.timing().rto())),
+        srtt_us: sender
+            .and_then(|sender| sender.timing().srtt())
+            .map_or(0, micros),
+        sack: sender.is_some_and(|sender| sender.flight().has_sack()),
     }
 }
 

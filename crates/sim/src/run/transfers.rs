@@ -424,8 +424,8 @@ impl<M: Inspect> Open<M> {
                     client_port: self.ports[path],
                     t_confirmed: t_confirmed.flatten(),
                     at_end: connection.sender().map(|sender| SubflowState {
-                        srtt_us: sender.srtt().map_or(0, micros),
-                        rto_us: micros(sender.rto()),
+                        srtt_us: sender.timing().srtt().map_or(0, micros),
+                        rto_us: micros(sender.timing().rto()),
                         cwnd: sender.window().cwnd,
                     }),
                 })
@@ -438,7 +438,7 @@ impl<M: Inspect> Open<M> {
         let server = self.world.machine(self.client.peer());
         let connections = (0..self.numbers.len()).filter_map(|path| server?.connection(path));
         let mut senders = connections.filter_map(|connection| connection.sender());
-        senders.any(|sender| sender.packets_out() > 0)
+        senders.any(|sender| sender.flight().packets_out() > 0)
     }
 
     /// Runs until the server has heard of all that it sent until `end`: when that was, and whether it has.

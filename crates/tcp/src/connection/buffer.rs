@@ -66,9 +66,14 @@ impl SendBuffer {
     /// just now (`tcp_should_expand_sndbuf`).
     pub fn grow(&mut self, sender: &Sender, sent: u32) {
         let in_flight = match self.growth {
-            SendBufferGrowth::WhenFreed | SendBufferGrowth::Linux24 => sender.packets_out(),
+            SendBufferGrowth::WhenFreed | SendBufferGrowth::Linux24 => {
+                sender.flight().packets_out()
+            }
             // Asked after each new segment: the first left when the others had not.
-            SendBufferGrowth::WhenSent => sender.in_flight().saturating_sub(sent.saturating_sub(1)),
+            SendBufferGrowth::WhenSent => sender
+                .flight()
+                .in_flight()
+                .saturating_sub(sent.saturating_sub(1)),
         };
         if in_flight < sender.window().cwnd {
             self.raise_for(sender);
@@ -91,7 +96,10 @@ impl SendBuffer {
     /// It holds what the congestion window lets go in `longest_ns`, the longest round trip of any subflow
     /// (`mptcp_check_snd_buf`).
     pub fn grow_for(&mut self, sender: &Sender, longest_ns: u64) {
-        let own_ns = sender.srtt().map_or(0, |srtt| srtt.as_nanos() as u64);
+        let own_ns = sender
+            .timing()
+            .srtt()
+            .map_or(0, |srtt| srtt.as_nanos() as u64);
         let in_a_round_trip = match own_ns {
             0 => 0,
             own => u64::from(sender.window().cwnd) * longest_ns.max(own) / own,

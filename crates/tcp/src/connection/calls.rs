@@ -18,7 +18,7 @@ impl Socket for Connection {
         let sender = self.sender.get();
         if let Some(idle) = sender.filter(|sender| sender.buffered() == 0) {
             // As long as nothing else holds a page it is filled again from its beginning (skb_page_frag_refill).
-            self.pages.begin(idle.nxt());
+            self.pages.begin(idle.flight().nxt());
         }
         self.write_some(now, bytes, more, Origin::Memory)
     }
@@ -46,7 +46,7 @@ impl Socket for Connection {
                     && self.settings.receiver.window_share != WindowShare::ScalingRatio;
                 let sender = self.sender.get_mut();
                 if let Some(sender) = sender.filter(|_| written == 0 && one_by_one) {
-                    sender.push_all(now);
+                    sender.writer(now).push_all();
                     self.pump(now);
                 }
                 break;
@@ -74,7 +74,7 @@ impl Socket for Connection {
     /// Sets TCP_CORK; taking it off sends what waits.
     fn set_cork(&mut self, now: Time, on: bool) {
         if let Some(sender) = self.sender.get_mut() {
-            sender.set_cork(now, on);
+            sender.writer(now).set_cork(on);
             self.pump(now);
         }
     }
@@ -121,7 +121,9 @@ impl Connection {
         let Some(sender) = self.sender.get_mut().filter(|_| self.state.can_write()) else {
             return 0;
         };
-        let taken = sender.write_within(now, bytes, more, origin, self.buffer.limit());
+        let taken = sender
+            .writer(now)
+            .write_within(bytes, more, origin, self.buffer.limit());
         if taken < bytes {
             self.buffer.wait();
             sender.set_writer_waits(true);
@@ -150,7 +152,7 @@ impl Connection {
     /// Sets TCP_NODELAY; setting it sends what waits.
     pub fn set_nodelay(&mut self, now: Time, on: bool) {
         if let Some(sender) = self.sender.get_mut() {
-            sender.set_nodelay(now, on);
+            sender.writer(now).set_nodelay(on);
             self.pump(now);
         }
     }
@@ -162,7 +164,7 @@ impl Connection {
         };
         if let Some(state) = self.state.after_our_fin() {
             self.state = state;
-            sender.close(now);
+            sender.writer(now).close();
             self.pump(now);
         }
     }

@@ -43,7 +43,7 @@ impl SendingHalf {
         if let Some(sender) = self.sender.take() {
             self.remains = Some(Box::new(Remains {
                 counters: sender.counters(),
-                nxt: sender.nxt(),
+                nxt: sender.flight().nxt(),
             }));
         }
     }
@@ -66,9 +66,9 @@ impl SendingHalf {
     /// What the receiver has to know of it; `initial`: the timeout while there is none.
     pub fn told(&self, clock: &Clock, initial: Duration) -> Sending {
         Sending {
-            srtt: self.get().and_then(Sender::srtt),
+            srtt: self.get().and_then(|sender| sender.timing().srtt()),
             rto_ticks: match self.get() {
-                Some(sender) => sender.rto_ticks(),
+                Some(sender) => sender.timing().rto_ticks(),
                 None => clock.ticks_in(initial),
             },
         }
@@ -102,12 +102,11 @@ mod tests {
             window: 65_535,
             seq: iss,
             sack: true,
-            timestamps: true,
             handshake_timeouts: 0,
             metrics: Metrics::default(),
         };
         sender.established(now, None, &peer);
-        sender.write(now, 500, false);
+        sender.writer(now).write(500, false);
         half.begin(sender);
         assert_eq!(half.leaves_next(), Some(iss + 1), "it was not fetched");
         let counters = half.counters();

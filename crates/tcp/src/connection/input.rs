@@ -113,7 +113,7 @@ impl Connection {
             now,
         );
         if self.local.subflow.is_some() {
-            sender.be_subflow(options.data);
+            sender.flight_mut().be_subflow(options.data);
             self.receiver.be_subflow(options.ack);
         }
         sender.established(
@@ -123,7 +123,6 @@ impl Connection {
                 window: u32::from(segment.window) << scale,
                 seq: segment.seq,
                 sack: agreed.sack,
-                timestamps: agreed.timestamps,
                 handshake_timeouts: outcome.timeouts,
                 metrics: self.local.metrics,
             },
@@ -142,14 +141,14 @@ impl Connection {
         let Some(sender) = self.sender.get_mut() else {
             return;
         };
-        if segment.ack.is_after(sender.nxt()) {
+        if segment.ack.is_after(sender.flight().nxt()) {
             // tcp_ack: it acknowledges what was not sent.
             if self.state != State::Established {
                 self.challenge(now);
             }
             return;
         }
-        let current = !segment.ack.is_before(sender.una());
+        let current = !segment.ack.is_before(sender.flight().una());
         let before = sender.buffered();
         let echo = self
             .timestamps
@@ -206,7 +205,7 @@ impl Connection {
             return;
         }
         if let Some(sender) = self.sender.get_mut() {
-            sender.push_after_ack(now);
+            sender.writer(now).push_after_ack();
         }
         self.answer(now, 0);
     }
@@ -261,10 +260,10 @@ impl Connection {
         let Some(sender) = self.sender.get() else {
             return false;
         };
-        let window = sender.rto_ticks() * 1024 / i64::from(self.clock.ticks.hz);
+        let window = sender.timing().rto_ticks() * 1024 / i64::from(self.clock.ticks.hz);
         segment.space() == 0
             && segment.seq == self.receiver.next()
-            && segment.ack == sender.una()
+            && segment.ack == sender.flight().una()
             && i64::from(late_by) <= window
     }
 

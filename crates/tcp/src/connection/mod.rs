@@ -160,7 +160,10 @@ impl Connection {
             .handshake
             .as_ref()
             .map(|handshake| handshake.deadline());
-        let sender = self.sender.get().and_then(|sender| sender.deadline());
+        let sender = self
+            .sender
+            .get()
+            .and_then(|sender| sender.timing().deadline());
         [handshake, sender, self.receiver.deadline(), self.expires]
             .into_iter()
             .flatten()
@@ -202,7 +205,7 @@ impl Connection {
     /// A packet of ours whose first number is `seq` was dropped: its memory is free, which matters to some senders.
     pub fn dropped(&mut self, seq: SeqNum) {
         if let Some(sender) = self.sender.get_mut() {
-            sender.dropped(seq);
+            sender.flight_mut().dropped(seq);
         }
     }
 

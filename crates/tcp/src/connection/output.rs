@@ -77,7 +77,10 @@ impl Connection {
         if left > 0 {
             self.receiver.data_sent(now);
         }
-        let mss = self.sender.get().map_or(left, |sender| sender.mss());
+        let mss = self
+            .sender
+            .get()
+            .map_or(left, |sender| sender.flight().mss());
         let mut seq = transmit.range.start;
         loop {
             let len = left.min(mss);

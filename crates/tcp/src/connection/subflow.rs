@@ -26,7 +26,7 @@ impl Connection {
     /// Sends what was appended (`tcp_push`).
     pub fn push(&mut self, now: Time) {
         if let Some(sender) = self.sender.get_mut() {
-            sender.push_appended(now);
+            sender.writer(now).push_appended();
             self.pump_and_look(now);
         }
     }

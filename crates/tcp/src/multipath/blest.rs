@@ -135,7 +135,7 @@ fn note_round_trips(subflows: &mut [Subflow]) -> Option<usize> {
 fn linger_of(subflow: &Subflow) -> Option<u64> {
     let (sender, range) = (subflow.sender()?, subflow.round_trips?);
     let (in_flight, cwnd) = (
-        u64::from(sender.in_flight()) + 1,
+        u64::from(sender.flight().in_flight()) + 1,
         u64::from(sender.window().cwnd),
     );
     let estimate = if in_flight >= cwnd {
@@ -151,7 +151,7 @@ fn rounds_of(subflow: &Subflow) -> Option<impl Fn(u64) -> u64 + use<>> {
     let (sender, range) = (subflow.sender()?, subflow.round_trips?);
     let window = sender.window();
     let average = (range.least + range.most) / 2;
-    let mss = u64::from(sender.mss());
+    let mss = u64::from(sender.flight().mss());
     Some(move |time: u64| {
         let rounds = time.checked_div(average).unwrap_or(0) + 1;
         let packets = if window.ssthresh == Window::INFINITE {

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use rexmit_time::Duration;
 
 use super::subflow::Subflow;
-use crate::sender::Sender;
 use crate::settings::{MptcpBuffer, Settings};
 
 /// The buffer, and the writer that may wait for room in it.
@@ -142,8 +141,8 @@ impl SendBuffer {
 /// (`mptcp_check_snd_buf`, `mptcp_should_expand_sndbuf`).
 fn grow_part(subflows: &mut [Subflow], index: usize) {
     let senders = || subflows.iter().filter_map(Subflow::sender);
-    let has_room = senders().any(|sender| sender.packets_out() < sender.window().cwnd);
-    let longest = senders().filter_map(Sender::srtt).max();
+    let has_room = senders().any(|sender| sender.flight().packets_out() < sender.window().cwnd);
+    let longest = senders().filter_map(|sender| sender.timing().srtt()).max();
     let longest_ns = longest.unwrap_or(Duration::ZERO).as_nanos() as u64;
     if has_room {
         if let Some((buffer, sender)) = subflows[index].connection.send_buffer_mut() {

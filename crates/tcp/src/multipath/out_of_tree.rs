@@ -7,7 +7,6 @@ use super::pieces::Piece;
 use super::scheduler::{Choice, From};
 use super::subflow::Subflow;
 use super::{lowest_rtt, Meta};
-use crate::sender::Sender;
 use crate::settings::{MptcpScheduler, MptcpTimer};
 
 impl Meta {
@@ -21,7 +20,10 @@ impl Meta {
             }
             // The longest segment of any subflow.
             let each = self.subflows.iter().filter_map(Subflow::sender);
-            let mss = each.map(Sender::mss).max().unwrap_or(536);
+            let mss = each
+                .map(|sender| sender.flight().mss())
+                .max()
+                .unwrap_or(536);
             let some = mss.min(bytes - taken);
             self.pieces.write(self.data.end, some, mss);
             taken += some;
@@ -45,7 +47,9 @@ impl Meta {
     /// Sends what may be sent (`mptcp_push_pending_frames`).
     pub(super) fn push_pieces(&mut self, now: Time) {
         while let Some((piece, from, index)) = self.next_piece(now) {
-            let mss = self.subflows[index].sender().map_or(0, |s| s.mss());
+            let mss = self.subflows[index]
+                .sender()
+                .map_or(0, |s| s.flight().mss());
             let mut piece = piece;
             if piece.len() > mss && mss > 0 {
                 piece.end = piece.start + u64::from(mss);
@@ -106,7 +110,9 @@ impl Meta {
             .filter(|other| *other != index && head.carried_by & (1 << other) != 0)
             .collect();
         let srtt = |meta: &Self, index: usize| {
-            let srtt = meta.subflows[index].sender().and_then(|s| s.srtt());
+            let srtt = meta.subflows[index]
+                .sender()
+                .and_then(|s| s.timing().srtt());
             srtt.map_or(0, |srtt| srtt.as_nanos())
         };
         let own = srtt(self, index);

@@ -88,7 +88,7 @@ impl Subflow {
 
     /// Its smoothed round-trip time, nanoseconds; 0 before the first.
     pub fn srtt_ns(&self) -> u64 {
-        let srtt = self.sender().and_then(Sender::srtt);
+        let srtt = self.sender().and_then(|sender| sender.timing().srtt());
         srtt.map_or(0, |srtt| srtt.as_nanos().unsigned_abs())
     }
 
@@ -151,7 +151,9 @@ impl Subflow {
     /// Ticks until its timer is due, 0 when it has none (`mptcp_timeout_from_subflow`).
     pub fn pending_ticks(&self, now: Time) -> i64 {
         let sender = self.sender().filter(|_| self.stale_count == 0);
-        sender.and_then(|s| s.pending_ticks(now)).unwrap_or(0)
+        sender
+            .and_then(|s| s.timing().pending_ticks(now))
+            .unwrap_or(0)
     }
 
     /// Both ends are known to know of it (`check_fully_established`).
@@ -225,7 +227,7 @@ impl Subflow {
 
     /// Where `segment` begins in the stream that this end sends, from 0.
     fn offset_of(&self, segment: &Segment) -> Option<u64> {
-        let una = self.sender()?.una();
+        let una = self.sender()?.flight().una();
         let acked = self.acked()?;
         let from_una = segment.seq.offset_from(una);
         acked.checked_add_signed(i64::from(from_una))
@@ -234,7 +236,10 @@ impl Subflow {
     /// Bytes that the peer acknowledged.
     pub fn acked(&self) -> Option<u64> {
         let sender = self.sender()?;
-        let waiting = sender.end().offset_from(sender.una()).unsigned_abs();
+        let waiting = sender
+            .end()
+            .offset_from(sender.flight().una())
+            .unsigned_abs();
         Some(self.written - u64::from(waiting))
     }
 
@@ -249,7 +254,7 @@ impl Subflow {
     /// Hands `len` bytes of data to the subflow, without sending them.
     pub fn append(&mut self, now: Time, data: u64, len: u32, apart: bool, again: bool, by: u32) {
         if let Some(sender) = self.connection.sender_mut() {
-            sender.append(now, len, apart);
+            sender.writer(now).append(len, apart);
         }
         if apart {
             self.mappings.push(Mapping {

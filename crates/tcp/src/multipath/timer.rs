@@ -4,7 +4,6 @@ use rexmit_time::Time;
 
 use super::subflow::Subflow;
 use crate::clock::{Clock, KernelTimer};
-use crate::sender::Sender;
 use crate::settings::Settings;
 
 /// The timer.
@@ -75,7 +74,7 @@ impl Timer {
     pub fn follow_timeouts(&mut self, subflows: &[Subflow]) {
         let each = subflows.iter().filter_map(Subflow::sender);
         if let Some(longest) = each
-            .map(Sender::rto_ticks)
+            .map(|sender| sender.timing().rto_ticks())
             .max()
             .filter(|_| !self.backed_off)
         {

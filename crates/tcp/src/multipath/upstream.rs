@@ -181,7 +181,7 @@ impl Meta {
         let head = self.fragments.head();
         let begins_page = head.is_some_and(|head| head.sent == 0 && head.start == at);
         let subflow = &mut self.subflows[index];
-        let Some(mss) = subflow.sender().map(|sender| sender.mss()) else {
+        let Some(mss) = subflow.sender().map(|sender| sender.flight().mss()) else {
             return 0;
         };
         let follows = subflow.mappings.last().is_some_and(|map| {

@@ -1,7 +1,6 @@
 //! Forward acknowledgement (Linux before 4.15): segments are counted up to the highest SACK, holes too, and the clock
 //! finds the rest.
 
-use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
 /// Segments up to the highest SACK, which are `reach`; without SACK, the duplicates and the hole (`tcp_fackets_out`).
@@ -12,13 +11,6 @@ pub const fn reach(sack: bool, reach: u32, duplicates: u32) -> u32 {
     } else {
         duplicates + 1
     }
-}
-
-/// Whether a segment of this age has been out for more than a timeout (`tcp_skb_timedout`; of the head,
-/// `tcp_head_timedout`).
-#[must_use]
-pub fn timed_out(age: Duration, rto: Duration) -> bool {
-    age > rto
 }
 
 /// Whether a retransmission is lost: something sent after it was SACKed. `nxt_then` is what had been sent when it was
@@ -43,12 +35,5 @@ mod tests {
         let nxt_then = SeqNum::new(u32::MAX);
         assert!(!retransmission_is_lost(nxt_then, nxt_then));
         assert!(retransmission_is_lost(nxt_then + 1, nxt_then));
-    }
-
-    #[test]
-    fn a_timeout_exactly_is_not_too_long() {
-        let rto = Duration::from_millis(200);
-        assert!(!timed_out(rto, rto));
-        assert!(timed_out(rto + Duration::from_nanos(1), rto));
     }
 }

@@ -1,194 +1,348 @@
 //! The order in which an acknowledgement is worked through (`tcp_ack`): the peer's window, what was delivered, what was lost
 //! and the timer (`machine`), the congestion window, and then what is sent.
 
-use rexmit_time::Time;
-use rexmit_wire::SeqNum;
+use rexmit_time::{Duration, Time};
+use rexmit_wire::SeqRange;
 
-use super::clean::Delivery;
-use super::nagle::Hold;
-use super::sack::Tagged;
-use super::{Ack, Sender};
-use crate::recovery::machine::{self, AckOutcome, AckView, Board as _, Resume};
-use crate::settings::{AckOrder, IdleRestart};
+use super::flight::{Arrival, Before, Cleaned, Delivery, Flight, Tagged};
+use super::{Ack, Sender, State};
+use crate::recovery::dsack::{self, Report};
+use crate::recovery::machine::{self, AckOutcome, AckView, Actor as _, Board as _, Output as _};
+use crate::settings::{AckOrder, FrtoTest, IdleRestart, ReorderingUnit};
 
-/// What is out before an acknowledgement is worked through.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Before {
-    pub view: AckView,
-    /// Segments up to the highest SACK, and that SACK; without one, the first byte not acknowledged.
-    pub reach: u32,
-    pub highest: SeqNum,
+/// An acknowledgement at work: what was out before it, and what it has told so far.
+struct Taking<'a> {
+    sender: &'a mut Sender,
+    ack: &'a Ack<'a>,
+    before: Before,
+    outcome: AckOutcome,
+    tagged: Tagged,
+    /// The latest of the transmissions that it says were delivered.
+    delivery: Delivery,
 }
 
 impl Sender {
     /// Takes in what a segment acknowledges, and sends what that allows (`tcp_ack`, `tcp_data_snd_check`).
     pub fn on_ack(&mut self, now: Time, ack: &Ack<'_>) {
-        self.moment.now = now;
+        self.timing.moment.now = now;
         self.peer.echo = ack.echo;
-        let accepted = self.take_ack(ack);
+        let taking = Taking {
+            ack,
+            before: self.flight.before_ack(),
+            outcome: AckOutcome::NONE,
+            tagged: Tagged::new(self.flight.nxt()),
+            delivery: Delivery::default(),
+            sender: self,
+        };
+        let accepted = taking.take();
         // Of a subflow the connection above first hands out what the acknowledgement allows.
-        if accepted && !self.sizes.apart {
+        if accepted && !self.flight.sizes.apart {
             self.push_pending();
         }
     }
+}
 
+impl Taking<'_> {
     /// Whether the segment is acceptable.
-    fn take_ack(&mut self, ack: &Ack<'_>) -> bool {
-        let number = ack.segment.ack;
-        let before = self.before_ack();
-        let prior_una = before.view.prior_una;
+    fn take(mut self) -> bool {
+        let number = self.ack.segment.ack;
+        let prior_una = self.before.view.prior_una;
         if number.is_before(prior_una) {
-            if number.is_before(prior_una - self.peer.largest_window) {
+            if number.is_before(prior_una - self.sender.peer.largest_window) {
                 return false;
             }
-            self.take_old_ack(ack, &before);
+            self.take_old();
             return true;
         }
-        if number.is_after(self.nxt) {
+        if number.is_after(self.sender.flight.nxt()) {
             return false;
         }
-        let mut outcome = AckOutcome::NONE;
         if number.is_after(prior_una) {
-            outcome.set(AckOutcome::ADVANCED);
+            self.outcome.set(AckOutcome::ADVANCED);
         }
-        if ack.segment.space() > 0 {
-            outcome.set(AckOutcome::DATA);
+        if self.ack.segment.space() > 0 {
+            self.outcome.set(AckOutcome::DATA);
         }
-        machine::begin_ack(self, outcome);
-        let prior_delivered = self.delivered;
-        let prior_losses = self.queue.losses;
-        self.take_window(ack, &mut outcome);
-        self.una = number;
-        let mut delivery = Delivery::default();
-        let tagged = self.tag_option(ack, &before, &mut delivery);
-        outcome.set(tagged.outcome);
-        self.delivered += tagged.delivered;
-        self.timing.window_probes = 0;
-        self.peer.last_ack = self.moment.tick();
-        if before.view.prior_out == 0 {
-            machine::on_ack_of_nothing(self, &before.view, &mut outcome);
-            self.acknowledge_persist();
+        machine::begin_ack(self.sender, self.outcome);
+        self.take_window();
+        self.sender.flight.acknowledge(number);
+        self.tag_option();
+        let sender = &mut *self.sender;
+        sender.flight.count_delivered(self.tagged.delivered);
+        sender.timing.window_probe_answered();
+        sender.peer.last_ack = sender.timing.moment.tick();
+        let view = self.before.view;
+        if view.prior_out == 0 {
+            machine::on_ack_of_nothing(sender, &view, &mut self.outcome);
+            sender.acknowledge_persist();
             return true;
         }
-        match self.settings.loss.ack_order {
+        match sender.flight.settings.loss.ack_order {
             AckOrder::RecoveryFirst => {
-                let acked = self.clean_recovery_first(&before, &tagged, &mut outcome);
-                let view = AckView {
-                    acked,
-                    ..before.view
-                };
-                machine::on_ack_recovery_first(self, &view, &mut outcome);
-                if self.settings.segments.pacing_rate {
-                    self.set_pacing_rate();
+                let acked = self.clean_recovery_first();
+                let view = AckView { acked, ..view };
+                machine::on_ack_recovery_first(self.sender, &view, &mut self.outcome);
+                if self.sender.flight.settings.segments.pacing_rate {
+                    self.sender.window_mut().set_pacing_rate();
                 }
             }
             AckOrder::LossesFirst => {
-                outcome.set(self.clean(&before, &tagged, &mut delivery));
+                self.clean();
+                let delivered = self.sender.flight.delivered();
                 let resume = machine::on_ack_losses_first(
-                    self,
-                    &before.view,
-                    &mut outcome,
-                    delivery.prior_delivered,
-                    self.delivered,
+                    self.sender,
+                    &view,
+                    &mut self.outcome,
+                    self.delivery.prior_delivered,
+                    delivered,
                 );
-                let delivered = self.delivered - prior_delivered;
-                let lost = self.queue.losses.wrapping_sub(prior_losses);
-                self.control_window(&before, outcome, delivered, lost);
-                self.resume(resume);
+                self.sender.window_mut().control(&self.before, self.outcome);
+                self.sender.resume(resume);
             }
         }
         true
     }
 
     /// An acknowledgement that others have overtaken can still tell of SACKs.
-    fn take_old_ack(&mut self, ack: &Ack<'_>, before: &Before) {
-        if !self.sack || ack.segment.sack.is_empty() {
+    fn take_old(&mut self) {
+        if !self.sender.flight.has_sack() || self.ack.segment.sack.is_empty() {
             return;
         }
-        let mut outcome = self
-            .tag_option(ack, before, &mut Delivery::default())
-            .outcome;
-        let resume = machine::alert(self, &before.view, &mut outcome);
-        self.resume(resume);
+        self.tag_option();
+        let resume = machine::alert(self.sender, &self.before.view, &mut self.outcome);
+        self.sender.resume(resume);
     }
 
-    /// Notes the SACK option, if there is one.
-    fn tag_option(&mut self, ack: &Ack<'_>, before: &Before, delivery: &mut Delivery) -> Tagged {
-        let mut tagged = Tagged::new(self.nxt);
-        let sack = &ack.segment.sack;
-        if self.sack && !sack.is_empty() {
-            let (number, prior_una) = (ack.segment.ack, before.view.prior_una);
-            self.tag(sack, number, prior_una, &mut tagged, delivery);
+    /// What is out, and what this meets.
+    fn arrival(&mut self) -> (&mut Flight, Arrival<'_>) {
+        let sender = &mut *self.sender;
+        let arrival = Arrival {
+            before: &self.before,
+            timing: &sender.timing,
+            peer: &sender.peer,
+            episode: &mut sender.episode,
+            detection: &mut sender.detection,
+            delivery: &mut self.delivery,
+        };
+        (&mut sender.flight, arrival)
+    }
+
+    /// Notes the SACK option, if there is one (RFC 2018, D-SACK of RFC 2883; `tcp_sacktag_write_queue`).
+    fn tag_option(&mut self) {
+        let options = self.ack.segment.sack.as_slice();
+        if !self.sender.flight.has_sack() || options.is_empty() {
+            return;
         }
-        tagged
+        self.sender.flight.begin_option();
+        let duplicate = self.take_duplicate(options);
+        let oldest = self.before.view.prior_una - self.sender.peer.largest_window;
+        let too_old = self.ack.segment.ack.is_before(oldest);
+        if !too_old && self.sender.flight.packets_out() > 0 {
+            let mut tagged = self.tagged;
+            let (flight, mut arrival) = self.arrival();
+            flight.tag(options, duplicate, &mut arrival, &mut tagged);
+            self.tagged = tagged;
+            self.note_late_sacks();
+        }
+        self.outcome.set(self.tagged.outcome);
     }
 
-    /// What the window now allows (`tcp_xmit_recovery`).
-    pub(super) fn resume(&mut self, resume: Resume) {
-        match resume {
-            Resume::Nothing => return,
-            Resume::New => {
-                self.push_with(Hold::OFF);
-                if self.nxt.is_after(self.episode.point) {
-                    return;
+    /// What was SACKed late tells of reordering.
+    fn note_late_sacks(&mut self) {
+        let (sender, late) = (&mut *self.sender, self.tagged.late);
+        if sender.episode.state == State::Loss && sender.episode.undo.marker.is_none() {
+            return;
+        }
+        match sender.flight.settings.loss.reordering_unit {
+            ReorderingUnit::Segments => {
+                if let Some(distance) = sender.flight.overtaken_by(late) {
+                    machine::note_segments_overtaken(sender, distance);
                 }
-                self.episode.frto = false;
             }
-            Resume::Lost => {}
+            ReorderingUnit::Bytes => machine::note_overtaken(sender, late),
         }
-        self.send_lost();
     }
 
-    /// What is out before an acknowledgement is worked through.
-    fn before_ack(&self) -> Before {
-        let line = self.line();
-        Before {
-            view: AckView {
-                prior_una: self.una,
-                prior_out: self.queue.counts.out,
-                prior_sacked: self.queue.counts.sacked,
-                prior_in_flight: self.queue.in_flight(),
-                acked: 0,
-                duplicates: 0,
-            },
-            reach: line.reach,
-            highest: if self.sack {
-                line.highest_sack
-            } else {
-                self.una
-            },
+    /// Whether the first block is a D-SACK: below what is acknowledged or inside the second (RFC 2883 §4;
+    /// `tcp_check_dsack`).
+    fn take_duplicate(&mut self, options: &[SeqRange]) -> bool {
+        let Some(first) = options.first() else {
+            return false;
+        };
+        if !dsack::is_dsack(*first, options.get(1).copied(), self.ack.segment.ack) {
+            return false;
         }
+        let sender = &mut *self.sender;
+        let report = Report {
+            range: *first,
+            mss: sender.flight.mss(),
+            largest_window: Some(sender.peer.largest_window),
+            probe_high: sender.episode.probe.high,
+            reported: sender.peer.dsacks,
+            retransmitted: Some(sender.counters.retransmissions),
+        };
+        let prior_una = self.before.view.prior_una;
+        let told = machine::take_duplicate(sender, &report, prior_una, &mut self.tagged.outcome);
+        sender.peer.dsacks += told.map_or(0, |told| told.segments);
+        let Some(told) = told.filter(|told| !told.doubted) else {
+            return false;
+        };
+        self.tagged.delivered += told.segments;
+        sender.counters.dsacks += 1;
+        true
     }
 
     /// The peer's window, from the newest segment (RFC 9293 §3.10.7.4; `tcp_ack_update_window`).
-    pub(super) fn take_window(&mut self, ack: &Ack<'_>, outcome: &mut AckOutcome) {
-        let seq = ack.segment.seq;
-        let newer = seq.is_after(self.peer.window_seq);
-        let same = seq == self.peer.window_seq;
-        let shut = self.settings.segments.fill_segments && ack.window == 0;
-        let larger = ack.window > self.peer.window || shut;
-        let acceptable = ack.segment.ack.is_after(self.una) || newer || (same && larger);
-        if !acceptable {
+    fn take_window(&mut self) {
+        let (sender, ack) = (&mut *self.sender, self.ack);
+        let shut = sender.flight.settings.segments.fill_segments && ack.window == 0;
+        let advanced = self.outcome.any(AckOutcome::ADVANCED);
+        if !sender.peer.may_set_window(ack, advanced, shut) {
             return;
         }
-        outcome.set(AckOutcome::WINDOW);
-        self.peer.window_seq = seq;
-        if self.peer.window != ack.window {
-            self.peer.window = ack.window;
-            if !self.written.backlog.is_empty()
-                && self.settings.congestion.idle_restart == IdleRestart::WhenWritten
+        self.outcome.set(AckOutcome::WINDOW);
+        sender.peer.window_seq = ack.segment.seq;
+        if sender.peer.window != ack.window {
+            sender.peer.window = ack.window;
+            if !sender.written.backlog.is_empty()
+                && sender.flight.settings.congestion.idle_restart == IdleRestart::WhenWritten
             {
-                self.restart_after_idle();
+                let last_sent = sender.output.last_sent;
+                sender.window_mut().restart_after_idle(last_sent);
             }
-            self.note_window(ack.window);
+            sender.note_window(ack.window);
         }
     }
 
-    /// What the peer's window is tells how large segments may be.
-    pub(super) fn note_window(&mut self, window: u32) {
-        if window > self.peer.largest_window {
-            self.peer.largest_window = window;
-            self.sizes.bound(window);
+    /// Takes off what is acknowledged, in the order of 6.x, and the round-trip time that this gives (`tcp_clean_rtx_queue`).
+    fn clean(&mut self) {
+        let prior_sacked = self.sender.flight.counts().sacked;
+        let (flight, mut arrival) = self.arrival();
+        let cleaned = flight.take_off(&mut arrival);
+        let mut outcome = cleaned.outcome;
+        let sender = &mut *self.sender;
+        let moment = sender.timing.moment;
+        let since = |sent| moment.since(sent);
+        let mut rtt = cleaned.first_of_once().map(since);
+        let mut control_rtt = None;
+        if rtt.is_some() {
+            control_rtt = cleaned.last_sent.map(since);
+            let una = sender.flight.una();
+            let bytes = una.offset_from(self.before.view.prior_una).unsigned_abs();
+            if cleaned.acked == 1
+                && cleaned.fully
+                && prior_sacked == 0
+                && bytes < sender.flight.mss()
+                && self.delivery.prior_delivered + 1 == sender.flight.delivered()
+            {
+                outcome.set(AckOutcome::MAYBE_DELAYED);
+            }
         }
+        let sack_rtt = self.tagged.first_sent.map(since);
+        if sack_rtt.is_some() {
+            control_rtt = Some(since(self.tagged.last_sent));
+        }
+        let acked = outcome.any(AckOutcome::ACKED);
+        rtt = rtt.or(sack_rtt);
+        if rtt.is_none() && acked {
+            rtt = sender.timing.since_echo(sender.peer.echo);
+            control_rtt = rtt.or(control_rtt);
+        }
+        if let Some(rtt) = rtt {
+            let delayed = outcome.any(AckOutcome::MAYBE_DELAYED);
+            let path = control_rtt.map(Duration::from_micros);
+            let rtt = Duration::from_micros(rtt);
+            sender
+                .timing
+                .take_sample(rtt, path, delayed, sender.flight.range());
+        }
+        if acked {
+            outcome.set(AckOutcome::SET_TIMER);
+            self.note_acknowledged(&cleaned, prior_sacked, &mut outcome);
+        } else if let (Some(rtt), Some(head)) = (sack_rtt, sender.flight.head()) {
+            // Not if what was SACKed was sent after the head.
+            if rtt > sender.timing.moment.since(head.at) {
+                outcome.set(AckOutcome::SET_TIMER);
+            }
+        }
+        let mut window = self.sender.window_mut();
+        window.tell_acked(cleaned.acked, control_rtt);
+        self.outcome.set(outcome);
+    }
+
+    /// The same in the order of 3.10 ([`AckOrder::RecoveryFirst`]). Returns the segments.
+    fn clean_recovery_first(&mut self) -> u32 {
+        let (flight, mut arrival) = self.arrival();
+        let cleaned = flight.take_off(&mut arrival);
+        self.outcome.set(cleaned.outcome);
+        let acked = self.outcome.any(AckOutcome::ACKED);
+        let sender = &mut *self.sender;
+        let (echo, out) = (sender.peer.echo, sender.flight.range());
+        if !sender.flight.settings.timers.estimator.counts_ticks() {
+            let sacked = self.tagged.first_sent;
+            sender
+                .timing
+                .sample_micros(&cleaned, sacked, echo.filter(|_| acked), out);
+            // A SACK of what was sent before the head's last transmission restarts the timeout.
+            let older = |sacked| sender.flight.head().is_some_and(|head| sacked < head.at);
+            if !acked && sacked.is_some_and(older) {
+                machine::rearm(sender);
+            }
+        }
+        if !acked {
+            return 0;
+        }
+        if sender.flight.settings.timers.estimator.counts_ticks() {
+            sender.timing.sample_ticks(&cleaned, echo, out);
+        }
+        machine::rearm(sender);
+        let mut outcome = self.outcome;
+        self.note_acknowledged(&cleaned, self.before.view.prior_sacked, &mut outcome);
+        self.outcome = outcome;
+        let once = !cleaned.outcome.any(AckOutcome::RETRANSMISSION_ACKED);
+        let last = cleaned.last_sent.filter(|_| once);
+        let rtt = last.map(|sent| self.sender.timing.control_rtt(sent));
+        self.sender.window_mut().tell_acked(cleaned.acked, rtt);
+        cleaned.acked
+    }
+
+    /// What was acknowledged tells of reordering, and takes off duplicates and counts of what was SACKed. `prior_sacked`
+    /// segments were SACKed before it.
+    fn note_acknowledged(
+        &mut self,
+        cleaned: &Cleaned,
+        prior_sacked: u32,
+        outcome: &mut AckOutcome,
+    ) {
+        let sender = &mut *self.sender;
+        if !sender.flight.has_sack() {
+            machine::remove_duplicates(sender, cleaned.acked);
+            let covers_retransmission = outcome.any(AckOutcome::RETRANSMISSION_ACKED);
+            if sender.flight.settings.loss.frto_test == FrtoTest::Once && covers_retransmission {
+                outcome.clear(AckOutcome::ORIGINAL);
+            }
+            return;
+        }
+        // What was acknowledged and not SACKed is late if a higher segment was SACKed before.
+        match sender.flight.settings.loss.reordering_unit {
+            ReorderingUnit::Segments => {
+                if let Some(distance) = cleaned.overtaken {
+                    machine::note_segments_overtaken(sender, distance);
+                }
+            }
+            ReorderingUnit::Bytes => {
+                if let Some(late) = cleaned
+                    .late
+                    .filter(|late| late.is_before(self.before.highest))
+                {
+                    machine::note_overtaken(sender, late);
+                }
+            }
+        }
+        let counted = match sender.detection.fack {
+            true => cleaned.acked,
+            false => prior_sacked.saturating_sub(sender.flight.counts().sacked),
+        };
+        sender.flight.uncount(counted);
     }
 }

@@ -1,10 +1,12 @@
 //! How many segments leave as one packet where the host cuts them later (segmentation offload), and when a packet waits to
 //! become larger.
 
-use rexmit_time::Duration;
+use rexmit_time::{Duration, Time};
 
 use super::backlog::Unsent;
-use super::{Sender, State};
+use super::output::Output;
+use super::room::Room;
+use super::State;
 use crate::settings::PacketSizing;
 
 /// The share of the window that is sent at once when it is free (`tcp_tso_win_divisor`).
@@ -16,10 +18,17 @@ const LARGEST: u64 = 65_536;
 /// The longest wait for an acknowledgement that would make a packet larger.
 const LONGEST_WAIT: Duration = Duration::from_millis(1);
 
-impl Sender {
+/// A packet waits to become larger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Deferred {
+    /// The congestion window is the reason.
+    pub limited: bool,
+}
+
+impl Room<'_> {
     /// Segments that a packet may hold: by the pacing rate a millisecond of it, more where the peer is near, two at least
     /// (`tcp_tso_segs`, `tcp_tso_autosize`).
-    pub(super) fn burst_segments(&self) -> u32 {
+    pub fn burst_segments(&self) -> u32 {
         let most = self.settings.segments.gso_segments.max(1);
         if most == 1 || self.settings.segments.packet_sizing == PacketSizing::Window {
             return most;
@@ -30,21 +39,16 @@ impl Sender {
         let bytes = (self.congestion.pacing_rate >> 10)
             .saturating_add(near)
             .min(LARGEST);
-        let segments = bytes / u64::from(self.sizes.mss);
+        let segments = bytes / u64::from(self.flight.sizes.mss);
         u32::try_from(segments).unwrap_or(most).max(2).min(most)
     }
 
-    /// Whether a packet of several segments waits for the windows to take more of it (`tcp_tso_should_defer`). `limited` is
-    /// set where the congestion window is the reason.
-    pub(super) fn defers(&mut self, head: &Unsent, limited: &mut bool) -> bool {
-        let waits = match self.settings.segments.packet_sizing {
-            PacketSizing::Window => self.defers_for_ticks(head),
-            PacketSizing::PacingRate => self.defers_for_ack(head, limited),
-        };
-        if !waits {
-            self.output.deferred = None;
+    /// Whether a packet of several segments waits for the windows to take more of it (`tcp_tso_should_defer`).
+    pub fn defers(&self, head: &Unsent, output: &Output) -> Option<Deferred> {
+        match self.settings.segments.packet_sizing {
+            PacketSizing::Window => self.defers_for_ticks(head, output.deferred),
+            PacketSizing::PacingRate => self.defers_for_ack(head, output.last_sent),
         }
-        waits
     }
 
     /// What the windows take of the segment now is too little to be worth a packet: less than the largest packet, than the
@@ -55,10 +59,10 @@ impl Sender {
         let share = self
             .peer
             .window
-            .min(self.congestion.window.cwnd * self.sizes.mss)
+            .min(self.congestion.window.cwnd * self.flight.sizes.mss)
             / SHARE;
         let middle = self.written.backlog.len() > 1;
-        limit < self.burst_segments() * self.sizes.mss
+        limit < self.burst_segments() * self.flight.sizes.mss
             && !(middle && limit >= head.len())
             && limit < share
     }
@@ -70,39 +74,34 @@ impl Sender {
             .congestion
             .window
             .cwnd
-            .saturating_sub(self.queue.in_flight());
-        (free * self.sizes.mss, peer.unsigned_abs())
+            .saturating_sub(self.flight.in_flight());
+        (free * self.flight.sizes.mss, peer.unsigned_abs())
     }
 
-    fn defers_for_ticks(&mut self, head: &Unsent) -> bool {
-        let tick = self.moment.tick();
-        let long = self.output.deferred.is_some_and(|since| tick - since > 1);
-        if head.fin || self.episode.state != State::Open || long || !self.is_worth_waiting(head) {
-            return false;
-        }
-        self.output.deferred.get_or_insert(tick);
-        true
+    fn defers_for_ticks(&self, head: &Unsent, since: Option<i64>) -> Option<Deferred> {
+        let tick = self.timing.moment.tick();
+        let long = since.is_some_and(|since| tick - since > 1);
+        let waits =
+            !head.fin && self.episode.state == State::Open && !long && self.is_worth_waiting(head);
+        waits.then_some(Deferred { limited: false })
     }
 
-    fn defers_for_ack(&self, head: &Unsent, limited: &mut bool) -> bool {
-        let recent = self.moment.now - self.output.last_sent <= LONGEST_WAIT;
+    fn defers_for_ack(&self, head: &Unsent, last_sent: Time) -> Option<Deferred> {
+        let moment = &self.timing.moment;
+        let recent = moment.now - last_sent <= LONGEST_WAIT;
         if self.episode.state >= State::Recovery || !recent || !self.is_worth_waiting(head) {
-            return false;
+            return None;
         }
-        let Some(first) = self.queue.head() else {
-            return false;
-        };
+        let first = self.flight.head()?;
         // The acknowledgement must be near: half a round trip, a millisecond at most.
         let srtt = (self.timing.rtt.srtt_us8() >> 3) as i64;
-        let away = srtt - self.moment.since(first.at);
+        let away = srtt - moment.since(first.at);
         if away > (srtt / 2).min(LONGEST_WAIT.as_nanos() / 1_000) {
-            return false;
+            return None;
         }
         let (own, peer) = self.free_windows(head);
-        if own < peer && own <= head.len() {
-            *limited = true;
-            return true;
-        }
-        (own >= peer && peer <= head.len()) || !head.fin
+        let limited = own < peer && own <= head.len();
+        let waits = limited || (own >= peer && peer <= head.len()) || !head.fin;
+        waits.then_some(Deferred { limited })
     }
 }

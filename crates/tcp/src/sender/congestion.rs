@@ -1,6 +1,6 @@
 //! The congestion window of a sender, what governs it, and how much of it is used.
 
-use rexmit_wire::SeqNum;
+use rexmit_wire::{SeqNum, SeqRange};
 
 use crate::congestion::{Control, Siblings, Window};
 use crate::recovery::prr::{Prr, Step};
@@ -47,6 +47,11 @@ impl Congestion {
             true => ssthresh,
             false => ssthresh.max((cwnd >> 1) + (cwnd >> 2)),
         }
+    }
+
+    /// The threshold is kept as it is in force, before the window shrinks from disuse.
+    pub fn keep_threshold(&mut self, reducing: bool) {
+        self.window.ssthresh = self.threshold(reducing);
     }
 
     /// `tcp_init_cwnd_reduction`
@@ -109,6 +114,11 @@ impl Congestion {
         }
     }
 
+    /// The data begin at `una`.
+    pub fn begin_usage(&mut self, una: SeqNum, tick: i64) {
+        self.usage = Usage::new(una, tick);
+    }
+
     /// The window is full, with a little room for bursts of `segments` (`tcp_is_cwnd_limited`, 3.10).
     pub fn is_nearly_full(&self, in_flight: u32, segments: u32) -> bool {
         let cwnd = self.window.cwnd;
@@ -123,13 +133,16 @@ impl Congestion {
             || (self.window.in_slow_start() && self.window.cwnd < 2 * self.usage.most_out)
     }
 
-    /// `out` packets are out, and the window is full where `limited` says so: of each window of data the most counts.
-    pub fn note_out(&mut self, out: u32, limited: bool, una: SeqNum, nxt: SeqNum) {
+    /// `out` packets are out, of `range`, and the window is full where `limited` says so: of each window of data the most counts.
+    pub fn note_out(&mut self, out: u32, limited: bool, range: SeqRange) {
         let usage = &mut self.usage;
-        if !una.is_before(usage.until) || limited || (!usage.limited && out > usage.most_out) {
+        if !range.start.is_before(usage.until)
+            || limited
+            || (!usage.limited && out > usage.most_out)
+        {
             usage.limited = limited;
             usage.most_out = out;
-            usage.until = nxt;
+            usage.until = range.end;
         }
     }
 
@@ -229,10 +242,10 @@ mod tests {
     fn a_window_is_used_when_it_is_nearly_full_or_half_used_in_slow_start() {
         let mut one = congestion(10, Window::INFINITE);
         assert!(one.is_nearly_full(7, 1) && !one.is_nearly_full(6, 1));
-        let (una, nxt) = (SeqNum::new(0), SeqNum::new(1));
-        one.note_out(5, false, una, nxt);
+        let range = SeqRange::new(SeqNum::new(0), 1);
+        one.note_out(5, false, range);
         assert!(!one.is_limited());
-        one.note_out(6, false, una, nxt);
+        one.note_out(6, false, range);
         assert!(one.is_limited());
     }
 

@@ -21,23 +21,6 @@ pub struct Metrics {
 }
 
 impl Sender {
-    /// Begins with what is remembered of the peer (`tcp_init_metrics`).
-    pub(super) fn recall(&mut self, metrics: &Metrics) {
-        if metrics.ssthresh > 0 {
-            self.congestion.window.ssthresh = metrics.ssthresh.min(self.congestion.window.clamp);
-        }
-        if metrics.reordering > 0 && metrics.reordering != self.detection.threshold {
-            self.detection.fack = false;
-            self.detection.early_retransmit = false;
-            self.detection.threshold = metrics.reordering;
-        }
-        if metrics.srtt8 > Duration::ZERO {
-            self.timing
-                .rtt
-                .remind(metrics.srtt8, metrics.mdev4, self.nxt);
-        }
-    }
-
     /// What is remembered when the connection ends, where so much was remembered before (`tcp_update_metrics`).
     #[must_use]
     pub fn learned(&self, before: &Metrics) -> Metrics {
@@ -46,13 +29,13 @@ impl Sender {
             .timing
             .rtt
             .remembered()
-            .filter(|_| self.timing.backoff == 0)
+            .filter(|_| !self.timing.is_backed_off())
         else {
             metrics.srtt8 = Duration::ZERO;
             return metrics;
         };
         // Too long is better than too short: a longer time is taken at once, a shorter one by and by.
-        let tick = self.moment.clock.tick_ns() as i64;
+        let tick = self.timing.moment.clock.tick_ns() as i64;
         let shifted = |span: Duration, shift: u32| {
             Duration::from_nanos(((span.as_nanos() / tick) >> shift) * tick)
         };
@@ -69,27 +52,49 @@ impl Sender {
         };
         metrics.srtt8 = whole_millis(metrics.srtt8);
         metrics.mdev4 = whole_millis(metrics.mdev4);
-        self.learn_window(before, &mut metrics);
+        metrics.learn_window(before, self);
         metrics
     }
+}
 
-    fn learn_window(&self, before: &Metrics, metrics: &mut Metrics) {
-        let Window { cwnd, ssthresh, .. } = self.congestion.window;
+impl Metrics {
+    /// A sender begins with what is remembered of the peer (`tcp_init_metrics`).
+    pub(super) fn recall(&self, sender: &mut Sender) {
+        let window = &mut sender.congestion.window;
+        if self.ssthresh > 0 {
+            window.ssthresh = self.ssthresh.min(window.clamp);
+        }
+        let detection = &mut sender.detection;
+        if self.reordering > 0 && self.reordering != detection.threshold {
+            detection.fack = false;
+            detection.early_retransmit = false;
+            detection.threshold = self.reordering;
+        }
+        if self.srtt8 > Duration::ZERO {
+            let nxt = sender.flight.nxt();
+            sender.timing.rtt.remind(self.srtt8, self.mdev4, nxt);
+        }
+    }
+
+    /// The threshold and the reordering, where so much was remembered `before`.
+    fn learn_window(&mut self, before: &Metrics, sender: &Sender) {
+        let Window { cwnd, ssthresh, .. } = sender.congestion.window;
         let known = before.ssthresh > 0;
         if ssthresh >= Window::INFINITE {
             // Slow start was never left.
             if known && cwnd / 2 > before.ssthresh {
-                metrics.ssthresh = cwnd / 2;
+                self.ssthresh = cwnd / 2;
             }
-        } else if cwnd > ssthresh && self.episode.state == State::Open {
-            metrics.ssthresh = (cwnd / 2).max(ssthresh);
+        } else if cwnd > ssthresh && sender.episode.state == State::Open {
+            self.ssthresh = (cwnd / 2).max(ssthresh);
         } else {
             if known && ssthresh > before.ssthresh {
-                metrics.ssthresh = ssthresh;
+                self.ssthresh = ssthresh;
             }
-            let usual = self.settings.loss.dupack_threshold;
-            if before.reordering < self.detection.threshold && self.detection.threshold != usual {
-                metrics.reordering = self.detection.threshold;
+            let usual = sender.flight.settings.loss.dupack_threshold;
+            if before.reordering < sender.detection.threshold && sender.detection.threshold != usual
+            {
+                self.reordering = sender.detection.threshold;
             }
         }
     }
@@ -121,7 +126,6 @@ mod tests {
             window: 14_600,
             seq: SeqNum::new(0),
             sack: true,
-            timestamps: true,
             handshake_timeouts: 0,
             metrics,
         };
@@ -163,15 +167,15 @@ mod tests {
             ..Metrics::default()
         };
         assert_eq!(
-            sender(100, low).rto(),
-            sender(100, Metrics::default()).rto()
+            sender(100, low).timing().rto(),
+            sender(100, Metrics::default()).timing().rto()
         );
         let high = Metrics {
             srtt8: MILLI(8_000),
             mdev4: MILLI(4_000),
             ..Metrics::default()
         };
-        assert_eq!(sender(100, high).rto(), MILLI(5_000));
+        assert_eq!(sender(100, high).timing().rto(), MILLI(5_000));
     }
 
     #[test]

@@ -3,27 +3,26 @@
 //! One sender serves every stack; what differs stands in [`Settings`]. What it does about losses is the affair of
 //! [`recovery::machine`](crate::recovery::machine); `actor` carries it out. Its parts, one idea a file:
 //!
-//! - `queue` is the scoreboard. `written` has what was not sent yet: its segments (`backlog`), their `memory`, and `nagle`, which
-//!   holds short ones back. `write` and `transmit` move segments from one to the other and into `output`, as large as `sizes`
-//!   says and as the `host` allows.
-//! - `ack` is the order in which an acknowledgement is worked through: `sack` and `clean` note what was delivered, `counting`
-//!   marks what counting finds lost, `window` says how much may be in flight (`congestion`).
-//! - `timing` has the round trips, the timeout and the `timer`; `timers` runs it, and `tlp`, `rto` and `persist` are what it
-//!   does.
-//! - `moment` is the time of the call that runs, in each of its units; `peer` is what the peer's segments told.
+//! - `flight` is what was sent and not acknowledged, and what acknowledgements do to it. `written` has what was not sent yet: its
+//!   segments (`backlog`), and `nagle`, which holds short ones back. `output` is on its way out, as the `host` allows.
+//! - `writer` is the sender as the program has it. `write` and `transmit` move segments from `written` to `flight` and `output`,
+//!   as far as there is `room`, in packets as large as `burst` says; `retransmit` sends them again.
+//! - `ack` is the order in which an acknowledgement is worked through; `congestion` is how much may be in flight, and `window`
+//!   has it follow what happens.
+//! - `timing` has the time of the call that runs (`moment`), the round trips, the timeout and the `timer`; `timers` runs it, and
+//!   `tlp`, `rto` and `persist` are what it does.
+//! - `peer` is what the peer's segments told.
 //!
-//! Every call that takes `now` refreshes the connection's clock. Methods that send leave packets for
-//! [`Sender::poll_transmit`], in the order in which they leave.
+//! Every call that takes `now` refreshes the connection's clock; [`Sender::on_deadline`] is due at [`Timing::deadline`]. Methods
+//! that send leave packets for [`Sender::poll_transmit`], in the order in which they leave.
 
 mod ack;
 mod actor;
 mod backlog;
 mod burst;
-mod clean;
 mod congestion;
-mod counting;
+mod flight;
 mod host;
-mod memory;
 mod metrics;
 mod moment;
 mod nagle;
@@ -31,12 +30,9 @@ mod output;
 mod peer;
 mod persist;
 mod queries;
-mod queue;
-mod recovery_first;
 mod retransmit;
+mod room;
 mod rto;
-mod sack;
-mod sizes;
 mod subflow;
 mod timed;
 mod timer;
@@ -47,6 +43,7 @@ mod transmit;
 mod types;
 mod window;
 mod write;
+mod writer;
 mod written;
 
 use std::sync::Arc;
@@ -56,66 +53,39 @@ use rexmit_wire::SeqNum;
 
 use crate::clock::Clock;
 use crate::congestion::{Context, Control, Siblings, Window};
-use crate::recovery::machine::{Detection, Episode};
+use crate::recovery::machine::{Actor as _, Detection, Episode};
 use crate::recovery::prr::Prr;
 use crate::settings::Settings;
 
 use backlog::Backlog;
 use congestion::{Congestion, Usage};
-use counting::Fack;
-use moment::Moment;
 use output::Output;
 use peer::PeerState;
-use queue::Queue;
-use sack::SeenBlocks;
-use sizes::Sizes;
-use timing::Timing;
 use written::Written;
 
 pub use crate::recovery::State;
+pub use flight::Flight;
 pub use metrics::Metrics;
+pub use timing::Timing;
 pub use types::{Ack, Counters, Peer, Transmit};
-pub use write::Origin;
+pub use writer::{Origin, Writer};
 
 /// A sender.
+///
+/// It has more methods than other types: all that the machine, the program, the network and the connection above ask of it begins
+/// here, and what leaves is a step over several parts.
 #[derive(Clone, Debug)]
 pub struct Sender {
-    settings: Arc<Settings>,
-    moment: Moment,
-
-    // Sequence numbers
-    /// `snd_una`
-    una: SeqNum,
-    /// `snd_nxt`
-    nxt: SeqNum,
-
-    // The peer
     peer: PeerState,
-    sack: bool,
-    timestamps: bool,
-
-    // Segments
-    sizes: Sizes,
-    queue: Queue,
     written: Written,
+    flight: Flight,
     output: Output,
-    seen_blocks: SeenBlocks,
-    /// Segments delivered (`tp->delivered`).
-    delivered: u32,
-    /// Segments sent again (`total_retrans`).
-    total_retransmitted: u32,
-
-    // Time
     timing: Timing,
-    orphan: bool,
-    timed_out: bool,
-
-    // State
     congestion: Congestion,
     detection: Detection,
     episode: Episode,
-    fack: Fack,
-
+    orphan: bool,
+    timed_out: bool,
     counters: Counters,
 }
 
@@ -135,20 +105,10 @@ impl Sender {
         let control = Control::new(&settings, &context);
         let tick = clock.ticks(now);
         Sender {
-            moment: Moment::new(clock, now, settings.timers.estimator),
-            una: first,
-            nxt: first,
             peer: PeerState::new(tick),
-            sack: settings.segments.sack,
-            timestamps: settings.segments.timestamps,
-            sizes: Sizes::new(mss),
-            queue: Queue::new(first),
             written: Written::new(first),
             output: Output::new(now),
-            seen_blocks: SeenBlocks::default(),
-            delivered: 1,
-            total_retransmitted: 0,
-            timing: Timing::new(&settings, &clock, tick),
+            timing: Timing::new(settings.clone(), clock, now),
             orphan: false,
             timed_out: false,
             congestion: Congestion {
@@ -166,34 +126,29 @@ impl Sender {
             },
             detection: Detection::new(&settings),
             episode: Episode::new(first),
-            fack: Fack::new(first),
             counters: Counters::default(),
-            settings,
+            flight: Flight::new(settings, mss, first),
         }
     }
 
     /// The handshake is over; `rtt` is its round-trip time if it gave one.
     pub fn established(&mut self, now: Time, rtt: Option<Duration>, peer: &Peer) {
-        self.moment.now = now;
-        self.sack = peer.sack;
-        self.timestamps = peer.timestamps;
+        self.timing.moment.now = now;
+        self.flight.established(peer.sack);
         self.peer.window = peer.window;
         self.peer.window_seq = peer.seq;
         self.note_window(peer.window);
         match rtt {
-            Some(rtt) => self.take_sample(rtt, Some(rtt), false),
+            Some(rtt) => {
+                let out = self.flight.range();
+                self.timing.take_sample(rtt, Some(rtt), false, out);
+            }
             None => self.timing.rtt.no_sample_after_handshake(),
         }
-        self.recall(&peer.metrics);
-        self.timing.forget_back_off(self.moment.clock.tick());
-        // tcp_init_transfer
-        self.congestion.window.cwnd = match peer.handshake_timeouts {
-            0 | 1 => self.first_window(),
-            _ => 1,
-        };
+        peer.metrics.recall(self);
+        self.timing.forget_back_off();
         self.output.last_sent = now;
-        self.congestion.usage = Usage::new(self.una, self.moment.tick());
-        self.set_pacing_rate();
+        self.window_mut().begin(peer.handshake_timeouts);
     }
 
     /// The socket has no owner any more (`SOCK_DEAD`): it is given up sooner.
@@ -211,36 +166,15 @@ impl Sender {
         if self.is_empty() && self.output.packets.is_empty() {
             self.output.rest();
             self.written.backlog = Backlog::default();
-            self.queue.rest();
+            self.flight.rest();
         }
     }
 
-    /// When [`Sender::on_deadline`] is due; it changes with any call.
-    #[must_use]
-    pub fn deadline(&self) -> Option<Time> {
-        self.timing.timer.deadline()
-    }
-
-    /// The clock of the timestamps option at `now`, without the connection's offset.
-    #[must_use]
-    pub fn timestamp(&self, now: Time) -> u32 {
-        self.moment.stamp(now.as_nanos() / 1_000)
-    }
-
-    /// What a congestion control may know now.
-    fn context<'a>(&self, clock: &'a Clock) -> Context<'a> {
-        Context {
-            now: self.moment.now,
-            clock,
-            una: self.una,
-            nxt: self.nxt,
-            open: self.episode.state == State::Open,
-            pacing_rate: self.congestion.pacing_rate,
+    /// What the peer's window is tells how large segments may be.
+    fn note_window(&mut self, window: u32) {
+        if window > self.peer.largest_window {
+            self.peer.largest_window = window;
+            self.flight.sizes.bound(window);
         }
-    }
-
-    /// After the last byte that the peer's window takes (`tcp_wnd_end`).
-    fn window_end(&self) -> SeqNum {
-        self.una + self.peer.window
     }
 }

@@ -2,25 +2,19 @@
 
 use rexmit_time::{Duration, Time};
 
-use super::queue::{Micros, Sent};
+use super::flight::Micros;
 use crate::clock::Clock;
-use crate::settings::Estimator;
 
 /// The time of the call that runs (`tcp_mstamp`), and the clock that it is read on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
     pub clock: Clock,
     pub now: Time,
-    estimator: Estimator,
 }
 
 impl Moment {
-    pub fn new(clock: Clock, now: Time, estimator: Estimator) -> Self {
-        Moment {
-            clock,
-            now,
-            estimator,
-        }
+    pub fn new(clock: Clock, now: Time) -> Self {
+        Moment { clock, now }
     }
 
     /// The tick.
@@ -43,11 +37,6 @@ impl Moment {
         self.clock.ticks(Time::from_nanos(at * 1_000))
     }
 
-    /// How long ago the segment was sent, in whole ticks (`tcp_skb_timedout`).
-    pub fn age(&self, segment: &Sent) -> Duration {
-        self.ticks_span(self.tick() - self.tick_of(segment.at))
-    }
-
     /// How long so many ticks are.
     pub fn ticks_span(&self, ticks: i64) -> Duration {
         Duration::from_nanos(ticks * self.clock.tick_ns() as i64)
@@ -56,23 +45,6 @@ impl Moment {
     /// Microseconds since `then`.
     pub fn since(&self, then: Micros) -> i64 {
         self.micros().saturating_sub(then) as i64
-    }
-
-    /// The clock of the timestamps option at a time (`tcp_skb_timestamp`; ticks before 4.13).
-    pub fn stamp(&self, at: Micros) -> u32 {
-        let at = Time::from_nanos(at * 1_000);
-        self.estimator.stamp(&self.clock, at)
-    }
-
-    /// Microseconds of one step of the timestamp clock.
-    pub fn stamp_micros(&self) -> i64 {
-        self.estimator.stamp_unit(&self.clock).as_nanos() / 1_000
-    }
-
-    /// How long ago the clock of the timestamps option stood at `stamp`.
-    pub fn since_stamp(&self, stamp: u32) -> Duration {
-        let steps = self.stamp(self.micros()).wrapping_sub(stamp);
-        Duration::from_micros(i64::from(steps) * self.stamp_micros())
     }
 }
 
@@ -85,14 +57,12 @@ mod tests {
     fn a_moment_is_the_same_in_each_of_its_units() {
         let clock = Clock::linux(250, Wheel::Levels);
         let now = Time::from_nanos(1_003_900_000);
-        let ticks = Moment::new(clock, now, Estimator::LinuxTicks);
+        let ticks = Moment::new(clock, now);
         assert_eq!((ticks.micros(), ticks.tick_micros()), (1_003_900, 4_000));
         // 3.9 ms of a tick of 4 ms are over.
         assert_eq!(ticks.tick(), ticks.tick_of(1_000_000));
         assert_eq!(ticks.since(1_000_000), 3_900);
         assert_eq!(ticks.since(1_100_000), 0);
-        let stamp = ticks.stamp(1_000_000 - 8_000);
-        assert_eq!(ticks.since_stamp(stamp), Duration::from_millis(8));
         assert_eq!(ticks.ticks_span(2), Duration::from_millis(8));
     }
 }

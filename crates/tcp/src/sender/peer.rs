@@ -2,6 +2,8 @@
 
 use rexmit_wire::SeqNum;
 
+use super::Ack;
+
 /// What the peer's segments have told.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PeerState {
@@ -30,5 +32,50 @@ impl PeerState {
             dsacks: 0,
             last_ack: tick,
         }
+    }
+
+    /// After the last byte that its window takes, where `una` is the first not acknowledged (`tcp_wnd_end`).
+    pub fn window_end(&self, una: SeqNum) -> SeqNum {
+        una + self.window
+    }
+
+    /// Whether a segment may set the window: one that acknowledges more (`advanced`), a newer one, or one as new with a larger
+    /// window, or any where it `shuts` (`tcp_may_update_window`).
+    pub fn may_set_window(&self, ack: &Ack<'_>, advanced: bool, shuts: bool) -> bool {
+        let seq = ack.segment.seq;
+        let larger = ack.window > self.window || shuts;
+        advanced || seq.is_after(self.window_seq) || (seq == self.window_seq && larger)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::Segment;
+
+    #[test]
+    fn a_segment_that_others_overtook_sets_no_window() {
+        let seq = SeqNum::new(100);
+        let peer = PeerState {
+            window: 5_000,
+            window_seq: seq,
+            ..PeerState::new(0)
+        };
+        let may = |seq, window, advanced| {
+            let segment = Segment {
+                seq,
+                ..Segment::default()
+            };
+            let ack = Ack {
+                segment: &segment,
+                window,
+                echo: None,
+            };
+            peer.may_set_window(&ack, advanced, false)
+        };
+        assert!(may(seq + 1, 10, false) && may(seq, 5_001, false));
+        assert!(!may(seq, 5_000, false) && !may(seq - 1, 9_000, false));
+        assert!(may(seq - 1, 9_000, true));
+        assert_eq!(peer.window_end(seq), seq + 5_000);
     }
 }

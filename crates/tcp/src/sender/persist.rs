@@ -3,44 +3,27 @@
 use rexmit_wire::SeqRange;
 
 use super::{Sender, Transmit};
-use crate::recovery::machine::Clock as _;
-use crate::recovery::Job;
 
 impl Sender {
-    /// Nothing is out and nothing may be sent: the window is to be probed (`tcp_check_probe_timer`).
-    pub(super) fn check_persist(&mut self) {
-        if self.queue.counts.out == 0 && self.timing.timer.job().is_none() {
-            self.set_timer(Job::Persist, self.timing.persist_base(&self.moment.clock));
-        }
-    }
-
     /// An acknowledgement came while nothing was out (`tcp_ack_probe`).
     pub(super) fn acknowledge_persist(&mut self) {
         let Some(head) = self.written.backlog.head() else {
             return;
         };
-        if head.end.is_after(self.window_end()) {
-            let longest = self.settings.timers.max_rto;
-            let wait = self.timing.persist_wait(&self.moment.clock, longest);
-            self.set_timer(Job::Persist, wait);
+        if head.end.is_after(self.room().window_end()) {
+            self.timing.set_persist();
         } else {
-            self.timing.backoff = 0;
-            self.timing.timer.clear();
+            self.timing.end_persist();
         }
     }
 
     /// `tcp_probe_timer`
     pub(super) fn on_persist_timer(&mut self) {
-        if self.queue.counts.out > 0 || self.written.backlog.is_empty() {
-            self.timing.window_probes = 0;
+        if self.flight.counts().out > 0 || self.written.backlog.is_empty() {
+            self.timing.window_probe_answered();
             return;
         }
-        let most = if self.orphan {
-            8
-        } else {
-            self.settings.timers.retries
-        };
-        if self.timing.window_probes >= most {
+        if self.timing.gives_up_probing(self.orphan) {
             self.timed_out = true;
             return;
         }
@@ -50,7 +33,7 @@ impl Sender {
     /// Sends what the window takes of the first segment, else a segment that the peer must answer
     /// (`tcp_send_probe0`, `tcp_write_wakeup`).
     fn send_window_probe(&mut self) {
-        let room = self.window_end();
+        let room = self.room().window_end();
         match self.written.backlog.head() {
             Some(head) if head.seq.is_before(room) => {
                 if self.written.nagle.pushed.is_before(head.end) {
@@ -59,15 +42,15 @@ impl Sender {
                 let most = room
                     .offset_from(head.seq)
                     .unsigned_abs()
-                    .min(self.sizes.mss);
+                    .min(self.flight.sizes.mss);
                 if most < head.len() {
-                    self.written.cut_head(&head, most, &self.settings);
+                    self.written.cut_head(&head, most, &mut self.flight);
                 }
                 self.written.backlog.push_head();
                 self.transmit_new(false);
             }
             _ => self.output.packets.push_back(Transmit {
-                range: SeqRange::new(self.una - 1, 0),
+                range: SeqRange::new(self.flight.una() - 1, 0),
                 fin: false,
                 psh: false,
                 mechanism: None,
@@ -76,17 +59,7 @@ impl Sender {
                 buffer: None,
             }),
         }
-        if self.queue.counts.out > 0 || self.written.backlog.is_empty() {
-            self.timing.window_probes = 0;
-            self.timing.backoff = 0;
-            return;
-        }
-        self.timing.window_probes += 1;
-        if u32::from(self.timing.backoff) < self.settings.timers.retries {
-            self.timing.backoff += 1;
-        }
-        let longest = self.settings.timers.max_rto;
-        let wait = self.timing.persist_wait(&self.moment.clock, longest);
-        self.set_timer(Job::Persist, wait);
+        let out = self.flight.packets_out() > 0 || self.written.backlog.is_empty();
+        self.timing.count_window_probe(out);
     }
 }

@@ -1,9 +1,8 @@
 //! What can be seen of a sender from outside.
 
-use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
-use super::{Counters, Sender, State};
+use super::{Counters, Flight, Sender, State, Timing};
 use crate::congestion::Window;
 
 impl Sender {
@@ -13,31 +12,13 @@ impl Sender {
         self.timed_out
     }
 
-    /// Payload bytes of a full segment (`mss_cache`).
-    #[must_use]
-    pub fn mss(&self) -> u32 {
-        self.sizes.mss
-    }
-
-    /// The first byte not acknowledged (`snd_una`).
-    #[must_use]
-    pub fn una(&self) -> SeqNum {
-        self.una
-    }
-
-    /// The first byte not sent (`snd_nxt`).
-    #[must_use]
-    pub fn nxt(&self) -> SeqNum {
-        self.nxt
-    }
-
     /// The number of the next byte that leaves: new data that still wait for
     /// [`Sender::poll_transmit`](super::Sender::poll_transmit) are not counted.
     #[must_use]
     pub fn leaves_next(&self) -> SeqNum {
         let mut waiting = self.output.packets.iter();
         let new = waiting.find(|one| one.mechanism.is_none() && (one.fin || !one.range.is_empty()));
-        new.map_or(self.nxt, |one| one.range.start)
+        new.map_or(self.flight.nxt(), |one| one.range.start)
     }
 
     /// After the last byte written, a FIN counted (`write_seq`).
@@ -49,25 +30,13 @@ impl Sender {
     /// Whether all that was written, a FIN also, is acknowledged.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.queue.is_empty() && self.written.backlog.is_empty()
+        self.flight.segments() == 0 && self.written.backlog.is_empty()
     }
 
     /// Segments not acknowledged and segments not sent.
     #[must_use]
     pub fn queued(&self) -> (usize, usize) {
-        (self.queue.len(), self.written.backlog.len())
-    }
-
-    /// Packets not acknowledged (`packets_out`).
-    #[must_use]
-    pub fn packets_out(&self) -> u32 {
-        self.queue.counts.out
-    }
-
-    /// Packets sent and neither arrived nor lost, as far as is known (`tcp_packets_in_flight`).
-    #[must_use]
-    pub fn in_flight(&self) -> u32 {
-        self.queue.in_flight()
+        (self.flight.segments(), self.written.backlog.len())
     }
 
     /// The congestion window and what goes with it.
@@ -88,10 +57,16 @@ impl Sender {
         self.detection.threshold
     }
 
-    /// Whether SACK was negotiated.
+    /// What was sent and not acknowledged.
     #[must_use]
-    pub fn has_sack(&self) -> bool {
-        self.sack
+    pub fn flight(&self) -> &Flight {
+        &self.flight
+    }
+
+    /// Its round trips, its timeout and its timer.
+    #[must_use]
+    pub fn timing(&self) -> &Timing {
+        &self.timing
     }
 
     /// What the sender did so far.
@@ -100,32 +75,14 @@ impl Sender {
         self.counters
     }
 
-    /// The timeout in ticks as the timer was last armed with it, back-off included (`icsk_rto`).
-    #[must_use]
-    pub fn rto_ticks(&self) -> i64 {
-        self.moment.clock.ticks_in(self.timing.rto)
-    }
-
-    /// The timeout, back-off included.
-    #[must_use]
-    pub fn rto(&self) -> Duration {
-        self.timing.rto
-    }
-
-    /// The smoothed round-trip time.
-    #[must_use]
-    pub fn srtt(&self) -> Option<Duration> {
-        self.timing.rtt.srtt()
-    }
-
     /// Counts everything afresh and compares with the counts kept; says what is wrong.
     ///
     /// # Errors
     /// The first difference found, in words.
     pub fn check(&self) -> Result<(), String> {
-        self.queue.check(self.sack)?;
-        if self.nxt.is_before(self.una) || self.written.end.is_before(self.nxt) {
-            return Err(format!("{} {} {}", self.una, self.nxt, self.written.end));
+        self.flight.check()?;
+        if self.written.end.is_before(self.flight.nxt()) {
+            return Err(format!("{} {}", self.flight.nxt(), self.written.end));
         }
         if self.congestion.window.cwnd == 0 {
             return Err("no window".to_owned());

@@ -8,21 +8,13 @@ use crate::recovery::{machine, Job};
 impl Sender {
     /// Runs the timer if it is due at `now` (`tcp_write_timer_handler`).
     pub fn on_deadline(&mut self, now: Time) {
-        self.moment.now = now;
-        let clock = self.moment.clock;
-        match self.timing.timer.fire(&clock, now) {
+        match self.timing.fire(now) {
             None => {}
             Some(Job::Reordering) => machine::on_reordering_timer(self),
             Some(Job::Probe) => self.send_probe(),
             Some(Job::EarlyRetransmit) => machine::on_early_retransmit_timer(self),
-            Some(Job::Timeout) => {
-                self.timing.timer.clear();
-                self.on_timeout();
-            }
-            Some(Job::Persist) => {
-                self.timing.timer.clear();
-                self.on_persist_timer();
-            }
+            Some(Job::Timeout) => self.on_timeout(),
+            Some(Job::Persist) => self.on_persist_timer(),
         }
     }
 }

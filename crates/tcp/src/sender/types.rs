@@ -15,8 +15,6 @@ pub struct Peer {
     pub seq: SeqNum,
     /// SACK was negotiated.
     pub sack: bool,
-    /// Timestamps were negotiated.
-    pub timestamps: bool,
     /// Timeouts of our SYN or SYN-ACK that were needed: after two the window begins with one segment
     /// (`tcp_init_transfer`).
     pub handshake_timeouts: u32,
@@ -31,7 +29,7 @@ pub struct Ack<'a> {
     pub segment: &'a Segment,
     /// Its window in bytes: the field, scaled.
     pub window: u32,
-    /// The timestamp it echoes, in this sender's own clock ([`Sender::timestamp`](super::Sender::timestamp)): the offset
+    /// The timestamp it echoes, in this sender's own clock ([`Timing::timestamp`](super::Timing::timestamp)): the offset
     /// of the connection is taken off. None without the option and when the field is zero (`rcv_tsecr`).
     pub echo: Option<u32>,
 }

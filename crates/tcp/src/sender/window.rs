@@ -1,33 +1,39 @@
-//! The congestion window in the sender's hands: growth, disuse, pacing rate.
+//! The congestion window at work: it follows what is in flight, the round trips and the state.
 
-use rexmit_time::Duration;
+use rexmit_time::{Duration, Time};
 
-use super::ack::Before;
-use super::{Sender, State};
-use crate::congestion::Window;
-use crate::recovery::machine::AckOutcome;
-use crate::settings::WindowUse;
+use super::congestion::Congestion;
+use super::flight::{Before, Flight};
+use super::{Counters, State, Timing};
+use crate::congestion::{Context, Window};
+use crate::recovery::machine::{self, AckOutcome, AckView, Detection, Episode};
+use crate::settings::{AckOrder, Settings, WindowUse};
 
-impl Sender {
+/// The congestion window, and what it follows.
+#[derive(Debug)]
+pub struct Steering<'a> {
+    pub(super) settings: &'a Settings,
+    pub(super) congestion: &'a mut Congestion,
+    pub(super) flight: &'a Flight,
+    pub(super) timing: &'a Timing,
+    pub(super) episode: &'a Episode,
+    pub(super) detection: &'a Detection,
+    pub(super) counters: &'a mut Counters,
+}
+
+impl<'a> Steering<'a> {
     /// The end of an acknowledgement: the window is reduced or grows (`tcp_cong_control`).
-    pub(super) fn control_window(
-        &mut self,
-        before: &Before,
-        outcome: AckOutcome,
-        delivered: u32,
-        lost: u32,
-    ) {
+    pub(super) fn control(&mut self, before: &Before, outcome: AckOutcome) {
+        let delivered = self.flight.delivered() - before.delivered;
         if self.episode.in_reduction() {
+            let lost = self.flight.losses().wrapping_sub(before.losses);
             let advanced = outcome.any(AckOutcome::ADVANCED);
-            self.congestion.reduce_for(
-                self.settings.congestion.recovery,
-                delivered,
-                lost,
-                advanced,
-                self.queue.in_flight(),
-            );
+            let in_flight = self.flight.in_flight();
+            let rule = self.settings.congestion.recovery;
+            self.congestion
+                .reduce_for(rule, delivered, lost, advanced, in_flight);
         } else if self.may_grow(outcome) {
-            self.grow_window(before.view.prior_in_flight, delivered);
+            self.grow(before.view.prior_in_flight, delivered);
         }
         self.set_pacing_rate();
     }
@@ -43,7 +49,7 @@ impl Sender {
 
     /// `acked` segments arrived, before which `in_flight` were in flight: the window grows if it is what holds the sender back
     /// (`tcp_cong_avoid`).
-    pub(super) fn grow_window(&mut self, in_flight: u32, acked: u32) {
+    fn grow(&mut self, in_flight: u32, acked: u32) {
         let used = match self.settings.congestion.window_use {
             WindowUse::InFlight => {
                 let segments = self.settings.segments.gso_segments;
@@ -52,9 +58,8 @@ impl Sender {
             WindowUse::Limited => self.congestion.is_limited(),
         };
         if used {
-            let clock = self.moment.clock;
-            let context = self.context(&clock);
-            let congestion = &mut self.congestion;
+            let context = self.context();
+            let congestion = &mut *self.congestion;
             congestion.control.cong_avoid(
                 &mut congestion.window,
                 &context,
@@ -62,13 +67,30 @@ impl Sender {
                 acked,
             );
         }
-        self.congestion.usage.stamp = self.moment.tick();
+        self.stamp();
+    }
+
+    /// The congestion control hears of `acked` segments and their round-trip time, in microseconds.
+    pub(super) fn tell_acked(&mut self, acked: u32, rtt: Option<i64>) {
+        let (context, rtt) = (self.context(), rtt.map(Duration::from_micros));
+        let Congestion {
+            control, window, ..
+        } = &mut *self.congestion;
+        control.acked(window, &context, acked, rtt);
+    }
+
+    /// The congestion control hears of data after silence: data left at `last_sent` before (`tcp_event_data_sent`).
+    pub(super) fn tell_sent(&mut self, last_sent: Time) {
+        if self.flight.in_flight() == 0 {
+            let context = self.context();
+            self.congestion.control.tx_start(&context, last_sent);
+        }
     }
 
     /// After `sent` segments left, or none could as the window is full (`limited`): was the window used (RFC 2861, RFC 7661;
-    /// `tcp_cwnd_validate`).
-    pub(super) fn validate_window(&mut self, sent: u32, limited: bool) {
-        let out = self.queue.counts.out;
+    /// `tcp_cwnd_validate`). `busy`: a writer waits for room.
+    pub(super) fn validate(&mut self, sent: u32, limited: bool, busy: bool) {
+        let out = self.flight.packets_out();
         let by_flight = self.settings.congestion.window_use == WindowUse::InFlight;
         if sent == 0 && (by_flight || !limited) {
             return;
@@ -76,75 +98,187 @@ impl Sender {
         let full = if by_flight {
             out >= self.congestion.window.cwnd
         } else {
-            self.congestion.note_out(out, limited, self.una, self.nxt);
+            self.congestion.note_out(out, limited, self.flight.range());
             self.congestion.is_limited()
         };
-        let tick = self.moment.tick();
+        let tick = self.timing.moment.tick();
+        let usage = &mut self.congestion.usage;
         if full {
-            self.congestion.usage.full_at(tick);
+            usage.full_at(tick);
             return;
         }
         // What was not full for a timeout shrinks.
-        let usage = &mut self.congestion.usage;
         usage.used = usage.used.max(out);
-        if self.settings.congestion.slow_start_after_idle
-            && self.moment.ticks_span(tick - usage.stamp) >= self.timing.rto
-        {
-            self.shrink_unused();
+        let unused = self.timing.moment.ticks_span(tick - usage.stamp);
+        if self.settings.congestion.slow_start_after_idle && unused >= self.timing.rto() {
+            self.shrink_unused(busy);
         }
     }
 
     /// The application leaves the window unused (`tcp_cwnd_application_limited`).
-    pub(super) fn shrink_unused(&mut self) {
-        if self.episode.state == State::Open && !self.written.nagle.writer_waits {
-            let used = self.congestion.usage.used.max(self.first_window());
+    fn shrink_unused(&mut self, busy: bool) {
+        if self.episode.state == State::Open && !busy {
+            let used = self.congestion.usage.used.max(self.first());
             if used < self.congestion.window.cwnd {
-                self.congestion.window.ssthresh =
-                    self.congestion.threshold(self.episode.in_reduction());
+                self.congestion.keep_threshold(self.episode.in_reduction());
                 self.congestion.window.cwnd = (self.congestion.window.cwnd + used) / 2;
             }
             self.congestion.usage.used = 0;
         }
-        self.congestion.usage.stamp = self.moment.tick();
+        self.stamp();
     }
 
-    /// New data after more than a timeout of silence start from a smaller window (RFC 5681 §4.1;
+    /// New data after more than a timeout of silence, since `last_sent`, start from a smaller window (RFC 5681 §4.1;
     /// `tcp_slow_start_after_idle_check`, `tcp_cwnd_restart`).
-    pub(super) fn restart_after_idle(&mut self) {
-        if !self.settings.congestion.slow_start_after_idle || self.queue.counts.out > 0 {
+    pub(super) fn restart_after_idle(&mut self, last_sent: Time) {
+        if !self.settings.congestion.slow_start_after_idle || self.flight.packets_out() > 0 {
             return;
         }
-        let mut idle = self
-            .moment
-            .ticks_span(self.moment.tick() - self.moment.clock.ticks(self.output.last_sent));
-        if idle <= self.timing.rto {
+        let moment = &self.timing.moment;
+        let mut idle = moment.ticks_span(moment.tick() - moment.clock.ticks(last_sent));
+        if idle <= self.timing.rto() {
             return;
         }
-        self.congestion.window.ssthresh = self.congestion.threshold(self.episode.in_reduction());
+        self.congestion.keep_threshold(self.episode.in_reduction());
         let mut cwnd = self.congestion.window.cwnd;
-        let least = self.first_window().min(cwnd);
+        let least = self.first().min(cwnd);
         loop {
-            idle = idle - self.timing.rto;
+            idle = idle - self.timing.rto();
             if idle <= Duration::ZERO || cwnd <= least {
                 break;
             }
             cwnd /= 2;
         }
         self.congestion.window.cwnd = cwnd.max(least);
-        self.congestion.usage.full_at(self.moment.tick());
+        self.congestion.usage.full_at(moment.tick());
+    }
+
+    /// The window after a handshake that took so many timeouts (`tcp_init_transfer`).
+    pub(super) fn begin(&mut self, timeouts: u32) {
+        self.congestion.window.cwnd = match timeouts {
+            0 | 1 => self.first(),
+            _ => 1,
+        };
+        let tick = self.timing.moment.tick();
+        self.congestion.begin_usage(self.flight.una(), tick);
+        self.set_pacing_rate();
     }
 
     /// `tcp_init_cwnd`
-    pub(super) fn first_window(&self) -> u32 {
+    fn first(&self) -> u32 {
         let first = self.settings.congestion.initial_window;
-        Window::initial(first, self.sizes.mss, self.timing.rtt.srtt())
+        Window::initial(first, self.flight.mss(), self.timing.srtt())
             .min(self.congestion.window.clamp)
     }
 
     /// `tcp_update_pacing_rate`
     pub(super) fn set_pacing_rate(&mut self) {
-        let mss = self.sizes.mss + self.sizes.options; // mss_cache
+        let sizes = &self.flight.sizes;
+        let mss = sizes.mss + sizes.options; // mss_cache
         let srtt = self.timing.rtt.srtt_us8();
-        self.congestion.pace(mss, self.queue.counts.out, srtt);
+        self.congestion.pace(mss, self.flight.packets_out(), srtt);
+    }
+
+    /// Segments left while the window is being reduced.
+    pub(super) fn note_sent(&mut self, segments: u32) {
+        if self.episode.in_reduction() {
+            self.congestion.prr.sent += segments;
+        }
+    }
+
+    /// The window changed now.
+    fn stamp(&mut self) {
+        self.congestion.usage.stamp = self.timing.moment.tick();
+    }
+
+    /// What a congestion control may know now.
+    fn context(&self) -> Context<'a> {
+        Context {
+            now: self.timing.moment.now,
+            clock: &self.timing.moment.clock,
+            una: self.flight.una(),
+            nxt: self.flight.nxt(),
+            open: self.episode.state == State::Open,
+            pacing_rate: self.congestion.pacing_rate,
+        }
+    }
+}
+
+impl machine::Window for Steering<'_> {
+    fn begin_recovery(&mut self, reduces: bool) {
+        self.counters.recoveries += 1;
+        self.congestion.prior_ssthresh = 0;
+        if reduces {
+            self.congestion.prior_ssthresh = self.congestion.threshold(false);
+            self.congestion.begin_reduction();
+        }
+    }
+
+    fn end_reduction(&mut self) {
+        let undone = self.settings.congestion.undo && self.episode.undo.marker.is_none();
+        if self.episode.state == State::Cwr || !undone {
+            let rule = self.settings.congestion.recovery;
+            self.congestion
+                .end_reduction(rule, self.timing.moment.tick());
+        }
+    }
+
+    fn begin_loss(&mut self, reduces: bool) {
+        if reduces {
+            let reducing = self.episode.in_reduction();
+            self.congestion.prior_ssthresh = self.congestion.threshold(reducing);
+            self.congestion.window.prior_cwnd = self.congestion.window.cwnd;
+            self.congestion.reduce();
+        }
+        self.congestion.window.cwnd = self.flight.in_flight() + 1;
+        self.congestion.window.cwnd_cnt = 0;
+        self.stamp();
+        let context = self.context();
+        self.congestion.control.enter_loss(&context);
+    }
+
+    fn undo_loss(&mut self, by_frto: bool) {
+        self.counters.spurious_timeouts += u32::from(by_frto);
+    }
+
+    fn undo_window(&mut self, threshold_too: bool) {
+        self.congestion
+            .undo(self.settings.congestion.undo_window, threshold_too);
+        self.stamp();
+        self.counters.undos += 1;
+    }
+
+    fn moderate_window(&mut self) {
+        let most = self.flight.in_flight() + self.detection.threshold;
+        self.congestion.window.cwnd = self.congestion.window.cwnd.min(most);
+        self.stamp();
+    }
+
+    fn reduce_for_probe(&mut self) {
+        self.congestion.begin_reduction();
+        let rule = self.settings.congestion.recovery;
+        self.congestion
+            .end_reduction(rule, self.timing.moment.tick());
+    }
+
+    fn step_window(&mut self, delivered: u32, begins: bool) {
+        if self.settings.loss.ack_order == AckOrder::RecoveryFirst {
+            let in_flight = self.flight.in_flight();
+            let rule = self.settings.congestion.recovery;
+            self.congestion
+                .step(rule, delivered, 0, false, in_flight, begins);
+        }
+    }
+
+    fn reduce_by_timer(&mut self, lost: u32) {
+        let in_flight = self.flight.in_flight();
+        let rule = self.settings.congestion.recovery;
+        self.congestion.reduce_for(rule, 1, lost, false, in_flight);
+    }
+
+    fn grow_window(&mut self, view: &AckView, outcome: AckOutcome, doubtful: bool) {
+        if outcome.any(AckOutcome::ACKED) && (!doubtful || !self.episode.in_reduction()) {
+            self.grow(view.prior_in_flight, view.acked);
+        }
     }
 }

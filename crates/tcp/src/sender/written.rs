@@ -1,12 +1,10 @@
-//! What was written and not sent: the segments that writes cut, their memory, and what holds short ones back.
+//! What was written and not sent: the segments that writes cut, and what holds short ones back.
 
 use rexmit_wire::SeqNum;
 
 use super::backlog::{Backlog, Unsent};
-use super::memory::Memory;
+use super::flight::{Flight, Sizes};
 use super::nagle::{Hold, Nagle};
-use super::sizes::Sizes;
-use crate::settings::Settings;
 
 /// What was written.
 #[derive(Clone, Debug)]
@@ -16,7 +14,6 @@ pub(super) struct Written {
     /// A FIN was.
     closed: bool,
     pub backlog: Backlog,
-    pub memory: Memory,
     pub nagle: Nagle,
 }
 
@@ -27,15 +24,14 @@ impl Written {
             end: first,
             closed: false,
             backlog: Backlog::default(),
-            memory: Memory::default(),
             nagle: Nagle::new(first),
         }
     }
 
     /// An empty segment is begun, in a buffer of its own for `mss` bytes if one is given (`tcp_skb_entail`).
-    pub fn begin(&mut self, buffer: Option<u32>, settings: &Settings) {
+    pub fn begin(&mut self, buffer: Option<u32>, flight: &mut Flight) {
         if let Some(mss) = buffer {
-            self.memory.begin(self.end, mss, settings);
+            flight.memory.begin(self.end, mss, &flight.settings);
         }
         self.push_back(false);
         self.nagle.push = false;
@@ -96,10 +92,10 @@ impl Written {
     }
 
     /// Cuts the head of what waits.
-    pub fn cut_head(&mut self, head: &Unsent, len: u32, settings: &Settings) {
+    pub fn cut_head(&mut self, head: &Unsent, len: u32, flight: &mut Flight) {
         self.backlog.cut_head(len);
-        let rest = head.len() - len;
-        self.memory.split(head.seq, head.seq + len, rest, settings);
+        let (at, rest) = (head.seq + len, head.len() - len);
+        flight.memory.split(head.seq, at, rest, &flight.settings);
     }
 
     /// Whether a short segment waits for more to be written (`tcp_nagle_test`). `out`: packets that are, from `una` to `nxt`.
@@ -121,16 +117,19 @@ impl Written {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::stacks;
 
     #[test]
     fn writes_fill_a_segment_and_a_fin_goes_with_the_last() {
-        let settings = stacks::page("linux-6.12").unwrap().settings;
+        let settings = Arc::new(stacks::page("linux-6.12").unwrap().settings);
+        let mut flight = Flight::new(settings, 1000, SeqNum::new(1));
         let first = SeqNum::new(u32::MAX - 9);
         let mut written = Written::new(first);
         assert_eq!(written.room(1000), None);
-        written.begin(None, &settings);
+        written.begin(None, &mut flight);
         let tail = written.extend(300, true).unwrap();
         assert_eq!(
             (tail.seq, tail.len(), written.end),
@@ -151,7 +150,7 @@ mod tests {
             !written.waits_for_more(&head, &sizes, Hold::CORK, whole),
             "a FIN"
         );
-        written.cut_head(&head, 250, &settings);
+        written.cut_head(&head, 250, &mut flight);
         let head = written.backlog.pop().unwrap();
         assert_eq!(
             (head.len(), head.fin, written.backlog.len()),

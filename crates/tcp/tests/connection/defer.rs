@@ -50,7 +50,7 @@ fn data_end_the_handshake_that_an_acknowledgement_did_not() {
     // Since 2.6.32 the first timeouts repeat nothing.
     assert_eq!((server_read(&lab), syn_acks(&lab)), (100, vec![0]));
     // All that while the server was silent: the wait counts as the round-trip time of the SYN-ACK.
-    let srtt = lab.server().sender().unwrap().srtt().unwrap();
+    let srtt = lab.server().sender().unwrap().timing().srtt().unwrap();
     assert!(srtt.as_nanos() > 2_400_000_000, "{srtt:?}");
 }
 

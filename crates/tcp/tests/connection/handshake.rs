@@ -94,7 +94,13 @@ fn a_lost_third_segment_does_not_matter_if_data_follow() {
 fn the_round_trip_time_of_the_handshake_sets_the_timeout() {
     for stack in ["linux-6.1", "linux-6.12", "linux-3.10"] {
         let mut lab = fetch(stack, 0, 100.0);
-        let rto = lab.run(120.0).client().sender().expect("open").rto();
+        let rto = lab
+            .run(120.0)
+            .client()
+            .sender()
+            .expect("open")
+            .timing()
+            .rto();
         assert!(
             (rto.as_nanos() - 300_000_000).abs() <= 5_000_000,
             "{stack}: {rto}"

@@ -49,7 +49,11 @@ fn the_pacing_rate_counts_segments_without_options() {
         duo.write(2 * MSS).run_for(1_000);
         let subflow = duo.server().subflow(0).unwrap();
         let sender = subflow.sender().unwrap();
-        assert_eq!((sender.mss(), sender.window().cwnd), (MSS, 10), "{name}");
+        assert_eq!(
+            (sender.flight().mss(), sender.window().cwnd),
+            (MSS, 10),
+            "{name}"
+        );
         assert_eq!(sender.pacing_rate(), 2 * 10 * 1_448 * 1_000 / 40, "{name}");
     }
 }
@@ -63,7 +67,7 @@ fn the_first_round_trip_of_a_join_is_the_echoed_one() {
         let srtt = |side: usize, path| {
             let end = [duo.server(), duo.client()][side];
             let subflow = end.subflow(path).unwrap();
-            subflow.sender().unwrap().srtt().unwrap()
+            subflow.sender().unwrap().timing().srtt().unwrap()
         };
         assert_eq!(srtt(SERVER, 0), delay * 2, "{name}");
         assert_eq!(srtt(SERVER, 1), Duration::from_millis(42), "{name}");

@@ -220,7 +220,7 @@ fn three_out(name: &str) -> Script {
 fn a_window_that_is_undone_is_the_one_before_or_made_of_the_threshold() {
     let undone = |name| {
         let mut script = three_out(name);
-        let due = script.sender.deadline().unwrap() - START;
+        let due = script.sender.timing().deadline().unwrap() - START;
         let due_ms = due.as_nanos() / 1_000_000;
         script.at(due_ms);
         assert_eq!(script.sender.window().cwnd, 1, "{name}");
@@ -239,12 +239,12 @@ fn short_segments_are_sent_again_together_where_they_are_taken_from_the_stream()
     let again = |name| {
         let mut script = Script::new(exact(name, &[("initial_window", "2")]), ms(40));
         let start = START;
-        script.sender.set_nodelay(start, true);
+        script.sender.writer(start).set_nodelay(true);
         for _ in 0..2 {
-            script.sender.write(start, 400, false);
+            script.sender.writer(start).write(400, false);
             assert_eq!(script.sender.poll_transmit(start).unwrap().range.len(), 400);
         }
-        let due = script.sender.deadline().unwrap();
+        let due = script.sender.timing().deadline().unwrap();
         script.sender.on_deadline(due);
         script.sender.poll_transmit(due).unwrap().range.len()
     };

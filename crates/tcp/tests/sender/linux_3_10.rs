@@ -74,8 +74,8 @@ fn a_bare_fin_is_not_probed_and_the_timeout_starts_anew() {
 #[test]
 fn a_fin_with_data_is_probed_with_them() {
     let mut script = linux(20);
-    script.sender.set_cork(START, true);
-    script.sender.write(START, 500, false);
+    script.sender.writer(START).set_cork(true);
+    script.sender.writer(START).write(500, false);
     script.is_silent();
     script.close();
     let now = START;
@@ -143,7 +143,9 @@ fn reordering_turns_fack_and_early_retransmit_off() {
     script.at(52).ack(7, &[]);
     script.at(60).ack(7, &[(8, 9)]).is(State::Disorder);
     // No early retransmit: the timer is the timeout.
-    assert!(script.sender.deadline().unwrap() > rexmit_time::Time::from_nanos(5_200_000_000));
+    assert!(
+        script.sender.timing().deadline().unwrap() > rexmit_time::Time::from_nanos(5_200_000_000)
+    );
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn retransmitted_when_the_host_lets_go(name: &str) -> Vec<u32> {
     let changes = [("tlp", "off")];
     let mut script = Script::new(exact(name, &changes), ms(40));
     let start = START;
-    script.sender.write(start, 2 * MSS, false);
+    script.sender.writer(start).write(2 * MSS, false);
     let held: Vec<u32> = core::iter::from_fn(|| script.sender.poll_transmit(start))
         .map(|packet| packet.in_host_bytes)
         .collect();

@@ -238,7 +238,7 @@ fn silence_shrinks_the_window() {
 fn packets_in_the_host_hold_back_new_ones_and_retransmissions() {
     let mut script = linux("linux-6.1", 40);
     let start = START;
-    script.sender.write(start, 10_000, false);
+    script.sender.writer(start).write(10_000, false);
     // At 10 segments in 40 ms twice as fast, a millisecond holds no more than two packets.
     let held = script.sender.poll_transmit(start).unwrap().in_host_bytes;
     assert!(script.sender.poll_transmit(start).is_some());
@@ -263,7 +263,7 @@ fn a_short_tail_is_retransmitted_with_the_fin_behind_it() {
     let settings = exact("linux-6.1", &[("tlp", "off")]);
     let mut script = Script::new(settings, ms(40));
     let start = START;
-    script.sender.write(start, 500, false);
+    script.sender.writer(start).write(500, false);
     script.close();
     for _ in 0..2 {
         let packet = script.sender.poll_transmit(start).unwrap();
@@ -275,5 +275,5 @@ fn a_short_tail_is_retransmitted_with_the_fin_behind_it() {
         (retransmission.range.len(), retransmission.fin),
         (500, true)
     );
-    assert_eq!(script.sender.in_flight(), 1);
+    assert_eq!(script.sender.flight().in_flight(), 1);
 }

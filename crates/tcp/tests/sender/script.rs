@@ -52,7 +52,7 @@ impl Script {
         let clock = settings.timers.clock();
         let start = START;
         let iss = SeqNum::new(ISS);
-        let (sack, timestamps) = (settings.segments.sack, settings.segments.timestamps);
+        let sack = settings.segments.sack;
         let settings = Arc::new(settings);
         let mut sender = Sender::new(Arc::clone(&settings), clock, MSS, iss, start);
         sender.established(
@@ -62,7 +62,6 @@ impl Script {
                 window: 1 << 20,
                 seq: SeqNum::new(7),
                 sack,
-                timestamps,
                 handshake_timeouts: 0,
                 metrics: Metrics::default(),
             },
@@ -82,11 +81,11 @@ impl Script {
     /// Goes on to `at`; timers that are due before fire.
     pub fn at(&mut self, at_ms: i64) -> &mut Self {
         let until = self.start + ms(at_ms);
-        while let Some(due) = self.sender.deadline().filter(|due| *due <= until) {
+        while let Some(due) = self.sender.timing().deadline().filter(|due| *due <= until) {
             self.now = due;
             self.sender.on_deadline(due);
             assert!(
-                self.sender.deadline() != Some(due),
+                self.sender.timing().deadline() != Some(due),
                 "the timer fires for ever at {due}"
             );
         }
@@ -96,19 +95,19 @@ impl Script {
 
     /// As [`Script::at`] for a timer that is expected then and no earlier.
     pub fn timer_at(&mut self, at_ms: i64) -> &mut Self {
-        let due = self.sender.deadline().map(|due| due - self.start);
+        let due = self.sender.timing().deadline().map(|due| due - self.start);
         assert_eq!(due, Some(ms(at_ms)));
         self.at(at_ms)
     }
 
     /// Writes full segments.
     pub fn write(&mut self, segments: u32) -> &mut Self {
-        self.sender.write(self.now, segments * MSS, false);
+        self.sender.writer(self.now).write(segments * MSS, false);
         self
     }
 
     pub fn close(&mut self) -> &mut Self {
-        self.sender.close(self.now);
+        self.sender.writer(self.now).close();
         self
     }
 
@@ -120,7 +119,7 @@ impl Script {
 
     /// From now on acknowledgements echo what was sent at this time.
     pub fn echo(&mut self, sent_ms: i64) -> &mut Self {
-        self.echo = Some(self.sender.timestamp(self.start + ms(sent_ms)));
+        self.echo = Some(self.sender.timing().timestamp(self.start + ms(sent_ms)));
         self
     }
 
@@ -229,7 +228,7 @@ impl Script {
     }
 
     pub fn has_rto(&mut self, rto_ms: i64) -> &mut Self {
-        assert_eq!(self.sender.rto(), ms(rto_ms));
+        assert_eq!(self.sender.timing().rto(), ms(rto_ms));
         self
     }
 
@@ -249,7 +248,7 @@ impl Script {
         };
         let mut receiver =
             Receiver::new(&Arc::new(settings("rfc", &[])), clock, MSS, MSS, None, true);
-        receiver.synchronize(self.first, self.sender.timestamp(self.now));
+        receiver.synchronize(self.first, self.sender.timing().timestamp(self.now));
         receiver.open(self.now, &clock, &agreed);
         let sending = Sending {
             srtt: Some(self.rtt),
@@ -260,7 +259,7 @@ impl Script {
         loop {
             while let Some((from, _, packet)) = self.next() {
                 if !lose.contains(&seen.len()) {
-                    let value = self.sender.timestamp(self.now);
+                    let value = self.sender.timing().timestamp(self.now);
                     let stamps = timestamps.then_some(Timestamps { value, echo: 1 });
                     under_way.push_back((self.now + self.rtt, packet.range, stamps));
                 }
@@ -271,6 +270,7 @@ impl Script {
             let answered = under_way.front().map(|(at, ..)| *at);
             let due = self
                 .sender
+                .timing()
                 .deadline()
                 .filter(|due| answered.is_none_or(|at| *due < at));
             if let Some(due) = due {

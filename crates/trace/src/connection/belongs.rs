@@ -42,10 +42,10 @@ impl Connection {
     /// acknowledges something else than that (a challenge, RFC 5961 §4.2), or the reset that answers it.
     #[cold]
     fn is_before(&self, direction: Direction, headers: &Headers) -> bool {
-        let (me, peer) = (direction as usize, direction.reversed() as usize);
+        let peer = direction.reversed() as usize;
         let flags = headers.flags;
-        let after = |of: usize| self.cold.syns[of].as_ref().map(|syn| syn.seq + 1);
-        match (after(me), after(peer)) {
+        let after = |of| self.cold.syns.isn(of).map(|isn| isn + 1);
+        match (after(direction), after(direction.reversed())) {
             (None, Some(next)) if !flags.rst() => {
                 let acknowledges = !headers.ack.is_before(next);
                 let side = &self.sides[peer];
@@ -115,10 +115,11 @@ impl Connection {
         let (me, peer) = (direction as usize, direction.reversed() as usize);
         let side = &self.sides[me];
         let near = self.is_near(direction, headers);
-        match &self.cold.syns[me] {
+        let answers = self.cold.syns.of(direction.reversed()).is_some();
+        match self.cold.syns.of(direction) {
             Some(syn) if near && syn.seq == headers.seq => return Belongs::Here,
             // Its first packet: an answer to the client's SYN.
-            None if near && side.packets == 0 && self.cold.syns[peer].is_some() => {
+            None if near && side.packets == 0 && answers => {
                 return Belongs::Here;
             }
             _ => {}
@@ -127,7 +128,7 @@ impl Connection {
             return Belongs::Next;
         }
         // An answer made anew without memory of the first (RFC 4987 §3.6).
-        let answer = headers.flags.ack() && self.cold.syns[peer].is_some() && side.segments == 0;
+        let answer = headers.flags.ack() && answers && side.segments == 0;
         if answer && self.sides[peer].may_acknowledge(headers.ack) {
             return Belongs::Here;
         }

@@ -1,15 +1,18 @@
 //! Packets that the capture holds more than once: before and behind a router, or of an interface and what is made of it.
 
+use std::collections::VecDeque;
+
 use rexmit_time::{Duration, Time};
 use rexmit_wire::headers::Timestamps;
 use rexmit_wire::{Flags, Headers, SeqNum};
 
-use super::Connection;
+use super::log::Log;
+use super::{Connection, Kept};
 use crate::event::Direction;
 use crate::sender_view::NO_TIMER;
 
 /// Packets among which the first copy is looked for: what may pass while a packet is in the router.
-pub(super) const RECENT: usize = 64;
+const RECENT: usize = 64;
 
 /// What comes twice within this time was doubled by the capture.
 const AT_ONCE: Duration = Duration::from_micros(500);
@@ -75,6 +78,105 @@ impl Mark {
     }
 }
 
+/// Packets that the capture holds more than once.
+#[derive(Debug, Default)]
+pub(super) struct Doubles {
+    /// Of each side: only the first counts.
+    packets: [u32; 2],
+    /// The latest packets, once there was one of those and when there is no log.
+    recent: VecDeque<(Mark, Time)>,
+    /// The last SYN or SYN-ACK of each side.
+    pub last_syns: [Option<LastSyn>; 2],
+}
+
+impl Doubles {
+    /// Packets of a side that came more than once.
+    pub fn packets(&self, of: Direction) -> u32 {
+        self.packets[of as usize]
+    }
+
+    /// Whether there are any.
+    fn any(&self) -> bool {
+        self.packets != [0; 2]
+    }
+
+    /// Whether there is nothing to keep but the last SYNs.
+    pub fn is_plain(&self) -> bool {
+        !self.any() && self.recent.is_empty()
+    }
+
+    fn count(&mut self, of: Direction) {
+        let packets = &mut self.packets[of as usize];
+        *packets = packets.saturating_add(1);
+    }
+
+    /// Remembers a packet that is not logged, when there were such.
+    pub fn remember(&mut self, at: Time, direction: Direction, headers: &Headers) {
+        if !self.any() {
+            return;
+        }
+        if self.recent.len() >= RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back((Mark::of(direction, headers), at));
+    }
+
+    /// Remembers the latest packets of a log that ends, when there were such.
+    pub fn remember_latest(&mut self, log: &Log, start: Time) {
+        if self.any() {
+            let latest = log.len().saturating_sub(RECENT);
+            self.recent = log.marks(start).skip(latest).collect();
+        }
+    }
+
+    /// Whether a SYN or SYN-ACK, of a side that sent `first`, came by just now with the same identification and stamps: a capture at both directions of a
+    /// port, say, holds it twice. No timer is as short as that, and a second connection has another number. Without an
+    /// identification it may have come a while ago: a timer of a SYN takes longer than others. It is counted then.
+    ///
+    /// A SYN-ACK behind a SYN that came once more is the answer to that, however soon it follows the first one: two SYNs
+    /// that a delay held up come together, and a host answers each copy of one that the network doubled. A capture that
+    /// holds packets twice has both copies of a SYN before its answer: the second is nearer to the host.
+    #[cold]
+    pub fn is_syn(
+        &mut self,
+        at: Time,
+        direction: Direction,
+        headers: &Headers,
+        first: Option<&Kept>,
+    ) -> bool {
+        let me = direction as usize;
+        let mut last = LastSyn::of(at, headers);
+        let before = self.last_syns[me];
+        let asked = self.last_syns[1 - me].filter(|syn| syn.again);
+        let answers = headers.flags.ack() && before.is_some_and(|syn| syn.asked);
+        let same = first.is_some_and(|syn| {
+            (syn.seq, syn.flags, syn.options)
+                == (headers.seq, headers.flags, headers.syn.unwrap_or_default())
+        });
+        let soon = |before: LastSyn| {
+            if answers || asked.is_some_and(|syn| syn.at > before.at) {
+                return false;
+            }
+            let apart = at.since(before.at);
+            let alike = (before.ip_id, before.stamps) == (last.ip_id, last.stamps);
+            // Answers to several SYNs may have been held up, too.
+            let unnumbered = last.ip_id.unwrap_or(0) == 0 && asked.is_none();
+            alike && -AT_ONCE < apart && apart < if unnumbered { MOST_APART } else { AT_ONCE }
+        };
+        let found = same && before.is_some_and(soon);
+        last.again = same && before.is_some() && !found;
+        self.last_syns[me] = Some(last);
+        if let Some(answer) = &mut self.last_syns[1 - me] {
+            // One of an earlier time is of a capture that begins again.
+            answer.asked |= same && !headers.flags.ack() && at >= answer.at;
+        }
+        if found {
+            self.count(direction);
+        }
+        found
+    }
+}
+
 impl Connection {
     /// Whether a packet, whose time to live is not the usual one, came by before with a higher one: just now, where it has no
     /// identification. It is counted then.
@@ -90,7 +192,7 @@ impl Connection {
             .latest()
             .any(|(other, then)| other == mark && (mark.ip_id != 0 || at.since(then) < NO_TIMER));
         if found {
-            self.count_doubled(me);
+            self.cold.doubles.count(direction);
         }
         found
     }
@@ -99,7 +201,7 @@ impl Connection {
     fn latest(&self) -> impl Iterator<Item = (Mark, Time)> + '_ {
         let marked = self.is_marked();
         let logged = marked.then(|| self.log.marks(self.start).rev().take(RECENT));
-        let recent = (!marked).then(|| self.cold.recent.iter().rev().copied());
+        let recent = (!marked).then(|| self.cold.doubles.recent.iter().rev().copied());
         logged
             .into_iter()
             .flatten()
@@ -118,7 +220,7 @@ impl Connection {
     ) -> bool {
         let mark = Mark::of(direction, headers);
         let bare = headers.seq_len() == 0;
-        let doubles = self.cold.doubled != [0; 2];
+        let doubles = self.cold.doubles.any();
         let mut found = false;
         let mut numbered = false;
         for (other, then) in self.latest() {
@@ -134,72 +236,38 @@ impl Connection {
         }
         found &= numbered || mark.ip_id == 0;
         if found {
-            self.count_doubled(direction as usize);
+            self.cold.doubles.count(direction);
         }
         found
     }
+}
 
-    /// Whether a SYN or SYN-ACK came by just now with the same identification and stamps: a capture at both directions of a
-    /// port, say, holds it twice. No timer is as short as that, and a second connection has another number. Without an
-    /// identification it may have come a while ago: a timer of a SYN takes longer than others. It is counted then.
-    ///
-    /// A SYN-ACK behind a SYN that came once more is the answer to that, however soon it follows the first one: two SYNs
-    /// that a delay held up come together, and a host answers each copy of one that the network doubled. A capture that
-    /// holds packets twice has both copies of a SYN before its answer: the second is nearer to the host.
-    #[cold]
-    pub(super) fn is_doubled_syn(
-        &mut self,
-        at: Time,
-        direction: Direction,
-        headers: &Headers,
-    ) -> bool {
-        let me = direction as usize;
-        let mut last = LastSyn::of(at, headers);
-        let before = self.cold.last_syns[me];
-        let asked = self.cold.last_syns[1 - me].filter(|syn| syn.again);
-        let answers = headers.flags.ack() && before.is_some_and(|syn| syn.asked);
-        let same = self.cold.syns[me].as_ref().is_some_and(|syn| {
-            (syn.seq, syn.flags, syn.options)
-                == (headers.seq, headers.flags, headers.syn.unwrap_or_default())
-        });
-        let soon = |before: LastSyn| {
-            if answers || asked.is_some_and(|syn| syn.at > before.at) {
-                return false;
-            }
-            let apart = at.since(before.at);
-            let alike = (before.ip_id, before.stamps) == (last.ip_id, last.stamps);
-            // Answers to several SYNs may have been held up, too.
-            let unnumbered = last.ip_id.unwrap_or(0) == 0 && asked.is_none();
-            alike && -AT_ONCE < apart && apart < if unnumbered { MOST_APART } else { AT_ONCE }
+#[cfg(test)]
+mod tests {
+    use rexmit_wire::headers::SynOptions;
+
+    use super::*;
+    use crate::testing::{bare, flow};
+
+    #[test]
+    fn a_syn_that_comes_at_once_with_the_same_identification_is_a_double() {
+        let mut doubles = Doubles::default();
+        let syn = |id| Headers {
+            flags: Flags::SYN,
+            ip_id: Some(id),
+            syn: Some(SynOptions::default()),
+            ..bare(flow(1))
         };
-        let found = same && before.is_some_and(soon);
-        last.again = same && before.is_some() && !found;
-        self.cold.last_syns[me] = Some(last);
-        if let Some(answer) = &mut self.cold.last_syns[1 - me] {
-            // One of an earlier time is of a capture that begins again.
-            answer.asked |= same && !headers.flags.ack() && at >= answer.at;
-        }
-        if found {
-            self.count_doubled(me);
-        }
-        found
-    }
-
-    fn count_doubled(&mut self, me: usize) {
-        let packets = &mut self.cold.doubled[me];
-        *packets = packets.saturating_add(1);
-    }
-
-    /// Remembers a packet that is not logged, when there were such.
-    pub(super) fn remember(&mut self, at: Time, direction: Direction, headers: &Headers) {
-        if self.cold.doubled == [0; 2] {
-            return;
-        }
-        if self.cold.recent.len() >= RECENT {
-            self.cold.recent.pop_front();
-        }
-        self.cold
-            .recent
-            .push_back((Mark::of(direction, headers), at));
+        let first = Kept::syn(Time::ZERO, &syn(7));
+        let mut came = |us, id, known: Option<&Kept>| {
+            let at = Time::ZERO + Duration::from_micros(us);
+            doubles.is_syn(at, Direction::Forward, &syn(id), known)
+        };
+        assert!(!came(0, 7, None), "the first");
+        assert!(came(100, 7, first.as_ref()));
+        assert!(!came(200, 8, first.as_ref()), "another packet");
+        assert!(!came(900_000, 8, first.as_ref()), "sent again");
+        assert_eq!(doubles.packets(Direction::Forward), 1);
+        assert!(!doubles.is_plain());
     }
 }

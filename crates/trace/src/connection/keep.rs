@@ -7,7 +7,7 @@
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{Headers, SeqRange};
 
-use super::doubled::RECENT;
+use super::late::doubt;
 use super::log::{self, Log};
 use super::{Common, Connection, BOTH};
 use crate::account::Ending;
@@ -16,7 +16,7 @@ use crate::event::{Direction, Event};
 use crate::facts::SenderFacts;
 use crate::fault::Moment;
 use crate::rows;
-use crate::sender_view::{Returned, SenderView, MOST_RETURNED};
+use crate::sender_view::{Returned, SenderView};
 
 /// Packets between two looks for retransmissions that are settled.
 const SETTLE: u32 = 256;
@@ -64,31 +64,31 @@ impl Connection {
             self.cold.sacks.extend_from_slice(sacks);
         }
         if !marked {
-            self.remember(at, direction, headers);
+            self.cold.doubles.remember(at, direction, headers);
         }
         for of in BOTH {
-            if let Some(view) = &mut self.cold.views[of as usize] {
+            if let Some(view) = &mut self.cold.views.made[of as usize] {
                 give(view, of, &event, sacks);
-                self.cold.unsettled += 1;
-            } else if self.cold.due[of as usize].is_some() {
-                self.cold.unsettled += 1;
+                self.cold.views.unsettled += 1;
+            } else if self.cold.views.due[of as usize].is_some() {
+                self.cold.views.unsettled += 1;
             } else if !self.logging && self.sides[of as usize].sent {
                 let mut view = SenderView::new(of, &self.facts(of), &common.settings);
-                self.give_returned(of, &mut view);
+                self.cold.views.give_returned(of, &mut view);
                 give(&mut view, of, &event, sacks);
-                self.cold.views[of as usize] = Some(Box::new(view));
+                self.cold.views.made[of as usize] = Some(Box::new(view));
             } else if self.trouble[of as usize] && !headers.flags.syn() {
                 // What the sides agreed on is known when the handshake is over.
                 self.have_viewed(of);
             }
         }
         if marked && !self.is_marked() {
-            self.mark_latest();
+            self.cold.doubles.remember_latest(&self.log, self.start);
         }
-        if self.cold.unsettled >= SETTLE {
-            self.cold.unsettled = 0;
+        if self.cold.views.unsettled >= SETTLE {
+            self.cold.views.unsettled = 0;
             self.make_due(common);
-            for view in self.cold.views.iter_mut().flatten() {
+            for view in self.cold.views.made.iter_mut().flatten() {
                 view.settled(&mut common.retransmissions);
             }
         }
@@ -97,52 +97,33 @@ impl Connection {
     /// A router returned one of its packets, as too large.
     #[cold]
     pub fn returned(&mut self, at: Time, headers: &Headers) {
-        let of = self.direction(&headers.flow) as usize;
-        let returned = Returned::new(at, headers);
-        if let Some(view) = &mut self.cold.views[of] {
-            view.returned(returned);
-        }
-        let all = &mut self.cold.returned[of];
-        if all.len() == MOST_RETURNED {
-            all.pop_front();
-        }
-        all.push_back(returned);
-    }
-
-    /// Whether a direction has a sender view, or is to have one.
-    pub(super) fn has_half(&self, of: Direction) -> bool {
-        self.cold.views[of as usize].is_some() || self.cold.due[of as usize].is_some()
+        let of = self.direction(&headers.flow);
+        self.cold
+            .views
+            .take_returned(of, Returned::new(at, headers));
     }
 
     /// A direction is to have a sender view, if it sent anything and has none.
     pub(super) fn have_viewed(&mut self, of: Direction) {
-        if !self.has_half(of) && self.sides[of as usize].sent {
-            self.cold.due[of as usize] = Some(Box::new(self.facts(of)));
+        if !self.cold.views.has(of) && self.sides[of as usize].sent {
+            self.cold.views.due[of as usize] = Some(Box::new(self.facts(of)));
         }
     }
 
     /// Whether the log tells the latest packets: as long as a direction has no sender view.
     pub(super) fn is_marked(&self) -> bool {
-        self.logging && !BOTH.into_iter().all(|of| self.has_half(of))
+        self.logging && !BOTH.into_iter().all(|of| self.cold.views.has(of))
     }
 
     /// Makes the sender views that are missing, and keeps no log any more.
     #[cold]
     fn end_log(&mut self, common: &mut Common) {
         if self.is_marked() {
-            self.mark_latest();
+            self.cold.doubles.remember_latest(&self.log, self.start);
         }
         BOTH.into_iter().for_each(|of| self.have_viewed(of));
         self.make_due(common);
         self.drop_log(common);
-    }
-
-    /// The latest packets of the log, once there was one that the capture holds twice.
-    fn mark_latest(&mut self) {
-        if self.cold.doubled != [0; 2] {
-            let latest = self.log.len().saturating_sub(RECENT);
-            self.cold.recent = self.log.marks(self.start).skip(latest).collect();
-        }
     }
 
     fn drop_log(&mut self, common: &mut Common) {
@@ -160,19 +141,14 @@ impl Connection {
     fn make_due(&mut self, common: &mut Common) {
         self.view_both_if_moved();
         for of in BOTH {
-            if let Some(facts) = self.cold.due[of as usize].take() {
+            if let Some(facts) = self.cold.views.due[of as usize].take() {
                 let view = self.make_view(of, &facts, common);
-                self.cold.views[of as usize] = Some(Box::new(view));
+                self.cold.views.made[of as usize] = Some(Box::new(view));
             }
         }
-        if self.logging && self.cold.views.iter().all(Option::is_some) {
+        if self.logging && self.cold.views.made.iter().all(Option::is_some) {
             self.drop_log(common);
         }
-    }
-
-    fn give_returned(&self, of: Direction, view: &mut SenderView) {
-        let returned = self.cold.returned[of as usize].iter();
-        returned.for_each(|one| view.returned(*one));
     }
 
     /// Makes a sender view and gives it what is in the log.
@@ -180,11 +156,11 @@ impl Connection {
     fn make_view(&self, of: Direction, facts: &SenderFacts, common: &mut Common) -> SenderView {
         let recycled = core::mem::take(&mut common.recycled);
         let mut facts = *facts;
-        facts.late = self.cold.late_by.unwrap_or_default();
+        facts.late = self.cold.lateness.by.unwrap_or_default();
         let packets = || self.log.iter(self.start, &self.cold.sacks);
         facts.look_through(of, packets().map(|(event, _)| event));
         let mut view = SenderView::within(of, &facts, &common.settings, recycled);
-        self.give_returned(of, &mut view);
+        self.cold.views.give_returned(of, &mut view);
         for (event, sacks) in self.log.iter(self.start, &self.cold.sacks) {
             give(&mut view, of, &event, sacks);
         }
@@ -202,7 +178,8 @@ impl Connection {
                 self.have_viewed(of);
             }
         }
-        let late = !self.view_both_if_moved() && self.recorded_late().is_some();
+        let late = !self.view_both_if_moved()
+            && self.cold.lateness.longest(self.cold.syns.late()).is_some();
         self.count_late(common);
         let mut row = Box::new(self.row(evicted, &mut common.known));
         let mut waits = [Waits::default(), Waits::default()];
@@ -219,9 +196,9 @@ impl Connection {
             .into_iter()
             .zip([&mut whole.forward, &mut whole.backward])
         {
-            let view = match self.cold.due[of as usize].take() {
+            let view = match self.cold.views.due[of as usize].take() {
                 Some(facts) => Some(self.make_view(of, &facts, common)),
-                None => self.cold.views[of as usize].take().map(|view| *view),
+                None => self.cold.views.made[of as usize].take().map(|view| *view),
             };
             if let Some(view) = view {
                 let (retransmissions, whatif) = (&mut common.retransmissions, &mut common.whatif);
@@ -230,10 +207,10 @@ impl Connection {
                     view.finish(retransmissions, whatif, row);
                 set = steps.max(set);
                 if late {
-                    Connection::doubt(of, retransmissions, row, &mut waits[of as usize]);
+                    doubt(of, retransmissions, row, &mut waits[of as usize]);
                 }
             }
-            row.capture_duplicates += self.cold.doubled[of as usize];
+            row.capture_duplicates += self.cold.doubles.packets(of);
         }
         if set.0 > 0 {
             common.set = (common.set.0 + 1, common.set.1.max(set.1));

@@ -57,42 +57,61 @@ impl Late {
     }
 }
 
-impl Cold {
-    /// How long after its answer the only SYN came by, if it did.
-    fn late_syn(&self) -> Option<Duration> {
-        let ([Some(syn), Some(answer)], [1, 1]) = (&self.syns, self.syn_counts) else {
-            return None;
-        };
-        Some(syn.at - answer.at).filter(|after| *after > DISORDER)
+/// What says that a direction is recorded late.
+#[derive(Debug, Default)]
+pub(super) struct Lateness {
+    /// What came of each direction behind its acknowledgement.
+    pub of: [Late; 2],
+    /// A direction's first packet came behind its acknowledgement.
+    pub behind: bool,
+    /// Packets of an earlier time than the one before.
+    back: u32,
+    /// By how much each direction is recorded late, once that was looked for.
+    pub by: Option<[Duration; 2]>,
+}
+
+impl Lateness {
+    /// A packet has an earlier time than the one that came by before it, by so much.
+    #[cold]
+    pub fn goes_back(&mut self, by: Duration) {
+        self.back = self.back.saturating_add(u32::from(by > DISORDER));
+    }
+
+    /// Whether a direction is recorded late, and by how much at most; the SYN came by so long after its answer.
+    pub fn longest(&self, syn: Option<Duration>) -> Option<Duration> {
+        let late = self.of.iter().filter(|late| late.is_late());
+        let syn = syn.filter(|after| *after > DISORDER);
+        late.map(|late| late.longest).chain(syn).max()
+    }
+
+    /// Whether no packet came before one of an earlier time.
+    pub fn is_plain(&self) -> bool {
+        self.back == 0
+    }
+
+    /// Whether any order is odd.
+    fn is_odd(&self, syn: Option<Duration>) -> bool {
+        self.longest(syn).is_some() || self.behind || self.back >= ENOUGH
     }
 }
 
 impl Connection {
-    /// Whether a direction is recorded late, and by how much at most.
-    pub(super) fn recorded_late(&self) -> Option<Duration> {
-        let late = self.cold.late.iter().filter(|late| late.is_late());
-        late.map(|late| late.longest)
-            .chain(self.cold.late_syn())
-            .max()
-    }
-
-    /// A packet has an earlier time than the one that came by before it.
-    #[cold]
-    pub(super) fn goes_back(&mut self, at: Time) {
-        let back = self.last - at > DISORDER;
-        self.cold.back = self.cold.back.saturating_add(u32::from(back));
-    }
-
     /// By how much each direction is recorded late, as far as one shift for all its packets tells. It is looked for once, before the
     /// first sender view is made.
     pub(super) fn late_by(&mut self) -> [Duration; 2] {
-        if let Some(late) = self.cold.late_by {
+        if let Some(late) = self.cold.lateness.by {
             return late;
         }
-        let odd = self.recorded_late().is_some() || self.cold.behind || self.cold.back >= ENOUGH;
-        let backward = if odd && self.logging {
-            let packets = || self.log.iter(self.start, &self.cold.sacks);
-            shift(|| packets().map(|(event, _)| event)).unwrap_or(Duration::ZERO)
+        let (log, start) = (&self.log, self.start);
+        let Cold {
+            syns,
+            lateness,
+            sacks,
+            ..
+        } = &mut *self.cold;
+        let packets = || log.iter(start, sacks).map(|(event, _)| event);
+        let backward = if lateness.is_odd(syns.late()) && self.logging {
+            shift(packets).unwrap_or(Duration::ZERO)
         } else {
             Duration::ZERO
         };
@@ -100,9 +119,9 @@ impl Connection {
             (-backward).max(Duration::ZERO),
             backward.max(Duration::ZERO),
         ];
-        self.cold.late_by = Some(late);
+        lateness.by = Some(late);
         if backward != Duration::ZERO {
-            self.shift_handshake(backward);
+            syns.shift(backward, packets());
         }
         late
     }
@@ -122,54 +141,33 @@ impl Connection {
         let by = late[0].max(late[1]);
         if by > Duration::ZERO {
             common.moved = (common.moved.0 + 1, common.moved.1.max(by));
-        } else if let Some(longest) = self.recorded_late() {
+        } else if let Some(longest) = self.cold.lateness.longest(self.cold.syns.late()) {
             common.late = (common.late.0 + 1, common.late.1.max(longest));
         }
     }
+}
 
-    /// The parts of the handshake's round trip, where the server's packets are recorded so late.
-    fn shift_handshake(&mut self, backward: Duration) {
-        let [Some(syn), Some(answer)] = &self.cold.syns else {
-            return;
-        };
-        let ends = |event: &Event| {
-            let forward = event.direction == Direction::Forward && !event.flags.syn();
-            forward && event.flags.ack() && event.ack.is_after(answer.seq)
-        };
-        let mut packets = self.log.iter(self.start, &self.cold.sacks);
-        let shaken = packets.find(|(event, _)| ends(event));
-        let answered = answer.at - backward;
-        let once = self.cold.syn_counts == [1, 1];
-        let part =
-            |from: Time, to: Time| Some(to - from).filter(|part| once && !part.is_negative());
-        let server = part(syn.at, answered);
-        let client = shaken.and_then(|(event, _)| part(answered, event.at));
-        drop(packets);
-        (self.cold.server_part, self.cold.client_part) = (server, client);
-    }
-
-    /// Takes back what only times between the directions say of the retransmissions of a direction.
-    pub(super) fn doubt(
-        of: Direction,
-        rows: &mut Vec<Retransmission>,
-        sender: &mut SenderRow,
-        waits: &mut Waits,
-    ) {
-        rows.retain_mut(|row| {
-            if row.direction != of || row.evidence.is_told_without_times() {
-                return true;
-            }
-            if !row.shown && row.evidence == Evidence::AlreadyAcked {
-                sender.count_again(row, None);
-                waits.remove(row.time, row.waited);
-                return false;
-            }
-            sender.count_again(row, Some(Need::Unknown));
-            (row.need, row.evidence) = (Need::Unknown, Evidence::None);
-            row.need_confidence = 0.0;
-            true
-        });
-    }
+/// Takes back what only times between the directions say of the retransmissions of a direction.
+pub(super) fn doubt(
+    of: Direction,
+    rows: &mut Vec<Retransmission>,
+    sender: &mut SenderRow,
+    waits: &mut Waits,
+) {
+    rows.retain_mut(|row| {
+        if row.direction != of || row.evidence.is_told_without_times() {
+            return true;
+        }
+        if !row.shown && row.evidence == Evidence::AlreadyAcked {
+            sender.count_again(row, None);
+            waits.remove(row.time, row.waited);
+            return false;
+        }
+        sender.count_again(row, Some(Need::Unknown));
+        (row.need, row.evidence) = (Need::Unknown, Evidence::None);
+        row.need_confidence = 0.0;
+        true
+    });
 }
 
 /// By how much the packets of the backward direction are recorded late, or early, if they are: every acknowledgement and every echo
@@ -245,7 +243,26 @@ impl Bounds {
 mod tests {
     use super::*;
     use crate::sender_view::position_of;
-    use crate::testing::retransmission;
+    use crate::testing::{bare, flow, retransmission};
+
+    #[test]
+    fn three_packets_behind_their_acknowledgements_make_a_direction_late() {
+        let ms = Duration::from_millis;
+        let mut lateness = Lateness::default();
+        assert_eq!(lateness.longest(Some(ms(1))), None, "a queue's disorder");
+        assert_eq!(lateness.longest(Some(ms(7))), Some(ms(7)));
+        let headers = bare(flow(1));
+        for n in 1..=3 {
+            assert_eq!(lateness.longest(None), None);
+            lateness.of[0].acked(headers.seq + 9, Time::ZERO);
+            lateness.of[0].came(&headers, Time::ZERO + ms(n));
+        }
+        assert_eq!(lateness.longest(None), Some(ms(3)));
+        lateness.goes_back(ms(1));
+        assert!(lateness.is_plain());
+        lateness.goes_back(ms(2));
+        assert!(!lateness.is_plain());
+    }
 
     #[test]
     fn what_only_times_say_is_taken_back_and_counted_so() {
@@ -262,7 +279,7 @@ mod tests {
         let mut sender = SenderRow::default();
         let place = position_of(rows[0].mechanism);
         sender.retransmissions[place] = [3, 0, 0];
-        Connection::doubt(
+        doubt(
             Direction::Forward,
             &mut rows,
             &mut sender,

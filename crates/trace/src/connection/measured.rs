@@ -3,7 +3,7 @@
 use rexmit_time::{Duration, Time};
 use rexmit_wire::Headers;
 
-use super::Connection;
+use super::{Cold, Connection, BOTH};
 use crate::event::Direction;
 use crate::measures::window::Closings;
 use crate::measures::{Handshake, Reset, State};
@@ -20,10 +20,6 @@ pub(super) struct Measured {
 }
 
 impl Connection {
-    fn measured(&mut self) -> &mut Measured {
-        self.cold.measured.get_or_insert_default()
-    }
-
     /// A side offers a window of nothing, or did so in its packet before.
     #[cold]
     pub(super) fn window_moves(&mut self, at: Time, direction: Direction, headers: &Headers) {
@@ -43,7 +39,7 @@ impl Connection {
             }
         } else if !flags.fin() && !self.sides[peer].fin {
             // To a peer that has nothing more to send no window is closed.
-            self.measured().closings[me].close(at);
+            self.cold.measured().closings[me].close(at);
         }
     }
 
@@ -65,7 +61,7 @@ impl Connection {
             after: self.before,
             silence: at.since(before).max(Duration::ZERO),
         };
-        let measured = self.measured();
+        let measured = self.cold.measured();
         let count = &mut measured.resets[direction as usize];
         *count = count.saturating_add(1);
         if fits {
@@ -76,7 +72,7 @@ impl Connection {
 
     fn state(&self) -> State {
         let [client, server] = &self.sides;
-        let answered = self.cold.syns[Direction::Backward as usize].is_some();
+        let answered = self.cold.syns.of(Direction::Backward).is_some();
         match (client.fin, server.fin) {
             (true, true) => State::Closed,
             (true, false) | (false, true) => State::HalfClosed,
@@ -89,7 +85,7 @@ impl Connection {
     /// What became of the handshake.
     pub(super) fn handshake(&self) -> Handshake {
         let server = &self.sides[Direction::Backward as usize];
-        let [syn, answer] = &self.cold.syns;
+        let [syn, answer] = BOTH.map(|of| self.cold.syns.of(of));
         let refused =
             |reset: &Reset| reset.by == Direction::Backward && reset.state == State::SynSent;
         match (syn, answer) {
@@ -105,7 +101,11 @@ impl Connection {
     }
 }
 
-impl super::Cold {
+impl Cold {
+    fn measured(&mut self) -> &mut Measured {
+        self.measured.get_or_insert_default()
+    }
+
     /// The first reset that fits.
     pub(super) fn reset(&self) -> Option<Reset> {
         self.measured.as_ref()?.reset

@@ -15,9 +15,10 @@ mod pair;
 mod replay;
 mod row;
 mod side;
+mod syns;
+mod views;
 
 use core::ops::{Deref, DerefMut};
-use std::collections::VecDeque;
 
 use rexmit_time::{Duration, Time};
 use rexmit_wire::headers::Notes;
@@ -26,21 +27,20 @@ use rexmit_wire::table::{prefetch, Keyed};
 use rexmit_wire::{FlowKey, Headers, SeqRange};
 
 use crate::event::Direction;
-use crate::facts::SenderFacts;
 use crate::fault::Moment;
-use crate::fingerprint::{Hint, Known};
+use crate::fingerprint::Known;
 use crate::measures::Before;
 use crate::multipath::{Place, Seen, Signal, Whose};
 use crate::requests::Request;
 use crate::rows;
-use crate::sender_view::{Recycled, Returned, SenderView};
+use crate::sender_view::Recycled;
 use crate::settings::Settings;
 
 pub(crate) use belongs::Belongs;
-use doubled::{LastSyn, Mark};
+use doubled::Doubles;
 use frozen::Offers;
 use kept::Kept;
-use late::Late;
+use late::Lateness;
 use log::Log;
 pub(crate) use log::Spare;
 use measured::Measured;
@@ -48,6 +48,8 @@ pub(crate) use opening::Opening;
 pub use pair::Pair;
 use replay::Replay;
 use side::{Side, MOST_MISSING};
+use syns::Syns;
+use views::Views;
 
 /// What the connections of an analyzer share.
 #[derive(Debug)]
@@ -163,55 +165,28 @@ const _: () = assert!(size_of::<Connection>() <= 256);
 struct Cold {
     id: u64,
     mid_stream: bool,
-    /// The SYN or SYN-ACK of each side, the first one if it sent several, and how often it sent that.
-    syns: [Option<Kept>; 2],
-    /// What these say of their senders.
-    hints: [Hint; 2],
+    syns: Syns,
     /// A SYN within the client's window, which is answered by a challenge.
     stray_syn: Option<Box<Kept>>,
-    /// The last SYN that offers other options than the first, before any answer.
-    retried: Option<Box<Kept>>,
-    /// The last SYN or SYN-ACK of each side.
-    last_syns: [Option<LastSyn>; 2],
-    syn_counts: [u32; 2],
+    doubles: Doubles,
+    lateness: Lateness,
     /// Keep-alives without payload of each side, and those of them that probed a closed window.
     probes: [u32; 2],
     window_probes: [u32; 2],
     measured: Option<Box<Measured>>,
-    /// From SYN to SYN-ACK, and from there to the client's acknowledgement: what lies beyond the monitor on either side.
-    server_part: Option<Duration>,
-    client_part: Option<Duration>,
     /// SACK blocks came from a side.
     sacked: [bool; 2],
     /// SACK blocks of the packets in the log.
     sacks: Vec<SeqRange>,
     /// What payloads in the log begin with, each with its packet's place there.
     messages: Vec<(u32, Message)>,
-    views: [Option<Box<SenderView>>; 2],
+    views: Views,
     /// The account of its time, once there is no log.
     replay: Option<Box<Replay>>,
-    /// What was known of the sender when trouble came of which a sender view is to be made.
-    due: [Option<Box<SenderFacts>>; 2],
-    /// Packets for sender views since retransmissions were asked for last.
-    unsettled: u32,
-    /// Packets of each side that the capture holds more than once: only the first counts.
-    doubled: [u32; 2],
-    /// The latest packets, once there was one of those and when there is no log.
-    recent: VecDeque<(Mark, Time)>,
-    /// What came of each direction behind its acknowledgement.
-    late: [Late; 2],
-    /// A direction's first packet came behind its acknowledgement.
-    behind: bool,
-    /// Packets of an earlier time than the one before.
-    back: u32,
-    /// By how much each direction is recorded late, once that was looked for.
-    late_by: Option<[Duration; 2]>,
     /// Which subflow of a Multipath TCP connection it is.
     subflow: Option<Place>,
     /// Packets in a row that fit nothing here, and how many that fit came before them.
     strays: (u8, u64),
-    /// Packets of each side that routers have returned.
-    returned: [VecDeque<Returned>; 2],
 }
 
 /// What few packets look at; not there only while the connection is [frozen](frozen).
@@ -281,7 +256,7 @@ impl Connection {
 
     /// Its number in the analysis.
     pub fn id(&self) -> u64 {
-        self.frozen_id().unwrap_or_else(|| self.cold.id)
+        self.log.frozen_id().unwrap_or_else(|| self.cold.id)
     }
 
     /// Client to server.
@@ -316,10 +291,8 @@ impl Connection {
             direction,
             headers,
             signal,
-            isn: self.cold.syns[direction as usize]
-                .as_ref()
-                .map(|syn| syn.seq),
-            delay: self.delay(direction).unwrap_or(Duration::ZERO),
+            isn: self.cold.syns.isn(direction),
+            delay: self.cold.syns.delay(direction).unwrap_or(Duration::ZERO),
         }
     }
 
@@ -381,15 +354,14 @@ impl Connection {
         }
         if let Some(missing) = self.sides[me].skipped(headers) {
             // After a round trip, a packet behind a gap may be a retransmission of one lost before the monitor.
-            let trip = self
-                .handshake_rtt()
-                .map_or(Duration::ZERO, |(whole, _)| whole);
+            let trip = self.cold.syns.rtt();
+            let trip = trip.map_or(Duration::ZERO, |(whole, _)| whole);
             self.trouble[me] |= at.since(self.last) >= trip
                 && (missing <= MOST_MISSING || self.counts_own(direction));
         }
         let before = self.last;
         if at < before {
-            self.goes_back(at);
+            self.cold.lateness.goes_back(before - at);
         }
         self.last = before.max(at);
         let numbered = headers.notes.of(NUMBERED);
@@ -400,8 +372,11 @@ impl Connection {
         if headers.ttl != self.ttls[me] && self.is_doubled(at, direction, headers) {
             return;
         }
-        if flags.syn() && self.is_doubled_syn(at, direction, headers) {
-            return;
+        if flags.syn() {
+            let Cold { doubles, syns, .. } = &mut *self.cold;
+            if doubles.is_syn(at, direction, headers, syns.of(direction)) {
+                return;
+            }
         }
         let shut = self.sides[me].offers_nothing();
         let same_window = self.sides[me].count(headers);
@@ -426,11 +401,11 @@ impl Connection {
             let side = &mut self.sides[me];
             if side.is_behind(headers.seq) {
                 self.trouble[me] = true;
-                self.cold.behind = true;
+                self.cold.lateness.behind = true;
             }
             side.fin |= flags.fin();
             if self.trouble[me] && side.is_next(headers) {
-                self.cold.late[me].came(headers, at);
+                self.cold.lateness.of[me].came(headers, at);
             }
             self.trouble[me] |= side.advance(at, headers.range());
         } else if self.sides[me].is_keep_alive(headers.seq) {
@@ -444,7 +419,7 @@ impl Connection {
             let sender = &mut self.sides[peer];
             let samples = sender.rtt.count;
             if sender.has_not_shown(headers.ack) {
-                self.cold.late[peer].acked(headers.ack, at);
+                self.cold.lateness.of[peer].acked(headers.ack, at);
             }
             self.trouble[peer] |= sender.acked(at, headers.ack, !takes_up && same_window);
             if sender.rtt.count != samples {
@@ -472,15 +447,9 @@ impl Connection {
         self.numbered[direction as usize] = numbered;
         // Halves that are made later ask themselves.
         for of in BOTH {
-            if !self.has_half(of) {
-                continue;
-            }
-            let (own, peer_own) = (self.counts_own(of), self.counts_own(of.reversed()));
-            if let Some(view) = &mut self.cold.views[of as usize] {
-                view.counted(own, peer_own);
-            }
-            if let Some(due) = &mut self.cold.due[of as usize] {
-                (due.counts_own, due.peer_counts_own) = (own, peer_own);
+            if self.cold.views.has(of) {
+                let (own, peer_own) = (self.counts_own(of), self.counts_own(of.reversed()));
+                self.cold.views.counted(of, own, peer_own);
             }
         }
     }

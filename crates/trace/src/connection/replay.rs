@@ -47,7 +47,7 @@ impl Connection {
         for of in BOTH {
             replay.shifts[of.reversed() as usize] = terms[of as usize].window_shift.min(14);
             replay.segments[of as usize] = terms[of as usize].mss;
-            replay.delays[of as usize] = self.delay(of).unwrap_or(Duration::ZERO);
+            replay.delays[of as usize] = self.cold.syns.delay(of).unwrap_or(Duration::ZERO);
         }
         replay.agreed = terms[0].agreed;
         replay.begin(self.start);
@@ -67,7 +67,9 @@ impl Replay {
     /// Gives what the log tells to the measures of the directions of its connection that have no sender view.
     pub(super) fn measure(&self, connection: &Connection, measures: [&mut Measures; 2]) {
         for (of, measures) in BOTH.into_iter().zip(measures) {
-            if !connection.logging || connection.has_half(of) || !connection.sides[of as usize].sent
+            if !connection.logging
+                || connection.cold.views.has(of)
+                || !connection.sides[of as usize].sent
             {
                 continue;
             }

@@ -2,7 +2,7 @@
 
 use rexmit_time::Duration;
 
-use super::{Closed, Connection};
+use super::{Closed, Connection, BOTH};
 use crate::event::Direction;
 use crate::fingerprint::Known;
 use crate::measures::Measures;
@@ -16,7 +16,7 @@ impl Connection {
             flow: self.flow(),
             start: self.start,
             end: self.last,
-            handshake_rtt: self.handshake_rtt(),
+            handshake_rtt: self.cold.syns.rtt(),
             mid_stream: self.cold.mid_stream,
             one_sided: forward.packets == 0 || backward.packets == 0,
             closed: match self.closed {
@@ -36,7 +36,7 @@ impl Connection {
     /// Packets with payload that the wire carried, at least.
     fn wire_segments(&self, of: Direction) -> u64 {
         let side = &self.sides[of as usize];
-        let [syn, answer] = &self.cold.syns;
+        let [syn, answer] = BOTH.map(|of| self.cold.syns.of(of));
         let largest = self.terms(of).mss;
         if syn.is_some() && answer.is_some() && side.largest > largest {
             side.segments.max(side.bytes.div_ceil(u64::from(largest)))
@@ -47,9 +47,9 @@ impl Connection {
 
     fn half_row(&self, of: Direction, known: &mut Known) -> SenderRow {
         let side = &self.sides[of as usize];
-        let delay = self.delay(of);
-        let offers = self.offer(of).map(|syn| &syn.options);
-        let signature = self.signature(of);
+        let delay = self.cold.syns.delay(of);
+        let offers = self.cold.syns.offer(of).map(|syn| &syn.options);
+        let signature = self.cold.syns.signature(of, self.pair.0);
         let mut row = SenderRow {
             packets: side.packets,
             bytes: side.bytes,
@@ -62,16 +62,18 @@ impl Connection {
             timestamps: offers.is_some_and(|syn| syn.timestamps),
             mptcp: offers.is_some_and(|syn| syn.mptcp.is_some()),
             syn_signature: signature.map(|signature| known.written(&signature).to_owned()),
-            syn_system: self.hint(of).system(),
+            syn_system: self.cold.syns.hint(of).system(),
             monitor_delay: delay,
             position: self
-                .handshake_rtt()
+                .cold
+                .syns
+                .rtt()
                 .zip(delay)
                 .map(|((whole, _), delay)| position(delay, whole)),
             measures: self.measures(of),
             ..SenderRow::default()
         };
-        if !self.has_half(of) {
+        if !self.cold.views.has(of) {
             row.probes = self.cold.probes[of as usize];
             row.measures.window_probes = self.cold.window_probes[of as usize];
             // What lies between the monitor and the sender is the same for all, as far as is known.
@@ -89,7 +91,7 @@ impl Connection {
     /// What the running counters have measured of a side.
     fn measures(&self, of: Direction) -> Measures {
         let mut measures = Measures {
-            syns: self.cold.syn_counts[of as usize],
+            syns: self.cold.syns.count(of),
             ..Measures::default()
         };
         if let Some(measured) = &self.cold.measured {

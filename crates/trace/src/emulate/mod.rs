@@ -303,7 +303,7 @@ impl Judges {
                     early: self
                         .senders
                         .iter()
-                        .all(|sender| sender.is_before_syn_timer(sent)),
+                        .all(|sender| sender.timing().is_before_syn_timer(sent)),
                 };
                 for sender in &mut self.senders {
                     sender.on_syn_again(&again);
@@ -537,7 +537,8 @@ impl Judges {
     /// of all stacks stands for it.
     fn shortest_timer(&self, alone: bool) -> Duration {
         let least = if alone {
-            self.senders.iter().map(EmulatedSender::least_timeout).min()
+            let least = |sender: &EmulatedSender| sender.timing().least_timeout();
+            self.senders.iter().map(least).min()
         } else {
             self.least_rtt
         };

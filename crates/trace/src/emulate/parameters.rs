@@ -33,9 +33,10 @@ pub(super) fn of<'a>(senders: impl Iterator<Item = &'a EmulatedSender>) -> Param
         span(&mut all.b, part(settings.timers.srtt_shift));
         span(&mut all.m, settings.timers.srtt_factor);
         span(&mut all.k, f64::from(settings.timers.rttvar_factor));
-        let least = sender.least() + settings.timers.rto_slop;
-        let (low, high) = sender.bias_between();
-        span(&mut all.min_rto_s, (least + sender.bias()).as_secs_f64());
+        let (timing, shown) = (sender.timing(), sender.loss_at().is_some());
+        let least = timing.least_timeout();
+        let (low, high) = timing.bias_between(shown);
+        span(&mut all.min_rto_s, (least + timing.bias()).as_secs_f64());
         span(&mut all.min_rto_s, (least + low).as_secs_f64());
         span(&mut all.min_rto_s, (least + high).as_secs_f64());
     }

@@ -3,7 +3,7 @@
 
 use super::detect::adapt_rack;
 use super::{alert, judge_probe, rearm, schedule_probe};
-use super::{AckOutcome, AckView, Actor, Resume};
+use super::{AckOutcome, AckView, Actor, Clock as _, Resume, Window as _};
 use crate::recovery::{Job, State};
 use crate::settings::AckOrder;
 
@@ -12,7 +12,10 @@ use crate::settings::AckOrder;
 pub fn begin_ack<A: Actor>(actor: &mut A, outcome: AckOutcome) {
     match actor.settings().loss.ack_order {
         AckOrder::RecoveryFirst => {
-            if matches!(actor.times().job, Some(Job::EarlyRetransmit | Job::Probe)) {
+            if matches!(
+                actor.clock().times().job,
+                Some(Job::EarlyRetransmit | Job::Probe)
+            ) {
                 rearm(actor);
             }
         }
@@ -38,13 +41,13 @@ pub fn on_ack_of_nothing<A: Actor>(actor: &mut A, view: &AckView, outcome: &mut 
 /// With [`AckOrder::RecoveryFirst`].
 pub fn on_ack_recovery_first<A: Actor>(actor: &mut A, view: &AckView, outcome: &mut AckOutcome) {
     let doubtful = is_doubtful(actor, *outcome, AckOutcome::SACKED);
-    actor.grow_window(view, *outcome, doubtful);
+    actor.window_mut().grow_window(view, *outcome, doubtful);
     if doubtful {
         let resume = alert_of(actor, view, outcome, AckOutcome::NONE);
         actor.resume(resume);
     }
     judge_probe(actor, *outcome);
-    if actor.times().job == Some(Job::Timeout) {
+    if actor.clock().times().job == Some(Job::Timeout) {
         schedule_probe(actor, true);
     }
 }

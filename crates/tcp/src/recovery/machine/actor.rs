@@ -7,6 +7,7 @@ use super::{AckOutcome, AckView, Detection, Episode, Resume};
 use crate::clock::Tick;
 use crate::estimator::Rtt;
 use crate::recovery::dupack::Marks;
+use crate::recovery::rack::Rack;
 use crate::recovery::undo::Undo;
 use crate::recovery::Job;
 use crate::settings::Settings;
@@ -63,6 +64,9 @@ pub trait Board {
     /// How many segments are where.
     fn counts(&self) -> Counts;
 
+    /// When the first segment was last sent.
+    fn head_sent(&self) -> Option<Time>;
+
     /// Whether the first segment was ever sent again.
     fn head_was_sent_again(&self) -> bool;
 
@@ -75,21 +79,24 @@ pub trait Board {
     /// Without SACK, so many duplicates came.
     fn set_duplicates(&mut self, duplicates: u32);
 
+    /// So many segments are taken for delivered, by duplicates.
+    fn count_delivered(&mut self, _segments: u32) {}
+
     /// Marks the first segment lost unless it is.
     fn mark_head(&mut self);
 
-    /// Marks lost what counting says.
-    fn mark_counted(&mut self, marks: Marks);
+    /// Marks lost what counting says, of what ends at `limit` or before: SACKed segments alone count if `by_sack`, else all do.
+    fn mark_counted(&mut self, marks: Marks, by_sack: bool, limit: SeqNum);
 
-    /// Marks lost what has been out for more than a timeout, from the first segment on (`tcp_timeout_skbs`).
-    fn mark_overdue(&mut self);
+    /// Marks lost what was sent before this time, from the first segment up to one that was not (`tcp_timeout_skbs`).
+    fn mark_overdue(&mut self, before: Time);
 
-    /// Marks lost what a timeout does, by the setting `timeout_marks` and [`rack_wait`](super::rack_wait); if the receiver
-    /// `reneged`, what was SACKed as well (`tcp_timeout_mark_lost`).
-    fn mark_by_timeout(&mut self, reneged: bool);
+    /// Marks lost what a timeout does: what is `lost`, the first segment or not, sent at a time; if the receiver `reneged`, what
+    /// was SACKed as well (`tcp_timeout_mark_lost`).
+    fn mark_by_timeout(&mut self, reneged: bool, lost: impl Fn(bool, Time) -> bool);
 
     /// Marks lost what RACK finds with this reordering window; returns how long to wait for the rest.
-    fn mark_by_rack(&mut self, window: Duration) -> Duration;
+    fn mark_by_rack(&mut self, rack: &Rack, window: Duration, now: Time) -> Duration;
 
     /// Nothing is lost.
     fn unmark_lost(&mut self);
@@ -124,11 +131,16 @@ pub trait Clock {
     /// How long a tick is.
     fn tick_length(&self) -> Tick;
 
-    /// How long ago the first segment was last sent; none is out: no time at all.
-    fn head_age(&self) -> Duration;
+    /// How long ago it was sent, as the timer counts it.
+    fn age(&self, sent: Time) -> Duration;
 
-    /// Whether the stack asks for it, and the first segment has been out for more than a timeout (`tcp_head_timedout`).
-    fn head_timed_out(&self) -> bool;
+    /// What was sent before has been out for more than a timeout (`tcp_skb_timedout`).
+    fn overdue(&self) -> Time;
+
+    /// Whether what was sent then surely has been out for more than a timeout.
+    fn is_overdue(&self, sent: Time) -> bool {
+        sent < self.overdue()
+    }
 
     /// How long until the timer is due.
     fn timer_left(&self) -> Duration;
@@ -195,9 +207,6 @@ pub trait Output {
     /// A recovery begins that is to be taken back if new data can be sent, which is not known.
     fn suppose_no_new_data(&mut self) {}
 
-    /// So many segments are taken for delivered, by duplicates.
-    fn count_delivered(&mut self, _segments: u32) {}
-
     /// F-RTO's test asks for new data.
     fn send_new(&mut self) -> NewData;
 
@@ -212,7 +221,33 @@ pub trait Output {
 }
 
 /// A sender, as the machine works on it.
-pub trait Actor: Board + Clock + Window + Output {
+pub trait Actor: Output {
+    /// What it sent.
+    type Board: Board;
+
+    /// Its time.
+    type Clock: Clock;
+
+    /// Its congestion window.
+    type Window<'a>: Window
+    where
+        Self: 'a;
+
+    /// What it sent.
+    fn board(&self) -> &Self::Board;
+
+    /// What it sent, to be marked.
+    fn board_mut(&mut self) -> &mut Self::Board;
+
+    /// Its time.
+    fn clock(&self) -> &Self::Clock;
+
+    /// Its time, for the timer to be set.
+    fn clock_mut(&mut self) -> &mut Self::Clock;
+
+    /// Its congestion window, at work.
+    fn window_mut(&mut self) -> Self::Window<'_>;
+
     /// The stack's settings.
     fn settings(&self) -> &Settings;
 

@@ -21,7 +21,7 @@ use super::detect::{self, find_losses, reason_to_recover};
 use super::loss::process_loss;
 use super::reordering::add_duplicates;
 use super::undo::{self, forget_stamp, try_undo_by_dsack};
-use super::{AckOutcome, AckView, Actor, Resume};
+use super::{AckOutcome, AckView, Actor, Board as _, Clock as _, Resume, Window as _};
 use crate::recovery::undo::FirstRetransmission;
 use crate::recovery::{reneging, Job, State};
 use crate::settings::{AckOrder, Reneging};
@@ -30,22 +30,22 @@ use crate::settings::{AckOrder, Reneging};
 pub fn alert<A: Actor>(actor: &mut A, view: &AckView, outcome: &mut AckOutcome) -> Resume {
     let sacked = outcome.any(AckOutcome::SACKED);
     let mut count_losses = view.duplicates > 0 || (sacked && detect::sack_is_far(actor));
-    if actor.counts().out == 0 {
-        actor.set_duplicates(0);
+    if actor.board().counts().out == 0 {
+        actor.board_mut().set_duplicates(0);
     }
     if meets_reneging(actor, outcome) {
         return Resume::Nothing;
     }
     if actor.episode().state == State::Open {
         actor.episode_mut().undo.first = FirstRetransmission::None;
-    } else if !actor.line().una.is_before(actor.episode().point) && leave_at_point(actor) {
+    } else if !actor.board().line().una.is_before(actor.episode().point) && leave_at_point(actor) {
         return Resume::Nothing;
     }
     let mut begins = false;
     match actor.episode().state {
         State::Recovery => {
             if !outcome.any(AckOutcome::ADVANCED) {
-                if !actor.line().sack {
+                if !actor.board().line().sack {
                     add_duplicates(actor, view.duplicates);
                 }
             } else if undo::undo_partly(actor, view, &mut count_losses) {
@@ -78,13 +78,13 @@ pub fn alert<A: Actor>(actor: &mut A, view: &AckView, outcome: &mut AckOutcome) 
         detect::mark_by_count(actor, begins);
     }
     let delivered = newly_delivered(actor, view);
-    actor.step_window(delivered, begins);
+    actor.window_mut().step_window(delivered, begins);
     Resume::Lost
 }
 
 /// Segments newly acknowledged or SACKed.
 fn newly_delivered<A: Actor>(actor: &A, view: &AckView) -> u32 {
-    let counts = actor.counts();
+    let counts = actor.board().counts();
     let before = view.prior_out + counts.sacked;
     before.saturating_sub(counts.out + view.prior_sacked)
 }
@@ -96,7 +96,7 @@ fn goes_on_recovering<A: Actor>(actor: &mut A, view: &AckView, outcome: &mut Ack
         return true;
     }
     if try_undo_by_dsack(actor) {
-        actor.end_recovery();
+        actor.window_mut().end_recovery();
         try_to_open(actor, view);
     }
     find_losses(actor, outcome);
@@ -113,9 +113,9 @@ fn goes_on_recovering<A: Actor>(actor: &mut A, view: &AckView, outcome: &mut Ack
 /// Where nothing is being repaired: a recovery begins if it should, which is returned; else the state becomes Open or
 /// Disorder.
 fn consider_recovery<A: Actor>(actor: &mut A, view: &AckView, outcome: &mut AckOutcome) -> bool {
-    if !actor.line().sack {
+    if !actor.board().line().sack {
         if outcome.any(AckOutcome::ADVANCED) {
-            actor.set_duplicates(0);
+            actor.board_mut().set_duplicates(0);
         }
         add_duplicates(actor, view.duplicates);
     }
@@ -141,7 +141,8 @@ fn meets_reneging<A: Actor>(actor: &mut A, outcome: &mut AckOutcome) -> bool {
     match actor.settings().loss.reneging {
         Reneging::Timeout => actor.forget_sacks(),
         Reneging::Wait if outcome.any(AckOutcome::ADVANCED) => {
-            actor.set_timer(Job::Timeout, reneging::wait(actor.rtt().srtt_fraction()));
+            let wait = reneging::wait(actor.clock().rtt().srtt_fraction());
+            actor.clock_mut().set_timer(Job::Timeout, wait);
             outcome.clear(AckOutcome::SET_TIMER);
         }
         Reneging::Wait => return false,
@@ -153,20 +154,20 @@ fn meets_reneging<A: Actor>(actor: &mut A, outcome: &mut AckOutcome) -> bool {
 fn leave_at_point<A: Actor>(actor: &mut A) -> bool {
     match actor.episode().state {
         State::Cwr => {
-            if actor.line().una != actor.episode().point {
-                actor.end_reduction();
+            if actor.board().line().una != actor.episode().point {
+                actor.window_mut().end_reduction();
                 actor.episode_mut().state = State::Open;
             }
         }
         State::Recovery => {
-            if !actor.line().sack {
-                actor.set_duplicates(0);
+            if !actor.board().line().sack {
+                actor.board_mut().set_duplicates(0);
             }
-            actor.end_recovery();
+            actor.window_mut().end_recovery();
             if undo::end_recovery(actor) {
                 return true;
             }
-            actor.end_reduction();
+            actor.window_mut().end_reduction();
         }
         State::Open | State::Disorder | State::Loss => {}
     }
@@ -180,8 +181,8 @@ pub fn enter_recovery<A: Actor>(actor: &mut A) {
     }
     undo::begin(actor);
     let reduces = !actor.episode().in_reduction();
-    actor.begin_recovery(reduces);
-    let nxt = actor.line().nxt;
+    actor.window_mut().begin_recovery(reduces);
+    let nxt = actor.board().line().nxt;
     let episode = actor.episode_mut();
     episode.causes.recovery_began = true;
     if reduces {
@@ -194,9 +195,9 @@ pub fn enter_recovery<A: Actor>(actor: &mut A) {
 /// Disorder while something is SACKed, lost or retransmitted, else Open (`tcp_try_keep_open`).
 pub(super) fn keep_open<A: Actor>(actor: &mut A) {
     let any = undo::any_retransmission_out(actor);
-    let state = State::at_peace(actor.counts().left_out(), any);
+    let state = State::at_peace(actor.board().counts().left_out(), any);
     if actor.episode().state != state {
-        let nxt = actor.line().nxt;
+        let nxt = actor.board().line().nxt;
         let episode = actor.episode_mut();
         episode.state = state;
         episode.point = nxt;
@@ -208,12 +209,12 @@ fn try_to_open<A: Actor>(actor: &mut A, view: &AckView) {
     forget_stamp(actor);
     if actor.episode().state == State::Cwr {
         let delivered = newly_delivered(actor, view);
-        actor.step_window(delivered, false);
+        actor.window_mut().step_window(delivered, false);
         return;
     }
     keep_open(actor);
     let window_follows = actor.settings().loss.ack_order == AckOrder::RecoveryFirst;
     if window_follows && actor.episode().state != State::Open {
-        actor.moderate_window();
+        actor.window_mut().moderate_window();
     }
 }

@@ -1,14 +1,17 @@
 //! The state Loss: how a timeout enters it, and what acknowledgements say of the timeout ([`frto`](crate::recovery::frto)).
 
 use super::undo::{end_recovery, marker, try_undo_loss};
-use super::{reordering, undo, AckOutcome, Actor, NewData, Resume};
+use super::{
+    detect, reordering, undo, AckOutcome, Actor, Board as _, NewData, Resume, Window as _,
+};
 use crate::recovery::frto::{self, Answer, Begin, Verdict};
 use crate::recovery::{rto, State};
 use crate::settings::{AckOrder, Reneging, UndoStart};
 
 /// The timeout ran out: a receiver that had SACKed the first segment dropped it (`tcp_timeout_mark_lost`, 6.x).
 pub fn enter_loss_by_timeout<A: Actor>(actor: &mut A) {
-    let reneged = actor.head_is_sacked() && actor.settings().loss.reneging == Reneging::Wait;
+    let reneged =
+        actor.board().head_is_sacked() && actor.settings().loss.reneging == Reneging::Wait;
     enter_loss(actor, reneged);
     actor.episode_mut().probe.high = None;
 }
@@ -18,14 +21,14 @@ pub fn enter_loss_by_timeout<A: Actor>(actor: &mut A) {
 pub fn enter_loss<A: Actor>(actor: &mut A, reneged: bool) {
     let before = *actor.episode();
     let start = actor.settings().congestion.undo_start;
-    let sent_again = start == UndoStart::Clean && actor.any_was_sent_again();
-    if !actor.line().sack {
-        actor.set_duplicates(0);
+    let sent_again = start == UndoStart::Clean && actor.board().any_was_sent_again();
+    if !actor.board().line().sack {
+        actor.board_mut().set_duplicates(0);
     }
-    actor.mark_by_timeout(reneged);
+    detect::mark_by_timeout(actor, reneged);
     let loss = rto::Loss {
         state: before.state,
-        point_acknowledged: !before.point.is_after(actor.line().una),
+        point_acknowledged: !before.point.is_after(actor.board().line().una),
         timeouts: before.timeouts,
     };
     let reduced = loss.reduces();
@@ -38,11 +41,11 @@ pub fn enter_loss<A: Actor>(actor: &mut A, reneged: bool) {
         UndoStart::InFlight if reduced => undo::begin(actor),
         UndoStart::InFlight => {}
     }
-    actor.begin_loss(reduced);
+    actor.window_mut().begin_loss(reduced);
     let threshold = rto::reordering_after(
         actor.settings().loss.timeout_forgets_reordering,
         before.state,
-        actor.counts().sacked,
+        actor.board().counts().sacked,
         actor.detection().threshold,
         actor.detection().own_threshold,
     );
@@ -53,7 +56,7 @@ pub fn enter_loss<A: Actor>(actor: &mut A, reneged: bool) {
         timeouts: before.timeouts,
     };
     let frto = actor.has_frto() && frto::begins(actor.settings().loss.frto_test, &begin);
-    let nxt = actor.line().nxt;
+    let nxt = actor.board().line().nxt;
     let episode = actor.episode_mut();
     episode.state = State::Loss;
     episode.point = nxt;
@@ -70,8 +73,8 @@ fn frto_verdict<A: Actor>(actor: &A, outcome: AckOutcome, duplicate: bool) -> Ve
         original: outcome.any(AckOutcome::ORIGINAL),
         advanced: outcome.any(AckOutcome::ADVANCED),
         sacked_or_duplicate: outcome.any(AckOutcome::SACKED) || duplicate,
-        new_data_sent: actor.line().nxt.is_after(episode.point),
-        point_acknowledged: !actor.line().una.is_before(episode.point),
+        new_data_sent: actor.board().line().nxt.is_after(episode.point),
+        point_acknowledged: !actor.board().line().una.is_before(episode.point),
     };
     frto::on_ack(actor.settings().loss.frto_test, &answer)
 }
@@ -84,7 +87,7 @@ pub(super) fn process_loss<A: Actor>(
     duplicates: u32,
 ) -> Resume {
     let losses_first = actor.settings().loss.ack_order == AckOrder::LossesFirst;
-    let recovered = !actor.line().una.is_before(actor.episode().point);
+    let recovered = !actor.board().line().una.is_before(actor.episode().point);
     let advanced = outcome.any(AckOutcome::ADVANCED);
     if losses_first && advanced && try_undo_loss(actor, false) {
         return Resume::Nothing;
@@ -97,7 +100,7 @@ pub(super) fn process_loss<A: Actor>(
         }
         Verdict::Real => actor.episode_mut().frto = false,
         Verdict::SendNew => {
-            actor.episode_mut().point = actor.line().nxt;
+            actor.episode_mut().point = actor.board().line().nxt;
             match actor.send_new() {
                 NewData::Left => return Resume::Nothing,
                 NewData::Wait => return Resume::New,
@@ -114,11 +117,11 @@ pub(super) fn process_loss<A: Actor>(
         end_recovery(actor);
         return Resume::Nothing;
     }
-    if !actor.line().sack {
-        if actor.line().nxt.is_after(actor.episode().point) && duplicates > 0 {
+    if !actor.board().line().sack {
+        if actor.board().line().nxt.is_after(actor.episode().point) && duplicates > 0 {
             reordering::add_duplicates(actor, duplicates);
         } else if advanced {
-            actor.set_duplicates(0);
+            actor.board_mut().set_duplicates(0);
         }
     }
     if !losses_first && try_undo_loss(actor, false) {

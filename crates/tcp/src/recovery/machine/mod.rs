@@ -24,9 +24,7 @@ mod undo;
 pub use ack::{begin_ack, on_ack_losses_first, on_ack_of_nothing, on_ack_recovery_first};
 pub use actor::{Actor, Board, Clock, Counts, Line, NewData, Output, Times, Window};
 pub use alert::{alert, enter_recovery};
-pub use detect::{
-    mark_by_count, note_delivered, on_early_retransmit_timer, on_reordering_timer, rack_wait,
-};
+pub use detect::{mark_by_count, note_delivered, on_early_retransmit_timer, on_reordering_timer};
 pub use episode::{Detection, Episode};
 pub use loss::{enter_loss, enter_loss_by_timeout};
 pub use outcome::{AckOutcome, AckView, Resume};

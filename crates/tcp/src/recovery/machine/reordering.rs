@@ -2,7 +2,7 @@
 
 use rexmit_wire::SeqNum;
 
-use super::{AckOutcome, Actor};
+use super::{AckOutcome, Actor, Board as _};
 use crate::recovery::dsack::{self, Report};
 use crate::recovery::reordering;
 use crate::settings::ReorderingUnit;
@@ -15,13 +15,13 @@ pub fn note_segments_overtaken<A: Actor>(actor: &mut A, distance: u32) {
         .detection_mut()
         .note_segments_overtaken(distance, most)
     {
-        actor.count_anew();
+        actor.board_mut().count_anew();
     }
 }
 
 /// A segment never sent again was delivered at `low` although a higher one was before (`tcp_check_sack_reordering`, 6.x).
 pub fn note_overtaken<A: Actor>(actor: &mut A, low: SeqNum) {
-    let (high, mss) = (actor.line().highest_sack, actor.line().mss);
+    let (high, mss) = (actor.board().line().highest_sack, actor.board().line().mss);
     let most = actor.settings().loss.max_reordering;
     actor.detection_mut().note_overtaken(low, high, mss, most);
 }
@@ -32,19 +32,23 @@ pub(super) fn add_duplicates<A: Actor>(actor: &mut A, count: u32) {
     if count == 0 {
         return;
     }
-    let before = actor.counts().sacked;
-    actor.set_duplicates(before + count);
+    let before = actor.board().counts().sacked;
+    actor.board_mut().set_duplicates(before + count);
     check_duplicates(actor, 0);
-    let more = actor.counts().sacked.saturating_sub(before);
-    actor.count_delivered(more);
+    let more = actor.board().counts().sacked.saturating_sub(before);
+    actor.board_mut().count_delivered(more);
 }
 
 /// Of `acked` segments one filled the hole, the others had been counted as duplicates (`tcp_remove_reno_sacks`).
 pub fn remove_duplicates<A: Actor>(actor: &mut A, acked: u32) {
     if acked > 0 {
-        let duplicates = actor.counts().sacked;
-        actor.count_delivered(acked.saturating_sub(duplicates).max(1));
-        actor.set_duplicates(duplicates.saturating_sub(acked - 1));
+        let duplicates = actor.board().counts().sacked;
+        actor
+            .board_mut()
+            .count_delivered(acked.saturating_sub(duplicates).max(1));
+        actor
+            .board_mut()
+            .set_duplicates(duplicates.saturating_sub(acked - 1));
     }
     check_duplicates(actor, acked);
 }
@@ -54,7 +58,7 @@ fn check_duplicates<A: Actor>(actor: &mut A, acked: u32) {
     if !limit_duplicates(actor) {
         return;
     }
-    let distance = actor.counts().out + acked;
+    let distance = actor.board().counts().out + acked;
     if actor.settings().loss.reordering_unit == ReorderingUnit::Segments {
         note_segments_overtaken(actor, distance);
     } else {
@@ -67,10 +71,10 @@ fn check_duplicates<A: Actor>(actor: &mut A, acked: u32) {
 
 /// Duplicates and losses are never more than what is out; whether they would have been (`tcp_limit_reno_sacked`).
 fn limit_duplicates<A: Actor>(actor: &mut A) -> bool {
-    let counts = actor.counts();
+    let counts = actor.board().counts();
     let fewer = reordering::limit_duplicates(counts.sacked, counts.lost, counts.out);
     if let Some(duplicates) = fewer {
-        actor.set_duplicates(duplicates);
+        actor.board_mut().set_duplicates(duplicates);
     }
     fewer.is_some()
 }

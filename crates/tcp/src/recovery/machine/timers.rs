@@ -3,7 +3,7 @@
 use rexmit_time::Duration;
 
 use super::alert::keep_open;
-use super::{AckOutcome, Actor};
+use super::{AckOutcome, Actor, Board as _, Clock as _, Window as _};
 use crate::recovery::rto::{self, Rearm};
 use crate::recovery::tlp::{self, Answer, Schedule, Verdict, Wait};
 use crate::recovery::{Job, State};
@@ -13,15 +13,21 @@ use crate::settings::Tlp;
 /// timer was set for something else in between (`tcp_rearm_rto`).
 pub fn rearm<A: Actor>(actor: &mut A) {
     let view = Rearm {
-        packets_out: actor.counts().out,
-        timer: actor.times().job,
-        rto: actor.times().rto,
-        head_age: actor.head_age(),
+        packets_out: actor.board().counts().out,
+        timer: actor.clock().times().job,
+        rto: actor.clock().times().rto,
+        head_age: head_age(actor),
     };
     match rto::rearm(actor.settings().timers.timeout_left, &view) {
-        Some(wait) => actor.set_timer(Job::Timeout, wait),
-        None => actor.clear_timer(),
+        Some(wait) => actor.clock_mut().set_timer(Job::Timeout, wait),
+        None => actor.clock_mut().clear_timer(),
     }
+}
+
+/// How long ago the first segment was last sent; none is out: no time at all.
+fn head_age<A: Actor>(actor: &A) -> Duration {
+    let sent = actor.board().head_sent();
+    sent.map_or(Duration::ZERO, |sent| actor.clock().age(sent))
 }
 
 /// Sets the timer to a probe if one may be sent later: `advancing` after an acknowledgement that moved the timeout on.
@@ -30,33 +36,41 @@ pub fn schedule_probe<A: Actor>(actor: &mut A, advancing: bool) -> bool {
     let rule = actor.settings().loss.tlp;
     let age = || match advancing {
         true => Duration::ZERO,
-        false => actor.head_age(),
+        false => head_age(actor),
     };
     let (srtt, timeout_left, new_data_can_go) = match rule {
         Tlp::Off => return false,
         Tlp::Draft => {
             let can_go = actor.window_takes_new_data();
-            (actor.rtt().srtt(), actor.timer_left(), can_go)
+            (
+                actor.clock().rtt().srtt(),
+                actor.clock().timer_left(),
+                can_go,
+            )
         }
-        Tlp::Rfc8985 => (actor.rtt().srtt_fraction(), actor.times().rto - age(), None),
+        Tlp::Rfc8985 => (
+            actor.clock().rtt().srtt_fraction(),
+            actor.clock().times().rto - age(),
+            None,
+        ),
     };
     let view = Schedule {
         state: actor.episode().state,
-        sack: actor.line().sack,
-        timer: actor.times().job,
+        sack: actor.board().line().sack,
+        timer: actor.clock().times().job,
         new_data_can_go: new_data_can_go == Some(true),
         wait: Wait {
             srtt,
-            packets_out: actor.counts().out,
-            min_rto: actor.times().min_rto,
+            packets_out: actor.board().counts().out,
+            min_rto: actor.clock().times().min_rto,
             initial_rto: actor.settings().timers.initial_rto,
             delayed_ack_max: actor.settings().receiver.delayed_ack_max,
             timeout_left: Some(timeout_left),
         },
     };
-    let wait = tlp::schedule(rule, &view, actor.tick_length());
+    let wait = tlp::schedule(rule, &view, actor.clock().tick_length());
     if let Some(wait) = wait {
-        actor.set_timer(Job::Probe, wait);
+        actor.clock_mut().set_timer(Job::Probe, wait);
     }
     wait.is_some()
 }
@@ -65,7 +79,7 @@ pub fn schedule_probe<A: Actor>(actor: &mut A, advancing: bool) -> bool {
 pub fn judge_probe<A: Actor>(actor: &mut A, outcome: AckOutcome) {
     let rule = actor.settings().loss.tlp;
     let answer = Answer {
-        ack: actor.line().una,
+        ack: actor.board().line().una,
         duplicate: !outcome
             .any(AckOutcome::ADVANCED | AckOutcome::NOT_DUPLICATE | AckOutcome::SACKED),
         dsack: outcome.any(AckOutcome::DSACK),
@@ -74,8 +88,8 @@ pub fn judge_probe<A: Actor>(actor: &mut A, outcome: AckOutcome) {
     if actor.episode_mut().probe.on_ack(rule, &answer) != Verdict::Loss {
         return;
     }
-    actor.reduce_for_probe();
-    let nxt = actor.line().nxt;
+    actor.window_mut().reduce_for_probe();
+    let nxt = actor.board().line().nxt;
     let episode = actor.episode_mut();
     episode.point = nxt;
     episode.state = State::Open;

@@ -4,14 +4,18 @@ use rexmit_wire::SeqNum;
 
 use super::alert::keep_open;
 use super::reordering::{note_overtaken, note_segments_overtaken};
-use super::{detect, AckView, Actor};
+use super::{detect, AckView, Actor, Board as _, Window as _};
 use crate::recovery::undo::{self, Answer, Begin, FirstRetransmission};
 use crate::recovery::State;
 use crate::settings::{AckOrder, PartialUndo};
 
 /// The first byte not acknowledged; none where the stack undoes nothing.
 pub(super) fn marker<A: Actor>(actor: &A) -> Option<SeqNum> {
-    actor.settings().congestion.undo.then_some(actor.line().una)
+    actor
+        .settings()
+        .congestion
+        .undo
+        .then_some(actor.board().line().una)
 }
 
 /// A reduction begins that may be undone.
@@ -19,7 +23,7 @@ pub(super) fn begin<A: Actor>(actor: &mut A) {
     let probe = actor.episode().probe;
     let view = Begin {
         una: marker(actor),
-        retransmissions_out: actor.counts().retransmissions,
+        retransmissions_out: actor.board().counts().retransmissions,
         probe_out: probe.high.is_some() && probe.retransmission,
     };
     let start = actor.settings().congestion.undo_start;
@@ -29,8 +33,8 @@ pub(super) fn begin<A: Actor>(actor: &mut A) {
 fn answer<A: Actor>(actor: &A) -> Answer {
     Answer {
         echo: actor.echo(),
-        sack: actor.line().sack,
-        before_point: actor.line().una.is_before(actor.episode().point),
+        sack: actor.board().line().sack,
+        before_point: actor.board().line().una.is_before(actor.episode().point),
     }
 }
 
@@ -49,9 +53,9 @@ fn may_undo<A: Actor>(actor: &A) -> bool {
 /// Takes the reduction back (`tcp_undo_cwnd_reduction`).
 fn undo_reduction<A: Actor>(actor: &mut A, unmark: bool) {
     if unmark {
-        actor.unmark_lost();
+        actor.board_mut().unmark_lost();
     }
-    actor.undo_window(true);
+    actor.window_mut().undo_window(true);
     actor.episode_mut().undo.marker = None;
     // What is left is looked at again.
     actor.detection_mut().rack.advanced = true;
@@ -71,24 +75,24 @@ pub(super) fn undo_partly<A: Actor>(
     };
     if !late {
         let first = actor.settings().loss.ack_order == AckOrder::RecoveryFirst;
-        *count_losses = detect::sack_is_far(actor) || (first && !actor.line().sack);
+        *count_losses = detect::sack_is_far(actor) || (first && !actor.board().line().sack);
         return false;
     }
     match rule {
         PartialUndo::Window => {
             forget_stamp(actor);
             note_segments_overtaken(actor, detect::fack_reach(actor) + view.acked);
-            actor.undo_window(false);
+            actor.window_mut().undo_window(false);
             *count_losses = false;
         }
         PartialUndo::Recovery => {
             note_overtaken(actor, view.prior_una);
-            if actor.counts().retransmissions > 0 {
+            if actor.board().counts().retransmissions > 0 {
                 return true;
             }
             forget_stamp(actor);
             undo_reduction(actor, true);
-            actor.end_recovery();
+            actor.window_mut().end_recovery();
             keep_open(actor);
         }
     }
@@ -126,12 +130,12 @@ pub(super) fn try_undo_loss<A: Actor>(actor: &mut A, by_frto: bool) -> bool {
         return false;
     }
     undo_reduction(actor, true);
-    actor.undo_loss(by_frto);
+    actor.window_mut().undo_loss(by_frto);
     actor.episode_mut().timeouts = 0;
     if actor.settings().congestion.retrans_stamp_cleanup && must_wait_beyond_point(actor) {
         return true;
     }
-    if by_frto || actor.line().sack {
+    if by_frto || actor.board().line().sack {
         actor.episode_mut().state = State::Open;
     }
     true
@@ -141,20 +145,20 @@ pub(super) fn try_undo_loss<A: Actor>(actor: &mut A, by_frto: bool) -> bool {
 /// `tcp_is_non_sack_preventing_reopen`).
 fn must_wait_beyond_point<A: Actor>(actor: &mut A) -> bool {
     let point = actor.episode().point;
-    if !undo::waits_beyond_point(actor.line().sack, actor.line().una, point) {
+    if !undo::waits_beyond_point(actor.board().line().sack, actor.board().line().una, point) {
         return false;
     }
     if actor.settings().congestion.retrans_stamp_cleanup {
         forget_stamp(actor);
     } else {
-        actor.moderate_window();
+        actor.window_mut().moderate_window();
     }
     true
 }
 
 /// Whether a retransmission may still be on its way (`tcp_any_retrans_done`).
 pub(super) fn any_retransmission_out<A: Actor>(actor: &A) -> bool {
-    actor.counts().retransmissions > 0 || actor.head_was_sent_again()
+    actor.board().counts().retransmissions > 0 || actor.board().head_was_sent_again()
 }
 
 /// The next retransmission starts the clock anew if none is on its way.

@@ -159,6 +159,14 @@ impl Board {
         self.highest = first;
     }
 
+    /// What is out.
+    pub fn range(&self) -> SeqRange {
+        SeqRange {
+            start: self.una,
+            end: self.nxt,
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }

@@ -13,7 +13,7 @@ impl EmulatedSender {
         self.judge_rate(board, report);
         self.raise_threshold(board, report);
         self.catch_up(board, report.at, report.slack);
-        self.timers.missed = false;
+        self.timing.timers.missed = false;
         self.marks.advanced(board.una);
         self.course.forget_timeout_instead(board);
         let mut outcome = AckOutcome::NONE;
@@ -28,7 +28,7 @@ impl EmulatedSender {
         self.course.note_advance_after_frto(report);
         if board.is_empty() {
             self.marks.clear();
-            self.timers.timer.clear();
+            self.timing.timers.timer.clear();
         }
     }
 
@@ -99,7 +99,7 @@ mod tests {
             let report = ack(&mut board, segment, block, 0);
             sender.on_ack(&mut board, &report);
         }
-        let timer = sender.timers.timer;
+        let timer = sender.timing.timers.timer;
         assert_eq!(timer.job(), Some(Job::Timeout));
         (sender, board, timer.span)
     }
@@ -107,13 +107,13 @@ mod tests {
     #[test]
     fn a_receiver_that_dropped_what_it_sacked_brings_the_timeout() {
         let (sender, _, span) = wait_after_reneging("linux-6");
-        let rtt = sender.trips.rtt.srtt_fraction().unwrap();
-        let tick = sender.clock.tick();
+        let rtt = sender.timing.trips.rtt.srtt_fraction().unwrap();
+        let tick = sender.timing.clock.tick();
         assert_eq!(span, tick.up(rtt / 2), "half a round trip");
         let (mut sender, mut board, span) = wait_after_reneging("linux-3.10");
-        assert_eq!(span, sender.clock.tick().span(), "at once");
+        assert_eq!(span, sender.timing.clock.tick().span(), "at once");
         // The timeout that it brings is not doubled, and takes the SACKs for void: the next is a full one.
-        let (rto, bias) = (sender.timers.rto, sender.bias());
+        let (rto, bias) = (sender.timing.timers.rto, sender.timing.trips.bias);
         let moment = Moment {
             at: Time::from_nanos(50_100_000),
             ack_at: Time::from_nanos(50_000_000),
@@ -125,9 +125,12 @@ mod tests {
         sender.on_retransmission(&mut board, &moment, 0..1);
         let said = sender.evidence.opinions.back().unwrap();
         assert_eq!(said.mechanism, Mechanism::Rto);
-        assert_eq!((sender.timers.rto, sender.bias()), (rto, bias));
+        assert_eq!(
+            (sender.timing.timers.rto, sender.timing.trips.bias),
+            (rto, bias)
+        );
         let report = ack(&mut board, 2, 4..5, 0);
         sender.on_ack(&mut board, &report);
-        assert_eq!(sender.timers.timer.span, rto);
+        assert_eq!(sender.timing.timers.timer.span, rto);
     }
 }

@@ -8,12 +8,15 @@ use rexmit_tcp::recovery::machine::{
     Actor, Board as Scoreboard, Clock, Counts, Detection, Episode, Line, NewData, Output, Times,
     Window,
 };
+use rexmit_tcp::recovery::rack::Rack;
 use rexmit_tcp::recovery::undo::{FirstRetransmission, Undo};
-use rexmit_tcp::recovery::{fack, rto, Job};
-use rexmit_tcp::settings::{Settings, TimeoutLeft};
+use rexmit_tcp::recovery::Job;
+use rexmit_tcp::settings::Settings;
 use rexmit_time::{Duration, Time};
+use rexmit_wire::SeqNum;
 
-use super::clock::SEES_ALL;
+use super::rate::Rate;
+use super::timing::SEES_ALL;
 use super::EmulatedSender;
 use crate::emulate::board::{AckReport, Board};
 
@@ -62,6 +65,10 @@ impl Scoreboard for Acting<'_> {
         self.sender.marks.counts(self.board)
     }
 
+    fn head_sent(&self) -> Option<Time> {
+        self.board.head().map(|head| head.sent)
+    }
+
     fn head_was_sent_again(&self) -> bool {
         let head = self.board.head();
         head.is_some_and(|head| head.retransmissions > 0)
@@ -86,24 +93,17 @@ impl Scoreboard for Acting<'_> {
         }
     }
 
-    fn mark_counted(&mut self, marks: dupack::Marks) {
-        self.sender.mark_counted(self.board, marks);
+    /// It goes up to the highest SACK.
+    fn mark_counted(&mut self, marks: dupack::Marks, by_sack: bool, _limit: SeqNum) {
+        self.sender.marks.mark_counted(self.board, marks, by_sack);
     }
 
-    fn mark_overdue(&mut self) {
-        let limit = self.now - self.sender.timers.rto;
-        self.sender.marks.mark_overdue(self.board, limit);
+    fn mark_overdue(&mut self, before: Time) {
+        self.sender.marks.mark_overdue(self.board, before);
     }
 
     /// What a receiver drops stays SACKed: the board is common to stacks that wait and those that do not.
-    fn mark_by_timeout(&mut self, _reneged: bool) {
-        let rule = self.sender.settings.loss.timeout_marks;
-        let (rack, now) = (self.sender.detection.rack, self.now);
-        let rack = self.sender.settings.loss.rack.then_some(rack);
-        let lost = |head, sent| {
-            let wait = rack.map(|rack| rack.wait(sent, Duration::ZERO, now));
-            rto::marks_lost(rule, head, wait)
-        };
+    fn mark_by_timeout(&mut self, _reneged: bool, lost: impl Fn(bool, Time) -> bool) {
         let marks = &mut self.sender.marks;
         if self.board.head().is_some_and(|head| lost(true, head.sent)) {
             marks.mark_lost(self.board, 0);
@@ -113,10 +113,9 @@ impl Scoreboard for Acting<'_> {
         marked.end();
     }
 
-    fn mark_by_rack(&mut self, window: Duration) -> Duration {
+    fn mark_by_rack(&mut self, rack: &Rack, window: Duration, now: Time) -> Duration {
         let mut marked = self.sender.marks.on(self.board);
-        let rack = &self.sender.detection.rack;
-        let wait = rack.detect(&mut marked, window, self.now);
+        let wait = rack.detect(&mut marked, window, now);
         marked.end();
         wait
     }
@@ -131,70 +130,58 @@ impl Clock for Acting<'_> {
         let sender = &self.sender;
         Times {
             now: self.now,
-            min_rtt: sender.trips.least(),
-            min_rto: sender.least(),
-            rto: sender.timers.rto,
-            job: sender.timers.timer.job(),
+            min_rtt: sender.timing.trips.least(),
+            min_rto: sender.timing.least(),
+            rto: sender.timing.timers.rto,
+            job: sender.timing.timers.timer.job(),
         }
     }
 
     fn rtt(&self) -> &Rtt {
-        &self.sender.trips.rtt
+        &self.sender.timing.trips.rtt
     }
 
     fn tick_length(&self) -> Tick {
-        self.sender.clock.tick()
+        self.sender.timing.clock.tick()
     }
 
-    fn head_age(&self) -> Duration {
-        let head = self.board.head();
-        head.map_or(Duration::ZERO, |head| self.now - head.sent)
+    fn age(&self, sent: Time) -> Duration {
+        self.now - sent
     }
 
-    /// When in its tick the first segment was sent is not seen.
-    fn head_timed_out(&self) -> bool {
-        let age = self.head_age() - self.sender.clock.tick().span() / 2;
-        self.sender.settings.loss.head_timeout
-            && !self.board.is_empty()
-            && fack::timed_out(age, self.sender.timers.rto)
+    fn overdue(&self) -> Time {
+        self.now - self.sender.timing.timers.rto
+    }
+
+    /// When in its tick it was sent is not seen.
+    fn is_overdue(&self, sent: Time) -> bool {
+        sent + self.sender.timing.clock.tick().span() / 2 < self.overdue()
     }
 
     /// In which part of its tick the timer was set is not seen.
     fn timer_left(&self) -> Duration {
-        let left = self.sender.timers.timer.due() - self.now;
+        let left = self.sender.timing.timers.timer.due() - self.now;
         if left > Duration::ZERO {
-            self.sender.clock.tick().near(left)
+            self.sender.timing.clock.tick().near(left)
         } else {
             left
         }
     }
 
     fn set_timer(&mut self, job: Job, wait: Duration) {
-        let EmulatedSender {
-            settings,
-            timers,
-            clock,
-            ..
-        } = &mut *self.sender;
-        let span = match (job, settings.timers.timeout_left) {
-            (Job::Timeout, _) if wait == timers.rto => wait,
-            // Where the ticks begin that the first segment's age is counted in is not seen.
-            (Job::Timeout, TimeoutLeft::Ticks) => clock.tick().near(wait),
-            _ => clock.tick().up(wait),
-        };
-        let span = span.min(settings.timers.max_rto);
-        timers.timer.set(self.now, job, span);
+        self.sender.timing.set(self.now, job, wait);
     }
 
     fn clear_timer(&mut self) {
-        self.sender.timers.timer.clear();
+        self.sender.timing.timers.timer.clear();
     }
 }
 
 impl Window for Acting<'_> {
     fn begin_recovery(&mut self, _reduces: bool) {
-        self.sender.begin_rate(self.board);
-        self.sender.forget_window();
+        let in_flight = self.sender.marks.in_flight(self.board);
+        self.sender.flight.rate = Rate::begin(in_flight, self.board.una);
+        self.sender.flight.forget();
         self.sender.course.entered = Some(self.now);
         self.sender.course.forward = false;
     }
@@ -208,7 +195,8 @@ impl Window for Acting<'_> {
         course.before = None;
         course.instead = None;
         course.loss_at = Some(self.now);
-        self.sender.shrink_window(self.board);
+        let in_flight = self.sender.marks.in_flight(self.board);
+        self.sender.flight.shrink(in_flight);
     }
 
     fn undo_loss(&mut self, by_frto: bool) {
@@ -219,7 +207,7 @@ impl Window for Acting<'_> {
     }
 
     fn undo_window(&mut self, _threshold_too: bool) {
-        self.sender.forget_window();
+        self.sender.flight.forget();
     }
 }
 
@@ -239,7 +227,39 @@ impl Output for Acting<'_> {
     }
 }
 
+/// What it sent and its time are one with it: the board is common to all emulated senders, and so is what the clock shows.
 impl Actor for Acting<'_> {
+    type Board = Self;
+    type Clock = Self;
+    type Window<'b>
+        = Acting<'b>
+    where
+        Self: 'b;
+
+    fn board(&self) -> &Self {
+        self
+    }
+
+    fn board_mut(&mut self) -> &mut Self {
+        self
+    }
+
+    fn clock(&self) -> &Self {
+        self
+    }
+
+    fn clock_mut(&mut self) -> &mut Self {
+        self
+    }
+
+    fn window_mut(&mut self) -> Acting<'_> {
+        Acting {
+            sender: &mut *self.sender,
+            board: &mut *self.board,
+            ..*self
+        }
+    }
+
     fn settings(&self) -> &Settings {
         self.sender.settings
     }

@@ -1,34 +1,35 @@
 //! Loss by counting: SACKed segments above (RFC 6675 §4 IsLost), or with FACK all segments below the highest SACK.
 
-use rexmit_tcp::recovery::dupack::Marks;
+use rexmit_tcp::recovery::dupack;
 use rexmit_tcp::recovery::retransmit::{self, Forward};
 use rexmit_wire::SeqNum;
 
+use super::marks::Marks;
 use super::EmulatedSender;
 use crate::emulate::board::{Board, Piece};
 
-impl EmulatedSender {
-    /// Marks lost what counting says.
-    pub(super) fn mark_counted(&mut self, board: &mut Board, marks: Marks) {
+impl Marks {
+    /// Marks lost what counting says; `by_sack`, SACKed segments alone count.
+    pub fn mark_counted(&mut self, board: &mut Board, marks: dupack::Marks, by_sack: bool) {
+        use dupack::Marks::{BelowSacked, First, Head, Nothing};
         match marks {
-            Marks::Nothing => {}
-            Marks::Head => self.mark_head(board),
-            Marks::First(most) | Marks::BelowSacked(most) => self.mark_from_head(board, most),
+            Nothing => {}
+            Head => self.mark_head(board),
+            First(most) | BelowSacked(most) => self.mark_from_head(board, most, by_sack),
         }
     }
 
     fn mark_head(&mut self, board: &mut Board) {
-        let unmarked = |head: &Piece| !head.sacked && self.marks.of(head) == 0;
+        let unmarked = |head: &Piece| !head.sacked && self.of(head) == 0;
         if board.head().is_some_and(unmarked) {
-            self.marks.mark_lost(board, 0);
+            self.mark_lost(board, 0);
         }
     }
 
     /// Marks the first `most` segments; with plain SACK those with more SACKed ones above (`tcp_mark_head_lost`).
-    fn mark_from_head(&mut self, board: &mut Board, most: u32) {
-        let by_sack = board.sack && !self.detection.fack;
+    fn mark_from_head(&mut self, board: &mut Board, most: u32, by_sack: bool) {
         // What is marked already, or SACKed, is only counted.
-        let (first, mut count) = self.marks.first_unmarked(board, by_sack);
+        let (first, mut count) = self.first_unmarked(board, by_sack);
         for index in first..board.len() {
             board.looked_at(1);
             let piece = *board.at(index);
@@ -42,14 +43,16 @@ impl EmulatedSender {
             if count > most && (by_sack || piece.sacked || passed >= most) {
                 break;
             }
-            if !piece.sacked && self.marks.of(&piece) == 0 {
-                self.marks.mark_lost(board, index);
+            if !piece.sacked && self.of(&piece) == 0 {
+                self.mark_lost(board, index);
             }
             let sacked = by_sack.then_some(count);
-            self.marks.all_marked_up_to(board, piece.end, sacked);
+            self.all_marked_up_to(board, piece.end, sacked);
         }
     }
+}
 
+impl EmulatedSender {
     /// Below the highest SACK, what is not marked lost may be sent again when no new data can be (RFC 6675 §4 NextSeg
     /// rule 3; `tcp_can_forward_retransmit`).
     pub(super) fn may_go_forward(&self, board: &Board, start: SeqNum) -> bool {

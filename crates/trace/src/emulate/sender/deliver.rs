@@ -63,11 +63,14 @@ impl EmulatedSender {
             }
             self.marks.take_off(piece);
         }
-        self.grow_window(*outcome, packets, report.newly_delivered);
+        let reordered = self.detection.threshold > self.settings.loss.dupack_threshold;
+        let delivered = report.newly_delivered;
+        self.flight
+            .grow(self.settings, reordered, *outcome, packets, delivered);
         let acked = outcome.any(AckOutcome::ACKED);
         match self.settings.loss.ack_order {
             AckOrder::RecoveryFirst if acked => {
-                self.sample_ticks(board, report);
+                self.timing.sample_ticks(board, report);
                 machine::rearm(&mut self.on(board, report));
             }
             AckOrder::RecoveryFirst => return 0,
@@ -140,10 +143,11 @@ impl EmulatedSender {
             path = sample;
         }
         if let Some(path) = path {
-            self.trips.take_path(report.at, path);
+            self.timing.trips.take_path(report.at, path);
         }
         if let Some(sample) = sample {
-            self.take_sample(report.at - sample, report.at, board);
+            self.timing
+                .take_sample(report.at - sample, report.at, board.range());
         }
         let sets_timer = match (sacked.first, board.head()) {
             _ if acked => true,

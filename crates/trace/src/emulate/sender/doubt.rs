@@ -11,8 +11,8 @@ use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
 
-use super::clock::SEES_ALL;
 use super::course::Course;
+use super::timing::SEES_ALL;
 use super::{EmulatedSender, Minimum, Moment};
 use crate::emulate::board::Board;
 use rexmit_tcp::recovery::Job;
@@ -65,9 +65,9 @@ impl EmulatedSender {
             rather,
             state: self.episode.state,
             point: self.episode.point,
-            rto: self.timers.rto,
-            bias: self.trips.bias,
-            minimum: self.trips.minimum,
+            rto: self.timing.timers.rto,
+            bias: self.timing.trips.bias,
+            minimum: self.timing.trips.minimum,
             timeouts: self.episode.timeouts,
             loss_at: self.course.loss_at,
             mechanism,
@@ -145,17 +145,19 @@ impl EmulatedSender {
         self.episode.causes.note(before.mechanism);
         self.course.entered = None;
         self.episode.frto = false;
-        self.timers.rto = before.rto;
-        self.trips.bias = before.bias;
-        self.trips.minimum = before.minimum;
+        self.timing.timers.rto = before.rto;
+        self.timing.trips.bias = before.bias;
+        self.timing.trips.minimum = before.minimum;
         self.episode.timeouts = before.timeouts;
         self.course.loss_at = before.loss_at;
         if before.state == State::Recovery && before.point.is_after(board.una) {
             self.episode.point = before.point;
         }
-        self.forget_window();
-        if self.timers.timer.job() == Some(Job::Timeout) {
-            self.timers.set_to_timeout(self.timers.timer.armed);
+        self.flight.forget();
+        if self.timing.timers.timer.job() == Some(Job::Timeout) {
+            self.timing
+                .timers
+                .set_to_timeout(self.timing.timers.timer.armed);
         }
         let by_time = board.sack && self.settings.loss.rack;
         board.looked_at(board.len());

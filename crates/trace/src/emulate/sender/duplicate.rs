@@ -6,7 +6,7 @@ use rexmit_tcp::recovery::undo;
 use rexmit_tcp::Mechanism;
 use rexmit_wire::SeqRange;
 
-use super::clock::SEES_ALL;
+use super::timing::SEES_ALL;
 use super::{EmulatedSender, Moment};
 use crate::emulate::board::{AckReport, Board, Piece};
 

@@ -5,8 +5,8 @@ use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
 
 use super::causes::of_no_cause;
-use super::clock::{LOST_BEFORE, SEES_ALL};
 use super::nothing::waited;
+use super::timing::{LOST_BEFORE, SEES_ALL};
 use super::EmulatedSender;
 use crate::emulate::board::Board;
 use crate::emulate::likelihood::{is_overdue, of_ack, Likely};
@@ -253,11 +253,11 @@ impl EmulatedSender {
 
     /// A wait for reordered segments that is long over ended unseen.
     fn catch_up_for_retransmission(&mut self, board: &mut Board, moment: &Moment) {
-        let (_, late) = self.timer_window();
-        if !is_overdue(moment.at, late, self.timers.timer.span, moment.slack) {
+        let (_, late) = self.timing.window();
+        if !is_overdue(moment.at, late, self.timing.timers.timer.span, moment.slack) {
             return;
         }
-        match self.timers.timer.job() {
+        match self.timing.timers.timer.job() {
             Some(Job::Reordering) => {
                 machine::on_reordering_timer(&mut self.at(board, late));
             }

@@ -28,45 +28,46 @@ impl EmulatedSender {
                     _ => 0,
                 };
                 if best.cause == Cause::OtherTimeout {
-                    self.learn_minimum(moment);
+                    self.timing.learn_minimum(at, self.episode.timeouts > 0);
                 }
                 self.note_end_of_recovery();
-                let off = self.clock.off_phase(at);
+                let off = self.timing.clock.off_phase(at);
                 if off.is_some_and(|off| !is_in_phase(off, moment.slack)) {
-                    self.clock.forget_phase();
+                    self.timing.clock.forget_phase();
                 }
                 // What the receiver dropped brings a timeout that tells nothing of the usual one.
                 let reneged = self.sees_reneging(board);
                 let own = best.cause == (Cause::Timeout { missed: 0 }) && !reneged;
-                if self.timers.timer.job() == Some(Job::Timeout) && own {
-                    let open = self.trips.minimum == Minimum::Open;
-                    if open && best.fit > SLIGHTLY && self.shows_minimum() {
-                        self.trips.minimum = Minimum::Proved;
+                if self.timing.timers.timer.job() == Some(Job::Timeout) && own {
+                    let open = self.timing.trips.minimum == Minimum::Open;
+                    if open && best.fit > SLIGHTLY && self.timing.shows_minimum() {
+                        self.timing.trips.minimum = Minimum::Proved;
                     }
-                    self.learn_from_timeout(at, moment.slack);
+                    let backed_off = self.episode.timeouts > 0;
+                    self.timing.learn_from_timeout(at, moment.slack, backed_off);
                 }
                 machine::enter_loss_by_timeout(&mut self.at(board, at));
                 self.episode.timeouts += 1 + missed;
                 let at_once = reneged && self.settings.loss.reneging == Reneging::Timeout;
                 for _ in u32::from(at_once)..=missed {
-                    self.timers.back_off(self.settings);
+                    self.timing.timers.back_off(self.settings);
                 }
-                self.timers.set_to_timeout(at);
+                self.timing.timers.set_to_timeout(at);
             }
             Cause::Probe | Cause::OtherProbe => {
                 if best.cause == Cause::OtherProbe {
-                    self.learn_minimum(moment);
+                    self.timing.learn_minimum(at, self.episode.timeouts > 0);
                 }
                 self.episode.probe.high = Some(board.nxt);
                 self.episode.probe.retransmission = true;
-                self.timers.set_to_timeout(at);
+                self.timing.timers.set_to_timeout(at);
                 self.episode.causes.note(Mechanism::Tlp);
                 return;
             }
             Cause::Reordering => {
                 machine::on_reordering_timer(&mut self.at(board, at));
                 if pieces.start == 0 {
-                    self.timers.set_to_timeout(at);
+                    self.timing.timers.set_to_timeout(at);
                 }
                 if self.episode.state != State::Recovery {
                     machine::enter_recovery(&mut self.at(board, at));
@@ -107,8 +108,9 @@ impl EmulatedSender {
             best.cause,
             Cause::Ack | Cause::EarlyRetransmit | Cause::WithoutFrto
         );
-        if restarts && pieces.start == 0 && self.timers.timer.job() != Some(Job::Reordering) {
-            self.timers.set_to_timeout(at);
+        if restarts && pieces.start == 0 && self.timing.timers.timer.job() != Some(Job::Reordering)
+        {
+            self.timing.timers.set_to_timeout(at);
         }
         for index in pieces.clone() {
             if self.settings.loss.ack_order == AckOrder::LossesFirst
@@ -118,8 +120,8 @@ impl EmulatedSender {
             }
             self.marks.mark_retransmitted(board, index);
         }
-        self.trips.timed = None;
-        self.note_rate_sent(moment.packets);
+        self.timing.trips.timed = None;
+        self.flight.rate.note_sent(moment.packets);
         self.course.note_again_after_frto(moment);
         self.note_undo_retransmission(best.mechanism, moment);
         self.episode.causes.note(best.mechanism);

@@ -12,9 +12,9 @@ use rexmit_time::Time;
 use rexmit_wire::SeqNum;
 
 use super::causes::SLIGHTLY;
-use super::clock::SEES_ALL;
 use super::course::Course;
 use super::explain::{Candidate, Candidates, Cause, Opinion};
+use super::timing::SEES_ALL;
 use super::{EmulatedSender, Moment};
 use crate::emulate::board::Board;
 
@@ -124,11 +124,11 @@ mod tests {
         let mut board = board_of(20);
         let mut sender = EmulatedSender::new(profile, 0, Recycled::default());
         sender.established(at(5), Some(Duration::from_millis(5)), &board);
-        sender.timers.set_to_timeout(at(0));
-        sender.timers.timer.span = Duration::from_millis(50);
+        sender.timing.timers.set_to_timeout(at(0));
+        sender.timing.timers.timer.span = Duration::from_millis(50);
         let report = ack(&mut board, 0, 8..11, 0);
         sender.on_ack(&mut board, &report);
-        sender.timers.timer.set(
+        sender.timing.timers.timer.set(
             at(0),
             rexmit_tcp::recovery::Job::Timeout,
             Duration::from_millis(50),

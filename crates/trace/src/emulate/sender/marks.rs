@@ -1,7 +1,7 @@
 //! What one emulated sender holds of the segments on the common board: which are lost, which were sent again and are still on
 //! their way, and how many duplicates stand for segments that arrived.
 //!
-//! Both these and the model's queue (`sender/queue` of the TCP crate) answer the machine with [`Counts`]. The marks differ: several
+//! Both these and the model's flight (`sender/flight` of the TCP crate) answer the machine with [`Counts`]. The marks differ: several
 //! senders mark one board here, a retransmission takes a mark of loss that the model keeps, and counts stop at zero, as not all
 //! that was sent is seen.
 

@@ -6,7 +6,7 @@
 //!
 //! - `marks` is what it holds of the board's segments, `course` what is open in an episode of loss, `window` what may be in
 //!   flight;
-//! - `stack_clock`, `round_trips` and `timers` are its time;
+//! - `timing` is its time: `stack_clock`, `round_trips` and `timers`;
 //! - `evidence` is how well it explains what was seen.
 //!
 //! `ack` is the order in which an acknowledgement is worked through: `deliver` notes what arrived, `duplicate` what came
@@ -18,7 +18,6 @@
 mod ack;
 mod acting;
 mod causes;
-mod clock;
 mod counted;
 mod course;
 mod deliver;
@@ -38,6 +37,7 @@ mod stack_clock;
 mod syn;
 mod threshold;
 mod timers;
+mod timing;
 mod unseen;
 mod window;
 mod without_frto;
@@ -57,14 +57,14 @@ use course::Course;
 use evidence::Evidence;
 use marks::Marks;
 use minimum::Minimum;
-use round_trips::{RoundTrips, Seen};
+use round_trips::Seen;
 pub(crate) use stack_clock::StackClock;
-use timers::Timers;
 use window::Flight;
 
-pub use clock::SEES_ALL;
 pub use explain::{Moment, Opinion};
 pub use syn::SynAgain;
+pub(in crate::emulate) use timing::Timing;
+pub use timing::SEES_ALL;
 
 /// An emulated sender.
 #[derive(Debug)]
@@ -75,9 +75,7 @@ pub struct EmulatedSender {
     detection: Detection,
     episode: Episode,
     course: Course,
-    clock: StackClock,
-    trips: RoundTrips,
-    timers: Timers,
+    timing: Timing,
     flight: Flight,
     pub evidence: Evidence,
 }
@@ -92,8 +90,6 @@ pub struct Recycled {
 impl EmulatedSender {
     pub fn new(profile: &'static Profile, slot: usize, recycled: Recycled) -> Self {
         let settings: &'static Settings = &profile.settings;
-        let clock = StackClock::new(settings);
-        let trips = RoundTrips::new(settings, profile.other_minimum, recycled.unsure);
         EmulatedSender {
             profile,
             settings,
@@ -101,9 +97,7 @@ impl EmulatedSender {
             detection: Detection::new(settings),
             episode: Episode::new(SeqNum::default()),
             course: Course::new(settings),
-            timers: Timers::new(clock.tick().up(trips.rtt.rto())),
-            clock,
-            trips,
+            timing: Timing::new(settings, profile.other_minimum, recycled.unsure),
             flight: Flight::default(),
             evidence: Evidence::new(profile.prior, recycled.opinions),
         }
@@ -112,9 +106,20 @@ impl EmulatedSender {
     /// Its collections.
     pub fn leave(self) -> Recycled {
         Recycled {
-            unsure: self.trips.leave(),
+            unsure: self.timing.trips.leave(),
             opinions: self.evidence.leave(),
         }
+    }
+
+    /// The stack was built with so many ticks a second.
+    pub fn learn_ticks(&mut self, hz: u32) {
+        let backed_off = self.episode.timeouts > 0;
+        self.timing.learn_ticks(hz, backed_off);
+    }
+
+    /// Its time.
+    pub(in crate::emulate) fn timing(&self) -> &Timing {
+        &self.timing
     }
 
     /// When the last timeout was.
@@ -137,15 +142,15 @@ impl EmulatedSender {
     /// The handshake is over; `rtt` is its round-trip time if it gave one.
     pub fn established(&mut self, now: Time, rtt: Option<Duration>, board: &Board) {
         self.episode.point = board.una;
-        self.begin_window(board);
+        self.flight.begin(self.settings, board.mss);
         match rtt {
             Some(rtt) => {
-                self.trips.take_path(now, rtt);
-                self.take_sample(now - rtt, now, board);
+                self.timing.trips.take_path(now, rtt);
+                self.timing.take_sample(now - rtt, now, board.range());
             }
-            None => self.trips.rtt.no_sample_after_handshake(),
+            None => self.timing.trips.rtt.no_sample_after_handshake(),
         }
-        self.set_rto();
+        self.timing.set_rto();
     }
 
     /// Something new left; the board has it already. `nothing_out`: it was empty before.
@@ -160,22 +165,27 @@ impl EmulatedSender {
         }
         self.course.unless_more = false;
         self.course.forward = false;
-        if self.trips.timed.is_none() {
-            self.trips.timed = board.tail().map(|tail| (tail.start, moment.at));
+        if self.timing.trips.timed.is_none() {
+            self.timing.trips.timed = board.tail().map(|tail| (tail.start, moment.at));
         }
-        if self.timers.timer.job() == Some(Job::Probe) && self.is_probe_of_new_data(moment) {
+        if self.timing.timers.timer.job() == Some(Job::Probe)
+            && self.timing.is_probe_of_new_data(moment)
+        {
             if self.settings.loss.tlp == Tlp::Rfc8985 {
                 self.episode.probe.high = Some(board.nxt);
                 self.episode.probe.retransmission = false;
             }
-            self.timers.set_to_timeout(moment.at);
+            self.timing.timers.set_to_timeout(moment.at);
             return;
         }
-        let job = self.timers.timer.job();
+        let job = self.timing.timers.timer.job();
         let converts = matches!(job, Some(Job::Probe | Job::EarlyRetransmit));
-        self.check_window(board);
+        let in_flight = self.marks.in_flight(board);
+        self.evidence.score += self.flight.check(in_flight);
         self.judge_silence(board, moment);
-        self.note_rate_sent(board.tail().map_or(1, |tail| tail.packets));
+        self.flight
+            .rate
+            .note_sent(board.tail().map_or(1, |tail| tail.packets));
         if nothing_out || converts {
             machine::rearm(&mut self.at(board, moment.at));
         }
@@ -195,20 +205,10 @@ impl EmulatedSender {
             self.episode.point = board.nxt;
             self.marks.mark_lost(board, tail);
         }
-        if self.timers.timer.job().is_none() {
+        if self.timing.timers.timer.job().is_none() {
             machine::rearm(&mut self.at(board, at));
             machine::schedule_probe(&mut self.at(board, at), false);
         }
-    }
-
-    /// New data that no acknowledgement let go, at the time at which a probe is due.
-    fn is_probe_of_new_data(&self, moment: &Moment) -> bool {
-        if moment.gap <= Duration::from_millis(2) + moment.slack {
-            return false;
-        }
-        let (soon, late) = self.timer_window();
-        let margin = moment.slack + self.clock.tick().span() / 2 + self.timers.timer.span / 50;
-        moment.at + margin >= soon && moment.at <= late + margin
     }
 
     /// The recovery is over. One in which nothing was ever sent again did not take place.

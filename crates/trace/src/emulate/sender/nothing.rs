@@ -5,6 +5,7 @@
 use rexmit_tcp::recovery::State;
 use rexmit_time::{Duration, Time};
 
+use super::causes::Weighing;
 use super::explain::Moment;
 use super::EmulatedSender;
 use crate::emulate::board::Board;
@@ -12,45 +13,35 @@ use crate::emulate::TOGETHER;
 use rexmit_tcp::recovery::Job;
 
 impl EmulatedSender {
-    /// Whether nothing can have made the sender send these pieces again at this moment.
-    pub(super) fn has_no_cause(
-        &self,
-        board: &Board,
-        moment: &Moment,
-        pieces: &core::ops::Range<usize>,
-    ) -> bool {
-        let Some(copied) = moment.copied.filter(|_| moment.before_timers) else {
-            return false;
-        };
-        !self.is_due(moment)
-            && (is_before_any_ack(moment, copied) || !self.hears_of_loss(board, pieces))
-    }
-
-    /// Whether the timer that runs in this emulation was due: 3.10 may probe before a round trip is over.
-    fn is_due(&self, moment: &Moment) -> bool {
-        let (soon, _) = self.timer_window();
-        self.timers.timer.job().is_some()
-            && moment.at + moment.slack + self.clock.tick().span() / 2 >= soon
-    }
-
-    /// Whether anything that came back says that a segment is missing, or the sender repairs what was lost before.
-    fn hears_of_loss(&self, board: &Board, pieces: &core::ops::Range<usize>) -> bool {
-        let waits = matches!(
-            self.timers.timer.job(),
-            Some(Job::Reordering | Job::EarlyRetransmit)
-        );
-        let marked = |index: usize| self.marks.is_lost(board.at(index));
-        matches!(self.episode.state, State::Recovery | State::Loss)
-            || waits
-            || self.marks.delivered_above(board) > 0
-            || pieces.clone().any(marked)
-    }
-
     /// Goes on after such a retransmission: what the sender thinks of its segments stays as it was.
     pub(super) fn note_unexplained(&mut self, board: &mut Board, pieces: &core::ops::Range<usize>) {
         for index in pieces.clone() {
             self.marks.mark_retransmitted(board, index);
         }
+    }
+}
+
+impl Weighing<'_> {
+    /// Whether nothing can have made the sender send these pieces again at this moment.
+    pub fn has_no_cause(&self) -> bool {
+        let Some(copied) = self.moment.copied.filter(|_| self.moment.before_timers) else {
+            return false;
+        };
+        !self.sender.timing.is_due(self.moment)
+            && (is_before_any_ack(self.moment, copied) || !self.hears_of_loss())
+    }
+
+    /// Whether anything that came back says that a segment is missing, or the sender repairs what was lost before.
+    fn hears_of_loss(&self) -> bool {
+        let waits = matches!(
+            self.sender.timing.timers.timer.job(),
+            Some(Job::Reordering | Job::EarlyRetransmit)
+        );
+        let marked = |index: usize| self.sender.marks.is_lost(self.board.at(index));
+        matches!(self.sender.episode.state, State::Recovery | State::Loss)
+            || waits
+            || self.sender.marks.delivered_above(self.board) > 0
+            || self.pieces.clone().any(marked)
     }
 }
 

@@ -6,7 +6,7 @@ use rexmit_tcp::settings::Recovery;
 use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
-use super::clock::SEES_ALL;
+use super::timing::SEES_ALL;
 use super::{EmulatedSender, Moment};
 use crate::emulate::board::{AckReport, Board};
 
@@ -38,16 +38,24 @@ pub(super) struct Rate {
     una: SeqNum,
 }
 
-impl EmulatedSender {
-    pub(super) fn begin_rate(&mut self, board: &Board) {
-        self.flight.rate = Rate {
-            flight: self.marks.in_flight(board),
+impl Rate {
+    /// A recovery begins with so many packets in flight.
+    pub fn begin(in_flight: u32, una: SeqNum) -> Self {
+        Rate {
+            flight: in_flight,
             due: ENOUGH,
-            una: board.una,
+            una,
             ..Rate::default()
-        };
+        }
     }
 
+    /// A packet left in recovery.
+    pub fn note_sent(&mut self, packets: u32) {
+        self.sent += packets;
+    }
+}
+
+impl EmulatedSender {
     /// New data left in recovery, after half a window had arrived and hardly anything was sent. An acknowledgement let them
     /// go that moved nothing in order, so the sender had them before, as they take no room that became free since. Who
     /// sends half as much as arrives would have sent them before.
@@ -75,11 +83,6 @@ impl EmulatedSender {
             self.evidence.score += NEVER;
         }
         self.flight.rate.flight = 0;
-    }
-
-    /// A packet left in recovery.
-    pub(super) fn note_rate_sent(&mut self, packets: u32) {
-        self.flight.rate.sent += packets;
     }
 
     /// An acknowledgement came in recovery: while less than half of the window has arrived, what was sent is held against the

@@ -4,11 +4,10 @@ use rexmit_tcp::recovery::{syn, Job};
 use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
 
-use super::causes::{is_early, of_no_cause};
-use super::clock::SEES_ALL;
+use super::causes::of_no_cause;
+use super::timing::SEES_ALL;
 use super::{EmulatedSender, Opinion};
 use crate::emulate::likelihood;
-use crate::event::Sent;
 
 /// How likely it is that a SYN-ACK is sent again then because the SYN came again.
 const ANSWER: f64 = -7.0;
@@ -30,13 +29,7 @@ pub struct SynAgain {
 impl EmulatedSender {
     /// A SYN, or SYN-ACK, was sent.
     pub fn on_syn(&mut self, at: Time) {
-        self.timers.set_to_timeout(at);
-    }
-
-    /// Whether the timer of the SYN cannot have run out when it was sent again.
-    pub fn is_before_syn_timer(&self, sent: &Sent) -> bool {
-        let (soon, _) = self.clock.fires_within(self.timers.timer.span);
-        is_early(sent.at, self.timers.timer.armed, soon, sent.slack)
+        self.timing.timers.set_to_timeout(at);
     }
 
     /// It was sent again.
@@ -49,8 +42,8 @@ impl EmulatedSender {
             asked,
             early,
         } = *again;
-        let span = self.timers.timer.span;
-        let window = self.timer_window();
+        let span = self.timing.timers.timer.span;
+        let window = self.timing.window();
         let fits = likelihood::of_timer(at, window, span, slack);
         let mut known = fits.weight;
         if client {
@@ -71,7 +64,7 @@ impl EmulatedSender {
             };
             known = likelihood::either(known, answer);
         }
-        let waited = at - self.timers.timer.armed;
+        let waited = at - self.timing.timers.timer.armed;
         // Elsewhere two may come by together that left apart.
         let none = if early && slack <= SEES_ALL {
             of_no_cause(waited)
@@ -98,6 +91,6 @@ impl EmulatedSender {
             span,
             self.settings.timers.max_rto,
         );
-        self.timers.timer.set(at, Job::Timeout, next);
+        self.timing.timers.timer.set(at, Job::Timeout, next);
     }
 }

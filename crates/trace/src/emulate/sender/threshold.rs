@@ -3,7 +3,7 @@
 
 use rexmit_tcp::recovery::State;
 
-use super::clock::SEES_ALL;
+use super::timing::SEES_ALL;
 use super::EmulatedSender;
 use crate::emulate::board::{AckReport, Board};
 use crate::emulate::TOGETHER;

@@ -4,7 +4,7 @@ use rexmit_tcp::recovery::{rto, Job};
 use rexmit_tcp::settings::Settings;
 use rexmit_time::{Duration, Time};
 
-use super::{EmulatedSender, StackClock};
+use super::StackClock;
 
 /// The timer. The model's own (`sender/timer.rs` of the TCP crate) stands at a tick of a wheel, and says when it fires. Where the ticks
 /// of this one begin is not known: it keeps the time and the span, and says between when and when it fires.
@@ -87,19 +87,6 @@ impl Timers {
             max: settings.timers.max_rto,
         };
         self.rto = growth.after(self.rto);
-    }
-}
-
-impl EmulatedSender {
-    /// The timeout without back-off.
-    pub(super) fn set_rto(&mut self) {
-        let rto = self.trips.rtt.rto() + self.trips.bias;
-        self.timers.rto = self.clock.tick().up(rto);
-    }
-
-    /// Between when and when the timer fires.
-    pub(super) fn timer_window(&self) -> (Time, Time) {
-        self.timers.timer.window(&self.clock)
     }
 }
 

@@ -5,7 +5,7 @@ use rexmit_tcp::recovery::{tlp, Job};
 use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
 
-use super::clock::{LOST_BEFORE, SEES_ALL};
+use super::timing::{LOST_BEFORE, SEES_ALL};
 use super::{EmulatedSender, Moment};
 use crate::emulate::board::Board;
 use crate::emulate::likelihood;
@@ -14,15 +14,15 @@ impl EmulatedSender {
     /// What the timer did unseen before an acknowledgement came at `now`.
     pub(super) fn catch_up(&mut self, board: &mut Board, now: Time, slack: Duration) {
         for _ in 0..8 {
-            let Some(job) = self.timers.timer.job() else {
+            let Some(job) = self.timing.timers.timer.job() else {
                 return;
             };
-            let span = self.timers.timer.span;
-            if now <= self.timers.timer.due() && span >= Duration::ZERO {
+            let span = self.timing.timers.timer.span;
+            if now <= self.timing.timers.timer.due() && span >= Duration::ZERO {
                 // No window ends before the timer is due: this spares its reckoning for most acknowledgements.
                 return;
             }
-            let (_, late) = self.timer_window();
+            let (_, late) = self.timing.window();
             match job {
                 Job::Reordering if now > late + slack => {
                     machine::on_reordering_timer(&mut self.at(board, late));
@@ -40,9 +40,10 @@ impl EmulatedSender {
                     self.timeout_went_unseen(board, late);
                 }
                 Job::Timeout if likelihood::is_overdue(now, late, span, slack) => {
-                    if !core::mem::replace(&mut self.timers.missed, true) {
+                    if !core::mem::replace(&mut self.timing.timers.missed, true) {
                         self.evidence.score -= 4.0;
-                        self.raise_minimum(now);
+                        let backed_off = self.episode.timeouts > 0;
+                        self.timing.raise_minimum(now, backed_off);
                     }
                     return;
                 }
@@ -53,11 +54,11 @@ impl EmulatedSender {
 
     /// As [`EmulatedSender::catch_up`] before new data left, which cannot find anything lost.
     pub(super) fn catch_up_for_sending(&mut self, board: &mut Board, moment: &Moment) {
-        if self.timers.timer.job() != Some(Job::Probe) {
+        if self.timing.timers.timer.job() != Some(Job::Probe) {
             return;
         }
-        let (_, late) = self.timer_window();
-        if likelihood::is_overdue(moment.at, late, self.timers.timer.span, moment.slack) {
+        let (_, late) = self.timing.window();
+        if likelihood::is_overdue(moment.at, late, self.timing.timers.timer.span, moment.slack) {
             self.probe_went_unseen(board, late, moment.slack);
         }
     }
@@ -67,8 +68,8 @@ impl EmulatedSender {
         self.evidence.score -= LOST_BEFORE;
         machine::enter_loss_by_timeout(&mut self.at(board, at));
         self.episode.timeouts += 1;
-        self.timers.back_off(self.settings);
-        self.timers.set_to_timeout(at);
+        self.timing.timers.back_off(self.settings);
+        self.timing.timers.set_to_timeout(at);
         if !board.is_empty() {
             self.marks.mark_retransmitted(board, 0);
             self.marks.look_at_all();
@@ -99,7 +100,7 @@ impl EmulatedSender {
             self.evidence.score -= 3.0;
         }
         if tlp::full_timeout_follows(rule, sent) {
-            self.timers.timer.clear();
+            self.timing.timers.timer.clear();
         }
         machine::rearm(&mut self.at(board, at));
     }

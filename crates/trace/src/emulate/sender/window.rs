@@ -3,12 +3,10 @@
 
 use rexmit_tcp::congestion::Window;
 use rexmit_tcp::recovery::machine::AckOutcome;
-use rexmit_tcp::settings::AckOrder;
+use rexmit_tcp::settings::{AckOrder, Settings};
 use rexmit_time::Duration;
 
 use super::rate::Rate;
-use super::EmulatedSender;
-use crate::emulate::board::Board;
 
 /// What it costs, as a natural logarithm, when more is in flight than the window can be.
 const TOO_MUCH: f64 = -5.0;
@@ -21,33 +19,41 @@ pub(super) struct Flight {
     pub rate: Rate,
 }
 
-impl EmulatedSender {
-    pub(super) fn begin_window(&mut self, board: &Board) {
-        let most = [None, Some(Duration::ZERO)]
-            .map(|srtt| Window::initial(self.settings.congestion.initial_window, board.mss, srtt));
-        self.flight.most = most.into_iter().max();
+impl Flight {
+    /// At the beginning of a connection with segments of `mss` bytes.
+    pub fn begin(&mut self, settings: &Settings, mss: u32) {
+        let first = settings.congestion.initial_window;
+        let most = [None, Some(Duration::ZERO)].map(|srtt| Window::initial(first, mss, srtt));
+        self.most = most.into_iter().max();
     }
 
-    /// After a timeout the window is what is in flight and one segment.
-    pub(super) fn shrink_window(&mut self, board: &Board) {
-        self.flight.most = Some(self.marks.in_flight(board) + 1);
+    /// After a timeout the window is what is `in_flight` and one segment.
+    pub fn shrink(&mut self, in_flight: u32) {
+        self.most = Some(in_flight + 1);
     }
 
-    pub(super) fn forget_window(&mut self) {
-        self.flight.most = None;
+    /// It is not certain any more.
+    pub fn forget(&mut self) {
+        self.most = None;
     }
 
-    /// An acknowledgement lets it grow, of 6.x that has seen much reordering also where nothing is acknowledged in order
-    /// (`tcp_may_raise_cwnd`).
-    pub(super) fn grow_window(&mut self, outcome: AckOutcome, acked: u32, delivered: u32) {
-        let reordered = self.detection.threshold > self.settings.loss.dupack_threshold;
-        let by_sack = self.settings.loss.ack_order == AckOrder::LossesFirst && reordered;
+    /// An acknowledgement lets it grow, of 6.x that has seen much reordering (`reordered`) also where nothing is acknowledged
+    /// in order (`tcp_may_raise_cwnd`).
+    pub fn grow(
+        &mut self,
+        settings: &Settings,
+        reordered: bool,
+        outcome: AckOutcome,
+        acked: u32,
+        delivered: u32,
+    ) {
+        let by_sack = settings.loss.ack_order == AckOrder::LossesFirst && reordered;
         let counts = match by_sack {
             true => AckOutcome::PROGRESS,
             false => AckOutcome::ACKED,
         };
-        if let (Some(window), true) = (&mut self.flight.most, outcome.any(counts)) {
-            *window += if self.settings.congestion.byte_counting {
+        if let (Some(window), true) = (&mut self.most, outcome.any(counts)) {
+            *window += if settings.congestion.byte_counting {
                 acked.max(delivered)
             } else {
                 1
@@ -55,17 +61,14 @@ impl EmulatedSender {
         }
     }
 
-    /// New data left. The probe of a tail may go beyond.
-    pub(super) fn check_window(&mut self, board: &Board) {
-        let in_flight = self.marks.in_flight(board);
-        if self
-            .flight
-            .most
-            .is_some_and(|window| in_flight > window + 1)
-        {
-            self.evidence.score += TOO_MUCH;
-            self.forget_window();
+    /// New data left, and so many packets are `in_flight`: what that costs, as a natural logarithm. The probe of a tail may go
+    /// beyond.
+    pub fn check(&mut self, in_flight: u32) -> f64 {
+        if self.most.is_some_and(|window| in_flight > window + 1) {
+            self.forget();
+            return TOO_MUCH;
         }
+        0.0
     }
 }
 
@@ -75,8 +78,9 @@ mod tests {
 
     use super::*;
     use crate::emulate::board::tests::{ack, board_of};
+    use crate::emulate::board::Board;
     use crate::emulate::profile;
-    use crate::emulate::sender::Recycled;
+    use crate::emulate::sender::{EmulatedSender, Recycled};
 
     /// A sender of this stack after a timeout, with eight segments.
     fn after_timeout(stack: &str) -> (EmulatedSender, Board) {

@@ -3,20 +3,18 @@
 //! those of a recovery, too, that begins at once; but such a one lets no more go with its first acknowledgement than that
 //! says was delivered, and it lets one go in any case (PRR). A window that begins anew after a timeout has room for one more.
 
-use core::ops::Range;
-
 use rexmit_tcp::recovery::State;
 use rexmit_tcp::settings::Recovery;
 use rexmit_tcp::Mechanism;
 use rexmit_time::Time;
 use rexmit_wire::SeqNum;
 
-use super::causes::MUCH;
-use super::clock::SEES_ALL;
+use super::causes::{Weighing, MUCH};
 use super::course::Course;
-use super::explain::{Candidates, Cause, Moment};
+use super::explain::{Cause, Moment};
 use super::marks::Marks;
 use super::threshold::OTHER;
+use super::timing::SEES_ALL;
 use super::EmulatedSender;
 use crate::emulate::board::{AckReport, Board, Piece};
 
@@ -123,56 +121,6 @@ impl EmulatedSender {
         }
     }
 
-    /// What it costs, as a natural logarithm, to believe that a recovery which began when the timeout was taken back sends
-    /// these pieces.
-    pub(super) fn unlike_recovery(&self, moment: &Moment) -> f64 {
-        let Frto::TookBack(back) = self.course.frto else {
-            return 0.0;
-        };
-        let Some(burst) = back.burst.filter(|_| self.episode.state == State::Recovery) else {
-            return 0.0;
-        };
-        let beyond = moment.ack_at == back.at && back.sent + moment.packets > burst;
-        let held = self.course.entered == Some(back.at) && moment.ack_at > back.at;
-        if beyond || held {
-            MUCH
-        } else {
-            0.0
-        }
-    }
-
-    /// What the timeout lost goes on being sent again by a sender without F-RTO.
-    pub(super) fn add_without_frto(
-        &self,
-        list: &mut Candidates,
-        board: &Board,
-        moment: &Moment,
-        pieces: &Range<usize>,
-    ) {
-        let Frto::TookBack(back) = self.course.frto else {
-            return;
-        };
-        if back.advanced != Some(moment.ack_at) {
-            return;
-        }
-        let is_still_lost = |index| back.has_lost(board.at(index), &self.marks);
-        if pieces.is_empty() || !pieces.clone().all(is_still_lost) {
-            return;
-        }
-        // That no recovery began since speaks for no higher threshold then: what was paid for one is given back.
-        let page = self.settings.loss.dupack_threshold;
-        let raised = back.threshold == page && self.detection.own_threshold != page;
-        let structure = if raised { OFF - OTHER } else { OFF };
-        let fits = moment.fit_of_ack(self.settings.segments.pacing_rate);
-        list.add(
-            Cause::WithoutFrto,
-            Mechanism::RtoRecovery,
-            fits,
-            structure,
-            None,
-        );
-    }
-
     /// It has none: the timeout was not taken back.
     pub(super) fn go_on_without_frto(&mut self, board: &mut Board, moment: &Moment) {
         let Frto::TookBack(back) = self.course.frto else {
@@ -194,6 +142,57 @@ impl EmulatedSender {
                 self.marks.mark_lost(board, index);
             }
         }
-        self.timers.set_to_timeout(moment.ack_at);
+        self.timing.timers.set_to_timeout(moment.ack_at);
+    }
+}
+
+impl Weighing<'_> {
+    /// What it costs, as a natural logarithm, to believe that a recovery which began when the timeout was taken back sends
+    /// these pieces.
+    pub fn unlike_recovery(&self) -> f64 {
+        let Frto::TookBack(back) = self.sender.course.frto else {
+            return 0.0;
+        };
+        let Some(burst) = back
+            .burst
+            .filter(|_| self.sender.episode.state == State::Recovery)
+        else {
+            return 0.0;
+        };
+        let beyond = self.moment.ack_at == back.at && back.sent + self.moment.packets > burst;
+        let held = self.sender.course.entered == Some(back.at) && self.moment.ack_at > back.at;
+        if beyond || held {
+            MUCH
+        } else {
+            0.0
+        }
+    }
+
+    /// What the timeout lost goes on being sent again by a sender without F-RTO.
+    pub fn add_without_frto(&mut self) {
+        let Frto::TookBack(back) = self.sender.course.frto else {
+            return;
+        };
+        if back.advanced != Some(self.moment.ack_at) {
+            return;
+        }
+        let is_still_lost = |index| back.has_lost(self.board.at(index), &self.sender.marks);
+        if self.pieces.is_empty() || !self.pieces.clone().all(is_still_lost) {
+            return;
+        }
+        // That no recovery began since speaks for no higher threshold then: what was paid for one is given back.
+        let page = self.sender.settings.loss.dupack_threshold;
+        let raised = back.threshold == page && self.sender.detection.own_threshold != page;
+        let structure = if raised { OFF - OTHER } else { OFF };
+        let fits = self
+            .moment
+            .fit_of_ack(self.sender.settings.segments.pacing_rate);
+        self.list.add(
+            Cause::WithoutFrto,
+            Mechanism::RtoRecovery,
+            fits,
+            structure,
+            None,
+        );
     }
 }

@@ -13,7 +13,7 @@ use rexmit_wire::SeqNum;
 use crate::recovery::machine::Counts;
 
 use sent::NONE;
-pub(super) use sent::{packets, time_of, Marks, Micros, Sent};
+pub use sent::{packets, time_of, Marks, Micros, Sent};
 
 /// The segments in order of sequence numbers, a list of them in order of sending, and their counts.
 ///

@@ -4,7 +4,8 @@
 use rexmit_wire::SeqNum;
 
 use super::queue::{Marks, Queue, Sent};
-use super::Sender;
+use super::Flight;
+
 use crate::recovery::fack;
 use crate::settings::AckOrder;
 
@@ -116,15 +117,16 @@ impl Fack {
     }
 }
 
-impl Sender {
-    /// Marks the first `most` segments, with plain SACK those with more SACKed ones above (`tcp_mark_head_lost`).
-    pub(super) fn mark_from_head(&mut self, most: u32, head_only: bool) {
-        let by_sack = self.sack && !self.detection.fack;
-        let limit = if self.sack {
-            self.nxt
-        } else {
-            self.episode.point
-        };
+impl Flight {
+    /// Marks the first `most` segments, those with more SACKed ones above if it counts `by_sack`, as far as they end at `limit`
+    /// (`tcp_mark_head_lost`).
+    pub(super) fn mark_from_head(
+        &mut self,
+        most: u32,
+        head_only: bool,
+        by_sack: bool,
+        limit: SeqNum,
+    ) {
         let (mut index, mut count) = match self.queue.count_hint {
             Some((id, count)) => (self.queue.index_of_id(id), count),
             None => (0, 0),

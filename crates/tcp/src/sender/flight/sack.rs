@@ -2,19 +2,17 @@
 
 use rexmit_wire::{SeqNum, SeqRange};
 
-use super::clean::Delivery;
 use super::queue::{Marks, Micros, Sent};
-use super::{Sender, State};
-use crate::recovery::dsack::{self, Report};
-use crate::recovery::machine::{self, AckOutcome};
-use crate::segment::SackList;
+use super::{Arrival, Flight};
+use crate::recovery::machine::AckOutcome;
+use crate::recovery::State;
 use crate::settings::ReorderingUnit;
 
 /// The blocks of the last option, in order: what lies in them was noted (`recv_sack_cache`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SeenBlocks {
     blocks: [SeqRange; 4],
-    len: usize,
+    len: u8,
 }
 
 /// The blocks of an option that say something new, in order.
@@ -94,17 +92,15 @@ impl Bounds {
 
 /// What a SACK option told.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tagged {
+pub struct Tagged {
     pub outcome: AckOutcome,
     /// The lowest segment that was delivered late.
-    late: SeqNum,
+    pub late: SeqNum,
     /// When the first and the last of the segments newly SACKed were sent that were sent once.
     pub first_sent: Option<Micros>,
     pub last_sent: Micros,
     /// Segments delivered.
     pub delivered: u32,
-    /// The walk over the scoreboard goes on here.
-    cursor: Option<usize>,
 }
 
 impl Tagged {
@@ -115,7 +111,6 @@ impl Tagged {
             first_sent: None,
             last_sent: 0,
             delivered: 0,
-            cursor: None,
         }
     }
 
@@ -132,170 +127,79 @@ impl Tagged {
     }
 }
 
-impl Sender {
-    /// Notes the option `sack` of an acknowledgement of `ack`; `prior_una` is what was acknowledged before it.
-    pub(super) fn tag(
-        &mut self,
-        sack: &SackList,
-        ack: SeqNum,
-        prior_una: SeqNum,
-        tagged: &mut Tagged,
-        delivery: &mut Delivery,
-    ) {
-        let options = sack.as_slice();
+/// A SACK option at work.
+struct Tagging<'a, 'b> {
+    flight: &'a mut Flight,
+    arrival: &'a mut Arrival<'b>,
+    tagged: &'a mut Tagged,
+    /// The walk over the scoreboard goes on here.
+    cursor: Option<usize>,
+}
+
+impl Flight {
+    /// An option comes: where nothing is SACKed, what was the highest SACK no longer counts.
+    pub(in super::super) fn begin_option(&mut self) {
         if self.queue.counts.sacked == 0 {
             self.queue.reset_highest_sack(self.una);
             self.fack.reach = 0;
         }
-        let duplicate = self.take_duplicate(options, ack, prior_una, tagged);
-        let too_old = ack.is_before(prior_una - self.peer.largest_window);
-        if too_old || self.queue.counts.out == 0 {
-            return;
-        }
+    }
+
+    /// Notes the blocks of an option, the first of which may be a `duplicate`.
+    pub(in super::super) fn tag(
+        &mut self,
+        options: &[SeqRange],
+        duplicate: bool,
+        arrival: &mut Arrival<'_>,
+        tagged: &mut Tagged,
+    ) {
         let bounds = Bounds {
             una: self.una,
             nxt: self.nxt,
-            undo_marker: self.episode.undo.marker,
-            largest_window: self.peer.largest_window,
+            undo_marker: arrival.episode.undo.marker,
+            largest_window: arrival.peer.largest_window,
         };
+        let prior_una = arrival.before.view.prior_una;
         let blocks = Blocks::select(options, duplicate, prior_una, &bounds);
         let mut seen = match self.queue.counts.sacked {
             0 => SeenBlocks::default(),
             _ => self.seen_blocks,
         };
+        self.seen_blocks = SeenBlocks {
+            blocks: blocks.ranges,
+            len: blocks.len as u8,
+        };
+        let counts_lost = self.settings.loss.fack_lost_retransmits
+            && arrival.detection.fack
+            && arrival.episode.state == State::Recovery;
+        let mut tagging = Tagging {
+            flight: self,
+            arrival,
+            tagged,
+            cursor: None,
+        };
         for index in 0..blocks.len {
             let range = blocks.ranges[index];
             if blocks.duplicate == Some(index) {
-                self.walk(range, true, None, tagged, delivery);
+                tagging.walk(range, true, None);
                 continue;
             }
             let inner = blocks
                 .duplicate
                 .filter(|place| *place == index + 1)
                 .map(|place| blocks.ranges[place]);
-            self.walk_unseen(range, inner, &mut seen, tagged, delivery);
+            tagging.walk_unseen(range, inner, &mut seen);
         }
-        self.seen_blocks = SeenBlocks {
-            blocks: blocks.ranges,
-            len: blocks.len,
-        };
-        if self.settings.loss.fack_lost_retransmits
-            && self.detection.fack
-            && self.episode.state == State::Recovery
-        {
+        if counts_lost {
             self.fack
                 .mark_lost_retransmissions(&mut self.queue, self.una, self.nxt);
         }
-        if self.episode.state == State::Loss && self.episode.undo.marker.is_none() {
-            return;
-        }
-        match self.settings.loss.reordering_unit {
-            ReorderingUnit::Segments => {
-                if let Some(late) = self.queue.find(tagged.late) {
-                    let before = self.queue.packets_before(late);
-                    let distance = self.fack.reach.saturating_sub(before);
-                    machine::note_segments_overtaken(self, distance);
-                }
-            }
-            ReorderingUnit::Bytes => machine::note_overtaken(self, tagged.late),
-        }
     }
 
-    /// Whether the first block is a D-SACK: below what is acknowledged or inside the second (RFC 2883 §4;
-    /// `tcp_check_dsack`).
-    fn take_duplicate(
-        &mut self,
-        options: &[SeqRange],
-        ack: SeqNum,
-        prior_una: SeqNum,
-        tagged: &mut Tagged,
-    ) -> bool {
-        let Some(first) = options.first() else {
-            return false;
-        };
-        if !dsack::is_dsack(*first, options.get(1).copied(), ack) {
-            return false;
-        }
-        let report = Report {
-            range: *first,
-            mss: self.sizes.mss,
-            largest_window: Some(self.peer.largest_window),
-            probe_high: self.episode.probe.high,
-            reported: self.peer.dsacks,
-            retransmitted: Some(self.total_retransmitted),
-        };
-        let told = machine::take_duplicate(self, &report, prior_una, &mut tagged.outcome);
-        self.peer.dsacks += told.map_or(0, |told| told.segments);
-        let Some(told) = told.filter(|told| !told.doubted) else {
-            return false;
-        };
-        tagged.delivered += told.segments;
-        self.counters.dsacks += 1;
-        true
-    }
-
-    /// Walks the parts of a block that earlier options did not hold. `inner` is a D-SACK inside the block.
-    fn walk_unseen(
-        &mut self,
-        mut range: SeqRange,
-        inner: Option<SeqRange>,
-        seen: &mut SeenBlocks,
-        tagged: &mut Tagged,
-        delivery: &mut Delivery,
-    ) {
-        loop {
-            while seen.len > 0 && !range.start.is_before(seen.blocks[0].end) {
-                seen.drop_first();
-            }
-            let known = seen.blocks[0];
-            if seen.len == 0 || !range.end.is_after(known.start) {
-                self.walk(range, false, inner, tagged, delivery);
-                return;
-            }
-            if range.start.is_before(known.start) {
-                let before = SeqRange {
-                    start: range.start,
-                    end: known.start,
-                };
-                self.walk(before, false, inner, tagged, delivery);
-            }
-            if !range.end.is_after(known.end) {
-                return;
-            }
-            if let Some(inner) = inner.filter(|inner| inner.start.is_before(known.end)) {
-                // tcp_maybe_skipping_dsack
-                self.walk(inner, true, None, tagged, delivery);
-            }
-            range.start = known.end;
-            seen.drop_first();
-        }
-    }
-
-    /// Notes every segment that lies wholly in the block (`tcp_sacktag_walk`).
-    fn walk(
-        &mut self,
-        range: SeqRange,
-        duplicate: bool,
-        inner: Option<SeqRange>,
-        tagged: &mut Tagged,
-        delivery: &mut Delivery,
-    ) {
-        // tcp_sacktag_skip: the walk never goes back.
-        let ahead = tagged.cursor.filter(|index| {
-            *index < self.queue.len() && self.queue.at(*index).seq.is_after(range.start)
-        });
-        let Some(mut index) = ahead.or_else(|| self.queue.find(range.start)) else {
-            tagged.cursor = None;
-            return;
-        };
-        while index < self.queue.len() && self.queue.at(index).seq.is_before(range.end) {
-            let dup = inner.is_some_and(|inner| self.cut_to_block(index, inner));
-            if dup || self.cut_to_block(index, range) {
-                self.tag_one(index, duplicate || dup, tagged, delivery);
-            }
-            index += 1;
-        }
-        tagged.cursor = Some(index);
+    /// By how many segments the one at `late` was overtaken, if it is out.
+    pub(in super::super) fn overtaken_by(&self, late: SeqNum) -> Option<u32> {
+        let before = self.queue.packets_before(self.queue.find(late)?);
+        Some(self.fack.reach.saturating_sub(before))
     }
 
     /// Whether the segment lies in the block; one of several packets is cut where the block begins or ends
@@ -322,75 +226,128 @@ impl Sender {
         self.split(index, cut);
         begins
     }
+}
+
+impl Tagging<'_, '_> {
+    /// Walks the parts of a block that earlier options did not hold. `inner` is a D-SACK inside the block.
+    fn walk_unseen(&mut self, mut range: SeqRange, inner: Option<SeqRange>, seen: &mut SeenBlocks) {
+        loop {
+            while seen.len > 0 && !range.start.is_before(seen.blocks[0].end) {
+                seen.drop_first();
+            }
+            let known = seen.blocks[0];
+            if seen.len == 0 || !range.end.is_after(known.start) {
+                self.walk(range, false, inner);
+                return;
+            }
+            if range.start.is_before(known.start) {
+                let before = SeqRange {
+                    start: range.start,
+                    end: known.start,
+                };
+                self.walk(before, false, inner);
+            }
+            if !range.end.is_after(known.end) {
+                return;
+            }
+            if let Some(inner) = inner.filter(|inner| inner.start.is_before(known.end)) {
+                // tcp_maybe_skipping_dsack
+                self.walk(inner, true, None);
+            }
+            range.start = known.end;
+            seen.drop_first();
+        }
+    }
+
+    /// Notes every segment that lies wholly in the block (`tcp_sacktag_walk`).
+    fn walk(&mut self, range: SeqRange, duplicate: bool, inner: Option<SeqRange>) {
+        // tcp_sacktag_skip: the walk never goes back.
+        let ahead = self.cursor.filter(|index| {
+            *index < self.flight.queue.len()
+                && self.flight.queue.at(*index).seq.is_after(range.start)
+        });
+        let Some(mut index) = ahead.or_else(|| self.flight.queue.find(range.start)) else {
+            self.cursor = None;
+            return;
+        };
+        while index < self.flight.queue.len()
+            && self.flight.queue.at(index).seq.is_before(range.end)
+        {
+            let dup = inner.is_some_and(|inner| self.flight.cut_to_block(index, inner));
+            if dup || self.flight.cut_to_block(index, range) {
+                self.tag_one(index, duplicate || dup);
+            }
+            index += 1;
+        }
+        self.cursor = Some(index);
+    }
 
     /// Notes one segment as SACKed (`tcp_sacktag_one`).
-    fn tag_one(
-        &mut self,
-        index: usize,
-        duplicate: bool,
-        tagged: &mut Tagged,
-        delivery: &mut Delivery,
-    ) {
-        let segment = *self.queue.at(index);
+    fn tag_one(&mut self, index: usize, duplicate: bool) {
+        let segment = *self.flight.queue.at(index);
         let count = segment.count();
         let mut marks = segment.marks;
         if duplicate && marks.any(Marks::ANY_RETRANSMISSION) {
-            self.episode.undo.note_spurious(segment.end, count);
-            if segment.is_sacked() && segment.seq.is_before(tagged.late) {
-                tagged.late = segment.seq;
+            self.arrival.episode.undo.note_spurious(segment.end, count);
+            if segment.is_sacked() && segment.seq.is_before(self.tagged.late) {
+                self.tagged.late = segment.seq;
             }
         }
-        if !segment.end.is_after(self.una) {
+        if !segment.end.is_after(self.flight.una) {
             // About to be taken off.
-            delivery.take(self.queue.at_mut(index));
+            self.arrival.delivery.take(self.flight.queue.at_mut(index));
             return;
         }
         if !segment.is_sacked() {
-            self.advance_rack(&segment);
+            self.arrival.advance_rack(&segment);
             if segment.has_retransmission_out() {
                 // A retransmission of what is not lost stays in flight.
                 if segment.is_lost() {
                     marks.clear(Marks::LOST | Marks::RETRANSMISSION_OUT);
-                    self.queue.counts.lost -= count;
-                    self.queue.counts.retransmissions -= count;
+                    self.flight.queue.counts.lost -= count;
+                    self.flight.queue.counts.retransmissions -= count;
                 }
             } else {
                 if !marks.any(Marks::ANY_RETRANSMISSION) {
-                    let highest = self.queue.highest_sack(self.una);
-                    tagged.note_original(&segment, highest, self.episode.point);
+                    let highest = self.flight.queue.highest_sack(self.flight.una);
+                    self.tagged
+                        .note_original(&segment, highest, self.arrival.episode.point);
                 }
                 if segment.is_lost() {
                     marks.clear(Marks::LOST);
-                    self.queue.counts.lost -= count;
+                    self.flight.queue.counts.lost -= count;
                 }
             }
             marks.set(Marks::SACKED);
-            tagged.outcome.set(AckOutcome::SACKED);
-            self.queue.counts.sacked += count;
-            tagged.delivered += count;
-            if !self.detection.fack {
-                self.queue.count_below_hint(segment.seq, count);
+            self.tagged.outcome.set(AckOutcome::SACKED);
+            self.flight.queue.counts.sacked += count;
+            self.tagged.delivered += count;
+            if !self.arrival.detection.fack {
+                self.flight.queue.count_below_hint(segment.seq, count);
             }
-            if self.settings.loss.reordering_unit == ReorderingUnit::Segments {
-                let reach = self.queue.packets_before(index) + count;
-                self.fack.reach = self.fack.reach.max(reach);
+            if self.flight.settings.loss.reordering_unit == ReorderingUnit::Segments {
+                let reach = self.flight.queue.packets_before(index) + count;
+                self.flight.fack.reach = self.flight.fack.reach.max(reach);
             }
         }
         if duplicate && marks.any(Marks::RETRANSMISSION_OUT) {
             // Both the original and the retransmission arrived.
             marks.clear(Marks::RETRANSMISSION_OUT);
-            self.queue.counts.retransmissions -= count;
+            self.flight.queue.counts.retransmissions -= count;
         }
-        self.queue.at_mut(index).marks = marks;
-        delivery.take(self.queue.at_mut(index));
+        self.flight.queue.at_mut(index).marks = marks;
+        self.arrival.delivery.take(self.flight.queue.at_mut(index));
         if marks.any(Marks::SACKED) {
-            self.queue.unlist(index);
-            if !self.sizes.apart {
-                self.queue.join_sacked(index, segment.marks);
+            self.flight.queue.unlist(index);
+            if !self.flight.sizes.apart {
+                self.flight.queue.join_sacked(index, segment.marks);
             }
         }
-        if !segment.seq.is_before(self.queue.highest_sack(self.una)) {
-            self.queue.advance_highest_sack(segment.end);
+        if !segment
+            .seq
+            .is_before(self.flight.queue.highest_sack(self.flight.una))
+        {
+            self.flight.queue.advance_highest_sack(segment.end);
         }
     }
 }

@@ -30,7 +30,7 @@ struct Linear {
 
 /// The buffers of segments that are neither acknowledged nor in pages, in order of sequence numbers.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Memory {
+pub(in super::super) struct Memory {
     buffers: VecDeque<Linear>,
     /// What they cost more than segments in pages would.
     more: u32,

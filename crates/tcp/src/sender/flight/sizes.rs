@@ -2,14 +2,14 @@
 
 use rexmit_wire::SeqNum;
 
-use super::backlog::Unsent;
+use crate::sender::backlog::Unsent;
 
 /// No segment is smaller, whatever the peer's window and the options are (`TCP_MIN_MSS` less its options).
 const LEAST: u32 = 48;
 
 /// How large segments are, and what goes with it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sizes {
+pub(in super::super) struct Sizes {
     /// Payload bytes that the path and the options leave.
     pub path: u32,
     /// Payload bytes: no more than half the peer's largest window (`mss_cache`).
