@@ -54,7 +54,9 @@ def place() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def environment(place: Path, wheel: Path) -> Path:
-    """A virtual environment that pip has installed the wheel into; its folder of programs."""
+    """A virtual environment that pip has installed the wheel into, with what draws figures; its
+    folder of programs.
+    """
     programs = place / "environment/bin"
     subprocess.run([sys.executable, "-m", "venv", place / "environment"], check=True)
     pip = [
@@ -65,8 +67,13 @@ def environment(place: Path, wheel: Path) -> Path:
         "--quiet",
         "--disable-pip-version-check",
     ]
-    subprocess.run([*pip, str(wheel)], check=True, cwd=place)
+    subprocess.run([*pip, drawing(wheel)], check=True, cwd=place)
     return programs
+
+
+def drawing(wheel: Path) -> str:
+    """What pip and uv are asked for: this wheel, and what draws figures."""
+    return f"rexmit[figures] @ {wheel.as_uri()}"
 
 
 @pytest.fixture(scope="module", params=["as root", "as an ordinary user"])
@@ -167,7 +174,7 @@ def test_pythons(version: str, place: Path, wheel: Path) -> None:
     programs = home / "bin"
     folders = {"UV_TOOL_DIR": str(home / "tools"), "UV_TOOL_BIN_DIR": str(programs)}
     install = [str(TOOLS / "uv"), "tool", "install", "--quiet", "--no-config"]
-    install += ["--python", python, str(wheel)]
+    install += ["--python", python, drawing(wheel)]
     subprocess.run(install, check=True, env={**os.environ, **folders})
     user = User(home, None, programs)
     capture = user.gets(CAPTURE, "small.pcap")
