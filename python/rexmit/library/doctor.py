@@ -153,8 +153,8 @@ def _cluster() -> list[Finding]:
 
 
 def _extra(part: str, package: str, use: str) -> Finding:
-    found = find_spec(package)
-    place = found and found.origin
+    spec = find_spec(package)
+    place = spec.origin if spec else None
     return Finding(part, package, place, True, brought_by(package), use)
 
 
