@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gzip
 import lzma
-import shutil
 import struct
 import subprocess
 from pathlib import Path
 
 import pytest
+from tests.tools import needs
 
 import rexmit
 from rexmit import kernels
@@ -185,7 +185,7 @@ def test_modules_that_are_damaged_are_named(
         modules.needed(tmp_path, RELEASE)
 
 
-@pytest.mark.skipif(shutil.which("cpio") is None, reason="cpio is not installed")
+@needs("cpio")
 def test_cpio_reads_our_archives(tmp_path: Path) -> None:
     packed = cpio.archive({"/a/b": cpio.file(b"text", executable=True), "/l": cpio.link("a/b")})
     subprocess.run(["cpio", "-i", "--quiet"], input=packed, cwd=tmp_path, check=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from tests.tools import needs
 from tests.wireshark.conftest import REAL, Program
 from tests.wireshark.tshark import needs_tshark, packets, run
 
@@ -43,7 +43,7 @@ def test_as_many_packets_pass_as_tshark_counts(capture: Path) -> None:
         assert trace.facts.left_out == every - shown
 
 
-@pytest.mark.skipif(not shutil.which("tcpdump"), reason="tcpdump is not installed")
+@needs("tcpdump")
 @pytest.mark.parametrize("capture", SMALL, ids=lambda path: path.stem)
 def test_as_many_packets_pass_as_tcpdump_writes(capture: Path, tmp_path: Path) -> None:
     for expression in EXPRESSIONS:
