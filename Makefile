@@ -113,11 +113,14 @@ docs: core browser $(DOCS_STAMP) ## The documentation as a site, with its pictur
 	@echo 'target/docs/index.html'
 
 WHEELS ?= wheels
-wheel: base $(WHEEL_TOOLS)/locked ## The package, for pip: wheels/
-	@echo '== Wheel'
-	@rm -f '$(WHEELS)'/rexmit-*.whl
+wheel: base $(WHEEL_TOOLS)/locked ## The packages, for pip: wheels/
+	@echo '== Wheels'
+	@rm -f '$(WHEELS)'/rexmit*.whl
 	@$(AS_WHEEL) $(WHEEL_TOOLS)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps \
 		--no-build-isolation --wheel-dir '$(WHEELS)' .
+	@SOURCE_DATE_EPOCH="$${SOURCE_DATE_EPOCH:-315532800}" $(WHEEL_TOOLS)/bin/python -m pip wheel \
+		--quiet --disable-pip-version-check --no-deps --no-build-isolation \
+		--wheel-dir '$(WHEELS)' $(wildcard ./packaging/*)
 
 kernel: setup
 	$(REXMIT) kernel build 6.12
