@@ -17,8 +17,8 @@ import pytest
 
 INSTALLS: Final = Path(__file__).parents[1] / "scripts/system-packages"
 
-FIXTURES: Final = frozenset({"browser", "namespace", "on_full_disk", "sandbox"})
-"""A test that uses one of these takes a browser or a namespace."""
+FIXTURES: Final = frozenset({"browser", "namespace", "on_full_disk", "sandbox", "tree"})
+"""A test that uses one of these takes a browser, a namespace, or what kernels are built with."""
 
 SLOWER: Final = ("kernel", "slow", "tools")
 """The marks of tests that `make test-fast` leaves out."""
