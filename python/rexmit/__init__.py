@@ -2,7 +2,7 @@
 
     import rexmit
 
-    run = rexmit.run("tlp-2013", engine="model", settings={"network": "mobile"})
+    run = rexmit.run("smoke", engine="model", settings={"network": "mobile"})
     trace = rexmit.trace("capture.pcapng")
 
 `docs/library.ipynb` shows it at work; `help(rexmit.run)` and the others say the rest.
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from rexmit.library.run import Campaign, run
     from rexmit.library.scenario import open_scenario
     from rexmit.library.stacks import list_stacks, stack
-    from rexmit.library.study import study
-    from rexmit.library.tables import beside, bursts, claims, overview, table1, table4
+    from rexmit.library.tables import beside, bursts, overview, repairs, times
     from rexmit.library.tcpfilter import tcpfilter
     from rexmit.library.trace import select, trace
     from rexmit.library.watch import watch
@@ -54,7 +53,6 @@ __all__ = [
     "beside",
     "build_kernel",
     "bursts",
-    "claims",
     "colorfilters",
     "diff",
     "diff_packets",
@@ -72,16 +70,15 @@ __all__ = [
     "open_scenario",
     "overview",
     "page",
+    "repairs",
     "report",
     "report_table",
     "run",
     "save_figures",
     "select",
     "stack",
-    "study",
-    "table1",
-    "table4",
     "tcpfilter",
+    "times",
     "trace",
     "watch",
     "why_empty",
@@ -105,7 +102,6 @@ _LIBRARY: Final = {
     "beside": "tables",
     "build_kernel": "kernels",
     "bursts": "tables",
-    "claims": "tables",
     "colorfilters": "annotate",
     "diff": "diff",
     "diff_packets": "diff_packets",
@@ -123,16 +119,15 @@ _LIBRARY: Final = {
     "open_scenario": "scenario",
     "overview": "tables",
     "page": "page",
+    "repairs": "tables",
     "report": "report",
     "report_table": "report",
     "run": "run",
     "save_figures": "figures",
     "select": "trace",
     "stack": "stacks",
-    "study": "study",
-    "table1": "tables",
-    "table4": "tables",
     "tcpfilter": "tcpfilter",
+    "times": "tables",
     "trace": "trace",
     "watch": "watch",
     "why_empty": "page",

@@ -7,7 +7,7 @@ NONE = "-"
 
 
 def seconds(value: float | None) -> str:
-    """Four decimals, as Table 4 has them."""
+    """Four decimals."""
     return NONE if value is None else f"{value:.4f}"
 
 
@@ -17,7 +17,7 @@ def signed_seconds(value: float | None) -> str:
 
 
 def signed_percent(value: float | None) -> str:
-    """As in Table 4: `+0.6%`, `-38%`; one decimal below ten percent."""
+    """`+0.6%`, `-38%`; one decimal below ten percent."""
     if value is None:
         return ""
     rounded = round(value, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -26,6 +27,16 @@ FUNCTIONS: Final = {
     for name in names
 }
 """What `import rexmit` offers of it, by name the module that it is in."""
+
+
+UNGROUPED: Final = ("agree", "truth", "synth", "score", "whatif", "sensitivity")
+"""Commands that had no `validate` before their names once."""
+
+
+def moved(words: Sequence[str]) -> tuple[str, str, list[str]] | None:
+    """Of words that begin with such a command: its old and new name, and the words of now."""
+    name = words[0]
+    return (name, f"validate {name}", ["validate", *words]) if name in UNGROUPED else None
 
 
 def add_commands(app: typer.Typer) -> None:

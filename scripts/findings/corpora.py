@@ -13,7 +13,7 @@ from scripts.findings.finding import Work
 from scripts.findings.stamps import MODEL, TRACE
 
 import rexmit
-from rexmit.library.study import UncStudy
+from rexmit_papers.library.study import UncStudy, study
 
 CONNECTIONS: Final = 6_000
 """Of each stack and mix."""
@@ -37,9 +37,12 @@ CODE: Final = (
     *TRACE,
     "python/rexmit_validate/synth/*.py",
     "python/rexmit_validate/synth/*.toml",
-    *(f"python/rexmit/papers/unc_2007/{name}.py" for name in ("claims", "curves", "parameters")),
-    *(f"python/rexmit/papers/unc_2007/{name}.py" for name in ("senders", "setting_claims")),
-    *(f"python/rexmit/papers/unc_2007/{name}.py" for name in ("paper", "tables")),
+    *(f"python/rexmit_papers/unc_2007/{name}.py" for name in ("claims", "curves", "parameters")),
+    *(
+        f"python/rexmit_papers/unc_2007/{name}.py"
+        for name in ("senders", "setting_claims", "systems")
+    ),
+    *(f"python/rexmit_papers/unc_2007/{name}.py" for name in ("paper", "tables")),
     "scripts/findings/corpora.py",
 )
 
@@ -79,4 +82,4 @@ def studied(work: Work, kind: str, mix: str) -> UncStudy:
             work.say(f"what the senders of {stack} did, {mix}, {kind}")
             rexmit.trace(captures, out=folder, stacks=EMULATED[kind])
         traces.append(rexmit.trace(folder))
-    return rexmit.study(traces)
+    return study(traces)

@@ -15,13 +15,13 @@ from scripts.findings.results import Data, Value
 from scripts.findings.stamps import KERNELS, MODEL
 
 import rexmit
-from rexmit.papers.probe_or_wait_2017.paper import LOSSES, TWO
+from rexmit_papers.probe_or_wait_2017.paper import LOSSES, TWO
 
 CODE: Final = (
     *MODEL,
     *KERNELS,
     "scenarios/mptcp-*.toml",
-    "python/rexmit/papers/probe_or_wait_2017/[cdp]*.py",
+    "python/rexmit_papers/probe_or_wait_2017/[cdp]*.py",
     "scripts/findings/mptcp_2017.py",
 )
 OLD: Final = "linux-4.1"
@@ -40,7 +40,7 @@ def measure(work: Work) -> Data:
         "Linux 6.12": lab.on_kernel(work, "6.12", PAPER, NEW),
     }
     old, new = runs["model of 4.1"], runs["Linux 6.12"]
-    for name, figure in rexmit.figures(old).items():
+    for name, figure in rexmit.paper_figures(old).items():
         work.draw(f"mptcp-2017-{name}", figure)
     head = lab.on_model(
         work,

@@ -8,7 +8,7 @@ from typing import Final
 from scripts.findings.markdown import NONE, number, table, verdict
 from scripts.findings.results import Data, Value
 
-from rexmit.papers.probe_or_wait_2017.paper import BARS_MS, ONE, PAIRS, PROBE, TWO
+from rexmit_papers.probe_or_wait_2017.paper import BARS_MS, ONE, PAIRS, PROBE, TWO
 
 OLD, NEW = "model of 4.1", "Linux 6.12"
 RUNS: Final = (OLD, "model of 6.12", "Linux 6.1", NEW)

@@ -11,7 +11,7 @@ from scripts.findings.results import Data, Value
 from scripts.findings.stamps import MODEL
 
 import rexmit
-from rexmit.papers.ryll_2013.paper import TABLE_4
+from rexmit_papers.ryll_2013.paper import TABLE_4
 from rexmit_validate.sensitivity.departures import CELLS, Pair, Row, Sensitivity
 
 CODE: Final = (
@@ -19,7 +19,7 @@ CODE: Final = (
     "scenarios/tlp-2013*.toml",
     "scenarios/unknowns/*",
     "python/rexmit_validate/sensitivity/*.py",
-    "python/rexmit/papers/ryll_2013/[bcpt]*.py",
+    "python/rexmit_papers/ryll_2013/[bcpt]*.py",
     "scenarios/talk-2013-*.toml",
     "scripts/findings/of_bench.py",
     "scripts/findings/tlp_2013.py",
@@ -37,7 +37,7 @@ def measure(work: Work) -> Data:
     bench = lab.on_model(work, "bench", BENCH, None)
     wires = lab.on_model(work, "lab", "tlp-2013", "linux-3.10")
     for name in ("figure-4", "figure-5b"):
-        work.draw(f"tlp-2013-{name}", rexmit.figures(bench)[name])
+        work.draw(f"tlp-2013-{name}", rexmit.paper_figures(bench)[name])
     work.say("each unknown of the bench")
     moved = rexmit.sensitivity(BENCH, out=work.folder / "sensitivity")
     return Data(

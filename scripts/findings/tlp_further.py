@@ -17,7 +17,7 @@ CODE: Final = (
     *MODEL,
     *KERNELS,
     "scenarios/tlp-further.toml",
-    "python/rexmit/papers/ryll_2013/[cpt]*.py",
+    "python/rexmit_papers/ryll_2013/[cpt]*.py",
     "scripts/findings/tlp_further.py",
 )
 REPEAT: Final = 10
@@ -30,7 +30,7 @@ def measure(work: Work) -> Data:
     old = lab.on_model(
         work, "3.10", "tlp-further", "linux-3.10", {"vary.3.congestion_control": "reno"}
     )
-    for name, figure in rexmit.figures(new, losses=5).items():
+    for name, figure in rexmit.paper_figures(new, losses=5).items():
         if name in FIGURES:
             work.draw(f"tlp-further-{name}", figure)
     return Data(

@@ -35,7 +35,7 @@ def measure(work: Work) -> Data:
         rows += _benches(name, _search(work, name, 4, start))
     least = min(found.nearest, key=lambda one: one.distance)
     run = lab.on_model(work, "least", BENCH, None, _over_all(least.command))
-    work.draw("tlp-2013-nearest-high-speed", rexmit.figures(run)["t-total-high-speed"])
+    work.draw("tlp-2013-nearest-high-speed", rexmit.paper_figures(run)["t-total-high-speed"])
     return Data(
         {
             "benches": found.benches,

@@ -8,7 +8,7 @@ from typing import Final
 from scripts.findings.markdown import number, span, table, verdict
 from scripts.findings.results import Data, Value
 
-from rexmit.papers.ryll_2013.paper import TABLE_4
+from rexmit_papers.ryll_2013.paper import TABLE_4
 
 NETWORKS: Final = {"high-speed": "10 ms", "mobile": "100 ms", "satellite": "800 ms"}
 CONFIGS: Final = ("plain", "er", "tlp")

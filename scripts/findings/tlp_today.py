@@ -18,7 +18,7 @@ CODE: Final = (
     *MODEL,
     *KERNELS,
     "scenarios/tlp-2013.toml",
-    "python/rexmit/papers/ryll_2013/[bcpt]*.py",
+    "python/rexmit_papers/ryll_2013/[bcpt]*.py",
     "scripts/findings/tlp_2013.py",
     "scripts/findings/tlp_today.py",
 )
@@ -39,7 +39,7 @@ def measure(work: Work) -> Data:
     without = lab.on_kernel(work, "no-rack", "tlp-2013", "6.12", NO_RACK)
     new = runs["6.12"]
     for name in ("figure-4", "figure-5b"):
-        work.draw(f"tlp-today-{name}", rexmit.figures(new)[name])
+        work.draw(f"tlp-today-{name}", rexmit.paper_figures(new)[name])
     return Data(
         {
             "transfers": new.transfers.height,

@@ -14,9 +14,9 @@ from scripts.findings.finding import Work
 from scripts.findings.results import Data, Value
 
 import rexmit
-from rexmit.library.study import UncStudy
 from rexmit.progress import Silent
-from rexmit.tracing import terms
+from rexmit_papers.library.study import UncStudy
+from rexmit_papers.unc_2007.systems import FR, RTO
 from rexmit_validate.whatif.calibrate import calibrate
 from rexmit_validate.whatif.transfers import usual
 
@@ -38,7 +38,7 @@ def measure(work: Work) -> Data:
     """Six studies, every setting really run, and what-if predictions held against transfers."""
     studies = {(kind, mix): studied(work, kind, mix) for kind in KINDS for mix in MIXES}
     campus = studies["printed", "campus"]
-    figures = rexmit.figures(campus)
+    figures = rexmit.paper_figures(campus)
     for name in FIGURES:
         work.draw(f"unc-2007-figure-{name}", figures[f"figure-{name}"])
     rerun = unc_rerun.every(work)
@@ -105,7 +105,7 @@ def _truth(work: Work, kind: str, mix: str) -> Iterator[dict[str, Value]]:
     """The same classes as the corpora know them, of all lossy connections."""
     names = unc_rerun.names(KINDS[kind])
     spurious = pl.col("need") == "spurious"
-    rto, fr = (pl.col("mechanism").is_in(which) for which in (terms.RTO, terms.FR))
+    rto, fr = (pl.col("mechanism").is_in(which) for which in (RTO, FR))
     for stack in KINDS[kind]:
         folder = corpus(work, stack, mix)
         lossy = pl.read_parquet(folder / "connections.parquet").filter(

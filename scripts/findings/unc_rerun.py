@@ -17,10 +17,10 @@ from scripts.findings import stamps
 from scripts.findings.corpora import KINDS, MIXES, RECEIVERS, SEED, studied
 from scripts.findings.finding import Work
 
-from rexmit.papers.unc_2007 import curves
-from rexmit.papers.unc_2007.senders import Study
 from rexmit.progress import Silent
 from rexmit.whatif.settings import applicable, as_stack
+from rexmit_papers.unc_2007 import curves
+from rexmit_papers.unc_2007.senders import Study
 from rexmit_validate.library.synth import Synthetic, prepare
 
 CONNECTIONS: Final = 3_000

@@ -12,8 +12,8 @@ from scripts.findings.markdown import MINUS, NONE, alike, number, table, verdict
 from scripts.findings.results import Data
 from scripts.findings.unc_items import AFTER, BEFORE, WHY
 
-from rexmit.papers.unc_2007.paper import TABLE_4
 from rexmit.whatif.settings import kind as kind_of
+from rexmit_papers.unc_2007.paper import TABLE_4
 
 MIXES: Final = ("campus", "server-farm", "wireless")
 KINDS: Final = ("printed", "real")

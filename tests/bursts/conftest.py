@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from rexmit.papers.probe_or_wait_2017.paper import DIAGRAMS, LOSSES, PAIRS
 from rexmit.store.schema import RETRANSMISSIONS, TRANSFERS, polars_schema
+from rexmit_papers.probe_or_wait_2017.paper import DIAGRAMS, LOSSES, PAIRS
 
 Times = Mapping[str, float] | Callable[[str, tuple[int, int], str], float | None]
 WriteStudy = Callable[..., Path]

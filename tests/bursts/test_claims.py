@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 
 from rexmit.errors import UserError
-from rexmit.papers.probe_or_wait_2017.claims import claims
-from rexmit.papers.probe_or_wait_2017.paper import (
+from rexmit.store.open_run import open_run
+from rexmit_papers.probe_or_wait_2017.claims import claims
+from rexmit_papers.probe_or_wait_2017.paper import (
     BARS_MS,
     MPTCP_RTO,
     MPTCP_TLP,
@@ -22,7 +23,6 @@ from rexmit.papers.probe_or_wait_2017.paper import (
     TCP_TLP,
     TWO,
 )
-from rexmit.store.open_run import open_run
 
 Pair = tuple[int, int]
 Write = Callable[..., Path]

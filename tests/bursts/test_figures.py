@@ -11,10 +11,11 @@ import matplotlib as mpl
 import pytest
 
 from rexmit.analysis.bursts import cases
-from rexmit.papers.probe_or_wait_2017 import figures
-from rexmit.papers.probe_or_wait_2017.paper import LOSSES
+from rexmit.present.figures import bursts
 from rexmit.present.figures.style import RC, looks, styled
 from rexmit.store.open_run import open_run
+from rexmit_papers.probe_or_wait_2017 import figures
+from rexmit_papers.probe_or_wait_2017.paper import LOSSES
 
 WriteStudy = Callable[..., Path]
 
@@ -42,7 +43,7 @@ def test_words_stand_apart_and_within_the_figure(
         mpl.rcdefaults()
         mpl.rcParams.update(RC)
         for figure in figures.plan(run, found):
-            canvas = figures._draw(figure, found)
+            canvas = bursts._draw(figure, found)
             canvas.draw_without_rendering()
             boxes = [word.get_window_extent() for word in _words(canvas)]
             assert not [box for box in boxes if box.x0 < 0 or box.x1 > canvas.bbox.x1]
@@ -51,8 +52,9 @@ def test_words_stand_apart_and_within_the_figure(
 
 def test_no_authors_bar_lies_beyond_the_axis(write_study: WriteStudy) -> None:
     run = open_run(write_study(lambda *_: 0.1))
+    found = cases(run)
     with styled():
-        drawn = dict(figures.draw(run, keep_inexact=False))
+        drawn = dict(bursts.draw(figures.plan(run, found), found))
     tops = [
         (height, axes.get_ylim()[1])
         for canvas in drawn.values()
@@ -68,6 +70,6 @@ def test_no_authors_bar_lies_beyond_the_axis(write_study: WriteStudy) -> None:
 
 def test_no_two_bars_of_a_group_look_alike() -> None:
     names = (*(f"x{place}" for place in range(16)), "tcp-rto", "mptcp-tlp", "er")
-    found = figures._colours(names)
+    found = bursts._colours(names)
     assert len(set(found.values())) == len(names)
     assert found["mptcp-tlp"][0] == looks(("mptcp-tlp",))["mptcp-tlp"].colour

@@ -9,7 +9,7 @@ from tests.library.conftest import bursts, capture, new, old, traced
 from tests.study.test_study import random_trace
 
 import rexmit
-from rexmit.library.study import UncStudy
+from rexmit_papers.library.study import UncStudy, study
 
 __all__ = ["bursts", "capture", "new", "old", "traced"]
 
@@ -19,7 +19,7 @@ TWO_OF_NONE = 2
 
 def studied(folder: Path, names: list[str], connections: int, rfc: int = 0) -> UncStudy:
     """The study of a trace for each name."""
-    return rexmit.study(
+    return study(
         [
             rexmit.trace(
                 random_trace(

@@ -15,8 +15,8 @@ from tests.figures.layout import troubles
 from tests.show.conftest import make_row, realistic_rows, write_folder
 
 import rexmit
-from rexmit.library.study import UncStudy
 from rexmit.present.figures.style import styled
+from rexmit_papers.library.study import UncStudy
 from rexmit_validate.score import draw_reliability
 from rexmit_validate.score.reliability import EDGES, WHAT, Bin, Reliability
 
@@ -34,16 +34,17 @@ def checked(figures: Mapping[str, Figure], at_least: int = 1) -> None:
 
 
 def test_of_the_study(four: UncStudy) -> None:
-    checked(rexmit.figures(four), 14)
+    checked(rexmit.paper_figures(four), 14)
 
 
 def test_of_the_study_with_eight_long_names(eight: UncStudy) -> None:
-    checked(rexmit.figures(eight), 14)
+    checked(rexmit.paper_figures(eight), 14)
 
 
 def test_of_pages(tmp_path: Path) -> None:
     run = rexmit.open_run(write_folder(tmp_path / "run", realistic_rows(2)))
     checked(rexmit.figures(run), 6)
+    checked(rexmit.paper_figures(run), 6)
 
 
 @pytest.mark.parametrize("configs", [1, 7, 12])
@@ -86,7 +87,8 @@ def test_of_bursts_with_many_long_names(write_study: WriteStudy, configs: int) -
 
 
 def test_of_bursts_and_ladders_of_their_paths(bursts: rexmit.Run) -> None:
-    drawn = rexmit.figures(bursts)
+    checked(rexmit.figures(bursts), 1)
+    drawn = rexmit.paper_figures(bursts)
     checked(drawn, 10)
     assert {"figure-2", "figure-4", "figure-6"} < set(drawn)
 

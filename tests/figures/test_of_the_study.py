@@ -16,13 +16,13 @@ from tests.study.test_study import lossy
 from tests.trace.rows import mechanism, write_trace
 
 import rexmit
-from rexmit.library.study import UncStudy
-from rexmit.papers.unc_2007.colours import SYSTEMS, of_trace
-from rexmit.papers.unc_2007.curves import Bin, Bins, curve
-from rexmit.papers.unc_2007.distributions import LEAST, Distribution, distribution
-from rexmit.papers.unc_2007.reductions import FEW, Group, Reductions, reductions
-from rexmit.papers.unc_2007.reductions import draw as draw_reductions
 from rexmit.present.figures.style import styled
+from rexmit_papers.library.study import UncStudy
+from rexmit_papers.unc_2007.colours import SYSTEMS, of_trace
+from rexmit_papers.unc_2007.curves import Bin, Bins, curve
+from rexmit_papers.unc_2007.distributions import LEAST, Distribution, distribution
+from rexmit_papers.unc_2007.reductions import FEW, Group, Reductions, reductions
+from rexmit_papers.unc_2007.reductions import draw as draw_reductions
 
 
 def legend(figure: Figure) -> list[str]:
@@ -38,7 +38,7 @@ def lines(figure: Figure) -> list[str]:
 
 def test_a_group_of_two_connections_draws_nothing_and_is_told(four: UncStudy) -> None:
     assert four.senders.filter(pl.col("system") == "RFC").height == TWO_OF_NONE
-    drawn = rexmit.figures(four)
+    drawn = rexmit.paper_figures(four)
     for name in ("figure-2", "figure-3", "figure-6", "figure-7"):
         told = "\n".join(legend(drawn[name]))
         assert not any(label.startswith("RFC") for label in lines(drawn[name])), name
@@ -52,7 +52,7 @@ def test_a_group_of_two_connections_draws_nothing_and_is_told(four: UncStudy) ->
 
 
 def test_legends_say_how_many(four: UncStudy) -> None:
-    drawn = rexmit.figures(four)
+    drawn = rexmit.paper_figures(four)
     of_linux = four.study.explained.filter(system="Linux").height
     assert f"Linux (n = {of_linux})" in legend(drawn["figure-3"])
     assert f"k=2 (n = {of_linux})" in legend(drawn["figure-4-linux"])
@@ -89,7 +89,7 @@ def test_what_lies_beyond_an_axis_is_counted() -> None:
 def test_the_line_with_a_slope_of_1_is_straight(four: UncStudy) -> None:
     drawn = {
         name: figure
-        for name, figure in rexmit.figures(four).items()
+        for name, figure in rexmit.paper_figures(four).items()
         if name.startswith(("figure-4", "figure-5", "figure-7"))
     }
     assert len(drawn) == 9
@@ -132,7 +132,7 @@ def test_marks_of_few_connections_are_open() -> None:
 
 
 def test_a_system_has_one_colour_and_a_trace_none_of_them(four: UncStudy) -> None:
-    drawn = rexmit.figures(four)
+    drawn = rexmit.paper_figures(four)
     for name, figure in drawn.items():
         for axes in figure.axes:
             for line in axes.lines:
@@ -153,5 +153,5 @@ def test_a_trace_without_enough_has_no_figures(tmp_path: Path) -> None:
         tmp_path / "bare", connections=[lossy(0, "linux-6")], mechanisms=[mechanism(needed=1)]
     )
     made = rexmit.study([trace])
-    assert rexmit.figures(made) == {}
+    assert rexmit.paper_figures(made) == {}
     assert f"figure-1: no group has {LEAST} connections; the largest has 1" in made.missing

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import rexmit
 from rexmit.cli import app
-from rexmit.papers.probe_or_wait_2017.paper import BARS_MS
+from rexmit_papers.probe_or_wait_2017.paper import BARS_MS
 
 TEXT: Final = (documents.FOLDER / "mptcp-2017.md").read_text(encoding="utf-8")
 RUN: Final = "rexmit run mptcp-2017 --engine model --stack linux-4.1 --out runs/4.1"

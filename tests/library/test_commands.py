@@ -14,7 +14,7 @@ from rexmit.cli import app
 WORKING = frozenset({"campaign", "engines", "guest", "scenario", "stacks", "whatif"})
 """Rooms that do what commands ask for, and say nothing of how it is printed."""
 
-LIBRARIES = ("library.", "rexmit_validate.library.")
+LIBRARIES = ("library.", "rexmit_papers.library.", "rexmit_validate.library.")
 
 
 def commands(group: typer.Typer, name: str = "") -> dict[str, Path]:
@@ -53,4 +53,6 @@ def test_a_command_calls_the_library(command: str) -> None:
 
 
 def test_all_of_them_are_looked_at() -> None:
-    assert {"run", "show", "kernel exec", "validate agree", "tcpfilter"} <= set(EVERY)
+    assert {"run", "show", "kernel exec", "validate agree", "paper tlp-2013", "tcpfilter"} <= set(
+        EVERY
+    )

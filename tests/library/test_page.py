@@ -60,9 +60,9 @@ def test_a_study(traced: rexmit.Trace, tmp_path: Path) -> None:
     assert made.senders["trace"].to_list() == [0, 1]
     assert made.senders["lossy"].all()
     assert [total.connections for total in made.tables.totals] == [1, 1]
-    assert rexmit.figures(made) == {}, "two connections are no distribution"
+    assert rexmit.paper_figures(made) == {}, "two connections are no distribution"
     many = rexmit.study([rexmit.trace(random_trace(tmp_path / "many", 100))])
-    drawn = rexmit.figures(many)
+    drawn = rexmit.paper_figures(many)
     assert "figure-1" in drawn
     assert not {why.partition(":")[0] for why in many.missing} & set(drawn)
     names = [path.name for path in rexmit.save_figures(drawn, tmp_path, formats=["svg"])]

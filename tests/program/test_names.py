@@ -8,7 +8,8 @@ import sys
 import pytest
 from tests.processes import run_command
 
-from rexmit.cli.renamed import VALIDATE, now
+from rexmit.cli.renamed import now
+from rexmit_validate.adds import UNGROUPED
 from rexmit_validate.cli import COMMANDS
 
 FIRST = [
@@ -39,7 +40,7 @@ def test_what_judges_rexmit_is_a_group() -> None:
     assert listed(done.stdout) == list(COMMANDS)
 
 
-@pytest.mark.parametrize("name", VALIDATE)
+@pytest.mark.parametrize("name", UNGROUPED)
 def test_an_old_name_works_and_says_the_new_one_once(name: str) -> None:
     old, new = rexmit(name, "--help"), rexmit("validate", name, "--help")
     assert (old.returncode, new.returncode, new.stderr) == (0, 0, "")
@@ -77,9 +78,12 @@ def test_an_old_name_says_the_new_one_beside_an_error() -> None:
         ("trace --rotate=1h p --out o", "watch --rotate=1h p --out o"),
         ("trace --study --claims a.pcap b", "paper unc-2007 --claims a.pcap b"),
         ("trace a.pcap -- --study", "trace a.pcap -- --study"),
+        ("show runs/a --table1 --losses 3", "paper tlp-2013 runs/a --table1 --losses 3"),
+        ("show runs/a runs/b --claims", "paper tlp-2013 runs/a runs/b --claims"),
+        ("show runs/a", "show runs/a"),
     ],
 )
-def test_what_trace_did_has_commands_of_its_own(words: str, new: str) -> None:
+def test_what_trace_and_show_did_has_commands_of_its_own(words: str, new: str) -> None:
     assert now(words.split())[2] == new.split()
 
 

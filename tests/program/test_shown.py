@@ -131,7 +131,7 @@ COMMANDS: Final[dict[str, Sequence[Sequence[str]]]] = {
     "show": [
         *(
             (RUN, *more)
-            for more in ((), ("--json",), ("--table1",), ("--claims",), ("--losses", "9"))
+            for more in ((), ("--json",), ("--repairs",), ("--full",), ("--losses", "9"))
         ),
         *((RUN, "--flow", "0", *more) for more in ((), ("--all",), ("--json",))),
         (RUN, RUN),
@@ -177,6 +177,14 @@ COMMANDS: Final[dict[str, Sequence[Sequence[str]]]] = {
         (NAME, "--rotate", NAME, "--out", f"always{NAME}"),
         ("lo", "--rotate", "1h", "--metrics", NAME, "--out", f"always{NAME}"),
     ],
+    "paper tlp-2013": [
+        *((RUN, *more) for more in ((), ("--json",), ("--table1",), ("--claims",))),
+        (RUN, RUN),
+        (RUN, "--format", "png", "--out", f"paper{NAME}"),
+        (RUN, "--html", f"paper{NAME}.html"),
+        (NAME,),
+    ],
+    "paper mptcp-2017": [(RUN,), (NAME,)],
     "paper unc-2007": [
         (CAPTURE, "--out", f"study{NAME}"),
         *((CAPTURE, *more) for more in ((), ("--json",), ("--claims",), ("--format", NAME))),

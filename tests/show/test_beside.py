@@ -1,9 +1,8 @@
-"""Several runs and the paper in one table."""
+"""Several runs in one table, each set against the first."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +10,10 @@ import pytest
 from tests.show.conftest import make_row, write_folder
 from typer.testing import CliRunner
 
+from rexmit.analysis.beside import beside
 from rexmit.cli import app
 from rexmit.errors import UserError
-from rexmit.papers.ryll_2013.beside import beside
 from rexmit.store.open_run import open_run
-
-MODEL = {
-    "version": "0.1.0",
-    "stacks": {"er": {"stack": "linux-3.10", "settings": {"hz": "250"}}},
-}
-
-Rows = Callable[..., Any]
 
 
 def rows(recover: dict[str, float], **values: Any) -> list[dict[str, Any]]:  # noqa: ANN401
@@ -33,7 +25,6 @@ def rows(recover: dict[str, float], **values: Any) -> list[dict[str, Any]]:  # n
             repetition=repetition,
             t_recover_s=time,
             t_total_s=time + 0.1,
-            is_tlp=config == "tlp",
             **values,
         )
         for cell, (config, time) in enumerate(recover.items())
@@ -43,11 +34,9 @@ def rows(recover: dict[str, float], **values: Any) -> list[dict[str, Any]]:  # n
 
 @pytest.fixture
 def runs(tmp_path: Path) -> list[Path]:
-    model = rows({"plain": 0.24, "er": 0.2365, "tlp": 0.045})
-    kernel = rows({"er": 0.3, "tlp": 0.06})
     return [
-        write_folder(tmp_path / "model", model, engine="model", kernel=None, model=MODEL),
-        write_folder(tmp_path / "kernel", kernel),
+        write_folder(tmp_path / "old", rows({"er": 0.2, "mine": 0.1})),
+        write_folder(tmp_path / "new", rows({"er": 0.3, "other": 0.06})),
     ]
 
 
@@ -59,40 +48,44 @@ def shown(*words: object) -> str:
     return done.output
 
 
-def test_values_stand_beside_the_papers(runs: list[Path]) -> None:
+def test_values_stand_against_the_first_run(runs: list[Path]) -> None:
     table = beside([open_run(path) for path in runs])
     total, recover = table.sections
-    assert (recover.network, recover.measure) == ("high-speed", "t_recover")
-    assert [line.config for line in recover.lines] == ["plain", "er", "tlp"]
-    plain, er, tlp = recover.lines
-    assert (plain.paper_s, plain.values[1]) == (0.2396, None)
-    assert er.paper_against_baseline is None
-    assert tlp.paper_against_baseline == pytest.approx(-81.1, abs=0.1)
-    model, kernel = tlp.values
-    assert model is not None
-    assert kernel is not None
-    assert model.against_paper == pytest.approx(0.67, abs=0.01)
-    assert kernel.against_paper == pytest.approx(34.2, abs=0.1)
-    assert kernel.against_baseline == pytest.approx(-80)
-    assert table.near[0].counts == {"t_total": (2, 3), "t_recover": (3, 3)}
-    assert table.near[1].counts == {"t_total": (0, 2), "t_recover": (0, 2)}
-    assert total.lines[0].config == "plain"
+    assert (total.measure, recover.measure) == ("t_total", "t_recover")
+    er, mine, other = recover.lines
+    assert (er.config, er.reference_s) == ("er", 0.2)
+    old, new = er.values
+    assert old is not None
+    assert new is not None
+    assert (old.against_reference, old.against_baseline) == (0, None)
+    assert new.against_reference == pytest.approx(50)
+    assert mine.values[0] is not None
+    assert mine.values[0].against_baseline == pytest.approx(-50)
+    assert mine.values[1] is None
+    assert other.reference_s is None
+    assert other.values[1] is not None
+    assert other.values[1].against_reference is None
 
 
 def test_on_the_screen(runs: list[Path]) -> None:
     lines = [" ".join(line.split()) for line in shown(*runs).splitlines()]
-    assert "paper, model of Linux" in lines
-    assert "2013 linux-3.10 vs 2013 6.12.117 vs 2013" in lines
+    assert lines[0] == "Times of these runs: 5 lost segments, means in seconds"
     assert "high-speed: 100 Mbit/s, 10 ms RTT" in lines
-    assert "t_recover tlp 0.0447 0.0450 +0.7% 0.0600 +34%" in lines
-    assert "t_recover plain 0.2396 0.2400 +0.2% -" in lines
-    assert "tlp vs er -81% -81% -80%" in lines
-    near = "t_recover within 5% of the paper: 3 of 3; t_total within 10% of the paper: 2 of 3"
-    assert f"model of linux-3.10, HZ 250: {near}; {runs[0]}" in lines
+    assert "t_recover er 0.2000 0.3000 +50%" in lines
+    assert "t_recover mine 0.1000 -" in lines
+    assert "mine vs er -50%" in lines
+
+
+def test_json_says_the_same(runs: list[Path]) -> None:
+    data = json.loads(shown(*runs, "--json"))
+    assert [run["path"] for run in data["runs"]] == list(map(str, runs))
+    last = data["cells"][-1]
+    assert (last["measure"], last["config"]) == ("t_recover", "other")
+    assert last["values"][1]["spread"]["mean_s"] == pytest.approx(0.06)
 
 
 def test_networks_of_any_run_are_there(runs: list[Path], tmp_path: Path) -> None:
-    other = write_folder(tmp_path / "other", rows({"er": 0.4}, network="mobile"))
+    other = write_folder(tmp_path / "another", rows({"er": 0.4}, network="mobile"))
     table = beside([open_run(path) for path in (runs[1], other)])
     assert [(s.network, s.measure) for s in table.sections] == [
         ("high-speed", "t_total"),
@@ -103,45 +96,17 @@ def test_networks_of_any_run_are_there(runs: list[Path], tmp_path: Path) -> None
     assert [value is None for value in table.sections[2].lines[0].values] == [True, False]
 
 
-def test_losses_that_the_paper_does_not_print(tmp_path: Path) -> None:
-    path = write_folder(tmp_path / "a", rows({"er": 0.4}, lost_segments=7))
-    text = shown(path, path, "--losses", "7")
-    assert "7 lost segments" in text
-    assert "within" not in text
-
-
-def test_claims_have_a_column_a_run(runs: list[Path]) -> None:
-    text = shown(*runs, "--claims")
-    lines = [" ".join(line.split()) for line in text.splitlines()]
-    assert "There is no case in which the probe is worse holds holds" in lines
-    assert any(
-        line.startswith("Without loss all are equally fast (Figure 5) - -") for line in lines
-    )
-
-
-def test_json_says_the_same(runs: list[Path]) -> None:
-    data = json.loads(shown(*runs, "--claims", "--json"))
-    assert [run["runs_on"] for run in data["runs"]] == [
-        "model of linux-3.10, HZ 250",
-        "Linux 6.12.117, HZ 250",
-    ]
-    assert data["runs"][0]["near_the_paper"]["t_recover"] == {"near": 3, "of": 3}
-    assert len(data["runs"][1]["claims"]) == 13
-    last = data["cells"][-1]
-    assert (last["measure"], last["config"]) == ("t_recover", "tlp")
-    assert last["values"][1]["spread"]["mean_s"] == pytest.approx(0.06)
-
-
-@pytest.mark.parametrize("words", [["--table1"], ["--flow", "0"]])
+@pytest.mark.parametrize("words", [["--repairs"], ["--full"], ["--flow", "0"]])
 def test_what_is_of_one_run_alone(runs: list[Path], words: list[str]) -> None:
-    with pytest.raises(UserError, match="several runs are shown by Table 4") as error:
+    with pytest.raises(UserError, match="show one run") as error:
         shown(*runs, *words)
     assert error.value.usage
 
 
 def test_runs_of_other_baselines_are_not_mixed(runs: list[Path], tmp_path: Path) -> None:
-    other = write_folder(tmp_path / "other", rows({"mine": 0.4}))
+    other = write_folder(tmp_path / "another", rows({"mine": 0.4, "er": 0.5}))
     with pytest.raises(UserError, match="percentages against mine"):
         shown(runs[0], other)
+    assert "mine vs er" in shown(runs[0], other, "--baseline", "er")
     with pytest.raises(UserError, match="no transfer with 7 lost segments"):
         shown(*runs, "--losses", "7")

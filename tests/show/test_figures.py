@@ -18,37 +18,15 @@ from typer.testing import CliRunner
 import rexmit
 from rexmit.cli import app
 from rexmit.errors import UserError
-from rexmit.papers.ryll_2013.figures import PRINTED
 from rexmit.present.figures.draw import draw
-from rexmit.present.figures.plan import Figure
-from rexmit.present.figures.plan import plan as plan_figures
+from rexmit.present.figures.plan import plan
 from rexmit.present.figures.series import offsets
 from rexmit.present.figures.style import RC, looks
 from rexmit.present.figures.xaxis import setting_axis
-from rexmit.store.open_run import Run, open_run
+from rexmit.store.open_run import open_run
 
 Rows = Callable[..., Any]
 runner = CliRunner()
-
-
-def plan(run: Run, losses: int | None = None) -> list[Figure]:
-    """As `rexmit plot` plans them."""
-    return plan_figures(run, losses, printed=PRINTED)
-
-
-def test_the_papers_figures_come_first(campaign: Rows, write_run: Rows) -> None:
-    figures = plan(open_run(write_run(campaign(2))))
-    assert [figure.name for figure in figures] == [
-        "figure-4",
-        "figure-5a",
-        "figure-5b",
-        "figure-5c",
-        "t-recover-mobile",
-        "t-recover-satellite",
-    ]
-    by_name = {figure.name: figure for figure in figures}
-    assert (by_name["figure-4"].network, by_name["figure-4"].measure) == ("high-speed", "t_recover")
-    assert (by_name["figure-5b"].network, by_name["figure-5b"].measure) == ("mobile", "t_total")
 
 
 def test_no_two_figures_have_one_name(row: Rows, write_run: Rows) -> None:
@@ -72,13 +50,6 @@ def test_other_networks_are_named(row: Rows, write_run: Rows) -> None:
     ]
 
 
-def test_a_network_set_otherwise_is_not_the_papers(row: Rows, write_run: Rows) -> None:
-    scenario = {"networks": {"high-speed": {"rate": "1Gbit", "delay": "2.5ms"}}}
-    figures = plan(open_run(write_run([row()], scenario=scenario)))
-    assert [f.name for f in figures] == ["t-recover-high-speed", "t-total-high-speed"]
-    assert all(not figure.paper for figure in figures)
-
-
 def swept(row: Rows, changes: list[dict[str, Any]], losses: tuple[int, ...] = (5,)) -> list[Any]:
     """er and tlp, two transfers each, with every change and number of lost segments."""
     grid = [(change, n, c) for change in changes for n in losses for c in ("er", "tlp")]
@@ -93,13 +64,13 @@ def test_swept_settings_have_figures_of_their_own(row: Rows, write_run: Rows) ->
     changes = [{"congestion_control": cc} for cc in ("cubic", "bbr")]
     figures = plan(open_run(write_run(swept(row, changes, (1, 5)))))
     assert [f.name for f in figures] == [
-        "figure-4-cubic",
-        "figure-4-bbr",
-        "figure-5a-cubic",
-        "figure-5a-bbr",
+        "t-recover-high-speed-cubic",
+        "t-total-high-speed-cubic",
+        "t-recover-high-speed-bbr",
+        "t-total-high-speed-bbr",
     ]
-    assert [bool(f.paper) for f in figures] == [True, False, True, False]
-    assert [f.subtitles[0] for f in figures] == ["cubic", "bbr", "cubic", "bbr"]
+    assert [f.subtitles[0] for f in figures] == ["cubic", "cubic", "bbr", "bbr"]
+    assert not any(f.marks for f in figures)
 
 
 def test_with_one_number_of_losses_the_setting_is_the_axis(row: Rows, write_run: Rows) -> None:
@@ -110,7 +81,6 @@ def test_with_one_number_of_losses_the_setting_is_the_axis(row: Rows, write_run:
         "t-recover-high-speed-by-receive-window",
         "t-total-high-speed-by-receive-window",
     )
-    assert total.number is None
     assert total.subtitles[0] == "5 lost segments"
     assert total.x.label == "receive window"
     assert [text for _, text in total.x.ticks or ()] == ["8 kB", "32 kB", "default"]
@@ -118,11 +88,6 @@ def test_with_one_number_of_losses_the_setting_is_the_axis(row: Rows, write_run:
     assert [p.at for p in er.points] == [p.at for p in tlp.points]
     assert [p.at for p in er.points] == [total.x.places[window] for window in windows]
     assert [p.n for p in er.points] == [2, 2, 2]
-    # the paper's mean stands where the setting is the paper's
-    assert [(m.config, m.at) for m in total.paper] == [
-        ("er", total.x.places[None]),
-        ("tlp", total.x.places[None]),
-    ]
 
 
 def test_losses_chooses_what_a_setting_is_drawn_for(row: Rows, write_run: Rows) -> None:
@@ -133,7 +98,6 @@ def test_losses_chooses_what_a_setting_is_drawn_for(row: Rows, write_run: Rows) 
     assert recover.name == "t-recover-high-speed-by-page-segments"
     assert recover.x.label == "page (segments), log scale"
     assert recover.subtitles[0] == "2 lost segments"
-    assert not recover.paper
     with pytest.raises(UserError, match="no transfer with 3 lost segments"):
         plan(run, 3)
     plain = open_run(write_run(swept(row, [{}], (2, 5))))
@@ -229,7 +193,7 @@ def test_points_are_means_over_what_show_uses(row: Rows, write_run: Rows) -> Non
 
 def test_no_figure_without_a_point(row: Rows, write_run: Rows) -> None:
     run = write_run([row(lost_segments=0, t_recover_s=None, mechanism=None)])
-    assert [f.name for f in plan(open_run(run))] == ["figure-5a"]
+    assert [f.name for f in plan(open_run(run))] == ["t-total-high-speed"]
 
 
 @pytest.mark.parametrize("span", [0, 1, 5, 20, 60])
@@ -317,7 +281,7 @@ def test_the_same_bytes_every_time(campaign: Rows, write_run: Rows, tmp_path: Pa
 
     def write(folder: Path) -> list[Path]:
         drawn = rexmit.figures(run)
-        return rexmit.save_figures({"figure-4": drawn["figure-4"]}, folder)
+        return rexmit.save_figures({"t-total-mobile": drawn["t-total-mobile"]}, folder)
 
     first = write(tmp_path / "a")
     with mpl.rc_context({"font.size": 30, "lines.markersize": 30}):
@@ -326,8 +290,8 @@ def test_the_same_bytes_every_time(campaign: Rows, write_run: Rows, tmp_path: Pa
         assert one.read_bytes() == other.read_bytes()
     assert b"CreationDate" not in first[0].read_bytes()
     assert sorted(path.name for path in (tmp_path / "a").iterdir()) == [
-        "figure-4.pdf",
-        "figure-4.png",
+        "t-total-mobile.pdf",
+        "t-total-mobile.png",
     ]
 
 
@@ -335,12 +299,13 @@ def test_plot_prints_the_paths(row: Rows, write_run: Rows, tmp_path: Path) -> No
     run = write_run([row()])
     result = runner.invoke(app, ["plot", str(run), "--format", "png"], catch_exceptions=False)
     paths = [Path(line) for line in result.output.splitlines()]
-    assert paths == [run / "figures" / "figure-4.png", run / "figures" / "figure-5a.png"]
+    names = ("t-recover-high-speed", "t-total-high-speed")
+    assert paths == [run / "figures" / f"{name}.png" for name in names]
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
     out = tmp_path / "deep" / "er"
     argv = ["plot", str(run), "--out", str(out), "--format", "pdf", "--json"]
     data = json.loads(runner.invoke(app, argv, catch_exceptions=False).output)
-    assert data == {"figures": [str(out / "figure-4.pdf"), str(out / "figure-5a.pdf")]}
+    assert data == {"figures": [str(out / f"{name}.pdf") for name in names]}
 
 
 def test_errors(row: Rows, write_run: Rows, tmp_path: Path) -> None:
@@ -355,9 +320,3 @@ def test_errors(row: Rows, write_run: Rows, tmp_path: Path) -> None:
     empty = write_run([row(complete=False)])
     with pytest.raises(UserError, match="no transfer"):
         runner.invoke(app, ["plot", str(empty)], catch_exceptions=False)
-
-
-def test_without_a_paper_no_figure_is_a_papers(campaign: Rows, write_run: Rows) -> None:
-    figures = plan_figures(open_run(write_run(campaign(2))))
-    assert {figure.number for figure in figures} == {None}
-    assert not any(figure.paper for figure in figures)

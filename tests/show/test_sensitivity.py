@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError
-from rexmit.scenario import find, unknowns
-from rexmit.scenario.unknowns import Unknown
+from rexmit.scenario import find
+from rexmit_validate.sensitivity import unknowns
 from rexmit_validate.sensitivity.departures import (
     CELLS as TABLE,
 )
@@ -28,6 +28,7 @@ from rexmit_validate.sensitivity.departures import (
 )
 from rexmit_validate.sensitivity.measure import FILE, READINGS, CellMeans
 from rexmit_validate.sensitivity.recorded import recorded_means
+from rexmit_validate.sensitivity.unknowns import Unknown
 
 CELLS = (Cell("mobile", "er", "t_recover"), Cell("mobile", "er", "t_total"))
 

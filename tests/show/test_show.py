@@ -56,34 +56,37 @@ def three(row: Rows) -> list[Any]:
     ]
 
 
-def test_table_4_as_printed(row: Rows, write_run: Rows) -> None:
-    lines = squeezed(shown(write_run(three(row))))
-    assert "Table 4: 5 lost segments, means in seconds, percent against er" in lines
+def test_times_as_printed(row: Rows, write_run: Rows) -> None:
+    run = write_run(three(row))
+    lines = squeezed(shown(run))
+    assert "Times: 5 lost segments, means in seconds, percent against plain" in lines
     assert "high-speed: 100 Mbit/s, 10 ms RTT" in lines
-    assert "t_total 0.3600 +20% 0.3000 0.2200 -27%" in lines
+    assert "t_total 0.3600 0.3000 -17% 0.2200 -39%" in lines
     assert "std deviation - - 0.0283" in lines
-    assert "paper 0.3595 +0.6% 0.3574 0.2214 -38%" in lines
-    assert "ours - paper +0.0005 +0.1% -0.0574 -16% -0.0014 -0.6%" in lines
-    assert "t_recover 0.2400 +20% 0.2000 0.0500 -75%" in lines
-    assert "paper 0.2396 +1.3% 0.2365 0.0447 -81%" in lines
+    assert "t_recover 0.2400 0.2000 -17% 0.0500 -79%" in lines
     assert "transfers used 1 of 1 1 of 1 2 of 3" in lines
     assert "left out 1 not-tlp" in lines
     assert "first retransmission 1 rto 1 rto 2 tlp" in lines
     assert any(line.startswith("left out, not-tlp: isTLP false, ") for line in lines)
     assert lines[-1] == "to repeat: rexmit run scenarios/test.toml --seed 1"
+    against = squeezed(shown(run, "--baseline", "er"))
+    assert "t_total 0.3600 +20% 0.3000 0.2200 -27%" in against
 
 
-def test_eighty_columns_are_enough_for_the_tables(campaign: Rows, write_run: Rows) -> None:
+def test_each_number_of_losses_has_a_line(campaign: Rows, write_run: Rows) -> None:
     run = write_run(campaign(3))
-    for table, first, last in (
-        ("--table4", "high-speed:", "paper: "),
-        ("--table1", "high-speed", "A acknowledged"),
-    ):
-        lines = shown(run, table).splitlines()
-        begin = next(i for i, line in enumerate(lines) if line.startswith(first))
-        end = next(i for i, line in enumerate(lines) if line.startswith(last))
-        assert end - begin > 20
-        assert [line for line in lines[begin:end] if len(line) > 80 or "…" in line] == []
+    text = shown(run)
+    lines = squeezed(text)
+    assert "Times: lost segments 0..20, means in seconds, percent against plain" in lines
+    of = [sum(line.startswith(f"{n} lost ") for line in lines) for n in range(21)]
+    assert set(of) == {of[0]}
+    # Both times and the first retransmission of three networks.
+    assert of[0] >= 9
+    table = text[text.index("high-speed: ") : text.index("--full")]
+    assert [line for line in table.splitlines() if len(line) > 80 or "…" in line] == []
+    full = squeezed(shown(run, "--full"))
+    assert sum(line.startswith("high-speed: ") for line in full) == 21
+    assert "high-speed: 100 Mbit/s, 10 ms RTT; 7 lost segments" in full
 
 
 def test_no_configuration_is_cut_off(row: Rows, write_run: Rows) -> None:
@@ -95,21 +98,6 @@ def test_no_configuration_is_cut_off(row: Rows, write_run: Rows) -> None:
     assert set(names) < set(text.split())
     assert {f"{0.5 + i:.4f}" for i in range(len(names))} < set(text.split())
     assert not [line for line in text.splitlines() if "…" in line]
-
-
-def test_no_percentage_is_cut_off_by_a_long_mechanism(row: Rows, write_run: Rows) -> None:
-    """A lossy line brings about mechanisms with long names: the columns grow with them."""
-    rows = [
-        row(config=c, cell=i, t_total_s=t, mechanism=m, is_tlp=True)
-        for i, (c, t, m) in enumerate(
-            [("er", 1.0, "rack"), ("tlp", 1.1, "rack"), ("plain", 3.5, "rto-recovery")]
-        )
-    ]
-    lines = shown(write_run(rows), "--table4").splitlines()
-    block = lines[lines.index("high-speed: 100 Mbit/s, 10 ms RTT") : -3]
-    assert "t_total 1.0000 1.1000 +10% 3.5000 +250%" in squeezed("\n".join(block))
-    assert "first retransmission 1 rack 1 rack 1 rto-recovery" in squeezed("\n".join(block))
-    assert [line for line in block if len(line) > 80 or line != line.rstrip()] == []
 
 
 def test_the_head_tells_what_to_know(row: Rows, write_run: Rows) -> None:
@@ -134,57 +122,6 @@ def test_the_head_tells_what_to_know(row: Rows, write_run: Rows) -> None:
     assert "warning: offload was on" in text
 
 
-def test_json_says_the_same(row: Rows, write_run: Rows) -> None:
-    data = json.loads(shown(write_run(three(row)), "--json", "--table4", "--table1"))
-    (block,) = data["table4"]["networks"]
-    tlp = block["configs"][2]
-    assert tlp["t_total"]["mean_s"] == pytest.approx(0.22)
-    assert tlp["t_total"]["percent"] == pytest.approx(-26.667, abs=1e-3)
-    assert tlp["t_total"]["paper"]["mean_s"] == 0.2214
-    assert tlp["left_out"] == {"not-tlp": 1}
-    assert tlp["first_retransmission"] == {"tlp": 2, "rto": 1}
-    assert data["table1"]["rows"][0]["paper"]["name"] == "FACK"
-    assert data["run"]["kernel"] == "6.12.117"
-
-
-def test_table_1_on_the_screen(row: Rows, write_run: Rows) -> None:
-    rows = [row(config="tlp", lost_segments=n, cell=n, dropped_packets=n + 1) for n in (1, 2)]
-    again = [
-        {"cell": 1, "mechanism": "tlp", "time_s": 1.3},
-        {"cell": 2, "mechanism": "tlp", "time_s": 1.3},
-        {"cell": 2, "mechanism": "rack", "time_s": 1.4},
-    ]
-    lines = squeezed(shown(write_run(rows, again), "--table1"))
-    assert "1 2 AAAL AAAA TLP loss detection tlp (1) yes" in lines
-    assert "2 3 AALL AALS ER tlp → rack (1) no" in lines
-
-
-def test_other_losses(row: Rows, write_run: Rows) -> None:
-    run = write_run([row(lost_segments=n, cell=n) for n in (1, 10)])
-    assert "Table 4: 10 lost segments" in shown(run, "--losses", 10)
-    assert "Table 4: 1 lost segment," in shown(run, "--losses", 1)
-    assert "Table 4: 10 lost segments" in shown(run)
-    assert "it has 1, 10" in str(refused(run, "--losses", 5).hint)
-
-
-def test_table_1_heeds_the_losses(row: Rows, write_run: Rows) -> None:
-    rows = [row(config="tlp", lost_segments=n, cell=n, dropped_packets=n) for n in (0, 2, 6, 7)]
-    again = [{"cell": n, "mechanism": "tlp", "time_s": 1.3} for n in (2, 6, 7)]
-    run = write_run(rows, again)
-    lines = squeezed(shown(run, "--table1"))
-    assert "2 AALL AALS ER tlp (1) no" in lines
-    assert "6, 7 >=5 L ..LS FACK tlp (2) no" in lines
-    lines = squeezed(shown(run, "--table1", "--losses", 6))
-    assert "6 >=5 L ..LS FACK tlp (1) no" in lines
-    assert not any("AALL" in line for line in lines)
-    data = json.loads(shown(run, "--table1", "--losses", 6, "--json"))
-    assert [r["lost_segments"] for r in data["table1"]["rows"]] == [[6]]
-    for missing in (0, 3):
-        error = refused(run, "--table1", "--losses", missing)
-        assert f"no transfer of `tlp` for Table 1 with {missing} lost" in error.what
-        assert error.hint == "it has 2, 6, 7; choose with --losses N"
-
-
 def many_settings(row: Rows) -> list[Any]:
     """One setting at a time departs from 100 segments, cubic; er and tlp, five lost."""
     settings = [{}, {"page_segments": 10}, {"page_segments": 300}, {"congestion_control": "bbr"}]
@@ -195,6 +132,61 @@ def many_settings(row: Rows) -> list[Any]:
         for i, setting in enumerate(settings)
         for j, c in enumerate(("er", "tlp"))
     ]
+
+
+def test_no_percentage_is_cut_off_by_a_long_mechanism(row: Rows, write_run: Rows) -> None:
+    """A lossy line brings about mechanisms with long names: the columns grow with them."""
+    rows = [
+        row(config=c, cell=i, t_total_s=t, mechanism=m, is_tlp=True)
+        for i, (c, t, m) in enumerate(
+            [("er", 1.0, "rack"), ("tlp", 1.1, "rack"), ("plain", 3.5, "rto-recovery")]
+        )
+    ]
+    lines = shown(write_run(rows)).splitlines()
+    block = lines[lines.index("high-speed: 100 Mbit/s, 10 ms RTT") : -3]
+    assert "t_total 1.0000 1.1000 +10% 3.5000 +250%" in squeezed("\n".join(block))
+    assert "first retransmission 1 rack 1 rack 1 rto-recovery" in squeezed("\n".join(block))
+    assert [line for line in block if len(line) > 80 or line != line.rstrip()] == []
+
+
+def test_json_says_the_same(row: Rows, write_run: Rows) -> None:
+    run = write_run(three(row))
+    data = json.loads(shown(run, "--json"))
+    (block,) = data["times"]["blocks"]
+    tlp = block["configs"][2]
+    assert tlp["t_total"]["mean_s"] == pytest.approx(0.22)
+    assert tlp["t_total"]["percent"] == pytest.approx(-38.889, abs=1e-3)
+    assert tlp["left_out"] == {"not-tlp": 1}
+    assert tlp["first_retransmission"] == {"tlp": 2, "rto": 1}
+    assert data["run"]["kernel"] == "6.12.117"
+    (_, _, repaired) = json.loads(shown(run, "--json", "--repairs"))["repairs"]
+    assert (repaired["config"], repaired["transfers"]) == ("tlp", 3)
+    assert repaired["sequences"] == [{"mechanisms": [], "transfers": 3}]
+
+
+def test_repairs_on_the_screen(row: Rows, write_run: Rows) -> None:
+    rows = [row(config="tlp", lost_segments=n, cell=n, dropped_packets=n + 1) for n in (1, 2)]
+    again = [
+        {"cell": 1, "mechanism": "tlp", "time_s": 1.3},
+        {"cell": 2, "mechanism": "tlp", "time_s": 1.3},
+        {"cell": 2, "mechanism": "rack", "time_s": 1.4},
+    ]
+    run = write_run(rows, again)
+    lines = squeezed(shown(run, "--repairs"))
+    assert "configuration lost packets retransmissions (transfers)" in lines
+    assert "tlp 1 2 tlp (1)" in lines
+    assert "tlp 2 3 tlp → rack (1)" in lines
+    assert "tlp 1 2 tlp (1)" not in squeezed(shown(run, "--repairs", "--losses", 2))
+    assert "it has 1, 2" in str(refused(run, "--repairs", "--losses", 3).hint)
+
+
+def test_other_losses(row: Rows, write_run: Rows) -> None:
+    run = write_run([row(lost_segments=n, cell=n) for n in (1, 10)])
+    assert "Times: 10 lost segments" in shown(run, "--losses", 10)
+    assert "Times: 1 lost segment," in shown(run, "--losses", 1)
+    assert "lost segments in this run: 1, 10 (--losses N)" in shown(run, "--losses", 1)
+    assert "Times: lost segments 1, 10" in shown(run)
+    assert "it has 1, 10" in str(refused(run, "--losses", 5).hint)
 
 
 def test_many_settings_have_a_line_each(row: Rows, write_run: Rows) -> None:
@@ -210,7 +202,7 @@ def test_many_settings_have_a_line_each(row: Rows, write_run: Rows) -> None:
     assert "line loss 1% 6.0000 5.5000 -8.3%" in lines
     assert "receive window 64 KiB 1 of 1 0 of 1" in lines
     assert sum(line.startswith("high-speed: ") for line in lines) == 1
-    full = squeezed(shown(run, "--table4"))
+    full = squeezed(shown(run, "--full"))
     assert "high-speed: 100 Mbit/s, 10 ms RTT; bbr" in full
     assert sum(line.startswith("high-speed: ") for line in full) == 6
 
@@ -231,22 +223,10 @@ def test_conditions_and_notes_are_told(row: Rows, write_run: Rows) -> None:
     assert "note on 1 transfer: stalled at the filter\n" in text
 
 
-def test_why_the_paper_is_not_beside(row: Rows, write_run: Rows) -> None:
-    reasons = (
-        ({"lost_segments": 4}, "the paper has its Table 4 for 5 lost segments only"),
-        ({"congestion_control": "bbr"}, "not compared: the paper had pages of 100 segments, cubic"),
-        ({"network": "lab"}, None),
-    )
-    for change, why in reasons:
-        text = shown(write_run([row(**change)]))
-        assert "paper: " not in text
-        assert (why is None) == ("paper had" not in text and "paper has" not in text)
-        assert why is None or why in text
-
-
 def test_wrong_usage(row: Rows, write_run: Rows) -> None:
     run = write_run([row()])
-    assert refused(run, "--flow", 0, "--table1").usage
+    assert refused(run, "--flow", 0, "--repairs").usage
+    assert refused(run, run, "--full").usage
     assert refused(run, "--all").usage
 
 
@@ -269,7 +249,7 @@ def test_any_terminal_will_do(row: Rows, write_run: Rows, encoding: str) -> None
     run = write_run([row(config="tlp", is_tlp=True)], again)
     environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
     done = subprocess.run(
-        [sys.executable, "-m", "rexmit", "show", str(run), "--table4", "--table1"],
+        [sys.executable, "-m", "rexmit", "show", str(run), "--repairs"],
         env=environment,
         capture_output=True,
         check=True,
@@ -299,7 +279,7 @@ def test_sentences_are_folded_on_a_terminal_only(terminal: bool) -> None:
 def test_help_has_an_example() -> None:
     for command in ("show", "plot"):
         text = runner.invoke(app, [command, "--help"]).output
-        assert f"rexmit {command} runs/tlp-2013" in text
+        assert f"rexmit {command} runs/smoke" in text
 
 
 def test_errors_have_no_traceback(tmp_path: Path) -> None:

@@ -278,7 +278,7 @@ def test_the_picture(trace: Trace, tmp_path: Path, ending: str) -> None:
 
 def test_wrong_usage(trace: Trace) -> None:
     for words, told in (
-        (["--table1"], "a trace has no --table1"),
+        (["--repairs"], "a trace has no --losses"),
         (["--flow", "1", "--figure", "x.gif"], "no format ends so"),
     ):
         with pytest.raises(UserError, match=told):

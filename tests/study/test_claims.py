@@ -21,16 +21,16 @@ from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError
-from rexmit.papers.claim import Claim
-from rexmit.papers.unc_2007 import paper
-from rexmit.papers.unc_2007.claims import claims
-from rexmit.papers.unc_2007.parameters import parameters
-from rexmit.papers.unc_2007.print_study import print_study
-from rexmit.papers.unc_2007.senders import Study, study
-from rexmit.papers.unc_2007.tables import tables
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.source import Facts
-from rexmit.tracing.systems import system_of
+from rexmit_papers.claim import Claim
+from rexmit_papers.unc_2007 import paper
+from rexmit_papers.unc_2007.claims import claims
+from rexmit_papers.unc_2007.parameters import parameters
+from rexmit_papers.unc_2007.print_study import print_study
+from rexmit_papers.unc_2007.senders import Study, study
+from rexmit_papers.unc_2007.systems import system_of
+from rexmit_papers.unc_2007.tables import tables
 
 runner = CliRunner()
 

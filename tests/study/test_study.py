@@ -16,13 +16,13 @@ from tests.trace.rows import connection, detected, mechanism, retransmission, wh
 from typer.testing import CliRunner
 
 from rexmit.cli import app
-from rexmit.papers.unc_2007 import curves
-from rexmit.papers.unc_2007.print_study import print_study
-from rexmit.papers.unc_2007.senders import Study, names, study
-from rexmit.papers.unc_2007.tables import Classes, FalseAlarms, Threshold, tables
 from rexmit.store.trace_schema import SMART_CONFIG
 from rexmit.tracing.source import Facts
-from rexmit.tracing.systems import system_of
+from rexmit_papers.unc_2007 import curves
+from rexmit_papers.unc_2007.print_study import print_study
+from rexmit_papers.unc_2007.senders import Study, names, study
+from rexmit_papers.unc_2007.systems import system_of
+from rexmit_papers.unc_2007.tables import Classes, FalseAlarms, Threshold, tables
 
 runner = CliRunner()
 

@@ -11,11 +11,11 @@ from tests.study.test_study import random_trace
 from tests.webpage.conftest import Open
 
 import rexmit
-from rexmit.papers.unc_2007.distributions import LEAST
 from rexmit.present.figures.style import looks
 from rexmit.webpage import looks as of_pages
 from rexmit.webpage.figures import figures
 from rexmit.webpage.scripts import styles
+from rexmit_papers.unc_2007.distributions import LEAST
 
 _INK = """(figure) => {
   const plot = figure.querySelector('.plot canvas');
@@ -64,7 +64,9 @@ def test_every_look_has_a_colour_and_a_shape_on_pages() -> None:
 def test_figures_of_the_study_stand_on_the_page(
     studied: rexmit.Trace, tmp_path: Path, show: Open
 ) -> None:
-    page = show(rexmit.report(studied, tmp_path / "study.html").path, "view=figures")
+    page = show(
+        rexmit.report(rexmit.study([studied]), tmp_path / "study.html").path, "view=figures"
+    )
     heads = page.locator("section.figure h2")
     expect(heads.first).to_have_text("Figure 1 of UNC 2007: Bytes transmitted in each connection")
     numbers = {re.sub(r"Figure (\d).*", r"\1", text) for text in heads.all_inner_texts()}
@@ -86,7 +88,9 @@ def test_figures_of_the_study_stand_on_the_page(
 def test_the_slope_of_1_is_straight_on_the_page(
     studied: rexmit.Trace, tmp_path: Path, show: Open
 ) -> None:
-    page = show(rexmit.report(studied, tmp_path / "study.html").path, "view=figures")
+    page = show(
+        rexmit.report(rexmit.study([studied]), tmp_path / "study.html").path, "view=figures"
+    )
     figure = page.locator("section.figure", has_text="Figure 4 of UNC 2007 a): Linux")
     page.wait_for_timeout(300)
     # The leftmost dark grey of rows that hold the reference line alone.
@@ -115,9 +119,11 @@ def test_the_slope_of_1_is_straight_on_the_page(
     assert max(off) < 4
 
 
-def test_one_connection_has_no_figures(
-    traced: Path, capture: Path, tmp_path: Path, show: Open
-) -> None:
-    expect(show(traced).get_by_role("link", name="Figures")).to_have_count(1)
-    page = show(rexmit.report(capture, tmp_path / "one.html").path)
+def test_one_connection_has_no_figures(capture: Path, tmp_path: Path, show: Open) -> None:
+    study = rexmit.study([rexmit.trace(capture)])
+    page = show(rexmit.report(study, tmp_path / "one.html").path)
     assert page.get_by_role("link", name="Figures").count() == 0
+
+
+def test_the_page_of_a_trace_has_no_figures_of_a_paper(traced: Path, show: Open) -> None:
+    assert show(traced).get_by_role("link", name="Figures").count() == 0

@@ -18,22 +18,21 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from playwright.sync_api import Page
 from tests.webpage.conftest import Open
 from typer.testing import CliRunner
 
 import rexmit
 from rexmit.cli import app
-from rexmit.papers.unc_2007.curves import Curve
-from rexmit.papers.unc_2007.distributions import Distribution
 from rexmit.webpage import choose, scripts
 from rexmit.webpage.assemble import assembled, policy
 from rexmit.webpage.beside import series
 from rexmit.webpage.columns import packed
-from rexmit.webpage.of_study import distribution
 from rexmit.webpage.packets import Drawn
 from rexmit.webpage.part import Opens, Part, Table
 from rexmit.webpage.whatif import sliders
+from rexmit_papers.unc_2007.curves import Curve
+from rexmit_papers.unc_2007.distributions import Distribution
+from rexmit_papers.unc_2007.page import distribution
 
 runner = CliRunner()
 
@@ -214,26 +213,15 @@ def test_an_acknowledgement_of_what_was_never_sent_is_none(new: rexmit.Run) -> N
     }
 
 
-def has_claims(page: Page) -> bool:
-    heads = page.locator("h2").all_inner_texts()
-    return any(head.startswith("Claims of the paper") for head in heads)
-
-
-def test_a_run_of_a_papers_campaign_has_its_claims(compared: Path, show: Open) -> None:
-    assert has_claims(show(compared))
-
-
-@pytest.mark.parametrize(
-    ("scenario", "settings"),
-    [("talk-2013-tlp", {}), ("mptcp-page", {"repeat": 1, "network": "20-20"})],
-)
-def test_a_run_that_no_paper_speaks_of_has_no_claims(
-    scenario: str, settings: dict[str, object], tmp_path: Path, show: Open
+def test_the_page_of_a_paper_has_its_claims(
+    new: rexmit.Run, compared: Path, tmp_path: Path, show: Open
 ) -> None:
-    run = rexmit.run(scenario, engine="model", settings=settings, out=tmp_path / "run")
-    page = show(rexmit.report(run, tmp_path / "run.html").path)
-    assert page.locator("h2").count() > 0
-    assert not has_claims(page)
+    def heads(file: Path) -> list[str]:
+        return show(file).locator("h2").all_inner_texts()
+
+    claims = "Claims of the paper, each computed from this run"
+    assert claims in heads(rexmit.report(rexmit.paper_page(new), tmp_path / "paper.html").path)
+    assert claims not in heads(compared)
 
 
 def test_a_logarithmic_axis_has_no_place_for_nothing() -> None:

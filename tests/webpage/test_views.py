@@ -294,13 +294,14 @@ def test_two_engines_part_where_the_terminal_says(
     expect(page.locator(".both canvas:not(.icon)")).to_have_count(2)
 
 
-def test_figures_stand_beside_the_papers(compared: Path, new: rexmit.Run, show: Open) -> None:
-    page = show(compared, "of=1&view=figures")
+def test_figures_stand_beside_the_papers(new: rexmit.Run, tmp_path: Path, show: Open) -> None:
+    made = rexmit.report(rexmit.paper_page(new), tmp_path / "paper.html")
+    page = show(made.path, "view=figures")
     figure = page.locator("section.figure", has_text="Figure 5b of the paper")
-    expect(figure.locator(".legend")).to_contain_text("tlp, the paper")
+    expect(figure.locator(".legend")).to_contain_text("tlp, paper, 2013")
     figure.locator("summary").click()
     table4 = rexmit.table4(new, losses=5)
-    entry = next(one for one in table4.blocks[0].t_total if one.config == "tlp")
+    (entry,) = (one for one in table4.blocks[0].t_total if one.config == "tlp")
     assert entry.paper is not None
     row = figure.locator("tr", has=page.locator("th", has_text=re.compile("^5$")))
     assert f"{entry.spread.mean_s:.4f}".rstrip("0") in row.inner_text()

@@ -92,7 +92,7 @@ def cases(run: Run, *, keep_inexact: bool = False) -> Cases:
     """Raises UserError where the run has none."""
     frame = _with_loss(run.transfers)
     if not has_bursts(run):
-        raise UserError(f"{run.path}: the run has no bursts", "run one: rexmit run mptcp-2017")
+        raise UserError(f"{run.path}: the run has no bursts", "run one: rexmit run mptcp-smoke")
     first = _first_retransmissions(run)
     again = _reinjected(run)
     found = {}

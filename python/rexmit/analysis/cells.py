@@ -38,13 +38,19 @@ class Cell:
     left_out: dict[Reason, int]
     t_total: Spread
     t_recover: Spread
-    t_total_printed: Spread  #: as Ryll 2013 writes them, of the transfers that have them
-    t_recover_printed: Spread
+    t_total_printed: Spread  #: until the FIN is sent again, of the transfers that have them
+    t_recover_printed: Spread  #: until the first dropped segment is
     first_retransmission: dict[str, int]  #: mechanism -> transfers, most first
     no_retransmission: int  #: transfers in which nothing dropped was sent again
     spurious_retransmissions: int | None  #: sum; None when no transfer of the cell could tell
     not_probed: int  #: used although isTLP is false, because the line loses by itself
     held: dict[str, Value]  #: columns of `axes.SWEPT` with one value in all of its transfers
+
+    @property
+    def first_words(self) -> list[str]:
+        """`97 tlp`, `3 none`: what made the first retransmissions, and how many had none."""
+        words = [f"{n} {mechanism}" for mechanism, n in self.first_retransmission.items()]
+        return words + ([f"{self.no_retransmission} none"] if self.no_retransmission else [])
 
 
 def summarise(

@@ -23,8 +23,8 @@ Examples:
 
 \b
   rexmit kernel build 6.12                         build a kernel to measure
-  rexmit run tlp-2013                              run a campaign
-  rexmit show RUN                                  its tables beside the paper's
+  rexmit run smoke                                 run a campaign
+  rexmit show RUN                                  its tables: times, gains, repairs
   rexmit plot RUN                                  its figures as PDF and PNG
   rexmit diff RUN_A RUN_B                          what another kernel or setting changes
   rexmit trace CAPTURE                             what senders did, why, what it cost
@@ -93,7 +93,6 @@ from rexmit.cli import (  # noqa: E402
     diff,
     doctor,
     kernel,
-    paper,
     plot,
     report,
     run,
@@ -135,6 +134,5 @@ app.command(
     "doctor", short_help="What is missing here, and how to get it.", epilog=doctor.EXAMPLES
 )(doctor.doctor)
 app.add_typer(kernel.app, name="kernel", short_help="Build, list and use kernels.")
-app.add_typer(paper.app, name="paper", short_help="A paper's tables, figures and claims.")
 for package in additions.packages():
     package.add_commands(app)

@@ -24,7 +24,7 @@ Examples:
 \b
   rexmit diff runs/on-6.1 runs/on-6.12                         two kernels
   rexmit diff runs/model runs/kernel --metric t_recover --cell network=mobile
-  rexmit diff runs/tlp-2013 runs/tlp-2013 --map config:er=tlp  two configurations of one run
+  rexmit diff runs/smoke runs/smoke --map config:er=tlp  two configurations of one run
   rexmit diff base mine --fail-over 5% || echo worse           in a build
   rexmit diff runs/model runs/kernel --packets 'mobile tlp 5'  where the senders part
 """

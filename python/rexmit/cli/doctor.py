@@ -19,7 +19,7 @@ Examples:
 
 \b
   rexmit doctor                                    all there is to know
-  rexmit doctor kernel && rexmit run tlp-2013      only where kernels can be run
+  rexmit doctor kernel && rexmit run smoke         only where kernels can be run
   rexmit doctor --json | jq -r '.findings[] | select(.found == null).remedy'
 """
 

@@ -27,9 +27,9 @@ Examples:
   rexmit kernel build                              Linux 6.12 of Debian's, HZ 250
   rexmit kernel build 6.1 --hz 1000
   rexmit kernel build 6.12 --patch mptcp-reinject-on-tlp
-  rexmit run mptcp-2017 --kernel 6.12+mptcp-reinject-on-tlp
+  rexmit run mptcp-smoke --kernel 6.12+mptcp-reinject-on-tlp
   rexmit kernel build ~/src/linux --patch my.patch
-  rexmit run tlp-2013 --kernel "$(rexmit kernel build ~/src/linux)"
+  rexmit run smoke --kernel "$(rexmit kernel build ~/src/linux)"
 """
 
 
@@ -113,7 +113,7 @@ Examples:
 \b
   rexmit kernel add /boot/vmlinuz-6.1.0-56-cloud-amd64 --modules /lib/modules/6.1.0-56-cloud-amd64
   rexmit kernel add ~/linux-3.10/arch/x86/boot/bzImage --config ~/linux-3.10/.config --name mine
-  rexmit run tlp-2013 --kernel mine
+  rexmit run smoke --kernel mine
 """
 
 

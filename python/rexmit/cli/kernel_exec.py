@@ -19,7 +19,7 @@ Examples:
 
 \b
   rexmit kernel exec -- uname -r
-  rexmit kernel exec --net tlp-2013 --set network=mobile -- \\
+  rexmit kernel exec --net smoke --set network=mobile -- \\
     ip netns exec h2 ip route get 10.0.0.1
   rexmit kernel exec --kernel 6.1 --clock polling -- packetdrill test.pkt
   git bisect run sh -c \\

@@ -1,4 +1,4 @@
-"""`rexmit plot RUN`: the paper's figures from a run."""
+"""`rexmit plot RUN`: the figures of a run."""
 
 from __future__ import annotations
 
@@ -48,20 +48,17 @@ def plot(
 ) -> None:
     """Draw the figures of a run: times against lost segments, mean and standard deviation.
 
-    Figures 4 and 5a to 5c as Ryll 2013 has them, and the same for every other network.
-    Transfers are left out as in `rexmit show`. Open marks are the means that the paper prints.
-
-    Of a run with bursts over paths: Figures 2, 4 and 6 of Probe or Wait 2017, completion times as
-    bars; where it kept captures, its timing diagrams (Figures 3 and 5) as ladders of both paths.
+    Two for each network, t_recover and t_total. Transfers are left out as in `rexmit show`. Of a
+    run with bursts: completion times as bars, a figure for each loss.
 
     Where a single number of segments is lost and the run varies something else (transfer size,
     receive window, loss on the line, congestion control), times stand against that.
 
     \b
     Examples:
-      rexmit plot runs/tlp-2013
+      rexmit plot runs/smoke
       rexmit plot runs/tlp-further --losses 5
-      rexmit plot runs/tlp-2013 --format png --out pictures
+      rexmit plot runs/smoke --format png --out pictures
     """
     chosen = _formats(formats)
 

@@ -7,10 +7,7 @@ from typing import Any, Final
 
 from typer.core import TyperGroup
 
-from rexmit import outputs
-
-VALIDATE: Final = ("agree", "truth", "synth", "score", "whatif", "sensitivity")
-"""Commands that had no `validate` before their names once."""
+from rexmit import additions, outputs
 
 _INTERFACE: Final = ("-i", "--interface")
 
@@ -33,11 +30,10 @@ def now(words: Sequence[str]) -> tuple[str, str, list[str]]:
     """The old name that words have, if any, the new one, and all words with that."""
     name, *rest = words
     options = rest[: rest.index("--")] if "--" in rest else rest
-    if name in VALIDATE:
-        return name, f"validate {name}", ["validate", *words]
-    if name == "trace" and "--study" in options:
-        rest.remove("--study")
-        return "trace --study", "paper unc-2007", ["paper", "unc-2007", *rest]
+    for package in additions.packages():
+        found: tuple[str, str, list[str]] | None = package.moved(words)
+        if found is not None:
+            return found
     if name == "trace" and any(one.partition("=")[0] == "--rotate" for one in options):
         return "trace --rotate", "watch --rotate", ["watch", *rest]
     if name == "trace":

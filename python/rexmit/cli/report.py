@@ -25,7 +25,7 @@ Examples:
   rexmit report capture.pcapng                     a page about a capture: report.html
   rexmit report today -o today.html                about what `rexmit trace --out today` kept
   rexmit report today --connections 17,23          with the packets of these connections
-  rexmit report runs/tlp-2013                      a run, its figures beside the paper's
+  rexmit report runs/smoke                         a run: tables and figures
   rexmit report runs/on-6.1 runs/on-6.12           two runs, and where their senders part
   rexmit report runs/agree-6.12                    what `rexmit validate agree` kept
   rexmit report today --table connections          a table of the page as CSV
@@ -109,9 +109,9 @@ def report(options: ReportOptions) -> None:
     """Write a page about runs, traces, what differs and what agrees: one file that opens in a
     browser from the disk, without a server or the network.
 
-    It has what the terminal shows, tables to sort, filter and search, the figures beside the
-    paper's, connections packet by packet to zoom into, two of them beside each other, and what-if
-    by sliders. Each view has an address to send, and the command that prints the same numbers.
+    It has what the terminal shows, tables to sort, filter and search, figures, connections packet
+    by packet to zoom into, two of them beside each other, and what-if by sliders. Each view has an
+    address to send, and the command that prints the same numbers.
     """
     import sys
 

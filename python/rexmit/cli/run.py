@@ -132,12 +132,12 @@ def run(options: RunOptions) -> None:
     Examples:
 
     \b
-      rexmit run tlp-2013
-      rexmit run tlp-2013 --set network=mobile --set config=tlp,er \\
+      rexmit run smoke
+      rexmit run smoke --set network=mobile --set config=tlp,er \\
         --set loss.segments=0..20 --set repeat=10
-      rexmit run tlp-2013 --kernel 6.1 --seed 7 --out runs/on-6.1
-      rexmit run tlp-2013 --engine model --stack linux-3.10
-      rexmit run tlp-2013 --engine model --cluster local:8
+      rexmit run smoke --kernel 6.1 --seed 7 --out runs/on-6.1
+      rexmit run smoke --engine model --stack linux-3.10
+      rexmit run smoke --engine model --cluster local:8
       rexmit run smoke --engine model --set stack.min_rto=100ms
     """
     # Heavy imports wait until the command line is known to be right.

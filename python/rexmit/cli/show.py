@@ -1,10 +1,10 @@
-"""`rexmit show RUN`: a run's tables beside the paper's, or one of its transfers."""
+"""`rexmit show RUN`: a run's tables, several runs in one table, or one transfer."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -13,13 +13,12 @@ from rexmit.cli.as_json import print_json
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.limits import UnpackLimit
+from rexmit.cli.run_tables import RunTable, show_run
 from rexmit.errors import UserError
 from rexmit.options import typed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from rich.console import Console
+    from collections.abc import Iterator
 
     from rexmit.library.flow import AnyFlow
     from rexmit.store.open_run import Run
@@ -33,7 +32,7 @@ class ShowOptions:
         list[Path],
         typer.Argument(
             metavar="RUN...",
-            help="Folder that `rexmit run` wrote; several: Table 4 (and --claims) side by side. "
+            help="Folder that `rexmit run` wrote; several: their times side by side. "
             "Or one of `rexmit trace`, or a capture: a connection, packet by packet.",
             show_default=False,
         ),
@@ -44,25 +43,33 @@ class ShowOptions:
             "--losses",
             metavar="N",
             min=0,
-            help="Only transfers with N lost segments. [default: Table 4: 5, as in the paper, or "
-            "the most there are; Table 1: all]",
+            help="Only transfers with N lost segments. [default: each number that the run has; "
+            "where it varies other settings as well, and of several runs, the largest]",
             show_default=False,
         ),
     ] = None
-    table4: Annotated[
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline",
+            metavar="CONFIG",
+            help="What percentages are against. [default: the first configuration]",
+            show_default=False,
+        ),
+    ] = None
+    full: Annotated[
         bool,
         typer.Option(
-            "--table4",
-            help="Times and what the configurations gain (the default); where the run has many "
-            "settings, each in full.",
+            "--full",
+            help="Times in blocks, with standard deviations, also where there are many.",
         ),
     ] = False
-    table1: Annotated[
-        bool, typer.Option("--table1", help="Which mechanism repairs the tail after the probe.")
-    ] = False
-    claims: Annotated[
+    repairs: Annotated[
         bool,
-        typer.Option("--claims", help="The paper's claims, whether each holds and by how much."),
+        typer.Option(
+            "--repairs",
+            help="What retransmitted the lost tail, in order, in place of the times.",
+        ),
     ] = False
     flow: Annotated[
         str | None,
@@ -117,39 +124,37 @@ class ShowOptions:
 
 @typed(ShowOptions)
 def show(options: ShowOptions) -> None:
-    """Print the tables of a run, or of several side by side, beside those of Ryll 2013.
+    """Print the tables of a run, or of several side by side.
 
-    Table 4 has the means of t_total (head sent to last lost data sent again) and t_recover (first
-    drop to first retransmission), their standard deviations, what each configuration gains over
-    `er`, and the paper's figures with the difference.
+    Times are the means of t_total (head sent to last lost data sent again) and t_recover (first
+    drop to first retransmission), what each configuration gains over the first, and what made the
+    first retransmission; with --losses or --full also standard deviations. Of a run with bursts
+    they are completion times by network, configuration and loss.
 
     \b
     Examples:
-      rexmit show runs/tlp-2013                        Table 4, five segments lost
-      rexmit show runs/tlp-2013 --losses 10            with ten lost
-      rexmit show runs/tlp-2013 --table1               what repairs the tail
-      rexmit show runs/tlp-2013 --table1 --losses 3    of those with three lost
-      rexmit show runs/tlp-2013 --claims               what the paper claims, computed
-      rexmit show runs/model runs/6.1 runs/6.12        these and the paper in one table
-      rexmit show runs/tlp-2013 --flow 3 --all         one transfer as a ladder
+      rexmit show runs/smoke                           times by lost segments and configuration
+      rexmit show runs/smoke --losses 5                of transfers with five lost, in full
+      rexmit show runs/smoke --baseline tlp            percentages against another configuration
+      rexmit show runs/smoke --repairs                 what retransmitted the lost tail
+      rexmit show runs/model runs/6.1 runs/6.12        runs in one table
+      rexmit show runs/smoke --flow 3 --all            one transfer as a ladder
       rexmit show runs/tlp --flow 0 --figure tlp.png --ladder    drawn, as in a talk
       rexmit show traced                               of `rexmit trace --out traced`: the worst
       rexmit show traced --flow 17 --figure 17.pdf     another connection of it
       rexmit show x.pcap --flow '10.0.0.1:80 > 10.0.0.2:40000' --at 1700000012.5
     """
-    asked = _Asked(options.losses, options.table4, options.table1, options.claims, options.inexact)
+    asked = _Asked(options.losses, options.baseline, options.full, options.repairs, options.inexact)
     if options.flow is not None and asked != _NOTHING:
         raise UserError(
-            "--flow shows one transfer; --table1, --table4, --claims, --losses and --inexact show "
-            "tables",
+            f"--flow shows one transfer; {_ASKED} show tables",
             "leave one of them out",
             usage=True,
         )
     traced = len(options.runs) == 1 and _is_traced(options.runs[0])
     if traced and asked != _NOTHING:
         raise UserError(
-            f"{options.runs[0]}: a trace has no --table1, --table4, --claims, --losses "
-            "and --inexact",
+            f"{options.runs[0]}: a trace has no {_ASKED}",
             "its page: rexmit trace; one connection: rexmit show --flow K",
             usage=True,
         )
@@ -166,10 +171,10 @@ def show(options: ShowOptions) -> None:
         raise UserError(
             f"--figure {wrong[0]}: no format ends so", "name a .pdf, .png or .svg", usage=True
         )
-    if len(options.runs) > 1 and (options.flow is not None or options.table1):
+    if len(options.runs) > 1 and (options.flow is not None or options.repairs or options.full):
         raise UserError(
-            "several runs are shown by Table 4 and --claims only",
-            "name one run for --table1 and --flow",
+            "--flow, --full and --repairs show one run",
+            "name one run",
             usage=True,
         )
     if options.html is not None and (traced or options.flow is not None):
@@ -186,6 +191,8 @@ def show(options: ShowOptions) -> None:
         options.ladder,
         options.as_json,
     )
+    from rexmit.library.opened import open_run
+
     if traced:
         _show_traced(options.runs[0], flow)
     elif options.flow is not None:
@@ -193,10 +200,9 @@ def show(options: ShowOptions) -> None:
     elif len(options.runs) > 1:
         _show_beside(options.runs, asked, as_json=options.as_json)
     else:
-        _show_tables(options.runs[0], asked, as_json=options.as_json)
+        run = open_run(options.runs[0])
+        show_run(run, _tables(run, asked), as_json=options.as_json)
     if options.html is not None:
-        from rexmit.library.opened import open_run
-
         write_page([open_run(path) for path in options.runs], options.html, as_json=options.as_json)
 
 
@@ -212,127 +218,76 @@ class _Asked:
     """Which tables, over which transfers."""
 
     losses: int | None
-    table4: bool
-    table1: bool
-    claims: bool
+    baseline: str | None
+    full: bool
+    repairs: bool
     inexact: bool
 
-
-_NOTHING: Final = _Asked(None, table4=False, table1=False, claims=False, inexact=False)
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A part of a run's page: what it is in JSON, by which name, and how it is printed."""
-
-    name: str
-    data: Callable[[], Any]
-    show: Callable[[Console], None]
+    @property
+    def of_pages(self) -> bool:
+        """Whether anything is asked that runs with bursts do not have."""
+        return self.full or self.repairs or self.losses is not None or self.baseline is not None
 
 
-def _show_tables(path: Path, asked: _Asked, *, as_json: bool) -> None:
-    from rexmit.analysis.overview import overview_data
-    from rexmit.library.opened import open_run
-    from rexmit.library.tables import overview
-    from rexmit.present.print_overview import print_command, print_overview
-    from rexmit.present.terminal import console
-
-    run = open_run(path)
-    view = overview(run)
-    parts = list(_parts(run, asked))
-    if as_json:
-        print_json({"run": overview_data(view), **{part.name: part.data() for part in parts}})
-        return
-    out = console()
-    print_overview(view, out)
-    for part in parts:
-        out.print()
-        part.show(out)
-    print_command(view, out)
+_NOTHING: Final = _Asked(None, None, full=False, repairs=False, inexact=False)
+_ASKED: Final = "--losses, --baseline, --full, --repairs and --inexact"
 
 
-def _parts(run: Run, asked: _Asked) -> Iterator[_Part]:
+def _tables(run: Run, asked: _Asked) -> Iterator[RunTable]:
     from rexmit.analysis.bursts import has_bursts
     from rexmit.analysis.bursts_as_json import cases_data
+    from rexmit.analysis.repairs import repairs_data
+    from rexmit.analysis.times import times_data
     from rexmit.library import tables
-    from rexmit.papers.claim import claims_data
-    from rexmit.papers.print_claims import print_claims
-    from rexmit.papers.probe_or_wait_2017.paper import LOSSES
-    from rexmit.papers.ryll_2013.as_json import table1_data, table4_data
-    from rexmit.papers.ryll_2013.print_table1 import print_table1
-    from rexmit.papers.ryll_2013.print_table4 import print_table4
     from rexmit.present.print_bursts import print_cases
+    from rexmit.present.print_repairs import print_repairs
+    from rexmit.present.print_times import print_times
 
-    losses, inexact, with_bursts = asked.losses, asked.inexact, has_bursts(run)
-    if with_bursts and not (asked.table1 or asked.table4 or losses is not None):
-        cases = tables.bursts(run, inexact=inexact)
-        yield _Part(
-            "bursts", lambda: cases_data(cases), lambda out: print_cases(cases, out, LOSSES)
+    if has_bursts(run) and not asked.of_pages:
+        cases = tables.bursts(run, inexact=asked.inexact)
+        yield RunTable("bursts", lambda: cases_data(cases), lambda out: print_cases(cases, out))
+    elif asked.repairs:
+        rows = tables.repairs(run, losses=asked.losses, inexact=asked.inexact)
+        yield RunTable("repairs", lambda: repairs_data(rows), lambda out: print_repairs(rows, out))
+    else:
+        found = tables.times(
+            run, losses=asked.losses, baseline=asked.baseline, inexact=asked.inexact
         )
-    elif asked.table4 or with_bursts or not (asked.table1 or asked.claims):
-        four = tables.table4(run, losses=losses, inexact=inexact)
-        yield _Part(
-            "table4",
-            lambda: table4_data(four),
-            lambda out: print_table4(four, out, in_full=asked.table4),
-        )
-    if asked.table1:
-        one = tables.table1(run, losses=losses, inexact=inexact)
-        yield _Part("table1", lambda: table1_data(one), lambda out: print_table1(one, out))
-    if asked.claims:
-        claims, source = tables.claims(run, inexact=inexact), tables.source(run)
-        yield _Part(
-            "claims", lambda: claims_data(claims), lambda out: print_claims(claims, out, source)
+        yield RunTable(
+            "times",
+            lambda: times_data(found),
+            lambda out: print_times(found, out, in_full=asked.full),
         )
 
 
 def _show_beside(paths: list[Path], asked: _Asked, *, as_json: bool) -> None:
+    from rexmit.analysis.beside import beside_data
     from rexmit.analysis.bursts import has_bursts
+    from rexmit.analysis.bursts_as_json import cases_data
+    from rexmit.analysis.runner import runner
     from rexmit.library import tables
     from rexmit.library.opened import open_run
-    from rexmit.papers.claim import claims_data
-    from rexmit.papers.print_claims import print_claims_beside
-    from rexmit.papers.ryll_2013.as_json import beside_data
-    from rexmit.papers.ryll_2013.print_beside import print_beside
+    from rexmit.present.print_beside import print_beside
+    from rexmit.present.print_bursts import print_cases_beside
     from rexmit.present.terminal import console
 
     opened = [open_run(path) for path in paths]
-    if all(map(has_bursts, opened)):
-        _show_bursts_beside(opened, asked, as_json=as_json)
+    if all(map(has_bursts, opened)) and not asked.of_pages:
+        found = [tables.bursts(run, inexact=asked.inexact) for run in opened]
+        if as_json:
+            pairs = zip(opened, found, strict=True)
+            runs = [{"path": str(run.path), "bursts": cases_data(one)} for run, one in pairs]
+            print_json({"runs": runs})
+        else:
+            print_cases_beside(found, [(runner(run.meta), run.path) for run in opened], console())
         return
-    table = tables.beside(opened, losses=asked.losses, inexact=asked.inexact)
-    claims = [tables.claims(run, inexact=asked.inexact) for run in opened if asked.claims]
+    table = tables.beside(
+        opened, losses=asked.losses, baseline=asked.baseline, inexact=asked.inexact
+    )
     if as_json:
-        data: dict[str, Any] = beside_data(table)
-        for entry, found in zip(data["runs"], claims, strict=False):
-            entry["claims"] = claims_data(found)
-        print_json(data)
-        return
-    out = console()
-    print_beside(table, out)
-    if claims:
-        beside = [(ran, run.path) for ran, run in zip(table.runners, table.runs, strict=True)]
-        print_claims_beside(claims, beside, out, tables.source(opened[0]))
-
-
-def _show_bursts_beside(opened: list[Run], asked: _Asked, *, as_json: bool) -> None:
-    from rexmit.analysis.runner import runner
-    from rexmit.library import tables
-    from rexmit.papers.claim import claims_data
-    from rexmit.papers.print_claims import print_claims_beside
-    from rexmit.present.terminal import console
-
-    claims = [tables.claims(run, inexact=asked.inexact) for run in opened]
-    if as_json:
-        runs = [
-            {"path": str(run.path), "claims": claims_data(found)}
-            for run, found in zip(opened, claims, strict=True)
-        ]
-        print_json({"runs": runs})
-        return
-    source = tables.source(opened[0])
-    beside = [(runner(run.meta), run.path) for run in opened]
-    print_claims_beside(claims, beside, console(), source)
+        print_json(beside_data(table))
+    else:
+        print_beside(table, console())
 
 
 @dataclass(frozen=True, slots=True)

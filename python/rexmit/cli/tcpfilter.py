@@ -1,4 +1,4 @@
-"""`rexmit tcpfilter`: Ryll 2013's program, on this host."""
+"""`rexmit tcpfilter`: the last segments of this host's transfers dropped."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def tcpfilter(
     mode: Annotated[
         Mode,
         typer.Option(
-            help="sequence: by sequence number, holds nothing. hold: as the paper did, holds the "
-            "last packets until the FIN shows; stalls on today's kernels at low rates.",
+            help="sequence: by sequence number, holds nothing. hold: holds the last packets until "
+            "the FIN shows; stalls on today's kernels at low rates.",
         ),
     ] = Mode.SEQUENCE,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object a line.")] = False,

@@ -1,4 +1,4 @@
-"""What can be typed behind `rexmit trace`, `rexmit watch` and `rexmit paper`."""
+"""What can be typed behind `rexmit trace`, `rexmit watch` and what analyses captures like them."""
 
 from __future__ import annotations
 

@@ -112,8 +112,8 @@ def _cell(pair: Pair, metrics: Sequence[str], tick_s: float, keep_inexact: bool)
 
 
 def _counted(rows: pl.DataFrame, keep_inexact: bool) -> pl.DataFrame:
-    """Without what says nothing of the stack. Transfers without a probe stay in, unlike in the
-    paper's means: that the probe was not chosen is a difference to be seen.
+    """Without what says nothing of the stack. Transfers without a probe stay in, unlike in means
+    of a run: that the probe was not chosen is a difference to be seen.
     """
     why = rows.with_columns(reason(keep_inexact=keep_inexact))
     counts = pl.col("left_out").is_null() | (pl.col("left_out") == Reason.NOT_TLP.value)

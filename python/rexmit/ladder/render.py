@@ -1,4 +1,4 @@
-"""The ladder on the terminal and as data: client left, server right, as in the paper's Figure 1."""
+"""The ladder on the terminal and as data: client left, server right."""
 
 from __future__ import annotations
 

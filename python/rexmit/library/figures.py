@@ -1,4 +1,4 @@
-"""The figures of a run or of a study, to look at, to change, or to keep."""
+"""The figures of a run, to look at, to change, or to keep."""
 
 from __future__ import annotations
 
@@ -8,13 +8,9 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from rexmit.analysis.bursts import has_bursts
+from rexmit.analysis.bursts import cases, has_bursts
 from rexmit.errors import UserError, argument
-from rexmit.library.study import UncStudy
-from rexmit.papers.probe_or_wait_2017 import diagrams
-from rexmit.papers.probe_or_wait_2017 import figures as of_bursts
-from rexmit.papers.ryll_2013.figures import PRINTED
-from rexmit.papers.unc_2007 import figures as of_study
+from rexmit.present.figures import bursts
 from rexmit.present.figures.draw import draw
 from rexmit.present.figures.plan import plan
 from rexmit.present.figures.save import FORMATS, save_all
@@ -22,26 +18,21 @@ from rexmit.present.figures.style import styled
 from rexmit.store.open_run import Run
 
 
-def figures(
-    of: Run | UncStudy, *, losses: int | None = None, inexact: bool = False
-) -> dict[str, Figure]:
-    """matplotlib's figures by name. Of a run: times (seconds) against lost segments, or completion
-    times of bursts and, where it kept captures, their timing diagrams. Of a study: figures 1 to 7
-    of UNC 2007, those that its traces have data for.
+def figures(run: Run, *, losses: int | None = None, inexact: bool = False) -> dict[str, Figure]:
+    """matplotlib's figures by name: times (seconds) against lost segments, or completion times of
+    bursts.
 
     `losses` takes only transfers of a run with so many lost segments, drawn against what else the
     run varies. `inexact` takes in transfers that lost other segments than those asked for. Raises
     UserError where there is nothing to draw.
     """
     with styled():
-        if isinstance(of, UncStudy):
-            return of_study.draw(of.planned[0])
-        if has_bursts(of):
-            return _of_bursts(of, losses, inexact=inexact)
-        planned = plan(of, losses, printed=PRINTED, keep_inexact=inexact)
+        if has_bursts(run):
+            return _of_bursts(run, losses, inexact=inexact)
+        planned = plan(run, losses, keep_inexact=inexact)
         if not planned:
             raise UserError(
-                f"{of.path}: no transfer that a figure can be drawn from",
+                f"{run.path}: no transfer that a figure can be drawn from",
                 "`rexmit show` says why transfers are left out",
             )
         return {figure.name: draw(figure) for figure in planned}
@@ -74,4 +65,5 @@ def _of_bursts(run: Run, losses: int | None, *, inexact: bool) -> dict[str, Figu
             "leave it out",
             usage=True,
         )
-    return {**dict(of_bursts.draw(run, keep_inexact=inexact)), **dict(diagrams.draw(run))}
+    found = cases(run, keep_inexact=inexact)
+    return dict(bursts.draw(bursts.plan(run, found), found))

@@ -141,7 +141,8 @@ def report_table(
 
 def _command(parts: Sequence[Part], path: Path) -> str:
     names = [name for part in parts for name in part.names]
-    return commands.report(names, "-o", str(path))
+    words = parts[0].written_by
+    return commands.command(*words, *names, "-o" if words == ("report",) else "--html", path)
 
 
 def _opened(things: Sequence[object], progress: Hear) -> list[About]:

@@ -1,23 +1,20 @@
-"""The tables of a run, what papers claim of it, and runs beside each other."""
+"""The tables of a run, and runs beside each other."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rexmit.analysis import beside as of_runs
 from rexmit.analysis import bursts as of_bursts
+from rexmit.analysis import repairs as of_tails
+from rexmit.analysis import times as of_pages
+from rexmit.analysis.beside import Beside
 from rexmit.analysis.bursts import Cases, has_bursts
 from rexmit.analysis.overview import Overview
 from rexmit.analysis.overview import overview as make_overview
+from rexmit.analysis.repairs import Repair
+from rexmit.analysis.times import Times
 from rexmit.errors import UserError, by_caller
-from rexmit.papers.claim import Claim, Source
-from rexmit.papers.probe_or_wait_2017 import claims as probe_or_wait_2017
-from rexmit.papers.ryll_2013 import claims as ryll_2013
-from rexmit.papers.ryll_2013.beside import Beside
-from rexmit.papers.ryll_2013.beside import beside as make_beside
-from rexmit.papers.ryll_2013.table1 import Table1
-from rexmit.papers.ryll_2013.table1 import table1 as make_table1
-from rexmit.papers.ryll_2013.table4 import Table4
-from rexmit.papers.ryll_2013.table4 import table4 as make_table4
 from rexmit.store.open_run import Run
 
 
@@ -28,26 +25,30 @@ def overview(run: Run) -> Overview:
     return make_overview(run)
 
 
-def table4(run: Run, *, losses: int | None = None, inexact: bool = False) -> Table4:
-    """Table 4 of Ryll 2013: a block for each network with the means of t_total and t_recover
-    (seconds) of each configuration, what it gains over `er` (percent), and the paper's numbers.
+def times(
+    run: Run, *, losses: int | None = None, baseline: str | None = None, inexact: bool = False
+) -> Times:
+    """How long transfers took: a block for each network, group of other settings and number of lost
+    segments, with the means of t_total and t_recover (seconds) of each configuration and what it
+    gains over `baseline` (percent), by default the first configuration.
 
-    Of transfers with so many `losses`, lost segments; where it is None of five, as in the paper, or
-    the most that there are. `inexact` takes in transfers that lost other segments than those asked
-    for. Raises UserError where the run has no such transfer, or has bursts.
+    Of transfers with so many `losses`, lost segments; where it is None of each number, or where the
+    run varies other settings as well of the largest. `inexact` takes in transfers that lost other
+    segments than those asked for. Raises UserError where the run has no such transfer, or has
+    bursts.
     """
-    _check_page(run)
-    return make_table4(run, losses, keep_inexact=inexact)
+    check_page(run)
+    return of_pages.times(run, losses, baseline=baseline, keep_inexact=inexact)
 
 
-def table1(run: Run, *, losses: int | None = None, inexact: bool = False) -> Table1:
-    """Table 1 of Ryll 2013: a row for each network and number of lost segments with the mechanisms
-    that repaired the tail of configuration `tlp` after the probe.
+def repairs(run: Run, *, losses: int | None = None, inexact: bool = False) -> tuple[Repair, ...]:
+    """What retransmitted the lost tail: a row for each network, group, configuration and number of
+    lost segments with the mechanisms, in order, and how many transfers each order had.
 
-    `losses` and `inexact` as for `table4`; all losses where it is None. Raises UserError.
+    `losses` and `inexact` as for `times`; all losses where it is None. Raises UserError.
     """
-    _check_page(run)
-    return make_table1(run, losses, keep_inexact=inexact)
+    check_page(run)
+    return of_tails.repairs(run, losses, keep_inexact=inexact)
 
 
 def bursts(run: Run, *, inexact: bool = False) -> Cases:
@@ -59,36 +60,32 @@ def bursts(run: Run, *, inexact: bool = False) -> Cases:
     return of_bursts.cases(run, keep_inexact=inexact)
 
 
-def claims(run: Run, *, inexact: bool = False) -> tuple[Claim, ...]:
-    """What the run's paper claims: whether it `holds` (None: the run cannot tell) and what was
-    `measured`. Of Ryll 2013, or of Probe or Wait 2017 where the run has bursts. Raises UserError.
-    """
-    make = probe_or_wait_2017.claims if has_bursts(run) else ryll_2013.claims
-    return tuple(make(run, keep_inexact=inexact))
-
-
-def source(run: Run) -> Source:
-    """Whose claims `claims` has."""
-    return probe_or_wait_2017.SOURCE if has_bursts(run) else ryll_2013.SOURCE
-
-
-def beside(runs: Sequence[Run], *, losses: int | None = None, inexact: bool = False) -> Beside:
-    """Table 4 of several runs and of Ryll 2013 in one: a section for each network and time, a line
-    for each configuration, a value for each run. `losses` and `inexact` as for `table4`.
+def beside(
+    runs: Sequence[Run],
+    *,
+    losses: int | None = None,
+    baseline: str | None = None,
+    inexact: bool = False,
+) -> Beside:
+    """Times of several runs in one table: a section for each network and time, a line for each
+    configuration, a value for each run, set against the first run's. `losses`, by default the most
+    that the first run has, `baseline` and `inexact` as for `times`.
 
     Raises UserError where a run has no such transfer.
     """
-    return make_beside(list(runs), losses, keep_inexact=inexact)
+    for run in runs:
+        check_page(run)
+    return of_runs.beside(list(runs), losses, baseline=baseline, keep_inexact=inexact)
 
 
-def _check_page(run: Run) -> None:
+def check_page(run: Run) -> None:
+    """Raises UserError (usage) for a run with bursts, which have losses by position."""
     if has_bursts(run):
         raise UserError(
-            f"{run.path}: bursts have no Table 1 or 4, and losses by position",
+            f"{run.path}: the run has bursts, and losses by position",
             by_caller(
-                called="`bursts` has their times, `claims` the claims of 2017",
-                typed="leave out --table1, --table4 and --losses; --claims shows the claims of "
-                "2017",
+                called="`bursts` has their times",
+                typed="leave out --losses, --baseline, --full and --repairs",
             ),
             usage=True,
         )

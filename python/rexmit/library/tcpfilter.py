@@ -1,4 +1,4 @@
-"""Ryll 2013's filter on this host: the last segments of what its server sends are dropped."""
+"""A filter on this host: the last segments of what its server sends are dropped."""
 
 from __future__ import annotations
 
@@ -27,9 +27,8 @@ def tcpfilter(
     times in seconds, None for what did not happen.
 
     It listens on the NFQUEUE of the number `queue`, to which a firewall rule has to send the
-    server's packets; both take root. `mode` "hold" holds the last packets until the FIN shows, as
-    the paper did. It goes on until the generator is closed. Raises UserError where it cannot
-    listen.
+    server's packets; both take root. `mode` "hold" holds the last packets until the FIN shows. It
+    goes on until the generator is closed. Raises UserError where it cannot listen.
     """
     words = command(segments, pattern=pattern, queue=queue, mode=mode)
     return _rows([*words, "--json"])

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 
 from rich.console import Console
 
 from rexmit.analysis.bursts import Case, Cases
+from rexmit.analysis.runner import Runner, column_heads
 from rexmit.escaping import shown
 from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say
 from rexmit.present.text import Text
-from rexmit.wording import NONE
+from rexmit.wording import NONE, seconds
 
 
 def print_cases(
@@ -38,6 +40,30 @@ def print_cases(
         _print_every(found, loss, console)
     _print_left_out(found, console)
     _print_extra(found, console)
+
+
+def print_cases_beside(
+    found: Sequence[Cases], runs: Sequence[tuple[Runner, Path]], console: Console
+) -> None:
+    """Mean completions of the last burst of several runs: a table for each loss, a row for each
+    network and configuration, a column a run.
+    """
+    for loss in dict.fromkeys(loss for one in found for loss in one.losses):
+        say(console, Text(f"Completion of the last burst in seconds; {loss}", "bold"))
+        columns = [Column("network"), Column("configuration", before=2)]
+        columns += [Column(head, right=True, least=8, before=3) for head in column_heads(runs)]
+        places = dict.fromkeys(
+            (network, config) for one in found for network, config, of in one.cases if of == loss
+        )
+        lines = []
+        for network, config in places:
+            means = [
+                case.completion.mean_s if (case := one.of(network, config, loss)) else None
+                for one in found
+            ]
+            lines.append(Line((network, config, *map(seconds, means))))
+        print_grid(columns, lines, console)
+        console.print()
 
 
 def _print_every(found: Cases, loss: str, console: Console) -> None:

@@ -1,5 +1,5 @@
 """What a capture tells: tables of connections, retransmissions and other settings, and a page.
 
 `source` runs the analysis (`rexmit._core`), `folder` writes and opens its tables, `page` says in
-words what a site engineer wants to know. The tables of UNC 2007 are made in `rexmit.papers`.
+words what a site engineer wants to know.
 """

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-RTO: Final = ("rto", "rto-recovery", "tlp")
-"""What counts as RTO in the tables of UNC 2007: made by a timer, or in the go-back-N after one.
-The probe's timer is younger than the paper, which had only one."""
-
-FR: Final = ("fast-retransmit", "sack-recovery", "fack", "early-retransmit", "rack")
-"""What counts as FR/R: brought on by acknowledgements."""
+BY_ACKS: Final = ("fast-retransmit", "sack-recovery", "fack", "early-retransmit", "rack")
+"""What acknowledgements bring on."""
 
 EITHER: Final = " or "
 """Between the two mechanisms of a verdict, where the packets cannot tell which."""
@@ -59,8 +55,3 @@ ON_DARK: Final = COLOURS | {
     "unknown": "#AAB0B8",
 }
 """The same on a dark ground, where some would not be seen."""
-
-COUNTED: Final = (
-    f"RTO: {', '.join(RTO)} (what a timer made, and what followed a timeout); "
-    f"FR/R: {', '.join(FR)}; neither: mptcp-reinject, unknown"
-)

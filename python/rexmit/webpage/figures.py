@@ -1,14 +1,12 @@
-"""A run's figures as numbers, the paper's marks among them, for the browser to draw."""
+"""A run's figures as numbers, marks from elsewhere among them, for the browser to draw."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rexmit.analysis.bursts import Cases, cases, has_bursts
-from rexmit.papers.probe_or_wait_2017 import figures as of_2017
-from rexmit.papers.probe_or_wait_2017.paper import BARS_MS, LOSSES
-from rexmit.papers.ryll_2013.figures import PRINTED
-from rexmit.present.figures import plan as of_2013
+from rexmit.present.figures import bursts
+from rexmit.present.figures import plan as of_page
 from rexmit.store.open_run import Run
 from rexmit.webpage import commands, looks
 from rexmit.webpage.part import Figure, Line, Mark
@@ -21,45 +19,47 @@ _WORDS = {
 
 def figures(run: Run) -> list[Figure]:
     """Those that `rexmit plot` draws."""
+    command = commands.command("plot", run.path)
     if has_bursts(run):
-        return list(_of_bursts(run))
-    return [_of_page(run, one) for one in of_2013.plan(run, None, printed=PRINTED)]
+        found = cases(run)
+        return list(of_bursts(found, bursts.plan(run, found), command))
+    return [of_times(one, command) for one in of_page.plan(run)]
 
 
-def _of_page(run: Run, planned: of_2013.Figure) -> Figure:
-    configs = [*(one.config for one in planned.series), *(mark.config for mark in planned.paper)]
+def of_times(planned: of_page.Figure, command: str) -> Figure:
+    """A figure of times; `command` draws it."""
+    configs = [*(one.config for one in planned.series), *(mark.config for mark in planned.marks)]
     look = looks.of_configs(tuple(dict.fromkeys(configs)))
     lines = []
     for one in planned.series:
         colour, shape = look[one.config]
         points = tuple(Mark(p.at, p.mean_s, p.sd_s) for p in one.points)
         lines.append(Line(one.config, points, colour=colour, shape=shape))
-    for config in dict.fromkeys(mark.config for mark in planned.paper):
+    for config in dict.fromkeys(mark.config for mark in planned.marks):
         colour, shape = look[config]
-        marks = tuple(Mark(m.at, m.mean_s) for m in planned.paper if m.config == config)
-        lines.append(Line(config, marks, printed=True, colour=colour, shape=shape))
-    number = f"Figure {planned.number} of the paper: " if planned.number else ""
-    notes = [*planned.subtitles, *([f"open marks: {planned.paper_label}"] if planned.paper else [])]
+        marks = tuple(Mark(m.at, m.mean_s) for m in planned.marks if m.config == config)
+        lines.append(Line(config, marks, planned.marks_label, colour=colour, shape=shape))
+    notes = [*planned.subtitles, *([f"open marks: {planned.marks_label}"] if planned.marks else [])]
     return Figure(
         planned.name,
-        f"{number}{planned.title}",
+        planned.title,
         tuple(notes),
         planned.x.label,
         _WORDS[planned.measure],
         tuple(lines),
-        commands.command("plot", run.path),
+        command,
         planned.x.ticks,
     )
 
 
-def _of_bursts(run: Run) -> Iterator[Figure]:
-    found = cases(run, keep_inexact=False)
-    for planned in of_2017.plan(run, found):
+def of_bursts(found: Cases, figures: Iterable[bursts.Figure], command: str) -> Iterator[Figure]:
+    """A figure for each panel; `command` draws them."""
+    for planned in figures:
         for loss in planned.losses:
-            yield _panel(run, found, planned, loss)
+            yield _panel(found, planned, loss, command)
 
 
-def _panel(run: Run, found: Cases, planned: of_2017.Figure, loss: str) -> Figure:
+def _panel(found: Cases, planned: bursts.Figure, loss: str, command: str) -> Figure:
     lines, printed = [], []
     look = looks.of_configs(planned.configs)
     for config in planned.configs:
@@ -70,27 +70,28 @@ def _panel(run: Run, found: Cases, planned: of_2017.Figure, loss: str) -> Figure
             if case is not None and case.completion.mean_s is not None:
                 spread = case.completion.sd_s or 0.0
                 marks.append(Mark(place, case.completion.mean_s, spread))
-            delays = found.delays_ms[network]
-            bars = BARS_MS.get((config, loss), {})
-            theirs += [Mark(place, ms / 1e3) for pair, ms in bars.items() if pair == delays]
+            if (mark_s := planned.marks.get((network, config, loss))) is not None:
+                theirs.append(Mark(place, mark_s))
         lines.append(Line(config, tuple(marks), colour=colour, shape=shape))
         if theirs:
-            line = Line(config, tuple(theirs), printed=True, colour=colour, shape=shape)
+            line = Line(config, tuple(theirs), planned.marks_label, colour=colour, shape=shape)
             printed.append(line)
-    words = LOSSES.get(loss, loss)
+    words = planned.words.get(loss, loss)
     notes = [planned.small, "of the two delays that of the path with the losses is the first"]
-    notes += ["open marks: the authors' bars, 2017"] if printed else []
+    notes += [f"open marks: {planned.marks_label}"] if printed else []
     ticks = tuple(
         (float(place), "-".join(f"{delay:g}" for delay in found.delays_ms[network]))
         for place, network in enumerate(planned.networks)
     )
+    # A panel alone has the figure's title.
+    alone = len(planned.losses) == 1 and loss not in planned.words
     return Figure(
-        of_2013.slug(f"{planned.name}-{loss}"),
-        f"{planned.title}; {words}",
+        planned.name if alone else of_page.slug(f"{planned.name}-{loss}"),
+        planned.title if alone else f"{planned.title}; {words}",
         tuple(notes),
         "one-way delays of the paths (ms)",
         "completion of the last burst (s)",
         tuple(lines + printed),
-        commands.command("plot", run.path),
+        command,
         ticks,
     )

@@ -8,22 +8,18 @@ import polars as pl
 
 from rexmit.analysis.bursts import cases, has_bursts
 from rexmit.analysis.overview import overview
+from rexmit.analysis.repairs import repairs
+from rexmit.analysis.times import times
 from rexmit.errors import UserError
 from rexmit.ladder.flow import open_flow
 from rexmit.ladder.paths import open_path_flow
 from rexmit.ladder.render import summary, title
 from rexmit.ladder.steps import Step
-from rexmit.papers.print_claims import print_claims
-from rexmit.papers.probe_or_wait_2017 import claims as probe_or_wait_2017
-from rexmit.papers.probe_or_wait_2017.paper import LOSSES
-from rexmit.papers.ryll_2013 import claims as ryll_2013
-from rexmit.papers.ryll_2013.print_table1 import print_table1
-from rexmit.papers.ryll_2013.print_table4 import print_table4
-from rexmit.papers.ryll_2013.table1 import table1
-from rexmit.papers.ryll_2013.table4 import table4
 from rexmit.present.blocks import Recorder
 from rexmit.present.print_bursts import print_cases
 from rexmit.present.print_overview import print_command, print_overview
+from rexmit.present.print_repairs import print_repairs
+from rexmit.present.print_times import print_times
 from rexmit.store.open_run import Run
 from rexmit.store.schema import declared
 from rexmit.webpage import choose, commands, packets
@@ -34,7 +30,7 @@ from rexmit.webpage.part import Opens, Packets, Part, Section, Table
 def part(
     run: Run, *, transfers: Sequence[int] | None, limit: int, besides: Sequence[int] = ()
 ) -> Part:
-    """A run's tables beside the paper's, its figures, and packets of some transfers where it kept
+    """A run's tables, its figures, and packets of some transfers where it kept
     captures: those named, else those that recovered slowest, up to `limit` packets, and those
     `besides`. Raises UserError.
     """
@@ -67,37 +63,19 @@ def _sections(run: Run) -> Iterator[Section]:
     yield Section("Overview", out.blocks, commands.command("show", run.path))
     if has_bursts(run):
         out = Recorder()
-        print_cases(cases(run, keep_inexact=False), out, LOSSES)
+        print_cases(cases(run), out)
         yield Section("Completion times", out.blocks, commands.command("show", run.path))
-    else:
-        yield from _tables_of_2013(run)
-    out = Recorder()
-    make, source = (
-        (probe_or_wait_2017.claims, probe_or_wait_2017.SOURCE)
-        if has_bursts(run)
-        else (ryll_2013.claims, ryll_2013.SOURCE)
-    )
-    try:
-        found = tuple(make(run, keep_inexact=False))
-    except UserError:
-        # A run of somebody's own, about which the paper says nothing.
         return
-    print_claims(found, out, source)
-    yield Section("Claims", out.blocks, commands.command("show", run.path, "--claims"))
-
-
-def _tables_of_2013(run: Run) -> Iterator[Section]:
-    for name, option in (("Table 4", "--table4"), ("Table 1", "--table1")):
-        out = Recorder()
-        try:
-            if option == "--table4":
-                print_table4(table4(run, None, keep_inexact=False), out, in_full=True)
-            else:
-                print_table1(table1(run, None, keep_inexact=False), out)
-        except UserError as error:
-            # A run without losses, or without the configuration that the table is about.
-            out.print(error.what)
-        yield Section(name, out.blocks, commands.command("show", run.path, option))
+    out = Recorder()
+    print_times(times(run), out)
+    yield Section("Times", out.blocks, commands.command("show", run.path))
+    out = Recorder()
+    try:
+        print_repairs(repairs(run), out)
+    except UserError as error:
+        # A run without losses.
+        out.print(error.what)
+    yield Section("Repairs", out.blocks, commands.command("show", run.path, "--repairs"))
 
 
 def _tables(run: Run) -> list[Table]:

@@ -20,7 +20,7 @@ from rexmit.tracing.page import page
 from rexmit.tracing.print_page import print_page
 from rexmit.tracing.sentences.retransmissions import row as row_said
 from rexmit.tracing.sentences.retransmissions import verdict
-from rexmit.webpage import choose, commands, of_study, packets
+from rexmit.webpage import choose, commands, packets
 from rexmit.webpage.part import Opens, Packets, Part, Section, Table
 from rexmit.webpage.whatif import sliders
 
@@ -79,8 +79,6 @@ def part(trace: Trace, *, connections: Sequence[int] | None, limit: int) -> Part
         names=[*names, *options],
         sections=[_overview(trace, commands.command("trace", *names, *options))],
         tables=[*_tables(trace, frame, names, options), *_settings(whatif, names, options)],
-        # The study is of whole traces.
-        figures=[] if options else of_study.figures(trace, names),
         packets=found,
         rule=rule,
         missing=commands.for_any([*names, *options]),

@@ -50,13 +50,14 @@ class Mark:
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a figure, ours or the paper's (`printed`): marks of a shape, or where there is
-    none steps or a straight line, as the figure says. `colour` is a place in the page's palette.
+    """One line of a figure: marks of a shape, or where there is none steps or a straight line, as
+    the figure says. Hollow marks are `of` another source, which it names. `colour` is a place in
+    the page's palette.
     """
 
     name: str
     marks: tuple[Mark, ...]
-    printed: bool = False
+    of: str = ""
     colour: int = 0
     shape: str = ""
     dashed: bool = False
@@ -109,7 +110,8 @@ class Section:
 class Part:
     """One thing that a page is about: a trace, a run, a diff or an agreement.
 
-    `names` are the paths that it was made of; a diff has none of its own. `view` is what its
+    `names` are the paths that it was made of, and `written_by` the command that makes a page of
+    them; a diff has none of its own. `view` is what its
     connections are called in addresses, `rule` says in words which connections' packets are in the
     page. `pairs` are connections to lay beside each other, and where they part.
     """
@@ -127,6 +129,7 @@ class Part:
     """The command that makes a page with the packets of connection {number}."""
     whatif: Mapping[str, Any] | None = None
     pairs: Sequence[Mapping[str, Any]] = ()
+    written_by: Sequence[str] = ("report",)
 
 
 @runtime_checkable

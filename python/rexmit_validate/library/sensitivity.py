@@ -12,8 +12,7 @@ from rexmit.errors import UserError, argument, closest
 from rexmit.library.scenario import Settings, texts
 from rexmit.options import given, takes, whole
 from rexmit.progress import Hear, Progress, heard
-from rexmit.scenario import unknowns as files
-from rexmit.scenario.unknowns import Recorded, Unknowns
+from rexmit_validate.sensitivity import unknowns as files
 from rexmit_validate.sensitivity.departures import (
     CELLS,
     Departure,
@@ -26,6 +25,7 @@ from rexmit_validate.sensitivity.departures import (
 from rexmit_validate.sensitivity.measure import Benches
 from rexmit_validate.sensitivity.recorded import pair, recorded_means
 from rexmit_validate.sensitivity.search import WIDTH, Limits, Search, Start, search
+from rexmit_validate.sensitivity.unknowns import Recorded, Unknowns
 
 if TYPE_CHECKING:
     from rexmit.cluster import Where

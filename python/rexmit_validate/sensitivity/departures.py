@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rexmit.papers.ryll_2013 import paper
-from rexmit.papers.ryll_2013.beside import NEAR_PERCENT
-from rexmit.papers.ryll_2013.table4 import MEASURES, percent
-from rexmit.scenario.unknowns import Unknown
+from rexmit.analysis.times import MEASURES, percent
+from rexmit_papers.ryll_2013 import paper
+from rexmit_papers.ryll_2013.beside import NEAR_PERCENT
 from rexmit_validate.sensitivity.measure import CellMeans, Settings
+from rexmit_validate.sensitivity.unknowns import Unknown
 
 AS_IT_IS: Final = "as written down"
 

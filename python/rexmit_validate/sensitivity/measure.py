@@ -18,6 +18,7 @@ from rexmit import scenario as scenarios
 from rexmit import stacks
 from rexmit.analysis.cells import spread
 from rexmit.analysis.leave_out import reason
+from rexmit.analysis.times import MEASURES
 from rexmit.campaign import grid
 from rexmit.campaign.identity import digest, identity
 from rexmit.campaign.streams import core_streams
@@ -26,16 +27,15 @@ from rexmit.engines.engine import Calls, Engine, Task, cores
 from rexmit.engines.model import ModelEngine
 from rexmit.engines.on_cluster import ClusterEngine
 from rexmit.errors import UserError
-from rexmit.papers.ryll_2013.table4 import MEASURES
 from rexmit.progress import Progress
 from rexmit.scenario import Scenario
 from rexmit.scenario.stacks import of_scenario
-from rexmit.scenario.unknowns import AS_PRINTED
 from rexmit.store.files import write_text
 from rexmit.store.opening import named_folder
 from rexmit.store.plain_json import read
 from rexmit.store.record import Record
 from rexmit.version import version
+from rexmit_validate.sensitivity.unknowns import AS_PRINTED
 
 if TYPE_CHECKING:
     from rexmit.cluster import Where

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 
+from rexmit.analysis.times import MEASURES
 from rexmit.escaping import shown
-from rexmit.papers.ryll_2013 import paper
-from rexmit.papers.ryll_2013.beside import NEAR_PERCENT
-from rexmit.papers.ryll_2013.table4 import MEASURES
 from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say
 from rexmit.present.text import Text
 from rexmit.wording import NONE, signed_percent
+from rexmit_papers.ryll_2013 import paper
+from rexmit_papers.ryll_2013.beside import NEAR_PERCENT
 from rexmit_validate.sensitivity.departures import Cell, Row, Sensitivity
 
 

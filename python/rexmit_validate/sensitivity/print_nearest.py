@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from rexmit.papers.ryll_2013 import paper
-from rexmit.papers.ryll_2013.table4 import MEASURES
+from rexmit.analysis.times import MEASURES
 from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say
 from rexmit.present.text import Text
 from rexmit.wording import NONE
+from rexmit_papers.ryll_2013 import paper
 from rexmit_validate.sensitivity.departures import AS_IT_IS, Row
 from rexmit_validate.sensitivity.print_departures import print_off
 from rexmit_validate.sensitivity.search import Bench, Search

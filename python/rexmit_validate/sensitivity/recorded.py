@@ -6,11 +6,11 @@ from pathlib import Path
 
 import polars as pl
 
+from rexmit.analysis.times import percent
 from rexmit.errors import UserError
-from rexmit.papers.ryll_2013.table4 import percent
-from rexmit.scenario.unknowns import Recorded
 from rexmit_validate.sensitivity.departures import CELLS, Means, Pair, means, row
 from rexmit_validate.sensitivity.measure import READINGS, means_of
+from rexmit_validate.sensitivity.unknowns import Recorded
 
 _BOOLEANS = ("complete", "stalled", "exact", "is_tlp")
 _NEEDED = ("bench", "network", "config", *_BOOLEANS, *(f"{name}_s" for name in READINGS))

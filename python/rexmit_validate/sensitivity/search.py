@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from rexmit.analysis.times import MEASURES
 from rexmit.errors import UserError
-from rexmit.papers.ryll_2013.table4 import MEASURES
-from rexmit.scenario.unknowns import Unknown, keys
 from rexmit_validate.sensitivity.departures import (
     CELLS,
     Cell,
@@ -24,6 +23,7 @@ from rexmit_validate.sensitivity.departures import (
     row,
 )
 from rexmit_validate.sensitivity.measure import Benches, Settings
+from rexmit_validate.sensitivity.unknowns import Unknown, keys
 
 WIDTH: Final = 30
 """Benches of a level that the next is made of."""

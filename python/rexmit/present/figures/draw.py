@@ -32,7 +32,7 @@ def draw(figure: Figure) -> Canvas:
     shifts = offsets(len(figure.series), high - low)
     for line, shift in zip(figure.series, shifts, strict=True):
         _series(axes, line, look[line.config], shift)
-        _paper_marks(axes, figure, line.config, look[line.config], shift)
+        _marks(axes, figure, line.config, look[line.config], shift)
     _axes(canvas, axes, figure)
     _legend(canvas, axes, figure)
     return canvas
@@ -53,8 +53,8 @@ def _series(axes: Axes, line: Series, look: Look, shift: float) -> None:
     )
 
 
-def _paper_marks(axes: Axes, figure: Figure, config: str, look: Look, shift: float) -> None:
-    marks = [mark for mark in figure.paper if mark.config == config]
+def _marks(axes: Axes, figure: Figure, config: str, look: Look, shift: float) -> None:
+    marks = [mark for mark in figure.marks if mark.config == config]
     axes.plot(
         [mark.at + shift for mark in marks],
         [mark.mean_s for mark in marks],
@@ -109,7 +109,7 @@ def _titles(canvas: Canvas, axes: Axes, figure: Figure) -> None:
 
 def _legend(canvas: Canvas, axes: Axes, figure: Figure) -> None:
     handles, labels = axes.get_legend_handles_labels()
-    if figure.paper:
+    if figure.marks:
         handles.append(
             Line2D(
                 [],
@@ -122,11 +122,11 @@ def _legend(canvas: Canvas, axes: Axes, figure: Figure) -> None:
                 ls="",
             )
         )
-        labels.append(f"{figure.paper_label} (open marks)")
+        labels.append(f"{figure.marks_label} (open marks)")
     legend_below(canvas, handles, labels)
 
 
 def _top(figure: Figure) -> float:
     """Room above the highest bar; 1 s where all times are zero."""
     ends = [point.mean_s + point.sd_s for line in figure.series for point in line.points]
-    return 1.08 * max(ends + [mark.mean_s for mark in figure.paper]) or 1.0
+    return 1.08 * max(ends + [mark.mean_s for mark in figure.marks]) or 1.0

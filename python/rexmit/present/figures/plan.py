@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from itertools import count as count_up
-from typing import Protocol
 
 from rexmit.analysis.axes import PAGE, Group, Value, groups, with_axes, words
 from rexmit.analysis.cells import Cell, summarise
@@ -24,23 +24,9 @@ from rexmit.wording import count
 MEASURES: tuple[Measure, ...] = ("t_recover", "t_total")
 
 
-class Printed(Protocol):
-    """What a paper printed, as far as a run's figures are the paper's."""
-
-    @property
-    def label(self) -> str:
-        """What the marks of its means are called in the legend."""
-
-    def number(self, network: str, setting: Setting, measure: Measure) -> str | None:
-        """The number of its figure of this time in this network; None where it has none."""
-
-    def mean_s(self, cell: Cell, setting: Setting, measure: Measure) -> float | None:
-        """The mean that it printed of this cell; None where it printed none."""
-
-
 @dataclass(frozen=True)
-class PaperMark:
-    """A mean that the paper prints, to be marked in the figure."""
+class Mark:
+    """A mean from elsewhere, to be marked in the figure."""
 
     config: str
     at: float
@@ -49,18 +35,26 @@ class PaperMark:
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure. `name` is its file's without the ending; `number` the paper's, None for ours."""
+    """One figure. `name` is its file's without the ending, which begins with `stem`. `cells` are
+    those that its points are of. `marks_label` is what the marks are called in the legend.
+    """
 
     name: str
-    number: str | None
+    stem: str
     network: str
+    setting: Setting
     measure: Measure
     title: str
     subtitles: tuple[str, ...]
     x: XAxis  #: of the whole run: its figures share their axis
     series: tuple[Series, ...]
-    paper: tuple[PaperMark, ...]
-    paper_label: str  #: of the marks, in the legend
+    cells: tuple[Cell, ...]
+    marks: tuple[Mark, ...] = ()
+    marks_label: str = ""
+
+    def place(self, cell: Cell) -> float:
+        """Where the points of one of the cells stand."""
+        return _place(self.x, cell)
 
 
 @dataclass(frozen=True)
@@ -73,21 +67,15 @@ class _Picture:
     context: str  #: what all cells share beside the network
     slug: str
 
-    def place(self, cell: Cell) -> float:
-        if self.x.name == LOSSES:
-            return self.x.places[cell.lost_segments]
-        return self.x.places[cell.group.value(self.x.name)]
+
+def _place(x: XAxis, cell: Cell) -> float:
+    if x.name == LOSSES:
+        return x.places[cell.lost_segments]
+    return x.places[cell.group.value(x.name)]
 
 
-def plan(
-    run: Run,
-    lost_segments: int | None = None,
-    *,
-    printed: Printed | None = None,
-    keep_inexact: bool = False,
-) -> list[Figure]:
-    """The figures of a run: those of the paper that `printed` first, then the others, in the order
-    of the grid.
+def plan(run: Run, lost_segments: int | None = None, *, keep_inexact: bool = False) -> list[Figure]:
+    """The figures of a run, in the order of the grid.
 
     Times stand against lost segments. Where a single number of segments is lost (or chosen) and
     other settings vary, they stand against each of those. Raises UserError for a number that the
@@ -117,10 +105,8 @@ def plan(
         sweeps = len(losses) == 1 and len(every_group) > 1
         pictures = _sweeps(mine, every_group) if sweeps else _along_losses(mine, losses)
         for picture in pictures:
-            figures += _figures(run, printed, network, picture)
-    return _named_apart(
-        sorted(figures, key=lambda figure: (figure.number is None, figure.number or ""))
-    )
+            figures += _figures(run, network, picture)
+    return _named_apart(figures)
 
 
 def _named_apart(figures: list[Figure]) -> list[Figure]:
@@ -171,32 +157,27 @@ def _joined(*parts: str) -> str:
     return "-".join(slug(part) for part in parts if part)
 
 
-def _figures(
-    run: Run, printed: Printed | None, network: str, picture: _Picture
-) -> Iterator[Figure]:
+def _figures(run: Run, network: str, picture: _Picture) -> Iterator[Figure]:
     setting = setting_of(run.scenario, network).beside(picture.group)
     configs = tuple(run.transfers["config"].unique(maintain_order=True))
     title = f"{network}: {setting.title}" if setting.title else network
     for measure in MEASURES:
-        lines = series(picture.cells, measure, configs, picture.place)
+        lines = series(picture.cells, measure, configs, partial(_place, picture.x))
         if not lines:
             continue
-        number = None
-        if printed is not None and picture.x.name == LOSSES:
-            number = printed.number(network, setting, measure)
-        own = f"figure-{number}" if number else f"{measure.replace('_', '-')}-{slug(network)}"
+        stem = f"{measure.replace('_', '-')}-{slug(network)}"
         subtitles = (picture.context, _provenance(run, lines, picture.cells))
         yield Figure(
-            name="-".join(part for part in (own, picture.slug) if part),
-            number=number,
+            name="-".join(part for part in (stem, picture.slug) if part),
+            stem=stem,
             network=network,
+            setting=setting,
             measure=measure,
             title=title,
             subtitles=tuple(text for text in subtitles if text),
             x=picture.x,
             series=lines,
-            paper=tuple(_paper_marks(printed, setting, measure, picture)) if printed else (),
-            paper_label=printed.label if printed else "",
+            cells=picture.cells,
         )
 
 
@@ -218,12 +199,3 @@ def _provenance(run: Run, lines: tuple[Series, ...], cells: Iterable[Cell]) -> s
     if left:
         parts.append("left out: " + ", ".join(f"{n:,} {reason}" for reason, n in left.items()))
     return "; ".join(parts)
-
-
-def _paper_marks(
-    printed: Printed, setting: Setting, measure: Measure, picture: _Picture
-) -> Iterator[PaperMark]:
-    for cell in picture.cells:
-        mean_s = printed.mean_s(cell, setting, measure)
-        if mean_s is not None:
-            yield PaperMark(cell.config, picture.place(cell), mean_s)

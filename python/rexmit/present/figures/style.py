@@ -1,4 +1,4 @@
-"""Colours and markers: the papers' own in tones safe for the colour-blind, the same everywhere."""
+"""Colours and markers, safe for the colour-blind; a configuration has the same everywhere."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ class Look:
     marker: str
 
 
-#: Of 2013 as printed; of 2017 greys without paths, blue tones with them, green for what is new.
-_PAPER = {
+#: Of configurations in the scenarios that come with this package: without paths greys, with paths
+#: blue tones, green for what is new.
+_KNOWN = {
     "plain": Look(_GREEN, "o"),
     "er": Look(_BLUE, "s"),
     "tlp": Look(_RED, "^"),
@@ -36,9 +37,9 @@ _PAPER = {
 
 
 def looks(configs: tuple[str, ...]) -> dict[str, Look]:
-    """A look for each: the papers' for theirs, others by their place among the others."""
-    others = [config for config in configs if config not in _PAPER]
-    made = {config: look for config, look in _PAPER.items() if config in configs}
+    """A look for each: known ones have theirs, others one by their place among the others."""
+    others = [config for config in configs if config not in _KNOWN]
+    made = {config: look for config, look in _KNOWN.items() if config in configs}
     for i, config in enumerate(others):
         made[config] = Look(_REST[i % len(_REST)], _MARKERS[i % len(_MARKERS)])
     return made

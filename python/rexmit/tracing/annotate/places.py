@@ -18,7 +18,7 @@ from rexmit.tracing.folder import Trace
 _SLACK_NS: Final = 1000
 """Seconds as a number are not exact."""
 
-_BY_ACKS: Final = (*terms.FR, "rto-recovery")
+_BY_ACKS: Final = (*terms.BY_ACKS, "rto-recovery")
 """What an acknowledgement brings on; a timer makes the others."""
 
 _ROW: Final = (

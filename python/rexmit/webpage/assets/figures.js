@@ -1,4 +1,4 @@
-// Figures: means with their spread, what a paper printed as open marks, distributions as steps.
+// Figures: means with their spread, those from elsewhere as open marks, distributions as steps.
 
 import { commandLine, h } from "./dom.js";
 import { plain } from "./numbers.js";
@@ -22,7 +22,7 @@ function drawn(figure) {
   box.append(legend);
   const fill = () =>
     legend.replaceChildren(
-      ...figure.lines.map((line) => h("span", {}, key(line), `${line.name}${line.printed ? ", the paper" : ""}`)),
+      ...figure.lines.map((line) => h("span", {}, key(line), `${line.name}${line.of ? `, ${line.of}` : ""}`)),
     );
   fill();
   onTheme(legend, fill);
@@ -115,7 +115,7 @@ function draw(plot, figure) {
   ctx.restore();
 }
 
-// Marks of one place stand beside each other, what the paper printed with ours; no further apart
+// Marks of one place stand beside each other, those from elsewhere with ours; no further apart
 // than they have to, and nearer to their place than to the next.
 function shift(plot, figure, configs, name) {
   const ratio = devicePixelRatio || 1;
@@ -152,7 +152,7 @@ function drawMarks(plot, figure, line, off) {
   const at = (one) => [plot.valToPos(one.at, "x", true) + off, plot.valToPos(one.value, "y", true)];
   ctx.lineWidth = 1.6 * ratio;
   // Between words, or bins, there is nothing.
-  if (!line.printed && !figure.ticks && figure.draws === "marks") {
+  if (!line.of && !figure.ticks && figure.draws === "marks") {
     ctx.beginPath();
     line.marks.forEach((one, i) => (i ? ctx.lineTo(...at(one)) : ctx.moveTo(...at(one))));
     ctx.globalAlpha = 0.45;
@@ -173,13 +173,13 @@ function drawMarks(plot, figure, line, off) {
       }
       ctx.stroke();
     }
-    trace(ctx, line.shape, x, y, (line.printed ? 7 : 4) * ratio);
+    trace(ctx, line.shape, x, y, (line.of ? 7 : 4) * ratio);
     if (one.few) {
       ctx.fillStyle = colour("ground");
       ctx.fill();
       ctx.fillStyle = ctx.strokeStyle;
     }
-    if (line.printed || one.few) ctx.stroke();
+    if (line.of || one.few) ctx.stroke();
     else ctx.fill();
   }
 }
@@ -228,8 +228,8 @@ function key(line) {
     ctx.stroke();
     return canvas;
   }
-  trace(ctx, line.shape, 8 * ratio, 8 * ratio, (line.printed ? 6 : 4.5) * ratio);
-  if (line.printed) ctx.stroke();
+  trace(ctx, line.shape, 8 * ratio, 8 * ratio, (line.of ? 6 : 4.5) * ratio);
+  if (line.of) ctx.stroke();
   else ctx.fill();
   return canvas;
 }
@@ -269,7 +269,7 @@ function numbers(figure, places) {
       h(
         "table",
         { class: "numbers" },
-        h("tr", {}, h("th", { scope: "col" }, figure.x), figure.lines.map((line) => h("th", { scope: "col" }, `${line.name}${line.printed ? ", the paper" : ""}`))),
+        h("tr", {}, h("th", { scope: "col" }, figure.x), figure.lines.map((line) => h("th", { scope: "col" }, `${line.name}${line.of ? `, ${line.of}` : ""}`))),
         places.map((at) => h("tr", {}, h("th", { scope: "row" }, words.get(at) || plain(Number(at.toPrecision(5)))), figure.lines.map((line) => h("td", {}, cell(line, at))))),
       ),
     ),

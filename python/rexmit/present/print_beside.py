@@ -1,0 +1,95 @@
+"""Several runs in one table on the terminal: a column a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from rich.console import Console
+
+from rexmit.analysis.beside import Beside, Line, Section, Value
+from rexmit.analysis.losses import numbers
+from rexmit.analysis.runner import column_heads
+from rexmit.errors import argument
+from rexmit.present.grid import Column, print_grid
+from rexmit.present.grid import Line as Row
+from rexmit.present.terminal import say
+from rexmit.present.text import Text
+from rexmit.wording import NONE, count, seconds, signed_percent
+
+
+@dataclass(frozen=True)
+class Heads:
+    """What stands above the table: its title, what the means are set against, and the column of
+    these, where they are none of the runs.
+    """
+
+    title: str
+    against: str
+    reference: str | None = None
+
+
+FIRST: Final = Heads("Times of these runs", "vs first")
+
+
+def print_beside(table: Beside, console: Console, heads: Heads = FIRST) -> None:
+    """A column a run: the mean, beside it what it is off the reference's, and below that what the
+    configurations gain.
+    """
+    lost = count(table.lost_segments, "lost segment")
+    say(console, Text(f"{heads.title}: {lost}, means in seconds", "bold"))
+    columns = [Column(least=22)]
+    if heads.reference is not None:
+        columns.append(Column(heads.reference, right=True, least=8, before=2))
+    runs = [(ran, run.path) for ran, run in zip(table.runners, table.runs, strict=True)]
+    for number, head in enumerate(column_heads(runs)):
+        columns.append(Column(head, right=True, least=8, before=3))
+        if number or heads.reference is not None:
+            columns.append(Column(heads.against, right=True, least=7, before=1))
+    rows: list[Row] = []
+    network = None
+    for section in table.sections:
+        if rows:
+            rows.append(Row())
+        if (section.network, section.group) != network:
+            network = (section.network, section.group)
+            about = "; ".join(part for part in (section.title, section.group.words) if part)
+            text = f"{section.network}: {about}" if about else section.network
+            rows.append(Row((text,), "cyan", across=True))
+        rows += _rows(section, table.baseline, with_reference=heads.reference is not None)
+    print_grid(columns, rows, console)
+    console.print()
+    if len(table.losses_in_run) > 1:
+        there = f"{numbers(table.losses_in_run)} ({argument('losses')} N)"
+        say(console, f"lost segments in the first run: {there}", "dim")
+
+
+def _rows(section: Section, baseline: str, *, with_reference: bool) -> list[Row]:
+    rows = []
+    for line in section.lines:
+        texts = [f"  {section.measure}  {line.config}"]
+        if with_reference:
+            texts.append(seconds(line.reference_s))
+        for number, value in enumerate(line.values):
+            texts += _mean(value)[: 2 if number or with_reference else 1]
+        rows.append(Row(tuple(texts)))
+    for line in section.lines:
+        if line.config != baseline:
+            rows.append(_gain(line, baseline, with_reference=with_reference))
+    return rows
+
+
+def _mean(value: Value | None) -> list[str]:
+    if value is None:
+        return [NONE, ""]
+    return [seconds(value.spread.mean_s), signed_percent(value.against_reference)]
+
+
+def _gain(line: Line, baseline: str, *, with_reference: bool) -> Row:
+    texts = [f"    {line.config} vs {baseline}"]
+    if with_reference:
+        texts.append(signed_percent(line.reference_against_baseline))
+    for number, value in enumerate(line.values):
+        gain = signed_percent(value.against_baseline) if value else ""
+        texts += [gain, ""][: 2 if number or with_reference else 1]
+    return Row(tuple(texts), "dim")

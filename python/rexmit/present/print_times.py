@@ -1,0 +1,203 @@
+"""Times of a run on the terminal: a block for each network, setting and number of lost segments, or
+where there are many a line for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rich.console import Console
+
+from rexmit.analysis.cells import Cell
+from rexmit.analysis.leave_out import Reason
+from rexmit.analysis.losses import numbers
+from rexmit.analysis.times import MEASURES, Block, Times
+from rexmit.errors import argument
+from rexmit.escaping import shown
+from rexmit.present.grid import Column, Line, print_grid, width
+from rexmit.present.print_times_by_line import print_lines
+from rexmit.present.terminal import say
+from rexmit.present.text import Text
+from rexmit.wording import NONE, count, seconds, signed_percent
+
+#: Up to so many settings have a block each.
+FEW = 4
+
+_MEASURES = (
+    "t_total: head sent to last lost data sent again",
+    "t_recover: first drop to first retransmission",
+)
+
+#: Widths that the columns have at least: what a row is, a time, a percentage.
+_LABEL, _TIME, _PERCENT = 18, 10, 6
+
+#: A time and the percentage beside it.
+Pair = tuple[str, str]
+
+#: A row: its label, and for each configuration the pair.
+Row = tuple[str, dict[str, Pair]]
+
+#: Rows that stand below those of a block's time.
+Below = Callable[[Block, str], list[Row]]
+
+
+def print_times(
+    table: Times,
+    console: Console,
+    *,
+    in_full: bool = False,
+    title: str = "Times",
+    full: str = "--full",
+    below: Below = lambda _block, _measure: [],
+) -> None:
+    """The blocks, then what the words in them mean. `below` gives rows that stand below those of a
+    time. Where there are many settings or several numbers of lost segments each has a line instead,
+    unless `in_full`; `full` is the option that asks for that.
+    """
+    lost = "lost segments " + numbers(table.lost_segments)
+    if len(table.lost_segments) == 1:
+        lost = count(table.lost_segments[0], "lost segment")
+    heading = f"{title}: {lost}, means in seconds, percent against {table.baseline}"
+    say(console, Text(heading, "bold"))
+    if in_full or is_short(table):
+        for block in table.blocks:
+            _print_block(block, console, below, apart=len(table.lost_segments) > 1)
+    else:
+        print_lines(table, console, full)
+    console.print()
+    notes = list(_about_means(table))
+    if len(table.losses_in_run) > len(table.lost_segments):
+        there = f"{numbers(table.losses_in_run)} ({argument('losses')} N)"
+        notes.append(f"lost segments in this run: {there}")
+    for note in notes:
+        say(console, note, "dim")
+
+
+def is_short(table: Times) -> bool:
+    """Whether a block for each is not too much."""
+    if len(table.lost_segments) > 1:
+        return False
+    return len({block.group for block in table.blocks}) <= FEW
+
+
+def _print_block(block: Block, console: Console, below: Below, *, apart: bool) -> None:
+    console.print()
+    say(console, Text(_heading(block, apart=apart), "bold cyan"))
+    rows = [
+        *([*_times(block, measure), *below(block, measure)] for measure in MEASURES),
+        _counts(block),
+    ]
+    left = list(block.configs)
+    while left:
+        # as many configurations beside each other as the terminal holds
+        fitting = len(left)
+        while fitting > 1 and width(*_grid(left[:fitting], rows)) > console.width:
+            fitting -= 1
+        columns, lines = _grid(left[:fitting], rows)
+        left = left[fitting:]
+        print_grid(columns, lines, console)
+        if left:
+            console.print()
+
+
+def _heading(block: Block, *, apart: bool) -> str:
+    """`mobile: 7.2 Mbit/s, 100 ms RTT; receive window 64 KiB`."""
+    lost = count(block.lost_segments, "lost segment") if apart else ""
+    about = "; ".join(part for part in (block.setting.title, block.group.words, lost) if part)
+    return f"{block.network}: {about}" if about else block.network
+
+
+def _grid(configs: list[str], sections: list[list[Row]]) -> tuple[list[Column], list[Line]]:
+    rows = [row for section in sections for row in section]
+    columns = [Column(least=_LABEL)]
+    texts: dict[str, list[tuple[str, ...]]] = {}
+    for config in configs:
+        head, texts[config] = _column(config, [pairs[config] for _, pairs in rows])
+        columns.append(Column(head))
+    lines: list[Line] = []
+    for section in sections:
+        if lines:
+            lines.append(Line())
+        for label, _ in section:
+            told = (texts[config].pop(0) for config in configs)
+            lines.append(Line((label, *told), "bold" if label in MEASURES else ""))
+    return columns, lines
+
+
+def _column(config: str, pairs: list[Pair]) -> tuple[str, list[tuple[str, ...]]]:
+    """Head and texts of a configuration. What is no time (a count and what it counts) ends where
+    the times end, or where the percentages end if that is too narrow for one of them.
+    """
+    config = shown(config)
+    wide = max(_TIME, len(config))
+    whole = wide + 1 + _PERCENT
+    counts = [part for time, _ in pairs for part in time.split("\n")]
+    narrow = all(len(part) <= wide for part in counts)
+    made = []
+    for text, percent in pairs:
+        if percent or narrow or _is_number(text):
+            parts = [f"{part:>{wide}} {percent:>{_PERCENT}}" for part in text.split("\n")]
+        else:
+            parts = [f"{part:>{whole}}" for part in text.split("\n")]
+        made.append(tuple(parts))
+    return f"{config:>{wide}} {'':{_PERCENT}}", made
+
+
+def _is_number(text: str) -> bool:
+    return text in ("", NONE) or text.lstrip("+-").replace(".", "", 1).isdigit()
+
+
+def _times(block: Block, measure: str) -> list[Row]:
+    entries = block.entries(measure)
+    return [
+        (
+            measure,
+            {c: (seconds(e.spread.mean_s), signed_percent(e.percent)) for c, e in entries.items()},
+        ),
+        ("  std deviation", {c: (seconds(e.spread.sd_s), "") for c, e in entries.items()}),
+    ]
+
+
+def _counts(block: Block) -> list[Row]:
+    def row(label: str, tell: Callable[[Cell], str]) -> Row:
+        cells = block.cells
+        return label, {c: (tell(cells[c]) if c in cells else NONE, "") for c in block.configs}
+
+    rows = [
+        row("transfers used", lambda c: f"{c.used} of {c.transfers}"),
+        row("  with t_recover", lambda c: "" if c.t_recover.n == c.used else str(c.t_recover.n)),
+        row("  left out", lambda c: "\n".join(f"{n} {r.value}" for r, n in c.left_out.items())),
+        row("first retransmission", lambda c: "\n".join(c.first_words)),
+        row("spurious retransmissions", _spurious),
+    ]
+    return [
+        (label, pairs)
+        for label, pairs in rows
+        if any(text not in ("", NONE) for text, _ in pairs.values())
+    ]
+
+
+def _spurious(cell: Cell) -> str:
+    return (
+        "unknown" if cell.spurious_retransmissions is None else str(cell.spurious_retransmissions)
+    )
+
+
+def _about_means(table: Times) -> list[str]:
+    cells = [cell for block in table.blocks for cell in block.cells.values()]
+    notes = [
+        *_MEASURES,
+        *(
+            f"left out, {reason.value}: {reason.words}"
+            for reason in Reason
+            if any(reason in cell.left_out for cell in cells)
+        ),
+    ]
+    if any(Reason.INEXACT in cell.left_out for cell in cells):
+        notes.append(f"  ({argument('inexact')} takes these into the means)")
+    if any(cell.not_probed for cell in cells):
+        notes.append(
+            "the line loses by itself: transfers with isTLP false count, for without those that "
+            "another retransmission repaired early a mean would be that of the slow ones"
+        )
+    return notes

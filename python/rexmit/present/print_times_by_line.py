@@ -1,0 +1,97 @@
+"""Times of a run with many settings or numbers of lost segments: a line for each instead of a
+block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import groupby
+
+from rich.console import Console
+
+from rexmit.analysis.times import MEASURES, Block, Times
+from rexmit.escaping import shown
+from rexmit.present.grid import Cell, Column, Line, print_grid, width
+from rexmit.present.terminal import say
+from rexmit.present.text import Text
+from rexmit.wording import NONE, seconds, signed_percent
+
+_TIME, _PERCENT = 8, 5
+
+#: What a table tells of a configuration in a block: a text, and a percentage beside it.
+Tell = Callable[[Block, str], tuple[Cell, str]]
+
+
+def print_lines(table: Times, console: Console, full: str) -> None:
+    """A network after the other: both times, what made the first retransmission, and where any is
+    left out how many transfers the means are over. `full` is the option that asks for blocks.
+    """
+    base = next((block.group for block in table.blocks if block.group.is_base), None)
+    if base:
+        say(console, f"base: {base.words}; the others depart from it in one setting each")
+    for _, blocks in groupby(table.blocks, lambda block: block.network):
+        _print_network(list(blocks), console, apart=len(table.lost_segments) > 1)
+    console.print()
+    say(console, f"{full} prints a block for each line, with standard deviations", "dim")
+
+
+def _print_network(blocks: list[Block], console: Console, *, apart: bool) -> None:
+    first = blocks[0]
+    title = first.setting.title
+    console.print()
+    say(console, Text(f"{first.network}: {title}" if title else first.network, "bold cyan"))
+    tables: list[tuple[str, Tell]] = [(measure, _time(measure)) for measure in MEASURES]
+    cells = [cell for block in blocks for cell in block.cells.values()]
+    if any(cell.first_retransmission for cell in cells):
+        tables.append(("first retransmission", _first))
+    if any(cell.left_out for cell in cells):
+        tables.append(("transfers used", _used))
+    left = list(first.configs)
+    while left:
+        fitting = len(left)
+        grids = [_grid(*one, blocks, left, apart=apart) for one in tables]
+        while fitting > 1 and any(width(*grid) > console.width for grid in grids):
+            fitting -= 1
+            grids = [_grid(*one, blocks, left[:fitting], apart=apart) for one in tables]
+        for number, grid in enumerate(grids):
+            if number:
+                console.print()
+            print_grid(*grid, console)
+        left = left[fitting:]
+        if left:
+            console.print()
+
+
+def _grid(
+    name: str, tell: Tell, blocks: list[Block], configs: list[str], *, apart: bool
+) -> tuple[list[Column], list[Line]]:
+    columns = [Column(shown(name))]
+    for config in configs:
+        columns.append(Column(shown(config), right=True, least=_TIME, before=2))
+        columns.append(Column(right=True, least=_PERCENT))
+    lines = []
+    for block in blocks:
+        label = f"{block.lost_segments} lost" if apart else block.group.words
+        if block.group.is_base:
+            label = "base"
+        texts = [text for config in configs for text in tell(block, config)]
+        lines.append(Line((label, *texts), "bold" if block.group.is_base else ""))
+    return columns, lines
+
+
+def _time(measure: str) -> Tell:
+    def tell(block: Block, config: str) -> tuple[Cell, str]:
+        entry = block.entries(measure)[config]
+        return seconds(entry.spread.mean_s), signed_percent(entry.percent)
+
+    return tell
+
+
+def _first(block: Block, config: str) -> tuple[Cell, str]:
+    cell = block.cells.get(config)
+    return (tuple(cell.first_words) if cell and block.lost_segments else NONE, "")
+
+
+def _used(block: Block, config: str) -> tuple[Cell, str]:
+    cell = block.cells.get(config)
+    return (f"{cell.used} of {cell.transfers}" if cell else "", "")

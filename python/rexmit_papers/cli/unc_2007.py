@@ -1,0 +1,120 @@
+"""`rexmit paper unc-2007`: what the paper prints of captures, beside what these show."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rexmit import outputs
+from rexmit.cli.as_json import print_json
+from rexmit.cli.html import Html
+from rexmit.cli.html import write as write_page
+from rexmit.cli.limits import UnpackLimit
+from rexmit.cli.trace_options import Analysing, Rule, refuse
+from rexmit.options import typed
+from rexmit_papers.cli.figures import Formats, as_list, rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EXAMPLES = """\
+Examples:
+
+\b
+  rexmit paper unc-2007 capture.pcapng today       tables and figures, of a capture and a trace
+  rexmit paper unc-2007 capture.pcapng --out figures   the figures, and the tables of the trace
+  rexmit paper unc-2007 --claims --stacks unc-2007 old.pcap   its claims, on its own four stacks
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UncOptions(Analysing):
+    """Captures and traces, and what is of the study alone."""
+
+    captures: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="Captures, or folders of traces, each studied as a trace of its own. Also "
+            "patterns of them, and addresses: s3://, gs://, az://, https://.",
+            show_default=False,
+        ),
+    ]
+    claims: Annotated[
+        bool,
+        typer.Option("--claims", help="What the paper claims, each computed, after the tables."),
+    ] = False
+    formats: Formats = "pdf,png"
+    html: Html = None
+    unpack_limit: UnpackLimit = None
+
+    def __post_init__(self) -> None:
+        refuse(self._rules())
+
+    def _rules(self) -> Iterator[Rule]:
+        yield from Analysing._rules(self)
+        yield rule(self.formats)
+
+
+@typed(UncOptions)
+def unc_2007(options: UncOptions) -> None:
+    """Tables I to V and figures 1 to 7 of UNC 2007 of captures, the paper's values beside the
+    tables, each file as a trace of its own. The figures are written into --out.
+    """
+    # All that is asked is checked before anything is read.
+    analysis = options.analysis()
+
+    import sys
+
+    from rexmit.library.figures import save_figures
+    from rexmit.library.trace import analysed
+    from rexmit.present.terminal import console
+    from rexmit.progress import for_stream
+    from rexmit.sources import find
+    from rexmit_papers.library.figures import paper_figures
+    from rexmit_papers.library.study import study
+    from rexmit_papers.unc_2007.print_study import print_study
+
+    out = options.out
+    with ExitStack() as kept:
+        found, missing = find(options.captures)
+        for line in missing:
+            outputs.say(f"rexmit: {line}")
+        traces = []
+        for number, capture in enumerate(found):
+            where = out
+            if out is not None and len(found) > 1:
+                where = out / f"{number}-{capture.name.partition('.')[0]}"
+            told = for_stream(sys.stderr, "packets", transient=True)
+            traces.append(analysed([capture], where, kept, analysis, progress=told))
+        made = study(traces)
+        paths: list[Path] = []
+        if out is not None:
+            paths = save_figures(
+                paper_figures(made), out / "figures", formats=as_list(options.formats)
+            )
+        write_page([made], options.html, as_json=options.as_json)
+        if options.as_json:
+            from rexmit_papers.unc_2007.as_json import study_data
+
+            print_json(study_data(made, paths))
+            return
+        shown = console()
+        print_study(made.tables, shown)
+        if options.claims:
+            from rexmit_papers.print_claims import print_claims
+            from rexmit_papers.unc_2007.claims import SOURCE
+
+            shown.print()
+            print_claims(made.claims, shown, SOURCE)
+        for path in paths:
+            outputs.line(path)
+        if out is None:
+            outputs.line("figures: --out DIR")
+            return
+        for why in made.missing:
+            outputs.line(f"not drawn: {why}")

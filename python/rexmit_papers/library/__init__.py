@@ -1,0 +1,1 @@
+"""What `import rexmit` offers of this package: it checks, calls and prints nothing."""

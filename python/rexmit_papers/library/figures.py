@@ -1,0 +1,44 @@
+"""The figures of papers, of a run or of a study."""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+
+from rexmit.analysis.bursts import cases, has_bursts
+from rexmit.library.figures import figures
+from rexmit.present.figures import bursts
+from rexmit.present.figures.draw import draw
+from rexmit.present.figures.style import styled
+from rexmit.store.open_run import Run
+from rexmit_papers.library.study import UncStudy
+from rexmit_papers.probe_or_wait_2017 import diagrams
+from rexmit_papers.probe_or_wait_2017 import figures as of_bursts
+from rexmit_papers.ryll_2013 import figures as of_pages
+from rexmit_papers.unc_2007 import figures as of_study
+
+
+def paper_figures(
+    of: Run | UncStudy, *, losses: int | None = None, inexact: bool = False
+) -> dict[str, Figure]:
+    """matplotlib's figures by name, as a paper has them and with what it prints. Of a run: Figures
+    4 and 5 of Ryll 2013; or, where it has bursts, Figures 2, 4 and 6 of Probe or Wait 2017, and of
+    its captures the timing diagrams 3 and 5. What else `rexmit.figures` has of the run is there,
+    too. Of a study: figures 1 to 7 of UNC 2007, those that its traces have data for.
+
+    `losses` and `inexact` as for `rexmit.figures`. Raises UserError where there is nothing to draw.
+    """
+    if isinstance(of, UncStudy):
+        with styled():
+            return of_study.draw(of.planned[0])
+    if has_bursts(of):
+        if losses is not None:
+            return figures(of, losses=losses)
+        found = cases(of, keep_inexact=inexact)
+        with styled():
+            drawn = dict(bursts.draw(of_bursts.plan(of, found), found))
+            return {**drawn, **dict(diagrams.draw(of))}
+    planned = of_pages.plan(of, losses, keep_inexact=inexact)
+    if not planned:
+        return figures(of, losses=losses, inexact=inexact)
+    with styled():
+        return {figure.name: draw(figure) for figure in planned}

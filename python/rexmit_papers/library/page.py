@@ -1,0 +1,96 @@
+"""A page about a run as its paper has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from rexmit.analysis.bursts import cases, has_bursts
+from rexmit.errors import UserError
+from rexmit.present.blocks import Recorder
+from rexmit.present.print_bursts import print_cases
+from rexmit.store.open_run import Run
+from rexmit.webpage import commands, of_run
+from rexmit.webpage.choose import PACKETS
+from rexmit.webpage.figures import of_bursts, of_times
+from rexmit.webpage.part import Figure, Part, Section
+from rexmit_papers.library.tables import claims, table1, table4
+from rexmit_papers.print_claims import print_claims
+from rexmit_papers.probe_or_wait_2017 import figures as figures_of_2017
+from rexmit_papers.probe_or_wait_2017.claims import SOURCE as SOURCE_2017
+from rexmit_papers.probe_or_wait_2017.paper import LOSSES
+from rexmit_papers.ryll_2013 import figures as figures_of_2013
+from rexmit_papers.ryll_2013.claims import SOURCE as SOURCE_2013
+from rexmit_papers.ryll_2013.print_table1 import print_table1
+from rexmit_papers.ryll_2013.print_table4 import print_table4
+
+
+@dataclass(frozen=True)
+class PaperPage:
+    """What `rexmit.report` writes a page about: a run with the paper's tables, claims and marks."""
+
+    run: Run
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """What prints the paper's tables of it."""
+        return ("paper", "mptcp-2017" if has_bursts(self.run) else "tlp-2013")
+
+    def page_part(self, place: int) -> Part:  # noqa: ARG002 - parts of other kinds want it
+        """The part of a run, with the paper's tables in place of the run's own."""
+        part = of_run.part(self.run, transfers=None, limit=PACKETS)
+        overview = [one for one in part.sections if one.title == "Overview"]
+        return replace(
+            part,
+            sections=[*overview, *self._sections()],
+            figures=self._figures(),
+            written_by=self.command,
+        )
+
+    def _sections(self) -> Iterator[Section]:
+        bursts = has_bursts(self.run)
+        if bursts:
+            out = Recorder()
+            print_cases(cases(self.run), out, LOSSES)
+            yield Section("Completion times", out.blocks, self._typed())
+        else:
+            out = Recorder()
+            print_table4(table4(self.run), out, in_full=True)
+            yield Section("Table 4", out.blocks, self._typed("--table4"))
+            out = Recorder()
+            try:
+                print_table1(table1(self.run), out)
+            except UserError as error:
+                # A run without losses, or without the configuration that the table is about.
+                out.print(error.what)
+            yield Section("Table 1", out.blocks, self._typed("--table1"))
+        out = Recorder()
+        try:
+            print_claims(claims(self.run), out, SOURCE_2017 if bursts else SOURCE_2013)
+        except UserError as error:
+            # A run of somebody's own, about which the paper says nothing.
+            out.print(error.what)
+        yield Section("Claims", out.blocks, self._typed("--claims"))
+
+    def _figures(self) -> list[Figure]:
+        command = self._typed("--out", "figures")
+        if has_bursts(self.run):
+            found = cases(self.run)
+            return list(of_bursts(found, figures_of_2017.plan(self.run, found), command))
+        made = []
+        for planned in figures_of_2013.plan(self.run):
+            number = figures_of_2013.number_of(planned)
+            figure = of_times(planned, command)
+            title = f"Figure {number} of the paper: {figure.title}" if number else figure.title
+            made.append(replace(figure, title=title))
+        return made
+
+    def _typed(self, *words: str) -> str:
+        return commands.command(*self.command, self.run.path, *words)
+
+
+def paper_page(run: Run) -> PaperPage:
+    """A run as Ryll 2013 has it, or as Probe or Wait 2017 where it has bursts, for
+    `rexmit.report`.
+    """
+    return PaperPage(run)

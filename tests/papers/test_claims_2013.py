@@ -1,0 +1,191 @@
+"""The paper's claims computed from runs: what holds, what does not, what cannot be told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from rexmit.cli import app
+from rexmit.errors import UserError
+from rexmit.store.open_run import open_run
+from rexmit_papers.claim import Claim
+from rexmit_papers.ryll_2013.claims import _at_powers, claims
+
+Rows = Callable[..., Any]
+Change = Callable[[dict[str, Any]], dict[str, Any]]
+
+ROUND_TRIP = {"high-speed": 0.01, "mobile": 0.1, "satellite": 0.8}
+T_RECOVER = {
+    "high-speed": {"plain": 0.2375, "er": 0.2365, "tlp": 0.0525},
+    "mobile": {"plain": 0.4392, "er": 0.4073, "tlp": 0.3310},
+    "satellite": {"plain": 2.4792, "er": 2.4720, "tlp": 2.4331},
+}
+
+
+def as_claimed(row: Rows, losses: range = range(21)) -> list[dict[str, Any]]:
+    """A campaign in which all holds: two transfers a cell, steps at powers of two."""
+    rows: list[dict[str, Any]] = []
+    base = {"high-speed": 0.12, "mobile": 0.7, "satellite": 5.7}
+    for network, configs in T_RECOVER.items():
+        for config, recover in configs.items():
+            for lost in losses:
+                single = lost == 1 and config == "tlp"
+                t = configs["er"] if single else recover
+                rounds = (lost - 1).bit_length() if lost else 0
+                total = base[network] + (t + 0.6 * rounds * ROUND_TRIP[network] if lost else 0)
+                if network == "high-speed" and config == "tlp" and lost > 1:
+                    total -= 0.02  # what the paper's 38 % need
+                cell = len({(r["network"], r["config"], r["lost_segments"]) for r in rows})
+                for repetition in (0, 1):
+                    probe = config == "tlp" and not (network == "mobile" and repetition == 1)
+                    rows.append(
+                        row(
+                            network=network,
+                            config=config,
+                            lost_segments=lost,
+                            repetition=repetition,
+                            cell=cell,
+                            t_total_s=total,
+                            t_recover_s=t if lost else None,
+                            is_tlp=probe if lost > 1 else None,
+                            mechanism=None if not lost else "tlp" if probe else "rto",
+                            srtt_s=ROUND_TRIP[network],
+                        )
+                    )
+    return rows
+
+
+def told(path: Path) -> dict[str, Claim]:
+    return {claim.key: claim for claim in claims(open_run(path))}
+
+
+def test_a_campaign_as_claimed(row: Rows, write_run: Rows) -> None:
+    found = told(write_run(as_claimed(row)))
+    no = {key: claim.measured for key, claim in found.items() if not claim.holds}
+    # Of the printed 38 % and 11 % the made-up totals give others.
+    assert no.keys() <= {"percentages", "single-twice"}, no
+    assert found["factor"].measured == "factor 4.50 (0.2365 s against 0.0525 s)"
+    assert found["anomaly"].measured == "+7.8% (2013: +7.8%)"
+    assert "mobile er after 1, 2, 4, 8, 16" in found["steps"].measured
+    assert found["not-always"].measured == "another first retransmission in 19 of 114 transfers"
+    assert found["never-worse"].measured.startswith("worse in 0 of 246 comparisons")
+    assert "mobile 0.331 s against 0.2 s (2 SRTT 0.2 s)" in found["timer"].measured
+    assert found["single"].measured.endswith("; the FIN is on the data")
+    assert found["satellite"].measured.startswith("t_total -0.")
+
+
+@pytest.mark.parametrize(
+    ("key", "change"),
+    [
+        ("no-loss", lambda r: {"t_total_s": 0.3} if not r["lost_segments"] else {}),
+        ("single", lambda r: {"t_recover_s": 0.05} if r["lost_segments"] == 1 else {}),
+        ("factor", lambda _: {"t_recover_s": 0.03}),
+        ("satellite", lambda r: {"t_total_s": r["t_total_s"] * 0.9}),
+        ("timer", lambda r: {"t_recover_s": 0.01} if r["lost_segments"] else {}),
+        ("never-worse", lambda r: {"t_total_s": 99.0} if r["lost_segments"] == 7 else {}),
+        ("steps", lambda r: {"t_total_s": r["t_total_s"] + 5 * (r["lost_segments"] > 11)}),
+        ("not-always", lambda r: {"mechanism": "tlp", "is_tlp": True} if r["mechanism"] else {}),
+        ("low-delay", lambda r: {"t_recover_s": 0.1} if r["network"] == "satellite" else {}),
+    ],
+)
+def test_what_no_longer_holds(row: Rows, write_run: Rows, key: str, change: Change) -> None:
+    rows = [{**r, **change(r)} if r["config"] == "tlp" else r for r in as_claimed(row)]
+    assert told(write_run(rows))[key].holds is False
+
+
+@pytest.mark.parametrize(
+    ("key", "change"),
+    [
+        ("plain-er", {"t_recover_s": 0.26}),
+        ("anomaly", {"t_recover_s": 0.4073}),
+    ],
+)
+def test_what_is_about_plain(row: Rows, write_run: Rows, key: str, change: dict[str, Any]) -> None:
+    rows = [
+        {**r, **change} if r["config"] == "plain" and r["lost_segments"] else r
+        for r in as_claimed(row)
+    ]
+    assert told(write_run(rows))[key].holds is False
+
+
+def test_what_cannot_be_told_is_said(row: Rows, write_run: Rows) -> None:
+    rows = [r for r in as_claimed(row) if r["network"] == "mobile" and r["config"] != "plain"]
+    found = told(write_run([r for r in rows if r["lost_segments"] in (0, 1, 5)]))
+    assert {key for key, claim in found.items() if claim.holds is None} == {
+        "single-twice",
+        "factor",
+        "plain-er",
+        "anomaly",
+        "steps",
+        "satellite",
+        "low-delay",
+    }
+    assert found["steps"].measured == "the run has no transfers for it"
+
+
+def test_a_bare_fin_is_told(row: Rows, write_run: Rows) -> None:
+    rows = [{**r, "fin_on_data": r["repetition"] == 0} for r in as_claimed(row)]
+    assert told(write_run(rows))["single"].measured.endswith(
+        "; a FIN of its own in 3 of 6 transfers"
+    )
+
+
+def test_other_campaigns_have_no_claims(row: Rows, write_run: Rows) -> None:
+    for other in ({"network": "lan"}, {"page_segments": 30}, {"congestion_control": "reno"}):
+        with pytest.raises(UserError, match="the paper's campaign"):
+            claims(open_run(write_run([row(**other)])))
+
+
+@pytest.mark.parametrize(
+    ("after", "holds"),
+    [
+        ([1, 2, 4, 8, 16], True),
+        ([2, 4, 8, 16], True),
+        ([1, 3, 7, 15], True),
+        ([1, 2, 4, 8], True),
+        ([], False),
+        ([2, 4, 8, 12], False),
+        ([2, 3, 4, 8], False),
+        ([4, 8, 16], False),
+        ([1, 2, 3, 4, 5, 6, 7, 8], False),
+    ],
+)
+def test_powers_of_two(after: list[int], holds: bool) -> None:
+    assert _at_powers(after) is holds
+
+
+def test_the_first_step_of_the_probe_may_hide(row: Rows, write_run: Rows) -> None:
+    def without_first(config: str) -> Path:
+        rows = as_claimed(row)
+        for r in rows:
+            if r["config"] == config and r["lost_segments"] in (1, 2):
+                r["t_total_s"] += ROUND_TRIP[r["network"]] * (1.2 - 0.6 * (r["lost_segments"] - 1))
+            if r["config"] == config and r["lost_segments"] > 2:
+                r["t_total_s"] += 0.1 * ROUND_TRIP[r["network"]]
+        path: Path = write_run(rows)
+        return path
+
+    found = told(without_first("tlp"))["steps"]
+    assert "mobile tlp after 4, 8, 16" in found.measured
+    assert found.holds
+    assert not told(without_first("er"))["steps"].holds
+
+
+def test_on_the_screen_and_as_json(row: Rows, write_run: Rows) -> None:
+    path = write_run(as_claimed(row))
+    text = CliRunner().invoke(app, ["paper", "tlp-2013", str(path), "--claims"]).output
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    line = "holds The probe's first retransmission is faster by a factor of about 4.5 (Figure 4)"
+    assert f"{line} factor 4.50 (0.2365 s against 0.0525 s)" in lines
+    assert any(line.endswith(" of 13 hold") for line in lines)
+    assert "Table 4" not in text
+    data = json.loads(
+        CliRunner().invoke(app, ["paper", "tlp-2013", str(path), "--claims", "--json"]).output
+    )
+    assert [claim["key"] for claim in data["claims"]][:2] == ["no-loss", "single"]
+    assert "table4" not in data
