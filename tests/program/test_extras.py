@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tomllib
+from contextlib import suppress
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -85,17 +86,20 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> rexmit.Run:
 
 
 def said(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """What a command says where no extra is installed."""
+    """What a command says where no extra is installed, nor another package of ours."""
     (tmp_path / "sitecustomize.py").write_text(WITHOUT, encoding="utf-8")
-    path = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
+    with suppress(FileExistsError):
+        (tmp_path / "rexmit").symlink_to(ROOT / "python/rexmit")
     command = [sys.executable, *words]
-    return run_command(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path})
+    return run_command(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)})
 
 
 @pytest.mark.parametrize(
     "words",
     [
         ["trace", str(CAPTURE), "--out", "trace"],
+        ["report", str(CAPTURE), "--out", "page.html"],
+        ["report", "RUN", "--out", "page.html"],
         ["run", "smoke", "--engine", "model"],
         ["show", "RUN", "--flow", "0"],
         ["diff", "RUN", "RUN", "--packets", "0"],
