@@ -61,7 +61,7 @@ def test_each_package_beside_it_has_a_wheel_of_its_own() -> None:
             f"{module}/{name}" for name in tracked(f"python/{module}/")
         }
         metadata = email.message_from_bytes(files[f"{info}METADATA"])
-        needs = metadata.get_all("Requires-Dist")
+        needs = metadata.get_all("Requires-Dist", [])
         assert f"rexmit[figures]=={version}" in needs
         assert all(need.endswith(f"=={version}") for need in needs)
 
