@@ -37,7 +37,7 @@ VENV_STAMP  := $(VENV)/rexmit-locked
 DOCS_STAMP  := $(VENV)/rexmit-docs-locked
 # For a site without some of its pictures.
 WITHOUT     := -D suppress_warnings=image.not_readable
-PYTEST      := $(BIN)/pytest -n auto --dist worksteal
+PYTEST      := $(BIN)/pytest -n auto --dist worksteal --durations 20
 # What `make setup` installs, or root has: left out of the fast tests.
 MORE        := kernel or slow or tools
 SPHINX      := $(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet
