@@ -195,7 +195,7 @@ def test_version_and_help(folder: Path) -> None:
     shown = rexmit(folder, "--help").stdout
     for command in ("run", "show", "plot", "kernel build", "kernel exec", "tcpfilter"):
         assert f"  rexmit {command} " in shown
-    assert "rexmit run tlp-2013 --set network=mobile" in rexmit(folder, "run", "--help").stdout
+    assert "rexmit run smoke --set network=mobile" in rexmit(folder, "run", "--help").stdout
 
 
 def test_a_kernel_without_multipath_tcp_is_refused_and_nothing_is_written(folder: Path) -> None:

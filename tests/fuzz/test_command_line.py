@@ -44,6 +44,8 @@ WORDS = {
     "validate sensitivity": ("tiny.toml",),
     "trace": (CAPTURE,),
     "watch": ("missing",),
+    "paper tlp-2013": ("run",),
+    "paper mptcp-2017": ("run",),
     "paper unc-2007": (CAPTURE,),
     "report": ("run",),
     "doctor": (),

@@ -1,4 +1,4 @@
-"""`--kinds`: the parts of a corpus once more, as the world has them."""
+"""`--kinds`: the parts of a corpus once more, with other hosts and captures."""
 
 from __future__ import annotations
 

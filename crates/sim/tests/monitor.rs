@@ -1,4 +1,4 @@
-//! Captures rewritten as the world has them: what each kind changes, and what it leaves.
+//! Captures rewritten by kinds: what each kind changes, and what it leaves.
 
 mod common;
 

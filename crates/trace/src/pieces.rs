@@ -6,6 +6,10 @@ use rexmit_wire::SeqNum;
 
 use crate::sequence::Sequence;
 
+/// Pieces that one packet, or one report of a duplicate, is held against: more than the largest packet that a network card cuts
+/// (64 kB) has been sent in.
+pub const MOST_PARTS: usize = 128;
+
 /// A place in a stream: on a line, or a number that has an order with all others that are held.
 pub trait Place: Copy {
     /// How far it lies after another.

@@ -148,7 +148,7 @@ pub struct Retransmission {
     pub episode: u32,
     /// What began the episode.
     pub episode_cause: Mechanism,
-    /// From the last earlier copy that the detection judged to the retransmission: original to retransmit. At least.
+    /// From the last earlier copy that the detection judged to the retransmission. At least.
     pub detection: Option<Duration>,
     /// At most: the two differ where nobody saw that copy.
     pub detection_most: Option<Duration>,

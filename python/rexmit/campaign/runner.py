@@ -171,7 +171,7 @@ class CampaignRun:
             self.totals.add(record)
         if self.fault is not None:
             self.progress.note(f"{self.fault}: the run is made again")
-        # What tables there are are those of an earlier try.
+        # Tables that are there are those of an earlier try.
         earlier = before.get(digests.KEY)
         save(UNFINISHED, earlier)
         self.progress.start(grid.transfers(cells.values()), self.totals.transfers)

@@ -49,7 +49,7 @@ def _meant(spec: str | None) -> Kernel:
         if not chosen and spec is not None:
             chosen = usable
             if len(usable) > 1:
-                raise UserError(f"kernel {wanted} may be several", _listing(usable))
+                raise UserError(f"kernel {wanted} is ambiguous", _listing(usable))
         if chosen:
             return max(chosen, key=lambda k: k.built)
         if patches and not meant:
@@ -69,7 +69,7 @@ def _meant(spec: str | None) -> Kernel:
     if len(matches) == 1:
         return matches[0]
     if matches:
-        raise UserError(f"kernel {wanted} may be several", _listing(matches))
+        raise UserError(f"kernel {wanted} is ambiguous", _listing(matches))
     raise UserError(
         f"there is no kernel {wanted}",
         [

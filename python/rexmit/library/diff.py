@@ -40,7 +40,7 @@ def diff(
 
     Raises UserError where the runs cannot be read or have no cell in common.
     """
-    # Of what is asked wrongly is told before anything is read.
+    # Wrong arguments are reported before any run is read.
     names, chosen = checked(metrics), chosen_by(cells, maps)
     return compare(opened(a), opened(b), chosen, names, keep_inexact=inexact)
 

@@ -74,7 +74,7 @@ class SynthOptions:
     kinds: Annotated[
         str,
         typer.Option(
-            metavar="KINDS", help="Hosts and captures as the world has them, with commas; or all."
+            metavar="KINDS", help="Kinds of other hosts and captures, with commas; or all."
         ),
     ] = "none"
     jobs: Annotated[

@@ -53,7 +53,7 @@ class TruthOptions:
         str,
         typer.Option(
             metavar="KINDS",
-            help="Hosts and captures as the world has them, with commas; or all. "
+            help="Kinds of other hosts and captures, with commas; or all. "
             "`rexmit validate synth --list` says what each is.",
         ),
     ] = "none"

@@ -121,8 +121,8 @@ def synth(
 
     `connections` of each `mix` (names with commas, or a TOML file) between `stacks` that send and
     `receivers`, captured at `points` (sender, switch, receiver) with `snaplen` bytes of a packet.
-    Constants of stacks are off by up to the share `perturb`. `kinds` adds parts with hosts and
-    captures as the world has them (`synth_kinds`). The same `seed` makes the same bytes.
+    Constants of stacks are off by up to the share `perturb`. `kinds` adds parts with other
+    hosts and captures (`synth_kinds`). The same `seed` makes the same bytes.
 
     Raises UserError for wrong input, or where the folder `out` is there already.
     """

@@ -1,4 +1,4 @@
-"""Parts of a corpus once more, as the world has them.
+"""Parts of a corpus once more, with other hosts and captures.
 
 There are two sorts of kinds. Most are of captures: the part is rewritten (`crates/sim/src/monitor`
 says how), and the truth is that of the plain part; only the times at which a capture shows a

@@ -95,7 +95,7 @@ pub(crate) struct Flow {
     pub(crate) mss_option: Option<u16>,
     pub(crate) fin: Option<Fin>,
     pub(crate) responses: Responses,
-    /// Where a head starts of which held packets had to be let go, and why: its transfer is not measured.
+    /// The position of a response head whose held packets the rule had to release, and why. Its transfer is not measured.
     pub(crate) spoilt_head: Option<(u64, Note)>,
     told_untracked: bool,
     pub(crate) log: Log,

@@ -42,7 +42,7 @@ impl Received {
         news
     }
 
-    /// A packet is data as the mappings say; bytes of which nothing says what they are are dropped.
+    /// A packet is data as the mappings say; bytes without a mapping are dropped.
     fn take_packet(&mut self, subflow: &mut Subflow, packet: &Arrived) -> bool {
         let known = &mut subflow.known;
         let (mut at, end) = (packet.at, packet.at + u64::from(packet.len));

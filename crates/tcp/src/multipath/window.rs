@@ -92,7 +92,7 @@ impl Received {
 }
 
 impl Meta {
-    /// The reader took data, or looked: what makes room is told (`mptcp_cleanup_rbuf`).
+    /// The reader called, and took `taken` bytes: the peer is told of a larger window (`mptcp_cleanup_rbuf`).
     pub(super) fn after_read(&mut self, now: Time, taken: u32) {
         let space = self.received.space();
         let cleanup = taken > 0 && space > 0 && space >= 2 * i64::from(self.received.last_window);

@@ -204,8 +204,8 @@ impl Loss {
     }
 }
 
-/// The threshold of duplicates after a timeout: reordering was overrated, in any case where the timeout `forgets` it, else
-/// only if many duplicates came before it (`tcp_enter_loss`).
+/// The threshold of duplicates after a timeout. It falls to its first value if the timeout `forgets` reordering, or if many
+/// duplicates came before it (`tcp_enter_loss`).
 #[must_use]
 pub fn reordering_after(
     forgets: bool,

@@ -14,7 +14,7 @@ group! {
         pub max_reordering: u32 = 3, "RFC 6675 §2: DupThresh is fixed";
         /// In what it is counted how far segments overtook each other.
         pub reordering_unit: ReorderingUnit = ReorderingUnit::Segments, "no effect unless SACKs tell of reordering";
-        /// A timeout takes reordering for overrated in any case; else only after many duplicates.
+        /// Every timeout lowers the threshold to its first value; else only one after many duplicates does.
         pub timeout_forgets_reordering: bool = true, "no effect unless the threshold adapts";
         /// What follows when an acknowledgement stops at a segment that was SACKed.
         pub reneging: Reneging = Reneging::Timeout, "what RFC 2018 §8 asks for at a timeout, at once";

@@ -256,7 +256,7 @@ impl Connection {
     }
 }
 
-/// Gives a packet to the half of the sender in direction `of`.
+/// Gives a packet to the view of the sender in direction `of`.
 #[inline]
 fn give(view: &mut SenderView, of: Direction, event: &Event, sacks: &[SeqRange]) {
     if event.direction == of {
@@ -361,7 +361,7 @@ mod tests {
             };
             let (at_end, moved) = run(false, false);
             prop_assert_eq!(&run(false, true).0, &at_end);
-            // A direction is moved by what is known when the first half is made.
+            // A direction is moved by what is known when the first sender view is made.
             let (at_once, moved_at_once) = run(true, false);
             if !moved && !moved_at_once {
                 prop_assert_eq!(at_once, at_end);

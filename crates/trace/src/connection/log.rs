@@ -59,7 +59,7 @@ impl Default for Log {
     }
 }
 
-/// Recycled of logs that are not used any more: most connections come and go without an allocation.
+/// Memory of logs that are not used any more: most connections come and go without an allocation.
 #[derive(Debug, Default)]
 pub(crate) struct Spare {
     small: Vec<Log>,

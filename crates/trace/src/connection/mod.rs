@@ -56,7 +56,7 @@ pub(crate) struct Common {
     pub retransmissions: Vec<rows::Retransmission>,
     /// Replays that are ready.
     pub whatif: Vec<rows::WhatIf>,
-    /// Recycled to use again: of logs, and of a sender view.
+    /// Memory to use again: of logs, and of a sender view.
     pub spare: Spare,
     pub recycled: Recycled,
     /// SACK blocks of numbers that are none of what they are about.
@@ -370,7 +370,7 @@ impl Connection {
             return;
         }
         if let Some(missing) = self.sides[me].skipped(headers) {
-            // After a wait it may be sent again, what never came by.
+            // After a round trip, a packet behind a gap may be a retransmission of one lost before the monitor.
             let trip = self
                 .handshake_rtt()
                 .map_or(Duration::ZERO, |(whole, _)| whole);
@@ -383,7 +383,7 @@ impl Connection {
         }
         self.last = before.max(at);
         let numbered = headers.notes.of(NUMBERED);
-        // Where nothing is known any more, what was known holds.
+        // Packets that say nothing of it leave the earlier verdict.
         if numbered != Notes::default() && numbered != self.numbered[me] {
             self.is_numbered(direction, numbered);
         }

@@ -81,7 +81,7 @@ pub struct Judges {
     /// Stacks that the SYN refutes wait, and what they are to be told.
     waits: bool,
     told: Vec<Told>,
-    /// Recycled for further ones.
+    /// Memory for further ones.
     spare: Vec<sender::Recycled>,
     traits: SenderTraits,
     pace: Pace,

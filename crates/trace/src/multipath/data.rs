@@ -8,7 +8,8 @@ use rexmit_wire::mptcp::DataNumber;
 use super::numbers::{Numbering, Placed};
 use super::sent::{Copy, Part, SentData};
 
-/// SubflowDirection a handshake does not tell the order of what was sent closer together.
+/// Packets of two subflows that were sent closer together have no order: their delays are known from a part of the
+/// handshakes alone.
 const SURE: Duration = Duration::from_millis(1);
 
 /// A re-injection: data that went at another place before. What it was for is known later.

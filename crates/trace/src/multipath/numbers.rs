@@ -21,7 +21,7 @@ pub(super) struct Numbering {
 struct Known {
     origin: u64,
     highest: u64,
-    /// Only low directions were seen: the upper one is made up.
+    /// Only lower halves of numbers were seen: the upper one is made up.
     low: bool,
 }
 

@@ -453,7 +453,7 @@ mod tests {
 
     #[test]
     fn one_connection_does_not_speak_for_many() {
-        // It says a great deal, and wrongly; each of the others says less.
+        // The first connection is strong evidence for the wrong detection mode; each of the others is weak evidence.
         let many = (2..5).map(|number| rows(number, SERVER, -4.0));
         let all = passed(std::iter::once(rows(1, SERVER, 90.0)).chain(many));
         assert_eq!(mechanisms(&all), [Mechanism::Rack; 4]);

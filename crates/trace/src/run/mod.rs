@@ -67,7 +67,7 @@ pub trait Source: Send {
         0
     }
 
-    /// Of several files, those of which it is known that they have ended, in that order: number `nth` of them, from 0.
+    /// Of several files, the one that was the `nth` to end, from 0; none where so many are not known to have ended.
     fn ended(&self, nth: usize) -> Option<usize> {
         let _ = nth;
         None

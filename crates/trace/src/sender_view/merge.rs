@@ -73,7 +73,7 @@ struct Heard {
     now: Time,
 }
 
-/// Recycled for packets of the sender and of the receiver.
+/// Memory for packets of the sender and of the receiver.
 #[derive(Debug, Default)]
 pub(super) struct Recycled {
     sent: VecDeque<Waiting>,

@@ -160,7 +160,7 @@ impl SenderView {
         self.numbers.peer.set_own(peer_own);
     }
 
-    /// A packet of the sender; its SACK blocks belong to the other half.
+    /// A packet of the sender; its SACK blocks belong to the other direction.
     pub fn data(&mut self, event: &Event) {
         self.pass(event, SackList::default());
     }

@@ -142,7 +142,7 @@ pub(super) struct Episode {
 /// What settles a retransmission.
 #[derive(Clone, Debug)]
 pub(super) struct Settled {
-    /// Direction of its half.
+    /// Direction of its sender.
     pub direction: Direction,
     /// The emulations' verdict.
     pub verdict: Verdict,

@@ -8,15 +8,12 @@ use rexmit_wire::{Flags, SeqNum};
 
 use crate::event::Event;
 use crate::pieces;
+pub(super) use crate::pieces::MOST_PARTS;
 use crate::sequence::Sequence;
 use crate::window::HELD;
 
 /// Stands for the number of a copy that is no retransmission: the first.
 pub(super) const ORIGINAL: u32 = u32::MAX;
-
-/// Pieces that one packet, or one report of a duplicate, is held against: more than the largest packet that a network card cuts
-/// (64 kB) has been sent in.
-pub(super) const MOST_PARTS: usize = 128;
 
 /// Pieces that are kept of what is not acknowledged; of more, nothing is known of the oldest any more.
 const MOST_OUT: usize = 1 << 17;

@@ -261,16 +261,17 @@ impl SenderView {
                 .is_none_or(|block| !reports(block));
             ack.event.ack == event.seq && ack.event.range().is_empty() && counts
         };
-        // One that came by before anything beyond the edge repeats nothing.
-        let out = self.board.pieces.across(start, i64::MAX).take(MOST_PARTS);
-        let out = out.map(|piece| piece.first.at).min();
         // One below what was acknowledged before it is old.
         let is_first = |ack: &&Ack| !ack.event.ack.is_after(event.seq);
         let una = self.board.pieces.una();
         let unheard = self.merge.unheard_at(event.at).take_while(is_first);
-        let unheard = unheard
-            .filter(at_edge)
-            .filter(|ack| Some(ack.event.at) >= out);
+        let mut unheard = unheard.filter(at_edge).peekable();
+        // One that came by before anything beyond the edge repeats nothing.
+        let out = unheard.peek().and_then(|_| {
+            let out = self.board.pieces.across(start, i64::MAX).take(MOST_PARTS);
+            out.map(|piece| piece.first.at).min()
+        });
+        let unheard = unheard.filter(|ack| Some(ack.event.at) >= out);
         let unheard = match start.cmp(&una) {
             Ordering::Less => 0,
             Ordering::Equal => unheard.count(),

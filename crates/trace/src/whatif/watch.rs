@@ -9,6 +9,7 @@ use rexmit_wire::{SeqNum, SeqRange};
 
 use super::setting::MOST_THRESHOLD;
 use crate::event::{Acked, Sent, SentKind};
+use crate::pieces::MOST_PARTS;
 use crate::window::is_too_much;
 
 /// Packets outstanding that are remembered; a sender with more has its oldest forgotten.
@@ -222,7 +223,7 @@ impl Watch {
         self.timed = None;
         let Some(una) = self.una else { return };
         let from = self.index(sent.range.start);
-        for packet in self.packets.range_mut(from..) {
+        for packet in self.packets.range_mut(from..).take(MOST_PARTS) {
             if !packet.range.start.is_before(sent.range.end) {
                 break;
             }

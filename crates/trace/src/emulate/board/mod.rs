@@ -16,7 +16,7 @@ use rexmit_wire::{Intervals, SeqNum, SeqRange};
 
 use super::profile::MOST_PROFILES;
 use crate::event::{Sent, SentKind};
-use crate::pieces;
+use crate::pieces::{self, MOST_PARTS};
 use crate::sequence::Sequence;
 use crate::window::{is_near, is_too_much, HELD};
 
@@ -31,9 +31,6 @@ const MOST_PIECES: usize = 1 << 16;
 /// No sender's segments are smaller (`tcp_min_snd_mss` of Linux), whatever a peer asks for: counts of packets stay far below
 /// what 32 bits hold.
 const LEAST_MSS: u32 = 48;
-
-/// Pieces that one retransmission is made of at most.
-const MOST_PARTS: usize = 128;
 
 /// More places than numbers of a board lie apart.
 const BEYOND_ALL: i64 = 1 << 32;
