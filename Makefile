@@ -14,12 +14,14 @@ MANIFESTS   := Cargo.toml Cargo.lock $(wildcard crates/*/Cargo.toml)
 CORE_RUST   := $(shell find crates -name '*.rs' -not -path 'crates/guest/*')
 GUEST_RUST  := $(shell find crates -name '*.rs' -not -path 'crates/python/*')
 
+# Programs of others that the checks run. They are kept with the kernels, for every checkout.
+CACHE        := $(or $(REXMIT_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/rexmit)
 # Built without optimisation: a third of the time, and what it does takes a second.
 DENY_VERSION := 0.20.2
-DENY         := target/cargo-deny-$(DENY_VERSION)/bin/cargo-deny
+DENY         := $(CACHE)/tools/cargo-deny-$(DENY_VERSION)/bin/cargo-deny
 # An S3 server for the tests of object stores.
 S3_VERSION   := 0.14.1
-S3           := target/s3s-fs-$(S3_VERSION)/bin/s3s-fs
+S3           := $(CACHE)/tools/s3s-fs-$(S3_VERSION)/bin/s3s-fs
 # A clone of RustSec's database of advisories, for `make check`.
 ADVISORY_DB  ?=
 
@@ -29,17 +31,20 @@ WHEEL_TOOLS := target/wheel-tools
 # and the other flags, so that this and the guest would build each other's crates anew for ever.
 WHEEL_BUILD := --zig --locked --target x86_64-unknown-linux-gnu --target-dir target/wheel \
 	--compatibility manylinux_2_17
+AS_WHEEL    := PATH='$(CURDIR)/$(WHEEL_TOOLS)/bin':"$$PATH" MATURIN_PEP517_ARGS='$(WHEEL_BUILD)'
 
 VENV_STAMP  := $(VENV)/rexmit-locked
 DOCS_STAMP  := $(VENV)/rexmit-docs-locked
 # For a site without some of its pictures.
 WITHOUT     := -D suppress_warnings=image.not_readable
-PYTEST      := $(BIN)/pytest -n auto --dist worksteal
+PYTEST      := $(BIN)/pytest -n auto --dist worksteal --durations 20
+# What `make setup` installs, or root has: left out of the fast tests.
+MORE        := kernel or slow or tools
 SPHINX      := $(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet
 CORE        := python/rexmit/_core.abi3.so
 GUEST       := python/rexmit/bin/rexmit-guest
 
-.PHONY: help setup base system browser core docs s3 kernel kernels image wheel run findings test test-fast soak soak-trace check bench fuzz lock clean
+.PHONY: help setup build base system browser core docs s3 kernel kernels image wheel run findings test test-fast soak soak-trace check bench fuzz lock clean
 
 help: ## Show this list
 	@echo 'rexmit: a laboratory for TCP loss recovery'
@@ -50,7 +55,10 @@ help: ## Show this list
 
 # The stamp of the virtual environment lies inside it, and the other two are
 # the built files themselves: what is deleted is made anew.
-setup: system $(VENV_STAMP) $(CORE) $(GUEST) ## Install what is missing and build the programs
+setup: system build ## Install what is missing and build the programs
+
+# What checks and fast tests need: no root, no kernel, no browser.
+build: $(VENV_STAMP) $(CORE) $(GUEST)
 
 # What Python and Rust need, and what kernels need besides.
 base:
@@ -78,12 +86,14 @@ $(DOCS_STAMP): requirements-docs.lock $(VENV_STAMP)
 		--only-binary :all: --requirement requirements-docs.lock
 	@touch $@
 
-$(CORE): $(MANIFESTS) $(CORE_RUST) pyproject.toml $(VENV_STAMP) | base
+# What the wheel has, compiled once for both.
+$(CORE): $(MANIFESTS) $(CORE_RUST) pyproject.toml $(VENV_STAMP) $(WHEEL_TOOLS)/locked | base
 	@echo '== Python extension'
-	PIP_QUIET=1 VIRTUAL_ENV='$(CURDIR)/$(VENV)' $(BIN)/maturin develop --quiet --locked --release
+	@$(AS_WHEEL) $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+		--no-build-isolation --editable .
 	@touch $@
 
-$(GUEST): $(MANIFESTS) $(GUEST_RUST) scripts/build-guest scripts/rust-flags | system
+$(GUEST): $(MANIFESTS) $(GUEST_RUST) scripts/build-guest scripts/rust-flags | base
 	@echo '== Guest program'
 	@scripts/build-guest
 
@@ -103,12 +113,14 @@ docs: core browser $(DOCS_STAMP) ## The documentation as a site, with its pictur
 	@echo 'target/docs/index.html'
 
 WHEELS ?= wheels
-wheel: system $(WHEEL_TOOLS)/locked ## The package, for pip: wheels/
-	@echo '== Wheel'
-	@rm -f '$(WHEELS)'/rexmit-*.whl
-	@PATH='$(CURDIR)/$(WHEEL_TOOLS)/bin':"$$PATH" MATURIN_PEP517_ARGS='$(WHEEL_BUILD)' \
-		$(WHEEL_TOOLS)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps \
+wheel: base $(WHEEL_TOOLS)/locked ## The packages, for pip: wheels/
+	@echo '== Wheels'
+	@rm -f '$(WHEELS)'/rexmit*.whl
+	@$(AS_WHEEL) $(WHEEL_TOOLS)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps \
 		--no-build-isolation --wheel-dir '$(WHEELS)' .
+	@SOURCE_DATE_EPOCH="$${SOURCE_DATE_EPOCH:-315532800}" $(WHEEL_TOOLS)/bin/python -m pip wheel \
+		--quiet --disable-pip-version-check --no-deps --no-build-isolation \
+		--wheel-dir '$(WHEELS)' $(wildcard ./distributions/*)
 
 kernel: setup
 	$(REXMIT) kernel build 6.12
@@ -135,28 +147,26 @@ image: setup
 $(S3): | base
 	@echo '== s3s-fs $(S3_VERSION)'
 	CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --locked --debug --features binary \
-		--root target/s3s-fs-$(S3_VERSION) --no-track s3s-fs@$(S3_VERSION)
+		--root $(CACHE)/tools/s3s-fs-$(S3_VERSION) --no-track s3s-fs@$(S3_VERSION)
 
 # It needs Rust 1.92; without it the tests of object stores are skipped, and say so.
 s3: base
 	@$(MAKE) --no-print-directory $(S3) || \
 		echo 'note: the tests of object stores will be skipped' >&2
 
-# Searches for packets that make the analysis panic. All assertions hold, and it is as fast as in the package; only the
-# crates below the search are built for it.
-HOSTILE := cargo run --quiet --locked --profile soak --package rexmit-fuzz-targets --bin hostile --
+# Searches for packets that make the analysis panic. It is one of the tests, and built with them.
+HOSTILE := cargo test --quiet --locked --workspace --test hostile -- --out '$(CURDIR)/target/hostile'
 
 # What a moment's mistake breaks shows first: kernels are built after the fast tests.
 test: setup ## All tests, those on real kernels included
-	@$(MAKE) --no-print-directory s3
 	@$(MAKE) --no-print-directory test-fast
-	$(HOSTILE) --cases 20000 --seconds 60 --out target/hostile
-	@$(MAKE) --no-print-directory kernels image wheel
-	$(PYTEST) -m 'kernel or slow'
+	$(HOSTILE) --cases 20000 --seconds 60
+	@$(MAKE) --no-print-directory s3 kernels image wheel
+	$(PYTEST) -m '$(MORE)'
 
-test-fast: setup ## The tests that boot no kernel and are not slow, in parallel
+test-fast: build ## The tests that need no kernel and no other program and are not slow, in parallel
 	cargo test --locked --workspace
-	$(PYTEST) -m 'not kernel and not slow'
+	$(PYTEST) -m 'not ($(MORE))'
 
 FAULTS ?= 2000
 SEED   ?= $(shell date +%Y%m%d)
@@ -165,14 +175,14 @@ soak: kernel ## FAULTS (2000) faults at random in what writes, drawn from SEED (
 
 CASES ?= 1000000
 soak-trace: base ## CASES (1000000) hostile captures through the analysis, drawn from SEED (today)
-	$(HOSTILE) --cases $(CASES) --seed $(SEED) --out target/hostile
+	$(HOSTILE) --cases $(CASES) --seed $(SEED)
 
 $(DENY): | base
 	@echo '== cargo-deny $(DENY_VERSION)'
 	CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --locked --debug --no-default-features \
-		--root target/cargo-deny-$(DENY_VERSION) --no-track cargo-deny@$(DENY_VERSION)
+		--root $(CACHE)/tools/cargo-deny-$(DENY_VERSION) --no-track cargo-deny@$(DENY_VERSION)
 
-check: setup $(DOCS_STAMP) $(DENY) ## Format, lints, types, dependencies; warnings are errors
+check: core $(DOCS_STAMP) $(DENY) ## Format, lints, types, dependencies; warnings are errors
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(BIN)/ruff format --check

@@ -144,6 +144,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
     from importlib import import_module
 
     from rexmit.additions import functions
+    from rexmit.extras import told
 
     module, attribute = _ELSEWHERE.get(name, (f"rexmit.library.{_LIBRARY.get(name)}", name))
     if name not in __all__:
@@ -152,7 +153,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
         if name.startswith("_") or name not in functions():
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         module = functions()[name]
-    return getattr(import_module(module), attribute)
+    with told():
+        return getattr(import_module(module), attribute)
 
 
 def __dir__() -> list[str]:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, final
+from typing import Any, Protocol, TypedDict, Unpack, final
 
 # A capture that is no file: `open()` gives an object whose `read(size)` gives at most so many
 # bytes, none at the end; `str()` of it is its name. What they raise is what is wrong with it.
@@ -344,7 +344,19 @@ class _Readable(Protocol):
     def read(self, size: int, /) -> object:
         """At most so many bytes, or another object with a buffer; none at the end."""
 
-def most_groups(most_connections: int | None = None) -> int:
+class _Asked(TypedDict, total=False):
+    """What an analysis is asked for; what is None, or left out, is as usual."""
+
+    whatif: bool | list[str] | None
+    most_connections: int | None
+    idle_s: float | None
+    linger_s: float | None
+    uncalibrated: bool | None
+    names: bool | None
+    stacks: list[str] | None
+    key: tuple[int, int, int] | None
+
+def most_groups(**asked: Unpack[_Asked]) -> int:
     """How many groups the connections of a capture can be divided into for `read_part`.
 
     It depends on `most_connections`: few are not divided.
@@ -356,10 +368,9 @@ def read_part(
     out: str | os.PathLike[str],
     *,
     groups: int,
-    key: tuple[int, int, int] | None = None,
-    most_connections: int | None = None,
     keep_broken: bool = False,
     report: Callable[[int, float], object] | None = None,
+    **asked: Unpack[_Asked],
 ) -> dict[str, Any]:
     """Read one file of a capture and write its packets, by groups of connections, into the folder
     `out`, which is there when it is whole and takes the place of one that is there already.
@@ -386,15 +397,8 @@ def analyse_part(
     group: int,
     out: str | os.PathLike[str],
     *,
-    key: tuple[int, int, int] | None = None,
-    whatif: bool | list[str] | None = None,
-    most_connections: int | None = None,
-    idle_s: float | None = None,
-    linger_s: float | None = None,
-    uncalibrated: bool = False,
-    stacks: list[str] | None = None,
-    names: bool = True,
     report: Callable[[int, float], object] | None = None,
+    **asked: Unpack[_Asked],
 ) -> dict[str, Any]:
     """Analyse one group of the connections of a capture, and write its rows into the folder `out`,
     which is there when it is whole and takes the place of one that is there already.
@@ -412,15 +416,7 @@ def judge_parts(
     parts: Sequence[str | os.PathLike[str]],
     rows: Sequence[str | os.PathLike[str]],
     out: str | os.PathLike[str],
-    *,
-    key: tuple[int, int, int] | None = None,
-    whatif: bool | list[str] | None = None,
-    most_connections: int | None = None,
-    idle_s: float | None = None,
-    linger_s: float | None = None,
-    uncalibrated: bool = False,
-    stacks: list[str] | None = None,
-    names: bool = True,
+    **asked: Unpack[_Asked],
 ) -> dict[str, Any]:
     """Judge the rows that wait for what other connections of their host say, and write them into
     the folder `out`, as `analyse_part` does.
@@ -475,17 +471,11 @@ class Trace:
         captures: Sequence[str | os.PathLike[str] | _Object],
         *,
         jobs: int | None = None,
-        whatif: bool | list[str] | None = None,
-        most_connections: int | None = None,
-        idle_s: float | None = None,
-        linger_s: float | None = None,
-        uncalibrated: bool = False,
-        stacks: list[str] | None = None,
-        names: bool = True,
         stretch_s: float | None = None,
         wait_s: float | None = None,
         filter: str | None = None,  # noqa: A002 - libpcap's word
         fault: tuple[int, int] | None = None,
+        **asked: Unpack[_Asked],
     ) -> None: ...
     def next_batch(self, within_s: float | None = None) -> dict[str, Batch] | None:
         """The next rows of every table of `places` of `trace`; none when there are no more. With

@@ -54,12 +54,14 @@ def main() -> NoReturn:
 
 def _run() -> int:
     """Run the command line; its exit status."""
+    from rexmit import extras
     from rexmit.cli import app
     from rexmit.errors import EXIT_FAILED
 
     try:
         try:
-            app()
+            with extras.told():
+                app()
             status: object = None
         except SystemExit as end:
             status = end.code

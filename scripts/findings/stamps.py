@@ -8,6 +8,7 @@ compilers, and the drawing of figures.
 from __future__ import annotations
 
 import hashlib
+import tomllib
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -18,16 +19,32 @@ from scripts.findings.normal import normal
 ROOT: Final = Path(__file__).parents[2]
 DIGITS: Final = 20
 
+
+def crates(name: str, root: Path = ROOT) -> tuple[str, ...]:
+    """The sources of a crate and of all crates of ours that it is made of, as Cargo has them."""
+    found: set[str] = set()
+    todo = [name]
+    while todo:
+        one = todo.pop()
+        if one not in found:
+            found.add(one)
+            about = tomllib.loads(
+                (root / "crates" / one / "Cargo.toml").read_text(encoding="utf-8")
+            )
+            names = [of.removeprefix("rexmit-") for of in about.get("dependencies", {})]
+            todo += [of for of in names if (root / "crates" / of).is_dir()]
+    return tuple(f"crates/{one}/src/**/*.rs" for one in sorted(found))
+
+
 MODEL: Final = (
-    *(f"crates/{name}/src/**/*.rs" for name in ("time", "wire", "tcp", "loss")),
-    *(f"crates/{name}/src/**/*.rs" for name in ("plan", "sim")),
+    *crates("sim"),
     *(f"python/rexmit/{room}/**/*.py" for room in ("scenario", "campaign", "analysis")),
     "python/rexmit/engines/model.py",
 )
 """Whatever runs on the model."""
 
 KERNELS: Final = (
-    "crates/guest/src/**/*.rs",
+    *crates("guest"),
     "kernel/fragment.config",
     "kernel/patches/**/*.patch",
     *(
@@ -38,7 +55,7 @@ KERNELS: Final = (
 """Whatever runs on kernels, beside that."""
 
 TRACE: Final = (
-    "crates/trace/src/**/*.rs",
+    *crates("trace"),
     *(f"python/rexmit/tracing/{name}.py" for name in ("mechanisms", "sides", "systems", "terms")),
     *(
         f"python/rexmit/tracing/{name}.py"

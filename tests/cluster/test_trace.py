@@ -200,6 +200,7 @@ def test_a_scheduler_whose_workers_come_and_go(
     _assert_same(made, alone)
 
 
+@pytest.mark.tools
 def test_objects_of_a_store_by_workers(
     captures: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

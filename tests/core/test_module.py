@@ -16,6 +16,11 @@ def _public(names: list[str]) -> set[str]:
     return {name for name in names if not name.startswith("_")}
 
 
+def _parameters(of: ast.arguments) -> list[str]:
+    others = [of.kwarg] if of.kwarg else []
+    return [argument.arg for argument in (*of.args, *of.kwonlyargs, *others)]
+
+
 def test_stub_and_module_have_the_same_names() -> None:
     tree = ast.parse(STUB.read_text(encoding="utf-8"))
     described = [
@@ -29,7 +34,7 @@ def test_functions_take_the_parameters_of_the_stub() -> None:
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     assert functions
     for node in functions:
-        described = [argument.arg for argument in [*node.args.args, *node.args.kwonlyargs]]
+        described = _parameters(node.args)
         assert list(inspect.signature(getattr(_core, node.name)).parameters) == described, node.name
 
 
@@ -56,7 +61,7 @@ def test_constructors_take_the_parameters_of_the_stub() -> None:
     ]
     assert constructors
     for name, arguments in constructors:
-        described = [argument.arg for argument in (*arguments.args[1:], *arguments.kwonlyargs)]
+        described = _parameters(arguments)[1:]
         assert list(inspect.signature(getattr(_core, name)).parameters) == described, name
 
 

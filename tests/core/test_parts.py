@@ -319,7 +319,7 @@ def test_what_does_not_go_together_is_told(
         _core.analyse_part([parts[0], other], 0, tmp_path / "rows")
     with pytest.raises(OSError, match="none/part: No such file"):
         _core.analyse_part([tmp_path / "none"], 0, tmp_path / "rows")
-    assert (_core.most_groups(), _core.most_groups(100)) == (16, 1)
+    assert (_core.most_groups(), _core.most_groups(most_connections=100)) == (16, 1)
 
 
 def test_where_nothing_can_be_read_there_is_an_error(tmp_path: Path) -> None:

@@ -123,6 +123,21 @@ def test_a_pattern_of_nothing_is_an_error(tmp_path: Path) -> None:
         stamps.stamps(["crates/gone/**/*.rs"], tmp_path)
 
 
+def test_a_crate_comes_with_those_that_it_is_made_of(tmp_path: Path) -> None:
+    for name, of in (
+        ("a", 'rexmit-b.workspace = true\nserde = "1"'),
+        ("b", "rexmit-c = {}\n[dev-dependencies]\nrexmit-d = {}"),
+        ("c", ""),
+        ("d", ""),
+    ):
+        (tmp_path / "crates" / name).mkdir(parents=True)
+        text = f"[dependencies]\n{of}\n"
+        (tmp_path / "crates" / name / "Cargo.toml").write_text(text, encoding="utf-8")
+    assert stamps.crates("a", tmp_path) == tuple(f"crates/{one}/src/**/*.rs" for one in "abc")
+    assert not any("/trace/" in one or "/guest/" in one for one in stamps.MODEL)
+    assert "crates/schema/src/**/*.rs" in stamps.MODEL
+
+
 def test_findings_hang_on_what_they_run() -> None:
     """Of each: the model's sender; of those with captures the analysis; of kernels the guest."""
     for name, finding in FINDINGS.items():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gzip
 import lzma
-import shutil
 import struct
 import subprocess
 from pathlib import Path
 
 import pytest
+from tests.tools import needs
 
 import rexmit
 from rexmit import kernels
@@ -90,6 +90,7 @@ def test_what_is_no_image_is_refused(tmp_path: Path, content: bytes, why: str) -
     assert kernels.kernels() == []
 
 
+@needs("xz")
 def test_an_image_is_a_kernel_of_the_cache(tmp_path: Path) -> None:
     image = bzimage(tmp_path / "vmlinuz")
     kernel, new = add(image, module_folder=tree(tmp_path / "modules"))
@@ -144,6 +145,7 @@ def test_the_configuration_is_needed(tmp_path: Path) -> None:
     assert add(image, config=tmp_path / "mine")[0].hz == 1000
 
 
+@needs("xz")
 def test_modules_come_after_what_they_need(tmp_path: Path) -> None:
     found = [name for name, _ in modules.needed(tree(tmp_path), RELEASE)]
     assert set(found) == {
@@ -185,7 +187,7 @@ def test_modules_that_are_damaged_are_named(
         modules.needed(tmp_path, RELEASE)
 
 
-@pytest.mark.skipif(shutil.which("cpio") is None, reason="cpio is not installed")
+@needs("cpio")
 def test_cpio_reads_our_archives(tmp_path: Path) -> None:
     packed = cpio.archive({"/a/b": cpio.file(b"text", executable=True), "/l": cpio.link("a/b")})
     subprocess.run(["cpio", "-i", "--quiet"], input=packed, cwd=tmp_path, check=True)

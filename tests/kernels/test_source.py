@@ -15,6 +15,9 @@ from rexmit.kernels.build import build
 
 from .conftest import MAKEFILE, Tree, visible
 
+# A kernel is not begun where what builds it is missing.
+pytestmark = pytest.mark.tools
+
 
 @pytest.mark.parametrize(
     ("name", "flags", "folder"),

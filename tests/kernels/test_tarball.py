@@ -19,6 +19,9 @@ from rexmit.kernels.build import build
 
 from .conftest import MAIN, MAKEFILE, Tree, visible
 
+# A kernel is not begun where what builds it is missing.
+pytestmark = pytest.mark.tools
+
 Add = Callable[[tarfile.TarFile], None]
 
 

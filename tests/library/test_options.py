@@ -20,6 +20,9 @@ from rexmit.tracing.options import Keywords as AnalysisKeywords
 
 CAPTURE = Path(__file__).parents[1] / "real/captures/dcerpc.pcap"
 
+# It compiles filters.
+LIBPCAP = pytest.mark.tools
+
 
 def test_an_object_says_what_keywords_say() -> None:
     analysis = rexmit.Analysis(whatif=["min_rto=1s"], stacks=["linux-6"], jobs=1)
@@ -56,10 +59,16 @@ def test_it_stays_as_it_was_checked() -> None:
         ({"connections_limit": 2**63}, f"`connections_limit={2**63}`"),
         ({"stacks": ["none-such"]}, "`stacks`: "),
         ({"whatif": ["none-such"]}, "`whatif`: "),
-        ({"capture_filter": "none such"}, "`capture_filter` none such: "),
+        pytest.param(
+            {"capture_filter": "none such"}, "`capture_filter` none such: ", marks=LIBPCAP
+        ),
         ({"resume": True}, "`resume` goes on with `cluster`"),
         ({"cluster": "local:2", "points": ["a", "b"]}, "`points` are not followed on a cluster"),
-        ({"cluster": "local:2", "capture_filter": "tcp"}, "`capture_filter` is not for `cluster`"),
+        pytest.param(
+            {"cluster": "local:2", "capture_filter": "tcp"},
+            "`capture_filter` is not for `cluster`",
+            marks=LIBPCAP,
+        ),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_read(keywords: dict[str, Any], what: str) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.package.conftest import ROOT, TOOLS
+from tests.package.conftest import ROOT, TOOLS, beside
 from tests.package.users import NOBODY, User
 
 from rexmit.kernels import cache
@@ -24,6 +24,10 @@ pytestmark = pytest.mark.slow
 
 CAPTURE = ROOT / "tests/real/captures/dcerpc.pcap"
 SERIES = "6.12"
+
+PACKAGES = 27
+LARGEST_BYTES = 320_000_000
+"""So much a user installs at most without extras, with what Python compiles of it."""
 
 HELP = """
 import contextlib, io, sys
@@ -54,7 +58,9 @@ def place() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def environment(place: Path, wheel: Path) -> Path:
-    """A virtual environment that pip has installed the wheel into; its folder of programs."""
+    """A virtual environment that pip has installed the wheels into, with what draws figures; its
+    folder of programs.
+    """
     programs = place / "environment/bin"
     subprocess.run([sys.executable, "-m", "venv", place / "environment"], check=True)
     pip = [
@@ -65,8 +71,13 @@ def environment(place: Path, wheel: Path) -> Path:
         "--quiet",
         "--disable-pip-version-check",
     ]
-    subprocess.run([*pip, str(wheel)], check=True, cwd=place)
+    subprocess.run([*pip, drawing(wheel), *map(str, beside())], check=True, cwd=place)
     return programs
+
+
+def drawing(wheel: Path) -> str:
+    """What pip and uv are asked for: this wheel, and what draws figures."""
+    return f"rexmit[figures] @ {wheel.as_uri()}"
 
 
 @pytest.fixture(scope="module", params=["as root", "as an ordinary user"])
@@ -79,6 +90,23 @@ def user(request: pytest.FixtureRequest, place: Path, environment: Path) -> User
     made = User(home, NOBODY if os.geteuid() == 0 and not root else None, environment)
     made.owns_home()
     return made
+
+
+def test_little_is_installed_without_extras(place: Path, wheel: Path) -> None:
+    alone = place / "alone"
+    uv = [str(TOOLS / "uv"), "--no-config"]
+    for words in (
+        ["venv", "--quiet", "--python", sys.executable, str(alone)],
+        ["pip", "install", "--quiet", "--compile-bytecode", "--python", str(alone), str(wheel)],
+    ):
+        subprocess.run([*uv, *words], check=True, cwd=place)
+    (packages,) = alone.glob("lib/python3*/site-packages")
+    count = len([*packages.glob("*.dist-info")])
+    # As a disk has them.
+    size = sum(file.lstat().st_blocks * 512 for file in packages.rglob("*") if file.is_file())
+    print(f"installed without extras: {count} packages, {size / 1e6:.0f} MB")
+    assert count <= PACKAGES
+    assert size <= LARGEST_BYTES
 
 
 def test_it_says_what_it_was_made_of(user: User, wheel: Path) -> None:
@@ -167,7 +195,7 @@ def test_pythons(version: str, place: Path, wheel: Path) -> None:
     programs = home / "bin"
     folders = {"UV_TOOL_DIR": str(home / "tools"), "UV_TOOL_BIN_DIR": str(programs)}
     install = [str(TOOLS / "uv"), "tool", "install", "--quiet", "--no-config"]
-    install += ["--python", python, str(wheel)]
+    install += ["--python", python, drawing(wheel)]
     subprocess.run(install, check=True, env={**os.environ, **folders})
     user = User(home, None, programs)
     capture = user.gets(CAPTURE, "small.pcap")

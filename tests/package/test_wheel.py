@@ -7,11 +7,10 @@ import os
 import re
 import subprocess
 import tomllib
-import zipfile
 from pathlib import Path
 
 import pytest
-from tests.package.conftest import ROOT, TOOLS, tracked
+from tests.package.conftest import ROOT, TOOLS, beside, contents, tracked
 from tests.processes import run_command
 
 from rexmit.version import commit
@@ -30,8 +29,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def inside(wheel: Path) -> dict[str, bytes]:
-    with zipfile.ZipFile(wheel) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
+    return contents(wheel)
 
 
 def about(inside: dict[str, bytes], name: str) -> bytes:
@@ -41,10 +39,31 @@ def about(inside: dict[str, bytes], name: str) -> bytes:
 
 
 def test_the_package_is_in_it_whole_and_nothing_else(inside: dict[str, bytes]) -> None:
-    expected = MADE | (set(tracked("python/")) - LINKS.keys())
+    there = {f"rexmit/{name}" for name in tracked("python/rexmit/")}
+    expected = MADE | (there - LINKS.keys())
     for place, folder in LINKS.items():
         expected |= {f"{place}/{name}" for name in tracked(folder)}
     assert {name for name in inside if ".dist-info/" not in name} == expected
+
+
+@pytest.mark.usefixtures("wheel")
+def test_each_package_beside_it_has_a_wheel_of_its_own() -> None:
+    """It takes the rexmit of its own version, and no more lies in it."""
+    rust = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]
+    version = rust["package"]["version"]
+    modules = {path.parent.name for path in (ROOT / "python").glob("rexmit_*/adds.py")}
+    assert {path.name.split("-")[0] for path in beside()} == modules
+    for path in beside():
+        module = path.name.split("-")[0]
+        files = contents(path)
+        info = f"{module}-{version}.dist-info/"
+        assert {name for name in files if not name.startswith(info)} == {
+            f"{module}/{name}" for name in tracked(f"python/{module}/")
+        }
+        metadata = email.message_from_bytes(files[f"{info}METADATA"])
+        needs = metadata.get_all("Requires-Dist", [])
+        assert f"rexmit[figures]=={version}" in needs
+        assert all(need.endswith(f"=={version}") for need in needs)
 
 
 def test_licences_and_metadata(inside: dict[str, bytes]) -> None:
@@ -108,7 +127,6 @@ def test_made_again_it_is_the_same(wheel: Path, tmp_path: Path) -> None:
     command = ["make", "--no-print-directory", "wheel", f"WHEELS={tmp_path}"]
     done = run_command(command, cwd=ROOT)
     assert done.returncode == 0, done.stderr
-    again = tmp_path / wheel.name
-    with zipfile.ZipFile(again) as archive:
-        assert archive.read("rexmit/commit").decode() == commit()
-    assert again.read_bytes() == wheel.read_bytes()
+    assert contents(tmp_path / wheel.name)["rexmit/commit"].decode() == commit()
+    for one in (wheel, *beside()):
+        assert (tmp_path / one.name).read_bytes() == one.read_bytes()

@@ -12,6 +12,9 @@ from tests.real.hold import Held, hold
 
 from rexmit.errors import UserError
 
+# tshark reads their captures.
+pytestmark = pytest.mark.tools
+
 SHARE = 0.02
 """Of rows, those on data that the capture does not show before."""
 

@@ -13,6 +13,7 @@ from tests.real.hold import compare
 from tests.real.judge import Judged, judged
 from tests.real.script import Script
 from tests.real.zeroed import zeroed
+from tests.tools import needs
 
 from rexmit.store.schema import polars_schema
 from rexmit.store.trace_schema import RETRANSMISSIONS
@@ -85,6 +86,7 @@ def test_unknown_is_not_judged_and_a_row_without_a_packet_is_impossible() -> Non
     assert nowhere.impossible == "no such packet"
 
 
+@needs("tshark")
 def test_what_is_true_in_a_corpus_of_the_model_is_possible(tmp_path: Path) -> None:
     out = tmp_path / "corpus"
     words = [sys.executable, "-m", "rexmit", "validate", "synth"]
@@ -114,6 +116,7 @@ def _sure() -> dict[str, Any]:
     return empty | {"confidence": 1.0, "either": False, "need": "needed", "evidence": "drop"}
 
 
+@needs("tshark")
 def test_a_zeroed_capture_has_the_same_packets_without_identifications() -> None:
     capture = Path(__file__).parent / "captures"
     path = next(one for one in sorted(capture.iterdir()) if one.suffix in (".pcap", ".gz"))

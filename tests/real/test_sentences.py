@@ -19,6 +19,9 @@ from rexmit.tracing.folder import Trace
 from rexmit.tracing.sentences.value import Sentence
 from rexmit.tracing.summary import summary
 
+# tshark reads their captures.
+pytestmark = pytest.mark.tools
+
 
 @pytest.mark.parametrize("path", captures.committed(), ids=lambda path: path.name)
 def test_no_sentence_of_a_real_capture_is_refuted(path: Path) -> None:

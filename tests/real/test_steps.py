@@ -11,6 +11,9 @@ from tests.real.judge import judge
 from tests.real.steps import evened
 from tests.trace.scripted import stamped, write
 
+# tshark reads their captures.
+pytestmark = pytest.mark.tools
+
 
 def taken(path: Path, *, by: float, bare: bool = False, when: float = 0.75) -> list[packets.Packet]:
     """An exchange in a capture whose clock is set by `by` seconds before a packet at `when`."""

@@ -13,6 +13,9 @@ from tests.real.hold import Held, hold
 from tests.real.packets import ACK, SYN
 from tests.real.rebuilt import MSS, Sent, a_flow, acked, data, opened
 
+# tshark reads their captures.
+pytestmark = pytest.mark.tools
+
 
 def held(folder: Path, sent: Iterable[Sent]) -> Held:
     """What the analyser says of packets without identifications, in the order of their times."""

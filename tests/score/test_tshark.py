@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from tests.score.conftest import FLOW, analyse, retransmission, write_corpus
 from tests.show.captures import ISN_SERVER, MSS, pcapng, transfer
+from tests.tools import needs
 
 from rexmit.errors import UserError
 from rexmit_validate.score import tshark
@@ -16,7 +17,7 @@ from rexmit_validate.score.claims import SCHEMA
 from rexmit_validate.score.corpus import open_corpus
 from rexmit_validate.score.report import by_itself, report
 
-needs_tshark = pytest.mark.skipif(not tshark.is_there(), reason="tshark is not installed")
+needs_tshark = needs("tshark")
 
 
 @pytest.fixture

@@ -16,13 +16,15 @@ from pathlib import Path
 import pytest
 from tests.processes import end_with_parent
 
-ROOT = Path(__file__).resolve().parents[2]
+from rexmit.kernels import cache
+
+TOOLS = cache.root().parent / "tools"
 KEYS = {"AWS_ACCESS_KEY_ID": "AKEXAMPLE", "AWS_SECRET_ACCESS_KEY": "SKEXAMPLE"}
 
 
 def s3_program() -> Path:
     """The S3 server that `make s3` builds. Skips the test where it was not built."""
-    found = sorted(ROOT.glob("target/s3s-fs-*/bin/s3s-fs"))
+    found = sorted(TOOLS.glob("s3s-fs-*/bin/s3s-fs"))
     if not found:
         pytest.skip("there is no S3 server: make s3")
     return found[-1]

@@ -61,6 +61,7 @@ def _assert_same(one: rexmit.Trace, other: rexmit.Trace) -> None:
     assert one.facts.packets == other.facts.packets > 1000
 
 
+@pytest.mark.tools
 @pytest.mark.usefixtures("small")
 def test_a_store_gives_the_tables_of_files(
     captures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.real.packets import read
+from tests.tools import needs
 from typer.testing import CliRunner
 
 from rexmit.cli import app
@@ -111,6 +112,7 @@ def flags(folder: Path, kind: str) -> list[tuple[int, int, int]]:
     return [(packet.flags, packet.window, packet.length) for packet in packets]
 
 
+@needs("tshark")
 def test_hosts_do_what_their_kind_says(folder: Path) -> None:
     syn, rst, ack = 0x02, 0x04, 0x10
     packets = {kind: flags(folder, kind) for kind in kinds.of_hosts()}

@@ -83,6 +83,7 @@ def test_all_others_are_complete(
     assert "panicked" not in "".join(capfd.readouterr())
 
 
+@pytest.mark.tools  # of libpcap
 def test_every_page_names_it_and_the_command_cuts_it_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

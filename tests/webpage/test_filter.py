@@ -173,7 +173,7 @@ def test_the_help_names_terms_that_there_are(trace: rexmit.Trace) -> None:
         ("connections", "rtt_median_s!=null"),
     ):
         assert terms in told
-        assert rexmit.library.report.report_table(trace, table, where=terms).height > 0
+        assert rexmit.report_table(trace, table, where=terms).height > 0
 
 
 def test_terms_without_a_table(traced: Path) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from tests.tools import needs
 from tests.wireshark.conftest import REAL, Program
 from tests.wireshark.tshark import needs_tshark, packets, run
 
@@ -43,7 +43,7 @@ def test_as_many_packets_pass_as_tshark_counts(capture: Path) -> None:
         assert trace.facts.left_out == every - shown
 
 
-@pytest.mark.skipif(not shutil.which("tcpdump"), reason="tcpdump is not installed")
+@needs("tcpdump")
 @pytest.mark.parametrize("capture", SMALL, ids=lambda path: path.stem)
 def test_as_many_packets_pass_as_tcpdump_writes(capture: Path, tmp_path: Path) -> None:
     for expression in EXPRESSIONS:
@@ -57,6 +57,7 @@ def test_as_many_packets_pass_as_tcpdump_writes(capture: Path, tmp_path: Path) -
         assert passing(capture, expression) == rexmit.trace(copy, whatif=()).facts.packets
 
 
+@pytest.mark.tools  # of libpcap
 def test_the_tables_are_those_of_a_capture_without_the_others(
     capture: Path,
 ) -> None:
@@ -93,6 +94,7 @@ def packets_of(capture: Path, display: str) -> list[list[str]]:
     return fields(capture, PACKET, "-Y", display)
 
 
+@pytest.mark.tools  # of libpcap
 def test_several_captures_and_web_servers(capture: Path, corpus: Path) -> None:
     expression = "tcp[tcpflags] & tcp-syn != 0"
     counts = [passing(corpus / f"{point}.pcap", expression) for point in ("sender", "receiver")]
@@ -127,6 +129,7 @@ def test_link_types_have_a_program_each(capture: Path, tmp_path: Path) -> None:
         rexmit.trace(raw, whatif=(), capture_filter="ether broadcast")
 
 
+@pytest.mark.tools  # of libpcap
 def test_what_is_typed_wrongly_is_told_in_libpcaps_words(capture: Path, program: Program) -> None:
     done = program(capture, "--filter", "port 80 and")
     assert done.returncode == 2

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
+from tests.tools import needs
 
-needs_tshark = pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")
+needs_tshark = needs("tshark")
 
 PACKET = (
     "frame.number",

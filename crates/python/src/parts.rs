@@ -17,7 +17,7 @@ use rexmit_wire::table::Key;
 
 use crate::detached;
 use crate::error::Error;
-use crate::trace::asked::{settings, WhatIf, Words};
+use crate::trace::asked::settings;
 use folder::{atomically, detail, opened, packets, part, piece, waiting, Written};
 pub use input::{words, Input};
 pub use merge::{judge_parts, MergeParts};
@@ -55,16 +55,15 @@ impl Report {
 
 /// How many groups the connections of a capture can be divided into.
 #[pyfunction]
-#[pyo3(signature = (most_connections=None))]
-pub fn most_groups(most_connections: Option<usize>) -> Result<u16, Error> {
-    let settings = settings(None, most_connections, None, None, false, None, true)?;
-    Ok(parts::most_groups(&settings))
+#[pyo3(signature = (**asked))]
+pub fn most_groups(asked: Option<&Bound<'_, PyDict>>) -> PyResult<u16> {
+    Ok(parts::most_groups(&settings(asked, Key::FIXED)?))
 }
 
 /// Reads one file of a capture and writes its packets, by groups, into the folder `out`. Where the source fails after some
 /// packets they are the part if `keep_broken`, as `trace` has them.
 #[pyfunction]
-#[pyo3(signature = (source, name, out, *, groups, key=None, most_connections=None, keep_broken=false, report=None))]
+#[pyo3(signature = (source, name, out, *, groups, keep_broken=false, report=None, **asked))]
 #[expect(
     clippy::too_many_arguments,
     clippy::needless_pass_by_value,
@@ -76,13 +75,11 @@ pub fn read_part<'py>(
     name: &str,
     out: PathBuf,
     groups: u16,
-    key: Option<Words>,
-    most_connections: Option<usize>,
     keep_broken: bool,
     report: Option<Py<PyAny>>,
+    asked: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let mut settings = settings(None, most_connections, None, None, false, None, true)?;
-    settings.key = key.map_or(Key::FIXED, Key::new);
+    let settings = settings(asked, Key::FIXED)?;
     let input = Input::new(source)?;
     let failed = input.failed();
     let mut report = Report {
@@ -143,37 +140,17 @@ fn told<'py>(py: Python<'py>, part: &Part) -> PyResult<Bound<'py, PyDict>> {
 
 /// Analyses one group of the packets that `read_part` wrote into `parts`, and writes its rows into the folder `out`.
 #[pyfunction]
-#[expect(
-    clippy::too_many_arguments,
-    clippy::needless_pass_by_value,
-    reason = "each is an argument of its own in Python, by name"
-)]
-#[pyo3(signature = (parts, group, out, *, key=None, whatif=None, most_connections=None, idle_s=None, linger_s=None, uncalibrated=false, stacks=None, names=true, report=None))]
+#[expect(clippy::needless_pass_by_value, reason = "Python gives it away")]
+#[pyo3(signature = (parts, group, out, *, report=None, **asked))]
 pub fn analyse_part<'py>(
     py: Python<'py>,
     parts: Vec<PathBuf>,
     group: u16,
     out: PathBuf,
-    key: Option<Words>,
-    whatif: Option<WhatIf>,
-    most_connections: Option<usize>,
-    idle_s: Option<f64>,
-    linger_s: Option<f64>,
-    uncalibrated: bool,
-    stacks: Option<Vec<String>>,
-    names: bool,
     report: Option<Py<PyAny>>,
+    asked: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let mut settings = settings(
-        whatif,
-        most_connections,
-        idle_s,
-        linger_s,
-        uncalibrated,
-        stacks,
-        names,
-    )?;
-    settings.key = key.map_or(Key::FIXED, Key::new);
+    let settings = settings(asked, Key::FIXED)?;
     if parts.is_empty() {
         return Err(PyValueError::new_err("there are no parts to analyse"));
     }

@@ -6,10 +6,30 @@ use rexmit_wire::headers::Record;
 use rexmit_wire::{Flags, SeqNum, SeqRange};
 
 use crate::event::{Acked, Direction, Event, Sent, SentKind};
+use crate::measures::Handshake;
 use crate::necessary::Witness;
-use crate::rows::{Evidence, Position, Retransmission};
+use crate::rows::{Connection, Evidence, Position, Retransmission, SenderRow};
 
 pub(crate) use rexmit_testing::{bare, flow};
+
+/// The row of a connection that lasted no time, and of which nothing else is known.
+pub(crate) fn connection() -> Connection {
+    Connection {
+        flow: flow(40_000),
+        start: Time::ZERO,
+        end: Time::ZERO,
+        handshake_rtt: None,
+        mid_stream: false,
+        one_sided: false,
+        closed: "fin",
+        evicted: false,
+        handshake: Handshake::Unseen,
+        reset: None,
+        forward: SenderRow::default(),
+        backward: SenderRow::default(),
+        multipath: None,
+    }
+}
 
 /// A needed retransmission of which the packets show all that any mechanism needs, and that nothing names.
 pub(crate) fn retransmission() -> Retransmission {

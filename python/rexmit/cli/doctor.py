@@ -29,7 +29,8 @@ def doctor(
         list[str] | None,
         typer.Argument(
             metavar="[PART...]",
-            help="Only of these: trace (and the model), kernel, images, wireshark.",
+            help="Only of these: trace (and the model), kernel, images, wireshark, figures, "
+            "cluster.",
             show_default=False,
             autocompletion=completion.parts,
         ),

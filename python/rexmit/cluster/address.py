@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from os import PathLike, fspath
 from typing import Any, Final
 
+from rexmit import extras
 from rexmit.cluster import credentials
 from rexmit.errors import UserError, argument, by_caller
 
@@ -24,7 +25,7 @@ class ClusterAddress:
 
     `ca`, `cert` and `key` are PEM files for `tls://`: the certificate authority of that cluster, a
     certificate that it signed, and its key. Without them Dask's own configuration has them.
-    Raises UserError where they do not go together, or cannot be read.
+    Raises UserError where they do not go together, or cannot be read, or Dask is not installed.
     """
 
     text: str
@@ -43,6 +44,7 @@ class ClusterAddress:
         )
         if not is_good:
             raise UserError(argument("cluster", self.text), AS_IN, usage=True)
+        extras.need("distributed")
         given = {name: value for name in self._files() if (value := getattr(self, name))}
         if not given:
             if self.scheme == "tls":

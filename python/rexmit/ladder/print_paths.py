@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from matplotlib.figure import Figure as Canvas
 from rich.console import Console
 
-from rexmit.ladder.draw import Panel, draw_ladders
 from rexmit.ladder.elide import Gap, elide
 from rexmit.ladder.paths import PathFlow
 from rexmit.ladder.render import (
@@ -24,6 +22,9 @@ from rexmit.ladder.render import (
 from rexmit.ladder.steps import Step
 from rexmit.present.terminal import is_unicode, say
 from rexmit.present.text import Text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 #: Columns of an arrow.
 _ARROW = 40
@@ -71,6 +72,8 @@ def draw_path_ladders(opened: PathFlow, heading: str = "", small: str = "") -> C
     """A ladder a path, beside each other, from shortly before the first drop on. `heading` stands
     before what the flow is, `small` above the legend.
     """
+    from rexmit.ladder.draw import Panel, draw_ladders
+
     begin = _begin(opened)
     panels = [
         Panel(

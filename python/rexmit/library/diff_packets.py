@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-
+from rexmit import extras
 from rexmit.analysis.runner import runner, tick_ns
 from rexmit.comparison.beside import window
 from rexmit.comparison.packets import ASPECTS, Compared, compare_packets, find_pair
 from rexmit.comparison.pairs import match
 from rexmit.errors import UserError, argument
-from rexmit.ladder.draw import Panel, draw_ladders
 from rexmit.library.diff import Cells, Maps, RunOrFolder, chosen_by, opened
 from rexmit.scenario.units import DURATION, UnitError
 from rexmit.store.open_run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 IGNORED = ("push",)
 """What does not count where nobody says."""
@@ -51,8 +53,11 @@ def diff_packets(
         raise
 
 
+@extras.told()
 def draw_packets(compared: Compared, a: Run, b: Run, *, every_packet: bool = False) -> Figure:
     """Both ladders beside each other around the place where the two part, times in ms."""
+    from rexmit.ladder.draw import Panel, draw_ladders
+
     shown = window(compared, every_packet=every_packet)
     first = compared.first
     panels = [

@@ -6,9 +6,11 @@ import os
 import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from rexmit.errors import UserError, closest
+from rexmit.extras import brought_by
 from rexmit.version import mended_by
 
 if TYPE_CHECKING:
@@ -47,8 +49,9 @@ def doctor(parts: Iterable[str] = ()) -> list[Finding]:
     """What is there and what is missing, of these parts of rexmit; of all where none is named.
 
     The parts: "trace" (captures explained, and the model), "kernel" (building kernels and running
-    on them), "images" (kernel images of others), "wireshark" (its opinion beside ours). Nothing is
-    changed. Raises UserError (usage) for a part that there is not.
+    on them), "images" (kernel images of others), "wireshark" (its opinion beside ours), "figures"
+    (pictures in files), "cluster" (workers of others). Nothing is changed. Raises UserError (usage)
+    for a part that there is not.
     """
     asked = list(dict.fromkeys(parts)) or list(PARTS)
     for part in asked:
@@ -140,6 +143,20 @@ def _wireshark() -> list[Finding]:
     ]
 
 
+def _figures() -> list[Finding]:
+    return [_extra("figures", "matplotlib", "rexmit plot, and --figure of others")]
+
+
+def _cluster() -> list[Finding]:
+    return [_extra("cluster", "distributed", "--cluster")]
+
+
+def _extra(part: str, package: str, use: str) -> Finding:
+    spec = find_spec(package)
+    place = spec.origin if spec else None
+    return Finding(part, package, place, True, brought_by(package), use)
+
+
 def _sandbox(confinement: Confinement) -> Finding:
     why = confinement.why_not
     place = None if why else "it can be made"
@@ -167,5 +184,7 @@ PARTS: Final[dict[str, Callable[[], list[Finding]]]] = {
     "kernel": _kernel,
     "images": _images,
     "wireshark": _wireshark,
+    "figures": _figures,
+    "cluster": _cluster,
 }
 """What looks at each part."""

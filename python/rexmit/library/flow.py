@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
+from rexmit import extras
 from rexmit.errors import UserError, argument, by_caller
 from rexmit.ladder.flow import Flow
 from rexmit.ladder.flow import open_flow as open_page_flow
-from rexmit.ladder.page import draw_page_ladder
 from rexmit.ladder.paths import PathFlow, open_path_flow
 from rexmit.ladder.print_paths import draw_path_ladders
 from rexmit.ladder.print_traced import near_time
 from rexmit.ladder.render import title
-from rexmit.ladder.sequence import Picture, draw_sequence
 from rexmit.ladder.traced import Traced, is_row, open_traced
 from rexmit.store.open_run import Run
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.pick import most_trouble
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 AnyFlow = Flow | PathFlow | Traced
 
@@ -37,6 +39,7 @@ def open_flow(
     return of_run(of, which, at) if isinstance(of, Run) else of_trace(of, which, at)[0]
 
 
+@extras.told()
 def draw_flow(flow: AnyFlow, *, at: float | None = None, as_ladder: bool = False) -> Figure:
     """Data (kB), acknowledgements and retransmissions by mechanism over time (seconds); of several
     paths a ladder a path. Of a trace only what is around the time `at`, if it is given.
@@ -47,6 +50,8 @@ def draw_flow(flow: AnyFlow, *, at: float | None = None, as_ladder: bool = False
     if isinstance(flow, PathFlow):
         return draw_path_ladders(flow)
     if as_ladder and isinstance(flow, Flow):
+        from rexmit.ladder.page import draw_page_ladder
+
         return draw_page_ladder(flow)
     if as_ladder:
         raise UserError(
@@ -54,6 +59,8 @@ def draw_flow(flow: AnyFlow, *, at: float | None = None, as_ladder: bool = False
             f"leave out {argument('ladder')}",
             usage=True,
         )
+    from rexmit.ladder.sequence import Picture, draw_sequence
+
     if isinstance(flow, Flow):
         return draw_sequence(Picture(title(flow), flow.steps, data_from_server=True))
     steps = flow.steps if at is None else near_time(flow, at)

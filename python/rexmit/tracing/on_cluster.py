@@ -87,7 +87,7 @@ def run(
     ):
         try:
             try:
-                groups = _core.most_groups(most)
+                groups = _core.most_groups(most_connections=most)
                 read, rows = _rows_of(captures, journal, workers, settings, groups, told)
                 judged, summary = _judge(read, rows, journal, workers, settings)
             except _FullError:

@@ -11,11 +11,10 @@ from __future__ import annotations
 import gzip
 import json
 import struct
-from collections.abc import Mapping
+from array import array
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from rexmit import escaping
@@ -26,7 +25,13 @@ _LEVEL: Final = 6
 _FEW: Final = 2
 """Texts have a dictionary where each occurs so often on average."""
 
-Array = npt.NDArray[Any]
+_WHOLE: Final = {
+    "u1": ("B", 0, (1 << 8) - 1),
+    "u2": ("H", 0, (1 << 16) - 1),
+    "i4": ("i", -(1 << 31), (1 << 31) - 1),
+    "u4": ("I", 0, (1 << 32) - 1),
+}
+"""Integers by the names that the browser knows: Python's code of the type, least, most."""
 
 
 def packed(tables: Mapping[str, pl.DataFrame], about: object = None) -> bytes:
@@ -70,34 +75,37 @@ def _aligned(data: bytes) -> bytes:
     return data + bytes(-len(data) % 8)
 
 
-def _put(values: Array, body: bytearray) -> int:
-    """Appends the values, byte by byte; where they begin."""
+def _put(code: str, values: Iterable[Any], body: bytearray) -> int:
+    """Appends values of a type of `array`'s, byte by byte; where they begin."""
+    numbers = array(code, values)
+    raw, wide = numbers.tobytes(), numbers.itemsize
+    return _append(b"".join(raw[i::wide] for i in range(wide)), body)
+
+
+def _append(data: bytes, body: bytearray) -> int:
     at = len(body)
-    wide = values.dtype.itemsize
-    flat = np.ascontiguousarray(values).view(np.uint8)
-    body += _aligned(flat.reshape(-1, wide).T.tobytes() if wide > 1 else flat.tobytes())
+    body += _aligned(data)
     return at
 
 
 def _column(series: pl.Series, body: bytearray) -> dict[str, Any]:
     if series.dtype == pl.Boolean:
-        values = series.cast(pl.UInt8).fill_null(2).to_numpy()
-        return {"name": series.name, "kind": "boolean", "type": "u1", "at": _put(values, body)}
+        values = series.cast(pl.UInt8).fill_null(2).to_list()
+        return {"name": series.name, "kind": "boolean", "type": "u1", "at": _put("B", values, body)}
     if series.dtype.is_numeric():
-        values = _numbers(series)
-        kind = f"{values.dtype.kind}{values.dtype.itemsize}"
-        return {"name": series.name, "kind": "number", "type": kind, "at": _put(values, body)}
+        kind, at = _numbers(series, body)
+        return {"name": series.name, "kind": "number", "type": kind, "at": at}
     return _texts(series.cast(pl.String), body)
 
 
-def _numbers(series: pl.Series) -> Array:
-    if series.dtype.is_float() or series.null_count() or series.is_empty():
-        return series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-    least, most = int(series.min()), int(series.max())  # type: ignore[arg-type]
-    for kind in (np.uint8, np.uint16, np.int32, np.uint32):
-        if least >= np.iinfo(kind).min and most <= np.iinfo(kind).max:
-            return series.to_numpy().astype(kind)
-    return series.cast(pl.Float64).to_numpy()
+def _numbers(series: pl.Series, body: bytearray) -> tuple[str, int]:
+    """Appends numbers in the narrowest type that has them all; its name, and where they begin."""
+    if not (series.dtype.is_float() or series.null_count() or series.is_empty()):
+        least, most = int(series.min()), int(series.max())  # type: ignore[arg-type]
+        for kind, (code, low, high) in _WHOLE.items():
+            if least >= low and most <= high:
+                return kind, _put(code, series.to_list(), body)
+    return "f8", _put("d", series.cast(pl.Float64).fill_null(float("nan")).to_list(), body)
 
 
 def _shown(series: pl.Series) -> pl.Series:
@@ -121,21 +129,18 @@ def _texts(series: pl.Series, body: bytearray) -> dict[str, Any]:
     ordered = values.sort()
     # 0 stands for null.
     if ordered.is_empty():
-        codes = np.zeros(series.len(), np.uint8)
+        places: Iterable[int] = bytes(series.len())
     else:
-        places = series.replace_strict(
+        found = series.replace_strict(
             ordered, pl.Series(range(1, ordered.len() + 1)), default=0, return_dtype=pl.UInt32
         )
-        codes = places.fill_null(0).to_numpy()
-    for kind in (np.uint8, np.uint16):
-        if ordered.len() <= np.iinfo(kind).max:
-            codes = codes.astype(kind)
-            break
+        places = found.fill_null(0).to_list()
+    kind = next(name for name in ("u1", "u2", "u4") if ordered.len() <= _WHOLE[name][2])
     return {
         "name": series.name,
         "kind": "words",
-        "type": f"u{codes.dtype.itemsize}",
-        "at": _put(codes, body),
+        "type": kind,
+        "at": _put(_WHOLE[kind][0], places, body),
         "values": ordered.to_list(),
     }
 
@@ -147,12 +152,12 @@ def _long_texts(series: pl.Series, body: bytearray) -> dict[str, Any]:
     lengths = filled.str.len_chars()
     if int(lengths.sum()) != len(text):
         lengths = pl.Series([len(one.encode("utf-16-le")) // 2 for one in filled])
-    ends = lengths.cast(pl.UInt32).cum_sum().to_numpy().astype(np.uint32)
+    ends = lengths.cast(pl.UInt32).cum_sum().to_list()
     return {
         "name": series.name,
         "kind": "texts",
         "type": "u4",
-        "at": _put(ends, body),
-        "text_at": _put(np.frombuffer(text, np.uint8), body),
+        "at": _put("I", ends, body),
+        "text_at": _append(text, body),
         "text_bytes": len(text),
     }

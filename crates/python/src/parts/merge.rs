@@ -16,41 +16,21 @@ use super::folder::{self, atomically, judged, opened, piece, waiting, Opened};
 use super::full;
 use crate::detached;
 use crate::error::Error;
-use crate::trace::asked::{settings, WhatIf, Words};
+use crate::trace::asked::settings;
 use crate::trace::told::{self, OfFile, BATCH};
 
 /// Judges the rows that wait for what other connections of their host say, of all groups, and writes them into the folder `out`.
 #[pyfunction]
-#[expect(
-    clippy::too_many_arguments,
-    clippy::needless_pass_by_value,
-    reason = "each is an argument of its own in Python, by name"
-)]
-#[pyo3(signature = (parts, rows, out, *, key=None, whatif=None, most_connections=None, idle_s=None, linger_s=None, uncalibrated=false, stacks=None, names=true))]
+#[expect(clippy::needless_pass_by_value, reason = "Python gives it away")]
+#[pyo3(signature = (parts, rows, out, **asked))]
 pub fn judge_parts<'py>(
     py: Python<'py>,
     parts: Vec<PathBuf>,
     rows: Vec<PathBuf>,
     out: PathBuf,
-    key: Option<Words>,
-    whatif: Option<WhatIf>,
-    most_connections: Option<usize>,
-    idle_s: Option<f64>,
-    linger_s: Option<f64>,
-    uncalibrated: bool,
-    stacks: Option<Vec<String>>,
-    names: bool,
+    asked: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let mut settings = settings(
-        whatif,
-        most_connections,
-        idle_s,
-        linger_s,
-        uncalibrated,
-        stacks,
-        names,
-    )?;
-    settings.key = key.map_or(Key::FIXED, Key::new);
+    let settings = settings(asked, Key::FIXED)?;
     let judged = detached(py, || -> Result<_, Error> {
         let all = folder::parts(&parts)?;
         if let Some(nothing) = nothing(&all) {

@@ -3,7 +3,9 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use rexmit_time::Duration;
 use rexmit_trace::emulate::Chosen;
 use rexmit_trace::settings::Settings;
@@ -14,49 +16,55 @@ use crate::error::Error;
 
 /// Which other settings are replayed: the usual ones, none, or those named.
 #[derive(FromPyObject)]
-pub enum WhatIf {
+enum WhatIf {
     Asked(bool),
     Settings(Vec<String>),
 }
 
-/// What an analysis is asked for; the rest as usual.
-pub fn settings(
-    whatif: Option<WhatIf>,
-    most_connections: Option<usize>,
-    idle_s: Option<f64>,
-    linger_s: Option<f64>,
-    uncalibrated: bool,
-    stacks: Option<Vec<String>>,
-    names: bool,
-) -> Result<Settings, Error> {
-    let plan = match whatif {
-        None | Some(WhatIf::Asked(true)) => Some(Plan::default()),
-        Some(WhatIf::Asked(false)) => None,
-        Some(WhatIf::Settings(words)) => Some(Plan::parse(&words)?),
-    };
+/// What an analysis is asked for by keywords; the rest as usual. Without a key, `key` is taken.
+pub fn settings(asked: Option<&Bound<'_, PyDict>>, key: Key) -> PyResult<Settings> {
     let mut settings = Settings {
-        uncalibrated,
-        names,
-        stacks: Chosen::parse(&stacks.unwrap_or_default())?,
-        whatif: plan.map(Arc::new),
+        key,
         ..Settings::default()
     };
-    if let Some(most) = most_connections {
-        settings.most_connections = most;
-    }
-    for (given, setting) in [
-        (idle_s, &mut settings.idle),
-        (linger_s, &mut settings.linger),
-    ] {
-        if let Some(seconds) = given {
-            *setting = Duration::from_nanos((seconds * 1e9) as i64);
+    for (name, value) in asked.into_iter().flatten() {
+        if value.is_none() {
+            continue;
+        }
+        match name.extract::<&str>()? {
+            "whatif" => settings.whatif = plan(value.extract()?)?.map(Arc::new),
+            "most_connections" => settings.most_connections = value.extract()?,
+            "idle_s" => settings.idle = seconds(value.extract()?),
+            "linger_s" => settings.linger = seconds(value.extract()?),
+            "uncalibrated" => settings.uncalibrated = value.extract()?,
+            "names" => settings.names = value.extract()?,
+            "stacks" => settings.stacks = stacks(&value.extract::<Vec<String>>()?)?,
+            "key" => settings.key = Key::new(value.extract::<Words>()?),
+            other => return Err(PyTypeError::new_err(format!("there is no setting {other}"))),
         }
     }
     Ok(settings)
 }
 
+fn plan(whatif: WhatIf) -> Result<Option<Plan>, Error> {
+    Ok(match whatif {
+        WhatIf::Asked(true) => Some(Plan::default()),
+        WhatIf::Asked(false) => None,
+        WhatIf::Settings(words) => Some(Plan::parse(&words)?),
+    })
+}
+
+fn stacks(words: &[String]) -> Result<Chosen, Error> {
+    Ok(Chosen::parse(words)?)
+}
+
+/// A time that Python says in seconds.
+pub fn seconds(length: f64) -> Duration {
+    Duration::from_nanos((length * 1e9) as i64)
+}
+
 /// A key by which connections are spread over shards, from Python: three words. All steps of an analysis in parts need the same.
-pub type Words = [u64; 3];
+type Words = [u64; 3];
 
 /// A key that the system draws.
 pub fn drawn() -> Key {

@@ -19,9 +19,8 @@ use rexmit_trace::run::{Background, Next, Promptly, Summary};
 use rexmit_trace::whatif::Totals;
 
 use crate::detached;
-use crate::error::Error;
 use crate::filter::Filter;
-use asked::{settings, WhatIf};
+use asked::{seconds, settings};
 pub use capture::Capture;
 pub use files::Files;
 use files::{Lost, Span};
@@ -64,44 +63,24 @@ struct State {
 #[pymethods]
 impl Trace {
     #[new]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "each is an argument of its own in Python, by name"
-    )]
-    #[pyo3(signature = (captures, *, jobs=None, whatif=None, most_connections=None, idle_s=None, linger_s=None, uncalibrated=false, stacks=None, names=true, stretch_s=None, wait_s=None, filter=None, fault=None))]
+    #[pyo3(signature = (captures, *, jobs=None, stretch_s=None, wait_s=None, filter=None, fault=None, **asked))]
     fn new(
         captures: Vec<Capture>,
         jobs: Option<usize>,
-        whatif: Option<WhatIf>,
-        most_connections: Option<usize>,
-        idle_s: Option<f64>,
-        linger_s: Option<f64>,
-        uncalibrated: bool,
-        stacks: Option<Vec<String>>,
-        names: bool,
         stretch_s: Option<f64>,
         wait_s: Option<f64>,
         filter: Option<&str>,
         fault: Option<(u16, u64)>,
-    ) -> Result<Self, Error> {
-        let mut settings = settings(
-            whatif,
-            most_connections,
-            idle_s,
-            linger_s,
-            uncalibrated,
-            stacks,
-            names,
-        )?;
+        asked: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let mut settings = settings(asked, asked::drawn())?;
         settings.fault = fault.map(|(port, packet)| Fault {
             port,
             at: Moment::Packet(packet),
         });
-        settings.key = asked::drawn();
-        let lasts = |seconds: f64| rexmit_time::Duration::from_nanos((seconds * 1e9) as i64);
         settings.promptly = stretch_s.map(|stretch| Promptly {
-            stretch: lasts(stretch),
-            wait: lasts(wait_s.unwrap_or(stretch)),
+            stretch: seconds(stretch),
+            wait: seconds(wait_s.unwrap_or(stretch)),
         });
         let jobs =
             jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));

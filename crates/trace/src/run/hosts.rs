@@ -310,7 +310,7 @@ mod tests {
     use crate::emulate::{DetectionMode, ModePosterior, Opinions};
     use crate::necessary::Witness;
     use crate::rows::{self, Position};
-    use crate::testing::retransmission;
+    use crate::testing::{connection, retransmission};
 
     const SERVER: [u8; 4] = [10, 0, 0, 1];
 
@@ -352,18 +352,8 @@ mod tests {
         };
         let connection = Connection {
             flow,
-            start: Time::ZERO,
-            end: Time::ZERO,
-            handshake_rtt: None,
-            mid_stream: false,
-            one_sided: false,
-            closed: "fin",
-            evicted: false,
-            handshake: crate::measures::Handshake::Unseen,
-            reset: None,
-            forward: SenderRow::default(),
             backward,
-            multipath: None,
+            ..connection()
         };
         Rows {
             connections: vec![of(number, flow, Box::new(connection))],

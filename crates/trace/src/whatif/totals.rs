@@ -132,10 +132,10 @@ impl Totals {
 #[cfg(test)]
 mod tests {
     use rexmit_time::Time;
-    use rexmit_wire::FlowKey;
 
     use super::*;
     use crate::rows::SenderRow;
+    use crate::testing;
 
     fn row(setting: u32, millis: i64) -> WhatIf {
         WhatIf {
@@ -154,29 +154,13 @@ mod tests {
     }
 
     fn connection(stack: Option<&'static str>) -> Connection {
-        let flow = FlowKey {
-            src: [10, 0, 0, 1].into(),
-            dst: [10, 0, 0, 2].into(),
-            src_port: 40_000,
-            dst_port: 80,
-        };
         Connection {
-            flow,
-            start: Time::ZERO,
             end: Time::from_nanos(1_000_000_000),
-            handshake_rtt: None,
-            mid_stream: false,
-            one_sided: false,
-            closed: "fin",
-            evicted: false,
-            handshake: crate::measures::Handshake::Unseen,
-            reset: None,
-            forward: SenderRow::default(),
             backward: SenderRow {
                 stack,
                 ..SenderRow::default()
             },
-            multipath: None,
+            ..testing::connection()
         }
     }
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
-
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure as Canvas
+from typing import TYPE_CHECKING, Any
 
 from rexmit.analysis.bursts import Cases
 from rexmit.analysis.runner import runner
 from rexmit.present.figures.plan import slug
 from rexmit.present.figures.style import looks
-from rexmit.present.figures.words import folded, legend_below
 from rexmit.store.open_run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 
 @dataclass(frozen=True)
@@ -55,6 +54,12 @@ def draw(figures: Iterable[Figure], found: Cases) -> Iterator[tuple[str, Canvas]
 
 
 def _draw(figure: Figure, found: Cases) -> Canvas:
+    # The page plans the same figures, and draws without matplotlib.
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Canvas
+
+    from rexmit.present.figures.words import folded, legend_below
+
     panels = len(figure.losses)
     bars = len(figure.networks) * (len(figure.configs) + 1)
     # One panel alone has the figure's title above it.

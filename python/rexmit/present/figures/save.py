@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
-
-from matplotlib.figure import Figure as Canvas
+from typing import TYPE_CHECKING, Any
 
 from rexmit.errors import UserError, by_caller
 from rexmit.present.figures.style import styled
 from rexmit.store.files import whole_file
 from rexmit.store.opening import named_folder
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 FORMATS = ("pdf", "png", "svg")
 

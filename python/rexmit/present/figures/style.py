@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import matplotlib as mpl
-
 #: The palette of Okabe and Ito (2008), <https://jfly.uni-koeln.de/color/>.
 _GREEN, _BLUE, _RED, _SKY = "#009E73", "#0072B2", "#D55E00", "#56B4E9"
 #: What is left of it, and three colours more.
@@ -80,6 +78,9 @@ RC: Any = {
 @contextmanager
 def styled() -> Iterator[None]:
     """Inside, figures are drawn and written in our style, whatever a user has set."""
+    # The page takes colours from here, and draws without matplotlib.
+    import matplotlib as mpl
+
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(RC)

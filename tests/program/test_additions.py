@@ -1,0 +1,113 @@
+"""How many files an addition touches: an option and a sentence are added to a copy."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from tests.processes import run_command
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "python/rexmit"
+CAPTURE = ROOT / "tests/real/captures/dcerpc.pcap"
+
+Edits = Mapping[str, tuple[tuple[str, str], ...]]
+"""Of each file of the package the lines that are added, each behind a line that is there."""
+
+JSON: Final = """\
+    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
+"""
+RESUME: Final = """\
+    resume: bool = False
+    \"""Whether an analysis on a cluster that was stopped goes on.\"""
+"""
+
+OPTION: Final[Edits] = {
+    "cli/trace_options.py": (
+        (JSON, '    trial: Annotated[int, typer.Option("--trial", help="A trial.")] = 0\n'),
+    ),
+    "tracing/options.py": (
+        (RESUME, "    trial: int = 0\n"),
+        ("class Live(TypedDict, total=False):\n", "    trial: int\n"),
+        ('            "stacks": list(self.stacks),\n', '            "trial": self.trial,\n'),
+    ),
+}
+"""What a user gives, as far as the compiled core."""
+
+OF_CORE: Final = {
+    "crates/python/src/trace/asked.rs": r"\blinger_s\b",
+    "crates/trace/src/settings.rs": r"\bpub linger:",
+    "python/rexmit/_core.pyi": r"\blinger_s\b",
+}
+"""Where a setting of the core is declared, and read from Python: one that there is."""
+
+SENTENCE: Final[Edits] = {
+    "tracing/sentences/network.py": (
+        (
+            '    """What is no retransmission, though it looks like one."""\n',
+            '    return [Sentence("it is one", "connections", bool, label="trial")]\n',
+        ),
+    ),
+}
+
+
+def copied(folder: Path, edits: Edits) -> Path:
+    """A copy of the package with these additions; the folder that it lies in."""
+    ignored = shutil.ignore_patterns("__pycache__", "*.so", "bin")
+    shutil.copytree(PACKAGE, folder / "rexmit", ignore=ignored, symlinks=False)
+    for built in PACKAGE.glob("*.so"):
+        (folder / "rexmit" / built.name).symlink_to(built)
+    for name, additions in edits.items():
+        file = folder / "rexmit" / name
+        text = file.read_text(encoding="utf-8")
+        for behind, added in additions:
+            assert text.count(behind) == 1, f"{name}: {behind}"
+            text = text.replace(behind, behind + added)
+        file.write_text(text, encoding="utf-8")
+    return folder
+
+
+def said(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """What the copy says."""
+    return run_command(
+        [sys.executable, *words], cwd=place, env={**os.environ, "PYTHONPATH": str(place)}
+    )
+
+
+def says(name: str, setting: str) -> list[str]:
+    """The files of the core's bindings, and of the analysis's settings, that know a setting."""
+    files = [*(ROOT / "crates/python/src").rglob("*.rs"), ROOT / name]
+    return [
+        path.relative_to(ROOT).as_posix()
+        for path in dict.fromkeys(files)
+        if re.search(setting, path.read_text(encoding="utf-8"))
+    ]
+
+
+def test_an_option(tmp_path: Path) -> None:
+    """It arrives at the core, which says that there is none of this name."""
+    place = copied(tmp_path, OPTION)
+    assert "--trial" in said(place, "-m", "rexmit", "trace", "--help").stdout
+    unknown = "there is no setting trial"
+    assert unknown in said(place, "-m", "rexmit", "trace", str(CAPTURE), "--trial", "3").stderr
+    for words in ("trial=3", "rexmit.Analysis(trial=3)"):
+        code = f"import rexmit\nrexmit.trace({str(CAPTURE)!r}, {words})"
+        assert unknown in said(place, "-c", code).stderr
+    core = {one for name, setting in OF_CORE.items() for one in says(name, setting)}
+    assert core == OF_CORE.keys()
+    print(f"files that an option of the analysis touches: {len(OPTION) + len(core)}")
+    assert len(OPTION) + len(core) <= 5
+
+
+def test_a_sentence(tmp_path: Path) -> None:
+    place = copied(tmp_path, SENTENCE)
+    print(f"files that a sentence touches: {len(SENTENCE)}")
+    assert len(SENTENCE) == 1
+    printed = said(place, "-m", "rexmit", "trace", str(CAPTURE)).stdout
+    assert re.search(r"^ *trial +it is one$", printed, re.MULTILINE)
