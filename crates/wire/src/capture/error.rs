@@ -35,8 +35,8 @@ impl fmt::Display for Error {
             Error::Input(error) => write!(f, "the capture cannot be read: {error}"),
             Error::Unknown { what } => write!(
                 f,
-                "no capture of a known format at byte 0: {what} (known are pcap, pcapng, ERF, snoop and TSH, \
-                 packed by gzip, zstd, lz4 or xz)"
+                "no capture of a known format at byte 0: {what} (known are pcap, pcapng, ERF, snoop and TSH, and as text \
+                 what tcpdump, tshark and Wireshark's list print of packets, packed by gzip, zstd, lz4 or xz)"
             ),
             Error::Broken { offset, what } => {
                 write!(f, "the capture is broken at byte {offset}: {what}")
