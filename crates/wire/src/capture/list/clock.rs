@@ -115,7 +115,10 @@ impl Clock {
             Origin::None => Some("it has no times: its packets are put 1 µs apart, and no duration means anything"),
             _ if self.is_coarse => Some("its times are whole seconds, and no duration is more exact than that"),
             Origin::Midnight => Some("its times have no date, and their days count from 1970-01-02"),
-            Origin::First => Some("its times are read as since its first packet, which is put at 1970-01-02"),
+            Origin::First => Some(
+                "its times are read as since its first packet, which is put at 1970-01-02; those of tcpdump -ttt and \
+                 tshark -t d, which are since the packet before, look the same as long as they only grow",
+            ),
             Origin::Before => Some(
                 "its times are read as since the packet before, the first of which is put at 1970-01-02",
             ),

@@ -115,7 +115,7 @@ fn kind<'l>(
         }
     }
     Ok(match (protocol, frame) {
-        ("TCP", _) => return Err(Broken),
+        ("TCP", None) => return Err(Broken),
         ("ARP", _) => Kind::Other(Protocol::Arp),
         ("UDP" | "DNS" | "MDNS" | "NTP" | "SSDP" | "QUIC" | "DHCP", _) => {
             Kind::Other(Protocol::Udp)
@@ -126,6 +126,7 @@ fn kind<'l>(
             dst,
             protocol,
             frame,
+            is_next: !info.starts_with("[TCP "),
         }),
         _ => Kind::Other(Protocol::Unknown),
     })
@@ -154,8 +155,8 @@ pub(super) fn usual_port(protocol: &str) -> Option<u16> {
         "TNS" => 1521,
         "TDS" => 1433,
         "MQTT" => 1883,
-        "FTP-DATA" | "TPKT" | "DCERPC" | "THRIFT" | "FB_ZERO" | "Kafka" | "MSNMS" | "IRC"
-        | "BitTorrent" | "Socks" => 0,
+        "TCP" | "FTP-DATA" | "TPKT" | "DCERPC" | "THRIFT" | "FB_ZERO" | "Kafka" | "MSNMS"
+        | "IRC" | "BitTorrent" | "Socks" => 0,
         _ => return None,
     })
 }

@@ -129,7 +129,7 @@ impl Flows {
         let around = flow.link.unwrap_or(ETHERNET) + headers;
         // Short frames are padded, and how much of one is payload is not known.
         let is_padded = covered.frame == PADDED && around < PADDED;
-        if is_padded || flow.is_vague[me] {
+        if is_padded || !covered.is_next || flow.is_vague[me] {
             flow.is_vague[me] = true;
             return None;
         }
@@ -162,8 +162,9 @@ impl Flows {
         Some((key, segment, numbers))
     }
 
-    /// The only connection between two hosts that a protocol can be of.
-    fn only(&self, src: IpAddr, dst: IpAddr, protocol: &str) -> Option<(FlowKey, usize)> {
+    /// The only connection between two hosts that a protocol can be of. Where there are several, what was sent last is not
+    /// known of any.
+    fn only(&mut self, src: IpAddr, dst: IpAddr, protocol: &str) -> Option<(FlowKey, usize)> {
         /// Connections between two hosts that are looked at.
         const LOOKED_AT: usize = 256;
         let ports = |src_port, dst_port| FlowKey {
@@ -180,15 +181,13 @@ impl Flows {
         } else {
             low..=high
         };
+        let me = usize::from(is_reversed);
         let mut all = Vec::new();
-        for (name, flow) in self.each.range(range).take(LOOKED_AT + 1) {
+        for (name, flow) in self.each.range_mut(range).take(LOOKED_AT + 1) {
             let is_usual = usual.is_some_and(|port| [name.src_port, name.dst_port].contains(&port));
-            all.push((*name, is_usual, !flow.has_ended));
+            all.push((*name, is_usual, flow));
         }
-        if all.len() > LOOKED_AT {
-            return None;
-        }
-        let one = |which: &dyn Fn(&(FlowKey, bool, bool)) -> bool| {
+        let one = |which: &dyn Fn(&(FlowKey, bool, &mut Flow)) -> bool| {
             let mut found = all.iter().filter(|one| which(one));
             match (found.next(), found.next()) {
                 (Some((name, ..)), None) => Some(*name),
@@ -196,13 +195,17 @@ impl Flows {
             }
         };
         let name = one(&|_| true)
-            .or_else(|| one(&|&(_, _, is_open)| is_open))
-            .or_else(|| one(&|&(_, is_usual, is_open)| is_usual && is_open))?;
-        Some(if is_reversed {
-            (name.reversed(), 1)
-        } else {
-            (name, 0)
-        })
+            .or_else(|| one(&|(.., flow)| !flow.has_ended))
+            .or_else(|| one(&|(_, is_usual, flow)| *is_usual && !flow.has_ended));
+        // Of a host's packets to itself the direction is not told.
+        let name = name.filter(|_| all.len() <= LOOKED_AT && src != dst);
+        if name.is_none() {
+            all.iter_mut().for_each(|(.., flow)| {
+                flow.is_vague[me] = true;
+                flow.is_vague[1 - me] |= src == dst;
+            });
+        }
+        name.map(|name| (if is_reversed { name.reversed() } else { name }, me))
     }
 }
 

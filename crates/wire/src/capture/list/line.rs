@@ -72,6 +72,8 @@ pub(super) struct Covered<'l> {
     pub dst: &'l str,
     pub protocol: &'l str,
     pub frame: u32,
+    /// It is not marked as a retransmission, as out of order or the like: it follows what was sent last.
+    pub is_next: bool,
 }
 
 /// What `tcpdump -v` prints of the IP header.
