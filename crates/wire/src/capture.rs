@@ -1,6 +1,7 @@
 //! Captures of all kinds, read from any stream.
 //!
-//! [`Reader`] reads one capture: pcap, pcapng, ERF, snoop or TSH, packed or not, all known by their content.
+//! [`Reader`] reads one capture: pcap, pcapng, ERF, snoop, TSH or a list of packets as text, packed or not, all known by
+//! their content.
 //! [`Rotation`] reads several as one stream in the order of time. Both lend a [`Frame`] at a time, or copy many into
 //! a [`Batch`] for another thread.
 
@@ -11,6 +12,7 @@ mod erf;
 mod error;
 mod frame;
 mod interface;
+mod list;
 mod packed;
 mod pcap;
 mod pcapng;

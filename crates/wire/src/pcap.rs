@@ -12,7 +12,7 @@ const NANOSECONDS: u32 = 0xa1b2_3c4d;
 /// Every packet is handed to the writer in two calls; give it a `BufWriter`, and call [`Writer::flush`] at the end.
 #[derive(Debug)]
 pub struct Writer<W: Write> {
-    out: W,
+    pub(crate) out: W,
 }
 
 impl<W: Write> Writer<W> {

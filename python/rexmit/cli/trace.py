@@ -15,6 +15,7 @@ Examples:
 \b
   rexmit trace capture.pcapng                      a page: losses, waits, the worst connections
   tcpdump -w - tcp | rexmit trace -                from a pipe; Ctrl-C at tcpdump ends it
+  rexmit trace list.txt                            what tcpdump or tshark printed of packets
   rexmit trace ring.pcap0* --out today             a rotation; tables into today/
   rexmit trace capture.pcap.gz --out t --csv       as CSV as well
   rexmit trace --out day 's3://bucket/day/*.pcap.zst'   from an object store, piece by piece

@@ -11,7 +11,7 @@ from rexmit.scenario.invalid import description
 from rexmit.scenario.loss import TailLoss
 from rexmit.scenario.model import PAGE_LIMIT_BYTES, Bursts, Page, Pages, Scenario, Vary, pages
 from rexmit.scenario.problem import Path, Problem
-from rexmit.scenario.units import DURATION, SIZE
+from rexmit.scenario.units import SIZE
 
 
 def problems(scenario: Scenario) -> Iterable[Problem]:
@@ -28,8 +28,7 @@ def problems(scenario: Scenario) -> Iterable[Problem]:
                 yield Problem(
                     path, f'there is no {key} "{name}"', f"{guess}{key}s here: {', '.join(known)}"
                 )
-    missing = list(_rates(scenario))
-    yield from missing or _jitters(scenario)
+    yield from _rates(scenario)
     yield from paths.problems(scenario)
     run = {
         name: scenario.configs[name] for name in scenario.config_names if name in scenario.configs
@@ -159,18 +158,3 @@ def _short_pages(scenario: Scenario) -> Iterable[Problem]:
             f"{lost} segments are lost of a {kind} of {least} ({'.'.join(map(str, (*path, key)))})",
             f"lose at most {least}, or send more",
         )
-
-
-def _jitters(scenario: Scenario) -> Iterable[Problem]:
-    """Jitter that is larger than the delay: what would have to leave before it comes leaves at
-    once, and the mean delay is another than the one that is written."""
-    for name, network in scenario.networks.items():
-        for index, (own, link) in enumerate(zip(network.own, network.link_specs(0), strict=True)):
-            if link.jitter_ns > link.delay_ns:
-                of: Path = ("networks", name)
-                of = of if own.jitter is None else (*of, network.over, index)
-                delay = DURATION.text(link.delay_ns)
-                yield Problem(
-                    (*of, "jitter"), "it is larger than the delay", f"at most the delay, {delay}"
-                )
-                break

@@ -280,6 +280,8 @@ where
             let name = &self.names[*file];
             format!("{name}: {}", rexmit_trace::run::misdated(*found))
         });
+        let missing = self.rotation.missing().iter();
+        let missing = missing.map(|(file, missing)| format!("{}: {missing}", self.names[*file]));
         let errors = self.errors.iter();
         let errors = errors.map(|(error, packets)| match packets {
             0 => format!("{error}; it is left out"),
@@ -290,6 +292,7 @@ where
             .chain(cut)
             .chain(undated)
             .chain(misdated)
+            .chain(missing)
             .chain(unjudged)
             .collect()
     }

@@ -295,6 +295,10 @@ impl Hint {
             return Hint::default();
         };
         signature.offered = offered;
+        // A list as text may not tell the time to live, without which many systems look alike.
+        if headers.ttl == 0 {
+            return Hint::default();
+        }
         if headers.syn.is_some_and(|syn| syn.cut) {
             // Its options may be those of any system.
             return Hint {

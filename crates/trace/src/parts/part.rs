@@ -48,6 +48,7 @@ pub struct Part {
     pub(super) cut: Option<u64>,
     pub(super) undated: u64,
     pub(super) misdated: Misdated,
+    pub(super) missing: Option<String>,
     /// Packets that its own statistics say were dropped.
     pub drops: Drops,
 }
@@ -138,9 +139,10 @@ impl Part {
         self.groups
     }
 
-    /// Sentences on it, in an order of kinds: why it could not be read on, that it is cut off, wrong times.
+    /// Sentences on it, in an order of kinds: why it could not be read on, that it is cut off, wrong times, what
+    /// a list does not tell.
     #[must_use]
-    pub fn warnings(&self) -> [Option<String>; 4] {
+    pub fn warnings(&self) -> [Option<String>; 5] {
         let named = |text: String| format!("{}: {text}", self.name);
         [
             self.error
@@ -153,6 +155,7 @@ impl Part {
             }),
             (self.undated > 0).then(|| named(undated(self.undated))),
             (self.misdated.packets > 0).then(|| named(misdated(self.misdated))),
+            self.missing.clone().map(named),
         ]
     }
 
@@ -207,6 +210,7 @@ exact_struct!(Part {
     cut,
     undated,
     misdated,
+    missing,
     drops,
 });
 exact_struct!(Detail {

@@ -118,6 +118,7 @@ pub fn read<W: Write>(
     }
     part.undated = capture.undated();
     part.misdated = capture.misdated();
+    part.missing = capture.missing();
     part.drops = capture.drops();
     Ok((part, detail))
 }
@@ -139,6 +140,7 @@ impl Part {
             cut: None,
             undated: 0,
             misdated: Misdated::default(),
+            missing: None,
             drops: Drops::default(),
         }
     }

@@ -133,6 +133,7 @@ impl Source for Reader<'_> {
         if self.misdated().packets > 0 {
             warnings.push(misdated(self.misdated()));
         }
+        warnings.extend(self.missing());
         warnings
     }
 }

@@ -40,8 +40,8 @@ impl fmt::Display for Error {
             }
             Error::Unknown { what } => write!(
                 f,
-                "no capture of a known format: {what} (known are pcap, pcapng, ERF, snoop and TSH, \
-                 packed by gzip, zstd, lz4 or xz)"
+                "no capture of a known format: {what} (known are pcap, pcapng, ERF, snoop and TSH, and as text \
+                 what tcpdump, tshark and Wireshark's list print of packets, packed by gzip, zstd, lz4 or xz)"
             ),
             Error::Broken { offset, what } => {
                 write!(f, "the capture is broken at byte {offset}: {what}")

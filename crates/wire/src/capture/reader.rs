@@ -1,6 +1,7 @@
 //! Reading one capture.
 
 use std::io::Read;
+use std::sync::PoisonError;
 
 use pcap_parser::pcapng::{parse_option_be, parse_option_le, OptionCode};
 use pcap_parser::PcapError;
@@ -15,7 +16,7 @@ use super::record::{Found, Step};
 use super::snoop::Snoop;
 use super::tsh::Tsh;
 use super::window::Window;
-use super::{packed, unknown, Batch, Drops, Error, Frame};
+use super::{list, packed, unknown, Batch, Drops, Error, Frame};
 
 /// Reads the packets of one capture, whatever its format.
 ///
@@ -34,6 +35,8 @@ pub struct Reader<'r> {
     /// The time of the packet before, and its interface: others may have another clock.
     before: Option<(Time, u16)>,
     misdated: Misdated,
+    /// Where a list of packets as text says what is missing in it, once it has been read.
+    list: Option<list::Said>,
     end: Option<End>,
 }
 
@@ -60,13 +63,13 @@ pub(super) enum Format {
 }
 
 impl<'r> Reader<'r> {
-    /// Opens a capture: takes off compression and tells the format.
+    /// Opens a capture: takes off compression, reads a list of packets as what it lists, and tells the format.
     ///
     /// # Errors
     /// [`Error::Unknown`] when the bytes are no capture of a known format; [`Error::Broken`] for one of a
     /// version that is not known; [`Error::Input`] for those of `input`.
     pub fn new(input: impl Read + Send + 'r) -> Result<Self, Error> {
-        let mut window = packed::unpack(input)?;
+        let (mut window, list) = list::layer(packed::unpack(input)?)?;
         let format = if let Some(pcap) = Pcap::recognise(&mut window)? {
             Format::Pcap(pcap)
         } else if let Some(pcapng) = Pcapng::recognise(&mut window)? {
@@ -100,6 +103,7 @@ impl<'r> Reader<'r> {
             ahead: None,
             before: None,
             misdated: Misdated::default(),
+            list,
             end: None,
         })
     }
@@ -225,6 +229,13 @@ impl<'r> Reader<'r> {
         self.misdated
     }
 
+    /// What a list of packets as text does not tell of them, in words, once it has been read; none for captures.
+    #[must_use]
+    pub fn missing(&self) -> Option<String> {
+        let said = self.list.as_ref()?;
+        said.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// The packet at which the reader stands.
     #[inline]
     #[must_use]
@@ -311,6 +322,7 @@ impl<'r> Reader<'r> {
     #[must_use]
     pub const fn format(&self) -> &'static str {
         match self.format {
+            _ if self.list.is_some() => "text",
             Format::Pcap(_) => "pcap",
             Format::Pcapng(_) => "pcapng",
             Format::Erf(_) => "ERF",

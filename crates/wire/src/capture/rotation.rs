@@ -28,6 +28,7 @@ pub struct Rotation<'r, F> {
     ends: Vec<(usize, End)>,
     undated: Vec<(usize, u64)>,
     misdated: Vec<(usize, Misdated)>,
+    missing: Vec<(usize, String)>,
     /// Of files that have ended.
     drops: Drops,
 }
@@ -92,6 +93,7 @@ where
             ends: Vec::new(),
             undated: Vec::new(),
             misdated: Vec::new(),
+            missing: Vec::new(),
             drops: Drops::default(),
         };
         rotation.readers.resize_with(files, || None);
@@ -190,6 +192,8 @@ where
         if reader.misdated().packets > 0 {
             self.misdated.push((file, reader.misdated()));
         }
+        self.missing
+            .extend(reader.missing().map(|missing| (file, missing)));
         self.drops.add(&reader.drops());
         self.readers[file] = None;
         match more {
@@ -279,5 +283,11 @@ impl<'r, F> Rotation<'r, F> {
     #[must_use]
     pub fn misdated(&self) -> &[(usize, Misdated)] {
         &self.misdated
+    }
+
+    /// Files that have ended and are lists as text, and [what is missing in them](Reader::missing).
+    #[must_use]
+    pub fn missing(&self) -> &[(usize, String)] {
+        &self.missing
     }
 }

@@ -7,7 +7,11 @@ pub(super) const EMPTY: &str = "no bytes at all";
 const CUT: &str = "a capture that is cut off in its header";
 
 /// First bytes of formats that are met in the place of captures.
-const BEGINNINGS: [(&[u8], &str); 32] = [
+const BEGINNINGS: [(&[u8], &str); 33] = [
+    (
+        b"\xff\xfe",
+        "text in UTF-16, which is not read: save it as UTF-8",
+    ),
     (b"GMBU", "a capture of Microsoft Network Monitor 2"),
     (b"RTSS", "a capture of Microsoft Network Monitor 1"),
     (b"\x7fver", "a capture of OmniPeek or EtherPeek 9"),
@@ -67,7 +71,7 @@ pub(super) fn seems(bytes: &[u8]) -> &'static str {
     let head = &bytes[..bytes.len().min(512)];
     let printable = |&byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
     if head.iter().all(printable) {
-        return "text";
+        return "text without a line of a TCP packet and its sequence numbers";
     }
     if head.iter().all(|&byte| byte == 0) {
         return "zeros";

@@ -1,0 +1,380 @@
+//! Lists of packets as text are read as captures.
+
+use proptest::prelude::*;
+use rexmit_wire::capture::Reader;
+use rexmit_wire::headers::Headers;
+use rexmit_wire::Skip;
+
+/// Packets with their times in nanoseconds, what was no TCP, and what is missing.
+struct Told {
+    packets: Vec<(u64, Headers)>,
+    skipped: Vec<Skip>,
+    missing: String,
+}
+
+fn read(text: impl AsRef<[u8]>) -> Told {
+    let mut reader = Reader::new(text.as_ref()).unwrap();
+    assert_eq!(reader.format(), "text");
+    let (mut packets, mut skipped) = (Vec::new(), Vec::new());
+    while let Some(frame) = reader.next_frame().unwrap() {
+        match Headers::decode(frame.link, frame.data, frame.original_len) {
+            Ok(headers) => packets.push((frame.time.as_nanos(), headers)),
+            Err(skip) => skipped.push(skip),
+        }
+    }
+    let missing = reader.missing().unwrap();
+    Told {
+        packets,
+        skipped,
+        missing,
+    }
+}
+
+/// Sequence number, acknowledgement number, payload.
+fn numbers(told: &Told) -> Vec<(u32, u32, u32)> {
+    let one = |(_, it): &(u64, Headers)| (it.seq.get(), it.ack.get(), it.payload_len);
+    told.packets.iter().map(one).collect()
+}
+
+/// A connection as tcpdump prints it: a request, its answer, both acknowledged.
+const LINES: [&str; 6] = [
+    "10.0.0.1.4000 > 10.0.0.2.80: Flags [S], seq 1000, win 64240, options [mss 1460,sackOK,TS val 7 ecr 0,nop,wscale 7], length 0",
+    "10.0.0.2.80 > 10.0.0.1.4000: Flags [S.], seq 4294967000, ack 1001, win 65160, options [mss 1460,sackOK,TS val 9 ecr 7,nop,wscale 7], length 0",
+    "10.0.0.1.4000 > 10.0.0.2.80: Flags [.], ack 1, win 502, options [nop,nop,TS val 8 ecr 9], length 0",
+    "10.0.0.1.4000 > 10.0.0.2.80: Flags [P.], seq 1:78, ack 1, win 502, options [nop,nop,TS val 8 ecr 9], length 77: HTTP: GET / HTTP/1.1",
+    "10.0.0.2.80 > 10.0.0.1.4000: Flags [P.], seq 1:501, ack 78, win 509, options [nop,nop,TS val 10 ecr 8], length 500",
+    "10.0.0.1.4000 > 10.0.0.2.80: Flags [.], ack 1, win 501, options [nop,nop,TS val 11 ecr 10,nop,nop,sack 1 {201:501}], length 0",
+];
+
+/// The numbers on the wire, past the end of the sequence space.
+const NUMBERS: [(u32, u32, u32); 6] = [
+    (1000, 0, 0),
+    (4_294_967_000, 1001, 0),
+    (1001, 4_294_967_001, 0),
+    (1001, 4_294_967_001, 77),
+    (4_294_967_001, 1078, 500),
+    (1078, 4_294_967_001, 0),
+];
+
+/// The lines, of each what `before` makes of its number in front of it.
+fn list(before: impl Fn(usize) -> String) -> String {
+    let lines = LINES.iter().enumerate();
+    lines
+        .map(|(at, line)| format!("{}{line}\n", before(at)))
+        .collect()
+}
+
+#[test]
+fn every_form_of_tcpdump_gives_the_same() {
+    let plain = |at| format!("17:06:27.00{at}000 IP ");
+    let forms: [(&str, String); 9] = [
+        ("plain", list(plain)),
+        (
+            "dated",
+            list(|at| format!("2010-06-20 17:06:27.00{at}000 IP ")),
+        ),
+        ("epoch", list(|at| format!("1277053587.00{at}000 IP "))),
+        (
+            "counted",
+            list(|at| format!("    {at}  17:06:27.00{at}000 IP ")),
+        ),
+        ("since first", list(|at| format!(" 00:00:00.00{at}000 IP "))),
+        (
+            "any",
+            list(|at| format!("17:06:27.00{at}000 eth0  Out IP ")),
+        ),
+        (
+            "link",
+            list(|at| {
+                format!("17:06:27.00{at}000 00:21:6a:5b:7d:4a > 00:05:5d:21:99:4c, ethertype IPv4 (0x0800), length 66: ")
+            }),
+        ),
+        (
+            "verbose",
+            list(|at| {
+                format!("17:06:27.00{at}000 IP (tos 0x0, ttl 64, id 5, offset 0, flags [DF], proto TCP (6), length 52)\n    ")
+            }),
+        ),
+        ("quoted", list(|at| format!("> > {}", plain(at)))),
+    ];
+    for (form, text) in forms {
+        let told = read(&text);
+        assert_eq!(numbers(&told), NUMBERS, "{form}");
+        let times = told
+            .packets
+            .iter()
+            .map(|(time, _)| time % 1_000_000_000 / 1_000_000);
+        assert!(times.eq(0..6), "{form}");
+        let syn = told.packets[0].1.syn.unwrap();
+        assert_eq!((syn.mss, syn.window_scale), (Some(1460), Some(7)), "{form}");
+        let stamps = told.packets[4].1.timestamps.unwrap();
+        assert_eq!((stamps.value, stamps.echo), (10, 8), "{form}");
+        let block = told.packets[5].1.sack.blocks()[0];
+        assert_eq!(
+            (block.start.get(), block.len()),
+            (4_294_967_201, 300),
+            "{form}"
+        );
+        assert_eq!(told.packets[0].1.window, 64240, "{form}");
+        let dont_fragment = told.packets[0].1.dont_fragment;
+        assert_eq!(dont_fragment, form == "verbose", "{form}");
+    }
+}
+
+#[test]
+fn numbers_as_they_are_on_the_wire_stay_so() {
+    let text = list(|at| format!("17:06:27.00{at}000 IP "))
+        .replace("seq 1:78, ack 1,", "seq 1001:1078, ack 4294967001,")
+        .replace("seq 1:501, ack 78,", "seq 4294967001:205, ack 1078,")
+        .replace("{201:501}", "{4294967201:205}")
+        .replace("ack 1,", "ack 4294967001,");
+    let told = read(&text);
+    assert_eq!(numbers(&told), NUMBERS);
+    let block = told.packets[5].1.sack.blocks()[0];
+    assert_eq!(block.start.get(), 4_294_967_201);
+}
+
+#[test]
+fn the_form_of_tcpdump_3_is_read() {
+    let text = "\
+17:06:27.000000 IP 10.0.0.1.4000 > 10.0.0.2.80: S 1000:1000(0) win 5840 <mss 1460,sackOK,timestamp 7 0,nop,wscale 7> (DF)
+17:06:27.001000 IP 10.0.0.2.80 > 10.0.0.1.4000: S 9000:9000(0) ack 1001 win 5792 <mss 1460>
+17:06:27.002000 IP 10.0.0.1.4000 > 10.0.0.2.80: . ack 1 win 46
+17:06:27.003000 IP 10.0.0.1.4000 > 10.0.0.2.80: P 1:78(77) ack 1 win 46
+17:06:27.004000 IP 10.0.0.2.80 > 10.0.0.1.4000: . ack 78 win 46 <nop,nop,sack sack 1 {101:201} >
+";
+    let told = read(text);
+    let expected = [
+        (1000, 0, 0),
+        (9000, 1001, 0),
+        (1001, 9001, 0),
+        (1001, 9001, 77),
+        (9001, 1078, 0),
+    ];
+    assert_eq!(numbers(&told), expected);
+    assert_eq!(told.packets[4].1.sack.blocks()[0].start.get(), 1101);
+    assert_eq!(told.packets[0].1.timestamps.unwrap().value, 7);
+}
+
+/// The connection as tshark prints it; the request is printed as what it carries.
+const COLUMNS: [&str; 6] = [
+    "TCP 74 4000 → 80 [SYN] Seq=0 Win=64240 Len=0 MSS=1460 SACK_PERM TSval=7 TSecr=0 WS=128",
+    "TCP 74 80 → 4000 [SYN, ACK] Seq=0 Ack=1 Win=65160 Len=0 MSS=1460 SACK_PERM=1 TSval=9 TSecr=7 WS=128",
+    "TCP 66 4000 → 80 [ACK] Seq=1 Ack=1 Win=64256 Len=0 TSval=8 TSecr=9",
+    "HTTP 143 GET / HTTP/1.1",
+    "TCP 566 [TCP Retransmission] 80 → 4000 [PSH, ACK] Seq=1 Ack=78 Win=65152 Len=500 TSval=10 TSecr=8 [TCP segment of a reassembled PDU]",
+    "TCP 78 4000 → 80 [ACK] Seq=78 Ack=1 Win=64128 Len=0 TSval=11 TSecr=10 SLE=201 SRE=501",
+];
+
+const ENDS: [(&str, &str); 2] = [("10.0.0.1", "10.0.0.2"), ("10.0.0.2", "10.0.0.1")];
+
+fn ends(at: usize) -> (&'static str, &'static str) {
+    ENDS[usize::from(matches!(at, 1 | 4))]
+}
+
+fn columns(line: impl Fn(usize, (&str, &str), &str) -> String) -> String {
+    let lines = COLUMNS.iter().enumerate();
+    lines.map(|(at, text)| line(at, ends(at), text)).collect()
+}
+
+#[test]
+fn every_form_of_columns_gives_the_same() {
+    let csv = |line: &str| {
+        let (protocol, rest) = line.split_once(' ').unwrap();
+        let (length, info) = rest.split_once(' ').unwrap();
+        format!(
+            "\"{protocol}\",\"{length}\",\"{}\"",
+            info.replace("\"", "\"\"")
+        )
+    };
+    let forms = [
+        columns(|at, (src, dst), line| format!("    {at} 0.00{at}000000 {src} → {dst} {line}\n")),
+        columns(|at, (src, dst), line| {
+            format!("  {at} 2010-06-20 17:06:27.00{at}000   {src} → {dst}  {line}\n")
+        }),
+        columns(|at, (src, dst), line| {
+            let head = "No.     Time           Source        Destination    Protocol Length Info\n";
+            format!("{head}   {at} 0.00{at}000   {src}      {dst}     {line}\n\n")
+        }),
+        "\"No.\",\"Time\",\"Source\",\"Destination\",\"Protocol\",\"Length\",\"Info\"\n".to_owned()
+            + &columns(|at, (src, dst), line| {
+                format!(
+                    "\"{at}\",\"0.00{at}000\",\"{src}\",\"{dst}\",{}\n",
+                    csv(line)
+                )
+            }),
+        columns(|at, (src, dst), line| {
+            let line = line.replace('→', ">");
+            format!("  0.00{at}000 {src} -> {dst} {line}\n")
+        }),
+    ];
+    for text in forms {
+        let told = read(&text);
+        let expected = [
+            (0, 0, 0),
+            (0, 1, 0),
+            (1, 1, 0),
+            (1, 1, 77),
+            (1, 78, 500),
+            (78, 1, 0),
+        ];
+        assert_eq!(numbers(&told), expected, "{text}");
+        let times = told
+            .packets
+            .iter()
+            .map(|(time, _)| time % 1_000_000_000 / 1_000_000);
+        assert!(times.eq(0..6), "{text}");
+        let windows = told.packets.iter().map(|(_, it)| it.window);
+        assert!(windows.eq([64240, 65160, 502, 502, 509, 501]), "{text}");
+        let syn = told.packets[1].1.syn.unwrap();
+        assert_eq!((syn.window_scale, syn.sack_permitted), (Some(7), true));
+        assert_eq!(told.packets[5].1.sack.blocks()[0].start.get(), 201);
+        assert!(told.missing.contains("follow from other packets for 1 "));
+    }
+}
+
+#[test]
+fn what_is_no_tcp_is_counted_and_what_is_broken_told() {
+    let text = "\
+17:06:27.000000 ARP, Request who-has 10.0.0.1 tell 10.0.0.2, length 28
+17:06:27.001000 IP 10.0.0.1.5353 > 10.0.0.2.53: UDP, length 100
+17:06:27.002000 IP 10.0.0.9 > 10.0.0.1: ICMP 10.0.0.2 unreachable - need to frag (mtu 1400), length 556
+\tIP (tos 0x0, ttl 64, id 7, offset 0, flags [DF], proto TCP (6), length 548)
+    10.0.0.1.4000 > 10.0.0.2.80: Flags [.], seq 6469:6977, ack 5971, win 2052, length 508
+17:06:27.003000 IP 10.0.0.1.4000 > 10.0.0.2.80: Flags [.], seq 6469:6977, ack 5971, win 2052, length 99
+17:06:27.004000 IP 10.0.0.1.4000 > 10.0.0.2.80: Flags [S], seq 7, win 2052, length 0
+17:06:27.005000 IP 10.0.0.1.4000 > 10.0.0.2.80: Flags [S";
+    let told = read(text);
+    assert_eq!(numbers(&told), [(7, 0, 0)]);
+    let icmp = Skip::NotTcp { protocol: 1 };
+    let udp = Skip::NotTcp { protocol: 17 };
+    assert_eq!(told.skipped, [Skip::Arp, udp, icmp]);
+    let broken = "2 lines that begin as packets cannot be read, the first is line 6";
+    assert!(told.missing.contains(broken), "{}", told.missing);
+}
+
+#[test]
+fn names_stand_for_addresses() {
+    let text = list(|at| format!("17:06:27.00{at}000 IP "))
+        .replace("10.0.0.1.4000", "client.example.4000")
+        .replace("10.0.0.2.80", "web.http");
+    let told = read(text);
+    assert_eq!(numbers(&told), NUMBERS);
+    let flow = told.packets[0].1.flow;
+    assert_eq!(flow.src.to_string(), "192.0.2.1");
+    assert_eq!(flow.dst_port, 80);
+    let made = "made address 192.0.2.1 for client.example, 192.0.2.2 for web";
+    assert!(told.missing.contains(made), "{}", told.missing);
+}
+
+#[test]
+fn lines_that_mail_wraps_are_put_together() {
+    let text = list(|at| format!("17:06:27.00{at}000 IP "));
+    let mut wrapped = String::new();
+    for line in text.lines() {
+        let mut width = 0;
+        wrapped.push_str("> ");
+        for word in line.split(' ') {
+            if width + word.len() > 70 {
+                wrapped.push_str("\n> ");
+                width = 0;
+            }
+            width += word.len() + 1;
+            wrapped.push_str(word);
+            wrapped.push(' ');
+        }
+        wrapped.push('\n');
+    }
+    assert_eq!(numbers(&read(wrapped)), NUMBERS);
+}
+
+#[test]
+fn a_list_that_begins_within_a_connection_is_consistent() {
+    // tcpdump prints the numbers of the first segment as they are on the wire, and counts from them.
+    let text = "\
+17:06:27.000000 IP 10.0.0.2.80 > 10.0.0.1.4000: Flags [.], seq 3000000000:3000001448, ack 2000000000, win 9, length 1448
+17:06:27.001000 IP 10.0.0.1.4000 > 10.0.0.2.80: Flags [.], ack 1448, win 9, length 0
+17:06:27.002000 IP 10.0.0.2.80 > 10.0.0.1.4000: Flags [.], seq 1448:2896, ack 1, win 9, length 1448
+17:06:27.003000 IP 10.0.0.1.4000 > 10.0.0.2.80: Flags [P.], seq 1:2, ack 2896, win 9, length 1
+";
+    let told = read(text);
+    let expected = [
+        (3_000_000_000, 2_000_000_000, 1448),
+        (2_000_000_000, 3_000_001_448, 0),
+        (3_000_001_448, 2_000_000_000, 1448),
+        (2_000_000_000, 3_000_002_896, 1),
+    ];
+    assert_eq!(numbers(&told), expected);
+    // Where its beginning was cut off, all numbers are relative.
+    let (_, later) = text.split_once('\n').unwrap();
+    let expected = [(0, 1448, 0), (1448, 1, 1448), (1, 2896, 1)];
+    assert_eq!(numbers(&read(later)), expected);
+}
+
+#[test]
+fn text_that_is_no_list_is_told_as_that() {
+    for text in [
+        "Dear Sir,\n\nno packets here.\n",
+        "17:06:27.000000 IP 10.0.0.1.4000 > 10.0.0.2.80: tcp 0\n",
+        "12:00:00 something else\n",
+    ] {
+        let Err(error) = Reader::new(text.as_bytes()) else {
+            panic!("{text}");
+        };
+        let told = error.to_string();
+        assert!(
+            told.contains("text without a line of a TCP packet"),
+            "{told}"
+        );
+        assert!(
+            told.contains("what tcpdump, tshark and Wireshark"),
+            "{told}"
+        );
+    }
+}
+
+/// A list whose lines were changed: bytes put in, taken out, lines doubled, dropped and cut.
+fn mutated() -> impl Strategy<Value = Vec<u8>> {
+    let change = (any::<prop::sample::Index>(), any::<u8>(), 0..4_u8);
+    let both = list(|at| format!("17:06:27.00{at}000 IP "))
+        + &columns(|at, (src, dst), line| {
+            format!("    {at} 0.00{at}000000 {src} → {dst} {line}\n")
+        });
+    prop::collection::vec(change, 0..40).prop_map(move |changes| {
+        let mut bytes = both.clone().into_bytes();
+        for (at, byte, kind) in changes {
+            let at = at.index(bytes.len());
+            match kind {
+                0 => bytes[at] = byte,
+                1 => bytes.insert(at, byte),
+                2 => {
+                    bytes.remove(at);
+                }
+                _ => bytes[at] = b"0123456789 .:,[]{}<>\"\n"[usize::from(byte) % 22],
+            }
+        }
+        // What is read as a list begins with a line that is one.
+        [list(|_| "17:06:26 IP ".to_owned()).as_bytes(), &bytes].concat()
+    })
+}
+
+proptest! {
+    #[test]
+    fn changed_lines_never_break_a_reader(text in mutated()) {
+        let told = read(&text);
+        prop_assert!(told.packets.len() >= LINES.len());
+        // One line makes one packet at most.
+        let lines = text.split(|&byte| byte == b'\n').count();
+        prop_assert!(told.packets.len() + told.skipped.len() <= lines);
+    }
+
+    #[test]
+    fn random_text_behind_a_list_never_breaks_a_reader(
+        more in prop::collection::vec("([0-9]{1,3}[.:> ,\"]{0,2}|[ -~]{0,9}|Flags \\[|seq |IP |\n){0,60}", 0..8),
+        bytes in prop::collection::vec(any::<u8>(), 0..600),
+    ) {
+        let mut text = list(|_| "17:06:26 IP ".to_owned()).into_bytes();
+        text.extend(more.concat().bytes().chain(bytes));
+        prop_assert!(read(&text).packets.len() >= LINES.len() - 1);
+    }
+}
