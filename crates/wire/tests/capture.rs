@@ -406,7 +406,7 @@ fn what_is_no_capture_is_told() {
         }
     }
     // Byte 8 would be a type of ERF.
-    assert_eq!(seems(b"results:\nnot a capture, but some text"), "text");
+    assert_eq!(seems(b"results:\nnot a capture, but some text"), text);
     let message = Reader::new(&b"GIF89a"[..]).err().unwrap().to_string();
     assert!(message.starts_with("no capture of a known format: a picture (known are"));
     let message = Reader::new(&b""[..]).err().unwrap().to_string();
