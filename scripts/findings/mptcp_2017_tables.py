@@ -88,7 +88,7 @@ _LATER: Final = (
         "future: traffic",
         '"various traffic types"',
         "[below](#other-traffic-other-losses)",
-        "New helps messages, not pages",
+        "the probe helps messages; New adds nothing that shows",
         "messages",
     ),
     (
