@@ -281,7 +281,8 @@ def test_a_scenario_of_several_networks_needs_a_choice(lab: Lab) -> None:
 def test_a_kernel_that_is_not_built_is_named_with_the_way_to_it(lab: Lab) -> None:
     done = lab.rexmit("kernel", "exec", "--kernel", "5.4", "--", "true")
     assert done.status == 1
-    assert "rexmit kernel build 5.4" in done.err
+    assert "there is no kernel 5.4, and rexmit builds none that is older than 6.1" in done.err
+    assert "rexmit kernel add FILE" in done.err
 
 
 def test_the_same_command_does_the_same_every_time(each: Lab) -> None:
