@@ -8,44 +8,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from tests.show.conftest import printed, squeezed, three
 
-from rexmit.cli import app
 from rexmit.errors import UserError
 
 Rows = Callable[..., Any]
-runner = CliRunner()
 
 
 def shown(*argv: object) -> str:
     """What `rexmit paper tlp-2013` prints; a UserError comes through as it is."""
-    words = ["paper", "tlp-2013", *map(str, argv)]
-    result = runner.invoke(app, words, catch_exceptions=False, env={"COLUMNS": "80"})
-    assert result.exit_code == 0, result.output
-    return result.output
+    return printed("paper", "tlp-2013", *argv)
 
 
 def refused(*argv: object) -> UserError:
     with pytest.raises(UserError) as caught:
         shown(*argv)
     return caught.value
-
-
-def squeezed(text: str) -> list[str]:
-    """Lines with single blanks."""
-    return [" ".join(line.split()) for line in text.splitlines()]
-
-
-def three(row: Rows) -> list[Any]:
-    """plain, er and tlp with round numbers; one tlp transfer without a probe."""
-    return [
-        row(config="plain", cell=0, t_total_s=0.36, t_recover_s=0.24),
-        row(config="er", cell=1, t_total_s=0.30, t_recover_s=0.20),
-        row(config="tlp", cell=2, t_total_s=0.20, t_recover_s=0.04, is_tlp=True, mechanism="tlp"),
-        row(config="tlp", cell=2, t_total_s=0.24, t_recover_s=0.06, is_tlp=True, mechanism="tlp")
-        | {"repetition": 1},
-        row(config="tlp", cell=2, t_total_s=0.90, is_tlp=False) | {"repetition": 2},
-    ]
 
 
 def test_table_4_as_printed(row: Rows, write_run: Rows) -> None:

@@ -10,7 +10,9 @@ from typing import Any
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
+from rexmit.cli import app
 from rexmit.store.schema import RETRANSMISSIONS, TRANSFERS, polars_schema
 
 Row = dict[str, Any]
@@ -198,3 +200,28 @@ def write_run(tmp_path: Path) -> WriteRun:
 def campaign() -> Callable[..., list[Row]]:
     """`realistic_rows`."""
     return realistic_rows
+
+
+def printed(*argv: object) -> str:
+    """What a command prints in 80 columns; a UserError comes through as it is."""
+    words = list(map(str, argv))
+    result = CliRunner().invoke(app, words, catch_exceptions=False, env={"COLUMNS": "80"})
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def squeezed(text: str) -> list[str]:
+    """Lines with single blanks."""
+    return [" ".join(line.split()) for line in text.splitlines()]
+
+
+def three(row: MakeRow) -> list[Row]:
+    """plain, er and tlp with round numbers; one tlp transfer without a probe."""
+    return [
+        row(config="plain", cell=0, t_total_s=0.36, t_recover_s=0.24),
+        row(config="er", cell=1, t_total_s=0.30, t_recover_s=0.20),
+        row(config="tlp", cell=2, t_total_s=0.20, t_recover_s=0.04, is_tlp=True, mechanism="tlp"),
+        row(config="tlp", cell=2, t_total_s=0.24, t_recover_s=0.06, is_tlp=True, mechanism="tlp")
+        | {"repetition": 1},
+        row(config="tlp", cell=2, t_total_s=0.90, is_tlp=False) | {"repetition": 2},
+    ]

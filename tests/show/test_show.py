@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 from tests.processes import run_command
+from tests.show.conftest import printed, squeezed, three
 from typer.testing import CliRunner
 
 from rexmit.cli import app
@@ -26,34 +27,13 @@ runner = CliRunner()
 
 def shown(*argv: object) -> str:
     """What `rexmit show` prints; a UserError comes through as it is."""
-    result = runner.invoke(
-        app, ["show", *map(str, argv)], catch_exceptions=False, env={"COLUMNS": "80"}
-    )
-    assert result.exit_code == 0, result.output
-    return result.output
+    return printed("show", *argv)
 
 
 def refused(*argv: object) -> UserError:
     with pytest.raises(UserError) as caught:
         shown(*argv)
     return caught.value
-
-
-def squeezed(text: str) -> list[str]:
-    """Lines with single blanks."""
-    return [" ".join(line.split()) for line in text.splitlines()]
-
-
-def three(row: Rows) -> list[Any]:
-    """plain, er and tlp with round numbers; one tlp transfer without a probe."""
-    return [
-        row(config="plain", cell=0, t_total_s=0.36, t_recover_s=0.24),
-        row(config="er", cell=1, t_total_s=0.30, t_recover_s=0.20),
-        row(config="tlp", cell=2, t_total_s=0.20, t_recover_s=0.04, is_tlp=True, mechanism="tlp"),
-        row(config="tlp", cell=2, t_total_s=0.24, t_recover_s=0.06, is_tlp=True, mechanism="tlp")
-        | {"repetition": 1},
-        row(config="tlp", cell=2, t_total_s=0.90, is_tlp=False) | {"repetition": 2},
-    ]
 
 
 def test_times_as_printed(row: Rows, write_run: Rows) -> None:

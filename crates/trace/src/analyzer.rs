@@ -433,32 +433,23 @@ impl Analyzer {
     }
 
     fn take(&mut self, connection: u64, start: Time, flow: FlowKey) {
-        let of = |row| Of {
-            connection,
-            start,
-            flow,
-            row,
-        };
-        self.rows
-            .retransmissions
-            .extend(self.common.retransmissions.drain(..).map(of));
-        let of = |row| Of {
-            connection,
-            start,
-            flow,
-            row,
-        };
-        self.rows
-            .whatif
-            .extend(self.common.whatif.drain(..).map(of));
-        let of = |row| Of {
-            connection,
-            start,
-            flow,
-            row,
-        };
-        self.rows
-            .requests
-            .extend(self.common.requests.drain(..).map(of));
+        fn owned<T>(connection: u64, start: Time, flow: FlowKey) -> impl Fn(T) -> Of<T> {
+            move |row| Of {
+                connection,
+                start,
+                flow,
+                row,
+            }
+        }
+        let (rows, common) = (&mut self.rows, &mut self.common);
+        let retransmissions = common.retransmissions.drain(..);
+        rows.retransmissions
+            .extend(retransmissions.map(owned(connection, start, flow)));
+        let whatif = common.whatif.drain(..);
+        rows.whatif
+            .extend(whatif.map(owned(connection, start, flow)));
+        let requests = common.requests.drain(..);
+        rows.requests
+            .extend(requests.map(owned(connection, start, flow)));
     }
 }

@@ -12,6 +12,7 @@ from rexmit import outputs
 from rexmit.cli.as_json import print_json
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
+from rexmit.cli.run_tables import Inexact
 from rexmit.errors import EXIT_FAILED, UserError
 from rexmit.options import typed
 
@@ -123,12 +124,7 @@ class DiffOptions:
     every: Annotated[
         bool, typer.Option("--all", help="Every cell (with --packets: every packet), alike or not.")
     ] = False
-    inexact: Annotated[
-        bool,
-        typer.Option(
-            "--inexact", help="Take in transfers that lost other segments than those asked for."
-        ),
-    ] = False
+    inexact: Inexact = False
     html: Html = None
     as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
 

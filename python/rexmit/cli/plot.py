@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from rexmit import outputs
+from rexmit.cli.run_tables import Inexact
 from rexmit.errors import UserError
 
 
@@ -38,12 +39,7 @@ def plot(
     formats: Annotated[
         str, typer.Option("--format", metavar="LIST", help="Of pdf, png; by commas.")
     ] = "pdf,png",
-    inexact: Annotated[
-        bool,
-        typer.Option(
-            "--inexact", help="Take in transfers that lost other segments than those asked for."
-        ),
-    ] = False,
+    inexact: Inexact = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the paths as JSON.")] = False,
 ) -> None:
     """Draw the figures of a run: times against lost segments, mean and standard deviation.

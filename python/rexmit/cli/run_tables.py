@@ -1,9 +1,11 @@
-"""The tables of a run, printed or as JSON, below what the run was."""
+"""The tables of a run, printed or as JSON, below what the run was; what they count, too."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from rexmit.cli.as_json import print_json
 
@@ -13,6 +15,14 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from rexmit.store.open_run import Run
+
+
+Inexact = Annotated[
+    bool,
+    typer.Option(
+        "--inexact", help="Take in transfers that lost other segments than those asked for."
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)

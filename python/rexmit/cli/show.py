@@ -13,7 +13,7 @@ from rexmit.cli.as_json import print_json
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.limits import UnpackLimit
-from rexmit.cli.run_tables import RunTable, show_run
+from rexmit.cli.run_tables import Inexact, RunTable, show_run
 from rexmit.errors import UserError
 from rexmit.options import typed
 
@@ -111,12 +111,7 @@ class ShowOptions:
     every_packet: Annotated[
         bool, typer.Option("--all", help="With --flow: every packet, the uneventful ones too.")
     ] = False
-    inexact: Annotated[
-        bool,
-        typer.Option(
-            "--inexact", help="Take in transfers that lost other segments than those asked for."
-        ),
-    ] = False
+    inexact: Inexact = False
     unpack_limit: UnpackLimit = None
     html: Html = None
     as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False

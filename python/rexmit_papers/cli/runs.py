@@ -12,7 +12,7 @@ from rexmit import outputs
 from rexmit.cli.as_json import print_json
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
-from rexmit.cli.run_tables import RunTable, show_run
+from rexmit.cli.run_tables import Inexact, RunTable, show_run
 from rexmit.cli.trace_options import refuse
 from rexmit.errors import UserError
 from rexmit.options import typed
@@ -63,12 +63,7 @@ class RunOptions:
         bool,
         typer.Option("--claims", help="The paper's claims, whether each holds and by how much."),
     ] = False
-    inexact: Annotated[
-        bool,
-        typer.Option(
-            "--inexact", help="Take in transfers that lost other segments than those asked for."
-        ),
-    ] = False
+    inexact: Inexact = False
     out: Annotated[
         Path | None,
         typer.Option(

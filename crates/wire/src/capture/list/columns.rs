@@ -2,7 +2,7 @@
 
 use super::clock;
 use super::line::{
-    is_number, line, number, Broken, Covered, Ends, Ip, Kind, Line, Opt, Protocol, Segment, Style,
+    is_number, line, number, Broken, Covered, Ends, Kind, Line, Opt, Protocol, Segment, Style,
 };
 use crate::Flags;
 
@@ -184,17 +184,9 @@ fn segment<'l>(
         return Err(Broken);
     }
     let mut segment = Segment {
-        style: Style::Columns,
-        flags: flags(names),
-        seq: None,
-        ack: None,
-        window: None,
-        urgent: 0,
-        payload_len: 0,
-        options: Vec::new(),
-        ip: Ip::default(),
         frame,
         is_reuse: ports.contains("Port numbers reused"),
+        ..Segment::new(Style::Columns, flags(names))
     };
     let (mut len, mut start, mut stamp) = (None, 0, 0);
     for word in numbers.split_whitespace() {

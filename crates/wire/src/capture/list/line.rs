@@ -66,6 +66,25 @@ pub(super) struct Segment {
     pub is_reuse: bool,
 }
 
+impl Segment {
+    /// One of which nothing but its flags is known yet.
+    pub fn new(style: Style, flags: Flags) -> Self {
+        Segment {
+            style,
+            flags,
+            seq: None,
+            ack: None,
+            window: None,
+            urgent: 0,
+            payload_len: 0,
+            options: Vec::new(),
+            ip: Ip::default(),
+            frame: None,
+            is_reuse: false,
+        }
+    }
+}
+
 /// A packet that is printed by what it carries.
 pub(super) struct Covered<'l> {
     pub src: &'l str,

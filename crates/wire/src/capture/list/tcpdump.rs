@@ -117,7 +117,7 @@ fn ip(prefix: &str) -> Ip {
 /// A segment, from behind `Flags [`.
 fn segment(text: &str) -> Result<Segment, Broken> {
     let (letters, mut rest) = text.split_once(']').ok_or(Broken)?;
-    let mut segment = empty(flags(letters)?);
+    let mut segment = Segment::new(Style::Tcpdump, flags(letters)?);
     let (mut end, mut is_whole) = (None, false);
     loop {
         rest = rest.trim_start_matches([',', ' ']);
@@ -168,7 +168,7 @@ fn segment(text: &str) -> Result<Segment, Broken> {
 fn old(text: &str) -> Option<Result<Segment, Broken>> {
     let (letters, mut rest) = text.split_once(' ')?;
     let is_flags = !letters.is_empty() && letters.bytes().all(|byte| b"SFRPWE.".contains(&byte));
-    let mut segment = empty(flags(letters).ok().filter(|_| is_flags)?);
+    let mut segment = Segment::new(Style::Tcpdump, flags(letters).ok().filter(|_| is_flags)?);
     // The dot stands for no flags at all.
     segment.flags.0 &= !Flags::ACK.0;
     let (mut end, mut is_whole) = (None, false);
@@ -218,22 +218,6 @@ fn lengths(mut segment: Segment, end: Option<u32>, is_whole: bool) -> Result<Seg
         segment.payload_len = len;
     }
     Ok(segment)
-}
-
-fn empty(flags: Flags) -> Segment {
-    Segment {
-        style: Style::Tcpdump,
-        flags,
-        seq: None,
-        ack: None,
-        window: None,
-        urgent: 0,
-        payload_len: 0,
-        options: Vec::new(),
-        ip: Ip::default(),
-        frame: None,
-        is_reuse: false,
-    }
 }
 
 fn flags(letters: &str) -> Result<Flags, Broken> {
