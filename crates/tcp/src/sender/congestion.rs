@@ -29,8 +29,9 @@ impl Congestion {
         self.window.ssthresh = self.control.ssthresh(&self.window, &self.siblings);
     }
 
-    /// The window comes back, and the threshold, or the window alone.
-    pub fn undo(&mut self, rule: UndoWindow, threshold_too: bool) {
+    /// The window comes back, and the threshold, or the window alone. A window that was made of a threshold without bound
+    /// is `most` segments, more than any peer takes.
+    pub fn undo(&mut self, rule: UndoWindow, threshold_too: bool, most: u32) {
         let window = &mut self.window;
         let reduced = Reduced {
             cwnd: window.cwnd,
@@ -38,8 +39,10 @@ impl Congestion {
             prior_ssthresh: self.prior_ssthresh,
             undone_cwnd: self.control.undo_cwnd(window),
         };
-        (window.cwnd, window.ssthresh) = reduced.undone(rule, threshold_too);
+        let (cwnd, ssthresh) = reduced.undone(rule, threshold_too);
+        (window.cwnd, window.ssthresh) = (cwnd.min(most), ssthresh);
     }
+
     /// The threshold, or three quarters of the window if that is more and none is being reduced (`tcp_current_ssthresh`).
     pub fn threshold(&self, reducing: bool) -> u32 {
         let Window { cwnd, ssthresh, .. } = self.window;

@@ -242,8 +242,10 @@ impl machine::Window for Steering<'_> {
     }
 
     fn undo_window(&mut self, threshold_too: bool) {
-        self.congestion
-            .undo(self.settings.congestion.undo_window, threshold_too);
+        // Half of the sequence numbers: twice the window fits 32 bits.
+        let most = i32::MAX.unsigned_abs() / self.flight.sizes.mss;
+        let rule = self.settings.congestion.undo_window;
+        self.congestion.undo(rule, threshold_too, most);
         self.stamp();
         self.counters.undos += 1;
     }

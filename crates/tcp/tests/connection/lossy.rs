@@ -121,3 +121,53 @@ proptest! {
         prop_assert_eq!(sent(), sent());
     }
 }
+
+#[test]
+fn a_window_that_two_undos_made_endless_is_no_overflow() {
+    let settings = settings(
+        "linux-2.4",
+        &[
+            ("sack", "false"),
+            ("timestamps", "true"),
+            ("frto", "true"),
+            ("gso_segments", "3"),
+            ("congestion_control", "reno"),
+        ],
+    );
+    let up = Link {
+        rate_bps: 0,
+        delay: Duration::from_micros(62_033),
+        jitter: Duration::from_micros(1_424),
+        queue_packets: 4,
+        loss: Loss::Bursts(Bursts {
+            to_bad: 0.0,
+            to_good: 0.2,
+            loss_when_bad: 0.8,
+            loss_when_good: 0.0,
+        }),
+        reorder: 0.0,
+        duplicate: 0.07200844892258788,
+        ..Link::default()
+    };
+    let down = Link {
+        rate_bps: 1_000_000,
+        delay: Duration::from_micros(25_172),
+        jitter: Duration::from_micros(0),
+        queue_packets: 4,
+        loss: Loss::None,
+        reorder: 0.0,
+        duplicate: 0.0,
+        ..Link::default()
+    };
+    let plan = Plan {
+        client: settings.clone(),
+        server: settings,
+        paths: vec![[up, down]],
+        seed: 406907776426903394,
+        ..page("linux-2.4", 14251, 0.0)
+    };
+    let fates = [
+        3, 8, 0, 3, 8, 8, 3, 7, 3, 3, 0, 3, 3, 7, 0, 0, 3, 3, 0, 0, 0, 0,
+    ];
+    run(&plan, &fates, 100.0);
+}
