@@ -233,6 +233,27 @@ fn a_window_that_is_undone_is_the_one_before_or_made_of_the_threshold() {
     assert_eq!(undone("linux-2.4"), 4);
 }
 
+/// A recovery that an acknowledgement of a part shows to be spurious: the head of ten segments was only late.
+#[test]
+fn before_2_6_39_an_undo_allows_no_burst() {
+    let undone = |name, changes: &[(&str, &str)]| {
+        let same = [("initial_window", "10"), ("congestion_control", "reno")];
+        let mut script = Script::new(exact(name, &[&same, changes].concat()), ms(40));
+        script.write(10).sends(0..10);
+        script.at(40).echo(0).ack(0, &[(1, 4)]).is(State::Recovery);
+        script.at(45).ack(4, &[]);
+        assert_eq!(script.sender.counters().undos, 1, "{name}");
+        script.sender.window().cwnd
+    };
+    // Six are in flight, and three may follow (tcp_undo_cwr, tcp_moderate_cwnd).
+    assert_eq!(undone("linux-2.4", &[]), 9);
+    assert_eq!(undone("linux-2.4", &[("undo_moderates", "false")]), 10);
+    // The undo found that four segments may be overtaken.
+    let later = [("undo_moderates", "true")];
+    assert_eq!(undone("linux-3.10", &later), 10);
+    assert_eq!(undone("linux-3.10", &[]), 10);
+}
+
 /// Two short segments are out, and the first times out.
 #[test]
 fn short_segments_are_sent_again_together_where_they_are_taken_from_the_stream() {
