@@ -68,9 +68,7 @@ impl Columns {
     }
 
     fn check(&self, row: &Map<String, Value>) -> Result<()> {
-        let lacks = |(column, field, _): &&(Column, String, u32)| {
-            !column.declared.later && !row.contains_key(field)
-        };
+        let lacks = |(_, field, _): &&(Column, String, u32)| !row.contains_key(field);
         let mut missing: Vec<&str> = self
             .columns
             .iter()

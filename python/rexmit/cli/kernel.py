@@ -207,8 +207,6 @@ def list_kernels(
 
 
 def _remark(one: ListedKernel) -> str:
-    if one.has_no_checksums:
-        return "no checksums"
     if one.fault:
         return "damaged"
     return "" if one.current else "other options"

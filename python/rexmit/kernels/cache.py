@@ -91,10 +91,7 @@ def building(key: str, *, waiting: Callable[[], None]) -> Iterator[Kernel | None
 
 
 def _usable(kernel: Kernel) -> bool:
-    fault = checksums.fault(kernel)
-    if fault == checksums.NONE_KEPT:
-        return checksums.take_over(kernel)
-    return fault is None
+    return checksums.fault(kernel) is None
 
 
 @contextlib.contextmanager

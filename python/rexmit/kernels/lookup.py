@@ -26,8 +26,6 @@ def find(spec: str | None = None) -> Kernel:
         what = "Build it again"
         if kernel.engine == QEMU:
             what = f"Remove {kernel.folder} and add it again"
-        elif fault == checksums.NONE_KEPT:
-            what = "Take it over, or build it again"
         raise UserError(
             f"kernel {kernel.name} is {fault}",
             [f"{what}: {kernel.build_command}", f"It lies in {kernel.folder}"],

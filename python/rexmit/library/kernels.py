@@ -33,11 +33,6 @@ class ListedKernel:
     current: bool
     fault: str | None
 
-    @property
-    def has_no_checksums(self) -> bool:
-        """Whether its only fault is that an older version of rexmit built it."""
-        return self.fault == checksums.NONE_KEPT
-
     def as_json(self) -> dict[str, Any]:
         """Plain data, with all that is known of the kernel."""
         known = self.kernel.as_json() if self.kernel else {"name": self.name}

@@ -14,7 +14,7 @@ import polars as pl
 
 from rexmit import _core
 from rexmit.errors import UserError
-from rexmit.store.schema import Column, nulls_of_later, polars_schema
+from rexmit.store.schema import Column, polars_schema
 
 LONGEST_S: Final = 2**63 / 1e9
 """Times are made of nanoseconds in 64 bits."""
@@ -59,22 +59,21 @@ def types(frame: pl.LazyFrame, file: Path, hint: str) -> Mapping[str, pl.DataTyp
 
 
 def fitting(frame: pl.LazyFrame, columns: Sequence[Column], file: Path, hint: str) -> pl.LazyFrame:
-    """The rows of a table in its columns, in their order and types; what came later and is not
-    there is null. Raises UserError, which names the file and the column, where one is missing or
-    of another type.
+    """The rows of a table in its columns, in their order and types. Raises UserError, which
+    names the file and the column, where one is missing or of another type.
     """
     due_types = polars_schema(tuple(columns))
     there = types(frame, file, hint)
-    missing = [one.name for one in columns if one.name not in there and not one.later]
+    missing = [one.name for one in columns if one.name not in there]
     if missing:
         raise UserError(f"{file}: column {', '.join(missing)} is missing", hint)
     for name, due in due_types.items():
-        found = there.get(name, due)
+        found = there[name]
         # A column without a value has no type of its own; of numbers the width makes no difference.
         if not (found in (due, pl.Null) or (found.is_integer() and due.is_numeric())):
             raise UserError(f"{file}: column {name} has type {found}, not {due}", hint)
-    return frame.with_columns(nulls_of_later(tuple(columns), there)).select(
-        pl.col(name) if there.get(name) == due else pl.col(name).cast(due)
+    return frame.select(
+        pl.col(name) if there[name] == due else pl.col(name).cast(due)
         for name, due in due_types.items()
     )
 

@@ -20,7 +20,6 @@ from typing import Any, Final, Self
 
 import polars as pl
 
-from rexmit.addresses import all_shown, is_address, shown
 from rexmit.errors import UserError, argument
 from rexmit.store import checked, digests, formats, trace_tables
 from rexmit.store.files import whole_file, whole_folder, write_text
@@ -159,19 +158,12 @@ class Trace:
         if table in POINT_TABLES:
             if not self.points:
                 return pl.LazyFrame(schema=polars_schema(POINT_TABLES[table]))
-            return self._shown(trace_tables.scan(self.path, table))
+            return trace_tables.scan(self.path, table)
         folders = [self.path / name for name in self.meta.get("pieces", [])] or [self.path]
         rows = pl.concat(trace_tables.scan(folder, table) for folder in folders)
         if table == "requests" and not self.names:
             rows = rows.with_columns(pl.lit(None, pl.String).alias(name) for name in NAMED)
-        return self._shown(rows)
-
-    def _shown(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Rows with their captures' addresses as they may be shown: earlier versions kept all."""
-        if not any(map(is_address, self.captures)):
-            return rows
-        names = [name for name in ("capture", "files") if name in rows.collect_schema()]
-        return rows.with_columns(pl.col(names).map_batches(_few_shown, pl.String))
+        return rows
 
     def numbered(self) -> pl.LazyFrame:
         """The connections with `number`, their rows in connections.parquet."""
@@ -455,19 +447,12 @@ def open_trace(path: Path) -> Trace:
 def _meta(path: Path) -> Mapping[str, Any]:
     """A trace.json. Raises UserError."""
     try:
-        meta = read(path / META)
+        meta: Mapping[str, Any] = read(path / META)
         _CHECK(meta, "")
         _facts(meta["facts"])
     except (OSError, ValueError, TypeError) as error:
         raise UserError(f"{path / META}: cannot be read: {error}", ANALYSE) from error
-    shown: Mapping[str, Any] = all_shown(meta)
-    return shown
-
-
-def _few_shown(names: pl.Series) -> pl.Series:
-    """Texts of which few differ, with their addresses as they may be shown."""
-    few = names.unique().drop_nulls()
-    return names.replace(few, pl.Series([shown(name) for name in few], dtype=pl.String))
+    return meta
 
 
 def _facts(told: Mapping[str, Any]) -> Facts:
