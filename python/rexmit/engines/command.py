@@ -83,7 +83,7 @@ def named_variables(settings: Sequence[str]) -> dict[str, str]:
 
     Raises UserError for what names none.
     """
-    found = {}
+    environment = {}
     for setting in settings:
         name, given, value = setting.partition("=")
         if not name or "\0" in setting:
@@ -100,8 +100,8 @@ def named_variables(settings: Sequence[str]) -> dict[str, str]:
             value = os.environ[name]
         if not _is_text(name + value):
             raise UserError(f"{argument('env')} {name}: its value is no text (UTF-8)", usage=True)
-        found[name] = value
-    return found
+        environment[name] = value
+    return environment
 
 
 def _is_text(value: str) -> bool:

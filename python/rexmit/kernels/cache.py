@@ -40,8 +40,8 @@ def root() -> Path:
 
 def kernels() -> list[Kernel]:
     """All kernels in the cache, by version, HZ and patches, as far as `load` can tell."""
-    found = [kernel for folder in _folders() if (kernel := load(folder))]
-    return sorted(found, key=lambda k: (recipe.numbers(k.series), k.version, k.hz, k.name))
+    present = [kernel for folder in _folders() if (kernel := load(folder))]
+    return sorted(present, key=lambda k: (recipe.numbers(k.series), k.version, k.hz, k.name))
 
 
 def remains() -> list[Path]:

@@ -75,14 +75,14 @@ def series_for(tree_series: str) -> str:
 
 def series_patches(series: str) -> list[Patch]:
     """The patches that every kernel with this series' patches gets, in order."""
-    found = sorted((DATA / "patches" / series).glob("[0-9][0-9][0-9][0-9]-*.patch"))
-    return [Patch(path, path.stem) for path in found]
+    files = sorted((DATA / "patches" / series).glob("[0-9][0-9][0-9][0-9]-*.patch"))
+    return [Patch(path, path.stem) for path in files]
 
 
 def optional_patches(series: str) -> dict[str, Patch]:
     """The patches that a kernel with this series' patches gets if they are asked for, by name."""
-    found = sorted((DATA / "patches" / series / "optional").glob("*.patch"))
-    return {path.stem: Patch(path, path.stem) for path in found}
+    files = sorted((DATA / "patches" / series / "optional").glob("*.patch"))
+    return {path.stem: Patch(path, path.stem) for path in files}
 
 
 def optional_names() -> list[str]:

@@ -52,10 +52,10 @@ def print_path_flow(opened: PathFlow, console: Console, *, every_packet: bool) -
             for printed in (path + first, *("     " + more for more in rest)):
                 console.print(Text(printed, line_style(entry)), soft_wrap=True)
         else:
-            told = (
+            words = (
                 gap_words(entry, glyphs) if isinstance(entry, Gap) else silence_words(entry, glyphs)
             )
-            console.print(Text("     " + told, "dim"), soft_wrap=True)
+            console.print(Text("     " + words, "dim"), soft_wrap=True)
 
 
 def path_flow_data(opened: PathFlow) -> dict[str, Any]:

@@ -52,10 +52,10 @@ def print_flow(flow: Flow, console: Console, *, every_packet: bool) -> None:
     console.print(Text(f"{'ms':>{time}} {head} {'ms':>{time}}", "bold"), soft_wrap=True)
     for entry in elide(flow.steps, every_packet=every_packet):
         if not isinstance(entry, Step):
-            told = (
+            words = (
                 gap_words(entry, glyphs) if isinstance(entry, Gap) else silence_words(entry, glyphs)
             )
-            console.print(Text(" " * (time + 1) + told, "dim"), soft_wrap=True)
+            console.print(Text(" " * (time + 1) + words, "dim"), soft_wrap=True)
             continue
         room = console.width if console.is_terminal else None
         for printed in lines(entry, width, glyphs, time=time, room=room):
@@ -87,14 +87,14 @@ def lines(
     head = f"{_ms(client, time)} {arrow(step, width, glyphs)} {_ms(server, time)}"
     numbers = f"seq {step.seq}" if step.ack is None else f"seq {step.seq} ack {step.ack}"
     sack = [f"sack {left}-{right}" for left, right in step.sack]
-    made = [f"{head}  {numbers}"]
+    parts = [f"{head}  {numbers}"]
     for part in (*sack, *_marks(step)):
-        longer = f"{made[-1]}  {part}"
+        longer = f"{parts[-1]}  {part}"
         if room is None or len(longer) <= room:
-            made[-1] = longer
+            parts[-1] = longer
         else:
-            made.append(" " * (len(head) + 2) + part)
-    return made
+            parts.append(" " * (len(head) + 2) + part)
+    return parts
 
 
 def arrow(step: Step, width: int, glyphs: Glyphs) -> str:

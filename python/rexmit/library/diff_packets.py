@@ -76,15 +76,15 @@ def draw_packets(compared: Compared, a: Run, b: Run, *, every_packet: bool = Fal
 
 
 def _ignored(names: Iterable[str]) -> frozenset[str]:
-    found = frozenset(names)
-    for name in sorted(found):
+    chosen = frozenset(names)
+    for name in sorted(chosen):
         if name not in ASPECTS:
             raise UserError(
                 f"{argument('ignore')} {name}: packets do not differ in that",
                 f"they do in {', '.join(ASPECTS)}; none ignores nothing",
                 usage=True,
             )
-    return found
+    return chosen
 
 
 def _ns(text: str) -> int:

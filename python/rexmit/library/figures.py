@@ -65,5 +65,5 @@ def _of_bursts(run: Run, losses: int | None, *, inexact: bool) -> dict[str, Figu
             "leave it out",
             usage=True,
         )
-    found = cases(run, keep_inexact=inexact)
-    return dict(bursts.draw(bursts.plan(run, found), found))
+    drawn = cases(run, keep_inexact=inexact)
+    return dict(bursts.draw(bursts.plan(run, drawn), drawn))

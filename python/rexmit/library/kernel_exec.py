@@ -112,7 +112,7 @@ def kernel_exec(
     network = None if inside.net is None else _network(str(inside.net), texts(inside.settings))
     env, memory = inside.env, f"{inside.memory}M"
     variables = env if isinstance(env, Mapping) else named_variables(list(env))
-    found = find_kernel(inside.kernel)
+    kernel = find_kernel(inside.kernel)
 
     # Calls at a time share the cores: neighbours in the process table take different ones.
     cores = sorted(os.sched_getaffinity(0))
@@ -122,15 +122,15 @@ def kernel_exec(
     status = execute(
         Command(argv, network, (inside.host or "h1") if network else None, variables),
         BootOptions(
-            found.path,
+            kernel.path,
             core,
             inside.seed,
             memory,
             inside.clock,
             SHARE_MIB,
             scratch_mib=inside.scratch_limit,
-            machine=found.machine(memory),
-            files=command_files(argv) if found.image else b"",
+            machine=kernel.machine(memory),
+            files=command_files(argv) if kernel.image else b"",
         ),
         on_stdout=on_stdout or out.append,
         on_stderr=on_stderr or err.append,

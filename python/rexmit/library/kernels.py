@@ -44,7 +44,7 @@ def list_kernels() -> list[ListedKernel]:
     damaged ones. Their files are read, some 10 MB each.
     """
     default = kernels.default()
-    found = [
+    listed = [
         ListedKernel(k.name, k, k == default, k.current, checksums.fault(k))
         for k in kernels.kernels()
     ]
@@ -52,7 +52,7 @@ def list_kernels() -> list[ListedKernel]:
         ListedKernel(folder.name, None, default=False, current=False, fault="damaged")
         for folder in kernels.remains()
     ]
-    return found + remains
+    return listed + remains
 
 
 def build_kernel(

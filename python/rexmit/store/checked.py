@@ -68,10 +68,10 @@ def fitting(frame: pl.LazyFrame, columns: Sequence[Column], file: Path, hint: st
     if missing:
         raise UserError(f"{file}: column {', '.join(missing)} is missing", hint)
     for name, due in due_types.items():
-        found = there[name]
+        actual = there[name]
         # A column without a value has no type of its own; of numbers the width makes no difference.
-        if not (found in (due, pl.Null) or (found.is_integer() and due.is_numeric())):
-            raise UserError(f"{file}: column {name} has type {found}, not {due}", hint)
+        if not (actual in (due, pl.Null) or (actual.is_integer() and due.is_numeric())):
+            raise UserError(f"{file}: column {name} has type {actual}, not {due}", hint)
     return frame.select(
         pl.col(name) if there[name] == due else pl.col(name).cast(due)
         for name, due in due_types.items()
@@ -89,8 +89,8 @@ def hold(rows: pl.LazyFrame, columns: Sequence[Column], file: Path, hint: str) -
             apart = pl.col(first).is_null() != pl.col(other).is_null()
             tests.append((f"column {other} is null in other rows than {first}", apart))
     try:
-        found = rows.select(test.any().alias(what) for what, test in tests)
-        wrong = found.collect(engine="streaming").row(0, named=True)
+        results = rows.select(test.any().alias(what) for what, test in tests)
+        wrong = results.collect(engine="streaming").row(0, named=True)
     except UNREADABLE as error:
         raise UserError(f"{file}: cannot be read: {line(error)}", hint) from error
     for what, is_wrong in wrong.items():

@@ -115,7 +115,7 @@ def score(options: ScoreOptions) -> None:
     tshark's labels. Confidences are held against how often they are right.
     """
     named = None if options.points is None else [name.strip() for name in options.points.split(",")]
-    made = _scored(
+    scored = _scored(
         options.corpus,
         point=options.point,
         points=named,
@@ -126,15 +126,15 @@ def score(options: ScoreOptions) -> None:
     if options.as_json:
         from rexmit_validate.score.as_json import report_data
 
-        print_json(report_data(made, worst=options.worst))
+        print_json(report_data(scored, worst=options.worst))
     else:
         from rexmit.present.terminal import console
         from rexmit_validate.score.print_score import print_report
 
-        print_report(made, console(), worst=options.worst, parts=options.parts)
+        print_report(scored, console(), worst=options.worst, parts=options.parts)
     if options.figure is not None:
-        _draw(made, options.figure)
-    if options.fail_under is not None and _under(made, options.fail_under / 100):
+        _draw(scored, options.figure)
+    if options.fail_under is not None and _under(scored, options.fail_under / 100):
         raise typer.Exit(EXIT_FAILED)
 
 

@@ -137,11 +137,11 @@ def sensitivity(options: SensitivityOptions) -> None:
     if options.together > 1:
         more |= {"nearest": options.nearest or library.NEAREST, "width": options.width or WIDTH}
         search = as_typed(library.Nearest, options, **more)
-        found = library.nearest_benches(options.name, search, out=options.out, progress=progress)
+        benches = library.nearest_benches(options.name, search, out=options.out, progress=progress)
         if options.as_json:
-            outputs.lines(json.dumps(asdict(found)))
+            outputs.lines(json.dumps(asdict(benches)))
         else:
-            print_nearest(found, console())
+            print_nearest(benches, console())
         return
     how = as_typed(library.Benching, options, **more)
     table = library.sensitivity(options.name, how, out=options.out, progress=progress)

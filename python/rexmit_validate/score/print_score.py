@@ -69,14 +69,14 @@ def _origin(report: Report) -> str:
 
 
 def _print_score(score: Score, point: str, console: Console) -> None:
-    made, needs = score.mechanisms, score.needs
+    mechanisms, needs = score.mechanisms, score.needs
     lines = [
-        ("mechanism right", _against(made.accuracy, MECHANISM_TARGET.get(point))),
-        ("  as a pair", percent(made.share(lambda claim: "|" in claim))),
-        ("named", percent(made.share(lambda claim: claim not in ("unknown", MISSED)))),
+        ("mechanism right", _against(mechanisms.accuracy, MECHANISM_TARGET.get(point))),
+        ("  as a pair", percent(mechanisms.share(lambda claim: "|" in claim))),
+        ("named", percent(mechanisms.share(lambda claim: claim not in ("unknown", MISSED)))),
         ("need right", _against(needs.accuracy, NEED_TARGET.get(point))),
-        ("missed", f"{made.missed:,}"),
-        ("invented", f"{made.invented:,}"),
+        ("missed", f"{mechanisms.missed:,}"),
+        ("invented", f"{mechanisms.invented:,}"),
     ]
     if score.places is not None:
         lines.insert(3, ("place right", percent(score.places.accuracy)))
@@ -85,7 +85,7 @@ def _print_score(score: Score, point: str, console: Console) -> None:
     console.print()
     _print_matrix(score, console)
     console.print()
-    _print_classes(made, console)
+    _print_classes(mechanisms, console)
     console.print()
     _print_needs(needs, console)
     if score.tshark:
@@ -138,9 +138,9 @@ def _checked(of: Reliability) -> str:
     if of.checked.share is None:
         return ""
     span = f"{TARGET[0]:.0%} to {TARGET[1]:.0%}"
-    told = {True: "reached", False: "missed", None: "too few rows to tell"}[of.reached]
-    said = f"{CHECKED[0]} to {CHECKED[1]}"
-    return f"; said with {said}: {percent(of.checked.share)} right (target {span}: {told})"
+    verdict = {True: "reached", False: "missed", None: "too few rows to tell"}[of.reached]
+    bounds = f"{CHECKED[0]} to {CHECKED[1]}"
+    return f"; said with {bounds}: {percent(of.checked.share)} right (target {span}: {verdict})"
 
 
 def _print_senders(score: Score, console: Console) -> None:
@@ -167,15 +167,15 @@ def _print_senders(score: Score, console: Console) -> None:
 
 
 def _print_matrix(score: Score, console: Console) -> None:
-    made = score.mechanisms
+    mechanisms = score.mechanisms
     labels: Mapping[tuple[str, str], int] = score.tshark.labels if score.tshark else {}
     theirs = [*tshark.LABELS, MISSED] if score.tshark else []
-    rows = list(made.rows)
+    rows = list(mechanisms.rows)
     if INVENTED not in rows and any(truth == INVENTED for truth, _ in labels):
         rows.append(INVENTED)
     columns = [
         Column("mechanism", least=16),
-        *(Column(_folded(claim), right=True, before=2) for claim in made.columns),
+        *(Column(_folded(claim), right=True, before=2) for claim in mechanisms.columns),
         *(
             Column(
                 f"tshark:\n{label}" if i == 0 else _folded(label), right=True, before=3 - (i > 0)
@@ -187,7 +187,7 @@ def _print_matrix(score: Score, console: Console) -> None:
         Line(
             (
                 truth,
-                *(_n(made.counts.get((truth, claim), 0)) for claim in made.columns),
+                *(_n(mechanisms.counts.get((truth, claim), 0)) for claim in mechanisms.columns),
                 *(_n(labels.get((truth, label), 0)) for label in theirs),
             )
         )
@@ -212,9 +212,9 @@ def _print_classes(made: Matrix, console: Console) -> None:
             for name, value in (("precision", one.precision), ("recall", one.recall))
             if value is not None and value < CLASS_TARGET
         ]
-        told = f"{' and '.join(below)} below {CLASS_TARGET:.0%}" if below else ""
+        remark = f"{' and '.join(below)} below {CLASS_TARGET:.0%}" if below else ""
         numbers = (_n(one.there), _n(one.claimed), percent(one.precision), percent(one.recall))
-        lines.append(Line((one.name, *numbers, told)))
+        lines.append(Line((one.name, *numbers, remark)))
     print_grid(columns, lines, console)
 
 
