@@ -52,7 +52,7 @@ impl Columns {
         self.len() == 0
     }
 
-    /// Adds a row, a struct or a map. Fields that no column has are left out.
+    /// Adds a row, a struct or a map. Fields that no column has are left out; a field that may be null may be missing.
     ///
     /// # Errors
     /// When it lacks a field, or one has a value that cannot stand in its column; nothing is added then.
@@ -68,7 +68,9 @@ impl Columns {
     }
 
     fn check(&self, row: &Map<String, Value>) -> Result<()> {
-        let lacks = |(_, field, _): &&(Column, String, u32)| !row.contains_key(field);
+        let lacks = |(column, field, _): &&(Column, String, u32)| {
+            !column.declared.nullable && !row.contains_key(field)
+        };
         let mut missing: Vec<&str> = self
             .columns
             .iter()
