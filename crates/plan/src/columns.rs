@@ -264,8 +264,8 @@ mod tests {
             refusal.unwrap_err()
         };
         assert_eq!(
-            refusal(json!({"packets": "gone", "cwnd": "gone"})),
-            "cwnd, packets is missing"
+            refusal(json!({"packets": "gone", "retransmissions": "gone", "cwnd": "gone"})),
+            "packets, retransmissions is missing"
         );
         assert_eq!(refusal(json!({"packets": null})), "packets is null");
         assert_eq!(refusal(json!({"packets": "2"})), "packets is \"2\"");
