@@ -8,8 +8,8 @@ from typing import Any, Final
 import polars as pl
 
 from rexmit.errors import UserError
-from rexmit.ladder.print_traced import about as facts_of
-from rexmit.ladder.print_traced import title
+from rexmit.ladder.render_traced import about as facts_of
+from rexmit.ladder.render_traced import title
 from rexmit.ladder.traced import Traced, open_several
 from rexmit.tracing import mechanisms, sides
 from rexmit.tracing.folder import Trace
