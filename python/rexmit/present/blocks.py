@@ -23,8 +23,8 @@ class Recorder(Console):
         self.blocks: list[Block] = []
 
     def print(self, *objects: Any, style: Any = None, **_options: Any) -> None:  # noqa: ANN401 - as Rich's
-        """Keep a paragraph."""
-        for one in objects:
+        """Keep a paragraph; an empty line where there is nothing."""
+        for one in objects or ("",):
             text = one if isinstance(one, rich.text.Text) else Text(str(one), str(style or ""))
             warns = any(look(str(span.style)) == "warning" for span in text.spans)
             self.blocks.append(Paragraph(text.plain, str(text.style) or "yellow" * warns))
