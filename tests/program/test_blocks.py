@@ -136,19 +136,20 @@ def test_what_fits_where() -> None:
     assert Room(10_000) == PAGE
 
 
-def test_what_is_printed_is_made_blocks() -> None:
+def test_what_is_printed_is_made_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
     widths = []
 
     def prints(out: Console) -> None:
         widths.append(out.width)
-        say(out, Text("a head", "bold"))
+        say(out, Text("a head that is longer than a line is wide", "bold"))
         say(out, Text.assemble(("warning: ", "yellow"), "mind"))
         out.print()
         print_grid(NUMBERS.columns, NUMBERS.lines, out)
 
     blocks = printed(prints, Room(33))
     assert widths == [33]
-    assert blocks[0] == heading("a head")
+    assert blocks[0] == heading("a head that is longer than a line is wide")
     assert blocks[3] == NUMBERS
     assert [one["is"] for one in on_page(*blocks)] == ["paragraph", "paragraph", "grid"]
     assert on_page(*blocks)[1]["look"] == "warning"

@@ -17,8 +17,14 @@ class Recorder(Console):
     """A console that keeps what is printed on it, for a page."""
 
     def __init__(self, room: Room = PAGE) -> None:
+        # No terminal, whatever the environment says: who shows a paragraph wraps it.
         super().__init__(
-            file=io.StringIO(), width=room.width, highlight=False, emoji=False, markup=False
+            file=io.StringIO(),
+            width=room.width,
+            force_terminal=False,
+            highlight=False,
+            emoji=False,
+            markup=False,
         )
         self.blocks: list[Block] = []
 
