@@ -12,7 +12,7 @@ from rexmit.ladder.steps import Step
 from rexmit.ladder.traced import Traced
 from rexmit.result.blocks import BLANK, Block, Paragraph, Room, heading
 from rexmit.store.trace_schema import SIDES
-from rexmit.tracing.sentences.retransmissions import row as row_said
+from rexmit.tracing.sentences.retransmissions import words_of
 from rexmit.tracing.sentences.senders import in_words
 from rexmit.wording import count
 
@@ -41,7 +41,7 @@ def traced_blocks(
 
     def draw(step: Step) -> tuple[list[str], str]:
         retransmission = traced.retransmissions.get(numbers[id(step)])
-        words = row_said(retransmission).text if retransmission else None
+        words = words_of(retransmission) if retransmission else None
         drawn = arrow(step, width, glyphs(room))
         placed = _between(step, drawn, time) if traced.points else f"{_ms(step, time)} {drawn}"
         marks = [f"retransmission: {words}"] if words else _marks(step)

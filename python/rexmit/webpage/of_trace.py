@@ -17,8 +17,7 @@ from rexmit.tracing.groups import KEYS, by
 from rexmit.tracing.page import page
 from rexmit.tracing.requests import timed
 from rexmit.tracing.sections.page import page_blocks
-from rexmit.tracing.sentences.retransmissions import row as row_said
-from rexmit.tracing.sentences.retransmissions import verdict
+from rexmit.tracing.sentences.retransmissions import verdict, words_of
 from rexmit.webpage import choose, commands, packets
 from rexmit.webpage.part import Opens, Packets, Part, Section, Table, meanings
 from rexmit.webpage.whatif import sliders
@@ -267,7 +266,7 @@ def _packets(traced: Traced, names: list[str]) -> Packets:
     drawn = packets.Drawn(
         traced.steps,
         from_server,
-        lambda number: row_said(rows[number]).text,
+        lambda number: words_of(rows[number]),
         [
             (at[number], timer)
             for number, row in rows.items()
