@@ -17,7 +17,7 @@ from rexmit.escaping import shown
 from rexmit.present.blocks import printed
 from rexmit.present.grid import print_grid
 from rexmit.present.show import room, show
-from rexmit.present.terminal import say
+from rexmit.present.terminal import say, say_facts
 from rexmit.present.text import Text
 from rexmit.result.blocks import (
     BLANK,
@@ -145,11 +145,12 @@ def test_what_is_printed_is_made_blocks(monkeypatch: pytest.MonkeyPatch) -> None
         say(out, Text("a head that is longer than a line is wide", "bold"))
         say(out, Text.assemble(("warning: ", "yellow"), "mind"))
         out.print()
+        say_facts(out, [("label", "text")])
         print_grid(NUMBERS.columns, NUMBERS.lines, out)
 
     blocks = printed(prints, Room(33))
     assert widths == [33]
     assert blocks[0] == heading("a head that is longer than a line is wide")
-    assert blocks[3] == NUMBERS
-    assert [one["is"] for one in on_page(*blocks)] == ["paragraph", "paragraph", "grid"]
+    assert blocks[3:] == [Facts((("label", "text"),)), NUMBERS]
+    assert [one["is"] for one in on_page(*blocks)] == ["paragraph", "paragraph", "facts", "grid"]
     assert on_page(*blocks)[1]["look"] == "warning"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import rich.text
 from rich.console import Console
 
 from rexmit.present.text import Text
-from rexmit.result.blocks import PAGE, Block, Column, Grid, Line, Paragraph, Room, look
+from rexmit.result.blocks import PAGE, Block, Column, Facts, Grid, Line, Paragraph, Room, look
 
 
 class Recorder(Console):
@@ -34,6 +34,10 @@ class Recorder(Console):
             text = one if isinstance(one, rich.text.Text) else Text(str(one), str(style or ""))
             warns = any(look(str(span.style)) == "warning" for span in text.spans)
             self.blocks.append(Paragraph(text.plain, str(text.style) or "yellow" * warns))
+
+    def facts(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Keep labelled facts."""
+        self.blocks.append(Facts(tuple(pairs)))
 
     def grid(self, columns: Sequence[Column], lines: Sequence[Line]) -> None:
         """Keep a table."""
