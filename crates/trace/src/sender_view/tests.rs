@@ -201,6 +201,16 @@ fn warm(script: &mut Script) {
     }
 }
 
+/// At the receiver: round trips of 50 ms, ten segments, all acknowledged. The sender counts its packets.
+fn warm_far(script: &mut Script) {
+    script.handshake(50.0, 0.0);
+    for i in 0..10 {
+        let at = 100.0 + f64::from(i) * 0.1;
+        script.data(at, i * 1000, 1000);
+        script.ack(at, (i + 1) * 1000, 100.0);
+    }
+}
+
 #[test]
 fn a_lost_segment_is_needed_and_its_times_are_told() {
     for origin in SLIDES {

@@ -18,16 +18,6 @@ fn bytes_acknowledged_and_never_seen_are_losses_of_the_capture() {
     assert_eq!(seen.row.capture_losses, 2);
 }
 
-/// At the receiver: round trips of 50 ms, ten segments, all acknowledged. The sender counts its packets.
-fn warm_far(script: &mut Script) {
-    script.handshake(50.0, 0.0);
-    for i in 0..10 {
-        let at = 100.0 + f64::from(i) * 0.1;
-        script.data(at, i * 1000, 1000);
-        script.ack(at, (i + 1) * 1000, 100.0);
-    }
-}
-
 #[test]
 fn a_tail_lost_before_the_monitor_shows_by_the_senders_count() {
     for origin in SLIDES {
