@@ -167,9 +167,8 @@ def _group(row: dict[str, object]) -> Group:
 
 def _key(key: Key) -> pl.Expr:
     """The port of an end, or its address: `10.0.0.1:80`, `[fd00::1]:80`."""
-    port = pl.col("own").str.extract(r":(\d+)$")
-    host = pl.col("own").str.extract(r"^\[?(.*?)\]?:\d+$")
-    return (port if key == "port" else host).fill_null(pl.col("own")).alias("key")
+    part = sides.port if key == "port" else sides.host
+    return part(pl.col("own")).alias("key")
 
 
 def _prefixes(addresses: pl.Series) -> pl.Series:
