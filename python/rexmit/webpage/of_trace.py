@@ -14,6 +14,7 @@ from rexmit.ladder.traced import Traced, open_several
 from rexmit.present.blocks import Recorder
 from rexmit.store.schema import declared
 from rexmit.tracing import mechanisms, sides
+from rexmit.tracing.course import course
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.groups import KEYS, by
 from rexmit.tracing.page import page
@@ -21,8 +22,9 @@ from rexmit.tracing.print_page import print_page
 from rexmit.tracing.requests import timed
 from rexmit.tracing.sentences.retransmissions import row as row_said
 from rexmit.tracing.sentences.retransmissions import verdict
+from rexmit.tracing.terms import OWNERS
 from rexmit.webpage import choose, commands, packets
-from rexmit.webpage.part import Opens, Packets, Part, Section, Table
+from rexmit.webpage.part import Opens, Packets, Part, Section, Table, TimeLine
 from rexmit.webpage.whatif import sliders
 
 _SIDE: Final = ("packets", "bytes", "rtt_median_s", "rtt_max_s", "rtt_samples", "stack")
@@ -95,7 +97,34 @@ def part(trace: Trace, *, connections: Sequence[int] | None, limit: int) -> Part
         rule=rule,
         missing=commands.for_any([*names, *options]),
         whatif=whatif,
+        time=_time_line(trace, commands.command("trace", *names, *_untimed(options))),
     )
+
+
+_OWNERS: Final = 8
+"""So many owners of the time have a colour of their own."""
+
+
+def _time_line(trace: Trace, command: str) -> TimeLine | None:
+    found = course(trace)
+    if found is None:
+        return None
+    steps, named = found.steps, found.owners
+    if rest := [f"owner_{name}" for name in named[_OWNERS:]]:
+        steps = steps.with_columns(pl.sum_horizontal(rest).alias("owner_others")).drop(rest)
+        named = (*named[:_OWNERS], "others")
+    about = {
+        "start_s": found.start_s,
+        "width_s": found.width_s,
+        "owners": [[f"owner_{name}", OWNERS.get(name, name)] for name in named],
+    }
+    return TimeLine(about, steps, command)
+
+
+def _untimed(options: list[str]) -> list[str]:
+    """Without the times that choose connections: the time line has its own."""
+    pairs = zip(options[::2], options[1::2], strict=True)
+    return [word for pair in pairs if pair[0] not in ("--from", "--to") for word in pair]
 
 
 def _overview(trace: Trace, command: str) -> Section:
@@ -135,6 +164,7 @@ def _connections(trace: Trace) -> pl.DataFrame:
         "handshake",
         "handshake_rtt_s",
         "reset_by",
+        "end_s",
         *several,
     ).collect()
 

@@ -22,6 +22,7 @@ from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say, say_facts
 from rexmit.present.text import Text
 from rexmit.tracing.folder import Trace
+from rexmit.tracing.terms import OWNERS
 from rexmit.tracing.words import share, size, span
 from rexmit.wording import NONE, count, signed_percent
 
@@ -48,30 +49,6 @@ WORDS: Final = {
     "first-byte": "time to the first byte of the answer",
     "total": "time to the last byte of the answer",
     "unanswered": "requests without an answer",
-}
-
-OWNERS: Final = {
-    "connecting": "connecting",
-    "client": "the client's program",
-    "between-requests": "between requests",
-    "server": "the server's program",
-    "tls-set-up": "set-up of TLS",
-    "unanswered": "a last request without an answer",
-    "round-trip": "on the way",
-    "receiver-window": "the receiver's window",
-    "nagle": "small packets held back (Nagle)",
-    "sender": "the sender: program, buffer or pacing",
-    "slow-start": "the first congestion window growing",
-    "small-window": "a congestion window made small by loss",
-    "path-rate": "the path's rate",
-    "policer": "a policer",
-    "recovery-timer": "repairs by a timer",
-    "recovery-probe": "repairs by a probe",
-    "recovery-fast": "repairs by acknowledgements",
-    "path-mtu": "the path's MTU",
-    "peer-gone": "a peer that is gone",
-    "closing": "closing",
-    "unknown": "not known",
 }
 
 
