@@ -18,7 +18,7 @@ _HEAD = "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n"
 class Site:
     """How a site answers: a round trip of `rtt_s`, `think_s` until an answer begins, answers of
     so many segments, of which in every `lost_every`th one is lost (0: in none). Times vary by a
-    twentieth, by `seed`. `start_s` is when the capture begins.
+    twentieth, by `seed`. `start_s` is when the capture begins, `port` the client's first one.
     """
 
     connections: int = 8
@@ -29,6 +29,7 @@ class Site:
     lost_every: int = 0
     path: str = "/report"
     server: str = SERVER
+    port: int = 40_000
     seed: int = 1
     start_s: float = 0.0
 
@@ -41,7 +42,7 @@ class Site:
         for number in range(self.connections):
             ended = self.start_s + number * 0.3
             for packet in self._connection(number, chance):
-                here = replace(packet, at=ended + packet.at, port=40_000 + number)
+                here = replace(packet, at=ended + packet.at, port=self.port + number)
                 yield replace(here, server=self.server)
 
     def _connection(self, number: int, chance: random.Random) -> Iterator[Packet]:

@@ -13,7 +13,7 @@ from rexmit.ladder.print_traced import title
 from rexmit.ladder.traced import Traced, open_several
 from rexmit.present.blocks import Recorder
 from rexmit.store.schema import declared
-from rexmit.tracing import mechanisms, sides
+from rexmit.tracing import mechanisms, owners, sides
 from rexmit.tracing.course import course
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.groups import KEYS, by
@@ -73,7 +73,7 @@ def part(trace: Trace, *, connections: Sequence[int] | None, limit: int) -> Part
     """
     names, options = commands.place(trace), commands.chosen(trace)
     frame = _connections(trace)
-    choice = _choice(frame, connections, limit)
+    choice = _choice(trace, frame, connections, limit)
     found: list[Packets] = []
     rule = choice.rule
     try:
@@ -295,7 +295,9 @@ def _about(table: str, frame: pl.DataFrame) -> dict[str, tuple[str, str]]:
     return {name: every[name] for name in frame.columns if name in every}
 
 
-def _choice(frame: pl.DataFrame, connections: Sequence[int] | None, limit: int) -> choose.Choice:
+def _choice(
+    trace: Trace, frame: pl.DataFrame, connections: Sequence[int] | None, limit: int
+) -> choose.Choice:
     if connections is not None:
         there = set(frame["number"].to_list())
         lost = [number for number in connections if number not in there]
@@ -306,17 +308,20 @@ def _choice(frame: pl.DataFrame, connections: Sequence[int] | None, limit: int) 
                 usage=True,
             )
         return choose.named(connections, every=frame.height, noun="connection")
-    keys = ["waited_s", "retransmissions", "bytes", "number"]
-    ranked = frame.sort(keys, descending=[True, True, True, False])
-    if ranked["retransmissions"].sum():
-        ranked = ranked.filter(pl.col("retransmissions") > 0)
+    slow = owners.slow_connections(trace).rename({"length_s": "slow_s"})
+    ranked = frame.join(slow, on="number", how="left").with_columns(
+        pl.max_horizontal("waited_s", pl.col("slow_s").fill_null(0)).alias("felt_s")
+    )
+    keys = ["felt_s", "retransmissions", "bytes", "number"]
+    ranked = ranked.sort(keys, descending=[True, True, True, False])
+    noticed = ranked.filter((pl.col("retransmissions") > 0) | (pl.col("felt_s") > 0))
     return choose.choose(
-        ranked.select("number", "packets").iter_rows(),
+        (ranked if noticed.is_empty() else noticed).select("number", "packets").iter_rows(),
         every=frame.height,
         limit=limit,
-        order="of those with retransmissions, those that waited longest first"
-        if ranked["retransmissions"].sum()
-        else "those with most bytes first",
+        order="those with most bytes first"
+        if noticed.is_empty()
+        else "of those that were slow or retransmitted, those that waited longest first",
         noun="connection",
     )
 
