@@ -87,8 +87,10 @@ function drawn(host, panel, { group, wide, steps, about, tip }) {
   const tops = Float64Array.from({ length: steps.rows }, (_, i) =>
     panel.marks ? panel.marks[1][i] || 0 : panel.bars.reduce((sum, [values]) => sum + values[i], 0),
   );
-  const height = ({ min, max }) => {
-    const shown = tops.subarray(Math.max(0, Math.floor(min / wide)), Math.ceil(max / wide));
+  // uPlot asks for the height before it has noted the new range.
+  const height = () => {
+    const [from, to] = group.range;
+    const shown = tops.subarray(Math.floor(from / wide), Math.ceil(to / wide));
     return [0, (shown.reduce((one, other) => Math.max(one, other), 0) || 1) * 1.06];
   };
   const { frame, plot } = place(host, {
@@ -103,7 +105,7 @@ function drawn(host, panel, { group, wide, steps, about, tip }) {
       if (panel.whole) made.axes[1].incrs = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 100000];
       return {
         ...made,
-        scales: { x: { time: false, range: (_, least, top) => [least, top] }, y: { range: (self) => height(self.scales.x) } },
+        scales: { x: { time: false, range: (_, least, top) => [least, top] }, y: { range: height } },
         series: [{}, { paths: () => null, points: { show: false } }],
         hooks: { draw: [(self) => draw(self, panel, wide)] },
       };
