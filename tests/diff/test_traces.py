@@ -200,6 +200,14 @@ def test_requests_without_an_answer_come_first(tmp_path: Path) -> None:
     assert some.of("worse") == ()
 
 
+def test_a_share_differs_by_no_more_than_all(tmp_path: Path) -> None:
+    one = replace(BEFORE, connections=1, requests=1)
+    a, b = one.write(tmp_path / "a.pcap"), replace(one, seed=2).write(tmp_path / "b.pcap")
+    found = rexmit.diff(a, b, metrics=["unanswered"])
+    assert isinstance(found, TraceComparison)
+    assert [(one.apart.low, one.apart.high) for one in found.changes] == [(-1, 1)]
+
+
 def test_all_of_it_in_json_and_in_a_page(tmp_path: Path) -> None:
     a, b = BEFORE.write(tmp_path / "a.pcap"), replace(AFTER, rtt_s=0.08).write(tmp_path / "b.pcap")
     page = tmp_path / "page.html"

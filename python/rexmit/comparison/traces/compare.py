@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import polars as pl
@@ -101,7 +101,7 @@ def compare(
     seen = [observed(trace, ends) for trace, ends in zip((a, b), servers.common, strict=True)]
     found, only_a, only_b = pairs(seen[0], seen[1], names, selection)
     raw = [one for pair in found for one in _measured(pair) if one.metric in metrics]
-    differences = [apart(one.a, one.b) for one in raw]
+    differences = [_apart(one) for one in raw]
     real = named([one.chance if one.difference else None for one in differences])
     judged = zip(raw, differences, real, strict=True)
     changes = [_judged(one, difference, is_real=is_real) for one, difference, is_real in judged]
@@ -145,6 +145,13 @@ def _side(seen: Seen, metric: str, of: str) -> Side | None:
 
 def _either(a: Iterable[Quantity], b: Iterable[Quantity]) -> list[Quantity]:
     return sorted({*a, *b}, key=lambda one: (METRICS.index(one[0]), one[1]))
+
+
+def _apart(raw: _Raw) -> Apart:
+    found = apart(raw.a, raw.b)
+    if raw.metric not in SHARES or found.low is None or found.high is None:
+        return found
+    return replace(found, low=max(found.low, -1.0), high=min(found.high, 1.0))
 
 
 def _judged(raw: _Raw, found: Apart, *, is_real: bool) -> Change:
