@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import polars as pl
+
 from rexmit.comparison.traces.compare import TraceComparison, table
 from rexmit.comparison.traces.print_changes import print_changes
 from rexmit.present.blocks import Recorder
@@ -25,7 +27,7 @@ def part(comparison: TraceComparison) -> Part:
             Table(
                 "changes",
                 "Changes",
-                table(comparison),
+                table(comparison).with_columns(pl.col(pl.Float64).round(6)),
                 commands.command("diff", *names, "--all"),
                 _ABOUT,
             )

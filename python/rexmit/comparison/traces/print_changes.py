@@ -163,7 +163,7 @@ def _print_verdict(changes: Sequence[Change], verdict: Verdict, console: Console
     if not changes:
         return
     console.print()
-    say(console, Text(_HEADS[verdict], f"bold {_STYLES.get(verdict, 'dim')}"))
+    say(console, Text(_HEADS[verdict], "bold"))
     say_facts(console, ((_weight(one), sentence(one)) for one in changes[:_SHOWN]))
     if len(changes) > _SHOWN:
         say(console, f"and {len(changes) - _SHOWN:,} more (--all)", "dim")
