@@ -22,7 +22,7 @@ from rexmit.ladder.traced import Traced
 from rexmit.present.terminal import is_unicode, say
 from rexmit.present.text import Text
 from rexmit.store.trace_schema import SIDES
-from rexmit.tracing.sentences.retransmissions import row as row_said
+from rexmit.tracing.sentences.retransmissions import words_of
 from rexmit.tracing.sentences.senders import in_words
 from rexmit.wording import count
 
@@ -54,7 +54,7 @@ def print_traced(
     for entry in entries:
         if isinstance(entry, Step):
             retransmission = traced.retransmissions.get(numbers[id(entry)])
-            words = row_said(retransmission).text if retransmission else None
+            words = words_of(retransmission) if retransmission else None
             drawn = arrow(entry, width, glyphs)
             line = (
                 f"{_between(entry, drawn, time) if traced.points else _at_one(entry, drawn, time)}"

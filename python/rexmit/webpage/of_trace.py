@@ -20,8 +20,7 @@ from rexmit.tracing.groups import KEYS, by
 from rexmit.tracing.page import page
 from rexmit.tracing.print_page import print_page
 from rexmit.tracing.requests import timed
-from rexmit.tracing.sentences.retransmissions import row as row_said
-from rexmit.tracing.sentences.retransmissions import verdict
+from rexmit.tracing.sentences.retransmissions import verdict, words_of
 from rexmit.tracing.terms import OWNERS
 from rexmit.webpage import choose, commands, packets
 from rexmit.webpage.part import Opens, Packets, Part, Section, Table, TimeLine
@@ -333,7 +332,7 @@ def _packets(traced: Traced, names: list[str]) -> Packets:
     drawn = packets.Drawn(
         traced.steps,
         from_server,
-        lambda number: row_said(rows[number]).text,
+        lambda number: words_of(rows[number]),
         [
             (at[number], timer)
             for number, row in rows.items()
