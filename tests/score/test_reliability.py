@@ -178,14 +178,15 @@ def test_a_kind_that_is_worse_stands_out_and_comes_first(
 ) -> None:
     from rich.console import Console
 
-    from rexmit_validate.score.print_score import print_report
+    from rexmit.present.show import show
+    from rexmit_validate.score.show_score import score_blocks
 
     kinds = {
         "001-tails": "plain",
         "002-tails+snapped": "plain",
         "003-bursts+snapped": "snapped",
     }
-    print_report(_of_kinds(tmp_path, kinds), Console(width=160))
+    show(score_blocks(_of_kinds(tmp_path, kinds)), Console(width=160))
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     first = lines.index(next(line for line in lines if line.startswith("part ")))
     assert lines[first + 2].startswith("003-bursts+snapped 20 0.00 %")

@@ -21,14 +21,15 @@ from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError
+from rexmit.present.show import show
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.source import Facts
 from rexmit_papers.claim import Claim
 from rexmit_papers.unc_2007 import paper
 from rexmit_papers.unc_2007.claims import claims
 from rexmit_papers.unc_2007.parameters import parameters
-from rexmit_papers.unc_2007.print_study import print_study
 from rexmit_papers.unc_2007.senders import Study, study
+from rexmit_papers.unc_2007.show_study import study_blocks
 from rexmit_papers.unc_2007.systems import system_of
 from rexmit_papers.unc_2007.tables import tables
 
@@ -127,7 +128,7 @@ def test_table_1_has_printed_assumed_and_inferred(tmp_path: Path) -> None:
 
 def test_the_papers_values_stand_beside_ours(tmp_path: Path) -> None:
     out = io.StringIO()
-    print_study(tables(study([trace(tmp_path / "t")])), Console(file=out, width=160))
+    show(study_blocks(tables(study([trace(tmp_path / "t")]))), Console(file=out, width=160))
     lines = [" ".join(line.split()) for line in out.getvalue().splitlines()]
     assert "minRTO, s 0.2 / 0.2 0.2 / 0.2" in lines
     assert "paper: unc 15.83 77.28 67.73 14.91 39.41 39.18 84.36 2.22" in lines
@@ -139,7 +140,7 @@ def test_the_papers_values_stand_beside_ours(tmp_path: Path) -> None:
 def test_a_trace_without_losses_says_that_there_are_none(tmp_path: Path) -> None:
     out = io.StringIO()
     empty = write_trace(tmp_path / "t", captures=("t.pcap",), connections=[], mechanisms=[])
-    print_study(tables(study([empty])), Console(file=out, width=160))
+    show(study_blocks(tables(study([empty]))), Console(file=out, width=160))
     assert "explained, of the lossy: nothing, as no connection lost any;" in out.getvalue()
 
 

@@ -240,14 +240,15 @@ def _show_traces(
     comparison: TraceComparison, over: list[Trip] | None, options: DiffOptions
 ) -> None:
     from rexmit.comparison.print_diff import print_trips
-    from rexmit.comparison.traces.print_changes import changes_data, print_changes
+    from rexmit.comparison.traces.show_changes import changes_blocks, changes_data
+    from rexmit.present.show import show
     from rexmit.present.terminal import console
 
     if options.as_json:
         print_json(changes_data(comparison, over))
         return
     out = console()
-    print_changes(comparison, out, every=options.every)
+    show(changes_blocks(comparison, every=options.every), out)
     if over is not None:
         print_trips(over, str(options.fail_over), out)
 

@@ -7,22 +7,25 @@ from typing import Final
 import polars as pl
 
 from rexmit.comparison.traces.compare import TraceComparison, table
-from rexmit.comparison.traces.print_changes import print_changes
-from rexmit.present.blocks import Recorder
+from rexmit.comparison.traces.show_changes import changes_blocks
 from rexmit.webpage import commands
 from rexmit.webpage.part import Part, Section, Table
 
 
 def part(comparison: TraceComparison) -> Part:
     """What got better and worse, and a table of every quantity."""
-    out = Recorder()
-    print_changes(comparison, out, every=False)
     names = list(comparison.names)
     return Part(
         kind="diff",
         name=" and ".join(names),
         names=names,
-        sections=[Section("Overview", out.blocks, commands.command("diff", *names))],
+        sections=[
+            Section(
+                "Overview",
+                list(changes_blocks(comparison, every=False)),
+                commands.command("diff", *names),
+            )
+        ],
         tables=[
             Table(
                 "changes",

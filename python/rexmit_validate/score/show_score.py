@@ -1,21 +1,34 @@
-"""A corpus' score on the terminal: a block a point of capture, then what is wrong."""
+"""A corpus' score: a block a point of capture, then what is wrong."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-
-from rich.console import Console
+from collections.abc import Callable, Iterator, Mapping
 
 from rexmit import escaping
-from rexmit.present.grid import Column, Line, print_grid
-from rexmit.present.terminal import say
-from rexmit.present.text import Text
+from rexmit.result.blocks import (
+    BLANK,
+    Block,
+    Column,
+    Grid,
+    Line,
+    Paragraph,
+    heading,
+    note,
+    table,
+)
 from rexmit.wording import NONE, count
 from rexmit_validate.score import stacks, tshark
-from rexmit_validate.score.count import INVENTED, MISSED, Matrix
+from rexmit_validate.score.count import INVENTED, MISSED, Matrix, OfClass
 from rexmit_validate.score.reliability import CHECKED, TARGET, Reliability, wilson
-from rexmit_validate.score.report import CLASS_TARGET, MECHANISM_TARGET, NEED_TARGET, Report, Score
+from rexmit_validate.score.report import (
+    CLASS_TARGET,
+    MECHANISM_TARGET,
+    NEED_TARGET,
+    Report,
+    Score,
+    Tshark,
+)
 
 _NOTES = (
     f"rows: truth, columns: claimed; {MISSED}: not claimed, {INVENTED}: no retransmission",
@@ -25,35 +38,27 @@ _NOTES = (
 )
 
 
-def print_report(report: Report, console: Console, *, worst: int = 0, parts: bool = False) -> None:
+def score_blocks(report: Report, *, worst: int = 0, parts: bool = False) -> Iterator[Block]:
     """Every point, each kind of part of the corpus in a line, the worst
     first (`parts`: each part in its order), and the first `worst` wrong rows.
     """
-    say(console, Text(f"{report.corpus.path}: {_origin(report)}", "bold"))
+    yield heading(f"{report.corpus.path}: {_origin(report)}")
     for point in report.points:
-        console.print()
         score = report.at(point)
         captured = count(len(report.parts(point)), "part")
         there = count(score.mechanisms.retransmissions, "retransmission")
-        head = f"at the {point}: {there} in {captured}"
-        say(console, Text(head, "bold cyan"))
-        _print_score(score, point, console)
+        yield from (BLANK, Paragraph(f"at the {point}: {there} in {captured}", "bold cyan"))
+        yield from _score(score, point)
         if len(report.parts(point)) > 1:
-            console.print()
-            _print_parts(report, point, console, every=parts)
+            yield from (BLANK, _parts(report, point, every=parts))
     if len(report.points) > 1:
-        console.print()
-        say(console, Text("at all points together", "bold cyan"))
-        _print_reliability(report.reliability, console)
-    console.print()
-    notes = [*_NOTES]
+        yield from (BLANK, Paragraph("at all points together", "bold cyan"))
+        yield from _reliability(report.reliability)
+    yield from (BLANK, *map(note, _NOTES))
     if any(score.tshark for *_, score in report.scores):
-        notes.append(tshark.MAPPING)
-    for note in notes:
-        say(console, note, "dim")
+        yield note(tshark.MAPPING)
     if worst:
-        console.print()
-        _print_worst(report, worst, console)
+        yield from (BLANK, *_worst(report, worst))
 
 
 def _origin(report: Report) -> str:
@@ -68,7 +73,7 @@ def _origin(report: Report) -> str:
     return "; ".join(facts)
 
 
-def _print_score(score: Score, point: str, console: Console) -> None:
+def _score(score: Score, point: str) -> Iterator[Block]:
     made, needs = score.mechanisms, score.needs
     lines = [
         ("mechanism right", _against(made.accuracy, MECHANISM_TARGET.get(point))),
@@ -80,39 +85,21 @@ def _print_score(score: Score, point: str, console: Console) -> None:
     ]
     if score.places is not None:
         lines.insert(3, ("place right", percent(score.places.accuracy)))
-    for label, text in lines:
-        say(console, f"{label:<18} {text}")
-    console.print()
-    _print_matrix(score, console)
-    console.print()
-    _print_classes(made, console)
-    console.print()
-    _print_needs(needs, console)
+    yield from (Paragraph(f"{label:<18} {text}") for label, text in lines)
+    yield from (BLANK, _matrix(score), BLANK, _classes(made), BLANK, _needs(needs))
     if score.tshark:
-        console.print()
-        _print_beside(score, console)
+        yield from (BLANK, _beside(score, score.tshark))
     if len(score.senders) > 1:
-        console.print()
-        _print_senders(score, console)
-    console.print()
-    _print_stacks(score.stacks, console)
-    console.print()
-    _print_reliability(score.reliability, console)
+        yield from (BLANK, _senders(score))
+    yield from (BLANK, *_stacks(score.stacks), BLANK, *_reliability(score.reliability))
 
 
-def _print_reliability(made: Mapping[str, Reliability], console: Console) -> None:
+def _reliability(made: Mapping[str, Reliability]) -> Iterator[Block]:
     """Bins with rows as lines, what is said in columns."""
-    bins = [place for place, one in enumerate(Reliability().bins) if _any_in(made, place)]
+    places = range(len(Reliability().bins))
+    bins = [place for place in places if any(of.bins[place].rows for of in made.values())]
     if not bins:
         return
-    columns = [
-        Column("said with", least=16),
-        *(
-            Column(head, right=True, before=2)
-            for what in made
-            for head in (f"{what}:\nrows", "right", "95 %")
-        ),
-    ]
     lines = []
     for place in bins:
         texts = []
@@ -122,15 +109,12 @@ def _print_reliability(made: Mapping[str, Reliability], console: Console) -> Non
             between = f"{low * 100:.1f}-{high * 100:.1f}" if one.rows else ""
             texts += [_n(one.rows), percent(one.share) if one.rows else "", between]
         lines.append(Line((f"{one.low:g} to {one.high:g}", *texts)))
-    print_grid(columns, lines, console)
+    heads = (head for what in made for head in (f"{what}:\nrows", "right", "95 %"))
+    right = (Column(head, right=True, before=2) for head in heads)
+    yield Grid((Column("said with", least=16), *right), tuple(lines))
     for what, of in made.items():
-        if of.error is None:
-            continue
-        say(console, f"{what}: expected calibration error {of.error:.4f}{_checked(of)}")
-
-
-def _any_in(made: Mapping[str, Reliability], place: int) -> bool:
-    return any(of.bins[place].rows for of in made.values())
+        if of.error is not None:
+            yield Paragraph(f"{what}: expected calibration error {of.error:.4f}{_checked(of)}")
 
 
 def _checked(of: Reliability) -> str:
@@ -143,105 +127,80 @@ def _checked(of: Reliability) -> str:
     return f"; said with {said}: {percent(of.checked.share)} right (target {span}: {told})"
 
 
-def _print_senders(score: Score, console: Console) -> None:
-    columns = [
-        Column("sent by", least=16),
-        *(
-            Column(head, right=True, before=2)
-            for head in ("retransmissions", "mechanism", "need", "missed")
-        ),
-    ]
-    lines = [
-        Line(
-            (
-                name,
-                _n(mechanisms.retransmissions),
-                percent(mechanisms.accuracy),
-                percent(needs.accuracy),
-                _n(mechanisms.missed),
-            )
-        )
-        for name, (mechanisms, needs) in sorted(score.senders.items())
-    ]
-    print_grid(columns, lines, console)
+def _senders(score: Score) -> Grid:
+    rows = [(name, *matrices) for name, matrices in sorted(score.senders.items())]
+    return table(
+        rows,
+        Column("sent by", least=16, cell=lambda row: row[0]),
+        ("retransmissions", lambda row: _n(row[1].retransmissions)),
+        ("mechanism", lambda row: percent(row[1].accuracy)),
+        ("need", lambda row: percent(row[2].accuracy)),
+        ("missed", lambda row: _n(row[1].missed)),
+    )
 
 
-def _print_matrix(score: Score, console: Console) -> None:
+def _matrix(score: Score) -> Grid:
     made = score.mechanisms
     labels: Mapping[tuple[str, str], int] = score.tshark.labels if score.tshark else {}
     theirs = [*tshark.LABELS, MISSED] if score.tshark else []
     rows = list(made.rows)
     if INVENTED not in rows and any(truth == INVENTED for truth, _ in labels):
         rows.append(INVENTED)
-    columns = [
+
+    def counted(claim: str, of: Mapping[tuple[str, str], int]) -> Callable[[str], str]:
+        return lambda truth: _n(of.get((truth, claim), 0))
+
+    return table(
+        rows,
         Column("mechanism", least=16),
-        *(Column(_folded(claim), right=True, before=2) for claim in made.columns),
+        *((_folded(claim), counted(claim, made.counts)) for claim in made.columns),
         *(
             Column(
-                f"tshark:\n{label}" if i == 0 else _folded(label), right=True, before=3 - (i > 0)
+                f"tshark:\n{label}" if i == 0 else _folded(label),
+                right=True,
+                before=3 - (i > 0),
+                cell=counted(label, labels),
             )
             for i, label in enumerate(theirs)
         ),
-    ]
-    lines = [
-        Line(
-            (
-                truth,
-                *(_n(made.counts.get((truth, claim), 0)) for claim in made.columns),
-                *(_n(labels.get((truth, label), 0)) for label in theirs),
-            )
-        )
-        for truth in rows
-    ]
-    print_grid(columns, lines, console)
-
-
-def _print_classes(made: Matrix, console: Console) -> None:
-    columns = [
-        Column("class", least=16),
-        *(
-            Column(head, right=True, before=2)
-            for head in ("retransmissions", "claimed", "precision", "recall")
-        ),
-        Column("", before=2),
-    ]
-    lines = []
-    for one in made.classes():
-        below = [
-            name
-            for name, value in (("precision", one.precision), ("recall", one.recall))
-            if value is not None and value < CLASS_TARGET
-        ]
-        told = f"{' and '.join(below)} below {CLASS_TARGET:.0%}" if below else ""
-        numbers = (_n(one.there), _n(one.claimed), percent(one.precision), percent(one.recall))
-        lines.append(Line((one.name, *numbers, told)))
-    print_grid(columns, lines, console)
-
-
-def _print_needs(needs: Matrix, console: Console) -> None:
-    columns = [
-        Column("need", least=16),
-        *(Column(claim, right=True, before=2) for claim in needs.columns),
-        *(Column(head, right=True, before=2) for head in ("precision", "recall")),
-    ]
-    of = {one.name: one for one in needs.classes()}
-    lines = []
-    for truth in needs.rows:
-        one = of.get(truth)
-        shares = (percent(one.precision), percent(one.recall)) if one else ("", "")
-        texts = (_n(needs.counts.get((truth, claim), 0)) for claim in needs.columns)
-        lines.append(Line((truth, *texts, *shares)))
-    print_grid(columns, lines, console)
-
-
-def _print_beside(score: Score, console: Console) -> None:
-    """Both analyses by what tshark can say at all."""
-    if score.tshark is None:
-        return
-    both = (
-        (score.classes, score.needs),
-        (score.tshark.classes, score.tshark.needs),
     )
+
+
+def _classes(made: Matrix) -> Grid:
+    def below(one: OfClass) -> str:
+        shares = (("precision", one.precision), ("recall", one.recall))
+        names = [name for name, share in shares if share is not None and share < CLASS_TARGET]
+        return f"{' and '.join(names)} below {CLASS_TARGET:.0%}" if names else ""
+
+    return table(
+        made.classes(),
+        Column("class", least=16, cell=lambda one: one.name),
+        ("retransmissions", lambda one: _n(one.there)),
+        ("claimed", lambda one: _n(one.claimed)),
+        ("precision", lambda one: percent(one.precision)),
+        ("recall", lambda one: percent(one.recall)),
+        Column("", before=2, cell=below),
+    )
+
+
+def _needs(needs: Matrix) -> Grid:
+    of = {one.name: one for one in needs.classes()}
+
+    def counted(claim: str) -> Callable[[str], str]:
+        return lambda truth: _n(needs.counts.get((truth, claim), 0))
+
+    return table(
+        needs.rows,
+        Column("need", least=16),
+        *((claim, counted(claim)) for claim in needs.columns),
+        ("precision", lambda truth: percent(of[truth].precision) if truth in of else ""),
+        ("recall", lambda truth: percent(of[truth].recall) if truth in of else ""),
+    )
+
+
+def _beside(score: Score, theirs: Tshark) -> Grid:
+    """Both analyses by what tshark can say at all."""
+    both = ((score.classes, score.needs), (theirs.classes, theirs.needs))
     lines = [
         Line(("timer or ACKs: right", *(percent(made.accuracy) for made, _ in both))),
         *(
@@ -253,12 +212,12 @@ def _print_beside(score: Score, console: Console) -> None:
         Line(("missed", *(f"{made.missed:,}" for made, _ in both))),
         Line(("invented", *(f"{made.invented:,}" for made, _ in both))),
     ]
-    columns = [
+    columns = (
         Column("in tshark's terms", least=22),
         Column("rexmit", right=True, before=2),
         Column("tshark", right=True, before=2),
-    ]
-    print_grid(columns, lines, console)
+    )
+    return Grid(columns, tuple(lines))
 
 
 def _shares(label: str, matrices: list[Matrix], name: str) -> Line:
@@ -269,28 +228,27 @@ def _shares(label: str, matrices: list[Matrix], name: str) -> Line:
     return Line((f"{label}: precision / recall", *texts))
 
 
-def _print_stacks(made: stacks.Stacks, console: Console) -> None:
+def _stacks(made: stacks.Stacks) -> Iterator[Block]:
     least = stacks.LEAST_RETRANSMISSIONS
     if not made.judged:
-        say(console, f"senders: no connection has {least} retransmissions")
+        yield Paragraph(f"senders: no connection has {least} retransmissions")
         return
-    say(
-        console,
-        f"senders of {count(made.judged, 'connection')} with at least {least} retransmissions:",
+    yield Paragraph(
+        f"senders of {count(made.judged, 'connection')} with at least {least} retransmissions:"
     )
     for verdict in stacks.VERDICTS:
         n = made.verdicts[verdict]
-        say(console, f"  {percent(n / made.judged):>8}  {verdict} ({n:,})")
+        yield Paragraph(f"  {percent(n / made.judged):>8}  {verdict} ({n:,})")
     wrong = [
         (truth, claim, n)
         for (truth, claim), n in made.pairs.most_common()
         if claim not in (truth, "none") and truth not in claim.split(" | ")
     ]
     for truth, claim, n in wrong[:6]:
-        say(console, f"  {truth} taken for {claim}: {n:,}", indent=4)
+        yield Paragraph(f"  {truth} taken for {claim}: {n:,}", indent=4)
 
 
-def _print_parts(report: Report, point: str, console: Console, *, every: bool) -> None:
+def _parts(report: Report, point: str, *, every: bool) -> Grid:
     kinds = report.kinds(point)
     if every or len(kinds) == len(report.parts(point)):
         named = report.parts(point)
@@ -298,38 +256,18 @@ def _print_parts(report: Report, point: str, console: Console, *, every: bool) -
         named = [(f"{kind} ({n})", score) for kind, n, score in kinds]
     if not every:
         named.sort(key=lambda one: one[1].mechanisms.accuracy or 0.0)
-    columns = [
-        Column("part", least=16),
-        *(
-            Column(head, right=True, before=2)
-            for head in (
-                "retransmissions",
-                "mechanism",
-                "need",
-                "missed",
-                "invented",
-                "senders right",
-            )
-        ),
-        Column("", before=2),
-    ]
     whole = report.at(point)
-    lines = [
-        Line(
-            (
-                part,
-                _n(score.mechanisms.retransmissions),
-                percent(score.mechanisms.accuracy),
-                percent(score.needs.accuracy),
-                _n(score.mechanisms.missed),
-                _n(score.mechanisms.invented),
-                percent(score.stacks.share(stacks.RIGHT)),
-                _stands_out(score, whole),
-            )
-        )
-        for part, score in named
-    ]
-    print_grid(columns, lines, console)
+    return table(
+        named,
+        Column("part", least=16, cell=lambda row: row[0]),
+        ("retransmissions", lambda row: _n(row[1].mechanisms.retransmissions)),
+        ("mechanism", lambda row: percent(row[1].mechanisms.accuracy)),
+        ("need", lambda row: percent(row[1].needs.accuracy)),
+        ("missed", lambda row: _n(row[1].mechanisms.missed)),
+        ("invented", lambda row: _n(row[1].mechanisms.invented)),
+        ("senders right", lambda row: percent(row[1].stacks.share(stacks.RIGHT))),
+        Column("", before=2, cell=lambda row: _stands_out(row[1], whole)),
+    )
 
 
 def _stands_out(score: Score, whole: Score) -> str:
@@ -349,12 +287,12 @@ def _stands_out(score: Score, whole: Score) -> str:
     return f"{' and '.join(worse)} worse than elsewhere" if worse else ""
 
 
-def _print_worst(report: Report, worst: int, console: Console) -> None:
+def _worst(report: Report, worst: int) -> Iterator[Block]:
     wrong = report.wrong
     if wrong.is_empty():
-        say(console, "nothing is wrong")
+        yield Paragraph("nothing is wrong")
         return
-    say(console, Text(f"the first {min(worst, wrong.height)} of {wrong.height:,} wrong:", "bold"))
+    yield heading(f"the first {min(worst, wrong.height)} of {wrong.height:,} wrong:")
     for row in wrong.head(worst).iter_rows(named=True):
         at = f"{row['at_ns'] / 1e9:.6f}"
         sure = "" if row["confidence"] is None else f" (confidence {row['confidence']:.2f})"
@@ -364,13 +302,12 @@ def _print_worst(report: Report, worst: int, console: Console) -> None:
             else f"; {row['need']} as {row['claimed_need']}"
         )
         span = f"{row['seq_start']}-{row['seq_end']}"
-        say(
-            console,
+        yield Paragraph(
             f"{row['part']} at the {row['point']}, {at} s, {row['flow']}, {span}: "
-            f"{row['mechanism']} claimed as {row['claimed_mechanism']}{sure}{needs}",
+            f"{row['mechanism']} claimed as {row['claimed_mechanism']}{sure}{needs}"
         )
         words = ["rexmit", "show", row["capture"], "--flow", row["flow"], "--at", at]
-        console.print(f"  {escaping.shell(words)}", soft_wrap=True)
+        yield Paragraph(f"  {escaping.shell(words)}", whole=True)
 
 
 def _against(value: float | None, target: float | None) -> str:

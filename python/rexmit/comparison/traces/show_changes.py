@@ -1,12 +1,10 @@
-"""Two traces on the terminal: what got worse, what better, and every quantity."""
+"""What is said of two traces: what got worse, what better, and every quantity."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, Final
-
-from rich.console import Console
 
 from rexmit.comparison.gate import Trip
 from rexmit.comparison.traces.apart import CONFIDENCE, Side
@@ -18,9 +16,17 @@ from rexmit.comparison.traces.compare import (
     Verdict,
     table,
 )
-from rexmit.present.grid import Column, Line, print_grid
-from rexmit.present.terminal import say, say_facts
-from rexmit.present.text import Text
+from rexmit.result.blocks import (
+    BLANK,
+    Block,
+    Column,
+    Facts,
+    Grid,
+    Line,
+    Paragraph,
+    heading,
+    note,
+)
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.terms import OWNERS
 from rexmit.tracing.words import share, size, span
@@ -52,26 +58,23 @@ WORDS: Final = {
 }
 
 
-def print_changes(comparison: TraceComparison, console: Console, *, every: bool) -> None:
+def changes_blocks(comparison: TraceComparison, *, every: bool) -> Iterator[Block]:
     """Both traces, what to know before, what changed, and in the end one line. `every`: a table of
     all quantities behind it.
     """
-    for letter, name, trace in zip(
-        "AB", comparison.names, (comparison.a, comparison.b), strict=True
-    ):
-        say(console, Text(f"{letter}: {name}: {_holds(trace)}", "bold"))
-    for note in comparison.notes:
-        say(console, Text.assemble(("note: ", "yellow"), note))
+    traces = (comparison.a, comparison.b)
+    for letter, name, trace in zip("AB", comparison.names, traces, strict=True):
+        yield heading(f"{letter}: {name}: {_holds(trace)}")
+    yield from (Paragraph(text, kind="note: ") for text in comparison.notes)
     for verdict in VERDICTS[:-1]:
-        _print_verdict(comparison.of(verdict), verdict, console)
-    _print_alone(comparison, console)
+        yield from _of_verdict(comparison.of(verdict), verdict)
+    yield from _alone(comparison)
     if every:
-        console.print()
-        _print_table(comparison.changes, console)
-    console.print()
-    for text in _RULES:
-        say(console, text, "dim")
-    say(console, Text(summary(comparison), "bold"))
+        yield BLANK
+        yield _table(comparison.changes)
+    yield BLANK
+    yield from map(note, _RULES)
+    yield heading(summary(comparison))
 
 
 _RULES: Final = (
@@ -159,41 +162,41 @@ def _holds(trace: Trace) -> str:
     return f"{count(trace.facts.packets, 'packet')}, {count(connections, 'connection')}"
 
 
-def _print_verdict(changes: Sequence[Change], verdict: Verdict, console: Console) -> None:
+def _of_verdict(changes: Sequence[Change], verdict: Verdict) -> Iterator[Block]:
     if not changes:
         return
-    console.print()
-    say(console, Text(_HEADS[verdict], "bold"))
-    say_facts(console, ((_weight(one), sentence(one)) for one in changes[:_SHOWN]))
+    yield BLANK
+    yield heading(_HEADS[verdict])
+    yield Facts(tuple((_weight(one), sentence(one)) for one in changes[:_SHOWN]))
     if len(changes) > _SHOWN:
-        say(console, f"and {len(changes) - _SHOWN:,} more (--all)", "dim")
+        yield note(f"and {len(changes) - _SHOWN:,} more (--all)")
 
 
 def _weight(one: Change) -> str:
     return NONE if one.weight_s is None else signed("time", one.weight_s)
 
 
-def _print_alone(comparison: TraceComparison, console: Console) -> None:
+def _alone(comparison: TraceComparison) -> Iterator[Block]:
     told = [(x, y) for x, y in (("A", comparison.only_a), ("B", comparison.only_b)) if y]
     if told:
-        console.print()
+        yield BLANK
     for letter, labels in told:
         more = f" and {len(labels) - _SHOWN:,} more" if len(labels) > _SHOWN else ""
-        say(console, f"only in {letter}: {', '.join(labels[:_SHOWN])}{more}")
+        yield Paragraph(f"only in {letter}: {', '.join(labels[:_SHOWN])}{more}")
 
 
-def _print_table(changes: Sequence[Change], console: Console) -> None:
-    columns = [
+def _table(changes: Sequence[Change]) -> Grid:
+    columns = (
         Column("quantity"),
         *(Column(head, right=True, before=2) for head in ("A", "n", "B", "n", "B - A", "")),
         Column("interval", right=True, before=2),
         Column("verdict", before=2),
-    ]
+    )
     lines = []
     for place in sorted({one.place for one in changes}):
         lines.append(Line((str(place),), "bold", across=True))
         lines += [_line(one) for one in changes if one.place == place]
-    print_grid(columns, lines, console)
+    return Grid(columns, tuple(lines))
 
 
 def _line(one: Change) -> Line:
