@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 
+from rexmit.analysis.choice import Cells
 from rexmit.comparison.compare import USUAL, Comparison, compare
 from rexmit.comparison.gate import Trip, trips
 from rexmit.comparison.measures import METRICS
@@ -14,9 +15,6 @@ from rexmit.errors import UserError, argument, closest
 from rexmit.store.open_run import Run, open_run
 
 RunOrFolder = Run | str | PathLike[str]
-
-Cells = Mapping[str, object] | Iterable[str]
-"""Which cells: `{"network": "mobile", "lost": "1..5"}`, or texts `AXIS=VALUES`."""
 
 Maps = Mapping[str, Mapping[str, str]] | Iterable[str]
 """Cells of unlike values: `{"config": {"tlp": "er"}}`, or texts `AXIS:A=B`."""
@@ -54,17 +52,12 @@ def differences_over(comparison: Comparison, share: float) -> list[Trip]:
 
 def chosen_by(cells: Cells | None, maps: Maps | None) -> Selection:
     """Which cells are compared with which. Raises UserError (usage)."""
-    only = (
-        [f"{axis}={_values(values)}" for axis, values in cells.items()]
-        if isinstance(cells, Mapping)
-        else list(cells or ())
-    )
     pairs = (
         [f"{axis}:{left}={right}" for axis, sides in maps.items() for left, right in sides.items()]
         if isinstance(maps, Mapping)
         else list(maps or ())
     )
-    return selection(only, pairs)
+    return selection(cells, pairs)
 
 
 def opened(run: RunOrFolder) -> Run:
@@ -96,7 +89,3 @@ def checked(metrics: Iterable[str]) -> list[str]:
             f"{argument('metrics')} names nothing", f"quantities: {', '.join(METRICS)}", usage=True
         )
     return names
-
-
-def _values(values: object) -> str:
-    return ",".join(map(str, values)) if isinstance(values, list | tuple) else str(values)
