@@ -15,13 +15,13 @@ import polars as pl
 
 from rexmit.analysis.axes import AXES, PAGE, SWEPT, VARIANT, Value, axis_named, with_axes
 from rexmit.analysis.axes import words as words_of
-from rexmit.analysis.cells import spread
 from rexmit.analysis.choice import Cells, chosen, keep
-from rexmit.analysis.interval import half_width
 from rexmit.analysis.leave_out import reason, to_be_probed
 from rexmit.analysis.losses import numbers
 from rexmit.analysis.runner import column_heads, runner
+from rexmit.analysis.units import units_of
 from rexmit.errors import UserError, argument, closest
+from rexmit.statistics.spread import spread
 from rexmit.store.open_run import Run
 from rexmit.store.schema import TRANSFERS, Column
 from rexmit.wording import count
@@ -40,6 +40,9 @@ _BY_COLOUR: Final = {RUN: 0, "config": 1, "network": 3}
 
 _STILL: Final = ("lost_segments", "network", "config")
 """What stands along a figure of runs that vary nothing."""
+
+_UNIT: Final = "unit"
+"""The column of what a transfer was drawn with."""
 
 _PANELS: Final = 48
 _CHARTS: Final = 60
@@ -250,6 +253,7 @@ def _rows(runs: Sequence[Run], question: Question) -> pl.DataFrame:
         with_axes(run.transfers).with_columns(
             pl.lit(number, pl.Int64).alias(RUN),
             reason(to_be_probed(run.scenario), keep_inexact=question.inexact),
+            units_of(run).of(run.transfers).alias(_UNIT),
         )
         for number, run in enumerate(runs)
     )
@@ -366,10 +370,11 @@ def _points(
             part.drop_nulls("left_out").group_by("left_out").len().sort("left_out").rows()
         )
         for one in columns:
-            found = spread(used[one.name].cast(pl.Float64))
-            if found.mean_s is not None:
-                apart = found.sd_s if ci is None else half_width(found, ci)
-                yield Point(one.name, at, found.n, found.mean_s, apart, left_out)
+            found = spread(used[one.name].cast(pl.Float64), used[_UNIT])
+            if found.estimate is not None:
+                # Each point is of one run and network: its units are of one source.
+                apart = found.sd_s if ci is None else found.estimate.half_at(ci / 100)
+                yield Point(one.name, at, found.n, found.estimate.value, apart, left_out)
 
 
 def _told(frame: pl.DataFrame, axis: str) -> str:

@@ -10,7 +10,6 @@ from typing import Final
 from rexmit.analysis.axes import PAGE, Group, Value, groups, with_axes
 from rexmit.analysis.cells import Cell, summarise
 from rexmit.analysis.chart import Chart, Question, charts
-from rexmit.analysis.leave_out import to_be_probed
 from rexmit.analysis.losses import check_losses
 from rexmit.analysis.network import Setting, setting_of
 from rexmit.errors import UserError, argument
@@ -90,7 +89,7 @@ def _grid(run: Run, lost_segments: int | None, *, keep_inexact: bool) -> _Grid:
                 usage=True,
             )
         losses = (lost_segments,)
-    cells = summarise(frame, every_group, to_be_probed(run.scenario), keep_inexact=keep_inexact)
+    cells = summarise(run, frame, every_group, keep_inexact=keep_inexact)
     return _Grid(run, every_group, cells, losses, keep_inexact)
 
 
