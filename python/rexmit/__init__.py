@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rexmit.library.diff import diff, differences_over
     from rexmit.library.diff_packets import diff_packets, draw_packets
     from rexmit.library.doctor import doctor
-    from rexmit.library.figures import figures, save_figures
+    from rexmit.library.figures import plot, plot_points, save_figures
     from rexmit.library.flow import draw_flow, open_flow
     from rexmit.library.kernel_exec import kernel_exec
     from rexmit.library.kernels import add_kernel, build_kernel, list_kernels
@@ -60,7 +60,6 @@ __all__ = [
     "doctor",
     "draw_flow",
     "draw_packets",
-    "figures",
     "groups",
     "kernel_exec",
     "list_kernels",
@@ -70,6 +69,8 @@ __all__ = [
     "open_scenario",
     "overview",
     "page",
+    "plot",
+    "plot_points",
     "repairs",
     "report",
     "report_table",
@@ -109,7 +110,6 @@ _LIBRARY: Final = {
     "doctor": "doctor",
     "draw_flow": "flow",
     "draw_packets": "diff_packets",
-    "figures": "figures",
     "groups": "page",
     "kernel_exec": "kernel_exec",
     "list_kernels": "kernels",
@@ -119,6 +119,8 @@ _LIBRARY: Final = {
     "open_scenario": "scenario",
     "overview": "tables",
     "page": "page",
+    "plot": "figures",
+    "plot_points": "figures",
     "repairs": "tables",
     "report": "report",
     "report_table": "report",
@@ -135,6 +137,9 @@ _LIBRARY: Final = {
 """The module of `rexmit.library` that each function is in."""
 
 
+_MOVED: Final = {"figures": "plot", "live": "watch"}
+
+
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
     # Not at import: the program sees to signals before it loads anything.
     if name == "__version__":
@@ -148,8 +153,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
 
     module, attribute = _ELSEWHERE.get(name, (f"rexmit.library.{_LIBRARY.get(name)}", name))
     if name not in __all__:
-        if name == "live":
-            raise AttributeError("rexmit.live is now rexmit.watch")
+        if name in _MOVED:
+            raise AttributeError(f"rexmit.{name} is now rexmit.{_MOVED[name]}")
         if name.startswith("_") or name not in functions():
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         module = functions()[name]
