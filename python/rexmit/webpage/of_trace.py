@@ -8,21 +8,18 @@ from typing import Any, Final
 import polars as pl
 
 from rexmit.errors import UserError
-from rexmit.ladder.print_traced import about as facts_of
-from rexmit.ladder.print_traced import title
+from rexmit.ladder.render_traced import about as facts_of
+from rexmit.ladder.render_traced import title
 from rexmit.ladder.traced import Traced, open_several
-from rexmit.present.blocks import Recorder
-from rexmit.store.schema import declared
 from rexmit.tracing import mechanisms, sides
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.groups import KEYS, by
 from rexmit.tracing.page import page
-from rexmit.tracing.print_page import print_page
 from rexmit.tracing.requests import timed
-from rexmit.tracing.sentences.retransmissions import row as row_said
-from rexmit.tracing.sentences.retransmissions import verdict
+from rexmit.tracing.sections.page import page_blocks
+from rexmit.tracing.sentences.retransmissions import verdict, words_of
 from rexmit.webpage import choose, commands, packets
-from rexmit.webpage.part import Opens, Packets, Part, Section, Table
+from rexmit.webpage.part import Opens, Packets, Part, Section, Table, meanings
 from rexmit.webpage.whatif import sliders
 
 _SIDE: Final = ("packets", "bytes", "rtt_median_s", "rtt_max_s", "rtt_samples", "stack")
@@ -89,19 +86,19 @@ def part(trace: Trace, *, connections: Sequence[int] | None, limit: int) -> Part
         kind="trace",
         name=", ".join(trace.captures[:3]) + (" …" if len(trace.captures) > 3 else ""),
         names=[*names, *options],
-        sections=[_overview(trace, commands.command("trace", *names, *options))],
+        sections=[
+            Section(
+                "Overview",
+                list(page_blocks(page(trace))),
+                commands.command("trace", *names, *options),
+            )
+        ],
         tables=[*_tables(trace, frame, names, options), *_settings(whatif, names, options)],
         packets=found,
         rule=rule,
         missing=commands.for_any([*names, *options]),
         whatif=whatif,
     )
-
-
-def _overview(trace: Trace, command: str) -> Section:
-    out = Recorder()
-    print_page(page(trace), out)
-    return Section("Overview", out.blocks, command)
 
 
 def _connections(trace: Trace) -> pl.DataFrame:
@@ -159,44 +156,23 @@ def _requests(trace: Trace) -> pl.DataFrame:
 def _tables(
     trace: Trace, connections: pl.DataFrame, names: list[str], options: list[str]
 ) -> list[Table]:
-    opens = Opens("connection", "number")
     made = [
         Table(
-            "connections",
-            "Connections",
-            connections,
-            commands.report(names, *options, "--table", "connections"),
-            _about("connections", connections),
-            "-waited_s",
-            opens,
+            name,
+            name.capitalize(),
+            frame,
+            commands.report(names, *options, "--table", name),
+            _about(name, frame),
+            sort,
+            Opens("connection", "number"),
         )
+        for name, frame, sort in (
+            ("connections", connections, "-waited_s"),
+            ("retransmissions", _retransmissions(trace), "-waited_s"),
+            ("requests", _requests(trace), "-took_s"),
+        )
+        if frame.height or name == "connections"
     ]
-    again = _retransmissions(trace)
-    if again.height:
-        made.append(
-            Table(
-                "retransmissions",
-                "Retransmissions",
-                again,
-                commands.report(names, *options, "--table", "retransmissions"),
-                _about("retransmissions", again),
-                "-waited_s",
-                opens,
-            )
-        )
-    asked = _requests(trace)
-    if asked.height:
-        made.append(
-            Table(
-                "requests",
-                "Requests",
-                asked,
-                commands.report(names, *options, "--table", "requests"),
-                _about("requests", asked),
-                "-took_s",
-                opens,
-            )
-        )
     for key in KEYS:
         # To the nanosecond: the last digits of a sum depend on the order of its parts.
         groups = pl.DataFrame(
@@ -253,15 +229,7 @@ _OF_SETTINGS: Final = {
 
 
 def _about(table: str, frame: pl.DataFrame) -> dict[str, tuple[str, str]]:
-    known = {
-        column.name: (column.unit or "", column.meaning)
-        for column in declared("trace")[table].columns
-    }
-    of_sides = {
-        column.name: (column.unit or "", column.meaning)
-        for column in declared("trace")["sides"].columns
-    }
-    every = {**of_sides, **known, **_OWN}
+    every = {**meanings("trace", "sides", table), **_OWN}
     return {name: every[name] for name in frame.columns if name in every}
 
 
@@ -298,7 +266,7 @@ def _packets(traced: Traced, names: list[str]) -> Packets:
     drawn = packets.Drawn(
         traced.steps,
         from_server,
-        lambda number: row_said(rows[number]).text,
+        lambda number: words_of(rows[number]),
         [
             (at[number], timer)
             for number, row in rows.items()

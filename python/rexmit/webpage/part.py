@@ -8,7 +8,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import polars as pl
 
-from rexmit.present.blocks import Block
+from rexmit.result.blocks import Block
+from rexmit.store.schema import declared
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,15 @@ class Table:
     about: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     sort: str = ""
     opens: Opens | None = None
+
+
+def meanings(kind: str, *tables: str) -> dict[str, tuple[str, str]]:
+    """Unit and meaning of the columns that tables of a "trace" or a "run" have as declared."""
+    return {
+        column.name: (column.unit or "", column.meaning)
+        for table in tables
+        for column in declared(kind)[table].columns
+    }
 
 
 @dataclass(frozen=True)
