@@ -37,6 +37,11 @@ pub fn text() -> Result<String> {
 /// Records between two [`CauseLog::clear`] that there is room for: more than a connection makes.
 const ROOM: u32 = 4096;
 
+/// Writes the record to a file of the shared folder, which nobody else sees.
+pub fn keep(path: &Path) -> Result<()> {
+    fs::write(path, text()?).with_context(|| path.display().to_string())
+}
+
 /// The kernel's record since it was last cleared.
 pub struct CauseLog {
     file: File,

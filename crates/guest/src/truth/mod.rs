@@ -89,8 +89,7 @@ pub fn run(
         captured.push(tap.finish()?);
     }
     if part.causes > 0 {
-        let path = share.join(format!("{}.causes", part.name));
-        fs::write(&path, causes::text()?).with_context(|| path.display().to_string())?;
+        causes::keep(&share.join(format!("{}.causes", part.name)))?;
     }
     let after = [counters(hosts[0])?, counters(hosts[1])?];
     let body = json!({
