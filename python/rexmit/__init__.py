@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rexmit.library.kernel_exec import kernel_exec
     from rexmit.library.kernels import add_kernel, build_kernel, list_kernels
     from rexmit.library.opened import open_run
+    from rexmit.library.packetdrill import packetdrill
     from rexmit.library.page import groups, page, why_empty
     from rexmit.library.report import report, report_table
     from rexmit.library.run import Campaign, run
@@ -68,6 +69,7 @@ __all__ = [
     "open_run",
     "open_scenario",
     "overview",
+    "packetdrill",
     "page",
     "plot",
     "plot_points",
@@ -118,6 +120,7 @@ _LIBRARY: Final = {
     "open_run": "opened",
     "open_scenario": "scenario",
     "overview": "tables",
+    "packetdrill": "packetdrill",
     "page": "page",
     "plot": "figures",
     "plot_points": "figures",
