@@ -105,14 +105,13 @@ class Group:
         return tuple(pair for pair in self.values if pair[0] in self.told)
 
 
-def axis_named(name: str, where: str, besides: tuple[str, ...] = ()) -> str:
-    """The axis that a user means: one of `AXES`, or of those `besides`. Raises UserError (usage),
-    which begins with `where`.
-    """
-    found = _ALIASES.get(name, name)
-    known = [*besides, *(axis for axis in AXES if axis != VARIANT)]
-    if found not in (*known, VARIANT):
-        near = closest(name, [*known, *_ALIASES])
+def axis_named(name: str, where: str, axes: tuple[str, ...] = AXES) -> str:
+    """The axis of `axes` that a user means. Raises UserError (usage), which begins with `where`."""
+    aliases = {alias: axis for alias, axis in _ALIASES.items() if axis in axes}
+    found = aliases.get(name, name)
+    known = [axis for axis in axes if axis != VARIANT]
+    if found not in axes:
+        near = closest(name, [*known, *aliases])
         guess = f"did you mean {near}? " if near else ""
         raise UserError(
             f"{where}: there is no axis {name}", f"{guess}axes: {', '.join(known)}", usage=True

@@ -245,7 +245,7 @@ def points_data(found: Iterable[Chart]) -> list[dict[str, Any]]:
 
 
 def _axis(name: str, of: str) -> str:
-    return axis_named(name, f"{argument(of)} {name}", (RUN,))
+    return axis_named(name, f"{argument(of)} {name}", (RUN, *AXES))
 
 
 def _rows(runs: Sequence[Run], question: Question) -> pl.DataFrame:

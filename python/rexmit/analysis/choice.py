@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import polars as pl
 
-from rexmit.analysis.axes import axis_named, value_text
+from rexmit.analysis.axes import AXES, axis_named, value_text
 from rexmit.errors import UserError, argument, by_caller
 from rexmit.scenario.values import MOST_LOST
 
@@ -17,15 +17,15 @@ Cells: TypeAlias = Mapping[str, object] | Iterable[str]
 listed (`{"network": ["a, b"]}`) are taken as they are."""
 
 
-def chosen(cells: Cells | None) -> dict[str, frozenset[str]]:
+def chosen(cells: Cells | None, axes: tuple[str, ...] = AXES) -> dict[str, frozenset[str]]:
     """By axis the values that count, as texts. Raises UserError (usage)."""
     if isinstance(cells, Mapping):
-        return dict(_of_axis(name, values) for name, values in cells.items())
-    return dict(_of_text(text) for text in cells or ())
+        return dict(_of_axis(name, values, axes) for name, values in cells.items())
+    return dict(_of_text(text, axes) for text in cells or ())
 
 
-def _of_axis(name: str, values: object) -> tuple[str, frozenset[str]]:
-    axis = axis_named(name, f"{argument('cells')} {name}")
+def _of_axis(name: str, values: object, axes: tuple[str, ...]) -> tuple[str, frozenset[str]]:
+    axis = axis_named(name, f"{argument('cells')} {name}", axes)
     if not isinstance(values, list | tuple | set | frozenset):
         return axis, _values(axis, str(values), f"{name}={values}")
     each = [value if isinstance(value, str) else value_text(value) for value in values]
@@ -34,7 +34,7 @@ def _of_axis(name: str, values: object) -> tuple[str, frozenset[str]]:
     return axis, frozenset[str]().union(*(_values(axis, text, f"{name}={text}") for text in each))
 
 
-def _of_text(text: str) -> tuple[str, frozenset[str]]:
+def _of_text(text: str, axes: tuple[str, ...]) -> tuple[str, frozenset[str]]:
     name, equals, values = text.partition("=")
     if not equals or not values:
         raise UserError(
@@ -45,7 +45,7 @@ def _of_text(text: str) -> tuple[str, frozenset[str]]:
             ),
             usage=True,
         )
-    axis = axis_named(name, f"{argument('cells')} {text}")
+    axis = axis_named(name, f"{argument('cells')} {text}", axes)
     return axis, _values(axis, values, text)
 
 

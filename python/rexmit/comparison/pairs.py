@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import polars as pl
 
@@ -58,6 +59,17 @@ class Matched:
     only_b: tuple[str, ...]
 
 
+class Located(Protocol):
+    """What has a value on every axis of a comparison."""
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """In the order of the axes."""
+
+    def value(self, axis: str) -> Value:
+        """The value on one axis."""
+
+
 @dataclass(frozen=True)
 class Selection:
     """Which cells to compare: for an axis the values that count, and for an axis the values of A
@@ -66,8 +78,9 @@ class Selection:
 
     only: Mapping[str, frozenset[str]]
     maps: Mapping[str, Mapping[str, str]]
+    axes: tuple[str, ...] = AXES
 
-    def keeps(self, point: Point, *, mapped: bool) -> bool:
+    def keeps(self, point: Located, *, mapped: bool) -> bool:
         """Whether a cell takes part; `mapped`: it is one of B, where a map's right sides count."""
         for axis, values in self.only.items():
             here = value_text(point.value(axis))
@@ -81,10 +94,10 @@ class Selection:
                 return False
         return True
 
-    def partner(self, point: Point) -> tuple[str, ...]:
+    def partner(self, point: Located) -> tuple[str, ...]:
         """What names the partner of a cell of A in B."""
         texts = []
-        for axis, value in zip(AXES, point.values, strict=True):
+        for axis, value in zip(self.axes, point.values, strict=True):
             text = value_text(value)
             texts.append(self.maps.get(axis, {}).get(text, text))
         return tuple(texts)
@@ -121,7 +134,7 @@ def match(a: Run, b: Run, selection: Selection) -> Matched:
     return Matched(tuple(pairs), tuple(only_a), tuple(only_b))
 
 
-def selection(only: Cells | None, maps: Sequence[str]) -> Selection:
+def selection(only: Cells | None, maps: Sequence[str], axes: tuple[str, ...] = AXES) -> Selection:
     """Reads cells, and `AXIS:A=B` texts. Raises UserError (usage)."""
     mapped: dict[str, dict[str, str]] = {}
     for text in maps:
@@ -134,8 +147,9 @@ def selection(only: Cells | None, maps: Sequence[str]) -> Selection:
                 + by_caller(called='{"config": {"tlp": "er"}}', typed="--map config:tlp=er"),
                 usage=True,
             )
-        mapped.setdefault(axis_named(name, f"{argument('maps')} {text}"), {})[left] = right
-    return Selection(chosen(only), mapped)
+        axis = axis_named(name, f"{argument('maps')} {text}", axes)
+        mapped.setdefault(axis, {})[left] = right
+    return Selection(chosen(only, axes), mapped, axes)
 
 
 def _telling(*runs: list[Cell]) -> tuple[str, ...]:
