@@ -244,8 +244,8 @@ def test_points_are_means_over_what_show_uses(row: Rows, write_run: Rows) -> Non
     assert [p.at for p in recover.series[0].points] == [2]
     assert list(figure.x.places) == [0, 2]
     assert figure.notes[1].endswith(
-        "mean and 95 % interval of 1 to 2 transfers each; hollow: one transfer, which has no "
-        "interval; left out: 1 not-probed"
+        "mean and 95 % interval of 1 to 2 transfers each; hollow: of a single "
+        "repetition, or seed, which tells none; left out: 1 not-probed"
     )
     (spread,) = planned(path, y="t_total", ci=None)
     assert spread.panels[0].series[0].points[1].apart == pytest.approx(0.5**0.5)

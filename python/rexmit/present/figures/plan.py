@@ -264,8 +264,8 @@ def _provenance(chart: Chart) -> str:
     of = f"{low} to {high} transfers" if low != high else count(high, "transfer")
     apart = "standard deviation" if chart.ci is None else f"{chart.ci:g} % interval"
     parts.append(f"mean and {apart} of {of}" + (" each" if high > 1 else ""))
-    if chart.ci is not None and low == 1:
-        parts.append("hollow: one transfer, which has no interval")
+    if any(point.apart is None for point in chart.points) and chart.ci is not None:
+        parts.append("hollow: of a single repetition, or seed, which tells none")
     left: Counter[str] = Counter()
     for point in {tuple(point.at.items()): point for point in chart.points}.values():
         left.update(point.left_out)
