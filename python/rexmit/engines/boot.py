@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -41,12 +42,26 @@ SAYS: Final = "rexmit-guest: "
 """What a line of the guest program itself begins with, on the console or standard error."""
 
 
-class GuestDiedError(Exception):
-    """The kernel ended without saying so. Has its last console lines."""
+SPLAT: Final = re.compile(
+    r"(?<!\w)(WARNING: |BUG: |UBSAN: |KASAN: |refcount_t: |kmemleak: [1-9]|Oops: "
+    r"|Kernel mode fault|Segfault with no mm|general protection fault"
+    r"|INFO: (task .* blocked for|rcu.* (stall|detected)))"
+)
+"""What the kernel calls a defect of its own. A panic alone is none: memory may have run out."""
 
-    def __init__(self, message: str, console_tail: list[str]) -> None:
+_MOST_CONSOLE: Final = 16 << 20
+_SPLAT_LINES: Final = 60
+"""So many lines of a splat are shown."""
+
+
+class GuestDiedError(Exception):
+    """The kernel ended without saying so. Has its last console lines, and what it called a defect
+    of its own."""
+
+    def __init__(self, message: str, console_tail: list[str], splat: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.console_tail = console_tail
+        self.splat = splat
 
 
 class GuestHungError(GuestDiedError):
@@ -65,7 +80,6 @@ class BootOptions:
     core: int | None = None
     seed: int | None = None
     memory: str = MEMORY
-    clock: str = "virtual"
     share_mib: int = 4096
     """The most that the shared folder may hold: captures, output that nobody has read yet."""
     scratch_mib: int = 64
@@ -77,21 +91,19 @@ class BootOptions:
 
     def arguments(self, share: Path) -> list[str]:
         """The guest program's arguments."""
-        words = ["boot" if self.machine is None else "machine"]
-        words += ["--kernel", str(self.kernel), "--share", str(share)]
+        found = ["boot" if self.machine is None else "machine"]
+        found += ["--kernel", str(self.kernel), "--share", str(share)]
         if self.machine is not None:
-            words += self.machine.arguments()
+            found += self.machine.arguments()
             if self.files:
-                words += ["--files", str(share.with_name("files"))]
+                found += ["--files", str(share.with_name("files"))]
         if self.core is not None:
-            words += ["--core", str(self.core)]
+            found += ["--core", str(self.core)]
         if self.seed is not None:
-            words += ["--seed", f"{self.seed:016x}"]
-        words += ["--memory", self.memory]
-        if self.machine is None:
-            words += ["--clock", self.clock]
+            found += ["--seed", f"{self.seed:016x}"]
+        found += ["--memory", self.memory]
         limits = ["--share-limit", f"{self.share_mib}M", "--scratch-limit", f"{self.scratch_mib}M"]
-        return [*words, *limits]
+        return [*found, *limits]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +193,7 @@ class GuestBoot:
         if self._status is None:
             self._reap(os.WNOHANG)
         self.channel.receive()
-        events: list[Event] = []
+        found: list[Event] = []
         try:
             lines = self._events.lines() if self.fault is None else []
         except LineTooLongError:
@@ -192,10 +204,10 @@ class GuestBoot:
             if self.fault is not None:
                 break
             if event is not None:
-                events.append(event)
-        if events:
+                found.append(event)
+        if found:
             self.give_sign()
-        return events
+        return found
 
     def give_sign(self) -> None:
         """The guest is alive now: it has written something, or could not while we were at work."""
@@ -244,18 +256,27 @@ class GuestBoot:
 
         What the kernel program says of its start on standard error matters only until it runs.
         """
-        lines = self.errors()
+        said = self.errors()
         if self.hello is not None:
-            lines = [line for line in lines if line.startswith(SAYS)]
+            said = [line for line in said if line.startswith(SAYS)]
         last = last_lines(self._console, count)
         # A panic says why before it prints a stack that is longer than what is shown here.
         reasons = self.console_lines("Kernel panic - not syncing", "Out of memory:")
-        return [line for line in reasons if line not in last] + last + lines
+        return [line for line in reasons if line not in last] + last + said
 
     def console_lines(self, *texts: str) -> list[str]:
         """The lines of the kernel's console that hold one of `texts`."""
         lines = last_lines(self._console, 10_000)
         return [line for line in lines if any(text in line for text in texts)]
+
+    def splat(self) -> tuple[str, ...]:
+        """What the kernel said from the first line on in which it calls something a defect of its
+        own; nothing where it did not."""
+        lines = last_lines(self._console, 1 << 20, most_bytes=_MOST_CONSOLE)
+        for place, line in enumerate(lines):
+            if SPLAT.search(line):
+                return tuple(lines[place : place + _SPLAT_LINES])
+        return ()
 
     def errors(self) -> list[str]:
         """What the guest program said on its standard error."""
@@ -270,8 +291,8 @@ class GuestBoot:
         status = self._status
         if status is not None and status < 0:
             return f"the kernel was killed by signal {-status}"
-        if status == 0 and (lines := self.console_lines(SAYS)):
-            return lines[-1].partition(SAYS)[2] + where
+        if status == 0 and (said := self.console_lines(SAYS)):
+            return said[-1].partition(SAYS)[2] + where
         return f"the kernel died (exit status {status}){where}"
 
     def close(self) -> None:
@@ -351,9 +372,10 @@ def watch(
             raise GuestHungError(
                 f"no sign of life for {hang_limit_s:g} s; it was busy with: {boot.doing}",
                 boot.console_tail(),
+                boot.splat(),
             )
         else:
             time.sleep(poll_s)
     if not boot.clean or boot.exit_event is None:
-        raise GuestDiedError(boot.how_it_ended(), boot.console_tail())
+        raise GuestDiedError(boot.how_it_ended(), boot.console_tail(), boot.splat())
     return boot.exit_event
