@@ -46,7 +46,7 @@ def python_functions(text: str) -> int:
 
 
 def python_locals(text: str) -> int:
-    """How many names in a Python file are bound to one of the words, in functions or beside them."""
+    """How many names in a Python file are bound to one of the words, wherever they stand."""
     return sum(name in _WORD.split("|") for name in _bound(ast.parse(text)))
 
 
