@@ -129,11 +129,12 @@ def test_requests_that_somebody_else_wrote_are_refused_or_read(tmp_path: Path) -
     file = folder / "requests.parquet"
     good = pl.read_parquet(file)
     for name, kind in good.schema.items():
-        for value in [None, *STRANGE[kind.base_type()]]:
-            for row in None, 2:
-                plant(folder, file, valued(name, value, row)(good))
-                with suppress(UserError):
-                    sentences.said(requests(open_trace(folder)))
+        for place, value in enumerate([None, *STRANGE[kind.base_type()]]):
+            # Everywhere, and in the row that has no names.
+            row = 2 if place % 2 else None
+            plant(folder, file, valued(name, value, row)(good))
+            with suppress(UserError):
+                sentences.said(requests(open_trace(folder)))
 
 
 def test_a_trace_that_is_there_is_shown_without_names(tmp_path: Path) -> None:
