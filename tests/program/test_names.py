@@ -14,7 +14,7 @@ from rexmit_validate.cli import COMMANDS
 
 FIRST = [
     *("run", "show", "plot", "diff", "trace", "watch", "report", "stacks", "tcpfilter"),
-    *("doctor", "kernel", "paper", "validate"),
+    *("doctor", "packetdrill", "kernel", "paper", "validate"),
 ]
 
 

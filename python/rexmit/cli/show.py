@@ -17,6 +17,7 @@ from rexmit.cli.limits import UnpackLimit
 from rexmit.cli.run_tables import Inexact, RunTable, show_run
 from rexmit.errors import UserError
 from rexmit.options import typed
+from rexmit.present.figures.formats import is_drawable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -163,9 +164,7 @@ def show(options: ShowOptions) -> None:
         raise UserError("--figure and --at belong to --flow", "say which: --flow K", usage=True)
     if options.ladder and not options.figure:
         raise UserError("--ladder belongs to --figure", "name a file: --figure FILE", usage=True)
-    wrong = [
-        path for path in options.figure or () if path.suffix.lower() not in (".pdf", ".png", ".svg")
-    ]
+    wrong = [path for path in options.figure or () if not is_drawable(path)]
     if wrong:
         raise UserError(
             f"--figure {wrong[0]}: no format ends so", "name a .pdf, .png or .svg", usage=True

@@ -27,7 +27,7 @@ def check(fragment: str, tree: Path) -> list[str]:
     got = dict(_ASSIGNED.findall(read_within(tree / ".config") or ""))
     wrong = {
         option: value
-        for option, value in _ASSIGNED.findall(fragment)
+        for option, value in dict(_ASSIGNED.findall(fragment)).items()
         if not _same(got.get(option), value)
     }
     if not wrong:

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rexmit import extras
+from rexmit.analysis.choice import Cells
 from rexmit.analysis.runner import runner, tick_ns
 from rexmit.comparison.beside import window
 from rexmit.comparison.packets import ASPECTS, Compared, compare_packets, find_pair
 from rexmit.comparison.pairs import match
 from rexmit.errors import UserError, argument
-from rexmit.library.diff import Cells, Maps, RunOrFolder, chosen_by, opened
+from rexmit.library.diff import Maps, RunOrFolder, chosen_by, opened
 from rexmit.scenario.units import DURATION, UnitError
 from rexmit.store.open_run import Run
 

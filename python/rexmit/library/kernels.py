@@ -65,6 +65,7 @@ def build_kernel(
     *,
     hz: int = recipe.DEFAULT_HZ,
     patches: Sequence[str | PathLike[str]] = (),
+    configs: Sequence[str | PathLike[str]] = (),
     jobs: int | None = None,
     unconfined: bool = False,
     install: bool = False,
@@ -73,7 +74,8 @@ def build_kernel(
     """Builds a kernel, unless it has been built already. It takes some minutes.
 
     `source` is a series of Debian's ("6.1", "6.12"), a source tree or a tarball, which are only
-    read; `patches` are files, or names of optional ones of ours. `hz` is 100, 250 or 1000. So many
+    read; `patches` are files, or names of optional ones of ours, `configs` fragments of
+    configuration, files or names (selftests). `hz` is 100, 250 or 1000. So many
     `jobs` compilers work at a time, one a core where it is None. `progress` hears of the lines of
     make that are done, and of each phase as a note.
 
@@ -85,6 +87,7 @@ def build_kernel(
         source,
         hz=hz,
         patches=patches,
+        configs=configs,
         jobs=jobs,
         unconfined=unconfined,
         install=install,
@@ -139,6 +142,7 @@ def built(
     *,
     hz: int,
     patches: Sequence[str | PathLike[str]],
+    configs: Sequence[str | PathLike[str]],
     jobs: int | None,
     unconfined: bool,
     install: bool,
@@ -149,6 +153,7 @@ def built(
         fspath(source),
         hz=hz,
         extra=[fspath(patch) for patch in patches],
+        configs=[fspath(config) for config in configs],
         jobs=jobs,
         unconfined=unconfined,
         install=install,

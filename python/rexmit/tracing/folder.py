@@ -39,6 +39,7 @@ from rexmit.store.plain_json import (
     whole,
 )
 from rexmit.store.schema import polars_schema, scan_table
+from rexmit.store.told import Told, listed
 from rexmit.store.trace_schema import ORDERS, POINT_TABLES, TABLES
 from rexmit.store.trace_tables import ANALYSE
 from rexmit.tracing import changed as changes
@@ -141,8 +142,8 @@ NAMED: Final = ("name", "path")
 """Columns of the table `requests` that hold what hosts sent."""
 
 
-@dataclass(frozen=True)
-class Trace:
+@dataclass(frozen=True, repr=False)
+class Trace(Told):
     """A finished trace. `facts` is what was read of the captures. `meta["pieces"]`, where it is,
     has the names of the folders in `path` that it consists of, in the order of time. Its page calls
     a wait of `slow_s` slow; without `names` none is shown that hosts sent.
@@ -165,6 +166,16 @@ class Trace:
         if table == "requests" and not self.names:
             rows = rows.with_columns(pl.lit(None, pl.String).alias(name) for name in NAMED)
         return self._shown(rows)
+
+    def about(self) -> list[tuple[str, str]]:
+        """What it is of, and how much."""
+        return [
+            ("trace", str(self.path)),
+            ("captures", listed(map(shown, self.captures))),
+            *([("points", listed(self.points))] if self.points else []),
+            ("packets", f"{self.facts.packets:,}, {self.facts.tcp_packets:,} of TCP"),
+            ("tables", ", ".join(TABLES)),
+        ]
 
     def _shown(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Rows with their captures' addresses as they may be shown: earlier versions kept all."""

@@ -11,13 +11,13 @@ import typer
 
 from rexmit import outputs
 from rexmit.cli.as_json import print_result
+from rexmit.cli.drawn import Formats, as_list, rule
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.run_tables import Inexact, RunTable, show_run
 from rexmit.cli.trace_options import refuse
 from rexmit.errors import UserError
 from rexmit.options import typed
-from rexmit_papers.cli.figures import Formats, as_list, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -74,9 +74,9 @@ class PaperPage:
         made = []
         for planned in figures_of_2013.plan(self.run):
             number = figures_of_2013.number_of(planned)
-            figure = of_times(planned, command)
-            title = f"Figure {number} of the paper: {figure.title}" if number else figure.title
-            made.append(replace(figure, title=title))
+            for figure in of_times(planned, command):
+                title = f"Figure {number} of the paper: {figure.title}" if number else figure.title
+                made.append(replace(figure, title=title))
         return made
 
     def _typed(self, *words: str) -> str:
