@@ -7,11 +7,16 @@ from collections.abc import Iterator, Sequence
 
 from rexmit.analysis.runner import column_heads, runner
 from rexmit.result.blocks import BLANK, Block, Column, Grid, Line, Room, heading, note, table
+from rexmit.statistics.verdict import Verdict
 from rexmit.store.open_run import Run
-from rexmit_papers.claim import Claim, Source
+from rexmit_papers.claim import Claim, Source, summed_up
 
-_WORDS = {True: "holds", False: "no", None: "-"}
-_STYLES = {True: "", False: "yellow", None: "dim"}
+_STYLES = {Verdict.HOLDS: "", Verdict.DOES_NOT: "yellow", Verdict.UNDECIDED: "cyan"}
+
+_RULE = (
+    "in brackets: 95 % intervals; holds: every interval lies where the words say, does not: one "
+    "lies elsewhere, undecided: one reaches from the one into the other"
+)
 
 #: Columns of sentences: the claim's, the least of the other, and either in a pipe.
 _CLAIMED, _LEAST, _WIDE = 44, 28, 90
@@ -22,18 +27,20 @@ def claim_blocks(claims: Sequence[Claim], room: Room, source: Source) -> Iterato
     yield heading("Claims of the paper, each computed from this run")
     # In a pipe a claim stands on one line, so that `grep` finds it whole.
     claimed = _CLAIMED if room.wraps else _WIDE
-    left = max(room.width - claimed - 10, _LEAST) if room.wraps else _WIDE
+    left = max(room.width - claimed - 14, _LEAST) if room.wraps else _WIDE
     yield table(
         claims,
-        Column(cell=lambda one: _WORDS[one.holds]),
+        Column(cell=lambda one: one.word),
         Column(source.year, before=2, cell=lambda one: tuple(textwrap.wrap(one.words, claimed))),
         Column("here", before=2, cell=lambda one: tuple(textwrap.wrap(one.measured, left))),
-        style=lambda one: _STYLES[one.holds],
+        style=_style,
     )
-    told = [claim for claim in claims if claim.holds is not None]
-    holding = sum(claim.holds is True for claim in told)
-    yield from (BLANK, heading(f"{holding} of {len(told)} hold"))
-    yield from (note(source.meant), note(f"paper: {source.title}"))
+    yield from (BLANK, heading(summed_up(claims)))
+    yield from map(note, (_RULE, source.meant, f"paper: {source.title}"))
+
+
+def _style(claim: Claim) -> str:
+    return "dim" if claim.verdict is None or not claim.counted else _STYLES[claim.verdict]
 
 
 def claim_blocks_beside(
@@ -49,7 +56,7 @@ def claim_blocks_beside(
             *(Column(head, right=True, least=8, before=2) for head in heads),
         ),
         tuple(
-            Line((same[0].words, *(_WORDS[claim.holds] for claim in same)))
+            Line((same[0].words, *(claim.word for claim in same)))
             for same in zip(*claims, strict=True)
         ),
     )

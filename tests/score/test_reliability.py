@@ -31,7 +31,6 @@ from rexmit_validate.score.reliability import (
     measure,
     of_pairs,
     total,
-    wilson,
 )
 from rexmit_validate.score.report import Report, by_itself, report
 
@@ -113,13 +112,6 @@ def test_rows_said_with_nine_tenths_are_to_be_right_as_often(
 ) -> None:
     made = of_pairs([(0.9, place < right) for place in range(rows)])
     assert made.reached is reached
-
-
-def test_wilsons_interval() -> None:
-    # Newcombe 1998, table I: 81 of 263 and 15 of 148, 0 of 20.
-    assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=1e-4)
-    assert wilson(15, 148) == pytest.approx((0.0624, 0.1605), abs=1e-4)
-    assert wilson(0, 20) == pytest.approx((0.0, 0.1611), abs=1e-4)
 
 
 def test_several_captures_add_up() -> None:

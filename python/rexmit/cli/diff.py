@@ -50,7 +50,8 @@ class DiffOptions:
             "--metric",
             metavar="LIST",
             help="What is compared, by commas, of t_total, t_recover, client, srtt, rto, "
-            "retransmissions, timeouts, probes, spurious, dsacks. [default: t_total,t_recover]",
+            "retransmissions, timeouts, probes, spurious, dsacks. "
+            "[default: t_total,t_recover,client]",
             show_default=False,
         ),
     ] = None
@@ -78,7 +79,7 @@ class DiffOptions:
         typer.Option(
             "--fail-over",
             metavar="SHARE",
-            help="Exit with 1 if a cell differs by more than this (5%) and more than the spread, "
+            help="Exit with 1 if a cell differs by more than this (5%) and more than chance, "
             "in what is compared, or if a cell failed.",
             show_default=False,
         ),
@@ -135,9 +136,9 @@ def diff(options: DiffOptions) -> None:
     packet by packet.
 
     Cells belong together that have the same values on every axis. Of each quantity there are both
-    means, standard deviations, their difference and what it would have to exceed: twice its
-    standard error, in times at least a tick of the timers. Cells whose transfers started at the
-    same phases are compared repetition by repetition.
+    means and their difference, each with half its 95 % interval; a difference of times has to be
+    a tick of the timers at least. Cells whose transfers started at the same phases are compared
+    repetition by repetition, of several seeds seed by seed.
 
     Exit status: 0; 1 when --fail-over is exceeded; 2 when the runs cannot be compared.
     """

@@ -63,7 +63,8 @@ class ShowOptions:
         bool,
         typer.Option(
             "--full",
-            help="Times in blocks, with standard deviations, also where there are many.",
+            help="Times in blocks, also where there are many, with standard deviations and the "
+            "intervals of percentiles.",
         ),
     ] = False
     repairs: Annotated[
@@ -123,10 +124,11 @@ class ShowOptions:
 def show(options: ShowOptions) -> None:
     """Print the tables of a run, or of several side by side.
 
-    Times are the means of t_total (head sent to last lost data sent again) and t_recover (first
-    drop to first retransmission), what each configuration gains over the first, and what made the
-    first retransmission; with --losses or --full also standard deviations. Of a run with bursts
-    they are completion times by network, configuration and loss.
+    Times are the means of t_total (head sent to last lost data sent again), t_recover (first drop
+    to first retransmission) and client (connect to end of file at the client) with their 95 %
+    intervals, what each configuration gains over the first, and what made the first retransmission;
+    with --losses or --full also percentiles. Of a run with bursts they are completion times by
+    network, configuration and loss.
 
     \b
     Examples:

@@ -27,7 +27,7 @@ def share(text: str) -> float:
 
 
 def trips(comparison: Comparison, most: float) -> list[Trip]:
-    """The differences of the compared quantities that are more than the spread and than `most`."""
+    """The differences of the compared quantities that are more than chance and than `most`."""
     found = []
     for cell in comparison.cells:
         for metric in comparison.metrics:

@@ -46,7 +46,7 @@ def diff(
 
 
 def differences_over(comparison: Comparison, share: float) -> list[Trip]:
-    """The differences of what was compared that are more than the spread and than `share` (0.05:
+    """The differences of what was compared that are more than chance and than `share` (0.05:
     five percent) of A's.
     """
     return trips(comparison, share)

@@ -43,7 +43,9 @@ def _facts(view: Overview) -> list[str]:
     facts = [view.runner.words]
     if view.runner.differing:
         facts.append(view.runner.differing)
-    if view.seed is not None:
+    if view.seeds > 1:
+        facts.append(f"{view.seeds} seeds pooled ({view.seed}), intervals by seed")
+    elif view.seed is not None:
         facts.append(f"seed {view.seed}")
     size = count(view.transfers, "transfer")
     if view.wall_s is not None:

@@ -53,8 +53,8 @@ class UncStudy:
 
     @cached_property
     def claims(self) -> tuple[Claim, ...]:
-        """What the paper claims, each computed from these traces. `holds` is None where they cannot
-        tell.
+        """What the paper claims, each computed from these traces. `verdict` is None where they have
+        nothing to tell it by.
         """
         return claimed_of(self.study, self.tables)
 

@@ -17,10 +17,11 @@ from rexmit.result.blocks import (
     note,
     table,
 )
+from rexmit.statistics.interval import of_share
 from rexmit.wording import NONE, count
 from rexmit_validate.score import stacks, tshark
 from rexmit_validate.score.count import INVENTED, MISSED, Matrix, OfClass
-from rexmit_validate.score.reliability import CHECKED, TARGET, Reliability, wilson
+from rexmit_validate.score.reliability import CHECKED, TARGET, Reliability
 from rexmit_validate.score.report import (
     CLASS_TARGET,
     MECHANISM_TARGET,
@@ -280,8 +281,8 @@ def _stands_out(score: Score, whole: Score) -> str:
         others = every.retransmissions - mine.retransmissions
         if not mine.retransmissions or not others:
             continue
-        _, high = wilson(mine.right, mine.retransmissions)
-        low, _ = wilson(every.right - mine.right, others)
+        high = of_share(mine.right / mine.retransmissions, mine.retransmissions).high
+        low = of_share((every.right - mine.right) / others, others).low
         if high < low:
             worse.append(what)
     return f"{' and '.join(worse)} worse than elsewhere" if worse else ""
