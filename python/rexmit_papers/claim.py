@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 from rexmit.statistics.estimate import Estimate
@@ -36,9 +37,21 @@ class Part:
         return self.band.judge(self.interval)
 
     @property
-    def by_chance(self) -> bool:
-        """Another sample might give another value."""
-        return self.interval is not None and not self.interval.exact
+    def doubt(self) -> float:
+        """How likely the value lies on the other side of the nearest end of its band, by the
+        interval's width; 0 where nothing varies.
+        """
+        if self.interval is None or self.interval.exact or not math.isfinite(self.value):
+            return 0.0
+        ends = [end for end in (self.band.low, self.band.high) if math.isfinite(end)]
+        normal = NormalDist()
+        most = 0.0
+        for end in ends:
+            side = self.interval.low if end < self.value else self.interval.high
+            if side != self.value:
+                away = abs(end - self.value) / abs(side - self.value)
+                most = max(most, normal.cdf(normal.inv_cdf((1 - LEVEL) / 2) * away))
+        return most
 
     @property
     def words(self) -> str:
@@ -80,15 +93,16 @@ class Claim:
 
     @property
     def false_by_chance(self) -> float:
-        """How likely the verdict is wrong by chance, at most: what holds wrongly has a value out of
-        its band with an interval inside, what does not has one of its values inside with an
-        interval outside. Each interval lies on the wrong side once in forty.
+        """How likely the verdict is wrong by chance, about, and at most: of what holds the value
+        nearest to an end of its band may lie beyond it; of what does not all values may lie in
+        theirs, the one farthest out included, which was looked for among so many.
         """
-        chance = sum(part.by_chance for part in self.parts)
-        if not self.decided or not chance:
+        if not self.decided:
             return 0.0
-        tail = (1 - LEVEL) / 2
-        return tail if self.verdict is Verdict.HOLDS else min(1.0, chance * tail)
+        if self.verdict is Verdict.HOLDS:
+            return max((part.doubt for part in self.parts), default=0.0)
+        outside = [part.doubt for part in self.parts if part.verdict is Verdict.DOES_NOT]
+        return min(1.0, min(outside, default=0.0) * len(self.parts))
 
 
 @dataclass(frozen=True)
@@ -148,7 +162,7 @@ def summed_up(claims: Sequence[Claim]) -> str:
         text += f", {aside} true by construction and not counted"
     wrong = sum(claim.false_by_chance for claim in claims)
     decided = sum(claim.decided for claim in claims)
-    return f"{text}; of {decided} verdicts at most {wrong:.1f} are expected to be wrong by chance"
+    return f"{text}; of {decided} verdicts at most {wrong:.2f} are expected to be wrong by chance"
 
 
 def claims_data(claims: tuple[Claim, ...]) -> list[dict[str, Any]]:

@@ -35,12 +35,12 @@ def claim_blocks(claims: Sequence[Claim], room: Room, source: Source) -> Iterato
         Column("here", before=2, cell=lambda one: tuple(textwrap.wrap(one.measured, left))),
         style=_style,
     )
-    yield from (BLANK, heading(summed_up(claims)))
-    yield from map(note, (_RULE, source.meant, f"paper: {source.title}"))
+    yield from (BLANK, heading(summed_up(claims)), note(_RULE))
+    yield from (note(source.meant), note(f"paper: {source.title}"))
 
 
 def _style(claim: Claim) -> str:
-    return "dim" if claim.verdict is None or not claim.counted else _STYLES[claim.verdict]
+    return _STYLES[claim.verdict] if claim.verdict and claim.counted else "dim"
 
 
 def claim_blocks_beside(

@@ -108,6 +108,9 @@ def test_in_words() -> None:
     decided = relative(half.estimate, near.estimate)
     assert gain(decided) == "-50%"
     assert gained(decided).startswith("-56% to -4")
+    same = spread([1.0, 1.1, 0.9, 1.0], source="a")
+    assert gain(relative(same.estimate, near.estimate)) == "0.0%"
+    assert gained(relative(same.estimate, near.estimate)) == "exact"
     assert fitting([0.2, 0.0003]).name == "ms"
     assert fitting([0.00005]).name == "ms"
     assert fitting([0.0000002]).name == "µs"

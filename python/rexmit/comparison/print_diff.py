@@ -37,7 +37,7 @@ def print_comparison(comparison: Comparison, console: Console, *, every_cell: bo
     _print_firsts(comparison, console, every_cell=every_cell)
     _print_alone(comparison, console)
     console.print()
-    for text in _rule(comparison):
+    for text in _rule(comparison, every_cell=every_cell):
         say(console, text, "dim")
     say(console, Text(summary(comparison), "bold"))
 
@@ -223,7 +223,7 @@ def _print_alone(comparison: Comparison, console: Console) -> None:
             say(console, Text(f"failed in {letter}: {count(failed, 'cell')}", "red"))
 
 
-def _rule(comparison: Comparison) -> list[str]:
+def _rule(comparison: Comparison, *, every_cell: bool) -> list[str]:
     """What counts as a difference, and which transfers do."""
     tick = f"{comparison.tick_s * 1000:g} ms"
     halves = (
@@ -231,9 +231,7 @@ def _rule(comparison: Comparison) -> list[str]:
         f"timer's tick ({tick}); exact: one case; = is within"
     )
     texts = [halves]
-    if comparison.cells and any(
-        not cell.of(metric).beyond for cell in comparison.cells for metric in comparison.metrics
-    ):
+    if every_cell:
         texts.append(
             "would show: the smallest difference that so many transfers tell from none four times "
             "in five"

@@ -113,8 +113,10 @@ class Estimate:
 
     @property
     def decided(self) -> bool | None:
-        """Whether 0 lies outside of the interval; None where there is none."""
-        return None if self.interval is None else not self.interval.has(0.0)
+        """Whether 0 lies outside of the interval, or is all there is; None where there is none."""
+        if self.interval is None:
+            return None
+        return self.interval.exact or not self.interval.has(0.0)
 
 
 def mean(values: Sequence[float], units: Sequence[Hashable], source: Source) -> Estimate:
