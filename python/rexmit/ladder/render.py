@@ -132,9 +132,14 @@ def told_marks(step: Step) -> list[str]:
         marks.append(f"duplicate ACK {step.duplicate_acks}")
     if step.window_update:
         marks.append("window update")
-    if step.window == 0 and "RST" not in step.flags:
+    if is_shut(step):
         marks.append("window 0")
     return marks
+
+
+def is_shut(step: Step) -> bool:
+    """It takes nothing more for now."""
+    return step.window == 0 and "RST" not in step.flags
 
 
 def _marks(step: Step) -> list[str]:

@@ -13,6 +13,9 @@ from rexmit.ladder.packets import Key, Packet
 RECORDED: Final = "recorded again"
 """Of a packet that the capture has more than once."""
 
+KEPT_OPEN: Final = ("window probe", "keep-alive")
+"""Of packets that ask whether the peer is there, or takes more."""
+
 _SPACE: Final = 1 << 32
 
 _AT_ONCE_NS: Final = 500_000
@@ -64,7 +67,7 @@ class Said:
             return None
         last = packet.payload_bytes <= 1 and used == packet.payload_bytes
         if last and seq == self.sent_to - 1 and (closed or not (used and copied)):
-            return "window probe" if closed else "keep-alive"
+            return KEPT_OPEN[0 if closed else 1]
         if not used:
             return None
         end = seq + packet.payload_bytes

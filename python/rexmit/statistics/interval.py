@@ -48,6 +48,13 @@ def student(share: float, freedom: float) -> float:
     return float(stdtrit(freedom, share))
 
 
+def tails(errors: float, freedom: float) -> float:
+    """How probable so many standard errors or more are, to either side, by Student's t."""
+    from scipy.special import stdtr
+
+    return float(2 * stdtr(freedom, -errors))
+
+
 @cache
 def ranks(share: float, n: float) -> tuple[float, float]:
     """Between which of `n` ordered values, from 1, the quantile of the distribution lies: the

@@ -106,6 +106,8 @@ def _chunks(parts: Sequence[Part]) -> Iterator[tuple[str, bytes]]:
     for place, part in enumerate(parts):
         for table in part.tables:
             yield _of_table(place, table), packed({"rows": table.frame})
+        if part.time is not None:
+            yield f"time-{place}", packed({"steps": part.time.steps}, part.time.about)
         for one in part.packets:
             yield f"packets-{place}-{one.key}", packed(one.tables, one.about)
 
@@ -147,6 +149,7 @@ def _part(place: int, part: Part) -> dict[str, Any]:
         ],
         "whatif": part.whatif,
         "pairs": list(part.pairs),
+        "time": part.time and {"chunk": f"time-{place}", "command": part.time.command},
     }
 
 

@@ -11,15 +11,17 @@ from rexmit.errors import UserError
 from rexmit.ladder.render_traced import about as facts_of
 from rexmit.ladder.render_traced import title
 from rexmit.ladder.traced import Traced, open_several
-from rexmit.tracing import mechanisms, sides
+from rexmit.tracing import mechanisms, owners, sides
+from rexmit.tracing.course import course
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.groups import KEYS, by
 from rexmit.tracing.page import page
 from rexmit.tracing.requests import timed
 from rexmit.tracing.sections.page import page_blocks
 from rexmit.tracing.sentences.retransmissions import verdict, words_of
+from rexmit.tracing.terms import OWNERS
 from rexmit.webpage import choose, commands, packets
-from rexmit.webpage.part import Opens, Packets, Part, Section, Table, meanings
+from rexmit.webpage.part import Opens, Packets, Part, Section, Table, TimeLine, meanings
 from rexmit.webpage.whatif import sliders
 
 _SIDE: Final = ("packets", "bytes", "rtt_median_s", "rtt_max_s", "rtt_samples", "stack")
@@ -68,7 +70,7 @@ def part(trace: Trace, *, connections: Sequence[int] | None, limit: int) -> Part
     """
     names, options = commands.place(trace), commands.chosen(trace)
     frame = _connections(trace)
-    choice = _choice(frame, connections, limit)
+    choice = _choice(trace, frame, connections, limit)
     found: list[Packets] = []
     rule = choice.rule
     try:
@@ -98,7 +100,34 @@ def part(trace: Trace, *, connections: Sequence[int] | None, limit: int) -> Part
         rule=rule,
         missing=commands.for_any([*names, *options]),
         whatif=whatif,
+        time=_time_line(trace, commands.command("trace", *names, *_untimed(options))),
     )
+
+
+_OWNERS: Final = 8
+"""So many owners of the time have a colour of their own."""
+
+
+def _time_line(trace: Trace, command: str) -> TimeLine | None:
+    found = course(trace)
+    if found is None:
+        return None
+    steps, named = found.steps, found.owners
+    if rest := [f"owner_{name}" for name in named[_OWNERS:]]:
+        steps = steps.with_columns(pl.sum_horizontal(rest).alias("owner_others")).drop(rest)
+        named = (*named[:_OWNERS], "others")
+    about = {
+        "start_s": found.start_s,
+        "width_s": found.width_s,
+        "owners": [[f"owner_{name}", OWNERS.get(name, name)] for name in named],
+    }
+    return TimeLine(about, steps, command)
+
+
+def _untimed(options: list[str]) -> list[str]:
+    """Without the times that choose connections: the time line has its own."""
+    pairs = zip(options[::2], options[1::2], strict=True)
+    return [word for pair in pairs if pair[0] not in ("--from", "--to") for word in pair]
 
 
 def _connections(trace: Trace) -> pl.DataFrame:
@@ -132,6 +161,7 @@ def _connections(trace: Trace) -> pl.DataFrame:
         "handshake",
         "handshake_rtt_s",
         "reset_by",
+        "end_s",
         *several,
     ).collect()
 
@@ -233,7 +263,9 @@ def _about(table: str, frame: pl.DataFrame) -> dict[str, tuple[str, str]]:
     return {name: every[name] for name in frame.columns if name in every}
 
 
-def _choice(frame: pl.DataFrame, connections: Sequence[int] | None, limit: int) -> choose.Choice:
+def _choice(
+    trace: Trace, frame: pl.DataFrame, connections: Sequence[int] | None, limit: int
+) -> choose.Choice:
     if connections is not None:
         there = set(frame["number"].to_list())
         lost = [number for number in connections if number not in there]
@@ -244,17 +276,20 @@ def _choice(frame: pl.DataFrame, connections: Sequence[int] | None, limit: int) 
                 usage=True,
             )
         return choose.named(connections, every=frame.height, noun="connection")
-    keys = ["waited_s", "retransmissions", "bytes", "number"]
-    ranked = frame.sort(keys, descending=[True, True, True, False])
-    if ranked["retransmissions"].sum():
-        ranked = ranked.filter(pl.col("retransmissions") > 0)
+    slow = owners.slow_connections(trace).rename({"length_s": "slow_s"})
+    ranked = frame.join(slow, on="number", how="left").with_columns(
+        pl.max_horizontal("waited_s", pl.col("slow_s").fill_null(0)).alias("felt_s")
+    )
+    keys = ["felt_s", "retransmissions", "bytes", "number"]
+    ranked = ranked.sort(keys, descending=[True, True, True, False])
+    noticed = ranked.filter((pl.col("retransmissions") > 0) | (pl.col("felt_s") > 0))
     return choose.choose(
-        ranked.select("number", "packets").iter_rows(),
+        (ranked if noticed.is_empty() else noticed).select("number", "packets").iter_rows(),
         every=frame.height,
         limit=limit,
-        order="of those with retransmissions, those that waited longest first"
-        if ranked["retransmissions"].sum()
-        else "those with most bytes first",
+        order="those with most bytes first"
+        if noticed.is_empty()
+        else "of those that were slow or retransmitted, those that waited longest first",
         noun="connection",
     )
 

@@ -108,6 +108,17 @@ class Packets:
 
 
 @dataclass(frozen=True)
+class TimeLine:
+    """The whole of a trace over its time. `steps` has a row a step, as `tracing.course` has them,
+    and `about` what they are; `command` prints the page of a stretch of it.
+    """
+
+    about: Mapping[str, Any]
+    steps: pl.DataFrame
+    command: str
+
+
+@dataclass(frozen=True)
 class Section:
     """A heading, and what is printed below it."""
 
@@ -139,6 +150,7 @@ class Part:
     """The command that makes a page with the packets of connection {number}."""
     whatif: Mapping[str, Any] | None = None
     pairs: Sequence[Mapping[str, Any]] = ()
+    time: TimeLine | None = None
     written_by: Sequence[str] = ("report",)
 
 
