@@ -41,6 +41,7 @@ WORDS: Final[Mapping[str, Sequence[str]]] = {
 TOGETHER: Final = (
     ("reset_by", "reset_state", "reset_after"),
     ("mptcp_connection", "mptcp_subflow"),
+    ("first_ns", "last_ns"),
     ("runner_up", "runner_up_confidence"),
 )
 """Columns of a table that are null in the same rows."""
