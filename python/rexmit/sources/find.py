@@ -106,16 +106,16 @@ def _objects(address: str) -> list[Capture]:
     folder = _WILD.split(pattern, maxsplit=1)[0].rpartition("/")[0]
     parts = pattern.split("/")
     with stores.told(address):
-        fits: list[Capture] = [
+        objects: list[Capture] = [
             Remote(where, name, *found)
             for name, found in Objects(where, LOOKING).under(folder)
             if fits(name.split("/"), parts)
         ]
-    if not fits:
+    if not objects:
         raise UserError(
             f"{address}: no object fits", "look at the pattern, and at the bucket's name"
         )
-    return sorted(fits, key=str)
+    return sorted(objects, key=str)
 
 
 def fits(names: Sequence[str], parts: Sequence[str]) -> bool:
