@@ -81,10 +81,10 @@ def test_variants_live_side_by_side(tree: Tree, tmp_path: Path, cache_root: Path
     built = [
         build(str(tree.path))[0],
         build(str(tree.path), hz=1000)[0],
-        build(str(tree.path), extra=[str(patch)])[0],
+        build(str(tree.path), patches=[str(patch)])[0],
     ]
     patch.write_text(MAIN_PATCH.replace("patched", "patched otherwise"))
-    built.append(build(str(tree.path), extra=[str(patch)])[0])
+    built.append(build(str(tree.path), patches=[str(patch)])[0])
     assert len({k.hash for k in built}) == 4
     assert visible(cache_root) == sorted(k.name for k in built)
     assert built[2].patches == ("mine",)
@@ -178,7 +178,7 @@ def test_a_patch_that_does_not_apply_is_shown_with_its_reject(
     patch = tmp_path / "mine.patch"
     patch.write_text(MAIN_PATCH.replace("#include <stdio.h>", "#include <other.h>"))
     with pytest.raises(UserError) as caught:
-        build(str(tree.path), extra=[str(patch)])
+        build(str(tree.path), patches=[str(patch)])
     assert str(patch) in caught.value.what
     assert "main.c:\n" in str(caught.value.hint)
     assert "+/* patched */" in str(caught.value.hint)
@@ -201,20 +201,20 @@ def test_patches_are_applied_in_order(tree: Tree, tmp_path: Path) -> None:
         "--- a/main.c\n+++ b/main.c\n@@ -1,2 +1,2 @@\n-/* patched */\n+/* twice */\n"
         " #include <stdio.h>\n"
     )
-    kernel, _ = build(str(tree.path), extra=[str(first), str(second)])
+    kernel, _ = build(str(tree.path), patches=[str(first), str(second)])
     assert kernel.patches == ("z", "a")
     with pytest.raises(UserError, match=r"a\.patch does not apply"):
-        build(str(tree.path), extra=[str(second), str(first)])
+        build(str(tree.path), patches=[str(second), str(first)])
 
 
 def test_optional_patches_go_by_name(tree: Tree, data: Path) -> None:
     patch = data / "patches/6.12/optional/no-tlp.patch"
     patch.write_text(MAIN_PATCH)
-    kernel, _ = build(str(tree.path), extra=["no-tlp"])
+    kernel, _ = build(str(tree.path), patches=["no-tlp"])
     assert kernel.patches == ("no-tlp",)
     assert "-no-tlp-" in kernel.name
     with pytest.raises(UserError, match="no such file") as caught:
-        build(str(tree.path), extra=["no-tpl"])
+        build(str(tree.path), patches=["no-tpl"])
     assert "Did you mean no-tlp?" in str(caught.value.hint)
     assert kernels.find("6.12+no-tlp") == kernel
     # An older state of the patch is another kernel.
@@ -223,7 +223,7 @@ def test_optional_patches_go_by_name(tree: Tree, data: Path) -> None:
     with pytest.raises(UserError, match="was built with other options or patches"):
         kernels.find("6.12+no-tlp")
     assert kernels.find(kernel.name) == kernel
-    again, new = build(str(tree.path), extra=["no-tlp"])
+    again, new = build(str(tree.path), patches=["no-tlp"])
     assert new
     assert kernels.find("6.12+no-tlp") == again
 
@@ -239,9 +239,9 @@ def test_a_patch_for_a_file_that_is_normally_left_out(
     patch.write_text("--- a/sound/core.c\n+++ b/sound/core.c\n@@ -1 +1 @@\n-old\n+new\n")
     tree.hook("grep -q new sound/core.c && test ! -e sound/other.c")
     tree.write("sound/other.c", "not named\n")
-    build(str(tree.path), extra=[str(patch)])
+    build(str(tree.path), patches=[str(patch)])
     patch.rename(data / "patches/6.12/optional/sound.patch")
-    assert build(str(tree.path), extra=["sound"])[0].patches == ("sound",)
+    assert build(str(tree.path), patches=["sound"])[0].patches == ("sound",)
 
 
 def test_the_surroundings_do_not_leak_in(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,7 @@ def test_all_that_runs_code_of_the_tree_is_confined(
 ) -> None:
     patch = tmp_path / "mine.patch"
     patch.write_text(MAIN_PATCH)
-    build(str(tree.path), extra=[str(patch)])
+    build(str(tree.path), patches=[str(patch)])
     calls = _calls(guest)
     programs = [call[call.index("--") + 1] for call in calls]
     assert {"patch", "make", "strip"} <= set(programs)
@@ -77,7 +77,7 @@ def test_foreign_source_is_not_built_without_a_sandbox(
         _debian(tree, tmp_path, monkeypatch)
         spec, extra = "6.12", [str(patch)]
     with pytest.raises(UserError, match="sandbox here: no user namespaces here") as caught:
-        build(spec, extra=extra)
+        build(spec, patches=extra)
     assert "--unconfined" in str(caught.value.hint)
     assert not ran.exists()
     assert visible(cache_root) == []
@@ -86,7 +86,7 @@ def test_foreign_source_is_not_built_without_a_sandbox(
     assert done.exit_code == 0
     assert ran.exists()
     # What is built runs no more code of the source.
-    assert not build(spec, extra=extra)[1]
+    assert not build(spec, patches=extra)[1]
 
 
 @pytest.mark.parametrize("missing", ["no guest program", "one without the command", "a sandbox"])

@@ -36,6 +36,6 @@ def test_a_patch_changes_nothing_outside(
     patch = tmp_path / "mine.patch"
     patch.write_text(PATCHES[how])
     with pytest.raises(UserError, match=r"mine\.patch (does not apply|holds no change)"):
-        build(str(tree.path), extra=[str(patch)])
+        build(str(tree.path), patches=[str(patch)])
     assert [p.read_text() for p in outside.iterdir()] == ["old\n"]
     assert visible(cache_root) == []

@@ -14,8 +14,9 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from os import PathLike, fspath
 from pathlib import Path
-from typing import Final
+from typing import Final, TypedDict, Unpack
 
 from rexmit import interrupt
 from rexmit.errors import UserError
@@ -108,41 +109,66 @@ class Order:
         return f"{self.version}-hz{self.hz}-{len(patched)}_patches-{self.key[:12]}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Build:
+    """How a kernel is built: at so many ticks a second (`hz`), with `patches`, files or names of
+    optional ones, applied in this order after those of the series, and with `configs`, files or
+    names of fragments of configuration. So many `jobs` compilers work at a time, one a core that
+    this process may use where it is None.
+    """
+
+    hz: int = recipe.DEFAULT_HZ
+    patches: Sequence[str | PathLike[str]] = ()
+    configs: Sequence[str | PathLike[str]] = ()
+    jobs: int | None = None
+    unconfined: bool = False
+    """Without a sandbox, which sources other than Debian's need."""
+    install: bool = False
+    """By apt-get, where Debian's package of the series is missing."""
+
+
+class BuildKeywords(TypedDict, total=False):
+    """What a caller may say of a build by keywords; see `Build`."""
+
+    hz: int
+    patches: Sequence[str | PathLike[str]]
+    configs: Sequence[str | PathLike[str]]
+    jobs: int | None
+    unconfined: bool
+    install: bool
+
+
 def build(
     spec: str = recipe.DEFAULT_SERIES,
     *,
-    hz: int = recipe.DEFAULT_HZ,
-    extra: Sequence[str] = (),
-    configs: Sequence[str] = (),
-    jobs: int | None = None,
-    unconfined: bool = False,
-    install: bool = False,
     progress: Progress | None = None,
+    **keywords: Unpack[BuildKeywords],
 ) -> tuple[Kernel, bool]:
     """Build the kernel unless the cache has it. Returns it and whether it was built just now.
 
-    `spec` is a series of Debian's, a source tree or a tarball; `extra` are files or names of
-    optional patches, applied in this order after those of the series; `configs` are files or names
-    of fragments of configuration; `jobs` defaults to the number of cores this process may use.
-    `install`: where Debian's package of the series is missing, apt-get installs it.
+    `spec` is a series of Debian's, a source tree or a tarball; the keywords are those of `Build`.
 
     Building runs code of the source, in the guest program's sandbox. Where there can be none, only
     Debian's source is built, or with `unconfined`, which does without the sandbox, any. Raises
     UserError for anything that the user can mend.
     """
+    asked = Build(**keywords)
+    hz, extra = asked.hz, [fspath(patch) for patch in asked.patches]
     if hz not in recipe.HZ_CHOICES:
         choices = ", ".join(map(str, recipe.HZ_CHOICES))
         raise UserError(f"HZ {hz} is not possible", f"Choose one of {choices}.", usage=True)
     tools.require()
     began = time.monotonic()
     progress = progress or Silent()
-    fragments = [recipe.fragment(word) for word in configs]
+    fragments = [recipe.fragment(fspath(word)) for word in asked.configs]
     if recipe.is_series(spec):
         # Before anything is fetched for it.
         recipe.series_for(spec)
-    missing = partial(tools.install_package, tell=progress.note) if install else tools.name_package
+    missing = (
+        partial(tools.install_package, tell=progress.note) if asked.install else tools.name_package
+    )
     place = source.resolve(spec, missing=missing)
-    confinement = Confinement(None) if unconfined else Confinement.probe()
+    confinement = Confinement(None) if asked.unconfined else Confinement.probe()
     with (
         interrupt.undone_by(interrupt.nothing),
         ExitStack() as stack,
@@ -175,7 +201,7 @@ def build(
             return ready, False
         if confinement.why_not:
             _without_sandbox(final, confinement.why_not, progress)
-        jobs = jobs or len(os.sched_getaffinity(0))
+        jobs = asked.jobs or len(os.sched_getaffinity(0))
         make = _Make(final, work, lock, confinement)
         kernel = _compile(final, work, make, jobs, confinement, progress, began)
     return kernel, True

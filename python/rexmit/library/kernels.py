@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from rexmit import kernels
 from rexmit.engines.boot import MEMORY
 from rexmit.engines.image import emulator, machine
 from rexmit.kernels import checksums, recipe
-from rexmit.kernels.build import build
+from rexmit.kernels.build import Build, BuildKeywords, build
 from rexmit.kernels.images.add import add, remove
 from rexmit.kernels.kernel import Kernel
+from rexmit.options import takes
 from rexmit.progress import Hear, heard
 
 
@@ -55,16 +55,12 @@ def list_kernels() -> list[ListedKernel]:
     return listed + remains
 
 
+@takes(Build)
 def build_kernel(
     source: str | PathLike[str] = recipe.DEFAULT_SERIES,
     *,
-    hz: int = recipe.DEFAULT_HZ,
-    patches: Sequence[str | PathLike[str]] = (),
-    configs: Sequence[str | PathLike[str]] = (),
-    jobs: int | None = None,
-    unconfined: bool = False,
-    install: bool = False,
     progress: Hear = None,
+    **keywords: Unpack[BuildKeywords],
 ) -> Kernel:
     """Builds a kernel, unless it has been built already. It takes some minutes.
 
@@ -78,16 +74,7 @@ def build_kernel(
     `install`, as root, apt-get installs Debian's package of a series where it is missing. Raises
     UserError where it cannot be built.
     """
-    return built(
-        source,
-        hz=hz,
-        patches=patches,
-        configs=configs,
-        jobs=jobs,
-        unconfined=unconfined,
-        install=install,
-        progress=progress,
-    )[0]
+    return built(source, progress=progress, **keywords)[0]
 
 
 def add_kernel(
@@ -133,24 +120,7 @@ def added(
 
 
 def built(
-    source: str | PathLike[str],
-    *,
-    hz: int,
-    patches: Sequence[str | PathLike[str]],
-    configs: Sequence[str | PathLike[str]],
-    jobs: int | None,
-    unconfined: bool,
-    install: bool,
-    progress: Hear,
+    source: str | PathLike[str], *, progress: Hear, **keywords: Unpack[BuildKeywords]
 ) -> tuple[Kernel, bool]:
     """The kernel, and whether it was built just now; see `build_kernel`."""
-    return build(
-        fspath(source),
-        hz=hz,
-        extra=[fspath(patch) for patch in patches],
-        configs=[fspath(config) for config in configs],
-        jobs=jobs,
-        unconfined=unconfined,
-        install=install,
-        progress=heard(progress, "steps"),
-    )
+    return build(fspath(source), progress=heard(progress, "steps"), **keywords)
