@@ -21,8 +21,11 @@ WHOLE: Final = ("round-trip", "sender", "slow-start", "path-rate")
 NOBODY: Final = ("closing",)
 """What nobody waited for."""
 
-LAST: Final = ("between-requests", "unknown")
-"""Where nobody waits as far as is known: told last."""
+IDLE: Final = "between-requests"
+"""Where nobody waits: told last."""
+
+UNKNOWN: Final = "unknown"
+"""Told last, unless it is longer than all that somebody waited for together."""
 
 CLIENT: Final = (
     "client",
@@ -145,7 +148,7 @@ def _needs(trace: Trace) -> pl.LazyFrame:
 
 def owners(trace: Trace) -> tuple[Owned, ...] | None:
     """What was slow, most time first, and last what was between requests, where nobody waits, and
-    what is not known. None where a trace does not say.
+    what is not known, unless that is most. None where a trace does not say.
     """
     if trace.scan("account").head(1).collect().is_empty():
         return None
@@ -176,6 +179,9 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
         )
         .sort("length_ns", "host", descending=[True, False])
     )
+    owner, length_s = pl.col("owner"), pl.col("length_s")
+    known_s = length_s.filter(~owner.is_in([IDLE, UNKNOWN])).sum()
+    last = (owner == IDLE) | ((owner == UNKNOWN) & (length_s <= known_s))
     rows = (
         of_host.group_by("owner", maintain_order=True)
         .agg(
@@ -188,7 +194,7 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             (pl.col("length_ns").first() / 1e9).alias("host_s"),
             pl.col("host", "peer", "number", "evidence_s").first(),
         )
-        .with_columns(pl.col("owner").is_in(list(LAST)).alias("last"))
+        .with_columns(last.alias("last"))
         .sort("last", "length_s", "owner", descending=[False, True, False])
         .drop("last")
         .collect()
