@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
+Value = TypeVar("Value")
+
 NONE = "-"
 """For a number that there is not."""
+
+
+def known(value: Value | None, words: Callable[[Value], str]) -> str:
+    """A number in words, if there is one."""
+    return NONE if value is None else words(value)
 
 
 def seconds(value: float | None) -> str:

@@ -14,7 +14,7 @@ from rexmit.ladder.match import Passage
 from rexmit.ladder.packets import Packet as Captured
 from rexmit.ladder.packets import flag_names
 from rexmit.ladder.steps import Step, steps
-from rexmit.present.blocks import Paragraph
+from rexmit.result.blocks import Paragraph
 from rexmit.webpage import commands, packets
 from rexmit.webpage.part import Opens, Packets, Part, Section, Table
 from rexmit_validate.agree.judge import Judged

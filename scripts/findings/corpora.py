@@ -42,7 +42,7 @@ CODE: Final = (
         f"python/rexmit_papers/unc_2007/{name}.py"
         for name in ("senders", "setting_claims", "systems")
     ),
-    *(f"python/rexmit_papers/unc_2007/{name}.py" for name in ("paper", "tables")),
+    *(f"python/rexmit_papers/unc_2007/{name}.py" for name in ("paper", "tables", "told")),
     "scripts/findings/corpora.py",
 )
 

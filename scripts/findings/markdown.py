@@ -26,11 +26,12 @@ def number(value: object, spec: str = "") -> str:
     return text.replace("-", MINUS)
 
 
-def verdict(holds: object) -> str:
-    """Whether a claim does; a dash where the run cannot tell."""
-    if holds is None:
-        return NONE
-    return "holds" if holds else "no"
+def verdict(word: object) -> str:
+    """Of a claim, as it is printed; a dash where the run has nothing to tell it by."""
+    if isinstance(word, bool):
+        # Results of before there were three.
+        return "holds" if word else "no"
+    return NONE if word in (None, "-") else str(word)
 
 
 def alike(words: Iterable[str]) -> str:

@@ -63,7 +63,7 @@ def measure(work: Work) -> Data:
             + list(_cases("head", head)),
             "claims": [
                 {"run": name, "key": one.key, "words": one.words}
-                | {"holds": one.holds, "measured": one.measured}
+                | {"holds": one.word, "measured": one.measured}
                 for name, run in runs.items()
                 for one in rexmit.claims(run)
             ],

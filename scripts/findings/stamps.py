@@ -39,9 +39,11 @@ def crates(name: str, root: Path = ROOT) -> tuple[str, ...]:
 MODEL: Final = (
     *crates("sim"),
     *(f"python/rexmit/{room}/**/*.py" for room in ("scenario", "campaign", "analysis")),
+    "python/rexmit/statistics/*.py",
     "python/rexmit/engines/model.py",
+    "python/rexmit_papers/claim.py",
 )
-"""Whatever runs on the model."""
+"""Whatever runs on the model, is summed up, and judged."""
 
 KERNELS: Final = (
     *crates("guest"),

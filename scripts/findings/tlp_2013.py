@@ -140,8 +140,9 @@ def _distance(row: Row, *configs: str) -> float:
 
 def _verdicts(name: str, run: rexmit.Run, keys: Sequence[str]) -> dict[str, Value]:
     """Of each of these claims a word, for tables that are written by hand."""
-    words = {True: "holds", False: "does not", None: "cannot be told"}
-    found = {claim.key: words[claim.holds] for claim in rexmit.claims(run)}
+    found = {
+        claim.key: claim.word if claim.verdict else "cannot be told" for claim in rexmit.claims(run)
+    }
     return {f"{name}.{key}": found[key] for key in keys}
 
 
@@ -164,8 +165,8 @@ def _claims(bench: rexmit.Run, wires: rexmit.Run) -> Iterator[dict[str, Value]]:
         yield {
             "key": one.key,
             "words": one.words,
-            "bench": one.holds,
+            "bench": one.word,
             "bench_measured": one.measured,
-            "lab": other.holds,
+            "lab": other.word,
             "lab_measured": other.measured,
         }

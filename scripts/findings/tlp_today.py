@@ -56,7 +56,7 @@ def measure(work: Work) -> Data:
             "table-1": [{"run": name, **row} for name, run in runs.items() for row in table_1(run)],
             "claims": [
                 {"run": name, "key": one.key, "words": one.words}
-                | {"holds": one.holds, "measured": one.measured}
+                | {"holds": one.word, "measured": one.measured}
                 for name, run in runs.items()
                 for one in rexmit.claims(run)
             ],

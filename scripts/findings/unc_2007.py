@@ -52,7 +52,7 @@ def measure(work: Work) -> Data:
         {
             "claims": [
                 {"kind": kind, "mix": mix, "key": one.key, "words": one.words}
-                | {"holds": one.holds, "measured": one.measured}
+                | {"holds": one.word, "measured": one.measured}
                 for (kind, mix), study in studies.items()
                 for one in study.claims
             ],

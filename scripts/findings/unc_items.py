@@ -9,7 +9,7 @@ from scripts.findings.markdown import NONE
 BEFORE: Final = (
     (
         "Table I: parameters of four stacks",
-        "holds",
+        "by construction",
         "no",
         "to the last digit",
         "FreeBSD 5.2.1's sources have no 1200 ms, 200 ms in Windows are not certain",
@@ -58,23 +58,23 @@ WHY: Final = {
     "best-under": "it is the mix that decides",
     "best-over": "it is the mix that decides",
     "best-linux": "the longest minimum gains most: FreeBSD as printed, Solaris as it is",
-    "k-helps": "little",
+    "k-helps": "by less than a round trip",
     "k-best": "",
     "k-most": "Linux's k scales a deviation that counts as 200 ms where it is less; minRTO and D "
     "come before it on wires",
-    "k-6": "in every bin",
+    "k-6": "in every bin; some have few connections",
     "k-longer": "very few; in the server farm by more",
     "k-others": "as printed their minimum hides k; Solaris's sources scale the floor with it",
     "min-larger": "",
     "min-solaris": "as printed minRTO does the more; in the sources the deviation has the floor",
-    "min-linux": "",
+    "min-linux": "half a round trip, and a percent of the duration",
     "a-linux": "the other way about, and little of either",
     "b-linux": "",
     "gains-others": "the minimum hides both as printed; no order otherwise",
     "d-2-counts": "timeouts turn, but hardly any spurious ones come with it: less reordering here",
     "d-4-counts": "in every system and mix",
     "d-small": "",
-    "d-best": "",
+    "d-best": "a little less, and few connections",
     "d-large": "it shortens large ones in both halves",
     "d-others": "",
     "d-4": "",
@@ -83,7 +83,7 @@ WHY: Final = {
     "smart-linux": "FreeBSD as printed, Solaris as it is",
     "smart-longer": "predicted. **Really run it does not hold for Windows**: "
     "[below](#what-each-setting-really-does)",
-    "smart-spurious": "the replay's count; really run they are many more",
+    "smart-spurious": "fewer in Linux by the replay's count; really run they are many more",
     "smart-best": "",
 }
 """Why each claim comes out as it does, by its key."""

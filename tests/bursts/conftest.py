@@ -50,7 +50,8 @@ def _row(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any column
 @pytest.fixture
 def write_study(tmp_path: Path) -> WriteStudy:
     """Writes the study's folder: `time(config, pair, loss)` is the mean completion in seconds, None
-    for a case that is not there; two connections each, 2 ms apart. `change` edits each row.
+    for a case that is not there; eight connections each, 2 ms apart in turn. `change` edits each
+    row.
     """
 
     def write(
@@ -73,7 +74,7 @@ def write_study(tmp_path: Path) -> WriteStudy:
                         "lost_segments": 1,
                         "cell": cell,
                     }
-                    for repetition, off in enumerate((-0.001, 0.001)):
+                    for repetition, off in enumerate((-0.001, 0.001) * 4):
                         own = {**where, "repetition": repetition}
                         rows.append(change(_row(**own, loss_pattern=loss, t_total_s=mean + off)))
                         retransmissions += [

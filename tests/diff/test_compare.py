@@ -14,7 +14,7 @@ from tests.show.conftest import make_row
 from rexmit.analysis.axes import with_axes
 from rexmit.comparison.compare import CellDiff, Comparison, compare
 from rexmit.comparison.gate import share, trips
-from rexmit.comparison.measures import difference, firsts, same_phases
+from rexmit.comparison.measures import Side, difference, firsts, same_phases
 from rexmit.comparison.pairs import selection
 from rexmit.comparison.print_diff import summary
 from rexmit.errors import UserError
@@ -56,7 +56,10 @@ def test_pairs_take_the_phases_spread_out(write_runs: WriteRuns) -> None:
     there = only(compared(write_runs(cell(0, wide), other_phases))).of("t_recover")
     assert there.pairs is None
     sd = math.sqrt(sum((time - 0.25) ** 2 for time in wide) / 3)
-    assert there.limit == pytest.approx(2 * math.sqrt(2 * sd**2 / 4))
+    # Student's t of six degrees of freedom.
+    assert there.limit == pytest.approx(2.44691 * math.sqrt(2 * sd**2 / 4), rel=1e-5)
+    assert there.smallest is not None
+    assert there.smallest > there.limit
     assert not there.beyond
 
 
@@ -229,8 +232,8 @@ def test_turning_runs_round_turns_signs(a: list[float], b: list[float]) -> None:
         rows = [make_row(repetition=i, t_total_s=value) for i, value in enumerate(values)]
         return with_axes(pl.DataFrame(rows, infer_schema_length=None))
 
-    one, other = frame(a), frame(b)
-    paired = same_phases(one, other)
+    one, other = (Side(of, of["repetition"]) for of in (frame(a), frame(b)))
+    paired = same_phases(one.rows, other.rows)
     there = difference("t_total", one, other, tick_s=0.004, paired=paired)
     back = difference("t_total", other, one, tick_s=0.004, paired=paired)
     assert there.difference == pytest.approx(-(back.difference or 0.0), abs=1e-12)

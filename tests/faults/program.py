@@ -28,7 +28,7 @@ _MORE_MODULES = (
     *(f"rexmit_validate.agree.{name}" for name in ("judge", "kernel", "folder", "report")),
     "rexmit_validate.synth.make",
     *("rexmit_validate.truth.corpus", "rexmit_validate.truth.kernel"),
-    *("rexmit.tracing.run", "rexmit.tracing.print_page", "rexmit.kernels.build"),
+    *("rexmit.tracing.run", "rexmit.tracing.sections.page", "rexmit.kernels.build"),
 )
 
 

@@ -42,7 +42,7 @@ def test_the_claims_come_to_what_the_result_has(run: rexmit.Run) -> None:
         row = data.row("claims", run=NAME, key=claim.key)
         assert (row["words"], row["holds"], row["measured"]) == (
             claim.words,
-            claim.holds,
+            claim.word,
             claim.measured,
         )
 

@@ -1,7 +1,8 @@
-"""How many files an addition touches: an option and a sentence are added to a copy."""
+"""How many files an addition touches: an option, a sentence and a column are added to a copy."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -55,6 +56,24 @@ SENTENCE: Final[Edits] = {
         ),
     ),
 }
+
+
+COLUMN: Final[Edits] = {
+    "tracing/groups.py": (("    refused: int\n", "    trial: int = 7\n"),),
+    "tracing/sections/groups.py": (
+        (
+            '        ("\\nrefused", lambda one: f"{one.refused:,}"),\n',
+            '        ("trial", lambda one: f"{one.trial:,}"),\n',
+        ),
+    ),
+}
+"""What is reckoned, and its head and cell."""
+
+OF_PAGE: Final = f"""
+import rexmit
+from rexmit.webpage.of_trace import part
+page = part(rexmit.trace({str(CAPTURE)!r}), connections=None, limit=0)
+"""
 
 
 def copied(folder: Path, edits: Edits) -> Path:
@@ -111,3 +130,21 @@ def test_a_sentence(tmp_path: Path) -> None:
     assert len(SENTENCE) == 1
     printed = said(place, "-m", "rexmit", "trace", str(CAPTURE)).stdout
     assert re.search(r"^ *trial +it is one$", printed, re.MULTILINE)
+    facts = "from rexmit.result.blocks import Facts\n" + OF_PAGE
+    facts += "for one in page.sections[0].blocks:\n"
+    facts += "    if isinstance(one, Facts):\n        print(dict(one.pairs).get('trial', ''))\n"
+    assert "it is one" in said(place, "-c", facts).stdout.splitlines()
+
+
+def test_a_column(tmp_path: Path) -> None:
+    """It stands on the terminal, in JSON and on the page."""
+    place = copied(tmp_path, COLUMN)
+    print(f"files that a column touches: {len(COLUMN)}")
+    assert len(COLUMN) <= 5
+    words = ("-m", "rexmit", "trace", str(CAPTURE), "--by", "host")
+    head, _, row, *_ = said(place, *words).stdout.splitlines()[1:]
+    assert (head.split()[-1], row.split()[-1]) == ("trial", "7")
+    data = json.loads(said(place, *words, "--json").stdout)
+    assert data["groups"][0]["trial"] == 7
+    tables = "print([one.frame['trial'][0] for one in page.tables if one.name == 'hosts'])\n"
+    assert said(place, "-c", OF_PAGE + tables).stdout == "[7]\n"

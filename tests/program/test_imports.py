@@ -27,6 +27,7 @@ HEAVY = {
     "rexmit.engines",
     "rexmit.library",
     "rich",
+    "scipy",
     "shlex",
     "sqlite3",
 }

@@ -154,6 +154,8 @@ COMMANDS: Final[dict[str, Sequence[Sequence[str]]]] = {
         *((RUN, RUN, *more) for more in (("--cell", f"network={NAME}"), ("--map", NAME))),
         *((RUN, RUN, "--packets", cell) for cell in ("0", NAME)),
         (RUN, NAME),
+        *((CAPTURE, CAPTURE, *more) for more in ((), ("--map", f"host:{NAME}=a"), ("--all",))),
+        (CAPTURE, NAME),
     ],
     "trace": [
         *((CAPTURE, *more) for more in ((), ("--json",), ("--by", "host"), ("--by", NAME))),

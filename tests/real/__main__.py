@@ -20,8 +20,8 @@ from tests.real.zeroed import zeroed
 
 from rexmit.errors import UserError
 from rexmit.present.grid import Column, Line, print_grid
-from rexmit_validate.score.print_score import percent
 from rexmit_validate.score.reliability import Reliability, of_pairs
+from rexmit_validate.score.show_score import percent
 
 NO_CAPTURES = (".tsv", ".md", ".txt", ".json")
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from tests.real.judge import Judged
 
 from rexmit.present.grid import Column, Line, print_grid
-from rexmit_validate.score.print_score import percent
+from rexmit_validate.score.show_score import percent
 
 Files = Sequence[tuple[Path, list[Judged]]]
 

@@ -23,7 +23,7 @@ from rexmit.ladder.traced import open_several
 from rexmit.library.trace import trace
 from rexmit.tracing.advice import advice
 from rexmit.tracing.folder import Trace
-from rexmit.tracing.print_settings import helping
+from rexmit.tracing.sections.settings import helping
 from rexmit.tracing.sentences import network, retransmissions, settings, traffic, unacked, wrong
 from rexmit.tracing.sentences.value import Sentence
 from rexmit.tracing.summary import summary

@@ -31,7 +31,6 @@ from rexmit_validate.score.reliability import (
     measure,
     of_pairs,
     total,
-    wilson,
 )
 from rexmit_validate.score.report import Report, by_itself, report
 
@@ -115,13 +114,6 @@ def test_rows_said_with_nine_tenths_are_to_be_right_as_often(
     assert made.reached is reached
 
 
-def test_wilsons_interval() -> None:
-    # Newcombe 1998, table I: 81 of 263 and 15 of 148, 0 of 20.
-    assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=1e-4)
-    assert wilson(15, 148) == pytest.approx((0.0624, 0.1605), abs=1e-4)
-    assert wilson(0, 20) == pytest.approx((0.0, 0.1611), abs=1e-4)
-
-
 def test_several_captures_add_up() -> None:
     one, other = of_pairs([(0.9, True)]), of_pairs([(0.9, False), (0.2, False)])
     both = total([{"mechanism": one}, {"mechanism": other}])["mechanism"]
@@ -178,14 +170,15 @@ def test_a_kind_that_is_worse_stands_out_and_comes_first(
 ) -> None:
     from rich.console import Console
 
-    from rexmit_validate.score.print_score import print_report
+    from rexmit.present.show import show
+    from rexmit_validate.score.show_score import score_blocks
 
     kinds = {
         "001-tails": "plain",
         "002-tails+snapped": "plain",
         "003-bursts+snapped": "snapped",
     }
-    print_report(_of_kinds(tmp_path, kinds), Console(width=160))
+    show(score_blocks(_of_kinds(tmp_path, kinds)), Console(width=160))
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     first = lines.index(next(line for line in lines if line.startswith("part ")))
     assert lines[first + 2].startswith("003-bursts+snapped 20 0.00 %")

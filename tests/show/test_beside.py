@@ -50,17 +50,21 @@ def shown(*words: object) -> str:
 
 def test_values_stand_against_the_first_run(runs: list[Path]) -> None:
     table = beside([open_run(path) for path in runs])
-    total, recover = table.sections
+    total, recover, client = table.sections
+    assert client.measure == "client"
     assert (total.measure, recover.measure) == ("t_total", "t_recover")
     er, mine, other = recover.lines
     assert (er.config, er.reference_s) == ("er", 0.2)
     old, new = er.values
     assert old is not None
     assert new is not None
-    assert (old.against_reference, old.against_baseline) == (0, None)
-    assert new.against_reference == pytest.approx(50)
+    assert old.against_reference is not None
+    assert (old.against_reference.value, old.against_baseline) == (0, None)
+    assert new.against_reference is not None
+    assert new.against_reference.value == pytest.approx(0.5)
     assert mine.values[0] is not None
-    assert mine.values[0].against_baseline == pytest.approx(-50)
+    assert mine.values[0].against_baseline is not None
+    assert mine.values[0].against_baseline.value == pytest.approx(-0.5)
     assert mine.values[1] is None
     assert other.reference_s is None
     assert other.values[1] is not None
@@ -71,15 +75,15 @@ def test_on_the_screen(runs: list[Path]) -> None:
     lines = [" ".join(line.split()) for line in shown(*runs).splitlines()]
     assert lines[0] == "Times of these runs: 5 lost segments, means in seconds"
     assert "high-speed: 100 Mbit/s, 10 ms RTT" in lines
-    assert "t_recover er 0.2000 0.3000 +50%" in lines
-    assert "t_recover mine 0.1000 -" in lines
+    assert "t_recover er 0.2000 ±0 0.3000 ±0 +50%" in lines
+    assert "t_recover mine 0.1000 ±0 -" in lines
     assert "mine vs er -50%" in lines
 
 
 def test_json_says_the_same(runs: list[Path]) -> None:
     data = json.loads(shown(*runs, "--json"))
     assert [run["path"] for run in data["runs"]] == list(map(str, runs))
-    last = data["cells"][-1]
+    last = [one for one in data["cells"] if one["measure"] == "t_recover"][-1]
     assert (last["measure"], last["config"]) == ("t_recover", "other")
     assert last["values"][1]["spread"]["mean_s"] == pytest.approx(0.06)
 
@@ -90,10 +94,12 @@ def test_networks_of_any_run_are_there(runs: list[Path], tmp_path: Path) -> None
     assert [(s.network, s.measure) for s in table.sections] == [
         ("high-speed", "t_total"),
         ("high-speed", "t_recover"),
+        ("high-speed", "client"),
         ("mobile", "t_total"),
         ("mobile", "t_recover"),
+        ("mobile", "client"),
     ]
-    assert [value is None for value in table.sections[2].lines[0].values] == [True, False]
+    assert [value is None for value in table.sections[3].lines[0].values] == [True, False]
 
 
 @pytest.mark.parametrize("words", [["--repairs"], ["--full"], ["--flow", "0"]])

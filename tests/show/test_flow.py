@@ -17,7 +17,8 @@ from typer.testing import CliRunner
 from rexmit.cli import app
 from rexmit.errors import UserError
 from rexmit.ladder.flow import open_flow
-from rexmit.ladder.render import print_flow
+from rexmit.ladder.render import flow_blocks
+from rexmit.present.show import room, show
 from rexmit.store.open_run import open_run
 
 Rows = Callable[..., Any]
@@ -78,7 +79,7 @@ def printed(run: Path, *, terminal: bool) -> list[str]:
     """What a terminal or a pipe of 80 columns gets."""
     out = io.StringIO()
     console = Console(file=out, width=80, force_terminal=terminal, color_system=None)
-    print_flow(open_flow(open_run(run), 0), console, every_packet=False)
+    show(flow_blocks(open_flow(open_run(run), 0), room(console), every_packet=False), console)
     return out.getvalue().splitlines()
 
 

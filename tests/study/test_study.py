@@ -16,11 +16,12 @@ from tests.trace.rows import connection, detected, mechanism, retransmission, wh
 from typer.testing import CliRunner
 
 from rexmit.cli import app
+from rexmit.present.show import show
 from rexmit.store.trace_schema import SMART_CONFIG
 from rexmit.tracing.source import Facts
 from rexmit_papers.unc_2007 import curves
-from rexmit_papers.unc_2007.print_study import print_study
 from rexmit_papers.unc_2007.senders import Study, names, study
+from rexmit_papers.unc_2007.show_study import study_blocks
 from rexmit_papers.unc_2007.systems import system_of
 from rexmit_papers.unc_2007.tables import Classes, FalseAlarms, Threshold, tables
 
@@ -263,7 +264,7 @@ def test_sizes_and_smart(made: Study) -> None:
 
 def test_printed(made: Study) -> None:
     out = io.StringIO()
-    print_study(tables(made), Console(file=out, width=140, color_system=None))
+    show(study_blocks(tables(made)), Console(file=out, width=140, color_system=None))
     lines = [" ".join(line.split()) for line in out.getvalue().splitlines()]
     assert "one 20 s 0.04 Mbit/s 5 100,000 500" in lines
     assert "one 60.00 60.00 60.00 40.00 40.00 40.00 50.00 50.00" in lines

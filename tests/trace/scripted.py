@@ -17,8 +17,9 @@ CLIENT, SERVER = "10.0.0.2", "10.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class Packet:
-    """A packet of the client, or of the server, at `at` seconds. `padding` is counted by the IP
-    header, and not by the layer around it."""
+    """A packet of the client, or of the `server`, at `at` seconds. Its payload begins with `data`,
+    and has zeros behind it. `padding` is counted by the IP header, and not by the layer around it.
+    """
 
     at: float
     by_client: bool
@@ -34,6 +35,8 @@ class Packet:
     ttl: int = 64
     options: bytes = b""
     padding: int = 0
+    data: bytes = b""
+    server: str = SERVER
 
     def bytes(self) -> bytes:
         """From the IP header on."""
@@ -43,11 +46,12 @@ class Packet:
         if self.sack is not None:
             options += struct.pack("!BBBBII", 1, 1, 5, 10, *self.sack)
         ports = (self.port, 80) if self.by_client else (80, self.port)
-        ends = (CLIENT, SERVER) if self.by_client else (SERVER, CLIENT)
+        ends = (CLIENT, self.server) if self.by_client else (self.server, CLIENT)
         words = (20 + len(options)) // 4 << 4
         numbers = (self.seq % 2**32, self.ack % 2**32)
         tcp = struct.pack("!HHIIBBHHH", *ports, *numbers, words, self.flags, self.window, 1, 0)
-        body = tcp + options + bytes(self.length + self.padding)
+        payload = self.data.ljust(self.length, b"\0")
+        body = tcp + options + payload + bytes(self.padding)
         head = (0x45, 0, 20 + len(body), self.id, 0x4000, self.ttl, 6, 0)
         addresses = b"".join(IPv4Address(end).packed for end in ends)
         return struct.pack("!BBHHHBBH", *head) + addresses + body

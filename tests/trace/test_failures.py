@@ -24,9 +24,10 @@ from typer.testing import CliRunner
 import rexmit
 from rexmit import _core
 from rexmit.cli import app
+from rexmit.present.show import show
 from rexmit.tracing import failures
 from rexmit.tracing.page import Page
-from rexmit.tracing.print_page import print_page
+from rexmit.tracing.sections.page import page_blocks
 from rexmit.tracing.source import Facts, Failure, File
 from rexmit.tracing.summary import summary
 from rexmit.tracing.watch.tally import Tally
@@ -162,5 +163,5 @@ def test_of_very_many_some_are_named(tmp_path: Path) -> None:
     assert not list(failures.warnings(Facts()))
     trace = made(tmp_path, [connection()], facts)
     written = io.StringIO()
-    print_page(Page(trace, summary(trace), (), None), Console(file=written, width=1_000))
+    show(page_blocks(Page(trace, summary(trace), (), None)), Console(file=written, width=1_000))
     assert "995 more connections" in written.getvalue()

@@ -15,11 +15,11 @@ from tests.trace.test_core import capture
 from typer.testing import CliRunner
 
 from rexmit.cli import app
-from rexmit.tracing.as_json import page_data
+from rexmit.present.show import show
 from rexmit.tracing.floods import LEAST, Flood, flood
 from rexmit.tracing.folder import Trace, Writer
 from rexmit.tracing.page import Page
-from rexmit.tracing.print_page import print_page
+from rexmit.tracing.sections.page import page_blocks
 from rexmit.tracing.source import Facts
 from rexmit.tracing.summary import summary
 
@@ -84,12 +84,12 @@ def test_a_syn_flood_is_named(tmp_path: Path) -> None:
     )
     written = io.StringIO()
     shown = summary(trace)
-    print_page(Page(trace, shown, (), None), Console(file=written, width=200))
+    show(page_blocks(Page(trace, shown, (), None)), Console(file=written, width=200))
     assert (
         "SYN flood        1,000 connections (80.0% of all) never got beyond the handshake, "
         "from 1,000 addresses in 999 ms; 1,000 of them to 192.168.0.1:80"
     ) in written.getvalue()
-    told = json.loads(json.dumps(page_data(trace, shown, ())))
+    told = json.loads(json.dumps(Page(trace, shown, (), None).as_json()))
     assert told["flood"]["kind"] == "syn-flood"
     assert told["flood"]["service"] == SERVICE
 
@@ -103,7 +103,7 @@ def test_a_scan_is_named(tmp_path: Path) -> None:
     assert (found.kind, found.services, found.hosts, found.sources) == ("scan", 200, 1, 1)
     assert found.unanswered == 0
     written = io.StringIO()
-    print_page(Page(trace, summary(trace), (), None), Console(file=written, width=200))
+    show(page_blocks(Page(trace, summary(trace), (), None)), Console(file=written, width=200))
     assert "from 1 address in 199 ms, to 200 ports of 192.168.0.1\n" in written.getvalue()
 
 
@@ -120,7 +120,7 @@ def test_backscatter_is_named(tmp_path: Path) -> None:
     assert found is not None
     assert found.kind == "backscatter"
     written = io.StringIO()
-    print_page(Page(trace, summary(trace), (), None), Console(file=written, width=200))
+    show(page_blocks(Page(trace, summary(trace), (), None)), Console(file=written, width=200))
     assert "backscatter      of 200 connections" in written.getvalue()
 
 
@@ -150,7 +150,7 @@ def test_anything_else_is_not(rows: list[Any], tmp_path: Path) -> None:
 def test_what_made_room_says_which_option_there_is(tmp_path: Path) -> None:
     warning = "9 connections were ended early"
     trace = made(tmp_path, [whole(1)], Facts(evicted=9, evicted_openings=7, warnings=[warning]))
-    told = page_data(trace, summary(trace), ())
+    told = Page(trace, summary(trace), (), None).as_json()
     assert told["facts"]["evicted_openings"] == 7
     assert warning in told["warnings"]
     assert any("--connections-limit" in one for one in told["warnings"])

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.trace.rows import connection, write_trace
+from tests.trace.rows import connection, share, write_trace
 
 from rexmit.errors import UserError
 from rexmit.tracing.folder import Trace
-from rexmit.tracing.groups import by, overall
+from rexmit.tracing.groups import by, overall, queued
+from rexmit.tracing.sentences import traffic
+from rexmit.tracing.summary import summary
 from rexmit.tracing.troubles import troubles
 
 WEB = "10.0.0.1:80"
@@ -249,3 +251,23 @@ def test_a_connection_held_up_both_ways_is_one(tmp_path: Path) -> None:
     assert (found.with_zero_window, found.with_full_window) == (2, 2)
     assert found.window_full_s == pytest.approx(0.8)
     assert found.zero_window_s == pytest.approx(0.4)
+
+
+def test_round_trips_that_grow_with_a_queue_are_told(tmp_path: Path) -> None:
+    def seen(number: int, rest_s: float, load_s: float) -> Any:  # noqa: ANN401 - any column
+        trips: dict[str, Any] = {"backward_rtt_min_s": rest_s, "backward_rtt_p95_s": load_s}
+        return flow(f"10.0.0.7:{number}", connection=number, **trips)
+
+    pairs = [(0.04, 0.2), (0.02, 0.1), (0.02, 0.0224), (0.02, 0.4), (0.02, 0.4)]
+    rows = [seen(number, *pair) for number, pair in enumerate(pairs)]
+    at_rate = {"owner": "path-rate", "length_ns": 10**9}
+    waits = [share(connection=number, **at_rate) for number in range(3)]
+    # Less than a round trip, and something else.
+    waits += [share(connection=3, owner="path-rate", length_ns=10**8), share(connection=4)]
+    made = summary(write_trace(tmp_path / "t", connections=rows, account=waits))
+    (told,) = (one for one in traffic.said(made) if one.label == "queue")
+    assert told.text == (
+        "in 2 of 5 connections (40.0%) round trips grew as data queued: 30 ms at rest, 150 ms "
+        "under load (medians); most in connection 0, to 200 ms"
+    )
+    assert queued(write_trace(tmp_path / "u", connections=rows, account=waits[3:])) is None

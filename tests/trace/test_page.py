@@ -25,12 +25,12 @@ from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError
+from rexmit.present.show import show
 from rexmit.tracing.advice import advice
-from rexmit.tracing.as_json import page_data
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.page import Page
-from rexmit.tracing.print_page import print_page
-from rexmit.tracing.print_settings import helping
+from rexmit.tracing.sections.page import page_blocks
+from rexmit.tracing.sections.settings import helping
 from rexmit.tracing.sentences import wrong
 from rexmit.tracing.sentences.reasons import reason
 from rexmit.tracing.source import Facts, File
@@ -205,7 +205,7 @@ def test_multipath_connections(tmp_path: Path) -> None:
     assert made.worst[0].reason.text == (
         "2 packets sent again on another subflow, the longest wait 250 ms"
     )
-    assert page_data(trace, made, ())["multipath"]["joined"] == 1
+    assert Page(trace, made, (), None).as_json()["multipath"]["joined"] == 1
     # That no stack is named for them says nothing.
     assert made.senders == ()
 
@@ -282,7 +282,7 @@ def test_a_grid_is_summed_up_already(tmp_path: Path) -> None:
 def printed(trace: Trace, checked: Calibration | None = None) -> list[str]:
     out = io.StringIO()
     console = Console(file=out, width=120, color_system=None)
-    print_page(Page(trace, summary(trace), advice(trace), checked), console, kept=trace.path)
+    show(page_blocks(Page(trace, summary(trace), advice(trace), checked), kept=trace.path), console)
     return [" ".join(line.split()) for line in out.getvalue().splitlines()]
 
 
@@ -322,7 +322,7 @@ def test_predictions_say_how_far_they_were_off(trace: Trace) -> None:
     assert any(line.startswith("k=2,a=1/2 600 ms 1 0 0 0 0 0 - - - timeout") for line in lines)
     (told,) = [line for line in lines if line.startswith("off by:")]
     assert "(model, 2026-01-01)" in told
-    data = page_data(trace, summary(trace), advice(trace), checked)["settings"]
+    data = Page(trace, summary(trace), advice(trace), checked).as_json()["settings"]
     assert [one["off_by"] and one["off_by"]["p95"] for one in data] == [None, 0.2]
     assert any("has not been measured here" in line for line in printed(trace))
 
@@ -398,7 +398,7 @@ def test_verdicts_of_two_mechanisms_are_a_line_of_their_own(tmp_path: Path) -> N
     assert "tail loss probe (tlp) 1 33.3% 1 0 0 225 ms - -" in lines
     words = "tail loss probe or retransmission timeout (tlp or rto)"
     assert f"{words} 2 66.7% 1 0 1 175 ms - -" in lines
-    told = page_data(trace, summary(trace), ())["mechanisms"]
+    told = Page(trace, summary(trace), (), None).as_json()["mechanisms"]
     assert [(one["mechanism"], one["runner_up"]) for one in told] == [("tlp", None), ("tlp", "rto")]
 
 

@@ -18,12 +18,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.real.packets import ACK, FIN, SYN
+from tests.real.rebuilt import Sent, write
 from tests.webpage.conftest import Open
 from typer.testing import CliRunner
 
 import rexmit
 from rexmit.cli import app
-from rexmit.webpage import choose, scripts
+from rexmit.webpage import choose, of_trace, scripts
 from rexmit.webpage.assemble import assembled, policy
 from rexmit.webpage.beside import series
 from rexmit.webpage.columns import packed
@@ -152,6 +154,26 @@ def test_the_policy_names_what_stands_in_the_page(traced: Path) -> None:
         digest = hashlib.sha256(part.split("</script>")[0].encode()).digest()
         assert f"'sha256-{base64.b64encode(digest).decode()}'" in policy()
     assert "unsafe" not in policy()
+
+
+def test_a_ladder_marks_how_a_connection_opens_and_closes_and_what_keeps_it(
+    tmp_path: Path,
+) -> None:
+    sent = [
+        Sent(0, False, SYN, 0),
+        Sent(10, True, SYN | ACK, 0, 1),
+        Sent(20, False, ACK, 1, 1, window=0),
+        Sent(30, False, ACK, 1, 1, 500),
+        Sent(40, True, ACK, 1, 501),
+        Sent(900, True, ACK, 0, 501),
+        Sent(9_000, False, ACK, 500, 1),
+        Sent(9_010, True, ACK | FIN, 1, 501),
+    ]
+    of = rexmit.trace(write(tmp_path / "a.pcap", sent))
+    (pack,) = of_trace.part(of, connections=[0], limit=100).packets
+    assert pack.tables["packets"]["mark"].to_list() == [
+        *("SYN", "SYN", "window 0", None, None, "keep-alive", "keep-alive", "FIN"),
+    ]
 
 
 def test_a_page_is_small_but_for_its_data(capture: Path, tmp_path: Path) -> None:

@@ -192,7 +192,7 @@ def test_a_ladder_and_the_packets_of_a_connection(
     number = worst(trace)
     page = show(traced, f"connection={number}&view=ladder")
     expect(page.locator("canvas:not(.icon)")).to_have_count(1)
-    assert "lines are level" in page.locator("main").inner_text()
+    assert "all lines fall alike" in page.locator("main").inner_text()
     page.get_by_role("link", name="Packets").click()
     page.wait_for_selector(".rows .row")
     flow = rexmit.open_flow(trace, number)

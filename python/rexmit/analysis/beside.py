@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from rexmit.analysis.axes import Group
-from rexmit.analysis.cells import Spread
 from rexmit.analysis.runner import Runner, runner
-from rexmit.analysis.times import MEASURES, Block, Entry, Times, percent, times
+from rexmit.analysis.times import TIMES, Block, Entry, Times, gain_data, times
 from rexmit.errors import UserError, argument
+from rexmit.statistics.estimate import Estimate, known, relative
+from rexmit.statistics.spread import Spread, spread_data
 from rexmit.store.open_run import Run
 
 Reference = Callable[[Block, str, str], float | None]
@@ -19,13 +20,13 @@ Reference = Callable[[Block, str, str], float | None]
 
 @dataclass(frozen=True)
 class Value:
-    """A mean of one run; `against_reference` and `against_baseline` in percent, None where there is
-    nothing to set it against.
+    """A mean of one run; what it is off the reference and the baseline, as shares of these, None
+    where there is nothing to set it against.
     """
 
     spread: Spread
-    against_reference: float | None
-    against_baseline: float | None
+    against_reference: Estimate | None
+    against_baseline: Estimate | None
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Line:
 
     config: str
     reference_s: float | None
-    reference_against_baseline: float | None
+    reference_against_baseline: Estimate | None
     values: tuple[Value | None, ...]
 
 
@@ -101,8 +102,10 @@ def _sections(tables: Sequence[Times], reference: Reference | None) -> list[Sect
     for network, group in keys:
         blocks = [_block(table, network, group) for table in tables]
         there = next(block for block in blocks if block is not None)
-        for measure in MEASURES:
+        for measure in TIMES:
             lines = _lines(blocks, measure, tables[0].baseline, reference)
+            if all(value is None for line in lines for value in line.values):
+                continue
             found.append(Section(network, there.setting.title, group, measure, tuple(lines)))
     return found
 
@@ -120,25 +123,25 @@ def _lines(
         block.entries(measure) if block is not None else {} for block in blocks
     ]
 
-    def against(config: str) -> float | None:
+    def against(config: str) -> Estimate | None:
         if reference is None:
-            return every[0][config].spread.mean_s if config in every[0] else None
-        known = (reference(block, measure, config) for block in blocks if block is not None)
-        return next((mean for mean in known if mean is not None), None)
+            return every[0][config].spread.estimate if config in every[0] else None
+        means = (reference(block, measure, config) for block in blocks if block is not None)
+        return next((known(mean) for mean in means if mean is not None), None)
 
     lines = []
     for config in dict.fromkeys(config for entries in every for config in entries):
         theirs = against(config)
-        base = None if config == baseline else percent(theirs, against(baseline))
+        base = None if config == baseline else relative(theirs, against(baseline))
         values = tuple(_value(entries.get(config), theirs) for entries in every)
-        lines.append(Line(config, theirs, base, values))
+        lines.append(Line(config, None if theirs is None else theirs.value, base, values))
     return lines
 
 
-def _value(entry: Entry | None, theirs: float | None) -> Value | None:
+def _value(entry: Entry | None, theirs: Estimate | None) -> Value | None:
     if entry is None or entry.spread.mean_s is None:
         return None
-    return Value(entry.spread, percent(entry.spread.mean_s, theirs), entry.percent)
+    return Value(entry.spread, relative(entry.spread.estimate, theirs), entry.gain)
 
 
 def beside_data(table: Beside) -> dict[str, Any]:
@@ -155,9 +158,26 @@ def beside_data(table: Beside) -> dict[str, Any]:
                 "network": section.network,
                 "group": dict(section.group.values),
                 "measure": section.measure,
-                **asdict(line),
+                **_line(line),
             }
             for section in table.sections
             for line in section.lines
+        ],
+    }
+
+
+def _line(line: Line) -> dict[str, Any]:
+    return {
+        "config": line.config,
+        "reference_s": line.reference_s,
+        "reference_against_baseline": gain_data(line.reference_against_baseline),
+        "values": [
+            value
+            and {
+                "spread": spread_data(value.spread),
+                "against_reference": gain_data(value.against_reference),
+                "against_baseline": gain_data(value.against_baseline),
+            }
+            for value in line.values
         ],
     }

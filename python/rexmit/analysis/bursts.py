@@ -11,8 +11,9 @@ from typing import Any
 
 import polars as pl
 
-from rexmit.analysis.cells import Spread, spread
+from rexmit.analysis.units import Units, units_of
 from rexmit.errors import UserError
+from rexmit.statistics.spread import Spread, spread
 from rexmit.store.open_run import Run
 
 
@@ -36,16 +37,6 @@ MANY = 3
 
 
 @dataclass(frozen=True)
-class Every:
-    """Completion of all bursts of all connections used, seconds."""
-
-    bursts: int
-    median_s: float
-    p99_s: float
-    most_s: float
-
-
-@dataclass(frozen=True)
 class Case:
     """`completion`, `recover` are over the connections used; None where nothing says."""
 
@@ -58,7 +49,7 @@ class Case:
     completion: Spread  #: of the last burst, seconds
     least_s: float | None
     most_s: float | None
-    every: Every | None  #: of all bursts, where a connection has many
+    every: Spread | None  #: of all bursts of the connections used, where a connection has many
     recover: Spread  #: first drop to first retransmission, seconds
     first_retransmission: tuple[tuple[Retransmission, int], ...]  #: most first
     reinjected: float  #: packets re-injected after the first drop, a connection
@@ -97,10 +88,13 @@ def cases(run: Run, *, keep_inexact: bool = False) -> Cases:
     again = _reinjected(run)
     found = {}
     every = run.bursts() if _bursts_of(run) >= MANY else None
+    units = units_of(run)
     keys = ["network", "config", "loss"]
     for part in frame.partition_by(keys, maintain_order=True):
         network, config, loss = (part[key][0] for key in keys)
-        found[network, config, loss] = _case(part, first, again, every, keep_inexact=keep_inexact)
+        found[network, config, loss] = _case(
+            part, first, again, every, units, keep_inexact=keep_inexact
+        )
     unique = {key: tuple(frame[key].unique(maintain_order=True)) for key in keys}
     return Cases(
         networks=unique["network"],
@@ -128,16 +122,20 @@ def _with_loss(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.concat_str(parts, separator=", ").alias("loss"))
 
 
-def _every(bursts: pl.DataFrame | None, used: pl.DataFrame) -> Every | None:
+def _every(
+    bursts: pl.DataFrame | None, used: pl.DataFrame, ended: pl.DataFrame, units: Units
+) -> Spread | None:
+    """Bursts of one connection are no cases of their own: they share its phases and its windows.
+    Those that the connections that did not end left undelivered are endless.
+    """
     if bursts is None:
         return None
     keys = ["cell", "repetition"]
-    times = bursts.join(used.select(keys), on=keys)["completion_s"].drop_nulls()
-    if times.is_empty():
+    mine = bursts.join(used.select(keys), on=keys, maintain_order="left")
+    left = bursts.join(ended.select(keys), on=keys, how="semi")["completion_s"].null_count()
+    if mine.is_empty():
         return None
-    quantile = (times.quantile(share, "lower") for share in (0.5, 0.99, 1.0))
-    median, p99, most = (float(one or 0.0) for one in quantile)
-    return Every(times.len(), median, p99, most)
+    return spread(mine["completion_s"], units.of(mine), None, left)
 
 
 def _case(
@@ -145,12 +143,15 @@ def _case(
     first: Mapping[tuple[int, int], Retransmission],
     again: pl.DataFrame,
     every: pl.DataFrame | None,
+    units: Units,
     *,
     keep_inexact: bool,
 ) -> Case:
     complete = part.filter(pl.col("complete"))
     used = complete if keep_inexact else complete.filter(pl.col("exact"))
     times = used["t_total_s"].drop_nulls()
+    unit, source = units.of(used), units.source(part["network"][0])
+    given_up = part.filter(~pl.col("complete").fill_null(False))
     repaired = Counter(
         first[key] for key in used.select("cell", "repetition").iter_rows() if key in first
     )
@@ -162,11 +163,11 @@ def _case(
         connections=part.height,
         incomplete=part.height - complete.height,
         inexact=complete.height - used.height,
-        completion=spread(times),
+        completion=spread(used["t_total_s"], unit, source, given_up.height),
         least_s=_number(times.min()),
         most_s=_number(times.max()),
-        every=_every(every, used),
-        recover=spread(used["t_recover_s"]),
+        every=_every(every, used, given_up, units),
+        recover=spread(used["t_recover_s"], unit, source),
         first_retransmission=tuple(repaired.most_common()),
         reinjected=mine.height / max(used.height, 1),
         reinjected_spuriously=mine.filter(pl.col("need") == "spurious").height

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rexmit.analysis.bursts import Case, Cases
+from rexmit.statistics.spread import spread_data
 
 
 def cases_data(found: Cases) -> list[dict[str, Any]]:
@@ -23,20 +24,17 @@ def _case(case: Case, delays_ms: tuple[float, ...]) -> dict[str, Any]:
         "incomplete": case.incomplete,
         "inexact": case.inexact,
         "completion": {
-            "mean_s": case.completion.mean_s,
-            "sd_s": case.completion.sd_s,
+            **spread_data(case.completion),
             "least_s": case.least_s,
             "most_s": case.most_s,
         },
         "every_burst": None
         if case.every is None
         else {
-            "bursts": case.every.bursts,
-            "median_s": case.every.median_s,
-            "p99_s": case.every.p99_s,
-            "most_s": case.every.most_s,
+            **spread_data(case.every),
+            "most_s": max(case.every.values),
         },
-        "t_recover": {"mean_s": case.recover.mean_s, "sd_s": case.recover.sd_s},
+        "t_recover": spread_data(case.recover),
         "first_retransmission": [
             {"mechanism": retransmission.mechanism, "path": retransmission.path, "connections": n}
             for retransmission, n in case.first_retransmission

@@ -1,31 +1,24 @@
-"""One summary per cell: how many transfers count, their mean and spread, what repaired them."""
+"""One summary per cell: how many transfers count, how long they took, what repaired them."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import polars as pl
 
 from rexmit.analysis.axes import SWEPT, Group, Value
-from rexmit.analysis.leave_out import Reason, not_probed, reason
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Mean and sample standard deviation (n - 1) in seconds; None where n is too small for it."""
-
-    n: int
-    mean_s: float | None
-    sd_s: float | None
+from rexmit.analysis.leave_out import Reason, not_probed, reason, to_be_probed
+from rexmit.analysis.units import Units, units_of
+from rexmit.statistics.spread import Spread, spread
+from rexmit.store.open_run import Run
 
 
 @dataclass(frozen=True)
 class Cell:
     """What the transfers of one network, configuration, group and number of lost segments did.
 
-    `t_total`, `t_recover` are over the transfers `used`; `first_retransmission`,
+    `t_total`, `t_recover`, `client` are over the transfers `used`; `first_retransmission`,
     `spurious_retransmissions` over all of them.
     """
 
@@ -38,6 +31,7 @@ class Cell:
     left_out: dict[Reason, int]
     t_total: Spread
     t_recover: Spread
+    client: Spread  #: connect to end of file at the client
     t_total_printed: Spread  #: until the FIN is sent again, of the transfers that have them
     t_recover_printed: Spread  #: until the first dropped segment is
     first_retransmission: dict[str, int]  #: mechanism -> transfers, most first
@@ -54,38 +48,24 @@ class Cell:
 
 
 def summarise(
-    transfers: pl.DataFrame,
-    groups: Iterable[Group],
-    to_be_probed: Collection[str],
-    *,
-    keep_inexact: bool = False,
+    run: Run, transfers: pl.DataFrame, groups: Iterable[Group], *, keep_inexact: bool = False
 ) -> list[Cell]:
-    """The cells of a frame made by `axes.with_axes`, in the order of the grid; `to_be_probed` are
-    the configurations that leave out what was not.
+    """The cells of a run's transfers, or of some, made by `axes.with_axes`, in the order of the
+    grid.
     """
-    frame = transfers.with_columns(reason(to_be_probed, keep_inexact=keep_inexact))
+    probed, units = to_be_probed(run.scenario), units_of(run)
+    frame = transfers.with_columns(reason(probed, keep_inexact=keep_inexact))
     cells = []
     for group in groups:
         for part in frame.filter(group.filter()).partition_by(
             ["network", "config", "lost_segments"], maintain_order=True
         ):
-            cells.append(_cell(part, group, to_be_probed))
+            cells.append(_cell(part, group, probed, units))
     return cells
 
 
-def spread(values: pl.Series) -> Spread:
-    """Nulls do not count."""
-    known = [float(v) for v in values.drop_nulls()]
-    n = len(known)
-    if n == 0:
-        return Spread(0, None, None)
-    # fsum, so that the figure does not depend on the order of the rows
-    mean = math.fsum(known) / n
-    sd = math.sqrt(math.fsum((v - mean) ** 2 for v in known) / (n - 1)) if n > 1 else None
-    return Spread(n, mean, sd)
-
-
-def _cell(part: pl.DataFrame, group: Group, to_be_probed: Collection[str]) -> Cell:
+def _cell(part: pl.DataFrame, group: Group, to_be_probed: Collection[str], units: Units) -> Cell:
+    network = str(part["network"][0])
     used = part.filter(pl.col("left_out").is_null())
     left_out = dict(part.drop_nulls("left_out").group_by("left_out").len().iter_rows())
     retransmissions = (
@@ -95,18 +75,21 @@ def _cell(part: pl.DataFrame, group: Group, to_be_probed: Collection[str]) -> Ce
         .sort(["len", "mechanism"], descending=[True, False])
     )
     spurious = part["spurious_retransmissions"].drop_nulls()
+    unit, source = units.of(used), units.source(network)
+    endless = left_out.get(Reason.INCOMPLETE.value, 0)
     return Cell(
-        network=part["network"][0],
+        network=network,
         config=part["config"][0],
         group=group,
         lost_segments=int(part["lost_segments"][0]),
         transfers=part.height,
         used=used.height,
         left_out={r: left_out[r.value] for r in Reason if r.value in left_out},
-        t_total=spread(used["t_total_s"]),
-        t_recover=spread(used["t_recover_s"]),
-        t_total_printed=spread(used["t_total_printed_s"]),
-        t_recover_printed=spread(used["t_recover_printed_s"]),
+        t_total=spread(used["t_total_s"], unit, source, endless),
+        t_recover=spread(used["t_recover_s"], unit, source),
+        client=spread(used["client_s"], unit, source, endless),
+        t_total_printed=spread(used["t_total_printed_s"], unit, source),
+        t_recover_printed=spread(used["t_recover_printed_s"], unit, source),
         first_retransmission=dict(retransmissions.iter_rows()),
         no_retransmission=int(part["mechanism"].null_count()),
         spurious_retransmissions=int(spurious.sum()) if len(spurious) else None,

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from rexmit.analysis.runner import Runner, runner
+from rexmit.analysis.units import units_of
 from rexmit.store.open_run import Run
 
 
@@ -48,7 +49,8 @@ class Overview:
     scenario: str | None
     title: str | None
     runner: Runner
-    seed: int | None
+    seed: int | str | list[int | str] | None
+    seeds: int  #: how many of them were run
     created: str | None
     conditions: str | None  #: page, programs, congestion control, protocol, how the tail is found
     transfers: int
@@ -72,6 +74,7 @@ def overview(run: Run) -> Overview:
         title=scenario.get("title"),
         runner=runner(meta),
         seed=meta.get("seed"),
+        seeds=units_of(run).seeds,
         created=meta.get("created"),
         conditions=_conditions(scenario),
         transfers=run.transfers.height,

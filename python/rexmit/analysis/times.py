@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from rexmit.analysis.axes import Group, groups, with_axes
-from rexmit.analysis.cells import Cell, Spread, summarise
-from rexmit.analysis.leave_out import to_be_probed
+from rexmit.analysis.cells import Cell, summarise
 from rexmit.analysis.losses import check_losses
 from rexmit.analysis.network import Setting, setting_of
 from rexmit.errors import UserError, argument
+from rexmit.statistics.estimate import Estimate, relative
+from rexmit.statistics.spread import NOTHING, Spread, spread_data
 from rexmit.store.open_run import Run
 
 MEASURES = ("t_total", "t_recover")
-
-NOTHING = Spread(0, None, None)
+TIMES = (*MEASURES, "client")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One time of one configuration; `percent` against the baseline (None for itself)."""
+    """One time of one configuration; `gain` is what it is off the baseline's mean, as a share of
+    that (None for itself).
+    """
 
     config: str
     spread: Spread
-    percent: float | None
+    gain: Estimate | None
+
+    @property
+    def percent(self) -> float | None:
+        """The gain in percent."""
+        return None if self.gain is None else self.gain.value * 100
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,7 @@ class Block:
     cells: Mapping[str, Cell]
     t_total: tuple[Entry, ...]
     t_recover: tuple[Entry, ...]
+    client: tuple[Entry, ...]
 
     def entries(self, measure: str) -> Mapping[str, Entry]:
         """Those of one time, by configuration."""
@@ -96,9 +104,9 @@ def times(
     else:
         wanted = losses if len(every_group) == 1 else losses[-1:]
     cells = summarise(
+        run,
         frame.filter(pl.col("lost_segments").is_in(wanted)),
         every_group,
-        to_be_probed(run.scenario),
         keep_inexact=keep_inexact,
     )
     blocks = []
@@ -112,9 +120,9 @@ def times(
                     if (cell.network, cell.group, cell.lost_segments) == (network, group, lost)
                 }
                 if mine:
-                    both = (_entries(measure, configs, base, mine) for measure in MEASURES)
+                    every = (_entries(measure, configs, base, mine) for measure in TIMES)
                     here = setting.beside(group)
-                    blocks.append(Block(network, here, group, lost, configs, mine, *both))
+                    blocks.append(Block(network, here, group, lost, configs, mine, *every))
     return Times(wanted, losses, base, tuple(blocks))
 
 
@@ -125,12 +133,12 @@ def _entries(
         found: Spread = getattr(cells[config], measure) if config in cells else NOTHING
         return found
 
-    base = spread(baseline).mean_s
+    base = spread(baseline).estimate
     return tuple(
         Entry(
             config,
             spread(config),
-            None if config == baseline else percent(spread(config).mean_s, base),
+            None if config == baseline else relative(spread(config).estimate, base),
         )
         for config in configs
     )
@@ -148,7 +156,7 @@ def times_data(found: Times) -> dict[str, Any]:
 
 def block_data(block: Block) -> dict[str, Any]:
     """A block as plain data."""
-    total, recover = (block.entries(measure) for measure in MEASURES)
+    every = {measure: block.entries(measure) for measure in TIMES}
     return {
         "network": block.network,
         "rate_bps": block.setting.rate_bps,
@@ -158,8 +166,7 @@ def block_data(block: Block) -> dict[str, Any]:
         "configs": [
             {
                 "config": config,
-                "t_total": _entry(total[config]),
-                "t_recover": _entry(recover[config]),
+                **{measure: _entry(entries[config]) for measure, entries in every.items()},
                 **_counts(block.cells.get(config)),
             }
             for config in block.configs
@@ -168,7 +175,19 @@ def block_data(block: Block) -> dict[str, Any]:
 
 
 def _entry(entry: Entry) -> dict[str, Any]:
-    return {**asdict(entry.spread), "percent": entry.percent}
+    return {**spread_data(entry.spread), **gain_data(entry.gain)}
+
+
+def gain_data(gain: Estimate | None) -> dict[str, Any]:
+    """What a mean is off another, in percent of it, as plain data."""
+    interval = None if gain is None else gain.interval
+    smallest = None if gain is None else gain.smallest
+    return {
+        "percent": None if gain is None else gain.value * 100,
+        "percent_interval": None if interval is None else interval.times(100).data,
+        "decided": None if gain is None else gain.decided,
+        "smallest_percent": None if smallest is None else smallest * 100,
+    }
 
 
 def _counts(cell: Cell | None) -> dict[str, Any]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from rexmit import interrupt
 from rexmit.campaign import grid
-from rexmit.campaign.grid import Cell
+from rexmit.campaign.grid import Cell, cells
 from rexmit.campaign.identity import differences, identity
 from rexmit.campaign.rounds import Round, rounds
 from rexmit.campaign.streams import Streams
@@ -26,12 +27,37 @@ from rexmit.store.folder import RunFolder
 from rexmit.store.record import FailedCell, Record
 from rexmit.store.tables import write_tables
 
+if TYPE_CHECKING:
+    import polars as pl
+
 UNFINISHED: Final = "unfinished"
 """State of a run that was interrupted, or is at work."""
 FAILED: Final = "failed"
 """State of a run whose every cell was tried and some failed; running it again tries those."""
 COMPLETE: Final = "complete"
 """State of a run with every row."""
+
+
+class Precision(Protocol):
+    """How narrow what was measured is to be."""
+
+    @property
+    def least_seeds(self) -> int:
+        """So many are run at any rate."""
+        ...
+
+    @property
+    def reached(self) -> bool:
+        """Whether it is as narrow."""
+        ...
+
+    def add(self, part: Round, transfers: pl.DataFrame) -> None:
+        """The transfers of a cell under one seed."""
+        ...
+
+    def missed(self, seeds: int) -> str:
+        """What is to be said where so many seeds, all there are, did not reach it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +118,8 @@ class CampaignRun:
     totals: Totals = field(default_factory=Totals)
     was_complete: bool = False
     """There was nothing left to do: the folder holds the whole run already."""
+    precision: Precision | None = None
+    """Seed after seed is run until it is reached."""
     fault: str | None = None
     """What is wrong with the tables of a run that was complete: then it is made again."""
 
@@ -160,6 +188,7 @@ class CampaignRun:
             part = parts[record.cell]
             part.in_tables(record)
             if record.failed is None:
+                self._weigh(part, record)
                 if captures is not None:
                     folder.take_captures(captures, part.cell.id, part.first)
                 folder.add(record)
@@ -170,7 +199,7 @@ class CampaignRun:
 
         left = dict(parts)
         for record in folder.records(damaged=self.progress.note):
-            del left[record.cell]
+            self._weigh(left.pop(record.cell), record)
             self.totals.add(record)
         if self.fault is not None:
             self.progress.note(f"{self.fault}: the run is made again")
@@ -181,7 +210,8 @@ class CampaignRun:
         self.progress.start(transfers, self.totals.transfers)
         try:
             calls = Calls(on_transfers=self.progress.advance, on_end=keep)
-            self.engine.run(map(self._task, left.values()), calls, jobs=request.jobs)
+            for batch in self._batches(list(left.values())):
+                self.engine.run(map(self._task, batch), calls, jobs=request.jobs)
         except Interrupted:
             save(UNFINISHED, earlier)
             raise
@@ -199,6 +229,33 @@ class CampaignRun:
         if not self.totals.failed:
             folder.drop_partial()
         return meta
+
+    def _weigh(self, part: Round, record: Record) -> None:
+        if self.precision is not None:
+            self.precision.add(part, record.tables["transfers"])
+
+    def _batches(self, left: list[Round]) -> Iterator[list[Round]]:
+        """All that is left; with a precision first what is left of the least number of seeds, then
+        seed after seed until it is reached. What was begun of a seed is ended: which rows there are
+        does not depend on interruptions.
+        """
+        if self.precision is None:
+            yield left
+            return
+        seeds = self.request.scenario.all_seeds
+        whole = len(cells(self.request.scenario))
+        at_once = set(seeds[: self.precision.least_seeds])
+        for _, parts in groupby(left, lambda part: "first" if part.seed in at_once else part.seed):
+            batch = list(parts)
+            if batch[0].seed not in at_once and len(batch) == whole and self.precision.reached:
+                return
+            yield batch
+        if not self.precision.reached:
+            self._say(self.precision.missed(len(seeds)))
+
+    def _say(self, warning: str) -> None:
+        self.totals.warnings.append(warning)
+        self.progress.note(f"warning: {warning}")
 
     def _task(self, part: Round) -> Task:
         made = task(

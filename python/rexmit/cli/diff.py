@@ -1,4 +1,4 @@
-"""`rexmit diff RUN_A RUN_B`: two runs, cell by cell and packet by packet."""
+"""`rexmit diff A B`: two runs, cell by cell and packet by packet, or two captures."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ from rexmit.errors import EXIT_FAILED, UserError
 from rexmit.options import typed
 
 if TYPE_CHECKING:
+    from rexmit.comparison.compare import Comparison
+    from rexmit.comparison.gate import Trip
+    from rexmit.comparison.traces.compare import TraceComparison
     from rexmit.store.open_run import Run
 
 EXAMPLES = """\
@@ -28,6 +31,9 @@ Examples:
   rexmit diff runs/smoke runs/smoke --map config:er=tlp  two configurations of one run
   rexmit diff base mine --fail-over 5% || echo worse           in a build
   rexmit diff runs/model runs/kernel --packets 'mobile tlp 5'  where the senders part
+  rexmit diff before.pcap after.pcap                           what got better, what worse
+  rexmit diff monday tuesday.pcap --html diff.html             a folder of `rexmit trace --out`
+  rexmit diff old.pcap new.pcap --map host:10.0.0.1=10.0.0.2   the server has moved
 """
 
 
@@ -36,13 +42,13 @@ class DiffOptions:
     """What can be typed, in the order in which `--help` has it."""
 
     run_a: Annotated[
-        Path, typer.Argument(metavar="RUN_A", help="Folder of a run.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="A", help="Folder of a run or of a trace, or a capture.", show_default=False
+        ),
     ]
     run_b: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RUN_B", help="Folder of the run compared with it.", show_default=False
-        ),
+        str, typer.Argument(metavar="B", help="What is compared with it.", show_default=False)
     ]
     metric: Annotated[
         list[str] | None,
@@ -50,7 +56,9 @@ class DiffOptions:
             "--metric",
             metavar="LIST",
             help="What is compared, by commas, of t_total, t_recover, client, srtt, rto, "
-            "retransmissions, timeouts, probes, spurious, dsacks. [default: t_total,t_recover]",
+            "retransmissions, timeouts, probes, spurious, dsacks; of captures, of round-trip, "
+            "data-round-trip, loss, retransmitted, waited, payload, time, first-byte, total, "
+            "unanswered. [default: t_total,t_recover,client; of captures all]",
             show_default=False,
         ),
     ] = None
@@ -59,8 +67,8 @@ class DiffOptions:
         typer.Option(
             "--cell",
             metavar="AXIS=VALUES",
-            help="Only cells with these values: network=mobile, config=er,tlp, lost=1..5. "
-            "Repeatable.",
+            help="Only cells with these values: network=mobile, config=er,tlp, lost=1..5; of "
+            "captures host=10.0.0.1, port=443, path='GET a.org/x'. Repeatable.",
             show_default=False,
         ),
     ] = None
@@ -69,7 +77,8 @@ class DiffOptions:
         typer.Option(
             "--map",
             metavar="AXIS:A=B",
-            help="Compare A's cells of one value with B's of another: config:tlp=er. Repeatable.",
+            help="Compare A's cells of one value with B's of another: config:tlp=er, "
+            "host:10.0.0.1=10.0.0.2. Repeatable.",
             show_default=False,
         ),
     ] = None
@@ -78,8 +87,8 @@ class DiffOptions:
         typer.Option(
             "--fail-over",
             metavar="SHARE",
-            help="Exit with 1 if a cell differs by more than this (5%) and more than the spread, "
-            "in what is compared, or if a cell failed.",
+            help="Exit with 1 if a cell differs by more than this (5%) and more than chance, "
+            "in what is compared, or if a cell failed; of captures, if something got worse by it.",
             show_default=False,
         ),
     ] = None
@@ -122,7 +131,12 @@ class DiffOptions:
         ),
     ] = None
     every: Annotated[
-        bool, typer.Option("--all", help="Every cell (with --packets: every packet), alike or not.")
+        bool,
+        typer.Option(
+            "--all",
+            help="Every cell (with --packets: every packet; of captures every quantity), alike or "
+            "not.",
+        ),
     ] = False
     inexact: Inexact = False
     html: Html = None
@@ -132,16 +146,20 @@ class DiffOptions:
 @typed(DiffOptions)
 def diff(options: DiffOptions) -> None:
     """Compare two runs: cell by cell, with what differs by more than chance, and with captures
-    packet by packet.
+    packet by packet. Or compare two captures, before and after a change: by server, port and path.
 
     Cells belong together that have the same values on every axis. Of each quantity there are both
-    means, standard deviations, their difference and what it would have to exceed: twice its
-    standard error, in times at least a tick of the timers. Cells whose transfers started at the
-    same phases are compared repetition by repetition.
+    means and their difference, each with half its 95 % interval; a difference of times has to be
+    a tick of the timers at least. Cells whose transfers started at the same phases are compared
+    repetition by repetition, of several seeds seed by seed.
 
-    Exit status: 0; 1 when --fail-over is exceeded; 2 when the runs cannot be compared.
+    Of captures, and folders that `rexmit trace --out` made, servers belong together by address and
+    port, requests by method, name and path. What got worse and what better is said in the order of
+    its weight: round trips, losses, whose the time was, how long answers took, each with its
+    interval.
+
+    Exit status: 0; 1 when --fail-over is exceeded; 2 when the two cannot be compared.
     """
-    from rexmit.comparison.compare import USUAL
     from rexmit.comparison.gate import share
     from rexmit.library import diff as library
 
@@ -165,32 +183,74 @@ def diff(options: DiffOptions) -> None:
             "leave one of them out",
             usage=True,
         )
-    metrics = library.checked(_parts(options.metric) if options.metric else USUAL)
-    library.chosen_by(options.cell, options.mapping)
     # Of a broken limit is told before anything is read.
     most = share(options.fail_over) if options.fail_over is not None else None
-    a, b = library.opened(options.run_a), library.opened(options.run_b)
+    of_traces = library.is_of_traces(options.run_a, options.run_b)
     if options.packets is not None:
+        if of_traces:
+            raise UserError(
+                "--packets is of runs, and these are captures",
+                "rexmit show CAPTURE --flow K shows a connection packet by packet",
+                usage=True,
+            )
+        library.chosen_by(options.cell, options.mapping)
+        a, b = library.opened(options.run_a), library.opened(options.run_b)
         _show_packets(a, b, options.packets, options)
         return
+    import sys
+
+    from rexmit.comparison.compare import Comparison
+    from rexmit.progress import for_stream
+
+    comparison = library.diff(
+        options.run_a,
+        options.run_b,
+        metrics=_parts(options.metric) if options.metric else None,
+        cells=options.cell,
+        maps=options.mapping,
+        inexact=options.inexact,
+        progress=for_stream(sys.stderr, "packets", transient=True) if of_traces else None,
+    )
+    over = None if most is None else library.differences_over(comparison, most)
+    if isinstance(comparison, Comparison):
+        _show(comparison, over, options)
+    else:
+        _show_traces(comparison, over, options)
+    write_page([comparison], options.html, as_json=options.as_json)
+    failed = isinstance(comparison, Comparison) and any(comparison.failed)
+    if over is not None and (over or failed):
+        raise typer.Exit(EXIT_FAILED)
+
+
+def _show(comparison: Comparison, over: list[Trip] | None, options: DiffOptions) -> None:
     from rexmit.comparison.as_json import comparison_data
     from rexmit.comparison.print_diff import print_comparison, print_trips
     from rexmit.present.terminal import console
 
-    comparison = library.diff(
-        a, b, metrics=metrics, cells=options.cell, maps=options.mapping, inexact=options.inexact
-    )
-    over = None if most is None else library.differences_over(comparison, most)
     if options.as_json:
         print_json(comparison_data(comparison, over))
-    else:
-        out = console()
-        print_comparison(comparison, out, every_cell=options.every)
-        if over is not None:
-            print_trips(over, str(options.fail_over), out)
-    write_page([comparison], options.html, as_json=options.as_json)
-    if over is not None and (over or any(comparison.failed)):
-        raise typer.Exit(EXIT_FAILED)
+        return
+    out = console()
+    print_comparison(comparison, out, every_cell=options.every)
+    if over is not None:
+        print_trips(over, str(options.fail_over), out)
+
+
+def _show_traces(
+    comparison: TraceComparison, over: list[Trip] | None, options: DiffOptions
+) -> None:
+    from rexmit.comparison.print_diff import print_trips
+    from rexmit.comparison.traces.show_changes import changes_blocks, changes_data
+    from rexmit.present.show import show
+    from rexmit.present.terminal import console
+
+    if options.as_json:
+        print_json(changes_data(comparison, over))
+        return
+    out = console()
+    show(changes_blocks(comparison, every=options.every), out)
+    if over is not None:
+        print_trips(over, str(options.fail_over), out)
 
 
 def _parts(texts: list[str]) -> list[str]:

@@ -79,6 +79,15 @@ class RunOptions:
             show_default=False,
         ),
     ] = None
+    until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Seed after seed, at most --seeds or 100, until half the 95 % interval of "
+            "t_total's mean is within this share of it (2%) in every cell.",
+            show_default=False,
+        ),
+    ] = None
     jobs: Annotated[
         int | None,
         typer.Option(

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rexmit.cli.as_json import print_json
+from rexmit.cli.as_json import print_result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
-    from rich.console import Console
-
+    from rexmit.result.blocks import Block, Room
     from rexmit.store.open_run import Run
 
 
@@ -27,28 +26,31 @@ Inexact = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class RunTable:
-    """What it is in JSON, by which name, and how it is printed."""
+    """What it is in JSON, by which name, and what it says to a reader."""
 
     name: str
     data: Callable[[], Any]
-    show: Callable[[Console], None]
+    blocks: Callable[[Room], Iterable[Block]]
 
 
 def show_run(run: Run, tables: Iterable[RunTable], *, as_json: bool) -> None:
     """All of them, and the command that repeats the run."""
     from rexmit.analysis.overview import overview_data
     from rexmit.library.tables import overview
-    from rexmit.present.print_overview import print_command, print_overview
-    from rexmit.present.terminal import console
+    from rexmit.present.overview import command_blocks, overview_blocks
+    from rexmit.result.blocks import BLANK
 
     view = overview(run)
     parts = list(tables)
-    if as_json:
-        print_json({"run": overview_data(view), **{part.name: part.data() for part in parts}})
-        return
-    out = console()
-    print_overview(view, out)
-    for part in parts:
-        out.print()
-        part.show(out)
-    print_command(view, out)
+
+    def blocks(room: Room) -> Iterator[Block]:
+        yield from overview_blocks(view)
+        for part in parts:
+            yield from (BLANK, *part.blocks(room))
+        yield from command_blocks(view)
+
+    print_result(
+        lambda: {"run": overview_data(view), **{part.name: part.data() for part in parts}},
+        blocks,
+        as_json=as_json,
+    )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from rexmit import outputs
-from rexmit.cli.as_json import print_json
+from rexmit.cli.as_json import print_result
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.limits import UnpackLimit
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rexmit.library.flow import AnyFlow
+    from rexmit.result.blocks import Block, Room
     from rexmit.store.open_run import Run
 
 
@@ -61,7 +63,8 @@ class ShowOptions:
         bool,
         typer.Option(
             "--full",
-            help="Times in blocks, with standard deviations, also where there are many.",
+            help="Times in blocks, also where there are many, with standard deviations and the "
+            "intervals of percentiles.",
         ),
     ] = False
     repairs: Annotated[
@@ -121,10 +124,11 @@ class ShowOptions:
 def show(options: ShowOptions) -> None:
     """Print the tables of a run, or of several side by side.
 
-    Times are the means of t_total (head sent to last lost data sent again) and t_recover (first
-    drop to first retransmission), what each configuration gains over the first, and what made the
-    first retransmission; with --losses or --full also standard deviations. Of a run with bursts
-    they are completion times by network, configuration and loss.
+    Times are the means of t_total (head sent to last lost data sent again), t_recover (first drop
+    to first retransmission) and client (connect to end of file at the client) with their 95 %
+    intervals, what each configuration gains over the first, and what made the first retransmission;
+    with --losses or --full also percentiles. Of a run with bursts they are completion times by
+    network, configuration and loss.
 
     \b
     Examples:
@@ -234,16 +238,21 @@ def _tables(run: Run, asked: _Asked) -> Iterator[RunTable]:
     from rexmit.analysis.repairs import repairs_data
     from rexmit.analysis.times import times_data
     from rexmit.library import tables
+    from rexmit.present.blocks import printed
     from rexmit.present.print_bursts import print_cases
-    from rexmit.present.print_repairs import print_repairs
     from rexmit.present.print_times import print_times
+    from rexmit.present.repairs import repair_blocks
 
     if has_bursts(run) and not asked.of_pages:
         cases = tables.bursts(run, inexact=asked.inexact)
-        yield RunTable("bursts", lambda: cases_data(cases), lambda out: print_cases(cases, out))
+        yield RunTable(
+            "bursts", lambda: cases_data(cases), partial(printed, partial(print_cases, cases))
+        )
     elif asked.repairs:
         rows = tables.repairs(run, losses=asked.losses, inexact=asked.inexact)
-        yield RunTable("repairs", lambda: repairs_data(rows), lambda out: print_repairs(rows, out))
+        yield RunTable(
+            "repairs", lambda: repairs_data(rows), lambda room: repair_blocks(rows, room)
+        )
     else:
         found = tables.times(
             run, losses=asked.losses, baseline=asked.baseline, inexact=asked.inexact
@@ -251,7 +260,7 @@ def _tables(run: Run, asked: _Asked) -> Iterator[RunTable]:
         yield RunTable(
             "times",
             lambda: times_data(found),
-            lambda out: print_times(found, out, in_full=asked.full),
+            partial(printed, partial(print_times, found, in_full=asked.full)),
         )
 
 
@@ -262,27 +271,29 @@ def _show_beside(paths: list[Path], asked: _Asked, *, as_json: bool) -> None:
     from rexmit.analysis.runner import runner
     from rexmit.library import tables
     from rexmit.library.opened import open_run
+    from rexmit.present.blocks import printed
     from rexmit.present.print_beside import print_beside
     from rexmit.present.print_bursts import print_cases_beside
-    from rexmit.present.terminal import console
 
     opened = [open_run(path) for path in paths]
     if all(map(has_bursts, opened)) and not asked.of_pages:
         found = [tables.bursts(run, inexact=asked.inexact) for run in opened]
-        if as_json:
-            pairs = zip(opened, found, strict=True)
-            runs = [{"path": str(run.path), "bursts": cases_data(one)} for run, one in pairs]
-            print_json({"runs": runs})
-        else:
-            print_cases_beside(found, [(runner(run.meta), run.path) for run in opened], console())
+        pairs = list(zip(opened, found, strict=True))
+        runs = [(runner(run.meta), run.path) for run in opened]
+        print_result(
+            lambda: {
+                "runs": [{"path": str(run.path), "bursts": cases_data(one)} for run, one in pairs]
+            },
+            partial(printed, partial(print_cases_beside, found, runs)),
+            as_json=as_json,
+        )
         return
     table = tables.beside(
         opened, losses=asked.losses, baseline=asked.baseline, inexact=asked.inexact
     )
-    if as_json:
-        print_json(beside_data(table))
-    else:
-        print_beside(table, console())
+    print_result(
+        lambda: beside_data(table), partial(printed, partial(print_beside, table)), as_json=as_json
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,39 +310,43 @@ class _Flow:
 
 def _show_flow(path: Path, asked: _Flow) -> None:
     from rexmit.ladder.paths import PathFlow
-    from rexmit.ladder.print_paths import path_flow_data, print_path_flow
-    from rexmit.ladder.render import flow_data, print_flow
+    from rexmit.ladder.render import flow_blocks, flow_data
+    from rexmit.ladder.render_paths import path_flow_blocks, path_flow_data
     from rexmit.library.flow import of_run
     from rexmit.library.opened import open_run
-    from rexmit.present.terminal import console
 
     opened = of_run(open_run(path), asked.which, asked.at)
-    if asked.as_json:
-        print_json(path_flow_data(opened) if isinstance(opened, PathFlow) else flow_data(opened))
-    elif isinstance(opened, PathFlow):
-        print_path_flow(opened, console(), every_packet=asked.every_packet)
+    if isinstance(opened, PathFlow):
+        data, blocks = partial(path_flow_data, opened), partial(path_flow_blocks, opened)
     else:
-        print_flow(opened, console(), every_packet=asked.every_packet)
+        data, blocks = partial(flow_data, opened), partial(flow_blocks, opened)
+    print_result(data, partial(blocks, every_packet=asked.every_packet), as_json=asked.as_json)
     _draw(opened, asked)
 
 
 def _show_traced(path: Path, asked: _Flow) -> None:
-    from rexmit.ladder.print_traced import print_traced, traced_data
+    from rexmit.ladder.render_traced import traced_blocks, traced_data
     from rexmit.library.flow import of_trace
     from rexmit.library.trace import trace
-    from rexmit.present.terminal import console, say
+    from rexmit.result.blocks import Paragraph
+    from rexmit.result.plain import plain
     from rexmit.tracing.changed import line as changes
 
     made = trace(path, whatif=())
     opened, told = of_trace(made, asked.which or None, asked.at)
-    if asked.as_json:
-        print_json({**traced_data(opened), "changed": [asdict(one) for one in made.changed]})
-    else:
+
+    def blocks(room: Room) -> Iterator[Block]:
         for line in changes(made.changed):
-            say(console(), f"warning: {line}")
+            yield Paragraph(f"warning: {line}")
         if told:
-            say(console(), told)
-        print_traced(opened, console(), every_packet=asked.every_packet, at_s=asked.at)
+            yield Paragraph(told)
+        yield from traced_blocks(opened, room, every_packet=asked.every_packet, at_s=asked.at)
+
+    print_result(
+        lambda: {**traced_data(opened), "changed": plain(made.changed)},
+        blocks,
+        as_json=asked.as_json,
+    )
     _draw(opened, asked)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rexmit.cli.as_json import print_json
+from rexmit.cli.as_json import print_blocks, print_result
 from rexmit.cli.html import write as write_page
 
 if TYPE_CHECKING:
@@ -51,42 +51,32 @@ def print_of(
 def _is_unfit(made: Selection) -> bool:
     """Whether nothing was selected of what there is; it is said why."""
     from rexmit.library.page import why_empty
-    from rexmit.present.terminal import console
-    from rexmit.tracing.print_page import print_unfit
+    from rexmit.tracing.sections.page import unfit_blocks
 
     if reasons := why_empty(made):
-        print_unfit(made.captures, made.told, reasons, console())
+        print_blocks(lambda _: unfit_blocks(made.captures, made.told, reasons))
     return bool(reasons)
 
 
 def _print_groups_of(made: Trace, key: Key, *, as_json: bool) -> None:
     """A line for each host, port or prefix."""
-    from dataclasses import asdict
-
     from rexmit.library.page import groups
-    from rexmit.present.terminal import console, say
+    from rexmit.result.plain import plain
     from rexmit.tracing.page import told_of
-    from rexmit.tracing.print_groups import print_groups
+    from rexmit.tracing.sections.groups import group_blocks
 
     found = groups(made, key)
-    if as_json:
-        print_json({"by": key, "groups": [asdict(one) for one in found]})
-        return
-    shown = console()
-    if selected := told_of(made):
-        say(shown, selected)
-    print_groups(found, key, shown)
+    print_result(
+        lambda: {"by": key, "groups": plain(found)},
+        lambda _: group_blocks(found, key, told_of(made)),
+        as_json=as_json,
+    )
 
 
 def _print_page_of(made: Trace, *, kept: Path | None, as_json: bool) -> None:
     """The page; `kept` is the folder or the capture that its commands name."""
     from rexmit.library.page import page
+    from rexmit.tracing.sections.page import page_blocks
 
     shown = page(made)
-    if as_json:
-        print_json(shown.as_json())
-        return
-    from rexmit.present.terminal import console
-    from rexmit.tracing.print_page import print_page
-
-    print_page(shown, console(), kept=kept)
+    print_result(shown.as_json, lambda _: page_blocks(shown, kept=kept), as_json=as_json)

@@ -8,9 +8,10 @@ from typing import Any
 
 from rexmit.comparison.compare import CellDiff, Comparison
 from rexmit.comparison.gate import Trip
-from rexmit.comparison.measures import Firsts
+from rexmit.comparison.measures import Difference, Firsts
 from rexmit.comparison.pairs import AXES
 from rexmit.comparison.print_diff import summary
+from rexmit.statistics.spread import spread_data
 
 
 def comparison_data(comparison: Comparison, trips: Sequence[Trip] | None) -> dict[str, Any]:
@@ -42,7 +43,7 @@ def _cell(cell: CellDiff) -> dict[str, Any]:
         "b": _side(cell, 1),
         "paired": cell.paired,
         "differs": cell.differs,
-        "differences": [asdict(found) for found in (*cell.measures, *cell.counts)],
+        "differences": [_difference(found) for found in (*cell.measures, *cell.counts)],
         "first_retransmission": _firsts(cell.firsts),
     }
 
@@ -54,6 +55,21 @@ def _side(cell: CellDiff, side: int) -> dict[str, Any]:
         **dict(zip(AXES, there.point.values, strict=True)),
         "transfers": cell.transfers[side],
         "left_out": cell.left_out[side],
+    }
+
+
+def _difference(found: Difference) -> dict[str, Any]:
+    return {
+        "metric": found.metric,
+        "a": spread_data(found.a),
+        "b": spread_data(found.b),
+        "pairs": found.pairs,
+        "difference": found.difference,
+        "interval": None if found.interval is None else found.interval.data,
+        "percent": found.percent,
+        "limit": found.limit,
+        "smallest": found.smallest,
+        "beyond": found.beyond,
     }
 
 

@@ -9,12 +9,21 @@ import polars as pl
 
 from rexmit.analysis.leave_out import reason
 from rexmit.analysis.runner import Runner, runner, tick_ns
-from rexmit.comparison.measures import COUNTS, Difference, Firsts, difference, firsts, same_phases
+from rexmit.analysis.units import Units, units_of
+from rexmit.comparison.measures import (
+    COUNTS,
+    Difference,
+    Firsts,
+    Side,
+    difference,
+    firsts,
+    same_phases,
+)
 from rexmit.comparison.pairs import Matched, Pair, Selection, match
 from rexmit.store.open_run import Run
 
 #: What is compared where nobody says.
-USUAL = ("t_total", "t_recover")
+USUAL = ("t_total", "t_recover", "client")
 
 
 @dataclass(frozen=True)
@@ -24,7 +33,7 @@ class CellDiff:
     """
 
     pair: Pair
-    paired: bool  #: repetition by repetition
+    paired: bool  #: repetition by repetition, of several seeds seed by seed
     transfers: tuple[int, int]
     left_out: tuple[int, int]
     measures: tuple[Difference, ...]
@@ -79,23 +88,30 @@ def compare(
     matched: Matched = match(a, b, selection)
     runners = (runner(a.meta), runner(b.meta))
     tick_s = max(tick_ns(run.meta) for run in (a, b)) / 1e9
+    units = (units_of(a), units_of(b))
     return Comparison(
         a=a,
         b=b,
         runners=runners,
         tick_s=tick_s,
         metrics=tuple(metrics),
-        cells=tuple(_cell(pair, metrics, tick_s, keep_inexact) for pair in matched.pairs),
+        cells=tuple(_cell(pair, units, metrics, tick_s, keep_inexact) for pair in matched.pairs),
         only_a=matched.only_a,
         only_b=matched.only_b,
         failed=(_failed(a), _failed(b)),
     )
 
 
-def _cell(pair: Pair, metrics: Sequence[str], tick_s: float, keep_inexact: bool) -> CellDiff:
+def _cell(
+    pair: Pair,
+    units: tuple[Units, Units],
+    metrics: Sequence[str],
+    tick_s: float,
+    keep_inexact: bool,
+) -> CellDiff:
     frames = [_counted(cell.rows, keep_inexact) for cell in (pair.a, pair.b)]
-    a, b = frames
-    paired = same_phases(a, b)
+    a, b = (Side(frame, one.of(frame)) for frame, one in zip(frames, units, strict=True))
+    paired = same_phases(a.rows, b.rows)
 
     def compared(names: Sequence[str]) -> tuple[Difference, ...]:
         return tuple(difference(name, a, b, tick_s=tick_s, paired=paired) for name in names)
@@ -104,7 +120,7 @@ def _cell(pair: Pair, metrics: Sequence[str], tick_s: float, keep_inexact: bool)
         pair=pair,
         paired=paired,
         transfers=(pair.a.rows.height, pair.b.rows.height),
-        left_out=(pair.a.rows.height - a.height, pair.b.rows.height - b.height),
+        left_out=(pair.a.rows.height - a.rows.height, pair.b.rows.height - b.rows.height),
         measures=compared([name for name in metrics if name not in COUNTS]),
         counts=compared(list(COUNTS)),
         firsts=firsts(a, b, paired=paired),

@@ -1,17 +1,18 @@
-"""Whether two runs differ more than is allowed."""
+"""Whether two runs, or two traces, differ more than is allowed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from rexmit.comparison.compare import Comparison
+from rexmit.comparison.traces.compare import TraceComparison
 from rexmit.errors import UserError
 from rexmit.scenario.units import UnitError, parse_share
 
 
 @dataclass(frozen=True)
 class Trip:
-    """A cell that differs more than is allowed, in one quantity."""
+    """A cell, or a place, that differs more than is allowed, in one quantity."""
 
     label: str
     metric: str
@@ -26,9 +27,17 @@ def share(text: str) -> float:
         raise UserError(f"--fail-over {text}: {error}", error.allowed, usage=True) from None
 
 
-def trips(comparison: Comparison, most: float) -> list[Trip]:
-    """The differences of the compared quantities that are more than the spread and than `most`."""
+def trips(comparison: Comparison | TraceComparison, most: float) -> list[Trip]:
+    """The differences of the compared quantities that are more than chance and than `most`; of
+    traces those that are worse.
+    """
     found = []
+    if isinstance(comparison, TraceComparison):
+        for change in comparison.of("worse"):
+            if change.percent is None or change.percent > most * 100:
+                name = f"{change.metric} {change.of}".rstrip()
+                found.append(Trip(str(change.place), name, change.percent))
+        return found
     for cell in comparison.cells:
         for metric in comparison.metrics:
             here = cell.of(metric)

@@ -1,20 +1,22 @@
 """How far two cells are apart in one quantity, and whether it is more than chance and timers make.
 
 Two cells whose repetitions started at the same phases of the timers are compared repetition by
-repetition: what the phases do to both alike is not in the difference. A difference counts where it
-is more than twice its standard error, and in times also more than one tick of the slower timer:
-less than a tick may be nothing but where the ticks stood.
+repetition (seed by seed, of several): what the phases do to both alike is not in the difference. A
+difference counts where 0 lies outside of its interval, and in times also where it is more than one
+tick of the slower timer: less than a tick may be nothing but where the ticks stood.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from rexmit.analysis.cells import Spread, spread
+from rexmit.statistics.estimate import Estimate
+from rexmit.statistics.interval import Interval
+from rexmit.statistics.spread import Spread, spread
 
 #: The quantities there are, by column; times are in seconds, the others are numbers a transfer.
 TIMES = {"t_total": "t_total_s", "t_recover": "t_recover_s", "client": "client_s"}
@@ -28,24 +30,64 @@ COUNTS = {
 }
 METRICS = {**TIMES, **ESTIMATES, **COUNTS}
 
-#: So many standard errors are more than chance.
-ERRORS = 2.0
+
+@dataclass(frozen=True)
+class Side:
+    """The transfers of a cell, and what each was drawn with."""
+
+    rows: pl.DataFrame
+    units: pl.Series
 
 
 @dataclass(frozen=True)
 class Difference:
-    """B minus A in one quantity. `pairs` is the number of repetitions that were compared one with
-    the other, None where the phases differ; `limit` is what the difference would have to exceed.
+    """B minus A in one quantity. `pairs` is the number of units that were compared one with the
+    other, None where the phases differ.
     """
 
     metric: str
     a: Spread
     b: Spread
     pairs: int | None
-    difference: float | None  #: None where one of the two has no value at all
-    percent: float | None  #: of A's mean, None for a mean of nothing
-    limit: float
-    beyond: bool  #: more than the spread; also where only one of the two has the quantity
+    estimate: Estimate | None  #: None where one of the two has no value at all
+    least: float  #: in times a tick of the timers
+
+    @property
+    def difference(self) -> float | None:
+        """B minus A."""
+        return None if self.estimate is None else self.estimate.value
+
+    @property
+    def interval(self) -> Interval | None:
+        """Of the difference; None of a single transfer."""
+        return None if self.estimate is None else self.estimate.interval
+
+    @property
+    def percent(self) -> float | None:
+        """Of A's mean, None for a mean of nothing."""
+        if self.difference is None or not self.a.mean_s:
+            return None
+        return self.difference / self.a.mean_s * 100
+
+    @property
+    def limit(self) -> float:
+        """What the difference would have to exceed: half the interval, and at least a tick."""
+        half = None if self.estimate is None else self.estimate.half
+        return max(half or 0.0, self.least)
+
+    @property
+    def smallest(self) -> float | None:
+        """What so many transfers would have told from nothing four times in five."""
+        found = None if self.estimate is None else self.estimate.smallest
+        return None if found is None else max(found, self.least)
+
+    @property
+    def beyond(self) -> bool:
+        """More than chance and timers make; also where only one of the two has the quantity."""
+        if self.estimate is None:
+            return self.one_sided
+        # Floating point leaves a trace where nothing differs.
+        return abs(self.estimate.value) > self.limit * (1 + 1e-9) + 1e-12
 
     @property
     def one_sided(self) -> bool:
@@ -65,65 +107,47 @@ class Firsts:
     beyond: bool
 
 
-def difference(
-    metric: str, a: pl.DataFrame, b: pl.DataFrame, *, tick_s: float, paired: bool
-) -> Difference:
+def difference(metric: str, a: Side, b: Side, *, tick_s: float, paired: bool) -> Difference:
     """Compares one quantity of two cells' transfers."""
     column = METRICS[metric]
-    mine, theirs = spread(a[column]), spread(b[column])
     least = tick_s if metric in TIMES else 0.0
-    if mine.mean_s is None or theirs.mean_s is None:
-        found = Difference(metric, mine, theirs, None, None, None, least, beyond=False)
-        return found if mine.n == theirs.n else _one_sided(found)
-    pairs: int | None = None
-    apart = theirs.mean_s - mine.mean_s
-    error = math.sqrt(sum((s.sd_s or 0.0) ** 2 / s.n for s in (mine, theirs)))
-    if paired:
-        both = a.join(b, on="repetition", suffix="_b").select(
-            (pl.col(f"{column}_b") - pl.col(column)).alias("d")
-        )
-        differences = spread(both["d"])
-        if differences.mean_s is not None:
-            pairs, apart = differences.n, differences.mean_s
-            error = (differences.sd_s or 0.0) / math.sqrt(differences.n)
-    limit = max(ERRORS * error, least)
-    return Difference(
-        metric=metric,
-        a=mine,
-        b=theirs,
-        pairs=pairs,
-        difference=apart,
-        percent=apart / mine.mean_s * 100 if mine.mean_s else None,
-        limit=limit,
-        # Floating point leaves a trace where nothing differs.
-        beyond=abs(apart) > limit * (1 + 1e-9) + 1e-12,
+    values = [side.rows[column].to_list() for side in (a, b)]
+    return _difference(metric, values, (a, b), least, paired=paired)
+
+
+def _difference(
+    metric: str,
+    values: Sequence[Sequence[float | None]],
+    sides: tuple[Side, Side],
+    least: float,
+    *,
+    paired: bool,
+) -> Difference:
+    mine, theirs = (
+        spread(of, side.units, "both" if paired else name)
+        for of, side, name in zip(values, sides, "ab", strict=True)
     )
+    if mine.estimate is None or theirs.estimate is None:
+        return Difference(metric, mine, theirs, None, None, least)
+    pairs = len({*mine.units} & {*theirs.units}) if paired else None
+    return Difference(metric, mine, theirs, pairs or None, theirs.estimate - mine.estimate, least)
 
 
-def _one_sided(found: Difference) -> Difference:
-    return Difference(found.metric, found.a, found.b, None, None, None, found.limit, beyond=True)
+def firsts(a: Side, b: Side, *, paired: bool) -> Firsts:
+    """Compares what made the first retransmissions: the shares of each mechanism."""
+    made = [side.rows["mechanism"].to_list() for side in (a, b)]
+    mine, theirs = map(Counter, made)
 
+    def differs(name: str | None) -> bool:
+        shares = [[float(one == name) for one in of] for of in made]
+        return _difference("share", shares, (a, b), 0.0, paired=paired).beyond
 
-def firsts(a: pl.DataFrame, b: pl.DataFrame, *, paired: bool) -> Firsts:
-    """Compares what made the first retransmissions."""
-    mine, theirs = (Counter(frame["mechanism"].to_list()) for frame in (a, b))
-    beyond = any(_share_differs(mine, theirs, name) for name in {*mine, *theirs})
+    beyond = any(map(differs, {*mine, *theirs}))
     differing = None
     if paired:
-        both = a.join(b, on="repetition", suffix="_b")
+        both = a.rows.join(b.rows, on="repetition", suffix="_b")
         differing = int(both["mechanism"].ne_missing(both["mechanism_b"]).sum())
     return Firsts(dict(mine.most_common()), dict(theirs.most_common()), differing, beyond)
-
-
-def _share_differs(
-    mine: Counter[str | None], theirs: Counter[str | None], name: str | None
-) -> bool:
-    sizes = (mine.total(), theirs.total())
-    if 0 in sizes:
-        return sizes != (0, 0)
-    shares = (mine[name] / sizes[0], theirs[name] / sizes[1])
-    error = math.sqrt(sum(p * (1 - p) / n for p, n in zip(shares, sizes, strict=True)))
-    return abs(shares[0] - shares[1]) > ERRORS * error
 
 
 def same_phases(a: pl.DataFrame, b: pl.DataFrame) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import polars as pl
 
@@ -65,6 +66,17 @@ class Matched:
     only_b: tuple[str, ...]
 
 
+class Located(Protocol):
+    """What has a value on every axis of a comparison."""
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """In the order of the axes."""
+
+    def value(self, axis: str) -> Value:
+        """The value on one axis."""
+
+
 @dataclass(frozen=True)
 class Selection:
     """Which cells to compare: for an axis the values that count, and for an axis the values of A
@@ -73,8 +85,9 @@ class Selection:
 
     only: Mapping[str, frozenset[str]]
     maps: Mapping[str, Mapping[str, str]]
+    axes: tuple[str, ...] = AXES
 
-    def keeps(self, point: Point, *, mapped: bool) -> bool:
+    def keeps(self, point: Located, *, mapped: bool) -> bool:
         """Whether a cell takes part; `mapped`: it is one of B, where a map's right sides count."""
         for axis, values in self.only.items():
             here = _text(point.value(axis))
@@ -88,10 +101,10 @@ class Selection:
                 return False
         return True
 
-    def partner(self, point: Point) -> tuple[str, ...]:
+    def partner(self, point: Located) -> tuple[str, ...]:
         """What names the partner of a cell of A in B."""
         texts = []
-        for axis, value in zip(AXES, point.values, strict=True):
+        for axis, value in zip(self.axes, point.values, strict=True):
             text = _text(value)
             texts.append(self.maps.get(axis, {}).get(text, text))
         return tuple(texts)
@@ -128,7 +141,7 @@ def match(a: Run, b: Run, selection: Selection) -> Matched:
     return Matched(tuple(pairs), tuple(only_a), tuple(only_b))
 
 
-def selection(only: Sequence[str], maps: Sequence[str]) -> Selection:
+def selection(only: Sequence[str], maps: Sequence[str], axes: tuple[str, ...] = AXES) -> Selection:
     """Reads `AXIS=VALUE,VALUE` and `AXIS:A=B` texts. Raises UserError (usage)."""
     chosen: dict[str, frozenset[str]] = {}
     for text in only:
@@ -142,7 +155,7 @@ def selection(only: Sequence[str], maps: Sequence[str]) -> Selection:
                 ),
                 usage=True,
             )
-        axis = _axis(name, f"{argument('cells')} {text}")
+        axis = _axis(name, f"{argument('cells')} {text}", axes)
         chosen[axis] = _values(axis, values, text)
     mapped: dict[str, dict[str, str]] = {}
     for text in maps:
@@ -155,14 +168,14 @@ def selection(only: Sequence[str], maps: Sequence[str]) -> Selection:
                 + by_caller(called='{"config": {"tlp": "er"}}', typed="--map config:tlp=er"),
                 usage=True,
             )
-        mapped.setdefault(_axis(name, f"{argument('maps')} {text}"), {})[left] = right
-    return Selection(chosen, mapped)
+        mapped.setdefault(_axis(name, f"{argument('maps')} {text}", axes), {})[left] = right
+    return Selection(chosen, mapped, axes)
 
 
-def _axis(name: str, where: str) -> str:
+def _axis(name: str, where: str, axes: tuple[str, ...]) -> str:
     name = _ALIASES.get(name, name)
-    if name not in AXES:
-        known = [axis for axis in AXES if axis != VARIANT]
+    if name not in axes:
+        known = [axis for axis in axes if axis != VARIANT]
         near = closest(name, known)
         guess = f"did you mean {near}? " if near else ""
         raise UserError(

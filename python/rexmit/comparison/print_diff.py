@@ -12,17 +12,18 @@ from rexmit.comparison.measures import COUNTS, ESTIMATES, TIMES, Difference
 from rexmit.present.grid import Column, Line, print_grid
 from rexmit.present.terminal import say
 from rexmit.present.text import Text
-from rexmit.wording import NONE, count, seconds, signed_percent, signed_seconds
+from rexmit.statistics.words import EXACT, Unit, fitting
+from rexmit.wording import NONE, count, signed_percent
 
 #: So many lines a table has unless all are asked for; so many names a sentence.
 _LINES, _NAMES = 40, 6
 
 _TITLES = {
-    "t_total": "t_total: head sent to last lost data sent again, seconds",
-    "t_recover": "t_recover: first drop to first retransmission, seconds",
-    "client": "client: connect to end of file at the client, seconds",
-    "srtt": "smoothed round-trip time at the first drop, seconds",
-    "rto": "retransmission timeout at the first drop, seconds",
+    "t_total": "t_total: head sent to last lost data sent again",
+    "t_recover": "t_recover: first drop to first retransmission",
+    "client": "client: connect to end of file at the client",
+    "srtt": "smoothed round-trip time at the first drop",
+    "rto": "retransmission timeout at the first drop",
 }
 
 
@@ -36,7 +37,7 @@ def print_comparison(comparison: Comparison, console: Console, *, every_cell: bo
     _print_firsts(comparison, console, every_cell=every_cell)
     _print_alone(comparison, console)
     console.print()
-    for text in _rule(comparison):
+    for text in _rule(comparison, every_cell=every_cell):
         say(console, text, "dim")
     say(console, Text(summary(comparison), "bold"))
 
@@ -60,7 +61,7 @@ def summary(comparison: Comparison) -> str:
 def print_trips(trips: Sequence[Trip], most: str, console: Console) -> None:
     """What was over the limit of `--fail-over`."""
     console.print()
-    head = f"more than {most} and more than the spread: {count(len(trips), 'difference')}"
+    head = f"more than {most} and more than chance: {count(len(trips), 'difference')}"
     say(console, Text(head, "bold red" if trips else "bold green"))
     for trip in trips[:_LINES]:
         percent = "none in one of the runs" if trip.percent is None else f"{trip.percent:+.1f}%"
@@ -93,37 +94,49 @@ def _print_measure(
 ) -> None:
     found = [cell.of(metric) for cell in comparison.cells]
     cells, left = _shown(comparison.cells, (d.beyond for d in found), every_cell=every_cell)
-    _head(_TITLES[metric], cells, console)
+    unit = fitting(side.mean_s for cell in cells for side in (cell.of(metric).a, cell.of(metric).b))
+    _head(f"{_TITLES[metric]}, {unit.words}", cells, console)
     if not cells:
         return
     columns = [
         Column("cell"),
         Column("A", right=True, least=8, before=2),
-        Column("sd", right=True, least=6),
+        Column("95 %", right=True, least=7),
         Column("B", right=True, least=8, before=2),
-        Column("sd", right=True, least=6),
+        Column("95 %", right=True, least=7),
         Column("B - A", right=True, least=8, before=2),
         Column("", right=True, least=6),
-        Column("spread", right=True, least=6, before=2),
+        Column("95 %", right=True, least=6, before=2),
         Column("transfers", right=True, before=2),
     ]
+    undecided = any(not cell.of(metric).beyond for cell in cells)
+    if undecided:
+        columns.insert(8, Column("would show", right=True, before=2))
     lines = []
     for cell in cells:
         here = cell.of(metric)
         style = "" if not here.beyond else "yellow"
-        lines.append(Line((cell.label, *_texts(here)), style))
+        texts = _texts(here, unit)
+        if undecided:
+            smallest = "" if here.beyond else unit.text(here.smallest)
+            texts = (*texts[:-1], smallest, texts[-1])
+        lines.append(Line((cell.label, *texts), style))
     print_grid(columns, lines, console)
     _more(left, console)
 
 
-def _texts(found: Difference) -> tuple[str, ...]:
+def _texts(found: Difference, unit: Unit) -> tuple[str, ...]:
     texts = []
     for side in (found.a, found.b):
-        texts += [seconds(side.mean_s), NONE if side.sd_s is None else f"{side.sd_s:.4f}"]
+        half = unit.half(side.estimate)
+        texts += [unit.text(side.mean_s), half if half in (NONE, EXACT) else f"±{half}"]
     size = str(found.pairs) if found.pairs is not None else f"{found.a.n}, {found.b.n}"
-    percent = signed_percent(found.percent)
+    if found.a.endless or found.b.endless:
+        size += f" ({found.a.endless}, {found.b.endless} never ended)"
     mark = "" if found.beyond else "="
-    return (*texts, signed_seconds(found.difference), percent, f"{mark}{found.limit:.4f}", size)
+    within = f"{mark}±{unit.text(found.limit)}"
+    percent = signed_percent(found.percent)
+    return (*texts, unit.signed(found.difference), percent, within, size)
 
 
 def _print_counts(comparison: Comparison, console: Console, *, every_cell: bool) -> None:
@@ -210,17 +223,24 @@ def _print_alone(comparison: Comparison, console: Console) -> None:
             say(console, Text(f"failed in {letter}: {count(failed, 'cell')}", "red"))
 
 
-def _rule(comparison: Comparison) -> list[str]:
+def _rule(comparison: Comparison, *, every_cell: bool) -> list[str]:
     """What counts as a difference, and which transfers do."""
     tick = f"{comparison.tick_s * 1000:g} ms"
-    texts = [
-        f"spread: twice the standard error, in times at least a timer's tick ({tick}); = is within"
-    ]
+    halves = (
+        "95 %: half the interval of a mean, and of the difference, which in times is at least a "
+        f"timer's tick ({tick}); exact: one case; = is within"
+    )
+    texts = [halves]
+    if every_cell:
+        texts.append(
+            "would show: the smallest difference that so many transfers tell from none four times "
+            "in five"
+        )
     paired = sum(cell.paired for cell in comparison.cells)
     if paired:
         texts.append(
-            f"{count(paired, 'cell')} compared repetition by repetition (same start phases); "
-            "one number of transfers: the pairs"
+            f"{count(paired, 'cell')} compared repetition by repetition, of several seeds seed by "
+            "seed (same start phases); one number of transfers: the pairs"
         )
     left = [sum(cell.left_out[side] for cell in comparison.cells) for side in (0, 1)]
     if any(left):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
 from rexmit import _core
 from rexmit.errors import UserError, argument
@@ -13,6 +15,9 @@ from rexmit.errors import UserError, argument
 #: Flag bits from the low end, in the order and with the names that Wireshark prints (RFC 9293
 #: section 3.1; ECN: RFC 3168, accurate ECN's AE: RFC 9768).
 _FLAGS = ("FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR", "AE")
+
+Key: TypeAlias = tuple[object, ...]
+"""What stays the same of a packet on the way from one end to the other."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,7 @@ class Packet:
     window_scale: int | None = None  #: what a SYN offers, as sent
 
     @property
-    def key(self) -> tuple[object, ...]:
+    def key(self) -> Key:
         """What stays the same on the way from one end to the other."""
         return (
             self.from_server,
@@ -46,6 +51,7 @@ class Packet:
         )
 
 
+@cache
 def flag_names(bits: int) -> frozenset[str]:
     """The names of the bits that are set."""
     return frozenset(name for place, name in enumerate(_FLAGS) if bits >> place & 1)

@@ -1,17 +1,15 @@
-"""The ladder on the terminal and as data: client left, server right."""
+"""The ladder as lines and as data: client left, server right."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rich.console import Console
-
-from rexmit.ladder.elide import Gap, Silence, elide
+from rexmit.ladder.elide import Entry, Gap, Silence, elide
 from rexmit.ladder.flow import Flow
 from rexmit.ladder.steps import Step
-from rexmit.present.terminal import is_unicode, say
-from rexmit.present.text import Text
+from rexmit.result.blocks import BLANK, Block, Paragraph, Room, heading
 from rexmit.wording import count, seconds
 
 #: Columns of a time (up to 99999.999), of an arrow, and of the numbers at the end of a line.
@@ -33,33 +31,50 @@ UNICODE = Glyphs("─", "◀", "▶", "✗", "⋮")
 ASCII = Glyphs("-", "<", ">", "X", ":")
 
 
-def print_flow(flow: Flow, console: Console, *, every_packet: bool) -> None:
+def flow_blocks(flow: Flow, room: Room, *, every_packet: bool) -> Iterator[Block]:
     """A line a packet: time and host at both ends, the arrow with flags and length, the numbers.
 
     On a terminal what does not fit goes below; in a pipe or file every packet stays on one line.
     """
-    glyphs = UNICODE if is_unicode(console.encoding) else ASCII
     time = max(_TIME, *(len(_ms(at, 0)) for s in flow.steps for at in (s.sent_ns, s.arrived_ns)))
     narrow, wide = _ARROW
-    width = min(wide, max(narrow, console.width - 2 * (time + 2) - _NUMBERS))
-    say(console, Text(title(flow), "bold"))
-    say(console, summary(flow))
-    console.print()
+    width = min(wide, max(narrow, room.width - 2 * (time + 2) - _NUMBERS))
+    yield from (heading(title(flow)), Paragraph(summary(flow)), BLANK)
     port = flow.row["client_port"]
     left, middle, right = f"client h2:{port}", "flags, bytes", "server h1"
     between = width - len(left) - len(right)
     head = left + (middle if between > len(middle) + 2 else "").center(between) + right
-    console.print(Text(f"{'ms':>{time}} {head} {'ms':>{time}}", "bold"), soft_wrap=True)
-    for entry in elide(flow.steps, every_packet=every_packet):
-        if not isinstance(entry, Step):
-            told = (
-                gap_words(entry, glyphs) if isinstance(entry, Gap) else silence_words(entry, glyphs)
-            )
-            console.print(Text(" " * (time + 1) + told, "dim"), soft_wrap=True)
-            continue
-        room = console.width if console.is_terminal else None
-        for printed in lines(entry, width, glyphs, time=time, room=room):
-            console.print(Text(printed, line_style(entry)), soft_wrap=True)
+    yield Paragraph(f"{'ms':>{time}} {head} {'ms':>{time}}", "bold", whole=True)
+
+    def draw(step: Step) -> tuple[list[str], str]:
+        most = room.width if room.wraps else None
+        return lines(step, width, glyphs(room), time=time, room=most), line_style(step)
+
+    yield from ladder(elide(flow.steps, every_packet=every_packet), room, time + 1, draw)
+
+
+def ladder(
+    entries: Iterable[Entry], room: Room, indent: int, draw: Callable[[Step], tuple[list[str], str]]
+) -> Iterator[Block]:
+    """The lines that `draw` makes of each packet, and their style; between them what is left out,
+    behind so many blanks.
+    """
+    for entry in entries:
+        if isinstance(entry, Step):
+            texts, style = draw(entry)
+        else:
+            texts, style = [" " * indent + _between(entry, glyphs(room))], "dim"
+        for text in texts:
+            yield Paragraph(text, style, whole=True)
+
+
+def glyphs(room: Room) -> Glyphs:
+    """What can be written there."""
+    return UNICODE if room.has_arrows else ASCII
+
+
+def _between(entry: Gap | Silence, glyphs: Glyphs) -> str:
+    return gap_words(entry, glyphs) if isinstance(entry, Gap) else silence_words(entry, glyphs)
 
 
 def gap_words(gap: Gap, glyphs: Glyphs) -> str:
@@ -117,9 +132,14 @@ def told_marks(step: Step) -> list[str]:
         marks.append(f"duplicate ACK {step.duplicate_acks}")
     if step.window_update:
         marks.append("window update")
-    if step.window == 0 and "RST" not in step.flags:
+    if is_shut(step):
         marks.append("window 0")
     return marks
+
+
+def is_shut(step: Step) -> bool:
+    """It takes nothing more for now."""
+    return step.window == 0 and "RST" not in step.flags
 
 
 def _marks(step: Step) -> list[str]:

@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Final
 
-from rexmit.ladder.packets import Packet
+from rexmit.ladder.packets import Key, Packet
 
 RECORDED: Final = "recorded again"
 """Of a packet that the capture has more than once."""
+
+KEPT_OPEN: Final = ("window probe", "keep-alive")
+"""Of packets that ask whether the peer is there, or takes more."""
 
 _SPACE: Final = 1 << 32
 
@@ -36,20 +39,24 @@ class Said:
     spans: list[tuple[int, int]] = field(default_factory=list)
     """Of bytes that were sent, in order; none touches another."""
     flags: set[tuple[str, int]] = field(default_factory=set)  #: SYN and FIN, and their numbers
-    lately: deque[tuple[Packet, str | None]] = field(default_factory=lambda: deque(maxlen=_LATELY))
+    lately: deque[tuple[Key, int, str | None]] = field(
+        default_factory=lambda: deque(maxlen=_LATELY)
+    )
+    """Keys of the last packets, when they came (ns), and what they were."""
 
     def kind(self, packet: Packet, seq: int, *, closed: bool) -> str | None:
         """What a packet is that says nothing new though its numbers may look so, None for others;
         `closed`: its peer's window is.
         """
-        alike = [(one, kind) for one, kind in self.lately if one.key == packet.key]
-        soon = any(packet.time_ns - one.time_ns < _AT_ONCE_NS for one, _ in alike)
+        key = packet.key
+        alike = [(at_ns, kind) for one, at_ns, kind in self.lately if one == key]
+        soon = any(packet.time_ns - at_ns < _AT_ONCE_NS for at_ns, _ in alike)
         if soon and self.recorded_again:
             kind: str | None = RECORDED
         else:
             copied = any(kind is None for _, kind in alike)
             kind = self._kind(packet, self._near(seq), closed=closed, copied=copied, soon=soon)
-        self.lately.append((packet, kind))
+        self.lately.append((key, packet.time_ns, kind))
         return kind
 
     def _kind(
@@ -60,7 +67,7 @@ class Said:
             return None
         last = packet.payload_bytes <= 1 and used == packet.payload_bytes
         if last and seq == self.sent_to - 1 and (closed or not (used and copied)):
-            return "window probe" if closed else "keep-alive"
+            return KEPT_OPEN[0 if closed else 1]
         if not used:
             return None
         end = seq + packet.payload_bytes

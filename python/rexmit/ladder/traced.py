@@ -256,8 +256,6 @@ def _traced(
         passages.append(Passage(packet, packet))
     copies = bool(of_sides["capture_duplicates"].sum())
     made = steps(passages, None, None, recorded_again=copies)
-    # Seen once, at the monitor: that nothing is known of the far end is no loss.
-    made = [replace(step, lost=False) for step in made]
     return Traced(
         number=row["number"],
         row=row,

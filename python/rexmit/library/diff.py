@@ -1,19 +1,32 @@
-"""Comparing two runs, cell by cell."""
+"""Comparing two runs, cell by cell, or two traces, by host, port and path."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from os import PathLike
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike, fspath
 from pathlib import Path
+from typing import overload
 
+from rexmit.addresses import is_address
 from rexmit.comparison.compare import USUAL, Comparison, compare
 from rexmit.comparison.gate import Trip, trips
 from rexmit.comparison.measures import METRICS
-from rexmit.comparison.pairs import Selection, selection
+from rexmit.comparison.pairs import AXES, Selection, selection
+from rexmit.comparison.traces import compare as traces
+from rexmit.comparison.traces.compare import TraceComparison
+from rexmit.comparison.traces.observed import AXES as AXES_OF_TRACES
 from rexmit.errors import UserError, argument, closest
+from rexmit.library.trace import trace
+from rexmit.progress import Hear
 from rexmit.store.open_run import Run, open_run
+from rexmit.store.run_json import NAME as RUN
+from rexmit.tracing.folder import Trace, is_trace
+from rexmit.webpage import commands
 
 RunOrFolder = Run | str | PathLike[str]
+
+Things = Run | Trace | str | PathLike[str]
+"""A run or a trace, the folder of one, or a capture."""
 
 Cells = Mapping[str, object] | Iterable[str]
 """Which cells: `{"network": "mobile", "lost": "1..5"}`, or texts `AXIS=VALUES`."""
@@ -22,38 +35,121 @@ Maps = Mapping[str, Mapping[str, str]] | Iterable[str]
 """Cells of unlike values: `{"config": {"tlp": "er"}}`, or texts `AXIS:A=B`."""
 
 
+@overload
 def diff(
-    a: RunOrFolder,
-    b: RunOrFolder,
+    a: Run,
+    b: Run,
     *,
-    metrics: Iterable[str] = USUAL,
+    metrics: Iterable[str] | None = None,
     cells: Cells | None = None,
     maps: Maps | None = None,
     inexact: bool = False,
-) -> Comparison:
-    """Run `b` against run `a`: their cells of the same values in pairs.
+    progress: Hear = None,
+) -> Comparison: ...
 
-    `metrics`: of t_total, t_recover, client, srtt, rto (seconds), retransmissions, timeouts,
-    probes, spurious, dsacks (a transfer). `cells` chooses cells by axis: `{"network": "mobile",
-    "lost": "1..5"}`. `maps` compares cells of unlike values: `{"config": {"tlp": "er"}}` holds A's
-    tlp against B's er. `inexact` takes in transfers that lost other segments than those asked for.
 
-    Raises UserError where the runs cannot be read or have no cell in common.
+@overload
+def diff(
+    a: Things,
+    b: Things,
+    *,
+    metrics: Iterable[str] | None = None,
+    cells: Cells | None = None,
+    maps: Maps | None = None,
+    inexact: bool = False,
+    progress: Hear = None,
+) -> Comparison | TraceComparison: ...
+
+
+def diff(
+    a: Things,
+    b: Things,
+    *,
+    metrics: Iterable[str] | None = None,
+    cells: Cells | None = None,
+    maps: Maps | None = None,
+    inexact: bool = False,
+    progress: Hear = None,
+) -> Comparison | TraceComparison:
+    """Run `b` against run `a`: their cells of the same values in pairs. Or trace `b` against trace
+    `a`: servers, and requests of one path, in pairs. A trace is one, a folder of one, or a capture
+    (a path, an address, or a pattern of either), which is analysed, heard by `progress`.
+
+    `metrics` of runs: t_total, t_recover, client, srtt, rto (seconds), retransmissions, timeouts,
+    probes, spurious, dsacks (a transfer). Of traces, all where it is None: round-trip,
+    data-round-trip, loss, retransmitted, waited, payload, time (each owner's); of requests
+    first-byte, total, unanswered. `cells` chooses by axis: `{"network": "mobile", "lost":
+    "1..5"}`, of traces by host, port and path. `maps` compares unlike values: `{"config": {"tlp":
+    "er"}}` holds A's tlp against B's er, `{"host": {"10.0.0.1": "10.0.0.2"}}` a server that moved.
+    `inexact` takes in transfers that lost other segments than those asked for.
+
+    Raises UserError where they cannot be read, are not of one kind, or have nothing in common.
     """
+    if is_of_traces(a, b):
+        if inexact:
+            raise UserError(
+                f"{argument('inexact')} is of runs, and these are captures",
+                "leave it out",
+                usage=True,
+            )
+        wanted = checked(traces.METRICS if metrics is None else metrics, traces.METRICS)
+        chosen = chosen_by(cells, maps, AXES_OF_TRACES)
+        names = (_name(a), _name(b))
+        # All that is said of a trace is what it says, not what a setting would change.
+        both = [
+            one if isinstance(one, Trace) else trace(one, whatif=(), progress=progress)
+            for one in (a, b)
+            if not isinstance(one, Run)
+        ]
+        return traces.compare(both[0], both[1], names, chosen, wanted)
     # Wrong arguments are reported before any run is read.
-    names, chosen = checked(metrics), chosen_by(cells, maps)
-    return compare(opened(a), opened(b), chosen, names, keep_inexact=inexact)
+    wanted, chosen = checked(USUAL if metrics is None else metrics), chosen_by(cells, maps)
+    one, other = (opened(run) for run in (a, b) if not isinstance(run, Trace))
+    return compare(one, other, chosen, wanted, keep_inexact=inexact)
 
 
-def differences_over(comparison: Comparison, share: float) -> list[Trip]:
-    """The differences of what was compared that are more than the spread and than `share` (0.05:
-    five percent) of A's.
+def is_of_traces(a: Things, b: Things) -> bool:
+    """Whether both are traces or captures; not where both are runs. Raises UserError (usage) for
+    one of each.
+    """
+    kinds = [_is_trace(one) for one in (a, b)]
+    if None not in kinds and kinds[0] != kinds[1]:
+        run, capture = (b, a) if kinds[0] else (a, b)
+        raise UserError(
+            f"{_name(run)} is a run, and {_name(capture)} is none",
+            "give two runs, or two of captures and folders of `rexmit trace --out`",
+            usage=True,
+        )
+    return any(kinds)
+
+
+def _is_trace(one: Things) -> bool | None:
+    """None for what is neither a run nor a trace nor a capture."""
+    if isinstance(one, Run | Trace):
+        return isinstance(one, Trace)
+    word, path = fspath(one), Path(one)
+    if path.is_dir():
+        return is_trace(path)
+    if path.name == RUN:
+        return None
+    return path.exists() or is_address(word) or word == "-" or bool(set("*?[") & set(word)) or None
+
+
+def _name(one: Things) -> str:
+    if isinstance(one, Trace):
+        return " ".join(commands.place(one))
+    return str(one.path) if isinstance(one, Run) else fspath(one)
+
+
+def differences_over(comparison: Comparison | TraceComparison, share: float) -> list[Trip]:
+    """The differences of what was compared that are more than chance and than `share` (0.05:
+    five percent) of A's; of traces those that are worse.
     """
     return trips(comparison, share)
 
 
-def chosen_by(cells: Cells | None, maps: Maps | None) -> Selection:
-    """Which cells are compared with which. Raises UserError (usage)."""
+def chosen_by(cells: Cells | None, maps: Maps | None, axes: tuple[str, ...] = AXES) -> Selection:
+    """Which cells, or places, are compared with which. Raises UserError (usage)."""
     only = (
         [f"{axis}={_values(values)}" for axis, values in cells.items()]
         if isinstance(cells, Mapping)
@@ -64,7 +160,7 @@ def chosen_by(cells: Cells | None, maps: Maps | None) -> Selection:
         if isinstance(maps, Mapping)
         else list(maps or ())
     )
-    return selection(only, pairs)
+    return selection(only, pairs, axes)
 
 
 def opened(run: RunOrFolder) -> Run:
@@ -79,21 +175,21 @@ def opened(run: RunOrFolder) -> Run:
         raise
 
 
-def checked(metrics: Iterable[str]) -> list[str]:
+def checked(metrics: Iterable[str], known: Sequence[str] = tuple(METRICS)) -> list[str]:
     """The quantities, each once. Raises UserError for one that there is not, or for none."""
     names = list(dict.fromkeys(metrics))
     for name in names:
-        if name not in METRICS:
-            near = closest(name, list(METRICS))
+        if name not in known:
+            near = closest(name, list(known))
             guess = f"did you mean {near}? " if near else ""
             raise UserError(
                 f"{argument('metrics')} {name}: there is no such quantity",
-                f"{guess}quantities: {', '.join(METRICS)}",
+                f"{guess}quantities: {', '.join(known)}",
                 usage=True,
             )
     if not names:
         raise UserError(
-            f"{argument('metrics')} names nothing", f"quantities: {', '.join(METRICS)}", usage=True
+            f"{argument('metrics')} names nothing", f"quantities: {', '.join(known)}", usage=True
         )
     return names
 

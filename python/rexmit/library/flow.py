@@ -9,9 +9,9 @@ from rexmit.errors import UserError, argument, by_caller
 from rexmit.ladder.flow import Flow
 from rexmit.ladder.flow import open_flow as open_page_flow
 from rexmit.ladder.paths import PathFlow, open_path_flow
-from rexmit.ladder.print_paths import draw_path_ladders
-from rexmit.ladder.print_traced import near_time
 from rexmit.ladder.render import title
+from rexmit.ladder.render_paths import draw_path_ladders
+from rexmit.ladder.render_traced import near_time
 from rexmit.ladder.traced import Traced, is_row, open_traced
 from rexmit.store.open_run import Run
 from rexmit.tracing.folder import Trace

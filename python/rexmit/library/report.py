@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rexmit import additions
 from rexmit.comparison.compare import Comparison
+from rexmit.comparison.traces.compare import TraceComparison
 from rexmit.errors import UserError, argument
 from rexmit.library.diff import diff
 from rexmit.library.opened import open_run
@@ -19,7 +20,7 @@ from rexmit.store.files import whole_file
 from rexmit.store.open_run import Run
 from rexmit.store.run_json import NAME as RUN
 from rexmit.tracing.folder import Trace, is_trace
-from rexmit.webpage import commands, of_diff, of_run, of_trace
+from rexmit.webpage import commands, of_diff, of_run, of_trace, of_traces
 from rexmit.webpage.assemble import assembled
 from rexmit.webpage.choose import PACKETS
 from rexmit.webpage.filter import fitting, ordered
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from rexmit.progress import Hear
 
-About = Run | Trace | Comparison | Shown
+About = Run | Trace | Comparison | TraceComparison | Shown
 """What a page can be about."""
 
 Things = About | str | PathLike[str] | Iterable[About | str | PathLike[str]]
@@ -213,6 +214,12 @@ def _parts(opened: Sequence[About], connections: Sequence[int] | None, limit: in
         elif isinstance(one, Comparison):
             both = (places[id(one.a)], places[id(one.b)])
             parts.append(of_diff.part(one, compared[id(one)], both))
+        elif isinstance(one, TraceComparison):
+            parts.append(of_traces.part(one))
+            for trace_of in (one.a, one.b):
+                made = of_trace.part(trace_of, connections=None, limit=limit // 2)
+                # `diff` makes the page of both.
+                parts.append(replace(made, names=[]))
         elif isinstance(one, Shown):
             parts.append(one.page_part(len(parts)))
     return parts

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from rexmit import escaping
 from rexmit import stacks as of_model
+from rexmit.analysis.precision import Precision
 from rexmit.campaign.identity import digest, identity
 from rexmit.campaign.runner import CampaignRun, Request
 from rexmit.campaign.streams import core_streams
@@ -49,6 +50,9 @@ class Campaign:
     """In place of the scenario's."""
     seeds: str | None = None
     """Several, as "1..10": the whole grid under each, its transfers pooled."""
+    until: str | None = None
+    """"2%": seed after seed until half the interval of t_total's mean is within this share of it in
+    every cell; at most `seeds`, or a hundred."""
     jobs: int | None = None
     """Cells at a time; one a core where it is None."""
     settings: Settings = ()
@@ -164,6 +168,8 @@ def prepare(
         changes.append(f"seed={campaign.seed}")
     if campaign.seeds is not None:
         changes.append(f"seeds={campaign.seeds}")
+    if campaign.until is not None:
+        changes.append(f"until={campaign.until}")
     of_stacks = campaign.engine == "model"
     if isinstance(scenario, Scenario):
         name, spec = "scenario", "SCENARIO"
@@ -175,9 +181,10 @@ def prepare(
     engine = campaign.open(loaded, where)
     loaded, left_out = suited(loaded, engine, where)
     mark = digest(identity(engine, loaded, capture=capture))
-    text = counts_text(loaded.all_seeds)
+    text = counts_text(loaded.seeds or (loaded.seed,))
     seeds = ",".join(map(str, text)) if isinstance(text, list) else str(text)
     words = ["rexmit", "run", spec, *(("--seeds", seeds) if loaded.seeds else ("--seed", seeds))]
+    words += ["--until", campaign.until] if campaign.until is not None else []
     words += engine.words
     words += [word for setting in settings for word in ("--set", setting)]
     words += ["--capture"] if capture else []
@@ -191,7 +198,10 @@ def prepare(
         capture=capture,
         warnings=tuple(left_out),
     )
-    return Prepared(CampaignRun(request, engine, core_streams(), progress), tuple(left_out))
+    made = CampaignRun(request, engine, core_streams(), progress)
+    if loaded.until is not None:
+        made.precision = Precision(loaded, loaded.until)
+    return Prepared(made, tuple(left_out))
 
 
 class Keywords(TypedDict, total=False):
@@ -203,6 +213,7 @@ class Keywords(TypedDict, total=False):
     hz: int | None
     seed: int | None
     seeds: str | None
+    until: str | None
     jobs: int | None
     settings: Settings
     capture: bool

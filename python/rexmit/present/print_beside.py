@@ -15,7 +15,8 @@ from rexmit.present.grid import Column, print_grid
 from rexmit.present.grid import Line as Row
 from rexmit.present.terminal import say
 from rexmit.present.text import Text
-from rexmit.wording import NONE, count, seconds, signed_percent
+from rexmit.statistics.words import LEGEND, Unit, fitting, gain, width
+from rexmit.wording import NONE, count
 
 
 @dataclass(frozen=True)
@@ -37,13 +38,16 @@ def print_beside(table: Beside, console: Console, heads: Heads = FIRST) -> None:
     configurations gain.
     """
     lost = count(table.lost_segments, "lost segment")
-    say(console, Text(f"{heads.title}: {lost}, means in seconds", "bold"))
+    lines = [line for section in table.sections for line in section.lines]
+    unit = fitting(value.spread.mean_s for line in lines for value in line.values if value)
+    say(console, Text(f"{heads.title}: {lost}, means in {unit.words}", "bold"))
     columns = [Column(least=22)]
     if heads.reference is not None:
         columns.append(Column(heads.reference, right=True, least=8, before=2))
     runs = [(ran, run.path) for ran, run in zip(table.runners, table.runs, strict=True)]
     for number, head in enumerate(column_heads(runs)):
         columns.append(Column(head, right=True, least=8, before=3))
+        columns.append(Column("", right=True, least=5))
         if number or heads.reference is not None:
             columns.append(Column(heads.against, right=True, least=7, before=1))
     rows: list[Row] = []
@@ -56,22 +60,24 @@ def print_beside(table: Beside, console: Console, heads: Heads = FIRST) -> None:
             about = "; ".join(part for part in (section.title, section.group.words) if part)
             text = f"{section.network}: {about}" if about else section.network
             rows.append(Row((text,), "cyan", across=True))
-        rows += _rows(section, table.baseline, with_reference=heads.reference is not None)
+        rows += _rows(section, unit, table.baseline, with_reference=heads.reference is not None)
     print_grid(columns, rows, console)
     console.print()
+    for note in LEGEND:
+        say(console, note, "dim")
     if len(table.losses_in_run) > 1:
         there = f"{numbers(table.losses_in_run)} ({argument('losses')} N)"
         say(console, f"lost segments in the first run: {there}", "dim")
 
 
-def _rows(section: Section, baseline: str, *, with_reference: bool) -> list[Row]:
+def _rows(section: Section, unit: Unit, baseline: str, *, with_reference: bool) -> list[Row]:
     rows = []
     for line in section.lines:
         texts = [f"  {section.measure}  {line.config}"]
         if with_reference:
-            texts.append(seconds(line.reference_s))
+            texts.append(unit.text(line.reference_s))
         for number, value in enumerate(line.values):
-            texts += _mean(value)[: 2 if number or with_reference else 1]
+            texts += _mean(value, unit)[: 3 if number or with_reference else 2]
         rows.append(Row(tuple(texts)))
     for line in section.lines:
         if line.config != baseline:
@@ -79,17 +85,19 @@ def _rows(section: Section, baseline: str, *, with_reference: bool) -> list[Row]
     return rows
 
 
-def _mean(value: Value | None) -> list[str]:
+def _mean(value: Value | None, unit: Unit) -> list[str]:
     if value is None:
-        return [NONE, ""]
-    return [seconds(value.spread.mean_s), signed_percent(value.against_reference)]
+        return [NONE, "", ""]
+    mean = value.spread.estimate
+    return [unit.text(value.spread.mean_s), width(mean), gain(value.against_reference)]
 
 
 def _gain(line: Line, baseline: str, *, with_reference: bool) -> Row:
     texts = [f"    {line.config} vs {baseline}"]
     if with_reference:
-        texts.append(signed_percent(line.reference_against_baseline))
+        texts.append(gain(line.reference_against_baseline))
     for number, value in enumerate(line.values):
-        gain = signed_percent(value.against_baseline) if value else ""
-        texts += [gain, ""][: 2 if number or with_reference else 1]
+        texts += [gain(value.against_baseline) if value else "", "", ""][
+            : 3 if number or with_reference else 2
+        ]
     return Row(tuple(texts), "dim")

@@ -4,28 +4,31 @@ where there are many a line for each.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from rich.console import Console
 
 from rexmit.analysis.cells import Cell
 from rexmit.analysis.leave_out import Reason
 from rexmit.analysis.losses import numbers
-from rexmit.analysis.times import MEASURES, Block, Times
+from rexmit.analysis.times import TIMES, Block, Entry, Times
 from rexmit.errors import argument
 from rexmit.escaping import shown
 from rexmit.present.grid import Column, Line, print_grid, width
 from rexmit.present.print_times_by_line import print_lines
 from rexmit.present.terminal import say
 from rexmit.present.text import Text
-from rexmit.wording import NONE, count, seconds, signed_percent
+from rexmit.statistics.spread import P99_FROM
+from rexmit.statistics.words import EXACT, LEGEND, Unit, fitting, gain, gained
+from rexmit.wording import NONE, count
 
 #: Up to so many settings have a block each.
 FEW = 4
 
-_MEASURES = (
+_MEANINGS = (
     "t_total: head sent to last lost data sent again",
     "t_recover: first drop to first retransmission",
+    "client: connect to end of file at the client",
 )
 
 #: Widths that the columns have at least: what a row is, a time, a percentage.
@@ -39,6 +42,9 @@ Row = tuple[str, dict[str, Pair]]
 
 #: Rows that stand below those of a block's time.
 Below = Callable[[Block, str], list[Row]]
+
+#: What a row tells of a configuration's time.
+Tell = Callable[[Entry], Pair]
 
 
 def print_times(
@@ -57,13 +63,16 @@ def print_times(
     lost = "lost segments " + numbers(table.lost_segments)
     if len(table.lost_segments) == 1:
         lost = count(table.lost_segments[0], "lost segment")
-    heading = f"{title}: {lost}, means in seconds, percent against {table.baseline}"
+    unit = unit_of(table)
+    heading = f"{title}: {lost}, means in {unit.words}, percent against {table.baseline}"
     say(console, Text(heading, "bold"))
     if in_full or is_short(table):
         for block in table.blocks:
-            _print_block(block, console, below, apart=len(table.lost_segments) > 1)
+            _print_block(
+                block, unit, console, below, apart=len(table.lost_segments) > 1, in_full=in_full
+            )
     else:
-        print_lines(table, console, full)
+        print_lines(table, unit, console, full)
     console.print()
     notes = list(_about_means(table))
     if len(table.losses_in_run) > len(table.lost_segments):
@@ -80,11 +89,23 @@ def is_short(table: Times) -> bool:
     return len({block.group for block in table.blocks}) <= FEW
 
 
-def _print_block(block: Block, console: Console, below: Below, *, apart: bool) -> None:
+def unit_of(table: Times) -> Unit:
+    """In which the means of a table are told."""
+    entries = (e for b in table.blocks for m in TIMES for e in b.entries(m).values())
+    return fitting(entry.spread.mean_s for entry in entries)
+
+
+def _print_block(
+    block: Block, unit: Unit, console: Console, below: Below, *, apart: bool, in_full: bool
+) -> None:
     console.print()
     say(console, Text(_heading(block, apart=apart), "bold cyan"))
     rows = [
-        *([*_times(block, measure), *below(block, measure)] for measure in MEASURES),
+        *(
+            [*_times(block, measure, unit, in_full=in_full), *below(block, measure)]
+            for measure in TIMES
+            if any(entry.spread.n for entry in block.entries(measure).values())
+        ),
         _counts(block),
     ]
     left = list(block.configs)
@@ -120,7 +141,7 @@ def _grid(configs: list[str], sections: list[list[Row]]) -> tuple[list[Column], 
             lines.append(Line())
         for label, _ in section:
             told = (texts[config].pop(0) for config in configs)
-            lines.append(Line((label, *told), "bold" if label in MEASURES else ""))
+            lines.append(Line((label, *told), "bold" if label in TIMES else ""))
     return columns, lines
 
 
@@ -144,18 +165,33 @@ def _column(config: str, pairs: list[Pair]) -> tuple[str, list[tuple[str, ...]]]
 
 
 def _is_number(text: str) -> bool:
-    return text in ("", NONE) or text.lstrip("+-").replace(".", "", 1).isdigit()
+    return text in ("", NONE, EXACT) or text.lstrip("+-").replace(".", "", 1).isdigit()
 
 
-def _times(block: Block, measure: str) -> list[Row]:
+def _times(block: Block, measure: str, unit: Unit, *, in_full: bool) -> list[Row]:
     entries = block.entries(measure)
-    return [
-        (
-            measure,
-            {c: (seconds(e.spread.mean_s), signed_percent(e.percent)) for c, e in entries.items()},
-        ),
-        ("  std deviation", {c: (seconds(e.spread.sd_s), "") for c, e in entries.items()}),
+
+    def row(label: str, tell: Tell) -> Row:
+        return label, {config: tell(entry) for config, entry in entries.items()}
+
+    def percentile(share: float) -> Iterator[Row]:
+        label = "median" if share == 0.5 else f"{share * 100:.0f}th percentile"
+        yield row(f"  {label}", lambda e: (unit.text(e.spread.percentile(share)), ""))
+        if in_full:
+            between = [(c, e.spread.percentile_interval(share)) for c, e in entries.items()]
+            yield "    95 %", {config: (unit.between(one), "") for config, one in between}
+
+    rows = [
+        row(measure, lambda e: (unit.text(e.spread.mean_s), gain(e.gain))),
+        row("  95 %", lambda e: (unit.between(e.spread.interval), "")),
+        row("  difference", lambda e: (gained(e.gain), "")),
     ]
+    most = max(entry.spread.n + entry.spread.endless for entry in entries.values())
+    for share, least in ((0.5, 2), (0.95, 2), (0.99, P99_FROM)):
+        rows += percentile(share) if most >= least else ()
+    if in_full:
+        rows.append(row("  std deviation", lambda e: (unit.text(e.spread.sd_s), "")))
+    return [one for one in rows if any(text not in ("", NONE) for text, _ in one[1].values())]
 
 
 def _counts(block: Block) -> list[Row]:
@@ -186,13 +222,16 @@ def _spurious(cell: Cell) -> str:
 def _about_means(table: Times) -> list[str]:
     cells = [cell for block in table.blocks for cell in block.cells.values()]
     notes = [
-        *_MEASURES,
+        *_MEANINGS,
+        *LEGEND,
         *(
             f"left out, {reason.value}: {reason.words}"
             for reason in Reason
             if any(reason in cell.left_out for cell in cells)
         ),
     ]
+    if any(Reason.INCOMPLETE in cell.left_out for cell in cells):
+        notes.append("  (they never ended: in percentiles they are larger than all others)")
     if any(Reason.INEXACT in cell.left_out for cell in cells):
         notes.append(f"  ({argument('inexact')} takes these into the means)")
     if any(cell.not_probed for cell in cells):

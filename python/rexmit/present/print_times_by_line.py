@@ -9,20 +9,23 @@ from itertools import groupby
 
 from rich.console import Console
 
-from rexmit.analysis.times import MEASURES, Block, Times
+from rexmit.analysis.times import TIMES, Block, Times
 from rexmit.escaping import shown
 from rexmit.present.grid import Cell, Column, Line, print_grid, width
 from rexmit.present.terminal import say
 from rexmit.present.text import Text
-from rexmit.wording import NONE, seconds, signed_percent
+from rexmit.statistics.words import Unit, gain
+from rexmit.statistics.words import width as half
+from rexmit.wording import NONE
 
-_TIME, _PERCENT = 8, 5
+_TIME, _HALF, _PERCENT = 8, 5, 5
 
-#: What a table tells of a configuration in a block: a text, and a percentage beside it.
-Tell = Callable[[Block, str], tuple[Cell, str]]
+#: What a table tells of a configuration in a block: a text, and beside it half the interval's width
+#: and a percentage.
+Tell = Callable[[Block, str], tuple[Cell, str, str]]
 
 
-def print_lines(table: Times, console: Console, full: str) -> None:
+def print_lines(table: Times, unit: Unit, console: Console, full: str) -> None:
     """A network after the other: both times, what made the first retransmission, and where any is
     left out how many transfers the means are over. `full` is the option that asks for blocks.
     """
@@ -30,17 +33,22 @@ def print_lines(table: Times, console: Console, full: str) -> None:
     if base:
         say(console, f"base: {base.words}; the others depart from it in one setting each")
     for _, blocks in groupby(table.blocks, lambda block: block.network):
-        _print_network(list(blocks), console, apart=len(table.lost_segments) > 1)
+        _print_network(list(blocks), unit, console, apart=len(table.lost_segments) > 1)
     console.print()
-    say(console, f"{full} prints a block for each line, with standard deviations", "dim")
+    text = f"{full} prints a block for each line, with intervals, percentiles, standard deviations"
+    say(console, text, "dim")
 
 
-def _print_network(blocks: list[Block], console: Console, *, apart: bool) -> None:
+def _print_network(blocks: list[Block], unit: Unit, console: Console, *, apart: bool) -> None:
     first = blocks[0]
     title = first.setting.title
     console.print()
     say(console, Text(f"{first.network}: {title}" if title else first.network, "bold cyan"))
-    tables: list[tuple[str, Tell]] = [(measure, _time(measure)) for measure in MEASURES]
+    tables: list[tuple[str, Tell]] = [
+        (measure, _time(measure, unit))
+        for measure in TIMES
+        if any(e.spread.n for block in blocks for e in block.entries(measure).values())
+    ]
     cells = [cell for block in blocks for cell in block.cells.values()]
     if any(cell.first_retransmission for cell in cells):
         tables.append(("first retransmission", _first))
@@ -68,7 +76,7 @@ def _grid(
     columns = [Column(shown(name))]
     for config in configs:
         columns.append(Column(shown(config), right=True, least=_TIME, before=2))
-        columns.append(Column(right=True, least=_PERCENT))
+        columns += [Column(right=True, least=wide) for wide in (_HALF, _PERCENT)]
     lines = []
     for block in blocks:
         label = f"{block.lost_segments} lost" if apart else block.group.words
@@ -79,19 +87,20 @@ def _grid(
     return columns, lines
 
 
-def _time(measure: str) -> Tell:
-    def tell(block: Block, config: str) -> tuple[Cell, str]:
+def _time(measure: str, unit: Unit) -> Tell:
+    def tell(block: Block, config: str) -> tuple[Cell, str, str]:
         entry = block.entries(measure)[config]
-        return seconds(entry.spread.mean_s), signed_percent(entry.percent)
+        mean = unit.text(entry.spread.mean_s)
+        return mean, half(entry.spread.estimate), gain(entry.gain)
 
     return tell
 
 
-def _first(block: Block, config: str) -> tuple[Cell, str]:
+def _first(block: Block, config: str) -> tuple[Cell, str, str]:
     cell = block.cells.get(config)
-    return (tuple(cell.first_words) if cell and block.lost_segments else NONE, "")
+    return (tuple(cell.first_words) if cell and block.lost_segments else NONE, "", "")
 
 
-def _used(block: Block, config: str) -> tuple[Cell, str]:
+def _used(block: Block, config: str) -> tuple[Cell, str, str]:
     cell = block.cells.get(config)
-    return (f"{cell.used} of {cell.transfers}" if cell else "", "")
+    return (f"{cell.used} of {cell.transfers}" if cell else "", "", "")

@@ -25,6 +25,7 @@ from rexmit.scenario.values import (
     NameAxis,
     ReadRate,
     SegmentsAxis,
+    Share,
     ShareAxis,
     SizeAxis,
     SizeBytes,
@@ -274,6 +275,10 @@ class Vary(Part):
     )
 
 
+MOST_SEEDS: Final = 100
+"""So many are run at most where repetitions go on until an interval is narrow."""
+
+
 class Scenario(Part):
     """A whole campaign: networks, configurations, workload, loss, repetitions."""
 
@@ -290,6 +295,12 @@ class Scenario(Part):
         default=(),
         description='instead of a seed several, whose transfers are pooled: a range like "1..10"',
         exclude_if=unsaid(()),
+    )
+    until: Share | None = Field(
+        default=None,
+        gt=0,
+        description="repetitions until half the interval of t_total's mean is within this share of "
+        f'it in every cell, like "2%": seed after seed, those of `seeds` or {MOST_SEEDS} at most',
     )
     network: NameAxis | None = Field(
         default=None, description="names out of [networks], default all"
@@ -308,8 +319,10 @@ class Scenario(Part):
 
     @property
     def all_seeds(self) -> tuple[int, ...]:
-        """Those to run, in order."""
-        return self.seeds or (self.seed,)
+        """Those to run, in order; with `until` at most."""
+        if self.seeds or self.until is None:
+            return self.seeds or (self.seed,)
+        return tuple(range(self.seed, min(self.seed + MOST_SEEDS, 2**64)))
 
     @property
     def network_names(self) -> tuple[str, ...]:

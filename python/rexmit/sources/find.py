@@ -109,7 +109,7 @@ def _objects(address: str) -> list[Capture]:
         fits: list[Capture] = [
             Remote(where, name, *found)
             for name, found in Objects(where, LOOKING).under(folder)
-            if _fits(name.split("/"), parts)
+            if fits(name.split("/"), parts)
         ]
     if not fits:
         raise UserError(
@@ -118,10 +118,31 @@ def _objects(address: str) -> list[Capture]:
     return sorted(fits, key=str)
 
 
-def _fits(names: Sequence[str], parts: Sequence[str]) -> bool:
-    """Whether a path fits a pattern, part by part."""
-    if not parts:
-        return not names
-    if parts[0] == "**":
-        return any(_fits(names[skipped:], parts[1:]) for skipped in range(len(names) + 1))
-    return bool(names) and fnmatch.fnmatchcase(names[0], parts[0]) and _fits(names[1:], parts[1:])
+def fits(names: Sequence[str], parts: Sequence[str]) -> bool:
+    """Whether a path fits a pattern, part by part; `**` stands for any number of parts.
+
+    All places of the pattern are tried at once: a store's names may be as deep as it likes.
+    """
+    reached = _past({0}, parts)
+    for name in names:
+        fitting = {place for place in reached if place < len(parts)}
+        reached = _past(
+            {
+                place if parts[place] == "**" else place + 1
+                for place in fitting
+                if parts[place] == "**" or fnmatch.fnmatchcase(name, parts[place])
+            },
+            parts,
+        )
+    return len(parts) in reached
+
+
+def _past(places: Iterable[int], parts: Sequence[str]) -> set[int]:
+    """Places of a pattern, and those behind each `**` there, since it may stand for nothing."""
+    found = set()
+    for place in places:
+        found.add(place)
+        while place < len(parts) and parts[place] == "**":
+            place += 1
+            found.add(place)
+    return found

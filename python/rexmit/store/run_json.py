@@ -44,8 +44,14 @@ def _name(value: object, where: str) -> None:
 
 _LINK: Final[Check] = mapping_of(either(nothing, text, number(), list_of(either(text, number()))))
 
+_REPEAT: Final[Check] = either(nothing, whole(1))
+
 _NETWORK: Final = shape(
-    {"links": either(nothing, list_of(_LINK)), "paths": either(nothing, list_of(_LINK))}
+    {
+        "repeat": _REPEAT,
+        "links": either(nothing, list_of(_LINK)),
+        "paths": either(nothing, list_of(_LINK)),
+    }
 )
 
 _TABLE: Final[Check] = mapping_of(anything)
@@ -53,6 +59,7 @@ _TABLE: Final[Check] = mapping_of(anything)
 _SCENARIO: Final = shape(
     {
         "title": either(nothing, text),
+        "repeat": _REPEAT,
         "networks": mapping_of(_NETWORK),
         "configs": mapping_of(shape({"leave_out": list_of(text)})),
         "tcp": _TABLE,

@@ -98,6 +98,49 @@ def overall(trace: Trace) -> Group:
     return _group({"key": "all", **row})
 
 
+@dataclass(frozen=True)
+class Queued:
+    """Directions of `connections` whose round trips grew as data queued on their path: medians of
+    their shortest and of their 95th percentiles, and the connection in row `number` whose grew
+    most, to `most_s`.
+    """
+
+    connections: int
+    rest_s: float
+    load_s: float
+    number: int
+    most_s: float
+
+
+GREW: Final = (1.25, 0.002)
+"""From so many times the shortest round trip, and so many seconds, on it has grown
+(docs/explanation/time.md)."""
+
+
+def queued(trace: Trace) -> Queued | None:
+    """None where no path was at its rate for a round trip, or none of these grew."""
+    rest_s, load_s = pl.col("rtt_min_s"), pl.col("rtt_p95_s")
+    at_rate = trace.scan("account").filter(pl.col("owner") == "path-rate")
+    lasted = at_rate.select("connection", "direction", "length_ns")
+    rows = (
+        trace.scan("sides")
+        .join(lasted, on=["connection", "direction"])
+        .join(trace.numbered().select("connection", "number"), on="connection")
+        .filter(load_s >= rest_s * GREW[0] + GREW[1], pl.col("length_ns") / 1e9 >= load_s)
+        .sort(load_s - rest_s, "number", descending=[True, False])
+        .select(
+            pl.col("number").n_unique().alias("connections"),
+            rest_s.median().alias("rest_s"),
+            load_s.median().alias("load_s"),
+            pl.col("number").first(),
+            load_s.first().alias("most_s"),
+        )
+        .collect()
+    )
+    found = rows.row(0, named=True)
+    return Queued(**found) if found["connections"] else None
+
+
 def _seats(trace: Trace, side: str) -> pl.LazyFrame:
     """Connections as they are for the end that sends in that direction."""
     other = SIDES[side == SIDES[0]]
@@ -167,9 +210,8 @@ def _group(row: dict[str, object]) -> Group:
 
 def _key(key: Key) -> pl.Expr:
     """The port of an end, or its address: `10.0.0.1:80`, `[fd00::1]:80`."""
-    port = pl.col("own").str.extract(r":(\d+)$")
-    host = pl.col("own").str.extract(r"^\[?(.*?)\]?:\d+$")
-    return (port if key == "port" else host).fill_null(pl.col("own")).alias("key")
+    part = sides.port if key == "port" else sides.host
+    return part(pl.col("own")).alias("key")
 
 
 def _prefixes(addresses: pl.Series) -> pl.Series:

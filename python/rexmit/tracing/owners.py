@@ -133,6 +133,15 @@ def joined(trace: Trace) -> pl.LazyFrame:
     )
 
 
+def slow_connections(trace: Trace) -> pl.DataFrame:
+    """Rows in connections.parquet (`number`) of connections that somebody waited for, and for how
+    long: `length_s`.
+    """
+    waited = slow(trace.slow_s) & (pl.col("owner") != "between-requests")
+    rows = joined(trace).filter(waited).group_by(pl.col("number").cast(pl.Int64))
+    return rows.agg((pl.col("length_ns").sum() / 1e9).alias("length_s")).collect()
+
+
 def _needs(trace: Trace) -> pl.LazyFrame:
     """Of each sender of retransmissions, how many were needed, and of how many nobody knows."""
     need = pl.col("need")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from rexmit.result.plain import plain
 from rexmit.tracing.advice import Advice
 from rexmit.tracing.advice import advice as advise
-from rexmit.tracing.as_json import page_data
+from rexmit.tracing.doubts import warnings
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.selection import Selection
+from rexmit.tracing.sentences.settings import in_words
 from rexmit.tracing.summary import summary as summed
 from rexmit.tracing.summed import Summary
 from rexmit.version import version
@@ -37,10 +39,25 @@ class Page:
         return told_of(self.trace)
 
     def as_json(self) -> dict[str, Any]:
-        """The page as plain data under stable names."""
-        return page_data(
-            self.trace, self.summary, self.advice, self.checked, selected=self.selected
-        )
+        """The page as plain data under stable names. Times in seconds; null where there is nothing,
+        and for `off_by` of a setting that was not checked."""
+        trace, made, checked = self.trace, self.summary, self.checked
+        return {
+            "captures": trace.captures,
+            "selected": self.selected or None,
+            "facts": plain(trace.facts),
+            "warnings": warnings(trace.facts, made),
+            "changed": plain(trace.changed),
+            **plain(made),
+            "settings": [
+                {
+                    **plain(one),
+                    "words": in_words(one.setting),
+                    "off_by": plain(checked.error_of(one.setting)) if checked else None,
+                }
+                for one in self.advice
+            ],
+        }
 
 
 def told_of(trace: Trace) -> str:

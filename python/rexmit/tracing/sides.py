@@ -15,6 +15,16 @@ SERVER: Final = _ENDS.field("field_1")
 """The ends of a connection's `flow`."""
 
 
+def host(end: pl.Expr) -> pl.Expr:
+    """The address of an end, `10.0.0.1` or `fd00::1`; the whole of what is no end."""
+    return end.str.extract(r"^\[?(.*?)\]?:\d+$").fill_null(end)
+
+
+def port(end: pl.Expr) -> pl.Expr:
+    """The port of an end; the whole of what is no end."""
+    return end.str.extract(r":(\d+)$").fill_null(end)
+
+
 def beside(connections: pl.LazyFrame, trace: Trace, *columns: str) -> pl.LazyFrame:
     """Connections of the trace with columns of `sides` beside: `forward_bytes` of the client,
     `backward_bytes` of the server."""

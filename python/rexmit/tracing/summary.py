@@ -11,7 +11,7 @@ from rexmit.tracing import mechanisms, sides
 from rexmit.tracing.files import captured
 from rexmit.tracing.floods import flood
 from rexmit.tracing.folder import Trace
-from rexmit.tracing.groups import overall
+from rexmit.tracing.groups import overall, queued
 from rexmit.tracing.owners import owners
 from rexmit.tracing.points.summary import summary as of_points
 from rexmit.tracing.requests import requests
@@ -48,6 +48,7 @@ def summary(trace: Trace) -> Summary:
         owners(trace),
         trace.slow_s,
         requests(trace),
+        queued(trace),
     )
 
 

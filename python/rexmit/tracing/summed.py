@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rexmit.tracing.files import Captured
 from rexmit.tracing.floods import Flood
 from rexmit.tracing.folder import SLOW_S
-from rexmit.tracing.groups import Group
+from rexmit.tracing.groups import Group, Queued
 from rexmit.tracing.owners import Owned
 from rexmit.tracing.points.summary import Points
 from rexmit.tracing.requests import Requests
@@ -146,7 +146,8 @@ class Summary:
     the capture although there were two. `missing` says of how many retransmissions the packets lack
     what for the likeliest cause; `waited_most_s` is the most that was waited, where from when on is
     not known of some. `points` is None where packets were captured at one point; `owners` says
-    whose the time was, where a wait of `slow_s` is slow; `requests` which took as long.
+    whose the time was, where a wait of `slow_s` is slow; `requests` which took as long; `queued` is
+    None where no round trip grew under load.
     """
 
     captured: Captured
@@ -168,3 +169,4 @@ class Summary:
     owners: tuple[Owned, ...] | None = None
     slow_s: float = SLOW_S
     requests: Requests | None = None
+    queued: Queued | None = None

@@ -55,3 +55,28 @@ ON_DARK: Final = COLOURS | {
     "unknown": "#AAB0B8",
 }
 """The same on a dark ground, where some would not be seen."""
+
+OWNERS: Final = {
+    "connecting": "connecting",
+    "client": "the client's program",
+    "between-requests": "between requests",
+    "server": "the server's program",
+    "tls-set-up": "set-up of TLS",
+    "unanswered": "a last request without an answer",
+    "round-trip": "on the way",
+    "receiver-window": "the receiver's window",
+    "nagle": "small packets held back (Nagle)",
+    "sender": "the sender: program, buffer or pacing",
+    "slow-start": "the first congestion window growing",
+    "small-window": "a congestion window made small by loss",
+    "path-rate": "the path's rate",
+    "policer": "a policer",
+    "recovery-timer": "repairs by a timer",
+    "recovery-probe": "repairs by a probe",
+    "recovery-fast": "repairs by acknowledgements",
+    "path-mtu": "the path's MTU",
+    "peer-gone": "a peer that is gone",
+    "closing": "closing",
+    "unknown": "not known",
+}
+"""Whose time it was, as a noun: the words of the table `account`."""

@@ -15,7 +15,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from rexmit import escaping
-from rexmit.present.blocks import Block, Facts, Grid, Paragraph
+from rexmit.result.blocks import Block, Facts, Grid, Paragraph
 from rexmit.tracing.terms import COLOURS, ON_DARK, WORDS
 from rexmit.version import version
 from rexmit.webpage import scripts
@@ -106,6 +106,8 @@ def _chunks(parts: Sequence[Part]) -> Iterator[tuple[str, bytes]]:
     for place, part in enumerate(parts):
         for table in part.tables:
             yield _of_table(place, table), packed({"rows": table.frame})
+        if part.time is not None:
+            yield f"time-{place}", packed({"steps": part.time.steps}, part.time.about)
         for one in part.packets:
             yield f"packets-{place}-{one.key}", packed(one.tables, one.about)
 
@@ -147,6 +149,7 @@ def _part(place: int, part: Part) -> dict[str, Any]:
         ],
         "whatif": part.whatif,
         "pairs": list(part.pairs),
+        "time": part.time and {"chunk": f"time-{place}", "command": part.time.command},
     }
 
 
@@ -154,20 +157,33 @@ def _section(section: Section) -> dict[str, Any]:
     return {
         "title": section.title,
         "command": section.command,
-        "blocks": [_block(block) for block in section.blocks],
+        "blocks": [data for block in section.blocks if (data := _block(block))],
     }
 
 
-def _block(block: Block) -> dict[str, Any]:
+def _block(block: Block) -> dict[str, Any] | None:
+    """None where it says nothing."""
     match block:
         case Paragraph():
-            return {"is": "paragraph", **asdict(block)}
+            text = block.kind + block.text
+            return {"is": "paragraph", "text": text, "look": block.look} if text.strip() else None
         case Facts():
-            return {"is": "facts", **asdict(block)}
+            return {"is": "facts", "pairs": block.pairs} if block.pairs else None
         case Grid():
-            rows = [
-                {"texts": list(map(Lines, row.texts)), "look": row.look, "across": row.across}
-                for row in block.rows
-            ]
-            heads = list(map(Lines, block.heads))
-            return {"is": "grid", "heads": heads, "right": block.right, "rows": rows}
+            return {
+                "is": "grid",
+                "heads": [_lines(one.heads) for one in block.columns],
+                "right": [one.right for one in block.columns],
+                "rows": [
+                    {
+                        "texts": list(map(_lines, one.cells)),
+                        "look": one.look,
+                        "across": one.across,
+                    }
+                    for one in block.lines
+                ],
+            }
+
+
+def _lines(cell: list[str]) -> Lines:
+    return Lines("\n".join(cell))

@@ -94,7 +94,10 @@ _ABOUT: Final = {
     "b_sd": ("", "standard deviation of B"),
     "difference": ("", "B minus A"),
     "percent": ("%", "of A's mean"),
+    "low": ("", "lower end of the difference's 95 % interval"),
+    "high": ("", "upper end of the difference's 95 % interval"),
     "limit": ("", "what the difference would have to exceed"),
+    "smallest": ("", "smallest difference that so many transfers tell from none, 4 times in 5"),
 }
 
 
@@ -112,7 +115,15 @@ def _cells(comparison: Comparison) -> pl.DataFrame:
             "b_sd": found.b.sd_s,
             "difference": found.difference,
             "percent": found.percent,
+            **dict(
+                zip(
+                    ("low", "high"),
+                    found.interval.data if found.interval else (None, None),
+                    strict=True,
+                )
+            ),
             "limit": found.limit,
+            "smallest": found.smallest,
         }
         for cell in comparison.cells
         for found in (*cell.measures, *cell.counts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import polars as pl
 
@@ -15,16 +16,16 @@ from rexmit.ladder.flow import open_flow
 from rexmit.ladder.paths import open_path_flow
 from rexmit.ladder.render import summary, title
 from rexmit.ladder.steps import Step
-from rexmit.present.blocks import Recorder
+from rexmit.present.blocks import printed
+from rexmit.present.overview import command_blocks, overview_blocks
 from rexmit.present.print_bursts import print_cases
-from rexmit.present.print_overview import print_command, print_overview
-from rexmit.present.print_repairs import print_repairs
 from rexmit.present.print_times import print_times
+from rexmit.present.repairs import repair_blocks
+from rexmit.result.blocks import PAGE, Paragraph
 from rexmit.store.open_run import Run
-from rexmit.store.schema import declared
 from rexmit.webpage import choose, commands, packets
 from rexmit.webpage.figures import figures
-from rexmit.webpage.part import Opens, Packets, Part, Section, Table
+from rexmit.webpage.part import Opens, Packets, Part, Section, Table, meanings
 
 
 def part(
@@ -57,67 +58,47 @@ def _no_captures(run: Run) -> str:
 
 
 def _sections(run: Run) -> Iterator[Section]:
-    out, view = Recorder(), overview(run)
-    print_overview(view, out)
-    print_command(view, out)
-    yield Section("Overview", out.blocks, commands.command("show", run.path))
+    view, show = overview(run), commands.command("show", run.path)
+    yield Section("Overview", [*overview_blocks(view), *command_blocks(view)], show)
     if has_bursts(run):
-        out = Recorder()
-        print_cases(cases(run), out)
-        yield Section("Completion times", out.blocks, commands.command("show", run.path))
+        yield Section("Completion times", printed(partial(print_cases, cases(run))), show)
         return
-    out = Recorder()
-    print_times(times(run), out)
-    yield Section("Times", out.blocks, commands.command("show", run.path))
-    out = Recorder()
+    yield Section("Times", printed(partial(print_times, times(run))), show)
     try:
-        print_repairs(repairs(run), out)
+        blocks = list(repair_blocks(repairs(run), PAGE))
     except UserError as error:
         # A run without losses.
-        out.print(error.what)
-    yield Section("Repairs", out.blocks, commands.command("show", run.path, "--repairs"))
+        blocks = [Paragraph(error.what)]
+    yield Section("Repairs", blocks, commands.command("show", run.path, "--repairs"))
 
 
 def _tables(run: Run) -> list[Table]:
     numbered = run.transfers.with_row_index("number").with_columns(pl.col("number").cast(pl.Int64))
-    opens = Opens("transfer", "number")
     empty = [name for name in numbered.columns if numbered[name].null_count() == numbered.height]
-    made = [
-        Table(
-            "transfers",
-            "Transfers",
-            numbered.drop(empty),
-            commands.report([str(run.path)], "--table", "transfers"),
-            _about("transfers"),
-            "number",
-            opens,
-        )
-    ]
-    of = numbered.select("number", "cell", "repetition")
-    others = [("retransmissions", "Retransmissions", run.retransmissions())]
+    others = {"retransmissions": run.retransmissions()}
     if has_bursts(run):
-        others += [("bursts", "Bursts", run.bursts()), ("subflows", "Subflows", run.subflows())]
-    for name, words, frame in others:
-        joined = frame.join(of, on=["cell", "repetition"], how="left", maintain_order="left")
-        if joined.height:
-            made.append(
-                Table(
-                    name,
-                    words,
-                    joined.select("number", pl.exclude("number")),
-                    commands.report([str(run.path)], "--table", name),
-                    _about(name),
-                    "number",
-                    opens,
-                )
-            )
-    return made
-
-
-def _about(table: str) -> dict[str, tuple[str, str]]:
-    columns = declared("run")[table].columns
+        others |= {"bursts": run.bursts(), "subflows": run.subflows()}
+    of, on = numbered.select("number", "cell", "repetition"), ["cell", "repetition"]
+    joined = {
+        name: frame.join(of, on=on, how="left", maintain_order="left").select(
+            "number", pl.exclude("number")
+        )
+        for name, frame in others.items()
+        if frame.height
+    }
     own = {"number": ("", "row of transfers.parquet: --flow K of `rexmit show`")}
-    return own | {column.name: (column.unit or "", column.meaning) for column in columns}
+    return [
+        Table(
+            name,
+            name.capitalize(),
+            frame,
+            commands.report([str(run.path)], "--table", name),
+            own | meanings("run", name),
+            "number",
+            Opens("transfer", "number"),
+        )
+        for name, frame in {"transfers": numbered.drop(empty), **joined}.items()
+    ]
 
 
 def _choice(run: Run, transfers: Sequence[int] | None, limit: int) -> choose.Choice:

@@ -8,21 +8,20 @@ from typing import Any, Final
 import polars as pl
 
 from rexmit.errors import UserError
-from rexmit.ladder.print_traced import about as facts_of
-from rexmit.ladder.print_traced import title
+from rexmit.ladder.render_traced import about as facts_of
+from rexmit.ladder.render_traced import title
 from rexmit.ladder.traced import Traced, open_several
-from rexmit.present.blocks import Recorder
-from rexmit.store.schema import declared
-from rexmit.tracing import mechanisms, sides
+from rexmit.tracing import mechanisms, owners, sides
+from rexmit.tracing.course import course
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.groups import KEYS, by
 from rexmit.tracing.page import page
-from rexmit.tracing.print_page import print_page
 from rexmit.tracing.requests import timed
-from rexmit.tracing.sentences.retransmissions import row as row_said
-from rexmit.tracing.sentences.retransmissions import verdict
+from rexmit.tracing.sections.page import page_blocks
+from rexmit.tracing.sentences.retransmissions import verdict, words_of
+from rexmit.tracing.terms import OWNERS
 from rexmit.webpage import choose, commands, packets
-from rexmit.webpage.part import Opens, Packets, Part, Section, Table
+from rexmit.webpage.part import Opens, Packets, Part, Section, Table, TimeLine, meanings
 from rexmit.webpage.whatif import sliders
 
 _SIDE: Final = ("packets", "bytes", "rtt_median_s", "rtt_max_s", "rtt_samples", "stack")
@@ -71,7 +70,7 @@ def part(trace: Trace, *, connections: Sequence[int] | None, limit: int) -> Part
     """
     names, options = commands.place(trace), commands.chosen(trace)
     frame = _connections(trace)
-    choice = _choice(frame, connections, limit)
+    choice = _choice(trace, frame, connections, limit)
     found: list[Packets] = []
     rule = choice.rule
     try:
@@ -89,19 +88,46 @@ def part(trace: Trace, *, connections: Sequence[int] | None, limit: int) -> Part
         kind="trace",
         name=", ".join(trace.captures[:3]) + (" …" if len(trace.captures) > 3 else ""),
         names=[*names, *options],
-        sections=[_overview(trace, commands.command("trace", *names, *options))],
+        sections=[
+            Section(
+                "Overview",
+                list(page_blocks(page(trace))),
+                commands.command("trace", *names, *options),
+            )
+        ],
         tables=[*_tables(trace, frame, names, options), *_settings(whatif, names, options)],
         packets=found,
         rule=rule,
         missing=commands.for_any([*names, *options]),
         whatif=whatif,
+        time=_time_line(trace, commands.command("trace", *names, *_untimed(options))),
     )
 
 
-def _overview(trace: Trace, command: str) -> Section:
-    out = Recorder()
-    print_page(page(trace), out)
-    return Section("Overview", out.blocks, command)
+_OWNERS: Final = 8
+"""So many owners of the time have a colour of their own."""
+
+
+def _time_line(trace: Trace, command: str) -> TimeLine | None:
+    found = course(trace)
+    if found is None:
+        return None
+    steps, named = found.steps, found.owners
+    if rest := [f"owner_{name}" for name in named[_OWNERS:]]:
+        steps = steps.with_columns(pl.sum_horizontal(rest).alias("owner_others")).drop(rest)
+        named = (*named[:_OWNERS], "others")
+    about = {
+        "start_s": found.start_s,
+        "width_s": found.width_s,
+        "owners": [[f"owner_{name}", OWNERS.get(name, name)] for name in named],
+    }
+    return TimeLine(about, steps, command)
+
+
+def _untimed(options: list[str]) -> list[str]:
+    """Without the times that choose connections: the time line has its own."""
+    pairs = zip(options[::2], options[1::2], strict=True)
+    return [word for pair in pairs if pair[0] not in ("--from", "--to") for word in pair]
 
 
 def _connections(trace: Trace) -> pl.DataFrame:
@@ -135,6 +161,7 @@ def _connections(trace: Trace) -> pl.DataFrame:
         "handshake",
         "handshake_rtt_s",
         "reset_by",
+        "end_s",
         *several,
     ).collect()
 
@@ -159,44 +186,23 @@ def _requests(trace: Trace) -> pl.DataFrame:
 def _tables(
     trace: Trace, connections: pl.DataFrame, names: list[str], options: list[str]
 ) -> list[Table]:
-    opens = Opens("connection", "number")
     made = [
         Table(
-            "connections",
-            "Connections",
-            connections,
-            commands.report(names, *options, "--table", "connections"),
-            _about("connections", connections),
-            "-waited_s",
-            opens,
+            name,
+            name.capitalize(),
+            frame,
+            commands.report(names, *options, "--table", name),
+            _about(name, frame),
+            sort,
+            Opens("connection", "number"),
         )
+        for name, frame, sort in (
+            ("connections", connections, "-waited_s"),
+            ("retransmissions", _retransmissions(trace), "-waited_s"),
+            ("requests", _requests(trace), "-took_s"),
+        )
+        if frame.height or name == "connections"
     ]
-    again = _retransmissions(trace)
-    if again.height:
-        made.append(
-            Table(
-                "retransmissions",
-                "Retransmissions",
-                again,
-                commands.report(names, *options, "--table", "retransmissions"),
-                _about("retransmissions", again),
-                "-waited_s",
-                opens,
-            )
-        )
-    asked = _requests(trace)
-    if asked.height:
-        made.append(
-            Table(
-                "requests",
-                "Requests",
-                asked,
-                commands.report(names, *options, "--table", "requests"),
-                _about("requests", asked),
-                "-took_s",
-                opens,
-            )
-        )
     for key in KEYS:
         # To the nanosecond: the last digits of a sum depend on the order of its parts.
         groups = pl.DataFrame(
@@ -253,19 +259,13 @@ _OF_SETTINGS: Final = {
 
 
 def _about(table: str, frame: pl.DataFrame) -> dict[str, tuple[str, str]]:
-    known = {
-        column.name: (column.unit or "", column.meaning)
-        for column in declared("trace")[table].columns
-    }
-    of_sides = {
-        column.name: (column.unit or "", column.meaning)
-        for column in declared("trace")["sides"].columns
-    }
-    every = {**of_sides, **known, **_OWN}
+    every = {**meanings("trace", "sides", table), **_OWN}
     return {name: every[name] for name in frame.columns if name in every}
 
 
-def _choice(frame: pl.DataFrame, connections: Sequence[int] | None, limit: int) -> choose.Choice:
+def _choice(
+    trace: Trace, frame: pl.DataFrame, connections: Sequence[int] | None, limit: int
+) -> choose.Choice:
     if connections is not None:
         there = set(frame["number"].to_list())
         lost = [number for number in connections if number not in there]
@@ -276,17 +276,20 @@ def _choice(frame: pl.DataFrame, connections: Sequence[int] | None, limit: int) 
                 usage=True,
             )
         return choose.named(connections, every=frame.height, noun="connection")
-    keys = ["waited_s", "retransmissions", "bytes", "number"]
-    ranked = frame.sort(keys, descending=[True, True, True, False])
-    if ranked["retransmissions"].sum():
-        ranked = ranked.filter(pl.col("retransmissions") > 0)
+    slow = owners.slow_connections(trace).rename({"length_s": "slow_s"})
+    ranked = frame.join(slow, on="number", how="left").with_columns(
+        pl.max_horizontal("waited_s", pl.col("slow_s").fill_null(0)).alias("felt_s")
+    )
+    keys = ["felt_s", "retransmissions", "bytes", "number"]
+    ranked = ranked.sort(keys, descending=[True, True, True, False])
+    noticed = ranked.filter((pl.col("retransmissions") > 0) | (pl.col("felt_s") > 0))
     return choose.choose(
-        ranked.select("number", "packets").iter_rows(),
+        (ranked if noticed.is_empty() else noticed).select("number", "packets").iter_rows(),
         every=frame.height,
         limit=limit,
-        order="of those with retransmissions, those that waited longest first"
-        if ranked["retransmissions"].sum()
-        else "those with most bytes first",
+        order="those with most bytes first"
+        if noticed.is_empty()
+        else "of those that were slow or retransmitted, those that waited longest first",
         noun="connection",
     )
 
@@ -298,7 +301,7 @@ def _packets(traced: Traced, names: list[str]) -> Packets:
     drawn = packets.Drawn(
         traced.steps,
         from_server,
-        lambda number: row_said(rows[number]).text,
+        lambda number: words_of(rows[number]),
         [
             (at[number], timer)
             for number, row in rows.items()

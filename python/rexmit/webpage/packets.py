@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from rexmit.ladder.render import told_marks
+from rexmit.ladder.render import is_shut, told_marks
+from rexmit.ladder.said import KEPT_OPEN
 from rexmit.ladder.steps import Step
 from rexmit.webpage.beside import Series, series
 
@@ -25,10 +26,12 @@ _COLUMNS: Final = {
     "mechanism": pl.String,
     "need": pl.String,
     "gone": pl.String,
+    "mark": pl.String,
     "words": pl.String,
 }
 """Times in seconds since the first packet: `at` the sender of the data, where it was `sent`, where
-it `arrived`. `length` counts SYN and FIN. `gone` is dropped, lost, or nothing."""
+it `arrived`. `length` counts SYN and FIN. `gone` is dropped, lost, or nothing; `mark` is what a
+ladder writes beside the numbers: how it opens or closes, a keep-alive, a window of nothing."""
 
 
 @dataclass(frozen=True)
@@ -102,8 +105,16 @@ def _row(number: int, drawn: Drawn) -> tuple[Any, ...]:
         step.mechanism,
         step.need if step.mechanism else None,
         "dropped" if step.dropped else "lost" if step.lost else None,
+        _mark(step),
         _words(number, step, drawn.words),
     )
+
+
+def _mark(step: Step) -> str | None:
+    words = [flag for flag in ("SYN", "FIN", "RST") if flag in step.flags]
+    words += [step.kind] if step.kind in KEPT_OPEN else []
+    words += ["window 0"] if is_shut(step) else []
+    return "  ".join(words) or None
 
 
 def _words(number: int, step: Step, told: Callable[[int], str]) -> str | None:

@@ -8,7 +8,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import polars as pl
 
-from rexmit.present.blocks import Block
+from rexmit.result.blocks import Block
+from rexmit.store.schema import declared
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,15 @@ class Table:
     about: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     sort: str = ""
     opens: Opens | None = None
+
+
+def meanings(kind: str, *tables: str) -> dict[str, tuple[str, str]]:
+    """Unit and meaning of the columns that tables of a "trace" or a "run" have as declared."""
+    return {
+        column.name: (column.unit or "", column.meaning)
+        for table in tables
+        for column in declared(kind)[table].columns
+    }
 
 
 @dataclass(frozen=True)
@@ -98,6 +108,17 @@ class Packets:
 
 
 @dataclass(frozen=True)
+class TimeLine:
+    """The whole of a trace over its time. `steps` has a row a step, as `tracing.course` has them,
+    and `about` what they are; `command` prints the page of a stretch of it.
+    """
+
+    about: Mapping[str, Any]
+    steps: pl.DataFrame
+    command: str
+
+
+@dataclass(frozen=True)
 class Section:
     """A heading, and what is printed below it."""
 
@@ -129,6 +150,7 @@ class Part:
     """The command that makes a page with the packets of connection {number}."""
     whatif: Mapping[str, Any] | None = None
     pairs: Sequence[Mapping[str, Any]] = ()
+    time: TimeLine | None = None
     written_by: Sequence[str] = ("report",)
 
 

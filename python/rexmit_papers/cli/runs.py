@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rexmit import outputs
-from rexmit.cli.as_json import print_json
+from rexmit.cli.as_json import print_result
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.run_tables import Inexact, RunTable, show_run
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rexmit.analysis.beside import Beside
+    from rexmit.result.blocks import Block, Room
     from rexmit.store.open_run import Run
     from rexmit_papers.claim import Source
 
@@ -136,10 +138,11 @@ def tlp_2013(options: TlpOptions) -> None:
 
 
 def _tlp_tables(run: Run, options: TlpOptions) -> Iterator[RunTable]:
+    from rexmit.present.blocks import printed
     from rexmit_papers.library import tables
     from rexmit_papers.ryll_2013.claims import SOURCE
-    from rexmit_papers.ryll_2013.print_table1 import print_table1
     from rexmit_papers.ryll_2013.print_table4 import print_table4
+    from rexmit_papers.ryll_2013.show_table1 import table1_blocks
     from rexmit_papers.ryll_2013.table1 import table1_data
     from rexmit_papers.ryll_2013.table4 import table4_data
 
@@ -148,11 +151,11 @@ def _tlp_tables(run: Run, options: TlpOptions) -> Iterator[RunTable]:
         yield RunTable(
             "table4",
             lambda: table4_data(four),
-            lambda out: print_table4(four, out, in_full=options.table4),
+            partial(printed, partial(print_table4, four, in_full=options.table4)),
         )
     if options.table1:
         one = tables.table1(run, losses=options.losses, inexact=options.inexact)
-        yield RunTable("table1", lambda: table1_data(one), lambda out: print_table1(one, out))
+        yield RunTable("table1", lambda: table1_data(one), lambda room: table1_blocks(one, room))
     if options.claims:
         yield _claims(run, options, SOURCE)
 
@@ -178,12 +181,17 @@ def mptcp_2017(options: RunOptions) -> None:
 def _burst_tables(run: Run, options: RunOptions) -> Iterator[RunTable]:
     from rexmit.analysis.bursts_as_json import cases_data
     from rexmit.library.tables import bursts
+    from rexmit.present.blocks import printed
     from rexmit.present.print_bursts import print_cases
     from rexmit_papers.probe_or_wait_2017.claims import SOURCE
     from rexmit_papers.probe_or_wait_2017.paper import LOSSES
 
     cases = bursts(run, inexact=options.inexact)
-    yield RunTable("bursts", lambda: cases_data(cases), lambda out: print_cases(cases, out, LOSSES))
+    yield RunTable(
+        "bursts",
+        lambda: cases_data(cases),
+        partial(printed, lambda out: print_cases(cases, out, LOSSES)),
+    )
     if options.claims:
         yield _claims(run, options, SOURCE)
 
@@ -191,11 +199,11 @@ def _burst_tables(run: Run, options: RunOptions) -> Iterator[RunTable]:
 def _claims(run: Run, options: RunOptions, source: Source) -> RunTable:
     from rexmit_papers.claim import claims_data
     from rexmit_papers.library.tables import claims
-    from rexmit_papers.print_claims import print_claims
+    from rexmit_papers.show_claims import claim_blocks
 
     found = claims(run, inexact=options.inexact)
     return RunTable(
-        "claims", lambda: claims_data(found), lambda out: print_claims(found, out, source)
+        "claims", lambda: claims_data(found), lambda room: claim_blocks(found, room, source)
     )
 
 
@@ -203,25 +211,29 @@ def _show_beside(
     runs: Sequence[Run], options: RunOptions, source: Source, table: Beside | None = None
 ) -> None:
     """Their table, if there is one, and the claims of each, if asked for or all there is."""
-    from rexmit.present.terminal import console
+    from rexmit.present.blocks import printed
     from rexmit_papers.claim import claims_data
     from rexmit_papers.library.tables import claims
-    from rexmit_papers.print_claims import print_claims_beside
     from rexmit_papers.ryll_2013.beside import beside_data, print_beside
+    from rexmit_papers.show_claims import claim_blocks_beside
 
     wanted = options.claims or table is None
     found = [claims(run, inexact=options.inexact) for run in runs if wanted]
-    if options.as_json:
+
+    def data() -> dict[str, Any]:
         bare: dict[str, Any] = {"runs": [{"path": str(run.path)} for run in runs]}
-        data = bare if table is None else beside_data(table)
-        for entry, one in zip(data["runs"], found, strict=False):
+        made = bare if table is None else beside_data(table)
+        for entry, one in zip(made["runs"], found, strict=False):
             entry["claims"] = claims_data(one)
-        print_json(data)
-        return
-    if table is not None:
-        print_beside(table, console())
-    if found:
-        print_claims_beside(found, runs, console(), source)
+        return made
+
+    def blocks(room: Room) -> Iterator[Block]:
+        if table is not None:
+            yield from printed(partial(print_beside, table), room)
+        if found:
+            yield from claim_blocks_beside(found, runs, source)
+
+    print_result(data, blocks, as_json=options.as_json)
 
 
 def _opened(paths: Sequence[Path]) -> list[Run]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rexmit import outputs
-from rexmit.cli.as_json import print_json
+from rexmit.cli.as_json import print_blocks, print_json
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.limits import UnpackLimit
@@ -72,12 +72,14 @@ def unc_2007(options: UncOptions) -> None:
 
     from rexmit.library.figures import save_figures
     from rexmit.library.trace import analysed
-    from rexmit.present.terminal import console
     from rexmit.progress import for_stream
+    from rexmit.result.blocks import BLANK
     from rexmit.sources import find
     from rexmit_papers.library.figures import paper_figures
     from rexmit_papers.library.study import study
-    from rexmit_papers.unc_2007.print_study import print_study
+    from rexmit_papers.show_claims import claim_blocks
+    from rexmit_papers.unc_2007.claims import SOURCE
+    from rexmit_papers.unc_2007.show_study import study_blocks
 
     out = options.out
     with ExitStack() as kept:
@@ -103,14 +105,9 @@ def unc_2007(options: UncOptions) -> None:
 
             print_json(study_data(made, paths))
             return
-        shown = console()
-        print_study(made.tables, shown)
+        print_blocks(lambda _: study_blocks(made.tables))
         if options.claims:
-            from rexmit_papers.print_claims import print_claims
-            from rexmit_papers.unc_2007.claims import SOURCE
-
-            shown.print()
-            print_claims(made.claims, shown, SOURCE)
+            print_blocks(lambda room: (BLANK, *claim_blocks(made.claims, room, SOURCE)))
         for path in paths:
             outputs.line(path)
         if out is None:

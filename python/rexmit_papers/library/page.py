@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 from rexmit.analysis.bursts import cases, has_bursts
 from rexmit.errors import UserError
-from rexmit.present.blocks import Recorder
+from rexmit.present.blocks import printed
 from rexmit.present.print_bursts import print_cases
+from rexmit.result.blocks import PAGE, Block, Paragraph
 from rexmit.store.open_run import Run
 from rexmit.webpage import commands, of_run
 from rexmit.webpage.choose import PACKETS
 from rexmit.webpage.figures import of_bursts, of_times
 from rexmit.webpage.part import Figure, Part, Section
 from rexmit_papers.library.tables import claims, table1, table4
-from rexmit_papers.print_claims import print_claims
 from rexmit_papers.probe_or_wait_2017 import figures as figures_of_2017
 from rexmit_papers.probe_or_wait_2017.claims import SOURCE as SOURCE_2017
 from rexmit_papers.probe_or_wait_2017.paper import LOSSES
 from rexmit_papers.ryll_2013 import figures as figures_of_2013
 from rexmit_papers.ryll_2013.claims import SOURCE as SOURCE_2013
-from rexmit_papers.ryll_2013.print_table1 import print_table1
 from rexmit_papers.ryll_2013.print_table4 import print_table4
+from rexmit_papers.ryll_2013.show_table1 import table1_blocks
+from rexmit_papers.show_claims import claim_blocks
 
 
 @dataclass(frozen=True)
@@ -48,29 +50,21 @@ class PaperPage:
         )
 
     def _sections(self) -> Iterator[Section]:
-        bursts = has_bursts(self.run)
-        if bursts:
-            out = Recorder()
-            print_cases(cases(self.run), out, LOSSES)
-            yield Section("Completion times", out.blocks, self._typed())
+        run = self.run
+        if has_bursts(run):
+            blocks = printed(lambda out: print_cases(cases(run), out, LOSSES))
+            yield Section("Completion times", blocks, self._typed())
+            source = SOURCE_2017
         else:
-            out = Recorder()
-            print_table4(table4(self.run), out, in_full=True)
-            yield Section("Table 4", out.blocks, self._typed("--table4"))
-            out = Recorder()
-            try:
-                print_table1(table1(self.run), out)
-            except UserError as error:
-                # A run without losses, or without the configuration that the table is about.
-                out.print(error.what)
-            yield Section("Table 1", out.blocks, self._typed("--table1"))
-        out = Recorder()
-        try:
-            print_claims(claims(self.run), out, SOURCE_2017 if bursts else SOURCE_2013)
-        except UserError as error:
-            # A run of somebody's own, about which the paper says nothing.
-            out.print(error.what)
-        yield Section("Claims", out.blocks, self._typed("--claims"))
+            blocks = printed(partial(print_table4, table4(run), in_full=True))
+            yield Section("Table 4", blocks, self._typed("--table4"))
+            # A run without losses, or without the configuration that the table is about.
+            blocks = _or_why(lambda: table1_blocks(table1(run), PAGE))
+            yield Section("Table 1", blocks, self._typed("--table1"))
+            source = SOURCE_2013
+        # A run of somebody's own, about which the paper says nothing.
+        blocks = _or_why(lambda: claim_blocks(claims(run), PAGE, source))
+        yield Section("Claims", blocks, self._typed("--claims"))
 
     def _figures(self) -> list[Figure]:
         command = self._typed("--out", "figures")
@@ -87,6 +81,14 @@ class PaperPage:
 
     def _typed(self, *words: str) -> str:
         return commands.command(*self.command, self.run.path, *words)
+
+
+def _or_why(blocks: Callable[[], Iterable[Block]]) -> list[Block]:
+    """What is said, or why there is nothing to say."""
+    try:
+        return list(blocks())
+    except UserError as error:
+        return [Paragraph(error.what)]
 
 
 def paper_page(run: Run) -> PaperPage:

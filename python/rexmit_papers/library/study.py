@@ -8,19 +8,19 @@ from functools import cached_property
 
 import polars as pl
 
-from rexmit.present.blocks import Recorder
+from rexmit.result.blocks import PAGE
 from rexmit.tracing.folder import Trace
 from rexmit.webpage import commands
 from rexmit.webpage.part import Part, Section
 from rexmit_papers.claim import Claim
-from rexmit_papers.print_claims import print_claims
+from rexmit_papers.show_claims import claim_blocks
 from rexmit_papers.unc_2007 import page
 from rexmit_papers.unc_2007 import senders as made_of
 from rexmit_papers.unc_2007.claims import SOURCE
 from rexmit_papers.unc_2007.claims import claims as claimed_of
 from rexmit_papers.unc_2007.figures import Planned, plan
-from rexmit_papers.unc_2007.print_study import print_study
 from rexmit_papers.unc_2007.senders import Study
+from rexmit_papers.unc_2007.show_study import study_blocks
 from rexmit_papers.unc_2007.tables import Tables
 from rexmit_papers.unc_2007.tables import tables as counted_of
 
@@ -53,8 +53,8 @@ class UncStudy:
 
     @cached_property
     def claims(self) -> tuple[Claim, ...]:
-        """What the paper claims, each computed from these traces. `holds` is None where they cannot
-        tell.
+        """What the paper claims, each computed from these traces. `verdict` is None where they have
+        nothing to tell it by.
         """
         return claimed_of(self.study, self.tables)
 
@@ -67,16 +67,14 @@ class UncStudy:
         """What a page says of the study."""
         names = [name for trace in self.traces for name in commands.place(trace)]
         command = commands.command("paper", "unc-2007", *names)
-        counted, claimed = Recorder(), Recorder()
-        print_study(self.tables, counted)
-        print_claims(self.claims, claimed, SOURCE)
+        claimed = claim_blocks(self.claims, PAGE, SOURCE)
         return Part(
             kind="study",
             name=", ".join(names),
             names=names,
             sections=[
-                Section("Tables", counted.blocks, command),
-                Section("Claims", claimed.blocks, f"{command} --claims"),
+                Section("Tables", list(study_blocks(self.tables)), command),
+                Section("Claims", list(claimed), f"{command} --claims"),
             ],
             figures=page.figures(self.planned[0], f"{command} --out study"),
             written_by=("paper", "unc-2007"),

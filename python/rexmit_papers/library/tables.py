@@ -52,8 +52,9 @@ def table4_beside(
 
 
 def claims(run: Run, *, inexact: bool = False) -> tuple[Claim, ...]:
-    """What the run's paper claims: whether it `holds` (None: the run cannot tell) and what was
-    `measured`. Of Ryll 2013, or of Probe or Wait 2017 where the run has bursts. Raises UserError.
+    """What the run's paper claims: the `verdict` of each (None: the run has nothing to tell it by),
+    what was `measured`, and the `parts` that it rests on, with intervals and bands. Of
+    Ryll 2013, or of Probe or Wait 2017 where the run has bursts. Raises UserError.
     """
     make = probe_or_wait_2017.claims if has_bursts(run) else ryll_2013.claims
     return tuple(make(run, keep_inexact=inexact))

@@ -1,24 +1,25 @@
 """What Probe or Wait 2017 claims (sections IV and VI), each computed from a run of its campaign.
 
-Times are mean completions of the second burst over the start phases. A claim holds, does not, or
-cannot be told from a run that lacks the connections for it; it says the times it rests on.
+Times are mean completions of the second burst over the start phases, and differences are of
+connections with the same phase.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
 
 from rexmit.analysis.bursts import Case, Cases, cases
-from rexmit.analysis.cells import Spread
 from rexmit.analysis.runner import tick_ns
 from rexmit.errors import UserError
+from rexmit.statistics.estimate import Estimate, known
+from rexmit.statistics.interval import Interval
+from rexmit.statistics.verdict import Band, Verdict
 from rexmit.store.open_run import Run
-from rexmit_papers.claim import Claim, Source
+from rexmit_papers.claim import Claim, Part, Source, claim, of_estimate
 from rexmit_papers.probe_or_wait_2017.paper import (
     BARS_MS,
     DIAGRAMS,
@@ -39,8 +40,6 @@ from rexmit_papers.probe_or_wait_2017.paper import SOURCE as PAPER
 #: bars the closest two that the paper calls different are 0.9 % apart (Figure 2b), the farthest two
 #: that it calls equal 0.3 %.
 EQUAL = 0.005
-#: Or within so many standard errors of the difference.
-ERRORS = 2.0
 #: Much: more than this share.
 MUCH = 0.1
 
@@ -64,95 +63,99 @@ class _Study:
     def pairs(self) -> list[Pair]:
         return [pair for pair in PAIRS if pair in self.names]
 
-    def spread(self, pair: Pair, config: str, loss: str) -> Spread:
+    def mean(self, pair: Pair, config: str, loss: str) -> Estimate | None:
         case = self.cases.of(self.names[pair], config, loss)
-        return case.completion if case else Spread(0, None, None)
+        return case.completion.estimate if case else None
 
-    def equal(self, one: Spread, other: Spread) -> bool:
-        one_s, other_s = one.mean_s or 0.0, other.mean_s or 0.0
-        apart = abs(one_s - other_s)
-        error = math.sqrt(sum((s.sd_s or 0.0) ** 2 / s.n for s in (one, other)))
-        return apart <= max(self.tick_s, EQUAL * min(one_s, other_s), ERRORS * error)
+
+Told = tuple[list[Part], str | None]
+"""The parts, and what is measured in words where these are too many."""
 
 
 @dataclass(frozen=True)
 class _Beside:
-    """Two configurations in one network: means in seconds."""
+    """Two configurations in one network, and by how much they differ that are equal."""
 
     pair: Pair
-    first_s: float
-    other_s: float
-    equal: bool
+    first: Estimate
+    other: Estimate
+    most: float
 
     @property
-    def better(self) -> bool:
-        """The first is faster by more than what counts as equal."""
-        return self.first_s < self.other_s and not self.equal
+    def equal(self) -> Band:
+        """As fast, but for what counts as equal."""
+        return Band(-self.most, self.most)
 
     @property
-    def worse(self) -> bool:
+    def better(self) -> Band:
+        """The first is faster by more than that."""
+        return Band(high=-self.most)
+
+    @property
+    def worse(self) -> Band:
         """The first is slower."""
-        return self.first_s > self.other_s and not self.equal
+        return Band(low=self.most)
 
     @property
-    def words(self) -> str:
-        """`20-30 -62.5 ms`: what the first takes more."""
-        apart = (self.first_s - self.other_s) * 1000
-        return f"{'-'.join(f'{delay:g}' for delay in self.pair)} {apart:+.1f} ms"
+    def slow_first(self) -> bool:
+        """The path with the losses is the slower one."""
+        return self.pair[0] > self.pair[1]
 
 
-Told = tuple[bool, str] | None
+Choose = Callable[[_Beside], Band | None]
+"""Where the difference is to lie; None where the paper does not say."""
 
 
 def _beside(study: _Study, loss: str, first: str, other: str) -> list[_Beside]:
     found = []
     for pair in study.pairs():
-        one, two = study.spread(pair, first, loss), study.spread(pair, other, loss)
-        if one.mean_s is not None and two.mean_s is not None:
-            found.append(_Beside(pair, one.mean_s, two.mean_s, study.equal(one, two)))
+        one, two = study.mean(pair, first, loss), study.mean(pair, other, loss)
+        if one is not None and two is not None:
+            most = max(study.tick_s, EQUAL * min(one.value, two.value))
+            found.append(_Beside(pair, one, two, most))
     return found
 
 
-def _told(found: list[_Beside], right: Callable[[_Beside], bool], what: str) -> Told:
-    """All must be right; those that are not are named."""
-    if not found:
-        return None
-    wrong = [beside for beside in found if not right(beside)]
-    words = ", ".join(beside.words for beside in found)
-    off = "" if not wrong or len(wrong) == len(found) else f"; not in {_networks(wrong)}"
-    return not wrong, f"{what}: {words}{off}"
+def _ms(value: float) -> str:
+    return f"{value * 1000:+.1f} ms"
 
 
-def _networks(found: Iterable[_Beside]) -> str:
-    return ", ".join("-".join(f"{delay:g}" for delay in beside.pair) for beside in found)
-
-
-def _slow_first(beside: _Beside) -> bool:
-    return beside.pair[0] > beside.pair[1]
+def _told(found: list[_Beside], choose: Choose, what: str) -> Told:
+    """Every network is to be where it is said; those that are not are named."""
+    parts, words, off = [], [], []
+    for beside in found:
+        name = "-".join(f"{delay:g}" for delay in beside.pair)
+        apart, band = beside.first - beside.other, choose(beside)
+        part = of_estimate(name, apart, band or Band(), _ms)
+        words.append(part.words)
+        if band is not None:
+            parts.append(part)
+            if part.verdict is not Verdict.HOLDS:
+                off.append(f"{name}{'?' if part.verdict is Verdict.UNDECIDED else ''}")
+    named = f"; not in {', '.join(off)}" if off and len(off) < len(found) else ""
+    return parts, f"{what}: {', '.join(words)}{named}"
 
 
 def _tcp_one(study: _Study) -> Told:
-    return _told(_beside(study, ONE, TCP_TLP, TCP_RTO), lambda beside: beside.equal, "TLP less RTO")
+    return _told(_beside(study, ONE, TCP_TLP, TCP_RTO), lambda one: one.equal, "TLP less RTO")
 
 
 def _tcp_two(study: _Study) -> Told:
     return _told(
         _beside(study, TWO, TCP_TLP, TCP_RTO),
-        lambda beside: beside.worse if beside.pair[0] >= 120 else beside.better,
+        lambda one: one.worse if one.pair[0] >= 120 else one.better,
         "TLP less RTO",
     )
 
 
 def _tcp_probe(study: _Study) -> Told:
-    return _told(
-        _beside(study, PROBE, TCP_TLP, TCP_RTO), lambda beside: beside.better, "TLP less RTO"
-    )
+    return _told(_beside(study, PROBE, TCP_TLP, TCP_RTO), lambda one: one.better, "TLP less RTO")
 
 
 def _mptcp_one(study: _Study) -> Told:
     return _told(
         _beside(study, ONE, MPTCP_TLP, MPTCP_RTO),
-        lambda beside: beside.worse if _slow_first(beside) else beside.equal,
+        lambda one: one.worse if one.slow_first else one.equal,
         "TLP less RTO",
     )
 
@@ -161,42 +164,39 @@ def _mptcp_two(study: _Study) -> Told:
     """Of 30-20 the paper's words say nothing: TLP is better "in all scenarios except when packets
     are lost on a high delay interface", and there by "large enough" a difference of delays.
     """
-    found = _beside(study, TWO, MPTCP_TLP, MPTCP_RTO)
 
-    def right(beside: _Beside) -> bool:
-        if beside.pair[0] >= 120:
-            return not beside.better
-        return _slow_first(beside) or beside.better
+    def choose(one: _Beside) -> Band | None:
+        if one.pair[0] >= 120:
+            return Band(low=-one.most)
+        return None if one.slow_first else one.better
 
-    return _told(found, right, "TLP less RTO")
+    return _told(_beside(study, TWO, MPTCP_TLP, MPTCP_RTO), choose, "TLP less RTO")
 
 
 def _mptcp_probe(study: _Study) -> Told:
     return _told(
         _beside(study, PROBE, MPTCP_TLP, MPTCP_RTO),
-        lambda beside: beside.other_s < (1 - MUCH) * beside.first_s,
+        lambda one: Band(low=MUCH * one.first.value),
         "TLP less RTO",
     )
 
 
 def _new_tcp(study: _Study) -> Told:
-    facts, holds = [], []
+    every: list[Part] = []
+    facts = []
     for loss, words in LOSSES.items():
-        told = _told(
-            _beside(study, loss, NEW, TCP_TLP),
-            lambda beside: beside.better,
-            f"New less TCP, {words}",
-        )
-        if told is not None:
-            holds.append(told[0])
-            facts.append(told[1])
-    return (all(holds), "; ".join(facts)) if facts else None
+        what = f"New less TCP, {words}"
+        parts, told = _told(_beside(study, loss, NEW, TCP_TLP), lambda one: one.better, what)
+        if parts:
+            every += parts
+            facts.append(told)
+    return every, "; ".join(map(str, facts))
 
 
 def _new_one(study: _Study) -> Told:
     return _told(
         _beside(study, ONE, NEW, MPTCP_TLP),
-        lambda beside: beside.better if _slow_first(beside) else beside.equal,
+        lambda one: one.better if one.slow_first else one.equal,
         "New less MPTCP",
     )
 
@@ -204,15 +204,13 @@ def _new_one(study: _Study) -> Told:
 def _new_two(study: _Study) -> Told:
     return _told(
         _beside(study, TWO, NEW, MPTCP_TLP),
-        lambda beside: beside.equal if beside.pair == (20, 120) else beside.better,
+        lambda one: one.equal if one.pair == (20, 120) else one.better,
         "New less MPTCP",
     )
 
 
 def _new_probe(study: _Study) -> Told:
-    return _told(
-        _beside(study, PROBE, NEW, MPTCP_TLP), lambda beside: beside.better, "New less MPTCP"
-    )
+    return _told(_beside(study, PROBE, NEW, MPTCP_TLP), lambda one: one.better, "New less MPTCP")
 
 
 def _diagrams(*configs: str) -> Callable[[_Study], Told]:
@@ -245,8 +243,11 @@ def _diagrams(*configs: str) -> Callable[[_Study], Told]:
                 words = LOSSES[loss]
                 wrong.append(f"{config}, {words}: {', '.join(seen)} for {', '.join(drawn)}")
         if not told:
-            return None
-        return not wrong, f"{told - len(wrong)} of {told}" + "".join(f"; {one}" for one in wrong)
+            return [], None
+        # A packet goes or does not: what is counted has no chance in it.
+        same = told - len(wrong)
+        part = Part("", same, Interval(same, same), Band(low=told), lambda n: f"{n:.0f}")
+        return [part], f"{same} of {told}" + "".join(f"; {one}" for one in wrong)
 
     return tell
 
@@ -255,29 +256,32 @@ def _bars(*configs: str) -> Callable[[_Study], Told]:
     """How many of the authors' bars of these configurations are met."""
 
     def tell(study: _Study) -> Told:
-        apart: dict[str, float] = {}
+        found: list[Part] = []
+        near = NEAR_TICKS * study.tick_s
         for (config, loss), bars in BARS_MS.items():
             for pair, bar_ms in bars.items() if config in configs else ():
                 # TCP knows of one path: its bars of 20-30 and 20-120 are those of 20-20.
                 again = config in (TCP_RTO, TCP_TLP) and pair in ((20, 30), (20, 120))
                 if pair not in study.names or again:
                     continue
-                mean_s = study.spread(pair, config, loss).mean_s
-                if mean_s is not None:
+                mean = study.mean(pair, config, loss)
+                if mean is not None:
                     where = f"{config} {pair[0]}-{pair[1]} {loss.removeprefix('path 1 burst 2 ')}"
-                    apart[where] = mean_s * 1000 - bar_ms
-        if not apart:
-            return None
-        near = [off for off in apart.values() if abs(off) <= NEAR_TICKS * study.tick_s * 1000]
+                    apart = mean - known(bar_ms / 1000)
+                    found.append(of_estimate(where, apart, Band(-near, near), _ms))
+        if not found:
+            return [], None
+        met = sum(abs(part.value) <= near for part in found)
+        undecided = sum(part.verdict is Verdict.UNDECIDED for part in found)
         least, most = DELAYED_MS
-        delayed = [off for off in apart.values() if least <= abs(off) <= most]
-        farthest = max(apart, key=lambda where: abs(apart[where]))
+        delayed = sum(least <= abs(part.value) * 1000 <= most for part in found)
+        farthest = max(found, key=lambda part: abs(part.value))
         words = (
-            f"{len(near)} of {len(apart)} within {NEAR_TICKS} ticks, {len(delayed)} more off by "
-            f"{least} to {most} ms, an acknowledgement's delay; farthest {farthest} "
-            f"{apart[farthest]:+.0f} ms"
+            f"{met} of {len(found)} within {NEAR_TICKS} ticks, {delayed} more off by "
+            f"{least} to {most} ms, an acknowledgement's delay; farthest {farthest.name} "
+            f"{farthest.value * 1000:+.0f} ms"
         )
-        return len(near) == len(apart), words
+        return found, words + (f"; undecided {undecided}" if undecided else "")
 
     return tell
 
@@ -312,9 +316,9 @@ _CLAIMS: Final[tuple[tuple[str, str, Callable[[_Study], Told]], ...]] = (
 SOURCE: Final = Source(
     "2017",
     PAPER,
-    f"equal: within {EQUAL * 100:g}%, a timer's tick or {ERRORS:g} standard errors; better, "
-    f"beats: by more than that; much: more than {MUCH * 100:g}%; differences of mean "
-    f"completion times, a network by its paths' delays in ms",
+    f"equal: within {EQUAL * 100:g}% or a timer's tick; better, beats: by more than that; much: by "
+    f"more than {MUCH * 100:g}%; differences of mean completion times, a network by its paths' "
+    "delays in ms",
 )
 """Whose claims they are."""
 
@@ -330,10 +334,12 @@ def claims(run: Run, *, keep_inexact: bool = False) -> tuple[Claim, ...]:
             "configurations and losses is here",
             "run it: rexmit run mptcp-2017",
         )
-    return tuple(
-        Claim(key, f"({key[0]}) {words}", *(tell(study) or (None, "the run has none for it")))
-        for key, words, tell in _CLAIMS
-    )
+    made = []
+    for key, words, tell in _CLAIMS:
+        parts, measured = tell(study)
+        nothing = "the run has none for it"
+        made.append(claim(key, f"({key[0]}) {words}", parts, measured, nothing=nothing))
+    return tuple(made)
 
 
 def _of_paper(study: _Study, case: Case) -> bool:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Canvas
 
 from rexmit.analysis.runner import runner
 from rexmit.ladder.paths import open_path_flow
-from rexmit.ladder.print_paths import draw_path_ladders
+from rexmit.ladder.render_paths import draw_path_ladders
 from rexmit.present.figures.plan import slug
 from rexmit.store.open_run import Run
 from rexmit_papers.probe_or_wait_2017.paper import LOSSES, MPTCP_RTO, MPTCP_TLP, NEW

@@ -61,7 +61,7 @@ def near(table: Beside, run: int, measure: str) -> tuple[int, int]:
         for line in section.lines
     ]
     apart = [
-        value.against_reference
+        100 * value.against_reference.value
         for value in values
         if value is not None and value.against_reference is not None
     ]

@@ -8,6 +8,7 @@ from typing import Final
 from rexmit.analysis.axes import Value
 from rexmit.analysis.cells import Cell
 from rexmit.analysis.network import Setting
+from rexmit.analysis.times import MEASURES
 from rexmit_papers.ryll_2013 import paper
 
 _HELD: Final[Mapping[str, Value]] = {
@@ -38,7 +39,7 @@ def is_papers_network(name: str, setting: Setting) -> bool:
 def printed_s(cell: Cell, setting: Setting, measure: str) -> float | None:
     """The mean (seconds) of Table 4 for a cell; None where it has none under these conditions."""
     printed = paper.TABLE_4.get((cell.network, cell.config))
-    if printed is None or cell.lost_segments != paper.TABLE_4_LOSSES:
+    if printed is None or measure not in MEASURES or cell.lost_segments != paper.TABLE_4_LOSSES:
         return None
     if not (is_papers_network(cell.network, setting) and is_papers_cell(cell)):
         return None

@@ -5,17 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from rexmit.analysis.cells import Cell, Spread
-from rexmit.analysis.times import (
-    MEASURES,
-    NOTHING,
-    Block,
-    Times,
-    block_data,
-    percent,
-    times,
-)
+from rexmit.analysis.cells import Cell
+from rexmit.analysis.times import MEASURES, Block, Times, block_data, percent, times
 from rexmit.analysis.times import Entry as Ours
+from rexmit.statistics.spread import NOTHING, Spread, spread_data
 from rexmit.store.open_run import Run
 from rexmit_papers.ryll_2013 import paper
 from rexmit_papers.ryll_2013.conditions import printed_s
@@ -82,7 +75,7 @@ def _entry(block: Block, measure: str, ours: Ours) -> Entry:
     cell = block.cells.get(ours.config)
     letter: Spread = getattr(cell, f"{measure}_printed") if cell else NOTHING
     printed = _printed(block, measure, cell, ours.spread.mean_s) if cell else None
-    return Entry(ours.config, ours.spread, ours.percent, letter, printed)
+    return Entry(ours.config, ours.spread, ours.gain, letter, printed)
 
 
 def _printed(block: Block, measure: str, cell: Cell, mean_s: float | None) -> Printed | None:
@@ -117,7 +110,7 @@ def _block(block: Block) -> dict[str, Any]:
         for one in data["configs"]:
             entry = found[one["config"]]
             one[measure] |= {
-                "to_the_letter": asdict(entry.to_the_letter),
+                "to_the_letter": spread_data(entry.to_the_letter),
                 "paper": asdict(entry.paper) if entry.paper else None,
             }
     return data

@@ -2,5 +2,5 @@
 
 `paper` has what it prints, `senders` picks the connections by its definitions, `parameters` and
 `tables` count, `claims` and `setting_claims` judge by what `told` knows, `curves` makes
-distributions and logarithmic bins, `figures` draws, `print_study` and `as_json` show.
+distributions and logarithmic bins, `figures` draws, `show_study` and `as_json` show.
 """

@@ -1,40 +1,50 @@
 """What UNC 2007 claims (section V), each computed from a study of any traces.
 
-A claim holds, does not, or cannot be told from traces that lack what it is about; it says the
-numbers it rests on, by system. Where the paper says no number, `MEANT` says what its words are
-taken to mean. `setting_claims` has those about settings, from section V-B on.
+Where the paper says no number, `MEANT` says what its words are taken to mean. `setting_claims` has
+those about settings, from section V-B on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from itertools import combinations
 from typing import Final
 
 import polars as pl
 
-from rexmit_papers.claim import Claim, Source
+from rexmit.statistics.interval import of_share
+from rexmit.statistics.spread import Spread
+from rexmit.statistics.verdict import Band, about
+from rexmit_papers.claim import Claim, Source, claim
 from rexmit_papers.unc_2007 import setting_claims
 from rexmit_papers.unc_2007.paper import SOURCE as PAPER
 from rexmit_papers.unc_2007.paper import TABLE_3
 from rexmit_papers.unc_2007.senders import Study
+from rexmit_papers.unc_2007.setting_claims import ABOUT, MOST, NEARLY_ALL
 from rexmit_papers.unc_2007.systems import FR, RTO
 from rexmit_papers.unc_2007.tables import MOST_LOST, Tables
 from rexmit_papers.unc_2007.told import (
     Told,
-    claim,
-    is_around,
-    median,
-    number,
-    of_each,
+    almost,
+    median_of,
+    of_rows,
+    of_sums,
+    part_of,
     percent,
-    texts,
+    ratio_of,
+    share_of,
+    share_over,
+    times,
 )
 
 MEANT: Final = (
-    "around: within half of it more or less; alike, independent: within a factor of 2; negligible: "
-    "less than one RTT on average, as the paper has it of b; most, nearly all: 50 % and 90 %; "
-    "helps, hurts: the mean change of durations of lossy explained connections, in RTTs; a few: "
-    "less than 20 %; several: 5 %; longer the more a flight lost: half as long again"
+    f"around: within {ABOUT * 100:g} % of it; almost, nearly: from {(1 - ABOUT) * 100:g} % of it "
+    "up to it; alike, independent: within a factor of 2; negligible, next to nothing: less than "
+    "one RTT, as the paper has it of b, and less than 1 % of the duration, its little potential, "
+    f"on average; significantly: by more than one RTT; most, nearly all: {MOST * 100:g} % and "
+    f"{NEARLY_ALL * 100:g} %; helps, hurts: the mean change of durations of lossy explained "
+    "connections, in RTTs; a few: less than 20 %; several: 5 %; longer the more a flight lost: "
+    "half as long again; shortens recovery: by a tenth"
 )
 SEVERAL: Final = 0.05
 FIRST_TIMEOUT_S: Final = 3.0  #: Table I: of Windows
@@ -50,97 +60,137 @@ def claims(study: Study, tables: Tables) -> tuple[Claim, ...]:
 
 
 def _identified(told: Told) -> Iterator[Claim]:
-    shares = {
-        one.name: one.explained[0] / one.lossy[0] for one in told.tables.lossy if one.lossy[0]
-    }
     least = min(one.share for one in TABLE_3) / 100
-    yield of_each(
+    lossy = told.study.senders.filter("lossy")
+    explained = pl.col("system").is_not_null()
+    yield claim(
         "explained",
         "Table III: 76 to 99 % of lossy connections are explained",
-        shares,
-        lambda _, share: share >= least,
-        percent,
+        [
+            part_of(totals.name, share_of(mine, explained), Band(low=least), percent)
+            for number, totals in enumerate(told.study.totals)
+            if (mine := lossy.filter(pl.col("trace") == number)).height
+        ],
+        counted=not told.made_here,
     )
     agreement = told.tables.agreement
     if agreement.named:
         share = agreement.agree / agreement.named
-        text = f"{agreement.agree:,} of {agreement.named:,}"
-        words = "the SYN names the same system in more than 99.9 %"
-        yield claim("syn", words, share > 0.999, text)
+        part = part_of("", (share, of_share(share, agreement.named)), Band(low=0.999), percent)
+        yield claim(
+            "syn",
+            "the SYN names the same system in more than 99.9 %",
+            [part],
+            f"{agreement.agree:,} of {agreement.named:,}: {part.words}",
+            counted=not told.made_here,
+        )
 
 
 def _accuracy(told: Told) -> Iterator[Claim]:
-    rows = told.classes
-    spurious = {s: (one.spurious_rto + one.spurious_fr) / one.total for s, one in rows.items()}
-    yield of_each(
+    spurious = pl.col("spurious_rto") + pl.col("spurious_fr")
+    rows = {
+        system: frame.with_columns(
+            spurious.alias("spurious"),
+            (pl.col("needed_rto") + pl.col("spurious_rto")).alias("rto"),
+        )
+        for system, frame in told.counted.items()
+    }
+
+    def each(key: str, words: str, part: str, band: Band, whole: str = "total") -> Claim:
+        found = [
+            part_of(system, of_sums(frame, part, whole), band, percent)
+            for system, frame in rows.items()
+            if frame[whole].sum()
+        ]
+        return claim(key, words, found)
+
+    yield each(
         "spurious",
         "a significant number of retransmissions are spurious (printed: 6 to 36 %)",
-        spurious,
-        lambda _, share: share >= 0.05,
-        percent,
+        "spurious",
+        Band(0.06, 0.36),
     )
-    yield of_each(
-        "spurious-by-rto",
-        "most of those are timeouts",
-        {
-            s: one.spurious_rto / (one.spurious_rto + one.spurious_fr)
-            for s, one in rows.items()
-            if one.spurious_rto + one.spurious_fr
-        },
-        lambda _, share: share > 0.5,
-        percent,
-    )
-    by_rto = {s: one.spurious_rto / one.total for s, one in rows.items()}
-    linux, windows = by_rto.get("Linux"), by_rto.get("Windows")
-    holds = None if linux is None or windows is None else windows >= 2 * linux
+    words = "most of those are timeouts"
+    yield each("spurious-by-rto", words, "spurious_rto", Band(low=MOST), "spurious")
+    by_rto = {system: of_sums(frame, "spurious_rto", "total") for system, frame in rows.items()}
+    parts = []
+    if "Linux" in by_rto and "Windows" in by_rto:
+        parts = [
+            part_of("Linux", by_rto["Linux"], Band(high=0.04), percent),
+            part_of(
+                "Windows by Linux",
+                ratio_of(by_rto["Windows"], by_rto["Linux"]),
+                Band(low=2.0),
+                times,
+            ),
+        ]
+    shares = ", ".join(f"{system} {percent(one[0])}" for system, one in by_rto.items())
     words = "spurious timeouts: Windows 26 % of all retransmissions, Linux less than 4 %: much more"
-    yield claim("spurious-windows", words, holds, texts(by_rto, percent))
-    yield of_each(
+    measured = ", ".join(part.words for part in parts)
+    yield claim("spurious-windows", words, parts, f"{shares}; {measured}")
+    yield each(
         "spurious-fr",
         "spurious fast retransmits are 3 to 5 %, and alike",
-        {s: one.spurious_fr / one.total for s, one in rows.items()},
-        lambda _, share: 0.025 <= share <= 0.055,
-        percent,
+        "spurious_fr",
+        Band(0.025, 0.055),
     )
-    yield of_each(
-        "by-rto",
-        "60 to 88 % of retransmissions are by timeouts",
-        {s: one.rto / one.total for s, one in rows.items()},
-        lambda _, share: 0.6 <= share <= 0.88,
-        percent,
-    )
+    words = "60 to 88 % of retransmissions are by timeouts"
+    yield each("by-rto", words, "rto", Band(0.6, 0.88))
 
 
 def _timeliness(told: Told) -> Iterator[Claim]:
-    fr = {s: times for (s, word), times in told.detection.items() if word == "FR/R"}
-    rto = {s: times for (s, word), times in told.detection.items() if word == "RTO"}
-    yield of_each(
+    fr = {s: found for (s, word), found in told.detection.items() if word == "FR/R"}
+    rto = {s: found for (s, word), found in told.detection.items() if word == "RTO"}
+
+    def between(found: Spread, low: float, high: float) -> Spread:
+        """1 for a value between the two, 0 for others."""
+        inside = tuple(float(low <= one <= high) for one in found.values)
+        return Spread(inside, found.units, found.source)
+
+    yield claim(
         "fr-detection",
         "most fast retransmits take 1 to 2 RTTs",
-        {s: number(((times >= 0.9) & (times <= 2)).mean()) for s, times in fr.items()},
-        lambda _, share: share > 0.5,
-        percent,
+        [
+            part_of(s, share_over(between(found, 0.9, 2), 0.5), Band(low=MOST), percent)
+            for s, found in fr.items()
+        ],
     )
-    solaris = {s: number((times > 5).mean()) for s, times in fr.items() if s == "Solaris"}
-    words = "around 7 % of Solaris's fast retransmits take more than 5 RTTs"
-    yield of_each("fr-solaris", words, solaris, lambda _, share: is_around(share, 0.07), percent)
-    both = {s: median(rto[s]) / max(median(fr[s]), 1e-9) for s in rto if s in fr}
-    words = "timeouts take much longer than fast retransmits (how many times, medians)"
-    yield of_each("rto-longer", words, both, lambda _, times: times > 1.5, lambda x: f"{x:.1f}")
-    printed = {"Windows": 4, "Linux": 4, "Solaris": 10, "FreeBSD": 10}
-    yield of_each(
+    yield claim(
+        "fr-solaris",
+        "around 7 % of Solaris's fast retransmits take more than 5 RTTs",
+        [
+            part_of(s, share_over(found, 5), about(0.07, ABOUT), percent)
+            for s, found in fr.items()
+            if s == "Solaris"
+        ],
+    )
+    medians = {s: median_of(found) for s, found in rto.items()}
+    yield claim(
+        "rto-longer",
+        "timeouts take much longer than fast retransmits (how many times, medians)",
+        [
+            part_of(s, ratio_of(medians[s], median_of(fr[s])), Band(low=1.5), times)
+            for s in medians
+            if s in fr
+        ],
+    )
+    printed = {"Windows": about(4, ABOUT), "Linux": about(4, ABOUT)}
+    printed |= {"Solaris": almost(10), "FreeBSD": almost(10)}
+    yield claim(
         "rto-medians",
         "timeouts take around 4 RTTs in Windows and Linux, almost 10 in Solaris and FreeBSD",
-        {s: median(times) for s, times in rto.items() if s in printed},
-        lambda s, median: is_around(median, printed[s]),
-        lambda x: f"{x:.1f}",
+        [part_of(s, one, printed[s], times) for s, one in medians.items() if s in printed],
     )
-    tail = {s: number((rto[s] > 10).mean()) for s in rto if s in ("Windows", "Linux")}
-    holds = None
-    if len(tail) == 2:
-        holds = is_around(tail["Linux"], 0.1) and tail["Windows"] >= 1.5 * tail["Linux"]
-    words = "around 10 % of Linux's timeouts take more than 10 RTTs, of Windows's nearly 25 %"
-    yield claim("rto-tail", words, holds, texts(tail, percent))
+    tails = {"Linux": about(0.1, ABOUT), "Windows": almost(0.25)}
+    yield claim(
+        "rto-tail",
+        "around 10 % of Linux's timeouts take more than 10 RTTs, of Windows's nearly 25 %",
+        [
+            part_of(s, share_over(rto[s], 10), band, percent)
+            for s, band in tails.items()
+            if s in rto
+        ],
+    )
     yield from _why_timeouts(told)
 
 
@@ -149,41 +199,29 @@ def _why_timeouts(told: Told) -> Iterator[Claim]:
     rows = told.study.detections("mechanism", "flight_segments", "timer_s")
     rows = rows.filter(pl.col("mechanism") == "rto")
     first = pl.col("timer_s").is_between(0.9 * FIRST_TIMEOUT_S, 1.1 * FIRST_TIMEOUT_S)
-    few, early = {}, {}
+    few, early = [], []
     for system in told.systems:
         mine = rows.filter(pl.col("system") == system)
-        flights = mine["flight_segments"].drop_nulls()
-        if flights.len():
-            few[system] = number((flights <= (2 if system == "Windows" else 3)).mean())
+        flights = mine.drop_nulls("flight_segments")
+        if flights.height:
+            d = 2 if system == "Windows" else 3
+            small = flights.with_columns(
+                (pl.col("flight_segments") <= d).cast(pl.Float64).alias("is")
+            )
+            share = share_over(of_rows(small, "is"), 0.5)
+            few.append(part_of(system, share, Band(low=MOST), percent))
         long = mine.filter(pl.col("detected_rtts") > 10, pl.col("timer_s").is_not_null())
         if system == "Windows" and long.height:
-            early[system] = number(long.select(first.mean()).item())
+            is_first = long.with_columns(first.cast(pl.Float64).alias("is"))
+            share = share_over(of_rows(is_first, "is"), 0.5)
+            early.append(part_of(system, share, Band(low=SEVERAL), percent))
     words = "the first of them come mostly where too few segments fly for duplicates (at most D)"
-    yield of_each("rto-few", words, few, lambda _, share: share > 0.5, percent)
+    yield claim("rto-few", words, few)
     words = "several of Windows's longer than 10 RTTs are losses at the start: timeouts of 3 s"
-    yield of_each("rto-first", words, early, lambda _, share: share >= SEVERAL, percent)
+    yield claim("rto-first", words, early)
 
 
 def _recovery(told: Told) -> Iterator[Claim]:
-    of = {(one.lost, one.sack): one.median_rtts for one in told.tables.recovery}
-    ratios = {}
-    for lost in sorted({lost for lost, _ in of}):
-        with_sack, without = of.get((lost, True)), of.get((lost, False))
-        if with_sack and without:
-            ratios[f"{lost} lost"] = without / with_sack
-    helps = {name: ratio > 1.1 for name, ratio in ratios.items()}
-    expected = {name: int(name.split()[0]) >= 3 for name in ratios}
-    grows = {
-        word: (one, most)
-        for word, sack in (("SACK", True), ("without", False))
-        if (one := of.get((1, sack))) and (most := of.get((MOST_LOST, sack)))
-    }
-    holds = all(most > 1.5 * one for one, most in grows.values())
-    measured = {word: f"{one:.2f} and {most:.2f}" for word, (one, most) in grows.items()}
-    words = "recovery takes longer the more a flight lost (RTTs of 1 and of 5 or more lost)"
-    yield claim("recovery-lost", words, holds, measured)
-    words = "SACK shortens recovery, but only from 3 losses a flight on (without / with)"
-    yield claim("sack", words, helps == expected, texts(ratios, lambda x: f"{x:.2f}"))
     rows = (
         told.study.retransmissions(
             "episode", "time_ns", "recovery_s", "moving_rtt_s", "mechanism", "lost_in_flight"
@@ -191,44 +229,91 @@ def _recovery(told: Told) -> Iterator[Claim]:
         .sort("time_ns", maintain_order=True)
         .group_by("trace", "connection", "direction", "episode", maintain_order=True)
         .first()
-        .filter(pl.col("recovery_s").is_not_null(), pl.col("lost_in_flight") == 1)
-        .with_columns((pl.col("recovery_s") / pl.col("moving_rtt_s")).alias("rtts"))
+        .filter(pl.col("recovery_s").is_not_null(), pl.col("lost_in_flight") > 0)
+        .with_columns(
+            pl.col("lost_in_flight").clip(upper_bound=MOST_LOST).alias("lost"),
+            (pl.col("recovery_s") / pl.col("moving_rtt_s")).alias("rtts"),
+        )
         .drop_nulls("rtts")
     )
-    medians = {s: median(rows.filter(pl.col("system") == s)["rtts"]) for s in told.systems}
-    medians = {s: median for s, median in medians.items() if median}
+
+    def median(*wanted: pl.Expr) -> Spread:
+        return of_rows(rows.filter(*wanted), "rtts")
+
+    of = {
+        (lost, sack): median(pl.col("lost") == lost, pl.col("sack") == sack)
+        for lost in range(1, MOST_LOST + 1)
+        for sack in (True, False)
+    }
+    of = {key: found for key, found in of.items() if found.percentile(0.5)}
+    grows = [
+        part_of(
+            word,
+            ratio_of(median_of(of[MOST_LOST, sack]), median_of(of[1, sack])),
+            Band(low=1.5),
+            times,
+        )
+        for word, sack in (("SACK", True), ("without", False))
+        if (1, sack) in of and (MOST_LOST, sack) in of
+    ]
+    words = "recovery takes longer the more a flight lost (of 5 or more, how many times that of 1)"
+    yield claim("recovery-lost", words, grows)
+    words = "SACK shortens recovery, but only from 3 losses a flight on (without / with)"
+    shortens, does_not = Band(low=1.1), Band(high=1.1)
+    yield claim(
+        "sack",
+        words,
+        [
+            part_of(
+                f"{lost} lost",
+                ratio_of(median_of(of[lost, False]), median_of(of[lost, True])),
+                shortens if lost >= 3 else does_not,
+                times,
+            )
+            for lost in range(1, MOST_LOST + 1)
+            if (lost, True) in of and (lost, False) in of
+        ],
+    )
+    one = pl.col("lost_in_flight") == 1
+    by_system = {s: median(one, pl.col("system") == s) for s in told.systems}
     words = "recovery does not depend on the system (RTTs, of one loss)"
-    yield claim("recovery-system", words, _alike(medians), texts(medians, lambda x: f"{x:.2f}"))
+    yield _alike("recovery-system", words, by_system)
     by = {
-        word: median(rows.filter(pl.col("mechanism").is_in(mechanisms))["rtts"])
+        word: median(one, pl.col("mechanism").is_in(mechanisms))
         for word, mechanisms in (("RTO", RTO), ("FR/R", FR))
     }
-    by = {word: median for word, median in by.items() if median}
-    words = "nor on what detected the loss"
-    yield claim("recovery-mechanism", words, _alike(by), texts(by, lambda x: f"{x:.2f}"))
+    yield _alike("recovery-mechanism", "nor on what detected the loss", by)
 
 
-def _alike(values: Mapping[str, float]) -> bool | None:
-    if len(values) < 2:
-        return None
-    return max(values.values()) <= 2 * min(values.values())
+def _alike(key: str, words: str, found: dict[str, Spread]) -> Claim:
+    """Any two within a factor of 2."""
+    medians = {name: median_of(one) for name, one in found.items() if one.percentile(0.5)}
+    parts = [
+        part_of(f"{one} by {other}", ratio_of(medians[one], medians[other]), Band(0.5, 2.0), times)
+        for one, other in combinations(medians, 2)
+    ]
+    return claim(key, words, parts, ", ".join(f"{n} {times(one[0])}" for n, one in medians.items()))
 
 
 def _scope(told: Told) -> Iterator[Claim]:
-    shares = {}
-    for system in told.systems:
-        mine = told.study.explained.filter(pl.col("system") == system, pl.col("duration_s") > 0)
-        shares[system] = (mine["best_case_s"] / mine["duration_s"]).drop_nulls()
-    under = {s: number((share < 0.01).mean()) for s, share in shares.items()}
-    over = {s: number((share > 0.1).mean()) for s, share in shares.items()}
+    share = pl.col("best_case_s") / pl.col("duration_s")
+    rows = told.study.explained.filter(pl.col("duration_s") > 0).with_columns(share.alias("best"))
+    mine = {
+        system: frame
+        for system in told.systems
+        if (frame := rows.filter(pl.col("system") == system).drop_nulls("best")).height
+    }
+    under = {s: share_of(frame, pl.col("best") < 0.01) for s, frame in mine.items()}
+    over = {s: share_of(frame, pl.col("best") > 0.1) for s, frame in mine.items()}
     words = "the Best-Case saves 45 to 75 % of connections less than 1 %"
-    yield of_each("best-under", words, under, lambda _, share: 0.45 <= share <= 0.75, percent)
+    band = Band(0.45, 0.75)
+    yield claim("best-under", words, [part_of(s, one, band, percent) for s, one in under.items()])
     words = "it saves 15 to 40 % of connections more than 10 %"
-    yield of_each("best-over", words, over, lambda _, share: 0.15 <= share <= 0.4, percent)
-    yield of_each(
+    band = Band(0.15, 0.4)
+    yield claim("best-over", words, [part_of(s, one, band, percent) for s, one in over.items()])
+    bands = {"Linux": Band(low=0.4)}
+    yield claim(
         "best-linux",
         "more than 40 % of Linux's could be 10 % shorter, less than 15 % of others'",
-        over,
-        lambda s, share: share > 0.4 if s == "Linux" else share < 0.15,
-        percent,
+        [part_of(s, one, bands.get(s, Band(high=0.15)), percent) for s, one in over.items()],
     )

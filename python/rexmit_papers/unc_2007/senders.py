@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import polars as pl
 
@@ -20,6 +21,9 @@ from rexmit.store.trace_schema import SIDES
 from rexmit.tracing import mechanisms, sides
 from rexmit.tracing.folder import Trace
 from rexmit_papers.unc_2007.systems import SYSTEMS, system_of
+
+KEYS: Final = ("trace", "connection", "direction")
+"""Of a sender."""
 
 
 @dataclass(frozen=True)
@@ -102,8 +106,7 @@ class Study:
         columns: Sequence[str],
         wanted: pl.Expr | None = None,
     ) -> pl.DataFrame:
-        keys = ("trace", "connection", "direction")
-        known = senders.select(*keys, "system", "sack").lazy()
+        known = senders.select(*KEYS, "system", "sack").lazy()
         parts = []
         for number, trace in enumerate(self.traces):
             rows = trace.scan(table)
@@ -111,7 +114,7 @@ class Study:
                 rows = rows.filter(wanted)
             rows = rows.select("connection", "direction", *columns)
             parts.append(rows.with_columns(pl.lit(number, dtype=pl.Int64).alias("trace")))
-        return pl.concat(parts).join(known, on=keys).collect()
+        return pl.concat(parts).join(known, on=KEYS).collect()
 
 
 def study(traces: Sequence[Trace]) -> Study:

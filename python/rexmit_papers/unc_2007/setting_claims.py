@@ -9,157 +9,226 @@ from typing import Final
 
 import polars as pl
 
+from rexmit.statistics.verdict import LESS, MORE, Band, about
 from rexmit.store.trace_schema import SMART_CONFIG
-from rexmit_papers.claim import Claim
+from rexmit_papers.claim import Claim, Part, claim, of_estimate
 from rexmit_papers.unc_2007 import curves
 from rexmit_papers.unc_2007.paper import SMART_10_PERCENT
+from rexmit_papers.unc_2007.senders import KEYS
 from rexmit_papers.unc_2007.told import (
     Told,
-    claim,
-    is_around,
-    median,
-    number,
-    of_each,
+    almost,
+    median_of,
+    of_column,
+    of_rows,
+    of_sums,
+    part_of,
     percent,
-    reduced,
     rtts,
-    texts,
+    share_of,
+    times,
 )
 
 OTHERS: Final = ("Windows", "Solaris", "FreeBSD")
 
-_NEARLY, _FEW, _NEGLIGIBLE = 0.9, 0.2, 1.0
+ABOUT: Final = 0.25
+"""Around so much: within this share of it."""
+
+MOST, NEARLY_ALL, FEW = 0.5, 0.9, 0.2
+
+NOTHING_RTTS, NOTHING_SHARE = 1.0, 0.01
+"""Next to nothing, on average: less than one RTT (section V-B, of b), and less than 1 % of the
+duration, which the paper calls little (section V-A)."""
+
+SIGNIFICANTLY: Final = Band(low=NOTHING_RTTS)
+
+_LEAST_BIN: Final = 5
+"""Connections of a bin whose mean says something."""
+
+
+def _reductions(told: Told, setting: str, band: Band, *systems: str) -> Iterator[Part]:
+    """The mean reduction of each system is to lie in the band."""
+    for system, frame in told.frames(setting, *systems):
+        yield of_estimate(system, of_column(frame, "reduction"), band, rtts)
+
+
+def _negligible(told: Told, setting: str, system: str) -> Iterator[Part]:
+    for _, frame in told.frames(setting, system):
+        most = Band(-NOTHING_RTTS, NOTHING_RTTS)
+        yield of_estimate("", of_column(frame, "reduction"), most, rtts)
+        small = Band(-NOTHING_SHARE, NOTHING_SHARE)
+        change = of_column(frame, "relative")
+        yield of_estimate("", change, small, lambda share: f"{share:+.2%} of the duration")
+
+
+def _saved(told: Told, setting: str, system: str, band: Band) -> Iterator[Part]:
+    """The share of the Best-Case that a setting saves."""
+    for _, frame in told.frames(setting, system):
+        best = of_column(frame, "best")
+        if best.value:
+            yield of_estimate("", of_column(frame, "reduction") / best, band, percent)
+
+
+def _most_of(told: Told, first: str, others: tuple[str, ...]) -> Iterator[Part]:
+    """What Linux's connections gain by the first setting more than by each of the others."""
+    mine = told.reduction(first, "Linux")
+    for setting in others:
+        theirs = told.reduction(setting, "Linux")
+        if mine is not None and theirs is not None:
+            yield of_estimate(f"than {setting}", mine - theirs, MORE, rtts)
 
 
 def _k(told: Told) -> Iterator[Claim]:
-    means = {
-        f"k={k}": one.mean for k in (2, 3) if (one := told.reduction(f"k={k}", "Linux")) is not None
-    }
-    words = "Linux: k = 2 and k = 3 shorten connections"
-    yield of_each("k-helps", words, means, lambda _, mean: mean > 0, rtts)
-    two = told.reduction("k=2", "Linux")
-    if two is not None:
-        words = "Linux: k = 2 saves at least a fifth of the Best-Case"
-        text = f"{two.mean:.2f} of {two.best:.2f} RTTs"
-        yield claim("k-best", words, two.mean * 5 >= two.best, text)
-    rivals = ("k=2", "min_rto=100ms", "a=1/2", "b=1/2", "d=2")
-    means = {
-        setting: one.mean
-        for setting in rivals
-        if (one := told.reduction(setting, "Linux")) is not None
-    }
-    holds = max(means, key=lambda name: means[name]) == "k=2" if len(means) > 1 else None
-    words = "Linux: k is the single-most influential parameter (mean reductions)"
-    yield claim("k-most", words, holds, texts(means, rtts))
-    bins = told.bins("k=6", "Linux")
-    if bins:
-        worse = sum(one.mean <= 0 for one in bins)
-        yield claim(
-            "k-6",
-            "Linux: k = 6 consistently lengthens them",
-            worse == len(bins),
-            f"{worse} of {len(bins)} bins",
-        )
+    parts = [
+        of_estimate(setting, mean, SIGNIFICANTLY, rtts)
+        for setting in ("k=2", "k=3")
+        if (mean := told.reduction(setting, "Linux")) is not None
+    ]
+    yield claim("k-helps", "Linux: k = 2 and k = 3 significantly shorten connections", parts)
+    words = "Linux: k = 2 saves at least a fifth of the Best-Case"
+    yield claim("k-best", words, _saved(told, "k=2", "Linux", Band(low=0.2)))
+    rivals = ("min_rto=100ms", "a=1/2", "b=1/2", "d=2")
+    words = "Linux: k is the single-most influential parameter (mean reductions, k = 2's more)"
+    yield claim("k-most", words, _most_of(told, "k=2", rivals))
+    yield _k_6(told)
     frame = told.frame("k=2", "Linux")
     if frame is not None:
-        longer = frame.filter(pl.col("reduction") < 0)
-        share = longer.height / frame.height
-        typical = median(-longer["reduction"]) if longer.height else 0.0
-        text = f"{share:.1%}, by {typical:.2f} RTTs"
-        words = "Linux: k = 2 makes a few longer, by about one RTT"
-        yield claim("k-longer", words, share < _FEW and typical <= 1.5, text)
-    means = {s: one.mean for s, one in told.of("k=2", told.systems).items()}
-    linux = means.get("Linux")
-    holds = None
-    if linux is not None and len(means) > 1:
-        holds = all(0 <= mean <= linux for s, mean in means.items() if s != "Linux")
+        longer = frame.filter(pl.col("reduction") < 0).with_columns(-pl.col("reduction"))
+        share = share_of(frame, pl.col("reduction") < 0)
+        parts = [part_of("", share, Band(high=FEW), percent)]
+        if longer.height:
+            typical = median_of(of_rows(longer, "reduction"))
+            slight = Band(high=1 + ABOUT)
+            parts.append(part_of("by", typical, slight, lambda x: f"{x:.2f} RTTs"))
+        words = "Linux: k = 2 makes a few longer, slightly: by one RTT"
+        yield claim("k-longer", words, parts)
     words = "k = 2 helps other systems likewise, but less than Linux"
-    yield claim("k-others", words, holds, texts(means, rtts))
+    yield claim("k-others", words, _less_than_linux(told))
+
+
+def _less_than_linux(told: Told) -> Iterator[Part]:
+    linux = told.reduction("k=2", "Linux")
+    if linux is None:
+        return
+    for system, frame in told.frames("k=2"):
+        if system != "Linux":
+            mean = of_column(frame, "reduction")
+            yield of_estimate(system, mean, MORE, rtts)
+            yield of_estimate(f"Linux less {system}", linux - mean, MORE, rtts)
+
+
+def _k_6(told: Told) -> Claim:
+    """In every bin of the figure that has some connections."""
+    parts = []
+    frame = told.frame("k=6", "Linux")
+    if frame is not None:
+        binned = frame.filter(pl.col("best") > 0).with_columns(
+            pl.col("best").log(2).floor().alias("bin")
+        )
+        for part in binned.sort("bin", *KEYS).partition_by("bin", maintain_order=True):
+            if part.height >= _LEAST_BIN:
+                low = 2 ** float(part["bin"][0])
+                mean = of_column(part, "reduction")
+                parts.append(of_estimate(f"from {low:g} RTT", mean, LESS, rtts))
+    longer = sum(part.value < 0 for part in parts)
+    undecided = sum(part.interval is None or part.interval.has(0.0) for part in parts)
+    text = f"{longer} of {len(parts)} bins, {undecided} undecided"
+    return claim("k-6", "Linux: k = 6 consistently lengthens them", parts, text)
 
 
 def _minimum(told: Told) -> Iterator[Claim]:
     higher = told.frame("min_rto=400ms", "Linux")
     if higher is not None:
         changed = higher.filter(pl.col("reduction") != 0)
-        share = number((changed["reduction"] < 0).mean()) if changed.height else 0.0
-        mean = reduced(higher).mean
-        yield claim(
-            "min-larger",
-            "Linux: a minRTO of 400 ms hurts nearly all that it changes",
-            share >= _NEARLY and mean < 0,
-            f"{share:.1%} of those, {rtts(mean)}",
-        )
+        parts = [of_estimate("", of_column(higher, "reduction"), LESS, rtts)]
+        if changed.height:
+            share = share_of(changed, pl.col("reduction") < 0)
+            parts.append(part_of("of those", share, Band(low=NEARLY_ALL), percent))
+        words = "Linux: a minRTO of 400 ms hurts nearly all that it changes"
+        yield claim("min-larger", words, parts)
     low, k = told.reduction("min_rto=100ms", "Solaris"), told.reduction("k=2", "Solaris")
     if low is not None and k is not None:
-        yield claim(
-            "min-solaris",
-            "Solaris: a minRTO of 100 ms helps, but less than k = 2",
-            0 < low.mean < k.mean,
-            f"{rtts(low.mean)}, k = 2 {rtts(k.mean)}",
-        )
-    linux = told.reduction("min_rto=100ms", "Linux")
-    if linux is not None:
-        words = "Linux: a minRTO of 100 ms does next to nothing"
-        yield claim("min-linux", words, abs(linux.mean) < _NEGLIGIBLE, rtts(linux.mean))
+        words = "Solaris: a minRTO of 100 ms helps, but less than k = 2"
+        less = of_estimate("k = 2 less that", k - low, MORE, rtts)
+        yield claim("min-solaris", words, [of_estimate("", low, MORE, rtts), less])
+    words = "Linux: a minRTO of 100 ms does next to nothing"
+    yield claim("min-linux", words, _negligible(told, "min_rto=100ms", "Linux"))
 
 
 def _gains(told: Told) -> Iterator[Claim]:
-    linux = {
-        setting: one.mean
-        for setting in ("a=1/2", "a=1/32")
-        if (one := told.reduction(setting, "Linux")) is not None
-    }
+    parts = [
+        of_estimate(setting, mean, band, rtts)
+        for setting, band in (("a=1/2", MORE), ("a=1/32", LESS))
+        if (mean := told.reduction(setting, "Linux")) is not None
+    ]
     words = "Linux: a = 1/2 shortens most connections, a = 1/32 lengthens them"
-    holds = linux["a=1/2"] > 0 > linux["a=1/32"] if len(linux) == 2 else None
-    yield claim("a-linux", words, holds, texts(linux, rtts))
-    b = told.reduction("b=1/2", "Linux")
-    if b is not None:
-        yield claim(
-            "b-linux", "Linux: b does next to nothing", abs(b.mean) < _NEGLIGIBLE, rtts(b.mean)
-        )
-    said, holding = {}, []
-    for setting in ("a=1/2", "b=1/2"):
-        for system, one in told.of(setting, OTHERS).items():
-            said[f"{system} {setting}"] = f"{one.shorter:.0%} shorter, {one.longer:.0%} longer"
-            holding.append(one.shorter > one.longer >= 0.05)
+    yield claim("a-linux", words, parts)
+    words = "Linux: b does next to nothing"
+    yield claim("b-linux", words, _negligible(told, "b=1/2", "Linux"))
     words = "elsewhere larger a and b shorten more than they lengthen, but lengthen many"
-    yield claim("gains-others", words, all(holding) if holding else None, said)
+    yield claim("gains-others", words, _both_ways(told))
+
+
+def _both_ways(told: Told) -> Iterator[Part]:
+    for setting in ("a=1/2", "b=1/2"):
+        for system, frame in told.frames(setting, *OTHERS):
+            shorter, longer = pl.col("change_s") < 0, pl.col("change_s") > 0
+            frame = frame.with_columns(
+                (shorter.cast(pl.Float64) - longer.cast(pl.Float64)).alias("more")
+            )
+            name = f"{system} {setting}"
+            yield of_estimate(
+                f"{name} shorter less longer", of_column(frame, "more"), MORE, percent
+            )
+            yield part_of(f"{name} longer", share_of(frame, longer), Band(low=0.05), percent)
+
+
+def _changed(told: Told, setting: str, system: str, **sums: pl.Expr) -> pl.DataFrame | None:
+    """The connections of a system, with what a setting would have changed of their counts."""
+    counted = told.counted.get(system)
+    if counted is None or not told.study.replayed(setting):
+        return None
+    columns = sorted(
+        {name for expression in sums.values() for name in expression.meta.root_names()}
+    )
+    rows = told.study.whatif(setting, *columns).select(
+        *KEYS, *(expression.alias(name) for name, expression in sums.items())
+    )
+    joined = counted.join(rows, on=KEYS, how="left", maintain_order="left")
+    return joined.with_columns(pl.col(*sums).fill_null(0))
 
 
 def _threshold(told: Told) -> Iterator[Claim]:
-    rows = {one.system: one for one in told.tables.thresholds if one.total}
-    lower = {
-        s: (one.rto_to_fr / one.total, (one.spurious_caused or 0) / one.total)
-        for s, one in rows.items()
-        if one.first_d == 2 and one.rto_to_fr is not None
-    }
+    turned = pl.col("rto_to_fr") - pl.col("fr_to_rto")
+    caused = pl.col("spurious_fr_caused") - pl.col("spurious_fr_avoided")
+    lower, higher = [], []
+    for system in told.systems:
+        frame = _changed(told, "d=2", system, turned=turned, caused=caused)
+        if system != "Windows" and frame is not None:
+            lower.append(part_of(system, of_sums(frame, "turned", "total"), MORE, percent))
+            if frame["turned"].sum():
+                ratio = of_column(frame, "caused") / of_column(frame, "turned")
+                lower.append(of_estimate(f"{system} spurious by turned", ratio, _AS_MANY, times))
+        frame = _changed(told, "d=4", system, turned=-turned, avoided=-caused)
+        if frame is not None:
+            whole = of_column(frame, "total")
+            more = (of_column(frame, "turned") - of_column(frame, "avoided")) / whole
+            higher.append(of_estimate(system, more, MORE, percent))
     yield claim(
         "d-2-counts",
         "D = 2 turns timeouts into fast retransmits, and causes as many spurious ones (Table V)",
-        all(turned > 0 and caused >= 0.5 * turned for turned, caused in lower.values())
-        if lower
-        else None,
-        {s: f"{turned:.1%} and {caused:.1%}" for s, (turned, caused) in lower.items()},
+        lower,
     )
-    higher = {
-        s: (one.fr_to_rto / one.total, (one.spurious_avoided or 0) / one.total)
-        for s, one in rows.items()
-        if one.fr_to_rto is not None
-    }
-    yield claim(
-        "d-4-counts",
-        "D = 4 turns more fast retransmits into timeouts than spurious ones it avoids",
-        all(turned > avoided for turned, avoided in higher.values()) if higher else None,
-        {s: f"{turned:.1%} and {avoided:.1%}" for s, (turned, avoided) in higher.items()},
-    )
+    words = "D = 4 turns more fast retransmits into timeouts than spurious ones it avoids"
+    yield claim("d-4-counts", words, higher)
     yield from _sizes(told)
-    means = {s: one.mean for s, one in told.of("d=4", told.systems).items()}
     words = "D = 4 lengthens connections of every system"
-    yield of_each("d-4", words, means, lambda _, mean: mean < 0, rtts)
-    d, k = told.reduction("d=2", "Linux"), told.reduction("k=2", "Linux")
-    if d is not None and k is not None:
-        text = f"D = 2 {rtts(d.mean)}, k = 2 {rtts(k.mean)}"
-        yield claim("d-after-k", "Linux: D comes after k", d.mean < k.mean, text)
+    yield claim("d-4", words, _reductions(told, "d=4", LESS))
+    words = "Linux: D comes after k (mean reductions, k = 2's more)"
+    yield claim("d-after-k", words, _most_of(told, "k=2", ("d=2",)))
+
+
+_AS_MANY: Final = Band(0.5, 2.0)
 
 
 def _sizes(told: Told) -> Iterator[Claim]:
@@ -170,74 +239,79 @@ def _sizes(told: Told) -> Iterator[Claim]:
     large = frame.filter(pl.col("unique_bytes") > curves.SMALL_BYTES)
     if not small.height or not large.height:
         return
-    one = reduced(small)
+    saved, best = of_column(small, "reduction"), of_column(small, "best")
     words = "Linux: D = 2 shortens small connections (up to 15 kB)"
-    yield claim("d-small", words, one.mean > 0, rtts(one.mean))
-    text = f"{one.mean:.2f} of {one.best:.2f} RTTs"
-    words = "… by less than a tenth of the Best-Case"
-    yield claim("d-best", words, one.mean < one.best / 10, text)
-    middle = median(large["best"])
-    low = reduced(large.filter(pl.col("best") <= middle)).mean
-    high = reduced(large.filter(pl.col("best") > middle)).mean
+    yield claim("d-small", words, [of_estimate("", saved, MORE, rtts)])
+    if best.value:
+        part = of_estimate("", saved / best, Band(high=0.1), percent)
+        yield claim("d-best", "… by less than a tenth of the Best-Case", [part])
+    middle = large["best"].median()
+    halves = {
+        "lower half": (large.filter(pl.col("best") <= middle), LESS),
+        "upper half": (large.filter(pl.col("best") > middle), MORE),
+    }
     yield claim(
         "d-large",
         "Linux: it shortens large ones only where the Best-Case is large",
-        low <= 0 < high,
-        f"lower half {rtts(low)}, upper half {rtts(high)}",
+        [
+            of_estimate(name, of_column(half, "reduction"), band, rtts)
+            for name, (half, band) in halves.items()
+            if half.height
+        ],
     )
-    others = {}
-    for system in ("Solaris", "FreeBSD"):
-        mine = told.frame("d=2", system)
-        if mine is None:
-            continue
+    others = []
+    for system, mine in told.frames("d=2", "Solaris", "FreeBSD"):
         short = mine.filter(pl.col("unique_bytes") <= curves.SMALL_BYTES)
         if short.height:
-            others[system] = reduced(short).mean
-    words = "D = 2 does the same in the other systems whose D is 3"
-    yield of_each("d-others", words, others, lambda _, mean: (mean > 0) == (one.mean > 0), rtts)
+            others.append(of_estimate(system, of_column(short, "reduction"), MORE, rtts))
+    words = "D = 2 does the same to small ones in the other systems whose D is 3"
+    yield claim("d-others", words, others)
 
 
 def _smart(told: Told) -> Iterator[Claim]:
-    smart = told.of(SMART_CONFIG, told.systems)
-    yield of_each(
+    frames = dict(told.frames(SMART_CONFIG))
+    shorter = {s: share_of(one, pl.col("relative") <= -0.1) for s, one in frames.items()}
+    bands = {s: about(share / 100, ABOUT) for s, share in SMART_10_PERCENT.items()}
+    bands["Linux"] = almost(SMART_10_PERCENT["Linux"] / 100)
+    yield claim(
         "smart-10",
         "the Smart-Config makes nearly 40 % of Linux's connections 10 % shorter, of Windows's 7 %, "
         "of Solaris's 20 %, of FreeBSD's 10 %",
-        {s: one.shorter_10 for s, one in smart.items()},
-        lambda s, share: is_around(share, SMART_10_PERCENT[s] / 100),
-        percent,
+        [part_of(s, share, bands[s], percent) for s, share in shorter.items()],
     )
-    shares = {s: one.shorter_10 for s, one in smart.items()}
-    holds = max(shares, key=lambda s: shares[s]) == "Linux" if len(shares) > 1 else None
-    words = "… and thus the most of Linux's"
-    yield claim("smart-linux", words, holds and "Linux" in shares, texts(shares, percent))
-    yield of_each(
+    yield claim("smart-linux", "… and thus the most of Linux's", _most_shorter(frames))
+    yield claim(
         "smart-longer",
         "… and less than 3 % 10 % longer",
-        {s: one.longer_10 for s, one in smart.items()},
-        lambda _, share: share < 0.03,
-        percent,
+        [
+            part_of(s, share_of(one, pl.col("relative") >= 0.1), Band(high=0.03), percent)
+            for s, one in frames.items()
+        ],
     )
-    said, added = {}, {}
-    for system in ("Linux", "Windows"):
-        rows = told.study.whatif("k=2", "spurious_rto_caused", "spurious_rto_avoided")
-        mine = rows.filter(pl.col("system") == system)
-        classes = told.classes.get(system)
-        if told.study.replayed("k=2") and classes is not None and classes.rto:
-            caused, avoided = mine["spurious_rto_caused"].sum(), mine["spurious_rto_avoided"].sum()
-            more = number(caused) - number(avoided)
-            added[system] = more / classes.rto
-            said[system] = percent(added[system])
-    holds = None
-    if len(added) == 2:
-        holds = added["Linux"] <= 0.06 and added["Windows"] >= 2 * added["Linux"]
+    more = pl.col("spurious_rto_caused") - pl.col("spurious_rto_avoided")
+    parts = []
+    for system, band in (("Linux", Band(0.02, 0.06)), ("Windows", Band(0.12, 0.34))):
+        frame = _changed(told, "k=2", system, more=more)
+        if frame is not None:
+            frame = frame.with_columns((pl.col("needed_rto") + pl.col("spurious_rto")).alias("rto"))
+            if frame["rto"].sum():
+                parts.append(part_of(system, of_sums(frame, "more", "rto"), band, percent))
     words = "k = 2 causes 2 to 6 % more spurious timeouts in Linux, 12 to 34 % in Windows"
-    yield claim("smart-spurious", words, holds, said)
-    linux = smart.get("Linux")
-    if linux is not None:
-        text = f"{linux.mean:.2f} of {linux.best:.2f} RTTs"
-        words = "Linux: the Smart-Config saves at least half of the Best-Case (Figure 7)"
-        yield claim("smart-best", words, 2 * linux.mean >= linux.best, text)
+    yield claim("smart-spurious", words, parts)
+    words = "Linux: the Smart-Config saves at least half of the Best-Case (Figure 7)"
+    yield claim("smart-best", words, _saved(told, SMART_CONFIG, "Linux", Band(low=0.5)))
+
+
+def _most_shorter(frames: dict[str, pl.DataFrame]) -> Iterator[Part]:
+    shares = {
+        system: of_column(
+            frame.with_columns((pl.col("relative") <= -0.1).cast(pl.Float64).alias("is")), "is"
+        )
+        for system, frame in frames.items()
+    }
+    for system, share in shares.items():
+        if system != "Linux" and "Linux" in shares:
+            yield of_estimate(f"Linux less {system}", shares["Linux"] - share, MORE, percent)
 
 
 ROOMS: Final[tuple[Callable[[Told], Iterator[Claim]], ...]] = (

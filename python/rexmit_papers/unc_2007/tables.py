@@ -9,7 +9,7 @@ import polars as pl
 
 from rexmit.tracing.systems import system
 from rexmit_papers.unc_2007.parameters import Inferred, parameters
-from rexmit_papers.unc_2007.senders import Study, Totals
+from rexmit_papers.unc_2007.senders import KEYS, Study, Totals
 from rexmit_papers.unc_2007.systems import FR, RTO, SYSTEMS
 
 _SPURIOUS: Final = pl.col("need") == "spurious"
@@ -179,10 +179,11 @@ def _lossy(study: Study) -> tuple[Lossy, ...]:
     return tuple(made)
 
 
-def _classes(study: Study) -> tuple[Classes, ...]:
-    rows = (
+def by_connection(study: Study) -> pl.DataFrame:
+    """The retransmissions of each of the lossy explained connections, by class."""
+    return (
         study.retransmissions("mechanism", "need")
-        .group_by("system")
+        .group_by("system", *KEYS)
         .agg(
             pl.len().alias("total"),
             (_RTO & ~_SPURIOUS).sum().alias("needed_rto"),
@@ -192,9 +193,13 @@ def _classes(study: Study) -> tuple[Classes, ...]:
             (~_RTO & ~_FR).sum().alias("other"),
             (pl.col("need") == "unknown").sum().alias("unknown_need"),
         )
-        .rows(named=True)
+        .sort("system", *KEYS)
     )
-    of = {row["system"]: Classes(**row) for row in rows}
+
+
+def _classes(study: Study) -> tuple[Classes, ...]:
+    sums = by_connection(study).drop(KEYS).group_by("system").sum()
+    of = {row["system"]: Classes(**row) for row in sums.rows(named=True)}
     return tuple(of[system] for system in study.systems if system in of)
 
 

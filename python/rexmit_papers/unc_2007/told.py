@@ -1,32 +1,32 @@
-"""What claims of UNC 2007 ask of a study, and how a claim is made of the answers."""
+"""What claims of UNC 2007 ask of a study: means and shares with their intervals.
+
+What was drawn is a connection: retransmissions of one hang together, and a connection under two
+settings is the same one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
 import polars as pl
 
-from rexmit_papers.claim import Claim
+from rexmit.statistics.estimate import Estimate, mean
+from rexmit.statistics.interval import Interval, of_ratio, of_share
+from rexmit.statistics.spread import Spread, spread
+from rexmit.statistics.verdict import Band
+from rexmit_papers.claim import Form, Part
 from rexmit_papers.unc_2007 import curves
 from rexmit_papers.unc_2007.paper import SMART_10_PERCENT
-from rexmit_papers.unc_2007.senders import Study
+from rexmit_papers.unc_2007.senders import KEYS, Study
 from rexmit_papers.unc_2007.systems import FR, RTO
-from rexmit_papers.unc_2007.tables import Classes, Tables
+from rexmit_papers.unc_2007.tables import Tables, by_connection
 
-
-@dataclass(frozen=True)
-class Reduction:
-    """What a setting does to one system's connections. In RTTs of each, a reduction above 0."""
-
-    mean: float
-    best: float  #: the mean Best-Case reduction
-    shorter: float  #: shares of connections
-    longer: float
-    shorter_10: float
-    longer_10: float
-    n: int
+Measured = tuple[float, Interval | None]
+"""A value and its interval."""
 
 
 @dataclass(frozen=True)
@@ -43,20 +43,34 @@ class Told:
         return tuple(one for one in self.study.systems if one in SMART_10_PERCENT)
 
     @cached_property
-    def classes(self) -> dict[str, Classes]:
-        return {one.system: one for one in self.tables.classes if one.total}
+    def made_here(self) -> bool:
+        """Whether every capture is of a corpus of ours, beside its truth: what such a corpus shows
+        of the stacks that it was made with is true by construction.
+        """
+        files = [Path(name) for trace in self.study.traces for name in trace.captures]
+        return bool(files) and all(
+            any((folder / "truth.json").is_file() for folder in list(file.parents)[:2])
+            for file in files
+        )
 
     @cached_property
-    def detection(self) -> dict[tuple[str, str], pl.Series]:
+    def counted(self) -> Mapping[str, pl.DataFrame]:
+        """By system, for each connection its retransmissions by class."""
+        rows = by_connection(self.study)
+        mine = {system: rows.filter(pl.col("system") == system) for system in self.systems}
+        return {system: frame for system, frame in mine.items() if frame.height}
+
+    @cached_property
+    def detection(self) -> dict[tuple[str, str], Spread]:
         """Detection times in RTTs by system and `RTO` or `FR/R`."""
         rows = self.study.detections("mechanism").drop_nulls("detected_rtts")
         made = {}
         for system in self.systems:
             for word, mechanisms in (("RTO", RTO), ("FR/R", FR)):
                 wanted = (pl.col("system") == system) & pl.col("mechanism").is_in(mechanisms)
-                times = rows.filter(wanted)["detected_rtts"]
-                if times.len():
-                    made[system, word] = times
+                found = of_rows(rows.filter(wanted), "detected_rtts")
+                if found.n:
+                    made[system, word] = found
         return made
 
     def frame(self, setting: str, system: str) -> pl.DataFrame | None:
@@ -69,7 +83,7 @@ class Told:
                 None
                 if made is None
                 else made.filter(pl.col("duration_s") > 0, pl.col("rtt_avg_s") > 0).with_columns(
-                    (pl.col("best_case_s") / pl.col("rtt_avg_s")).alias("best"),
+                    (pl.col("best_case_s") / pl.col("rtt_avg_s")).fill_null(0).alias("best"),
                     (-pl.col("change_s") / pl.col("rtt_avg_s")).alias("reduction"),
                     (pl.col("change_s") / pl.col("duration_s")).alias("relative"),
                 )
@@ -78,63 +92,73 @@ class Told:
         mine = None if frame is None else frame.filter(pl.col("system") == system)
         return mine if mine is not None and mine.height else None
 
-    def reduction(self, setting: str, system: str) -> Reduction | None:
-        """What a setting does; None where it was not replayed."""
-        frame = self.frame(setting, system)
-        return None if frame is None else reduced(frame)
-
-    def bins(self, setting: str, system: str) -> Sequence[curves.Bin]:
-        """Its bins of so many connections that a mean says something."""
-        made = curves.of_setting(self.study, system, setting)
-        return [one for one in made.bins if one.n >= 5] if made else []
-
-    def of(self, setting: str, systems: Iterable[str]) -> dict[str, Reduction]:
+    def frames(self, setting: str, *systems: str) -> Iterator[tuple[str, pl.DataFrame]]:
         """By system, where there is one."""
-        found = ((system, self.reduction(setting, system)) for system in systems)
-        return {system: one for system, one in found if one is not None}
+        for system in systems or self.systems:
+            frame = self.frame(setting, system)
+            if frame is not None:
+                yield system, frame
+
+    def reduction(self, setting: str, system: str) -> Estimate | None:
+        """The mean reduction of durations in RTTs; None where it was not replayed."""
+        frame = self.frame(setting, system)
+        return None if frame is None else of_column(frame, "reduction")
 
 
-def reduced(frame: pl.DataFrame) -> Reduction:
-    """The means over senders."""
-
-    def mean(of: pl.Series) -> float:
-        return number(of.mean())
-
-    return Reduction(
-        mean=mean(frame["reduction"]),
-        best=mean(frame["best"].fill_null(0)),
-        shorter=mean(frame["change_s"] < 0),
-        longer=mean(frame["change_s"] > 0),
-        shorter_10=mean(frame["relative"] <= -0.1),
-        longer_10=mean(frame["relative"] >= 0.1),
-        n=frame.height,
-    )
+def units(frame: pl.DataFrame) -> list[Hashable]:
+    """The connection of each row."""
+    return list(frame.select(KEYS).iter_rows())
 
 
-def claim(
-    key: str,
-    words: str,
-    holds: bool | None,
-    numbers: Mapping[str, str] | str,
-) -> Claim:
-    """A claim that rests on these numbers; none of them, and it cannot be told."""
-    if isinstance(numbers, str):
-        measured = numbers
-    else:
-        measured = ", ".join(f"{name} {text}" for name, text in numbers.items())
-    return Claim(key, words, holds if measured else None, measured or "nothing to tell it by")
+def of_column(frame: pl.DataFrame, column: str) -> Estimate:
+    """A mean over connections, a row each."""
+    return mean([float(value) for value in frame[column]], units(frame), "study")
 
 
-def of_each(
-    key: str,
-    words: str,
-    values: Mapping[str, float],
-    holds: Callable[[str, float], bool],
-    form: Callable[[float], str],
-) -> Claim:
-    """A claim of each system."""
-    verdict = all(holds(system, value) for system, value in values.items()) if values else None
-    return claim(key, words, verdict, {system: form(value) for system, value in values.items()})
+def of_rows(frame: pl.DataFrame, column: str) -> Spread:
+    """A quantity of retransmissions, of which a connection may have several."""
+    return spread(frame[column], units(frame), "study")
+
+
+def of_sums(frame: pl.DataFrame, part: str, whole: str) -> Measured:
+    """The share that one count has of another, each summed over the connections."""
+    ratio = of_column(frame, part) / of_column(frame, whole)
+    share, error = ratio.value, ratio.error
+    if not 0 <= share <= 1:
+        # No share: what is caused less what is avoided may be less than nothing.
+        return share, ratio.interval
+    independent = share * (1 - share) / error**2 if error else float(frame.height)
+    return share, of_share(share, max(1.0, min(independent, float(frame[whole].sum()))))
+
+
+def share_of(frame: pl.DataFrame, wanted: pl.Expr) -> Measured:
+    """The share of connections of a kind."""
+    share = number(frame.select(wanted.cast(pl.Float64).mean()).item())
+    return share, of_share(share, frame.height)
+
+
+def share_over(found: Spread, least: float) -> Measured:
+    """The share of values that are larger."""
+    share, interval = found.share(least) or (0.0, None)
+    return 1 - share, None if interval is None else Interval(1 - interval.high, 1 - interval.low)
+
+
+def median_of(found: Spread) -> Measured:
+    """The median, 0 of nothing."""
+    return found.percentile(0.5) or 0.0, found.percentile_interval(0.5)
+
+
+def ratio_of(one: Measured, other: Measured) -> Measured:
+    """How many times the one is the other."""
+    value = one[0] / other[0] if other[0] else math.inf
+    if one[1] is None or other[1] is None:
+        return value, None
+    return value, of_ratio(one[0], one[1], other[0], other[1])
+
+
+def part_of(name: str, measured: Measured, band: Band, form: Form) -> Part:
+    """Of a claim."""
+    return Part(name, measured[0], measured[1], band, form)
 
 
 def percent(share: float) -> str:
@@ -147,19 +171,14 @@ def rtts(value: float) -> str:
     return f"{value:+.2f} RTT"
 
 
-def is_around(value: float, of: float) -> bool:
-    """Within half of it more or less."""
-    return of / 2 <= value <= of * 1.5
+def times(value: float) -> str:
+    """How many times."""
+    return f"{value:.2f}"
 
 
-def texts(values: Mapping[str, float], form: Callable[[float], str]) -> dict[str, str]:
-    """Each number in words."""
-    return {name: form(value) for name, value in values.items()}
-
-
-def median(of: pl.Series) -> float:
-    """The median, 0 of nothing."""
-    return number(of.median())
+def almost(value: float) -> Band:
+    """From three quarters of it up to it."""
+    return Band(0.75 * value, value)
 
 
 def number(value: object) -> float:

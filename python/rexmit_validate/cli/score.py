@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rexmit import outputs
-from rexmit.cli.as_json import print_json
+from rexmit.cli.as_json import print_result
 from rexmit.errors import EXIT_FAILED, UserError
 from rexmit.options import typed
 
@@ -123,15 +123,14 @@ def score(options: ScoreOptions) -> None:
         flow=options.flow,
         tshark=options.tshark,
     )
-    if options.as_json:
-        from rexmit_validate.score.as_json import report_data
+    from rexmit_validate.score.as_json import report_data
+    from rexmit_validate.score.show_score import score_blocks
 
-        print_json(report_data(made, worst=options.worst))
-    else:
-        from rexmit.present.terminal import console
-        from rexmit_validate.score.print_score import print_report
-
-        print_report(made, console(), worst=options.worst, parts=options.parts)
+    print_result(
+        lambda: report_data(made, worst=options.worst),
+        lambda _: score_blocks(made, worst=options.worst, parts=options.parts),
+        as_json=options.as_json,
+    )
     if options.figure is not None:
         _draw(made, options.figure)
     if options.fail_under is not None and _under(made, options.fail_under / 100):

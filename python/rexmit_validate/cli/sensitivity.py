@@ -117,13 +117,13 @@ def sensitivity(options: SensitivityOptions) -> None:
     import sys
     from dataclasses import asdict
 
+    from rexmit.cli.as_json import print_blocks
     from rexmit.errors import UserError
-    from rexmit.present.terminal import console
     from rexmit.progress import for_stream
     from rexmit_validate.library import sensitivity as library
-    from rexmit_validate.sensitivity.print_departures import print_sensitivity
-    from rexmit_validate.sensitivity.print_nearest import print_nearest
     from rexmit_validate.sensitivity.search import WIDTH
+    from rexmit_validate.sensitivity.show_departures import sensitivity_blocks
+    from rexmit_validate.sensitivity.show_nearest import nearest_blocks
 
     of_search = {"--start": options.start, "--nearest": options.nearest, "--width": options.width}
     alone = [name for name, value in of_search.items() if value is not None]
@@ -141,11 +141,11 @@ def sensitivity(options: SensitivityOptions) -> None:
         if options.as_json:
             outputs.lines(json.dumps(asdict(found)))
         else:
-            print_nearest(found, console())
+            print_blocks(lambda _: nearest_blocks(found))
         return
     how = as_typed(library.Benching, options, **more)
     table = library.sensitivity(options.name, how, out=options.out, progress=progress)
     if options.as_json:
         outputs.lines(json.dumps(asdict(table)))
         return
-    print_sensitivity(table, console())
+    print_blocks(lambda _: sensitivity_blocks(table))

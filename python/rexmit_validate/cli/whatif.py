@@ -74,13 +74,13 @@ def whatif(options: WhatifOptions) -> None:
     import json
     from dataclasses import asdict
 
-    from rexmit.present.terminal import console
+    from rexmit.cli.as_json import print_blocks
     from rexmit_validate.library.whatif import Check, check_whatif
-    from rexmit_validate.whatif.print_errors import print_errors
+    from rexmit_validate.whatif.show_errors import error_blocks
 
     asked = as_typed(Check, options, settings=options.settings or ())
     made = check_whatif(asked, out=options.out)
     if options.as_json:
         outputs.lines(json.dumps(asdict(made), indent=2))
     else:
-        print_errors(made.rows, console())
+        print_blocks(lambda _: error_blocks(made.rows))

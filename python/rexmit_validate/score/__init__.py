@@ -2,6 +2,6 @@
 
 `corpus` opens a folder of captures whose retransmissions are known, `claims` and `tshark` bring
 what an analysis says into one form, `join` finds each retransmission's claim, `count` counts,
-`stacks` judges the senders that were named, `report` puts it together and `print_score` and
+`stacks` judges the senders that were named, `report` puts it together and `show_score` and
 `as_json` show it.
 """

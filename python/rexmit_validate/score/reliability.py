@@ -7,7 +7,6 @@ mean distance of the two, weighed by rows.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,6 +14,7 @@ from typing import Final
 
 import polars as pl
 
+from rexmit.statistics.interval import of_share
 from rexmit_validate.score.join import Joined
 
 EDGES: Final = (0.0, 0.5, 0.65, 0.75, 0.85, 0.95, 0.99, 1.0)
@@ -30,9 +30,6 @@ WHAT: Final[Mapping[str, tuple[str, str]]] = {
     "retransmission": ("certainty", "real"),
 }
 """What is said: the column of its probability, and that of whether it is so."""
-
-_Z: Final = 1.959964
-"""Two-sided 95 % of the normal distribution."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +55,10 @@ class Bin:
     @property
     def interval(self) -> tuple[float, float] | None:
         """What the share may be, of independent rows, with 95 %."""
-        return wilson(self.right, self.rows) if self.rows else None
+        if not self.rows:
+            return None
+        found = of_share(self.right / self.rows, self.rows)
+        return found.low, found.high
 
     def __add__(self, other: Bin) -> Bin:
         return Bin(
@@ -110,15 +110,6 @@ class Reliability:
         return Reliability(
             tuple(mine + yours for mine, yours in zip(self.bins, other.bins, strict=True))
         )
-
-
-def wilson(right: int, rows: int) -> tuple[float, float]:
-    """The 95 % score interval of a binomial share (Wilson 1927)."""
-    share, square = right / rows, _Z * _Z / rows
-    middle = share + square / 2
-    half = _Z * math.sqrt(share * (1 - share) / rows + square / (4 * rows))
-    low, high = (middle - half) / (1 + square), (middle + half) / (1 + square)
-    return max(0.0, low), min(1.0, high)
 
 
 def judged(joined: Joined) -> pl.DataFrame:

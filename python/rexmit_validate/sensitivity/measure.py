@@ -16,7 +16,6 @@ import polars as pl
 
 from rexmit import scenario as scenarios
 from rexmit import stacks
-from rexmit.analysis.cells import spread
 from rexmit.analysis.leave_out import reason, to_be_probed
 from rexmit.analysis.times import MEASURES
 from rexmit.campaign import grid
@@ -30,6 +29,7 @@ from rexmit.errors import UserError
 from rexmit.progress import Progress
 from rexmit.scenario import Scenario, effective
 from rexmit.scenario.stacks import of_scenario
+from rexmit.statistics.spread import spread
 from rexmit.store.files import write_text
 from rexmit.store.opening import named_folder
 from rexmit.store.plain_json import read

@@ -12,7 +12,6 @@ from itertools import count as count_up
 
 from rexmit.analysis.axes import PAGE, Group, Value, groups, with_axes, words
 from rexmit.analysis.cells import Cell, summarise
-from rexmit.analysis.leave_out import to_be_probed
 from rexmit.analysis.losses import check_losses
 from rexmit.analysis.network import Setting, setting_of
 from rexmit.analysis.runner import runner
@@ -97,9 +96,7 @@ def plan(run: Run, lost_segments: int | None = None, *, keep_inexact: bool = Fal
         losses = (lost_segments,)
     cells = [
         cell
-        for cell in summarise(
-            frame, every_group, to_be_probed(run.scenario), keep_inexact=keep_inexact
-        )
+        for cell in summarise(run, frame, every_group, keep_inexact=keep_inexact)
         if cell.lost_segments in losses
     ]
     figures: list[Figure] = []

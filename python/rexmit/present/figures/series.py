@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from rexmit.analysis.cells import Cell, Spread
+from rexmit.analysis.cells import Cell
+from rexmit.statistics.spread import Spread
 
 Measure = Literal["t_total", "t_recover"]
 

@@ -4,5 +4,5 @@ followed from point to point, and one trace of what all of them show.
 `recognise` tells whose captures they are, `follow` brings the packets' ways, `combine` makes one
 trace of the analyses of the points: `directions` tells which connections are the same one, `choose`
 which point's analysis counts, `needs` what the points know of need, `beyond` what the nearest one
-did not capture. `print_points` says on the page what the points add.
+did not capture.
 """

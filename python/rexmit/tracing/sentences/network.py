@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from rexmit.tracing.floods import Flood
-from rexmit.tracing.sentences.value import ALL, Sentence
+from rexmit.tracing.sentences.value import Sentence
 from rexmit.tracing.words import listed, share, span
 from rexmit.wording import count
 
@@ -84,7 +84,7 @@ def flood(made: Flood) -> Sentence:
     def condition(rows: pl.DataFrame) -> bool:
         return round(made.share * rows.height) == made.connections
 
-    return Sentence(text, "connections", condition, ALL, label)
+    return Sentence(text, "connections", condition, label=label)
 
 
 def _flood(made: Flood) -> tuple[str, str]:

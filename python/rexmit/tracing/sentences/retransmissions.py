@@ -190,6 +190,17 @@ def _ms(time_s: float) -> str:
 
 
 def row(row: Mapping[str, Any]) -> Sentence:
+    """What is known of one retransmission, and the row that says so."""
+    mine = (
+        (pl.col("connection") == row["connection"])
+        & (pl.col("direction") == row["direction"])
+        & (pl.col("time_ns") == row["time_ns"])
+        & (pl.col("seq_start") == row["seq_start"])
+    )
+    return Sentence(words_of(row), _TABLE, lambda rows: rows.height >= 1, mine)
+
+
+def words_of(row: Mapping[str, Any]) -> str:
     """What is known of one retransmission, in the order in which one asks."""
     parts = [verdict_of(row)]
     if missing := row.get("missing"):
@@ -208,10 +219,4 @@ def row(row: Mapping[str, Any]) -> Sentence:
     if row["confidence"] < SURE and not row["either"] and verdict_of(row) != "unknown":
         other = row["runner_up"]
         parts.append(f"confidence {row['confidence']:.2f}" + (f", or {other}" if other else ""))
-    mine = (
-        (pl.col("connection") == row["connection"])
-        & (pl.col("direction") == row["direction"])
-        & (pl.col("time_ns") == row["time_ns"])
-        & (pl.col("seq_start") == row["seq_start"])
-    )
-    return Sentence(", ".join(parts), _TABLE, lambda rows: rows.height >= 1, mine)
+    return ", ".join(parts)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from rexmit.tracing.groups import Group
+from rexmit.tracing.groups import GREW, Group, Queued
 from rexmit.tracing.sentences.value import Sentence, connections
 from rexmit.tracing.words import rate, size, span
 from rexmit.wording import count
@@ -22,6 +22,7 @@ def said(made: Summary) -> list[Sentence]:
     told = []
     if totals.connections:
         told = [_hosts(totals, *made.hosts), _data(totals), *_speed(made.overall)]
+        told += [_queue(made.queued, totals.connections)] if made.queued is not None else []
     return told + ([_multipath(made.multipath)] if made.multipath is not None else [])
 
 
@@ -72,6 +73,21 @@ def _speed(every: Group) -> list[Sentence]:
         sent = pl.col("data_s") > 0
         told.append(Sentence(text, "sides", _some, sent, "throughput"))
     return told
+
+
+def _queue(found: Queued, every: int) -> Sentence:
+    """Round trips at rest and under load."""
+    of = connections(found.connections, every)
+    text = f"in {of} round trips grew as data queued: {span(found.rest_s)} at rest, "
+    text += f"{span(found.load_s)} under load"
+    if found.connections > 1:
+        text = f"{text} (medians); most in connection {found.number}, to {span(found.most_s)}"
+    grown = pl.col("rtt_p95_s") >= pl.col("rtt_min_s") * GREW[0] + GREW[1]
+
+    def condition(rows: pl.DataFrame) -> bool:
+        return rows["connection"].n_unique() >= found.connections
+
+    return Sentence(text, "sides", condition, grown, "queue")
 
 
 def _some(rows: pl.DataFrame) -> bool:

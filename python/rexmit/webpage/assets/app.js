@@ -11,6 +11,7 @@ import { showSections } from "./overview.js";
 import { showPair } from "./pair.js";
 import { showTable } from "./table.js";
 import { turn } from "./theme.js";
+import { showTimeLine } from "./timeline.js";
 import { showWhatIf } from "./whatif.js";
 
 const FORMAT = 1;
@@ -76,6 +77,7 @@ function navigation(place, view) {
   const part = head.parts[place];
   const base = place ? { of: place } : {};
   const links = [["Overview", base]];
+  if (part.time) links.push(["Time line", { ...base, view: "time" }]);
   for (const table of part.tables) links.push([table.title, { ...base, table: table.name }]);
   if (part.figures.length) links.push(["Figures", { ...base, view: "figures" }]);
   if (part.whatif) links.push(["What if", { ...base, view: "whatif" }]);
@@ -147,6 +149,7 @@ async function draw(host, place, view) {
   if (view.table !== undefined) return table(host, part, base, view);
   if (view.view === "figures" && part.figures.length) return showFigures(host, part, view);
   if (view.view === "whatif" && part.whatif) return showWhatIf(host, part, view);
+  if (view.view === "time" && part.time) return showTimeLine(host, part, base, view);
   showSections(host, part, base);
   if (part.rule) host.append(h("p", { class: "dim" }, part.rule));
   return undefined;

@@ -64,8 +64,8 @@ export async function showConnection(host, part, key, view, others) {
 
 function oneEnd(part) {
   return part.kind === "agreement"
-    ? "Packets as their host sent them: when one arrived is not logged, so lines are level."
-    : "The capture shows one place: when a packet left or arrived elsewhere is not known, so lines are level.";
+    ? "Packets as their host sent them: when one arrived is not logged, so all lines fall alike."
+    : "The capture shows one place: when a packet left or arrived elsewhere is not known, so all lines fall alike.";
 }
 
 // Around the first retransmission, as many packets as have room.

@@ -8,6 +8,8 @@ import { basics, lowerBound, place } from "./plot.js";
 
 const LABEL = 14; // Pixels that a label takes, upright.
 const MANY = 4000; // With more packets in view there are no labels.
+const FALL = 7; // Pixels that a line falls of which one end is known: two at a time are no double arrow.
+const NARROW = 560; // Pixels, across: below, labels are small and have more of the room.
 
 /** Draws a connection's pack in `host`. */
 export function showLadder(host, pack, group, { height, label, parted = null }) {
@@ -19,7 +21,7 @@ export function showLadder(host, pack, group, { height, label, parted = null }) 
     axis: "t",
     data: [rows.at, new Array(rows.count).fill(0)],
     keys: (key) => walk.key(key),
-    options: () => ({ ...turned(height, pack), hooks: hooks() }),
+    options: () => ({ ...turned(height, pack, host.clientWidth < NARROW), hooks: hooks() }),
   });
   drawn.frame.style.position = "relative";
   const tip = new Tip(drawn.frame);
@@ -48,32 +50,34 @@ export function showLadder(host, pack, group, { height, label, parted = null }) 
   return drawn;
 }
 
-function turned(height, pack) {
+function turned(height, pack, narrow) {
   const made = basics({ height, x: "", y: "", xName: "t", horizontal: false });
   const [time, sides] = made.axes;
-  Object.assign(time, { side: 3, size: 84, label: "seconds", labelSize: 22 });
+  Object.assign(time, { side: 3, size: narrow ? 56 : 84, label: "seconds", labelSize: 22 });
   time.values = (_, values) => values.map((value) => `${Number(value.toPrecision(9))}`);
   Object.assign(sides, {
     side: 0,
-    size: 30,
+    size: 48,
+    gap: 20,
+    font: `${narrow ? 9 : 12}px system-ui, sans-serif`,
     splits: () => [0, 1],
-    values: () => [pack.about.client, pack.about.server],
+    values: () => [pack.about.client, pack.about.server].map((end) => end.replace(/(:\d+)$/, "\n$1")),
     grid: { show: false },
     ticks: { show: false },
   });
   return {
     ...made,
     cursor: { ...made.cursor, drag: { x: false, y: true, setScale: false }, x: false, y: true },
-    scales: { t: { time: false, ori: 1, dir: -1 }, y: { ori: 0, dir: 1, range: [-0.75, 1.75] } },
+    scales: { t: { time: false, ori: 1, dir: -1 }, y: { ori: 0, dir: 1, range: narrow ? [-1.25, 2.25] : [-0.75, 1.75] } },
     series: [{ scale: "t" }, { scale: "y", paths: () => null, points: { show: false } }],
   };
 }
 
-// Where each packet's line begins and ends; where only one end is known, it is level.
+// Where each packet's line begins and ends; where only one end is known, both are the same.
 function columns(pack) {
   const { packets } = pack.tables;
-  const names = ["at", "sent", "arrived", "from_server", "gone", "mechanism", "need", "seq", "length", "ack"];
-  const [at, sent, arrived, server, gone, mechanism, need, seq, length, ack] = names.map((name) =>
+  const names = ["at", "sent", "arrived", "from_server", "gone", "mechanism", "need", "seq", "length", "ack", "mark"];
+  const [at, sent, arrived, server, gone, mechanism, need, seq, length, ack, mark] = names.map((name) =>
     packets.column(name),
   );
   const count = packets.rows;
@@ -85,7 +89,7 @@ function columns(pack) {
     end[row] = to === null ? from : to;
   }
   return {
-    at: at.numbers, begin, end, count, server, gone, mechanism, need, seq, length, ack,
+    at: at.numbers, begin, end, count, server, gone, mechanism, need, seq, length, ack, mark,
     lasted: begin.reduce((most, from, row) => Math.max(most, end[row] - from), 0),
   };
 }
@@ -107,13 +111,12 @@ function draw(plot, rows, pack, parted) {
   ctx.lineWidth = ratio;
   for (const side of [0, 1]) line(ctx, x(side), bbox.top, x(side), bbox.top + bbox.height);
   const free = [-Infinity, -Infinity];
-  ctx.font = `${11 * ratio}px system-ui, sans-serif`;
+  const kept = to - from <= MANY ? keptFree(rows, from, to, y) : null;
+  ctx.font = `${(plot.width < NARROW ? 9 : 11) * ratio}px system-ui, sans-serif`;
   ctx.textBaseline = "middle";
   for (let row = from; row < to; row++) {
     arrow(ctx, rows, row, x, y, ratio);
-    if (to - from <= MANY) {
-      words(ctx, rows, pack, row, free, x, y, ratio);
-    }
+    if (kept !== null) words(plot, rows, pack, row, { free, kept: kept[row - from] }, x, y, ratio);
   }
   if (parted !== null) {
     ctx.strokeStyle = colour("parted");
@@ -122,6 +125,22 @@ function draw(plot, rows, pack, parted) {
     line(ctx, bbox.left, y(parted), bbox.left + bbox.width, y(parted));
   }
   ctx.restore();
+}
+
+function isImportant(rows, row) {
+  return Boolean(rows.mechanism.numbers[row] || rows.gone.numbers[row] || rows.mark.numbers[row]);
+}
+
+// For each packet the place of the next label on its side that has to be there.
+function keptFree(rows, from, to, y) {
+  const next = [Infinity, Infinity];
+  const kept = new Array(to - from);
+  for (let row = to - 1; row >= from; row--) {
+    const side = rows.server.numbers[row];
+    kept[row - from] = next[side];
+    if (isImportant(rows, row)) next[side] = y(rows.begin[row]);
+  }
+  return kept;
 }
 
 function line(ctx, x1, y1, x2, y2) {
@@ -143,7 +162,7 @@ function arrow(ctx, rows, row, x, y, ratio) {
   const lost = rows.gone.numbers[row] !== 0;
   const [x1, y1] = [x(side), y(rows.begin[row])];
   const x2 = lost ? (x(side) + x(other)) / 2 : x(other);
-  const y2 = y(rows.end[row]);
+  const y2 = y(rows.end[row]) + (rows.begin[row] === rows.end[row] ? FALL * ratio : 0);
   const here = colourAt(rows, row);
   ctx.strokeStyle = here;
   ctx.fillStyle = here;
@@ -170,22 +189,28 @@ function arrow(ctx, rows, row, x, y, ratio) {
 }
 
 // What a packet says stands on its sender's side, where there is room.
-function words(ctx, rows, pack, row, free, x, y, ratio) {
+function words({ ctx, bbox }, rows, pack, row, { free, kept }, x, y, ratio) {
   const side = rows.server.numbers[row];
   const at = y(rows.begin[row]);
-  const important = rows.mechanism.numbers[row] || rows.gone.numbers[row];
-  if (at < free[side] || (!important && at < free[side] + 2 * ratio)) return;
+  const marked = rows.mark.numbers[row];
+  const important = isImportant(rows, row);
+  if (at < free[side] || (!important && (at < free[side] + 2 * ratio || at + LABEL * ratio > kept))) return;
   const length = rows.length.numbers[row];
   const parts = [];
   if (length) parts.push(`${plain(rows.seq.at(row))}–${plain(rows.seq.at(row) + length)}`);
   else if (rows.ack.at(row) !== null) parts.push(`ACK ${plain(rows.ack.at(row))}`);
   const blocks = sackOf(pack, row);
   if (blocks.length) parts.push(`SACK ${blocks.map((pair) => pair.map(plain).join("–")).join(", ")}`);
+  if (marked) parts.push(rows.mark.at(row));
   if (rows.mechanism.numbers[row]) parts.push(rows.mechanism.at(row));
   if (rows.gone.numbers[row]) parts.push(rows.gone.at(row));
-  ctx.fillStyle = important ? colourAt(rows, row) : colour("text");
+  ctx.fillStyle = marked && !rows.mechanism.numbers[row] ? colour("warning") : important ? colourAt(rows, row) : colour("text");
   ctx.textAlign = side ? "left" : "right";
-  ctx.fillText(parts.join("  "), x(side) + (side ? 9 : -9) * ratio, at);
+  const place = x(side) + (side ? 9 : -9) * ratio;
+  const room = side ? bbox.left + bbox.width - place : place - bbox.left;
+  // The last part says most.
+  while (parts.length > 1 && ctx.measureText(parts.join("  ")).width > room) parts.shift();
+  ctx.fillText(parts.join("  "), place, at);
   free[side] = at + LABEL * ratio;
 }
 

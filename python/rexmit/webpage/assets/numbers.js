@@ -34,6 +34,14 @@ export function size(value) {
   return `${value} B`;
 }
 
+/** Bits a second in steps of 1,000. */
+export function rate(value) {
+  for (const [unit, factor] of [["Gbit/s", 1e9], ["Mbit/s", 1e6], ["kbit/s", 1e3]]) {
+    if (Math.abs(value) >= factor) return `${Number((value / factor).toPrecision(3))} ${unit}`;
+  }
+  return `${Number(value.toPrecision(3))} bit/s`;
+}
+
 /** A value of a table's column. */
 export function shown(value, unit, name) {
   if (value === null) return "-";

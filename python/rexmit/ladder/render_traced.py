@@ -1,28 +1,18 @@
-"""A connection of a capture on the terminal: a line a packet, client left, server right."""
+"""A connection of a capture as lines and as data: a line a packet, client left, server right."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from rich.console import Console
-
-from rexmit.ladder.elide import Entry, Gap, Silence, elide
-from rexmit.ladder.render import (
-    ASCII,
-    UNICODE,
-    Glyphs,
-    arrow,
-    gap_words,
-    silence_words,
-    told_marks,
-)
+from rexmit.ladder.elide import Entry, elide
+from rexmit.ladder.render import arrow, glyphs, ladder, told_marks
 from rexmit.ladder.steps import Step
 from rexmit.ladder.traced import Traced
-from rexmit.present.terminal import is_unicode, say
-from rexmit.present.text import Text
+from rexmit.result.blocks import BLANK, Block, Paragraph, Room, heading
 from rexmit.store.trace_schema import SIDES
-from rexmit.tracing.sentences.retransmissions import row as row_said
+from rexmit.tracing.sentences.retransmissions import words_of
 from rexmit.tracing.sentences.senders import in_words
 from rexmit.wording import count
 
@@ -33,46 +23,34 @@ _MOST_SUBFLOWS = 32
 """Subflows that the lines above a ladder name: Linux has at most eight a peer's address."""
 
 
-def print_traced(
-    traced: Traced, console: Console, *, every_packet: bool, at_s: float | None = None
-) -> None:
+def traced_blocks(
+    traced: Traced, room: Room, *, every_packet: bool, at_s: float | None = None
+) -> Iterator[Block]:
     """The ladder; with `at_s` only what is around that time of the capture's clock, all of it."""
-    glyphs = UNICODE if is_unicode(console.encoding) else ASCII
-    say(console, Text(title(traced), "bold"))
-    for line in about(traced):
-        say(console, line)
-    console.print()
+    yield heading(title(traced))
+    yield from (*map(Paragraph, about(traced)), BLANK)
     numbers = {id(step): number for number, step in enumerate(traced.steps)}
     entries = _entries(traced, every_packet=every_packet, at_s=at_s)
     shown = [step for step in entries if isinstance(step, Step)]
     time = max([9, *(len(_ms(step, 0)) for step in shown)])
-    width = min(44, max(26, console.width - time - 36))
+    width = min(44, max(26, room.width - time - 36))
     client, server = traced.points or ("client", "server")
     middle = "flags, bytes".center(width - len(client) - len(server))
     far = f" {'ms':>{time}}" if traced.points else ""
-    console.print(Text(f"{'ms':>{time}} {client}{middle}{server}{far}", "bold"), soft_wrap=True)
-    for entry in entries:
-        if isinstance(entry, Step):
-            retransmission = traced.retransmissions.get(numbers[id(entry)])
-            words = row_said(retransmission).text if retransmission else None
-            drawn = arrow(entry, width, glyphs)
-            line = (
-                f"{_between(entry, drawn, time) if traced.points else _at_one(entry, drawn, time)}"
-                f"  {_numbers(entry)}"
-            )
-            marks = [f"retransmission: {words}"] if words else _marks(entry)
-            if entry.lost:
-                marks.append("lost")
-            console.print(
-                Text("  ".join([line, *marks]), _style(entry, retransmission)), soft_wrap=True
-            )
-        else:
-            told = _other(entry, glyphs)
-            console.print(Text(" " * (time + 1) + told, "dim"), soft_wrap=True)
+    yield Paragraph(f"{'ms':>{time}} {client}{middle}{server}{far}", "bold", whole=True)
 
+    def draw(step: Step) -> tuple[list[str], str]:
+        retransmission = traced.retransmissions.get(numbers[id(step)])
+        words = words_of(retransmission) if retransmission else None
+        drawn = arrow(step, width, glyphs(room))
+        placed = _between(step, drawn, time) if traced.points else f"{_ms(step, time)} {drawn}"
+        marks = [f"retransmission: {words}"] if words else _marks(step)
+        if step.lost:
+            marks.append("lost")
+        line = "  ".join([f"{placed}  {_numbers(step)}", *marks])
+        return [line], _style(step, retransmission)
 
-def _at_one(step: Step, drawn: str, width: int) -> str:
-    return f"{_ms(step, width)} {drawn}"
+    yield from ladder(entries, room, time + 1, draw)
 
 
 def _between(step: Step, drawn: str, width: int) -> str:
@@ -82,10 +60,6 @@ def _between(step: Step, drawn: str, width: int) -> str:
         for at in (step.sent_ns, step.arrived_ns)
     )
     return f"{arrived} {drawn} {sent}" if step.from_server else f"{sent} {drawn} {arrived}"
-
-
-def _other(entry: Gap | Silence, glyphs: Glyphs) -> str:
-    return gap_words(entry, glyphs) if isinstance(entry, Gap) else silence_words(entry, glyphs)
 
 
 def _entries(traced: Traced, *, every_packet: bool, at_s: float | None) -> list[Entry]:

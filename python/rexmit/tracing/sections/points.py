@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from rich.console import Console
-
-from rexmit.present.grid import Column, Line, print_grid
-from rexmit.tracing.points.summary import Clock, Points, Stretch
+from rexmit.result.blocks import Column, Grid, table
+from rexmit.tracing.points.summary import Clock, Points
 from rexmit.tracing.words import share, span
-from rexmit.wording import NONE, count
+from rexmit.wording import count, known
 
 
-def points(made: Points) -> list[tuple[str, str]]:
+def captured(made: Points) -> list[tuple[str, str]]:
     """Labels and lines on the points and their clocks."""
     first = made.clocks[0]
     lines = [("points", f"{first.point}: {count(first.packets, 'packet')}")]
@@ -33,28 +31,21 @@ def _clock(one: Clock, first: Clock) -> str:
     return told
 
 
-def print_points(made: Points, console: Console) -> None:
+def stretches(made: Points) -> Grid:
     """A line for each stretch from one point to the next."""
-    heads = ("packets", "lost", "share", "with\ndata", "ACKs", "least\ndelay", "median", "longest")
-    columns = [
-        Column("between the points", least=20),
-        *(Column(head, right=True, before=2) for head in heads),
-    ]
-    print_grid(columns, [_line(one) for one in made.stretches], console)
-
-
-def _line(one: Stretch) -> Line:
-    return Line(
-        (
-            f"{one.from_point} to {one.to_point}",
-            f"{one.packets:,}",
-            f"{one.lost:,}",
-            share(one.lost, one.packets),
-            f"{one.data_lost:,}",
-            f"{one.acks_lost:,}",
-            *(
-                NONE if delay is None else span(delay)
-                for delay in (one.delay_min_s, one.delay_median_s, one.delay_max_s)
-            ),
-        )
+    return table(
+        made.stretches,
+        Column(
+            "between the points",
+            least=20,
+            cell=lambda one: f"{one.from_point} to {one.to_point}",
+        ),
+        ("packets", lambda one: f"{one.packets:,}"),
+        ("lost", lambda one: f"{one.lost:,}"),
+        ("share", lambda one: share(one.lost, one.packets)),
+        ("with\ndata", lambda one: f"{one.data_lost:,}"),
+        ("ACKs", lambda one: f"{one.acks_lost:,}"),
+        ("least\ndelay", lambda one: known(one.delay_min_s, span)),
+        ("median", lambda one: known(one.delay_median_s, span)),
+        ("longest", lambda one: known(one.delay_max_s, span)),
     )

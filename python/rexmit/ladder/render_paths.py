@@ -1,27 +1,16 @@
-"""A connection over several paths on the terminal, as data, and as a picture."""
+"""A connection over several paths as lines, as data, and as a picture."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
-from rexmit.ladder.elide import Gap, elide
+from rexmit.ladder.elide import elide
 from rexmit.ladder.paths import PathFlow
-from rexmit.ladder.render import (
-    ASCII,
-    UNICODE,
-    gap_words,
-    line_style,
-    lines,
-    silence_words,
-    summary,
-    title,
-)
+from rexmit.ladder.render import glyphs, ladder, line_style, lines, summary, title
 from rexmit.ladder.steps import Step
-from rexmit.present.terminal import is_unicode, say
-from rexmit.present.text import Text
+from rexmit.result.blocks import BLANK, Block, Paragraph, Room, heading
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -32,30 +21,25 @@ _ARROW = 40
 _BEFORE = 0.12
 
 
-def print_path_flow(opened: PathFlow, console: Console, *, every_packet: bool) -> None:
+def path_flow_blocks(opened: PathFlow, room: Room, *, every_packet: bool) -> Iterator[Block]:
     """A line a packet, as of one path, with the path's number before it."""
-    glyphs = UNICODE if is_unicode(console.encoding) else ASCII
     flow = opened.flow
-    say(console, Text(title(flow), "bold"))
-    say(console, summary(flow))
+    yield from (heading(title(flow)), Paragraph(summary(flow)))
     for one in opened.subflows:
-        say(console, f"path {one.path}: client h2 {one.client}")
+        yield Paragraph(f"path {one.path}: client h2 {one.client}")
     bursts = ", ".join(f"{at / 1e6:.3f}" for at in opened.bursts)
-    say(console, f"bursts at {bursts} ms")
-    console.print()
-    console.print(Text("path   ms  client h2, server h1; sequence numbers of the path's subflow"))
-    for entry in elide(flow.steps, every_packet=every_packet):
-        if isinstance(entry, Step):
-            room = console.width - 5 if console.is_terminal else None
-            first, *rest = lines(entry, _ARROW, glyphs, room=room)
-            path = f"{opened.path_of(entry):>4} "
-            for printed in (path + first, *("     " + more for more in rest)):
-                console.print(Text(printed, line_style(entry)), soft_wrap=True)
-        else:
-            told = (
-                gap_words(entry, glyphs) if isinstance(entry, Gap) else silence_words(entry, glyphs)
-            )
-            console.print(Text("     " + told, "dim"), soft_wrap=True)
+    yield from (Paragraph(f"bursts at {bursts} ms"), BLANK)
+    yield Paragraph(
+        "path   ms  client h2, server h1; sequence numbers of the path's subflow", whole=True
+    )
+
+    def draw(step: Step) -> tuple[list[str], str]:
+        most = room.width - 5 if room.wraps else None
+        first, *rest = lines(step, _ARROW, glyphs(room), room=most)
+        path = f"{opened.path_of(step):>4} "
+        return [path + first, *("     " + more for more in rest)], line_style(step)
+
+    yield from ladder(elide(flow.steps, every_packet=every_packet), room, 5, draw)
 
 
 def path_flow_data(opened: PathFlow) -> dict[str, Any]:

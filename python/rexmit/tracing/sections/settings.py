@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from rich.console import Console
-
-from rexmit.present.grid import Column, Line, print_grid
-from rexmit.present.terminal import say, say_facts
-from rexmit.present.text import Text
+from rexmit.result.blocks import Block, Column, Grid, Paragraph, heading, note, table
+from rexmit.result.sentence import facts
 from rexmit.tracing.advice import Advice
 from rexmit.tracing.sentences import unacked
 from rexmit.tracing.sentences.settings import helps, in_words, none_helps
 from rexmit.tracing.summed import Summary, Totals
 from rexmit.tracing.words import listed, share, span
-from rexmit.wording import NONE, count
+from rexmit.wording import count, known
 
 if TYPE_CHECKING:
     from rexmit.whatif.calibration import Calibration
@@ -31,48 +29,41 @@ def helping(settings: tuple[Advice, ...], totals: Totals) -> tuple[Advice, ...]:
     return tuple(one for one in settings if helps(one, totals))
 
 
-def print_settings(
-    settings: tuple[Advice, ...],
-    made: Summary,
-    checked: Calibration | None,
-    console: Console,
-    *,
-    tried: int,
-) -> None:
+def settings(
+    settings: tuple[Advice, ...], made: Summary, checked: Calibration | None, *, tried: int
+) -> Iterator[Block]:
     """What would have helped, of so many settings that were tried; those that were asked for by
     name, whatever they do; and before it what none can help.
     """
     totals = made.totals
-    say(console, Text("What would have helped", "bold"))
+    yield heading("What would have helped")
     if made.unacked:
-        never = unacked.said(made.unacked)
-        say_facts(console, ((one.label, one.text) for one in never))
-        say(console, "no setting saves what was waited for data that were never acknowledged")
+        yield facts(unacked.said(made.unacked))
+        yield Paragraph("no setting saves what was waited for data that were never acknowledged")
     asked = [one for one in settings if one.named]
     others = tuple(one for one in settings if not one.named)
     found = helping(others, totals)
-    for one in asked:
-        say(console, _effect(one, totals))
-    if found:
-        say(console, _effect(found[0], totals))
-    elif tried > len(asked):
+    for one in [*asked, *found[:1]]:
+        yield Paragraph(_effect(one, totals))
+    if not found and tried > len(asked):
         none = none_helps(others, tried - len(asked), totals, named=bool(asked))
-        say(console, none.text)
+        yield Paragraph(none.text)
     shown = tuple(one for one in settings if one in asked or one in found)
     if not shown:
         return
-    _print_table(shown, checked, console)
-    say(console, _ESTIMATE, "dim")
+    yield _table(shown, checked)
+    yield note(_ESTIMATE)
     if checked:
-        told = (
+        yield note(
             "off by: how far such estimates were from the truth in transfers really run with the "
             f"setting ({checked.engine}, {checked.made}), in shares of their duration: median and "
             "95th percentile; and the share of which they said longer where it was shorter, or the "
             "other way round"
         )
     else:
-        told = "How good they are has not been measured here: `rexmit validate whatif` measures it."
-    say(console, told, "dim")
+        yield note(
+            "How good they are has not been measured here: `rexmit validate whatif` measures it."
+        )
 
 
 def _effect(one: Advice, totals: Totals) -> str:
@@ -99,46 +90,30 @@ def _waited(one: Advice, totals: Totals) -> str:
     return f"{more} {span(abs(one.saved_s))} {of} the {span(totals.waited_s)} waited ({part})"
 
 
-def _print_table(
-    settings: tuple[Advice, ...], checked: Calibration | None, console: Console
-) -> None:
-    heads = (
-        "time\nsaved",
-        "connections\nshorter",
-        "\nlonger",
-        "packets\navoided",
-        "timeouts\nfewer",
-        "\nmore",
-        "spurious\nmore",
-        *(("off by\nmedian", "\n95 %", "sign\nwrong") if checked else ()),
-    )
-    columns = [
-        Column("setting", least=12),
-        *(Column(head, right=True, before=2) for head in heads),
-        Column("what it means", before=2),
-    ]
-    lines = [
-        Line(
-            (
-                one.setting,
-                span(one.saved_s) if one.saved_s >= 0 else f"-{span(-one.saved_s)}",
-                f"{one.shorter:,}",
-                f"{one.longer:,}",
-                f"{one.avoided:,}",
-                f"{one.to_fr:,}",
-                f"{one.to_rto:,}",
-                f"{one.spurious:,}",
-                *(_off_by(one.setting, checked) if checked else ()),
-                in_words(one.setting),
+def _table(settings: tuple[Advice, ...], checked: Calibration | None) -> Grid:
+    errors = {one.setting: checked.error_of(one.setting) for one in settings} if checked else {}
+
+    def off_by(part: str) -> Callable[[Advice], str]:
+        return lambda one: known(errors[one.setting], lambda error: f"{getattr(error, part):.1%}")
+
+    return table(
+        settings,
+        Column("setting", least=12, cell=lambda one: one.setting),
+        ("time\nsaved", lambda one: f"{'-' * (one.saved_s < 0)}{span(abs(one.saved_s))}"),
+        ("connections\nshorter", lambda one: f"{one.shorter:,}"),
+        ("\nlonger", lambda one: f"{one.longer:,}"),
+        ("packets\navoided", lambda one: f"{one.avoided:,}"),
+        ("timeouts\nfewer", lambda one: f"{one.to_fr:,}"),
+        ("\nmore", lambda one: f"{one.to_rto:,}"),
+        ("spurious\nmore", lambda one: f"{one.spurious:,}"),
+        *(
+            (head, off_by(part))
+            for head, part in (
+                ("off by\nmedian", "median"),
+                ("\n95 %", "p95"),
+                ("sign\nwrong", "wrong"),
             )
-        )
-        for one in settings
-    ]
-    print_grid(columns, lines, console)
-
-
-def _off_by(setting: str, checked: Calibration) -> tuple[str, ...]:
-    error = checked.error_of(setting)
-    if error is None:
-        return (NONE, NONE, NONE)
-    return tuple(f"{part:.1%}" for part in (error.median, error.p95, error.wrong))
+            if checked
+        ),
+        Column("what it means", before=2, cell=lambda one: in_words(one.setting)),
+    )

@@ -1,0 +1,1 @@
+"""Two traces compared, by host, port and path."""

@@ -1,0 +1,59 @@
+"""Whether what was measured lies where somebody said that it does: yes, no, or undecided."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from rexmit.statistics.interval import Interval
+
+
+class Verdict(StrEnum):
+    """Of a claim."""
+
+    HOLDS = "holds"
+    DOES_NOT = "does not"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Band:
+    """Where a value is to lie; an infinite end bounds nothing."""
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    def judge(self, interval: Interval | None) -> Verdict:
+        """It holds where the whole interval lies inside, it does not where the whole lies outside.
+        Nothing at all is neither more nor less than nothing.
+        """
+        if interval is None:
+            return Verdict.UNDECIDED
+        if interval.exact and interval.low == 0.0 and self in (MORE, LESS):
+            return Verdict.DOES_NOT
+        if self.low <= interval.low and interval.high <= self.high:
+            return Verdict.HOLDS
+        outside = interval.high < self.low or interval.low > self.high
+        return Verdict.DOES_NOT if outside else Verdict.UNDECIDED
+
+
+def every(verdicts: Iterable[Verdict]) -> Verdict | None:
+    """Of parts that all have to hold: one that does not decides it. None of none."""
+    found = set(verdicts)
+    for one in (Verdict.DOES_NOT, Verdict.UNDECIDED, Verdict.HOLDS):
+        if one in found:
+            return one
+    return None
+
+
+MORE: Final = Band(low=0.0)
+LESS: Final = Band(high=0.0)
+"""Than nothing."""
+
+
+def about(value: float, share: float) -> Band:
+    """Within a share of it."""
+    return Band(value * (1 - share), value * (1 + share))
