@@ -22,10 +22,11 @@ NOBODY: Final = ("closing",)
 """What nobody waited for."""
 
 IDLE: Final = "between-requests"
-"""Where nobody waits: told last."""
-
 UNKNOWN: Final = "unknown"
-"""Told last, unless it is longer than all that somebody waited for together."""
+
+LAST: Final = (IDLE, UNKNOWN)
+"""Where nobody waits as far as is known: told last, but for what is not known if that is longer
+than all that somebody waited for together."""
 
 CLIENT: Final = (
     "client",
@@ -189,7 +190,7 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
         .sort("length_ns", "host", descending=[True, False])
     )
     owner, length_s = pl.col("owner"), pl.col("length_s")
-    known_s = length_s.filter(~owner.is_in([IDLE, UNKNOWN])).sum()
+    known_s = length_s.filter(~owner.is_in(list(LAST))).sum()
     last = (owner == IDLE) | ((owner == UNKNOWN) & (length_s <= known_s))
     rows = (
         of_host.group_by("owner", maintain_order=True)
