@@ -209,8 +209,8 @@ SCENES: Final[Mapping[str, Scene]] = {
     "loss-1-near": Scene(
         LOSS, size=4_000_000, requests=1, delay_ms=20, trouble="loss 1%", near=True
     ),
-    "loss-4.5": Scene(LOSS, size=1_500_000, requests=1, delay_ms=31, trouble="loss 4.5%"),
-    "loss-4.5-near": Scene(
+    "loss-heavy": Scene(LOSS, size=1_500_000, requests=1, delay_ms=31, trouble="loss 4.5%"),
+    "loss-heavy-near": Scene(
         LOSS, size=1_500_000, requests=1, delay_ms=31, trouble="loss 4.5%", near=True
     ),
     "loss-upload": Scene(
