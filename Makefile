@@ -120,7 +120,7 @@ wheel: base $(WHEEL_TOOLS)/locked ## The packages, for pip: wheels/
 		--no-build-isolation --wheel-dir '$(WHEELS)' .
 	@SOURCE_DATE_EPOCH="$${SOURCE_DATE_EPOCH:-315532800}" $(WHEEL_TOOLS)/bin/python -m pip wheel \
 		--quiet --disable-pip-version-check --no-deps --no-build-isolation \
-		--wheel-dir '$(WHEELS)' $(wildcard ./distributions/*)
+		--wheel-dir '$(WHEELS)' $(dir $(wildcard ./distributions/*/pyproject.toml))
 
 kernel: setup
 	$(REXMIT) kernel build 6.12

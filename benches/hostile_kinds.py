@@ -62,11 +62,23 @@ class Capture:
         options: bytes = b"",
         window: int = 65_535,
         ident: int = 0,
+        payload: bytes = b"",
     ) -> None:
-        """A TCP packet, of the server to the client unless other hosts are named."""
-        tcp = tcp_header(ports, seq, ack, flags, window, options)
+        """A TCP packet, of the server to the client unless other hosts are named. Behind its
+        payload it has `length` bytes more that are not in the capture.
+        """
+        tcp = tcp_header(ports, seq, ack, flags, window, options) + payload
         packet = ip_header(hosts, 20 + len(tcp) + length, ident=ident) + tcp
         self.record(packet, cut=length)
+
+    def line(self, text: str) -> None:
+        """A packet as a line of text: what is written is a list of packets, and no pcap."""
+        if not self.packets:
+            self._parts.clear()
+        self.now_ns += 1000
+        self.packets += 1
+        seconds, rest = divmod(self.now_ns, 10**9)
+        self._parts.append(f"{seconds}.{rest:09} {text}\n".encode())
 
     def answer(self, ack: int, options: bytes = b"", *, seq: int = 1, window: int = 65_535) -> None:
         """An acknowledgement of the client to the server."""
@@ -607,6 +619,169 @@ def mappings_near(capture: Capture, count: int) -> None:
         capture.data(1 + number, 1, mapping(place, 1 + number, 1))
 
 
+# What programs say.
+
+
+class Talk:
+    """A connection whose client asks and whose server answers; all is acknowledged at once."""
+
+    def __init__(
+        self,
+        capture: Capture,
+        hosts: tuple[int, int] = (CLIENT, SERVER),
+        ports: tuple[int, int] = PORTS,
+    ) -> None:
+        self._capture = capture
+        self._hosts, self._ports = hosts, ports
+        self._next = [1, 1]
+        capture.open(hosts, ports)
+
+    def ask(self, payload: bytes) -> None:
+        """A packet of the client."""
+        self._say(0, self._hosts, self._ports, payload)
+
+    def answer(self, payload: bytes) -> None:
+        """A packet of the server."""
+        self._say(1, self._hosts[::-1], self._ports[::-1], payload)
+
+    def _say(self, of: int, hosts: tuple[int, int], ports: tuple[int, int], payload: bytes) -> None:
+        seq, ack = self._next[of], self._next[1 - of]
+        self._capture.send(DATA, seq, ack, hosts=hosts, ports=ports, payload=payload)
+        self._next[of] += len(payload)
+
+
+OK: Final = b"HTTP/1.1 200 OK\r\n\r\n"
+
+
+def request(path: str, host: str = "a") -> bytes:
+    """The head of a request."""
+    return f"GET /{path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
+
+
+def requests(capture: Capture, count: int) -> None:
+    """Slow requests of one connection, with long names."""
+    talk = Talk(capture)
+    for number in range(count // 2):
+        capture.wait(10**8)
+        talk.ask(request(f"{number}{'p' * 240}", f"h{number}.{'h' * 240}"))
+        capture.wait(3 * 10**8)
+        talk.answer(OK)
+
+
+def requests_in_no_time(capture: Capture, count: int) -> None:
+    """Requests of one connection while the monitor's clock stands still or goes back."""
+    talk = Talk(capture)
+    for number in range(count // 2):
+        capture.wait(-1000)
+        talk.ask(request(f"{number}"))
+        capture.wait(-2000)
+        talk.answer(OK)
+
+
+def requests_at_once(capture: Capture, count: int) -> None:
+    """Many requests in each packet, all before the first answer."""
+    talk = Talk(capture)
+    for _ in range(count // 2):
+        talk.ask(request("") * 40)
+    for _ in range(count // 2):
+        talk.answer(OK)
+
+
+def requests_without_end(capture: Capture, count: int) -> None:
+    """Heads of fields without number, and none that ends."""
+    talk = Talk(capture)
+    for _ in range(count):
+        talk.ask(b"GET / HTTP/1.1\r\n" + b"a:b\r\n" * 100)
+
+
+def answers_unasked(capture: Capture, count: int) -> None:
+    """Responses to no request, the most of them interim ones."""
+    talk = Talk(capture)
+    for number in range(count):
+        capture.wait(10**6)
+        talk.answer(OK if number % 9 == 0 else b"HTTP/1.1 100 Continue\r\n\r\n")
+
+
+def hellos(capture: Capture, count: int) -> None:
+    """Hellos of TLS, each cut into single bytes."""
+    talk = Talk(capture)
+    head = b"\x16\3\1\0\x80\1\0\0\x7c\3\3"
+    for number in range(count):
+        talk.ask(head[number % len(head) :][:1])
+
+
+def names(capture: Capture, count: int) -> None:
+    """Answers of DNS over UDP, each with a new name of many addresses, and a SYN to one of them."""
+    for number in range(count // 2):
+        name = b"\x3f" + b"a" * 63 + b"\x08" + f"{number:08}".encode() + b"\0"
+        first = 0x1400_0000 + number * 64
+        records = b"".join(
+            b"\xc0\x0c" + struct.pack(">HHIHI", 1, 1, 9, 4, first + place) for place in range(64)
+        )
+        head = struct.pack(">6H", 0, 0x8180, 1, 64, 0, 0)
+        message = head + name + struct.pack(">HH", 1, 1) + records
+        udp = struct.pack(">4H", 53, 5000, 8 + len(message), 0) + message
+        capture.record(ip_header((SERVER, CLIENT), 20 + len(udp), protocol=17) + udp)
+        capture.send(SYN, 0, 0, hosts=(CLIENT, first), ports=(1024 + number % 60_000, 80))
+
+
+PROXY: Final = 0x0A00_0009
+
+
+def proxies(capture: Capture, count: int) -> None:
+    """A proxy that asks a server for each of its clients, all of which wait at the same time."""
+    numbers = range(count // 10)
+    ports = [1024 + number % 60_000 for number in numbers]
+    fronts = [Talk(capture, (CLIENT + 0x100, PROXY), (port, 80)) for port in ports]
+    for front in fronts:
+        front.ask(request("front"))
+    backs = [Talk(capture, (PROXY, SERVER + 0x100), (port, 8080)) for port in ports]
+    for back in backs:
+        back.ask(request("back"))
+    capture.wait(10**9)
+    for one in backs + fronts:
+        one.answer(OK)
+
+
+def causes(capture: Capture, count: int) -> None:
+    """Each stretch of time is another cause's than the one before it, on a clock that jumps."""
+    talk = Talk(capture)
+    for number in range(count // 3):
+        capture.wait((10**6, 3 * 10**8, 10**3, -(10**6), 5 * 10**7)[number % 5])
+        talk.answer(bytes(1000 if number % 3 else 10))
+        capture.wait((10**6, 2 * 10**8, 10**4)[number % 3])
+        talk.ask(bytes(1))
+        capture.send(ACK, 0, 0, window=0 if number % 7 == 0 else 60_000)
+
+
+# Lists of packets as text.
+
+
+def lines_of_hosts(capture: Capture, count: int) -> None:
+    """Lines of hosts and ports that have names, each of another connection."""
+    for number in range(count):
+        ends = f"host-{number}.{'x' * 200}.p{number % 2000} > server.80"
+        capture.line(f"IP {ends}: Flags [P.], seq 1:1001, ack 1, win 9, length 1000")
+
+
+def lines_without_numbers(capture: Capture, count: int) -> None:
+    """Lines without TCP's numbers, of one of many connections between two hosts."""
+    for port in range(256):
+        numbers = f"TCP 54 {1024 + port} \u2192 80 [SYN] Seq=0 Win=1000 Len=0"
+        capture.line(f"10.0.0.1 \u2192 10.0.0.2 {numbers}")
+    for _ in range(count - 256):
+        capture.line("10.0.0.1 \u2192 10.0.0.2 HTTP 566 GET / HTTP/1.1")
+
+
+def lines_that_go_on(capture: Capture, count: int) -> None:
+    """Lines as long as they are read, of arrows and options, which others go on with."""
+    for number in range(count // 100):
+        head = "IP 10.0.0.1.1 > 10.0.0.2.80: Flags [P.], seq 1:1001, ack 1, win 9, options ["
+        more = "nop," * 900 if number % 2 else "sack 1 " + "{1:2}" * 700
+        capture.line(f"{head}{more}], length 1000")
+        capture.line("IP " + "a > b, " * 500 + "\n x" * 50)
+
+
 KINDS: Final[dict[str, Kind]] = {
     kind.__name__.replace("_", "-"): kind
     for kind in (
@@ -629,6 +804,9 @@ KINDS: Final[dict[str, Kind]] = {
         *(stamps_at_random, stamps_that_jump, clock_back, identifications, half_open, resets),
         *(reset_storm, reuse, one_host, many_hosts, interleaved, fragments, tunnels),
         *(subflows, addresses, mappings, mappings_near),
+        *(requests, requests_in_no_time, requests_at_once, requests_without_end, answers_unasked),
+        *(hellos, names, proxies, causes),
+        *(lines_of_hosts, lines_without_numbers, lines_that_go_on),
     )
 }
 

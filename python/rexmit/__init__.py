@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from rexmit.library.diff import diff, differences_over
     from rexmit.library.diff_packets import diff_packets, draw_packets
     from rexmit.library.doctor import doctor
-    from rexmit.library.figures import figures, save_figures
+    from rexmit.library.figures import plot, plot_points, save_figures
     from rexmit.library.flow import draw_flow, open_flow
     from rexmit.library.kernel_exec import kernel_exec
     from rexmit.library.kernels import add_kernel, build_kernel, list_kernels
     from rexmit.library.opened import open_run
+    from rexmit.library.packetdrill import packetdrill
     from rexmit.library.page import groups, page, why_empty
     from rexmit.library.report import report, report_table
     from rexmit.library.run import Campaign, run
@@ -60,7 +61,6 @@ __all__ = [
     "doctor",
     "draw_flow",
     "draw_packets",
-    "figures",
     "groups",
     "kernel_exec",
     "list_kernels",
@@ -69,7 +69,10 @@ __all__ = [
     "open_run",
     "open_scenario",
     "overview",
+    "packetdrill",
     "page",
+    "plot",
+    "plot_points",
     "repairs",
     "report",
     "report_table",
@@ -109,7 +112,6 @@ _LIBRARY: Final = {
     "doctor": "doctor",
     "draw_flow": "flow",
     "draw_packets": "diff_packets",
-    "figures": "figures",
     "groups": "page",
     "kernel_exec": "kernel_exec",
     "list_kernels": "kernels",
@@ -118,7 +120,10 @@ _LIBRARY: Final = {
     "open_run": "opened",
     "open_scenario": "scenario",
     "overview": "tables",
+    "packetdrill": "packetdrill",
     "page": "page",
+    "plot": "figures",
+    "plot_points": "figures",
     "repairs": "tables",
     "report": "report",
     "report_table": "report",
@@ -135,6 +140,9 @@ _LIBRARY: Final = {
 """The module of `rexmit.library` that each function is in."""
 
 
+_MOVED: Final = {"figures": "plot", "live": "watch"}
+
+
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
     # Not at import: the program sees to signals before it loads anything.
     if name == "__version__":
@@ -148,8 +156,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
 
     module, attribute = _ELSEWHERE.get(name, (f"rexmit.library.{_LIBRARY.get(name)}", name))
     if name not in __all__:
-        if name == "live":
-            raise AttributeError("rexmit.live is now rexmit.watch")
+        if name in _MOVED:
+            raise AttributeError(f"rexmit.{name} is now rexmit.{_MOVED[name]}")
         if name.startswith("_") or name not in functions():
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         module = functions()[name]

@@ -249,7 +249,7 @@ def rewrite_captures(request: Mapping[str, Any]) -> Batch:
     not, a link that is neither Ethernet nor raw IP, and a row that its capture does not show.
     """
 
-_Column = tuple[str, str, str, str | None, bool, bool, bool]
+_Column = tuple[str, str, str, str | None, bool, bool]
 
 def aligned(steps: Sequence[Any], times: Sequence[int]) -> list[int]:
     """Times of a point's clock by the first point's, in nanoseconds; `steps` as `Points.stretches`
@@ -259,8 +259,8 @@ def places() -> list[tuple[str, list[tuple[str, list[str], list[_Column]]]]]:
     """Every table by the place where it is kept (`run`, `trace`, `truth`, `kernel-truth`), as
     crates/schema declares it: its name, the columns that its rows are sorted by, and its columns;
     of each the name, the kind (`text`, `integer`, `number`, `boolean`), the meaning, the unit,
-    whether it may be null, whether it came after the first tables of its format, and whether it is
-    `known`: not told by an engine, but by whoever asks for the rows.
+    whether it may be null, and whether it is `known`: not told by an engine, but by whoever asks
+    for the rows.
     """
 
 def owners() -> list[str]:

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any, Final
-
-from rexmit.escaping import shell, shell_words
+from typing import Final
 
 WEB: Final = ("http", "https")
 S3: Final = ("s3", "s3a")
@@ -54,24 +52,6 @@ def secret(address: str) -> str | None:
 def shown(text: str) -> str:
     """A text with all its addresses as they may be kept and shown."""
     return _address().sub(_without, text) if ":/" in text else text
-
-
-def all_shown(value: Any) -> Any:  # noqa: ANN401 - any JSON
-    """Plain data with all its texts so. One that begins with a program's name is a command."""
-    if isinstance(value, str):
-        return _command_shown(value) if value.startswith("rexmit ") else shown(value)
-    if isinstance(value, dict):
-        return {key: all_shown(one) for key, one in value.items()}
-    return [all_shown(one) for one in value] if isinstance(value, list) else value
-
-
-def _command_shown(command: str) -> str:
-    if ":/" not in command:
-        return command
-    try:
-        return shell(map(shown, shell_words(command)))
-    except ValueError:
-        return shown(command)
 
 
 def _without(found: re.Match[str]) -> str:

@@ -13,6 +13,10 @@ from typing import Final
 EXIT_OK: Final = 0
 EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
+EXIT_SPLAT: Final = 3
+"""The kernel warned of a defect of its own."""
+EXIT_CANNOT_TELL: Final = 125
+"""Of a command that judges: there is no verdict. `git bisect run` skips a commit at this status."""
 
 
 class UserError(Exception):
@@ -32,11 +36,13 @@ class UserError(Exception):
         self.what = what
         self.hint = "\n".join(map(_shown, lines)) or None
         self.usage = usage
+        self.failed_with = EXIT_FAILED
+        """The exit status where it is no wrong usage."""
 
     @property
     def exit_status(self) -> int:
         """The exit status that the program ends with."""
-        return EXIT_USAGE if self.usage else EXIT_FAILED
+        return EXIT_USAGE if self.usage else self.failed_with
 
     def text(self) -> str:
         """The message as it is printed: `rexmit: WHAT`, then the hint's lines set in by two
@@ -52,6 +58,19 @@ def _shown(line: str) -> str:
     from rexmit import addresses, escaping
 
     return escaping.shown(addresses.shown(line))
+
+
+@contextmanager
+def judging() -> Iterator[None]:
+    """Inside, what cannot be done ends the program with the status for "cannot tell": 1 is the
+    verdict of a command that judges, or the status of one that a guest ran.
+    """
+    try:
+        yield
+    except UserError as error:
+        if error.failed_with == EXIT_FAILED:
+            error.failed_with = EXIT_CANNOT_TELL
+        raise
 
 
 _options: Mapping[str, str] | None = None

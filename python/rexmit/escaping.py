@@ -70,24 +70,3 @@ def shell_word(word: str) -> str:
         for byte in os.fsencode(word)
     )
     return f"$'{''.join(escaped)}'"
-
-
-def shell_words(command: str) -> list[str]:
-    """The words that `shell` made a command of. Raises ValueError where a quote has no end."""
-    import shlex
-
-    return shlex.split(re.sub(_QUOTED, _plainly_quoted, command))
-
-
-_QUOTED: Final = r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.|\$'((?:[^'\\]|\\[0-7]{3})*)'"""
-
-
-def _plainly_quoted(found: re.Match[str]) -> str:
-    """Bytes in octal as shlex knows them."""
-    import shlex
-
-    if found[1] is None:
-        return found[0]
-    octal = rb"\\([0-7]{3})"
-    word = re.sub(octal, lambda byte: bytes([int(byte[1], 8) & 0xFF]), os.fsencode(found[1]))
-    return shlex.quote(os.fsdecode(word))

@@ -21,6 +21,7 @@ def main() -> NoReturn:
     """Run the command line and end the process.
 
     Exit status: 0 done, 1 failed, 2 wrong usage, 128 and the signal's number when interrupted.
+    Commands that judge have more (`errors`).
     """
     # First of all: what is opened now must not get the number of an output that is closed.
     outputs.open_all()

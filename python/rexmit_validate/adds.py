@@ -30,14 +30,8 @@ FUNCTIONS: Final = {
 """What `import rexmit` offers of it, by name the module that it is in."""
 
 
-UNGROUPED: Final = ("agree", "truth", "synth", "score", "whatif", "sensitivity")
-"""Commands that had no `validate` before their names once."""
-
-
-def moved(words: Sequence[str]) -> tuple[str, str, list[str]] | None:
-    """Of words that begin with such a command: its old and new name, and the words of now."""
-    name = words[0]
-    return (name, f"validate {name}", ["validate", *words]) if name in UNGROUPED else None
+def moved(words: Sequence[str]) -> None:
+    """What a command was called; none of this package had another name."""
 
 
 def add_commands(app: typer.Typer) -> None:

@@ -34,10 +34,10 @@ def queue(dice: Dice, ample: int) -> int:
 
 def buffers(dice: Dice) -> dict[str, str]:
     """Receive and send buffers of both hosts: mostly the kernel's own."""
-    found: dict[str, str] = {}
+    sysctls: dict[str, str] = {}
     for name in ("tcp_rmem", "tcp_wmem"):
         wanted, most = dice.chance(0.15), round(dice.log_between(*BUFFER_BYTES))
         first = round(dice.log_between(8192, most))
         if wanted:
-            found[f"net.ipv4.{name}"] = f"4096 {first} {most}"
-    return found
+            sysctls[f"net.ipv4.{name}"] = f"4096 {first} {most}"
+    return sysctls

@@ -108,9 +108,12 @@ def _both(number: int, held: Held) -> Iterator[Packets]:
     one = held.cases[number]
     logs = (("a", held.ours, one.kernel.packets), ("b", held.theirs, one.model.packets))
     for letter, name, log in logs:
-        made = _steps(log)
+        drawn_steps = _steps(log)
         drawn = packets.Drawn(
-            made, data_from_server=True, words=partial(_words, made), has_options=False
+            drawn_steps,
+            data_from_server=True,
+            words=partial(_words, drawn_steps),
+            has_options=False,
         )
         command = commands.command(
             "validate", "agree", "--case", held.folder / one.case.name, "--show"
@@ -149,8 +152,8 @@ def _steps(log: Sequence[Packet]) -> tuple[Step, ...]:
         )
         passages.append(Passage(packet, None))
     # Numbers of a log count from the initial ones already.
-    made = steps(passages, 0, 0, start_ns=0)
-    return tuple(replace(step, lost=False) for step in made)
+    drawn = steps(passages, 0, 0, start_ns=0)
+    return tuple(replace(step, lost=False) for step in drawn)
 
 
 def _words(made: Sequence[Step], number: int) -> str:

@@ -111,18 +111,6 @@ def test_other_scenarios_are_no_cases(tmp_path: Path) -> None:
         read(file)
 
 
-def test_cases_of_two_paths_are_read_as_they_were_written_at_first() -> None:
-    line = (
-        '{"name": "11-0", "seed": 5, "segments": 30, "pattern": "path 1 burst 2 data -1", '
-        '"congestion_control": "cubic", "sysctls": {}, "protocol": "mptcp", "first_path": 2, '
-        '"path_rates_bps": [1, 2], "path_delays_ns": [3, 4], "bursts": 2, "gap_ns": 9}'
-    )
-    case = Case.from_json(line)
-    assert (case.over, case.rates_bps, case.delays_ns) == ("paths", (1, 2), (3, 4))
-    assert (case.queue_packets, case.bursts, case.first_path) == (1000, 2, 2)
-    assert Case.from_json(case.as_json()) == case
-
-
 def test_any_workload_goes_over_any_network(tmp_path: Path) -> None:
     links = draw(_core, 4, 7)
     paths = replace(draw(_core, 4, 7, paths=2), protocol="mptcp")

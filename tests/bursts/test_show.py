@@ -113,7 +113,7 @@ def test_a_bar_is_as_high_as_its_mean(write_study: Write) -> None:
         return 0.5 if config == "tcp-tlp" else 2.0
 
     study = rexmit.open_run(write_study(by_configuration))
-    drawn = {**rexmit.figures(study), **rexmit.paper_figures(study)}
+    drawn = {**rexmit.plot(study), **rexmit.paper_figures(study)}
     assert len(drawn) == 6
     for figure in drawn.values():
         for axes in figure.axes:

@@ -41,11 +41,11 @@ def share_of(boot: GuestBoot) -> Path:
 
 
 def test_arguments_are_the_contracts() -> None:
-    options = BootOptions(kernel=Path("/k"), core=3, seed=255, memory="128M", clock="polling")
+    options = BootOptions(kernel=Path("/k"), core=3, seed=255, memory="128M")
     words = " ".join(options.arguments(Path("/s")))
     assert words == (
         "boot --kernel /k --share /s --core 3 --seed 00000000000000ff --memory 128M "
-        "--clock polling --share-limit 4096M --scratch-limit 64M"
+        "--share-limit 4096M --scratch-limit 64M"
     )
     assert "--core" not in BootOptions(kernel=Path("/k")).arguments(Path("/s"))
 

@@ -8,6 +8,9 @@ from tests.faults.during import SIGNALS
 from tests.faults.plan import Fault
 from tests.faults.program import Running
 
+FAILED = {1, 125}
+"""Exit statuses of what could not be done; 125 of commands for which 1 is a verdict."""
+
 NEVER = (
     "Traceback",
     "Exception ignored",
@@ -30,11 +33,11 @@ def wrong(one: Running, fault: Fault | None, *, damaged: bool) -> list[str]:
     elif kind == "kill":
         allowed.add(-9)
     if damaged or kind in ("kill below", "disk", "shares", "second", "files"):
-        allowed.add(1)
+        allowed |= FAILED
     if status not in allowed:
         found.append(f"ended with {status}, not one of {sorted(allowed)}")
-    if status == 1 and not message(one):
-        found.append("ended with 1 and no message")
+    if status in FAILED and not message(one):
+        found.append(f"ended with {status} and no message")
     return found
 
 

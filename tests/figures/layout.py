@@ -88,7 +88,8 @@ def _empty(figure: Figure) -> Iterator[str]:
             yield "axes without data"
         for axis in (axes.xaxis, axes.yaxis):
             labelled = [t for t in axis.get_ticklabels(which="both") if t.get_text().strip()]
-            if axis.get_tick_params(which="major").get("labelleft", True) and not labelled:
+            has = axis.get_tick_params(which="major")
+            if has.get("labelleft", True) and has.get("labelbottom", True) and not labelled:
                 yield f"no ticks to read: {axis.axis_name}"
 
 

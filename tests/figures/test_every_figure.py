@@ -43,7 +43,9 @@ def test_of_the_study_with_eight_long_names(eight: UncStudy) -> None:
 
 def test_of_pages(tmp_path: Path) -> None:
     run = rexmit.open_run(write_folder(tmp_path / "run", realistic_rows(2)))
-    checked(rexmit.figures(run), 6)
+    checked(rexmit.plot(run))
+    checked(rexmit.plot(run, x="network", colour="lost"))
+    checked(rexmit.plot(run, x="config", facet=["network"], cells={"lost": "1..6"}))
     checked(rexmit.paper_figures(run), 6)
 
 
@@ -54,7 +56,9 @@ def test_of_pages_with_many_long_names(tmp_path: Path, configs: int) -> None:
         for config, lost in product(range(configs), (0, 7, 20))
     ]
     run = rexmit.open_run(write_folder(tmp_path / "run", rows))
-    checked(rexmit.figures(run), 2)
+    checked(rexmit.plot(run))
+    checked(rexmit.plot(run, x="config", y="mss_bytes"))
+    checked(rexmit.paper_figures(run), 2)
 
 
 def test_of_pages_against_settings(tmp_path: Path) -> None:
@@ -71,7 +75,9 @@ def test_of_pages_against_settings(tmp_path: Path) -> None:
         for cell, change in enumerate(changes)
     ]
     run = rexmit.open_run(write_folder(tmp_path / "run", rows))
-    checked(rexmit.figures(run, losses=5), 8)
+    checked(rexmit.paper_figures(run, losses=5), 8)
+    checked(rexmit.plot(run, x="window"))
+    checked(rexmit.plot(run, x="page", facet=["window", "line_loss"], colour="congestion_control"))
 
 
 @pytest.mark.parametrize("configs", [1, 6, 12])
@@ -83,11 +89,12 @@ def test_of_bursts_with_many_long_names(write_study: WriteStudy, configs: int) -
         return {**row, "config": names[place % configs], "loss_pattern": "path 1 burst 2 data -1"}
 
     run = rexmit.open_run(write_study(lambda *_: 0.3, change))
-    checked(rexmit.figures(run))
+    checked(rexmit.plot(run))
+    checked(rexmit.plot(run, y="retransmissions"))
 
 
 def test_of_bursts_and_ladders_of_their_paths(bursts: rexmit.Run) -> None:
-    checked(rexmit.figures(bursts), 1)
+    checked(rexmit.plot(bursts), 1)
     drawn = rexmit.paper_figures(bursts)
     checked(drawn, 10)
     assert {"figure-2", "figure-4", "figure-6"} < set(drawn)

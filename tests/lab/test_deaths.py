@@ -25,7 +25,7 @@ SPIN = "while :; do :; done"
 
 def test_a_panic_is_told_with_the_consoles_last_lines(each: Lab) -> None:
     done = each.sh(f"echo before; sleep 1; {PANIC}", options=LITTLE)
-    assert done.status == 1
+    assert done.status == 125
     assert done.seconds < 30
     assert done.text == "before\n", "what was written before is not lost"
     assert done.err.startswith("rexmit: the kernel died")
@@ -36,7 +36,7 @@ def test_a_panic_is_told_with_the_consoles_last_lines(each: Lab) -> None:
 
 def test_out_of_memory_with_nobody_left_to_kill_is_told(each: Lab) -> None:
     done = each.sh(f"echo -1000 > /proc/self/oom_score_adj; {EAT}", options=LITTLE)
-    assert done.status == 1
+    assert done.status == 125
     assert done.err.startswith("rexmit: the kernel died")
     assert done.seconds < 30
 
@@ -60,7 +60,7 @@ def test_more_memory_can_be_had(lab: Lab) -> None:
 def test_what_was_in_the_scratch_folder_comes_back_from_the_dead(lab: Lab, tmp_path: Path) -> None:
     keep = tmp_path / "keep"
     script = f'echo evidence > "$REXMIT_SCRATCH/log"; {PANIC}'
-    assert lab.sh(script, options=(*LITTLE, "--keep", str(keep))).status == 1
+    assert lab.sh(script, options=(*LITTLE, "--keep", str(keep))).status == 125
     assert (keep / "log").read_text() == "evidence\n"
 
 
@@ -69,7 +69,7 @@ def test_a_command_that_switches_the_machine_off_has_failed(lab: Lab) -> None:
         "echo before; sleep 1; reboot=$(command -v poweroff || command -v halt); "
         "$reboot -f; sleep 60; echo after"
     )
-    assert done.status == 1
+    assert done.status == 125
     assert done.text == "before\n"
     assert "rexmit: the kernel" in done.err
 

@@ -280,7 +280,7 @@ def test_a_scenario_of_several_networks_needs_a_choice(lab: Lab) -> None:
 
 def test_a_kernel_that_is_not_built_is_named_with_the_way_to_it(lab: Lab) -> None:
     done = lab.rexmit("kernel", "exec", "--kernel", "5.4", "--", "true")
-    assert done.status == 1
+    assert done.status == 125
     assert "there is no kernel 5.4, and rexmit builds none that is older than 6.1" in done.err
     assert "rexmit kernel add FILE" in done.err
 
@@ -323,11 +323,6 @@ for _ in range(5_000_000): pass
 print(begin, time.monotonic())
 """
 """Some tenths of a second of work, without a look at the clock."""
-POLL = """
-begin = time.monotonic()
-while time.monotonic() - begin < 0.01: pass
-print(begin, time.monotonic())
-"""
 
 
 def test_an_hour_of_sleep_takes_seconds_and_work_no_virtual_time(each: Lab) -> None:
@@ -341,17 +336,10 @@ def test_an_hour_of_sleep_takes_seconds_and_work_no_virtual_time(each: Lab) -> N
     assert done.seconds < 10
 
 
-def test_with_the_polling_clock_work_takes_time_and_polling_ends(each: Lab) -> None:
-    done = each.exec(*PYTHON, WORK + POLL, options=("--clock", "polling")).ok()
-    at_work, polling = (virtual_seconds(line) for line in done.lines)
-    assert at_work > 1e-3
-    assert polling == pytest.approx(0.01, abs=0.005)
-
-
 def test_a_command_that_spins_is_ended_and_named(each: Lab) -> None:
     began = time.monotonic()
     done = each.sh("sleep 1; : spinning-here; while :; do :; done", options=("--hang-limit", "1"))
-    assert done.status == 1
+    assert done.status == 125
     assert time.monotonic() - began < 20
     first, second, *console = done.err.splitlines()
     assert "no sign of life for 1 s" in first

@@ -60,7 +60,7 @@ def test_holes_take_no_room(lab: Lab, tmp_path: Path) -> None:
 def test_holes_count(lab: Lab, tmp_path: Path) -> None:
     """Whoever copies or packs such a file fills them in."""
     done = keep(lab, "truncate -s 500G hole", tmp_path / "keep", "--scratch-limit", "64")
-    assert done.status == 1
+    assert done.status == 125
     assert "its files, with their holes, are larger than 64 MiB" in done.err
     assert "--scratch-limit gives more" in done.err
     assert list((tmp_path / "keep").iterdir()) == []
@@ -69,7 +69,7 @@ def test_holes_count(lab: Lab, tmp_path: Path) -> None:
 def test_what_is_too_deep_is_refused_whole(lab: Lab, tmp_path: Path) -> None:
     script = "echo first > first; i=0; while [ $i -lt 300 ]; do mkdir d; cd d; i=$((i + 1)); done"
     done = keep(lab, script, tmp_path / "keep")
-    assert done.status == 1
+    assert done.status == 125
     assert "the scratch folder is not brought back: its folders are more than 200 deep" in done.err
     assert list((tmp_path / "keep").iterdir()) == []
 
@@ -77,6 +77,6 @@ def test_what_is_too_deep_is_refused_whole(lab: Lab, tmp_path: Path) -> None:
 def test_a_file_of_many_names_is_not_brought_back_over_and_over(lab: Lab, tmp_path: Path) -> None:
     script = "head -c 1000000 /dev/urandom > 0; for i in $(seq 1 20); do ln 0 $i; done"
     done = keep(lab, script, tmp_path / "keep", "--scratch-limit", "8")
-    assert done.status == 1
+    assert done.status == 125
     assert "its files, with their holes, are larger than 8 MiB" in done.err
     assert list((tmp_path / "keep").iterdir()) == []

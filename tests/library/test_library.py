@@ -42,8 +42,8 @@ def test_a_run_is_the_command_lines() -> None:
     assert run.meta["command"] == theirs.meta["command"]
     assert (steps[0].done, steps[0].unit) == (0, "transfers")
     assert steps[-1].done == steps[-1].total == run.transfers.height
-    drawn = rexmit.figures(run)
-    assert len(drawn) == 2
+    drawn = rexmit.plot(run)
+    assert list(drawn) == ["t-total-t-recover-client-by-lost-segments"]
     assert all(figure.axes for figure in drawn.values())
 
 

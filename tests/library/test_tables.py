@@ -56,15 +56,17 @@ def test_bursts_are_no_page(new: rexmit.Run, bursts: rexmit.Run) -> None:
 
 
 def test_figures_are_drawn_and_kept(new: rexmit.Run, bursts: rexmit.Run, tmp_path: Path) -> None:
-    drawn = rexmit.figures(new)
+    drawn = rexmit.plot(new)
     paths = rexmit.save_figures(drawn, tmp_path / "f", formats=["png", "svg"])
     assert [path.name for path in paths] == [
         f"{name}.{ending}" for name in drawn for ending in ("png", "svg")
     ]
     assert all(path.stat().st_size for path in paths)
-    assert all(name.startswith("bursts-path-1-burst-2") for name in rexmit.figures(bursts))
+    assert all(name.startswith("bursts-path-1-burst-2") for name in rexmit.plot(bursts))
     with pytest.raises(rexmit.Error, match="`losses` counts segments"):
-        rexmit.figures(bursts, losses=1)
+        rexmit.paper_figures(bursts, losses=1)
+    with pytest.raises(AttributeError, match="is now rexmit"):
+        rexmit.figures  # noqa: B018 - its name is told
     with pytest.raises(rexmit.Error, match="`formats`: gif is not known"):
         rexmit.save_figures(drawn, tmp_path, formats=["gif"])
     assert not list(tmp_path.glob("*.gif"))

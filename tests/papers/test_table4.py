@@ -11,8 +11,10 @@ from rich.console import Console
 
 from rexmit.analysis.times import Block, Times
 from rexmit.errors import UserError
+from rexmit.present.show import show
+from rexmit.result.blocks import Room
 from rexmit.store.open_run import open_run
-from rexmit_papers.ryll_2013.print_table4 import print_table4
+from rexmit_papers.ryll_2013.show_table4 import table4_blocks
 from rexmit_papers.ryll_2013.table4 import Entry, entries, table4
 
 Rows = Callable[..., Any]
@@ -37,7 +39,7 @@ def test_times_to_the_letter_stand_beside_ours_where_they_are_others(
     assert entries(found, "t_total")["er"].to_the_letter.mean_s == 0.25
     assert entries(found, "t_recover")["er"].to_the_letter.mean_s is None
     text = io.StringIO()
-    print_table4(table4(run), Console(file=text, width=100))
+    show(table4_blocks(table4(run), Room(100)), Console(file=text, width=100))
     lines = [" ".join(line.split()) for line in text.getvalue().splitlines()]
     assert lines.count("to the letter 0.2500") == 1
     assert any(line.startswith("to the letter: t_total until the FIN") for line in lines)

@@ -1,4 +1,6 @@
-"""How many files an addition touches: an option, a sentence and a column are added to a copy."""
+"""How many files an addition touches: an option, a sentence and a column are added to a copy. Of a
+stack, and of a change of RACK's window, the files that know one are counted.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+import pytest
 from tests.processes import run_command
+from tests.program.test_types import product
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python/rexmit"
@@ -148,3 +152,41 @@ def test_a_column(tmp_path: Path) -> None:
     assert data["groups"][0]["trial"] == 7
     tables = "print([one.frame['trial'][0] for one in page.tables if one.name == 'hosts'])\n"
     assert said(place, "-c", OF_PAGE + tables).stdout == "[7]\n"
+
+
+@pytest.mark.parametrize("stack", ["linux-4.1", "windows-xp", "freebsd-5", "solaris-10"])
+def test_a_stack(stack: str) -> None:
+    """The list of pages, and every file of the product that names it."""
+    texts = {name: text.split("\n#[cfg(test)]\nmod tests {")[0] for name, text in product().items()}
+    for path in sorted((ROOT / "python").rglob("*.py")):
+        texts[path.relative_to(ROOT).as_posix()] = path.read_text(encoding="utf-8")
+    touched = [name for name, text in texts.items() if f'"{stack}"' in text]
+    page = next(name for name in touched if name.startswith("crates/tcp/src/stacks/"))
+    assert f"{Path(page).stem}::" in texts["crates/tcp/src/stacks/mod.rs"]
+    print(f"files that the stack {stack} touches: {len(touched) + 1}")
+    assert len(touched) + 1 <= 8
+
+
+def test_the_window_of_rack() -> None:
+    """One file reckons it. The recovery machine, which the model and emulated senders run, and
+    what-if ask it; an emulated sender asks the machine.
+    """
+    texts = product()
+
+    def matching(pattern: str) -> set[str]:
+        return {name for name, text in texts.items() if re.search(pattern, text)}
+
+    rack = "crates/tcp/src/recovery/rack.rs"
+    episode, watch = (
+        "crates/tcp/src/recovery/machine/episode.rs",
+        "crates/trace/src/whatif/watch.rs",
+    )
+    assert matching(r"fn reordering_window\(&self, view: &Reordering\)") == {rack}
+    assert matching(r"\breordering_window\(&Reordering \{") == {episode, watch}
+    assert matching(r"\bdetection\s*\.reordering_window\(") == {
+        "crates/tcp/src/recovery/machine/detect.rs",
+        "crates/trace/src/emulate/sender/causes.rs",
+    }
+    # What evidence is necessary is a bound of its own, that of the RFC.
+    assert matching(r"\bmin_rtt[\w.()]* */ *4\b|\bquarters?\(") == {rack}
+    print("files that a change of RACK's window touches: 1")

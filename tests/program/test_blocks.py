@@ -14,7 +14,7 @@ from rich.console import Console
 from tests.program.names import NAME, hold, texts_of
 
 from rexmit.escaping import shown
-from rexmit.present.blocks import printed
+from rexmit.present.blocks import Recorder
 from rexmit.present.grid import print_grid
 from rexmit.present.show import room, show
 from rexmit.present.terminal import say, say_facts
@@ -138,19 +138,15 @@ def test_what_fits_where() -> None:
 
 def test_what_is_printed_is_made_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
-    widths = []
-
-    def prints(out: Console) -> None:
-        widths.append(out.width)
-        say(out, Text("a head that is longer than a line is wide", "bold"))
-        say(out, Text.assemble(("warning: ", "yellow"), "mind"))
-        out.print()
-        say_facts(out, [("label", "text")])
-        print_grid(NUMBERS.columns, NUMBERS.lines, out)
-
-    blocks = printed(prints, Room(33))
-    assert widths == [33]
-    assert blocks[0] == heading("a head that is longer than a line is wide")
+    out = Recorder()
+    long = "a head that is wider than any page " * 300
+    say(out, Text(long, "bold"))
+    say(out, Text.assemble(("warning: ", "yellow"), "mind"))
+    out.print()
+    say_facts(out, [("label", "text")])
+    print_grid(NUMBERS.columns, NUMBERS.lines, out)
+    blocks = out.blocks
+    assert blocks[0] == heading(long)
     assert blocks[3:] == [Facts((("label", "text"),)), NUMBERS]
     assert [one["is"] for one in on_page(*blocks)] == ["paragraph", "paragraph", "facts", "grid"]
     assert on_page(*blocks)[1]["look"] == "warning"

@@ -10,13 +10,10 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from tests.program.names import FORBIDDEN, NAME
 
 from rexmit import escaping
-from rexmit.addresses import all_shown
 
 
 def test_a_command_with_a_bad_name_works_in_a_shell() -> None:
@@ -36,20 +33,6 @@ WORDS: Final = st.lists(
     .map(os.fsencode)
     .map(os.fsdecode)
 )
-
-
-@given(words=WORDS)
-def test_a_command_is_read_as_it_was_quoted(words: list[str]) -> None:
-    assert escaping.shell_words(escaping.shell(words)) == words
-    assert escaping.shell_words(shlex.join(words)) == words
-
-
-@pytest.mark.parametrize("name", ["a\nb", NAME, "$'", "it's"])
-def test_a_command_with_a_bad_name_keeps_no_password(name: str) -> None:
-    words = ["rexmit", "trace", "https://me:TOPSEC@host/x?y=TOPSEC", name]
-    kept = [*words[:2], "https://host/x", name]
-    assert all_shown(escaping.shell(words)) == escaping.shell(kept)
-    assert all_shown(shlex.join(words)) == escaping.shell(kept)
 
 
 def test_what_is_hidden_is_shown_as_in_json() -> None:

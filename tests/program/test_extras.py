@@ -147,7 +147,7 @@ def test_doctor_knows_them(tmp_path: Path) -> None:
 
 
 def test_a_program_is_told_the_same(tmp_path: Path) -> None:
-    for code in ("rexmit.figures", "rexmit.ClusterAddress('local:2')"):
+    for code in ("rexmit.plot", "rexmit.ClusterAddress('local:2')"):
         tried = f"import rexmit\ntry: {code}\nexcept rexmit.Error as error: print(error)"
         done = said(tmp_path, "-c", tried)
         assert "pip install 'rexmit[" in done.stdout, done.stderr

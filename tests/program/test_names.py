@@ -9,12 +9,11 @@ import pytest
 from tests.processes import run_command
 
 from rexmit.cli.renamed import now
-from rexmit_validate.adds import UNGROUPED
 from rexmit_validate.cli import COMMANDS
 
 FIRST = [
     *("run", "show", "plot", "diff", "trace", "watch", "report", "stacks", "tcpfilter"),
-    *("doctor", "kernel", "paper", "validate"),
+    *("doctor", "packetdrill", "kernel", "paper", "validate"),
 ]
 
 
@@ -38,33 +37,6 @@ def test_what_judges_rexmit_is_a_group() -> None:
     done = rexmit("validate", "--help")
     assert (done.returncode, done.stderr) == (0, "")
     assert listed(done.stdout) == list(COMMANDS)
-
-
-@pytest.mark.parametrize("name", UNGROUPED)
-def test_an_old_name_works_and_says_the_new_one_once(name: str) -> None:
-    old, new = rexmit(name, "--help"), rexmit("validate", name, "--help")
-    assert (old.returncode, new.returncode, new.stderr) == (0, 0, "")
-    assert old.stderr == (
-        f"rexmit: `rexmit {name}` is now `rexmit validate {name}`; "
-        "the next release does not know the old name\n"
-    )
-    usage = f"Usage: python -m rexmit validate {name} "
-    assert new.stdout.startswith(usage)
-    # The same command: only the line of its usage, which may be folded, has another name.
-    assert old.stdout.split("\n\n")[1:] == new.stdout.split("\n\n")[1:]
-
-
-def test_an_old_name_does_its_work() -> None:
-    old, new = rexmit("synth", "--list"), rexmit("validate", "synth", "--list")
-    assert (old.returncode, old.stdout) == (0, new.stdout)
-    assert old.stderr.count("rexmit validate synth") == 1
-
-
-def test_an_old_name_says_the_new_one_beside_an_error() -> None:
-    done = rexmit("synth", "--connections", "many")
-    assert done.returncode == 2
-    assert "is now `rexmit validate synth`" in done.stderr.splitlines()[0]
-    assert "Invalid value for '--connections'" in done.stderr
 
 
 @pytest.mark.parametrize(

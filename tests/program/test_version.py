@@ -5,11 +5,17 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from rexmit import version
+
+ROOT = Path(__file__).parents[2]
+
+MADE = ("*.lock", "CHANGELOG.md", "docs/findings/results/*", "python/rexmit/whatif/errors.json")
+"""Files that say of which version something was."""
 
 
 @pytest.fixture
@@ -73,3 +79,11 @@ def test_the_command_says_version_commit_and_formats() -> None:
     )
     commit, formats = r"[0-9a-f]{12}(\+dirty)?", r"run\.json format \d+, trace\.json format \d+"
     assert re.fullmatch(rf"rexmit \S+ \(commit {commit}; {formats}\)\n", done.stdout)
+
+
+def test_one_file_names_the_version() -> None:
+    workspace = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]
+    named = re.escape(workspace["package"]["version"])
+    words = ["grep", "-lP", rf"(?<![\d.]){named}(?![\d.])"]
+    names = git(ROOT, *words, "--", ".", *(f":!{made}" for made in MADE)).splitlines()
+    assert names == ["Cargo.toml"]

@@ -127,9 +127,7 @@ def test_what_is_wrong_is_said_of_its_column(
         if not good.height:
             continue
         for place, column in enumerate(columns):
-            wrong = [retyped(column.name, pl.Date)]
-            if not column.later:
-                wrong.append(dropped(column.name))
+            wrong = [retyped(column.name, pl.Date), dropped(column.name)]
             if column.kind == "number":
                 wrong += [valued(column.name, value, 0) for value in (float("nan"), 1e300)]
             if not column.nullable:

@@ -1,24 +1,18 @@
-"""Passwords and signatures in addresses: refused, kept nowhere, and not shown of old folders."""
+"""Passwords and signatures in addresses: refused, kept nowhere."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.sources.liar import lying_store
-from tests.trace.rows import connection, retransmission, write_trace
 from typer.testing import CliRunner
 
-import rexmit
 from rexmit.addresses import shown
 from rexmit.cli import app
 from rexmit.errors import UserError
 from rexmit.sources import find
 from rexmit.sources.capture import identity
-from rexmit.tracing.folder import META
-from rexmit.tracing.source import Facts, File
 
 CAPTURE = Path(__file__).parents[1] / "real/captures/dcerpc.pcap"
 
@@ -114,59 +108,3 @@ def test_nothing_of_it_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for text in (said.encode(), *(file.read_bytes() for file in files)):
         assert b"TOPSEC" not in text
         assert b"Signature" not in text
-
-
-@pytest.fixture
-def old(tmp_path: Path) -> Path:
-    """A folder whose captures' addresses have secrets, wherever an earlier version kept them."""
-    names = ["https://me:TOPSECPW@host/x.pcap", "https://host/y.pcap?X-Amz-Signature=TOPSECSIG"]
-    facts = Facts(
-        packets=7,
-        tcp_packets=7,
-        warnings=[f"{names[1]}: the capture ends within a packet"],
-        files=[File(name, 7, 1.0, 2.0) for name in names],
-    )
-    rows = [retransmission(capture=names[0], waited_s=1.0)]
-    several = [connection(capture=names[0]), connection(capture=names[1], connection=1)]
-    write_trace(tmp_path / "t", connections=several, retransmissions=rows, facts=facts)
-    file = tmp_path / "t" / META
-    meta: dict[str, Any] = json.loads(file.read_text())
-    meta |= {
-        "captures": names,
-        "files": names,
-        "command": f"rexmit trace '{names[0]}' '{names[1]}' --filter 'tcp'",
-    }
-    file.write_text(json.dumps(meta))
-    return tmp_path / "t"
-
-
-def test_old_folders_are_shown_without(old: Path, tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    table = ("--table", "connections")
-    for words in (
-        ["trace"],
-        ["trace", "--json"],
-        ["trace", "--by", "host"],
-        ["trace", "--by", "host", "--json"],
-        ["trace", "--host", "10.0.0.1"],
-        ["trace", "--annotate", str(tmp_path / "a.pcapng")],
-        ["paper", "unc-2007"],
-        ["show"],
-        ["report", "-o", str(page)],
-        ["report", *table],
-        ["report", *table, "--json"],
-    ):
-        said = told(words[0], str(old), *words[1:])
-        assert said
-        assert "TOPSEC" not in said, words
-    assert "TOPSEC" not in page.read_text()
-    assert "https://host/x.pcap" in page.read_text()
-    trace = rexmit.trace(old)
-    assert "TOPSEC" not in repr((trace.meta, trace.facts))
-    assert trace.meta["command"] == (
-        "rexmit trace https://host/x.pcap https://host/y.pcap --filter tcp"
-    )
-    for name in ("connections", "sides", "retransmissions"):
-        assert "TOPSEC" not in trace.scan(name).collect().write_csv()
-    captures = trace.scan("connections").collect()["capture"].to_list()
-    assert captures == ["https://host/x.pcap", "https://host/y.pcap"]

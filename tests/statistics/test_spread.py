@@ -136,6 +136,7 @@ def test_a_band_and_an_interval(low: float, high: float, verdict: Verdict) -> No
 def test_nothing_is_neither_more_nor_less_than_nothing() -> None:
     assert MORE.judge(Interval(0.0, 0.0)) is Verdict.DOES_NOT
     assert LESS.judge(Interval(0.0, 0.0)) is Verdict.DOES_NOT
+    assert Band(low=0.0).judge(Interval(0.0, 0.0)) is Verdict.HOLDS
     assert MORE.judge(None) is Verdict.UNDECIDED
     assert every([]) is None
     assert every([Verdict.HOLDS, Verdict.UNDECIDED]) is Verdict.UNDECIDED

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
+from tests.show.planted import STRANGE, plant, valued
 from tests.trace.rows import connection, request, write_trace
 from typer.testing import CliRunner
 
 from rexmit import trace
 from rexmit.cli import app
-from rexmit.tracing.folder import Trace
+from rexmit.errors import UserError
+from rexmit.tracing.folder import Trace, open_trace
 from rexmit.tracing.requests import requests
 from rexmit.tracing.sentences import requests as sentences
 from rexmit.tracing.source import Facts
@@ -112,6 +116,25 @@ def test_foreign_text_is_escaped_where_it_is_shown(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["report", str(tmp_path / "t"), "-o", str(report)])
     assert done.exit_code == 0, done.output
     assert "<script>evil" not in report.read_text()
+
+
+def test_requests_that_somebody_else_wrote_are_refused_or_read(tmp_path: Path) -> None:
+    rows = [
+        took(2_000, **FRONT),
+        took(1_900, **BACK),
+        took(1_500, kind="turn", method=None, path=None),
+        took(1_000, first_ns=None, last_ns=None),
+    ]
+    folder = made(tmp_path / "t", *rows, flow=PROXY).path
+    file = folder / "requests.parquet"
+    good = pl.read_parquet(file)
+    for name, kind in good.schema.items():
+        for place, value in enumerate([None, *STRANGE[kind.base_type()]]):
+            # Everywhere, and in the row that has no names.
+            row = 2 if place % 2 else None
+            plant(folder, file, valued(name, value, row)(good))
+            with suppress(UserError):
+                sentences.said(requests(open_trace(folder)))
 
 
 def test_a_trace_that_is_there_is_shown_without_names(tmp_path: Path) -> None:

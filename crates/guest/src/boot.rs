@@ -16,20 +16,6 @@ use crate::sandbox::{
 };
 use crate::share::{Limits, Share};
 
-/// How the guest's clock moves.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Clock {
-    /// Jumps to the next timer whenever nothing runs; running costs nothing. The same at every boot.
-    Virtual,
-    /// As above, but running takes its real time: for programs that poll the clock. Not repeatable.
-    Polling,
-}
-
-struct Options {
-    common: Common,
-    clock: Clock,
-}
-
 /// What every way of running a kernel is told.
 pub struct Common {
     /// The kernel program or image.
@@ -119,18 +105,11 @@ pub fn absolute(path: &Path, name: &str) -> Result<PathBuf> {
 /// The guest's wall clock at boot, nanoseconds since 1970 (2025-01-01): a fixed one, or two boots would differ.
 const START_NS: u64 = 1_735_689_600_000_000_000;
 
-fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
+fn parse(mut arguments: lexopt::Parser) -> Result<Common> {
     use lexopt::prelude::*;
-    let (mut common, mut clock) = (Common::default(), Clock::Virtual);
+    let mut common = Common::default();
     while let Some(argument) = arguments.next()? {
         match argument {
-            Long("clock") => {
-                clock = match arguments.value()?.string()?.as_str() {
-                    "virtual" => Clock::Virtual,
-                    "polling" => Clock::Polling,
-                    other => bail!("--clock {other}: virtual or polling"),
-                }
-            }
             Long(name) => {
                 let name = name.to_owned();
                 if !common.take(&name, &mut arguments)? {
@@ -140,10 +119,7 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
             other => return Err(other.unexpected().into()),
         }
     }
-    Ok(Options {
-        common: common.whole()?,
-        clock,
-    })
+    common.whole()
 }
 
 fn mebibytes(option: &str, value: &OsStr) -> Result<u64> {
@@ -154,13 +130,9 @@ fn mebibytes(option: &str, value: &OsStr) -> Result<u64> {
     number.parse().with_context(|| format!("{option} {text}"))
 }
 
-fn command_line(options: &Options) -> Result<Vec<CString>> {
-    let clock = match options.clock {
-        Clock::Virtual => "time-travel=inf-cpu",
-        Clock::Polling => "time-travel",
-    };
+fn command_line(options: &Common) -> Result<Vec<CString>> {
     let words = [
-        format!("mem={}M", options.common.memory_mb),
+        format!("mem={}M", options.memory_mb),
         "root=/dev/root".into(),
         "rootfstype=hostfs".into(),
         "rootflags=/".into(),
@@ -170,11 +142,12 @@ fn command_line(options: &Options) -> Result<Vec<CString>> {
         "con=null".into(),
         "con0=null,fd:1".into(),
         "panic=-1".into(),
-        clock.into(),
+        // Jumps to the next timer whenever nothing runs; running costs nothing. The same at every boot.
+        "time-travel=inf-cpu".into(),
         format!("time-travel-start={START_NS}"),
-        format!("random-seed={:016x}", options.common.seed),
+        format!("random-seed={:016x}", options.seed),
     ];
-    iter::once(c_string(&options.common.kernel))
+    iter::once(c_string(&options.kernel))
         .chain(words.into_iter().map(c_string))
         .collect()
 }
@@ -182,14 +155,14 @@ fn command_line(options: &Options) -> Result<Vec<CString>> {
 /// Boots as the arguments say and waits; the exit status is 0 after a clean power-off.
 pub fn run(arguments: lexopt::Parser) -> Result<i32> {
     let options = parse(arguments)?;
-    options.common.begin()?;
+    options.begin()?;
     let sandbox = Sandbox {
         view: view(&options)?,
         identity: Identity::kernel(),
         filter: Filter::Kernel,
         program: Program {
             files: vec![c_string(Layout::KERNEL)?],
-            name: &options.common.kernel,
+            name: &options.kernel,
             arguments: command_line(&options)?,
             environment: [
                 format!("PATH={PATH}"),
@@ -205,8 +178,8 @@ pub fn run(arguments: lexopt::Parser) -> Result<i32> {
             fixed_layout: true,
         },
         prepare: &|identity| {
-            let share = Share::set_up(&options.common.share, options.common.limits)?;
-            identity.give(&options.common.share)?;
+            let share = Share::set_up(&options.share, options.limits)?;
+            identity.give(&options.share)?;
             Ok(Box::new(|kernel| {
                 share.watch(kernel);
                 Box::new(|| {})
@@ -216,7 +189,7 @@ pub fn run(arguments: lexopt::Parser) -> Result<i32> {
     sandbox.run()
 }
 
-fn view(options: &Options) -> Result<View> {
+fn view(options: &Common) -> Result<View> {
     let init = env::current_exe().context("cannot find this program's own file")?;
     Ok(View {
         places: vec![
@@ -225,17 +198,17 @@ fn view(options: &Options) -> Result<View> {
                 to: Layout::INIT.into(),
             },
             Place::Readable {
-                from: options.common.kernel.clone(),
+                from: options.kernel.clone(),
                 to: Layout::KERNEL.into(),
             },
             Place::Writable {
-                from: options.common.share.clone(),
+                from: options.share.clone(),
                 to: Layout::SHARE.into(),
             },
             Place::Memory {
                 to: Layout::MEMORY.into(),
                 // The kernel's page tables and the like are its process's own memory; this holds the guest's.
-                bytes: Some((options.common.memory_mb + 16) << 20),
+                bytes: Some((options.memory_mb + 16) << 20),
             },
         ],
         shown: Vec::new(),

@@ -10,11 +10,13 @@ use std::time::Duration;
 
 use anyhow::{bail, Context, Result};
 
-use crate::net::{Manner, Network};
+use crate::kernel::causes;
+use crate::net::{Manner, Namespace, Network};
 use crate::outlet::Stream;
 use crate::preflight::Kernel;
 use crate::report::Report;
 use rexmit_plan::{Exec, Programs};
+use serde_json::json;
 
 /// Exit status of a command that cannot be run, as shells have it.
 const NOT_FOUND: i32 = 127;
@@ -41,10 +43,17 @@ pub fn run(
     let Some((program, arguments)) = exec.argv.split_first() else {
         bail!("no command to run")
     };
+    let own = exec
+        .alone
+        .then(|| Namespace::create("command"))
+        .transpose()?;
     let mut command = match (&network, exec.host.as_deref()) {
         (Some(network), Some("h1")) => network.h1.namespace.command(program),
         (Some(network), Some("h2")) => network.h2.namespace.command(program),
-        (None, None) => Command::new(program),
+        (None, None) => match &own {
+            Some(own) => own.command(program),
+            None => Command::new(program),
+        },
         (_, host) => bail!("no such host: {}", host.unwrap_or("(none)")),
     };
     let scratch = share.join("scratch");
@@ -66,6 +75,11 @@ pub fn run(
         return Ok(NOT_FOUND);
     }
     report.doing(None, exec.argv.join(" "))?;
+    // A tree that the patch does not fit has no record.
+    let record = exec.causes > 0 && causes::is_kept();
+    if record {
+        causes::start(exec.causes)?;
+    }
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
@@ -84,6 +98,9 @@ pub fn run(
             report.fault(&format!("{error:#}"))?;
             return Err(error);
         }
+    }
+    if record {
+        report.event("causes", &json!({"text": causes::text()?}))?;
     }
     Ok(status
         .code()

@@ -58,7 +58,7 @@ fn dispatch() -> Result<i32> {
         Some(lexopt::Arg::Value(name)) if name == "tcpfilter" => tcpfilter::run(arguments),
         _ => bail!(
             "usage: rexmit-guest boot --kernel PATH --share DIR [--core N] [--seed HEX] [--memory 256M] \
-             [--clock virtual|polling] [--share-limit 4096M] [--scratch-limit 1024M]
+             [--share-limit 4096M] [--scratch-limit 1024M]
        rexmit-guest machine --qemu PROGRAM --kernel IMAGE --initrd FILE --share DIR [--state FILE] [--files FILE] \
              [--word WORD]... [--core N] [--seed HEX] [--memory 256M] [--share-limit 4096M] [--scratch-limit 1024M]
        rexmit-guest confine [--write DIR]... [--show PATH]... -- PROGRAM ARGS...

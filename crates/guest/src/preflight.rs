@@ -80,7 +80,7 @@ impl Kernel {
     pub fn require_part(&self, part: &rexmit_plan::Part, network: &NetworkPlan) -> Result<()> {
         let mut lacks = self.of_network(network);
         lacks.extend(self.watching.packets.clone());
-        if part.causes > 0 && !Path::new(causes::RECORD).exists() {
+        if part.causes > 0 && !causes::is_kept() {
             lacks.push("record of why it sends a segment again".into());
         }
         if lacks.is_empty() {

@@ -52,7 +52,7 @@ impl Columns {
         self.len() == 0
     }
 
-    /// Adds a row, a struct or a map. Fields that no column has are left out.
+    /// Adds a row, a struct or a map. Fields that no column has are left out; a field that may be null may be missing.
     ///
     /// # Errors
     /// When it lacks a field, or one has a value that cannot stand in its column; nothing is added then.
@@ -69,7 +69,7 @@ impl Columns {
 
     fn check(&self, row: &Map<String, Value>) -> Result<()> {
         let lacks = |(column, field, _): &&(Column, String, u32)| {
-            !column.declared.later && !row.contains_key(field)
+            !column.declared.nullable && !row.contains_key(field)
         };
         let mut missing: Vec<&str> = self
             .columns
@@ -264,8 +264,8 @@ mod tests {
             refusal.unwrap_err()
         };
         assert_eq!(
-            refusal(json!({"packets": "gone", "cwnd": "gone"})),
-            "cwnd, packets is missing"
+            refusal(json!({"packets": "gone", "retransmissions": "gone", "cwnd": "gone"})),
+            "packets, retransmissions is missing"
         );
         assert_eq!(refusal(json!({"packets": null})), "packets is null");
         assert_eq!(refusal(json!({"packets": "2"})), "packets is \"2\"");

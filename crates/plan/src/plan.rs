@@ -87,6 +87,12 @@ pub struct Exec {
     pub network: Option<NetworkPlan>,
     /// On which host of that network the command runs.
     pub host: Option<String>,
+    /// Whether the command has a network namespace of its own, with nothing in it but the loopback.
+    #[serde(default)]
+    pub alone: bool,
+    /// How many records of causes there is room for; 0: none are kept.
+    #[serde(default)]
+    pub causes: u32,
 }
 
 /// A question about the kernel.

@@ -4,14 +4,12 @@ use rexmit_schema::{Place, PLACES};
 use rexmit_tcp::Mechanism;
 use rexmit_trace::account::Owner;
 
-/// Name, kind, meaning, unit, whether it may be null, whether it came later, and whether it is for who asks an engine for rows
-/// to fill in.
+/// Name, kind, meaning, unit, whether it may be null, and whether it is for who asks an engine for rows to fill in.
 pub type Column = (
     &'static str,
     &'static str,
     &'static str,
     Option<&'static str>,
-    bool,
     bool,
     bool,
 );
@@ -31,15 +29,7 @@ pub fn places() -> Vec<(&'static str, Vec<Table>)> {
 fn table(table: &'static rexmit_schema::Table) -> Table {
     let column = |of: &rexmit_schema::Column| {
         let kind = of.kind.as_str();
-        (
-            of.name,
-            kind,
-            of.meaning,
-            of.unit(),
-            of.nullable,
-            of.later,
-            of.known,
-        )
+        (of.name, kind, of.meaning, of.unit(), of.nullable, of.known)
     };
     let columns = table.columns().map(column).collect();
     (table.name, table.order.to_vec(), columns)

@@ -37,8 +37,6 @@ pub struct Column {
     pub meaning: &'static str,
     /// Whether a row may leave it null.
     pub nullable: bool,
-    /// It came after the first tables of this format: where a file lacks it, all is null.
-    pub later: bool,
     /// Who asks an engine for rows knows it of all of them; an engine does not say it.
     pub known: bool,
     /// Engines say it in microseconds, not in nanoseconds.
@@ -52,7 +50,6 @@ impl Column {
             kind,
             meaning,
             nullable: false,
-            later: false,
             known: false,
             micros: false,
         }
@@ -61,13 +58,6 @@ impl Column {
     pub(crate) const fn or_null(self) -> Self {
         Column {
             nullable: true,
-            ..self
-        }
-    }
-
-    pub(crate) const fn later(self) -> Self {
-        Column {
-            later: true,
             ..self
         }
     }

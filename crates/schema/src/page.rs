@@ -10,8 +10,7 @@ pub fn page() -> String {
     let mut page = String::from(
         "# Columns of the tables\n\n\
          Made from `crates/schema`; `cargo run --package rexmit-schema > docs/reference/columns.md` makes it again. Words are explained in \
-         [glossary.md](glossary.md). A column may be null where `null` stands behind its type; one that is `later` came after the \
-         first tables of its format, and a file that lacks it is read as if all of it were null.\n",
+         [glossary.md](glossary.md). A column may be null where `null` stands behind its type.\n",
     );
     for place in PLACES {
         // Writing to a String cannot fail.
@@ -43,6 +42,5 @@ fn put(page: &mut String, table: &Table) {
 
 fn kind(column: &Column) -> String {
     let null = if column.nullable { ", null" } else { "" };
-    let later = if column.later { ", later" } else { "" };
-    format!("{}{null}{later}", column.kind.as_str())
+    format!("{}{null}", column.kind.as_str())
 }

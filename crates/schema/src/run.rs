@@ -78,7 +78,7 @@ const TRANSFER: &[Column] = &[
     text("congestion_control", "congestion control algorithm asked for").known(),
     text("client", "program that fetched the page").known(),
     text("loss_mode", "how the tail was found: sequence or hold"),
-    text("loss_pattern", "what was lost instead of the tail, by position").or_null().later(),
+    text("loss_pattern", "what was lost instead of the tail, by position").or_null(),
     integer("page_segments", "segments asked for; null where a size was asked for").or_null().known(),
     integer("receive_window_bytes", "the client's receive window; null is the kernel's own").or_null().known(),
     number("line_loss", "random loss asked for on a link, 0 to 1 (the larger where links differ)").known(),
@@ -87,18 +87,18 @@ const TRANSFER: &[Column] = &[
     integer("client_port", "the client's TCP port").or_null(),
     integer("cell", "number of the cell in the grid, from 0").known(),
     text("note", "what a reader should know about this row").or_null(),
-    text("protocol", "tcp or mptcp; null for a page over TCP, which minds no paths").or_null().later(),
-    integer("first_path", "the path on which the connection was opened, from 1").or_null().later(),
-    integer("subflows", "subflows that were confirmed, for bursts before the first").or_null().later(),
-    text("scheduler", "the packet scheduler, as the kernel or stack names it").or_null().later(),
-    text("path_packets", "packets of new data of the last burst by path, like 41 39").or_null().later(),
-    integer("reinjections", "packets with data that went first on another path; not among the retransmissions").or_null().later(),
-    integer("reinjected_bytes", "payload bytes of the re-injections").or_null().later(),
-    integer("mptcp_retransmissions", "what the connection sent again by its own count (MPTCPRetrans)").or_null().later(),
-    integer("probe_reinjections", "re-injections that tail loss probes caused, where something counts them").or_null().later(),
-    text("ended", "how the client's transfer ended: finished; short (the server closed before all had come); timed-out (the scenario's timeout); gave-up (its TCP sent too often without an answer); reset; refused; not-connected (a path of a connection with bursts did not come up); failed (the client's program, see the note)").or_null().later(),
-    number("t_recover_printed_s", "t_recover as Ryll 2013 writes it: from t_drop until the packet of t_drop was sent again; a probe is the last packet, not that one").or_null().later(),
-    number("t_total_printed_s", "t_total as Ryll 2013 writes it: t_fin_retransmit - t_start; a probe that has the FIN ends it before the rest is repaired").or_null().later(),
+    text("protocol", "tcp or mptcp; null for a page over TCP, which minds no paths").or_null(),
+    integer("first_path", "the path on which the connection was opened, from 1").or_null(),
+    integer("subflows", "subflows that were confirmed, for bursts before the first").or_null(),
+    text("scheduler", "the packet scheduler, as the kernel or stack names it").or_null(),
+    text("path_packets", "packets of new data of the last burst by path, like 41 39").or_null(),
+    integer("reinjections", "packets with data that went first on another path; not among the retransmissions").or_null(),
+    integer("reinjected_bytes", "payload bytes of the re-injections").or_null(),
+    integer("mptcp_retransmissions", "what the connection sent again by its own count (MPTCPRetrans)").or_null(),
+    integer("probe_reinjections", "re-injections that tail loss probes caused, where something counts them").or_null(),
+    text("ended", "how the client's transfer ended: finished; short (the server closed before all had come); timed-out (the scenario's timeout); gave-up (its TCP sent too often without an answer); reset; refused; not-connected (a path of a connection with bursts did not come up); failed (the client's program, see the note)").or_null(),
+    number("t_recover_printed_s", "t_recover as Ryll 2013 writes it: from t_drop until the packet of t_drop was sent again; a probe is the last packet, not that one").or_null(),
+    number("t_total_printed_s", "t_total as Ryll 2013 writes it: t_fin_retransmit - t_start; a probe that has the FIN ends it before the rest is repaired").or_null(),
 ];
 
 /// The packet was sent again.
@@ -139,17 +139,13 @@ const RETRANSMISSION: &[Column] = &[
         "path",
         "the path that this copy went, from 1; null with one path",
     )
-    .or_null()
-    .later(),
-    integer("first_path", "the path on which its data went first")
-        .or_null()
-        .later(),
+    .or_null(),
+    integer("first_path", "the path on which its data went first").or_null(),
     integer(
         "data_seq",
         "first byte in the stream of all bursts, whatever path (first = 1)",
     )
-    .or_null()
-    .later(),
+    .or_null(),
 ];
 
 const CELL: &[Column] = &[

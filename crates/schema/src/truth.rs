@@ -75,17 +75,14 @@ const RETRANSMISSION: &[Column] = &[
 const WAY: Column = text(
     "direction",
     "forward: from the client, who opened; backward",
-)
-.later();
+);
 
 const WHERE: &[Column] = &[
-    text("home", "sender or receiver: the point beside who sent it").later(),
+    text("home", "sender or receiver: the point beside who sent it"),
     KIND,
 ];
 
-const KIND: Column = text("kind", "what its captures are like: plain, or of `--kinds`")
-    .later()
-    .known();
+const KIND: Column = text("kind", "what its captures are like: plain, or of `--kinds`").known();
 
 const KERNEL: &[Column] = &[
     integer(
@@ -114,22 +111,21 @@ const CONNECTION: &[Column] = &[
     PART,
     FLOW,
     STACK,
-    text("receiver_stack", "the stack of the other").later(),
+    text("receiver_stack", "the stack of the other"),
     SETTINGS,
     NETWORK,
-    text("workload", "what it was used for, JSON").later(),
+    text("workload", "what it was used for, JSON"),
     BYTES,
     SEGMENTS,
     LOST_SEGMENTS,
-    integer("retransmissions", "retransmissions both ways").later(),
+    integer("retransmissions", "retransmissions both ways"),
     integer(
         "spurious_retransmissions",
         "those of them that were spurious",
-    )
-    .later(),
-    number("start_s", "the first packet").later(),
+    ),
+    number("start_s", "the first packet"),
     DURATION,
-    text("direction", "of the flow: forward or backward").later(),
+    text("direction", "of the flow: forward or backward"),
     KIND,
 ];
 

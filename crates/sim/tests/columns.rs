@@ -49,8 +49,7 @@ fn faults(table: &Table, row: &Value) -> Vec<String> {
             continue;
         };
         let fits = match row.get(&name) {
-            None => column.later,
-            Some(Value::Null) => column.nullable,
+            None | Some(Value::Null) => column.nullable,
             Some(value) => match column.kind {
                 Kind::Text => value.is_string(),
                 Kind::Boolean => value.is_boolean(),

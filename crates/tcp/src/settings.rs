@@ -13,8 +13,8 @@ mod timers;
 mod value;
 
 pub use congestion::{
-    Congestion, CongestionControl, CubicForm, IdleRestart, InitialWindow, PartialUndo, Recovery,
-    UndoStart, UndoWindow, WindowUse,
+    Congestion, CongestionControl, CubicForm, IdleRestart, InitialWindow, MaxBurst, PartialUndo,
+    Recovery, UndoStart, UndoWindow, WindowUse,
 };
 pub use loss::{
     AckOrder, EarlyRetransmit, FrtoTest, Loss, Reneging, ReorderingUnit, TimeoutMarks, Tlp,

@@ -1,6 +1,7 @@
 //! Heads of HTTP/1: of responses as they come in pieces, of requests as far as one packet shows them.
 
 mod head;
+pub(crate) mod path;
 mod request;
 mod stream;
 

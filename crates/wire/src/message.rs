@@ -5,7 +5,7 @@
 
 use crate::dns::Question;
 use crate::headers::Record;
-use crate::http::{Request, HEAD_START};
+use crate::http::{path::is_port, Request, HEAD_START};
 use crate::tls;
 
 /// Bytes of a name or path that are kept, at most: more than a name of DNS has (RFC 1035 §2.3.4).
@@ -77,10 +77,10 @@ pub(crate) fn host(authority: &str) -> Option<String> {
         Some(literal) => literal.find(']')? + 2,
         None => named.find(':').unwrap_or(named.len()),
     };
-    let name = named.get(..end)?;
-    let fits = !name.is_empty() && name.len() <= MOST_TEXT;
-    // What stands in no name of a host is no name, and harms nobody who opens a table.
-    let strange = |c: char| !c.is_alphanumeric() && !"-._[]:".contains(c);
+    let (name, port) = named.split_at_checked(end)?;
+    let fits = !name.is_empty() && name.len() <= MOST_TEXT && is_port(port.trim_start_matches(':'));
+    // What stands in no name of a host is no name, and harms nobody who opens a table (RFC 6066 §3, RFC 3986 §3.2.2).
+    let strange = |c: char| !c.is_ascii_alphanumeric() && !"-._[]:".contains(c);
     (fits && !name.contains(strange)).then(|| name.to_ascii_lowercase())
 }
 
@@ -113,6 +113,9 @@ mod tests {
             "a\u{7f}b",
             "a/b?c",
             "me:pw@",
+            "me:pw",
+            "[::1]x",
+            "\u{5d0}.example",
             &"x".repeat(300),
         ] {
             assert_eq!(host(wrong), None, "{wrong:?}");

@@ -333,6 +333,56 @@ fn text_that_is_no_list_is_told_as_that() {
     }
 }
 
+/// Times that count from different things, some of them later than a capture can hold.
+const TIMES: [&str; 11] = [
+    "17:06:27.000000",
+    "00:00:00.000000",
+    "0.000001",
+    "99999999.9",
+    "1276992000.5",
+    "4294967295.9",
+    "4294967296.0",
+    "18446744073.709551615",
+    "99999999999999999999.1",
+    "2010-06-20 17:06:27.1",
+    "9999-12-31 23:59:60.9",
+];
+
+#[test]
+fn a_time_that_counts_from_something_else_is_no_time() {
+    for first in ["17:06:26", "0.5", "1276992000.0"] {
+        for other in TIMES {
+            let line = |time: &str, at: usize| format!("{time} IP {}\n", LINES[at]);
+            let text = line(first, 0).repeat(6) + &line(other, 1) + &line(first, 2);
+            let times: Vec<u64> = read(&text).packets.iter().map(|packet| packet.0).collect();
+            let (begin, end) = (times[0], times[times.len() - 1]);
+            assert_eq!(begin, end, "{first}, {other}");
+        }
+    }
+}
+
+#[test]
+fn a_length_that_no_frame_has_is_not_read() {
+    let line = |frame: u32, protocol: &str, info: &str| {
+        format!("1 0.5 10.0.0.1 → 10.0.0.2 {protocol} {frame} {info}\n")
+    };
+    let ports = "1000 → 80 [ACK] Seq=1 Ack=1 Win=1000";
+    let text = [
+        line(54, "TCP", &format!("{ports} Len=0")),
+        line(4_294_967_295, "TCP", &format!("{ports} Len=0")),
+        line(66, "TCP", &format!("{ports} Len=10 TSval=1 TSecr=1")),
+        line(4_294_967_295, "HTTP", "GET / HTTP/1.1"),
+    ];
+    let told = read(text.concat());
+    assert_eq!(told.packets.len(), 2);
+    assert!(
+        told.missing
+            .contains("2 lines that begin as packets cannot be read"),
+        "{}",
+        told.missing
+    );
+}
+
 /// A list whose lines were changed: bytes put in, taken out, lines doubled, dropped and cut.
 fn mutated() -> impl Strategy<Value = Vec<u8>> {
     let change = (any::<prop::sample::Index>(), any::<u8>(), 0..4_u8);
@@ -376,5 +426,28 @@ proptest! {
         let mut text = list(|_| "17:06:26 IP ".to_owned()).into_bytes();
         text.extend(more.concat().bytes().chain(bytes));
         prop_assert!(read(&text).packets.len() >= LINES.len() - 1);
+    }
+
+    #[test]
+    fn lists_of_any_kind_may_be_mixed(
+        lines in prop::collection::vec(
+            (prop::sample::select(&TIMES[..]), 0..12_usize, any::<prop::sample::Index>(), "[0-9]{1,20}"),
+            1..60,
+        ),
+    ) {
+        let mut text = list(|_| "17:06:26 IP ".to_owned());
+        let row = |_, (src, dst): (&str, &str), line: &str| format!("{src} → {dst} {line}\n");
+        let both = list(|_| "IP ".to_owned()) + &columns(row);
+        let both: Vec<&str> = both.lines().collect();
+        for (time, at, place, number) in lines {
+            // Another number somewhere.
+            let line = both[at];
+            let numbers: Vec<_> = line.match_indices(|c: char| c.is_ascii_digit()).collect();
+            let (from, _) = numbers[place.index(numbers.len())];
+            let rest = line[from..].trim_start_matches(|c: char| c.is_ascii_digit());
+            text += &format!("{time} {}{number}{rest}\n", &line[..from]);
+        }
+        let told = read(&text);
+        prop_assert!(told.packets.len() + told.skipped.len() <= text.lines().count());
     }
 }

@@ -8,7 +8,9 @@ from typing import TypeAlias
 
 import polars as pl
 
+from rexmit.errors import UserError, closest
 from rexmit.scenario.units import SIZE
+from rexmit.wording import count
 
 #: Columns of transfers.parquet that a scenario may sweep.
 SWEPT = (
@@ -24,6 +26,28 @@ SWEPT = (
 
 #: Cells that differ in something no column tells are numbered by this one.
 VARIANT = "variant"
+
+#: The columns that tell cells apart, as a grid is told: outermost first.
+AXES = ("network", "config", *SWEPT, VARIANT, "lost_segments")
+
+#: What a user may write for a column: what a scenario calls it, or a word of it.
+_ALIASES = {
+    "lost": "lost_segments",
+    "loss.segments": "lost_segments",
+    "page": "page_segments",
+    "workload.segments": "page_segments",
+    "workload.size": "page_bytes",
+    "window": "receive_window_bytes",
+    "receive_window": "receive_window_bytes",
+    "workload.receive_window": "receive_window_bytes",
+    "workload.client": "client",
+    "tcp.congestion_control": "congestion_control",
+    "loss.mode": "loss_mode",
+    "loss.pattern": "loss_pattern",
+}
+
+#: Axes whose values say what they are.
+_NAMES = ("network", "config", "congestion_control")
 
 #: The two ways to say how long a page is: one of them is null, together they are one axis.
 PAGE = ("page_segments", "page_bytes")
@@ -61,7 +85,7 @@ class Group:
                 continue
             key = name.removesuffix("_bytes").replace("_", "-") + "-"
             text = "default" if value is None else f"{value:g}" if name == "line_loss" else value
-            parts.append(f"{'' if name == 'congestion_control' else key}{text}")
+            parts.append(f"{'' if name in _NAMES else key}{text}")
         return "-".join("".join(c if c.isalnum() or c in ".-" else "-" for c in p) for p in parts)
 
     def value(self, name: str) -> Value:
@@ -81,6 +105,25 @@ class Group:
         return tuple(pair for pair in self.values if pair[0] in self.told)
 
 
+def axis_named(name: str, where: str, axes: tuple[str, ...] = AXES) -> str:
+    """The axis of `axes` that a user means. Raises UserError (usage), which begins with `where`."""
+    aliases = {alias: axis for alias, axis in _ALIASES.items() if axis in axes}
+    found = aliases.get(name, name)
+    known = [axis for axis in axes if axis != VARIANT]
+    if found not in axes:
+        near = closest(name, [*known, *aliases])
+        guess = f"did you mean {near}? " if near else ""
+        raise UserError(
+            f"{where}: there is no axis {name}", f"{guess}axes: {', '.join(known)}", usage=True
+        )
+    return found
+
+
+def value_text(value: Value) -> str:
+    """A value as a user writes it."""
+    return "default" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def words(name: str, value: Value) -> str:
     """A value as a reader has it: `receive window 64 KiB`; nothing for the unused page length."""
     if name in PAGE and value is None:
@@ -93,7 +136,9 @@ def words(name: str, value: Value) -> str:
         return "default receive window" if value is None else f"receive window {size_words(value)}"
     if name == "line_loss":
         return "no line loss" if not value else f"line loss {percent_words(value)}"
-    if name == "congestion_control":
+    if name == "lost_segments":
+        return count(int(value or 0), "lost segment")
+    if name in _NAMES:
         return str(value)
     if name == "loss_pattern":
         return f"lost: {value}" if value else ""

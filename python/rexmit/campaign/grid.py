@@ -66,7 +66,7 @@ def _points(scenario: Scenario, network: str) -> list[Point]:
         algorithms=scenario.tcp.congestion_control,
         line_losses=scenario.networks[network].loss,
     )
-    found = list(own.points())
+    points = list(own.points())
     for vary in scenario.vary:
         departed = _Axes(
             pages=pages(vary.segments, vary.size) or own.pages,
@@ -76,22 +76,22 @@ def _points(scenario: Scenario, network: str) -> list[Point]:
             line_losses=vary.line_loss or own.line_losses,
         )
         # A point that is there already is measured once.
-        found += [point for point in departed.points() if point not in found]
-    return found
+        points += [point for point in departed.points() if point not in points]
+    return points
 
 
 def cells(scenario: Scenario) -> tuple[Cell, ...]:
     """All cells, in order."""
-    found: list[Cell] = []
+    cells: list[Cell] = []
     for network in scenario.network_names:
         points = _points(scenario, network)
         for config, point, (lost, pattern) in product(
             scenario.config_names, points, scenario.loss.losses
         ):
             page, window, client, algorithm, line_loss = point
-            found.append(
+            cells.append(
                 Cell(
-                    id=len(found),
+                    id=len(cells),
                     network=network,
                     config=config,
                     page=page,
@@ -105,7 +105,7 @@ def cells(scenario: Scenario) -> tuple[Cell, ...]:
                     label=" ".join([network, config, *_named(point, points), pattern or str(lost)]),
                 )
             )
-    return tuple(found)
+    return tuple(cells)
 
 
 def _texts(

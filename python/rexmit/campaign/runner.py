@@ -95,16 +95,16 @@ class Totals:
         self.peak_memory_bytes = max(self.peak_memory_bytes, record.peak_memory_bytes)
         if record.failed is not None:
             self.failed.append(record.failed)
-        said: list[str] = []
+        notes: list[str] = []
         for entry in record.ignored:
             if entry not in self.ignored:
                 self.ignored.append(entry)
-                said.append(f"config {entry['config']}: {entry['setting']}: {entry['why']}")
+                notes.append(f"config {entry['config']}: {entry['setting']}: {entry['why']}")
         for warning in record.warnings:
             if warning not in self.warnings:
                 self.warnings.append(warning)
-                said.append(f"warning: {warning}")
-        return said
+                notes.append(f"warning: {warning}")
+        return notes
 
 
 @dataclass(slots=True)
@@ -258,7 +258,7 @@ class CampaignRun:
         self.progress.note(f"warning: {warning}")
 
     def _task(self, part: Round) -> Task:
-        made = task(
+        work = task(
             self.request.scenario,
             part.cell,
             self.streams,
@@ -266,7 +266,7 @@ class CampaignRun:
             capture=self.request.capture,
             seed=part.seed,
         )
-        return replace(made, cell=part.number, label=part.label)
+        return replace(work, cell=part.number, label=part.label)
 
     def _meta(
         self, asked: Mapping[str, Any], *, state: str, created: str | None, wall_s: float
@@ -313,9 +313,9 @@ def _knowledge(scenario: Scenario, cell: Cell) -> dict[str, Any]:
 
 
 def _refuse_to_mix(folder: RunFolder, before: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
-    found = differences(before, asked)
-    if found:
+    differing = differences(before, asked)
+    if differing:
         raise UserError(
             f"{folder.path} holds another run, and runs are not mixed",
-            [*found, f"name another folder with {argument('out')}, or remove this one"],
+            [*differing, f"name another folder with {argument('out')}, or remove this one"],
         )

@@ -53,12 +53,12 @@ def _with_patches(scenario: Scenario, engine: Engine) -> tuple[Scenario, list[st
         name, (patch, lack) = next(iter(lacking.items()))
         message = f"configuration {name} needs the patch {patch}, and {lack.why}"
         raise UserError(message, lack.remedy)
-    said = [
+    notes = [
         f"configuration {name} is left out: it needs the patch {patch}, and {lack.why} "
         f"({lack.remedy})"
         for name, (patch, lack) in lacking.items()
     ]
-    return scenario.model_copy(update={"config": tuple(left)}), said
+    return scenario.model_copy(update={"config": tuple(left)}), notes
 
 
 def _check_mptcp(scenario: Scenario, engine: Engine) -> None:
@@ -91,14 +91,14 @@ def _check_old_line(scenario: Scenario, engine: Engine) -> None:
     for name in scenario.config_names:
         for key, value in scenario.configs[name].sysctl.items():
             if key == "net.mptcp.mptcp_scheduler":
-                said = "is of multipath-tcp.org's kernels"
+                fault = "is of multipath-tcp.org's kernels"
             elif key == "net.mptcp.scheduler" and value != "default":
-                said = "is not there: Linux has the scheduler default alone"
+                fault = "is not there: Linux has the scheduler default alone"
             else:
                 continue
             raise UserError(
-                f"configuration {name}: {key} = {value} {said}, and Linux {version} has upstream's "
-                "Multipath TCP",
+                f"configuration {name}: {key} = {value} {fault}, and Linux {version} has "
+                "upstream's Multipath TCP",
                 f"{_MODEL}, or take it out",
             )
 

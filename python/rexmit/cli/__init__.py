@@ -30,14 +30,18 @@ Examples:
   rexmit trace CAPTURE                             what senders did, why, what it cost
   rexmit watch eth0 --rotate 1h --out always       the same of a link, for days
   rexmit kernel exec -- ss -ti                     run any command inside a kernel
+  rexmit packetdrill test.pkt                      run packet scripts on a kernel
   rexmit stacks linux-3.10                         a stack of the model, with sources
   rexmit tcpfilter 5                               drop the last five segments on this host
   rexmit doctor                                    what is missing here, and how to get it
 """
 
 OPTIONS: Final = {
+    "arguments": "--argument",
     "capture_filter": "--filter",
     "cells": "--cell",
+    "configs": "--config",
+    "families": "--family",
     "formats": "--format",
     "hang_limit_s": "--hang-limit",
     "hosts": "--host",
@@ -48,6 +52,7 @@ OPTIONS: Final = {
     "ports": "--port",
     "settings": "--set",
     "since": "--from",
+    "tool": "--packetdrill",
     "until": "--to",
 }
 """Options for arguments of the library that have other names."""
@@ -93,6 +98,7 @@ from rexmit.cli import (  # noqa: E402
     diff,
     doctor,
     kernel,
+    packetdrill,
     plot,
     report,
     run,
@@ -133,6 +139,11 @@ app.command(
 app.command(
     "doctor", short_help="What is missing here, and how to get it.", epilog=doctor.EXAMPLES
 )(doctor.doctor)
+app.command(
+    "packetdrill",
+    short_help="Run packet scripts on a kernel in virtual time.",
+    epilog=packetdrill.EXAMPLES,
+)(packetdrill.packetdrill)
 app.add_typer(kernel.app, name="kernel", short_help="Build, list and use kernels.")
 for package in additions.packages():
     package.add_commands(app)

@@ -78,3 +78,11 @@ def patches() -> list[str]:
     from rexmit.kernels.recipe import optional_names
 
     return optional_names()
+
+
+@_offered
+def fragments() -> list[str]:
+    """Fragments of configuration for kernels."""
+    from rexmit.kernels.recipe import fragments as known
+
+    return list(known())

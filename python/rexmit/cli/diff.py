@@ -263,7 +263,8 @@ def _show_packets(a: Run, b: Run, transfer: str, options: DiffOptions) -> None:
     """
     from rexmit.comparison.print_packets import packets_data, print_packets
     from rexmit.library.diff_packets import diff_packets, draw_packets
-    from rexmit.present.figures.save import is_drawable, save
+    from rexmit.present.figures.formats import is_drawable
+    from rexmit.present.figures.save import save
     from rexmit.present.terminal import console
 
     figures = options.figure or []

@@ -10,6 +10,7 @@ import typer
 from rexmit import outputs
 from rexmit.cli import completion, kernel_exec
 from rexmit.cli.limits import MOST_JOBS
+from rexmit.errors import judging
 
 if TYPE_CHECKING:
     from rexmit.library.kernels import ListedKernel
@@ -29,6 +30,7 @@ Examples:
   rexmit kernel build 6.12 --patch mptcp-reinject-on-tlp
   rexmit run mptcp-smoke --kernel 6.12+mptcp-reinject-on-tlp
   rexmit kernel build ~/src/linux --patch my.patch
+  rexmit kernel build 6.12 --hz 1000 --config selftests
   rexmit run smoke --kernel "$(rexmit kernel build ~/src/linux)"
 """
 
@@ -52,6 +54,15 @@ def build(
             metavar="FILE|NAME",
             help="A patch to apply, or the name of an optional one of ours; may be repeated.",
             autocompletion=completion.patches,
+        ),
+    ] = None,
+    config: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE|NAME",
+            help="A fragment of configuration (FILE.config), or ours: selftests, what packet "
+            "scripts ask for; may be repeated.",
+            autocompletion=completion.fragments,
         ),
     ] = None,
     jobs: Annotated[
@@ -90,15 +101,17 @@ def build(
     from rexmit.library.kernels import built as build_kernel
     from rexmit.progress import for_stream
 
-    kernel, new = build_kernel(
-        source,
-        hz=hz,
-        patches=patch or (),
-        jobs=jobs,
-        unconfined=unconfined,
-        install=install,
-        progress=for_stream(sys.stderr, "steps", transient=True),
-    )
+    with judging():
+        kernel, new = build_kernel(
+            source,
+            hz=hz,
+            patches=patch or (),
+            configs=config or (),
+            jobs=jobs,
+            unconfined=unconfined,
+            install=install,
+            progress=for_stream(sys.stderr, "steps", transient=True),
+        )
     # The name alone on standard output, for scripts.
     outputs.line(kernel.name)
     built = (
@@ -207,8 +220,6 @@ def list_kernels(
 
 
 def _remark(one: ListedKernel) -> str:
-    if one.has_no_checksums:
-        return "no checksums"
     if one.fault:
         return "damaged"
     return "" if one.current else "other options"

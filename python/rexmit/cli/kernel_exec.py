@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from rexmit import outputs
 from rexmit.cli import completion
 from rexmit.cli.limits import OnKernel
+from rexmit.errors import EXIT_SPLAT, judging
 from rexmit.options import as_typed, typed
 
 EXAMPLES = """\
@@ -21,17 +22,9 @@ Examples:
   rexmit kernel exec -- uname -r
   rexmit kernel exec --net smoke --set network=mobile -- \\
     ip netns exec h2 ip route get 10.0.0.1
-  rexmit kernel exec --kernel 6.1 --clock polling -- packetdrill test.pkt
   git bisect run sh -c \\
     'k=$(rexmit kernel build .) || exit 125; rexmit kernel exec --kernel "$k" -- ./check'
 """
-
-
-class Clock(StrEnum):
-    """How the guest's clock moves."""
-
-    VIRTUAL = "virtual"
-    POLLING = "polling"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,13 +51,6 @@ class ExecOptions:
         str | None,
         typer.Option(help="With --net: the host that the command runs on, h1 (default) or h2."),
     ] = None
-    clock: Annotated[
-        Clock,
-        typer.Option(
-            help="virtual: the clock moves only when nothing runs, and a run repeats. polling: "
-            "running takes its real time too, for programs that poll the clock.",
-        ),
-    ] = Clock.VIRTUAL
     keep: Annotated[
         Path | None,
         typer.Option(
@@ -104,7 +90,8 @@ class ExecOptions:
 
 @typed(ExecOptions)
 def exec_(options: ExecOptions) -> None:
-    """Run a command of this machine inside a booted kernel and end with its exit status.
+    """Run a command of this machine inside a booted kernel and end with its exit status, with 3 if
+    the kernel warned of a defect of its own, and with 125 if the kernel failed.
 
     The command sees this machine's files and can write none of them: what it writes below /tmp,
     /var and /run stays in the guest, and $REXMIT_SCRATCH is a folder that --keep brings back. Its
@@ -121,17 +108,22 @@ def exec_(options: ExecOptions) -> None:
         Inside,
         options,
         settings=options.settings or (),
-        clock=options.clock.value,
         env=options.env or (),
         hang_limit_s=options.hang_limit or None,
     )
-    ended = kernel_exec(
-        options.argv,
-        inside,
-        keep=options.keep,
-        on_stdout=_writer(sys.stdout.fileno()),
-        on_stderr=_writer(sys.stderr.fileno()),
-    )
+    with judging():
+        ended = kernel_exec(
+            options.argv,
+            inside,
+            keep=options.keep,
+            on_stdout=_writer(sys.stdout.fileno()),
+            on_stderr=_writer(sys.stderr.fileno()),
+        )
+    if ended.splat:
+        outputs.say("rexmit: the kernel warns of a defect of its own:")
+        for line in ended.splat:
+            outputs.say(f"  {line}")
+        raise typer.Exit(EXIT_SPLAT)
     raise typer.Exit(ended.status)
 
 

@@ -1,82 +1,162 @@
-"""`rexmit plot RUN`: the figures of a run."""
+"""`rexmit plot RUN...`: the figures of runs."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from rexmit import outputs
+from rexmit.cli.as_json import print_json
+from rexmit.cli.drawn import Formats, as_list, rule
 from rexmit.cli.run_tables import Inexact
-from rexmit.errors import UserError
+from rexmit.cli.trace_options import comma_words, refuse
+from rexmit.options import typed
 
 
-def plot(
-    run: Annotated[
-        Path,
-        typer.Argument(metavar="RUN", help="Folder that `rexmit run` wrote.", show_default=False),
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="Where the figures go. [default: RUN/figures]",
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlotOptions:
+    """What can be typed, in the order in which `--help` has it."""
+
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN...",
+            help="Folder that `rexmit run` wrote; several: in the same figures.",
             show_default=False,
         ),
-    ] = None,
+    ]
+    x: Annotated[
+        str | None,
+        typer.Option(
+            "--x",
+            metavar="AXIS",
+            help="What stands along the figure: an axis of the grid, as the scenario or a column "
+            "calls it (loss.segments, network, receive_window), or `run`. [default: lost segments, "
+            "else the numbers of which there are most]",
+            show_default=False,
+        ),
+    ] = None
+    y: Annotated[
+        str | None,
+        typer.Option(
+            "--y",
+            metavar="LIST",
+            help="Columns of transfers, by commas, each with panels of its own. "
+            "[default: t_total_s,t_recover_s,client_s]",
+            show_default=False,
+        ),
+    ] = None
+    colour: Annotated[
+        str | None,
+        typer.Option(
+            "--colour",
+            metavar="AXIS",
+            help="What colours and markers tell apart. [default: runs, else configurations, else "
+            "what has the fewest values]",
+            show_default=False,
+        ),
+    ] = None
+    facet: Annotated[
+        str | None,
+        typer.Option(
+            "--facet",
+            metavar="LIST",
+            help="One axis or two, by commas: a panel for each value, to the right and downwards. "
+            "[default: the network, and what else has no place]",
+            show_default=False,
+        ),
+    ] = None
+    ci: Annotated[
+        float,
+        typer.Option("--ci", metavar="PERCENT", help="Of the intervals of means."),
+    ] = 95.0
+    cell: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--cell",
+            metavar="AXIS=VALUES",
+            help="Only cells with these values: network=mobile, config=er,tlp, lost=1..5. "
+            "Repeatable.",
+            show_default=False,
+        ),
+    ] = None
     losses: Annotated[
         int | None,
         typer.Option(
             "--losses",
             metavar="N",
             min=0,
-            help="Only transfers with N lost segments, drawn against what else the run varies.",
+            help="The same as --cell lost=N.",
             show_default=False,
         ),
-    ] = None,
-    formats: Annotated[
-        str, typer.Option("--format", metavar="LIST", help="Of pdf, png; by commas.")
-    ] = "pdf,png",
-    inexact: Inexact = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the paths as JSON.")] = False,
-) -> None:
-    """Draw the figures of a run: times against lost segments, mean and standard deviation.
+    ] = None
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Where the figures go. [default: RUN/figures, of the first run]",
+            show_default=False,
+        ),
+    ] = None
+    formats: Formats = "pdf,png"
+    inexact: Inexact = False
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the paths, and all that is drawn, as JSON.")
+    ] = False
 
-    Two for each network, t_recover and t_total. Transfers are left out as in `rexmit show`. Of a
-    run with bursts: completion times as bars, a figure for each loss.
 
-    Where a single number of segments is lost and the run varies something else (transfer size,
-    receive window, loss on the line, congestion control), times stand against that.
+@typed(PlotOptions)
+def plot(options: PlotOptions) -> None:
+    """Draw means of runs with their intervals, along any axis of the grid.
+
+    Without further options it is one figure that shows the whole grid, up to four axes: along it,
+    by colour and marker, and in panels to the right and downwards. Of a grid with more, say what
+    stands along it (--x): what has no place then has a figure for each value. Cells that differ are
+    never averaged. Transfers are left out as in `rexmit show`. Of a run with bursts: their
+    completion times as bars, a figure for each loss.
 
     \b
     Examples:
       rexmit plot runs/smoke
-      rexmit plot runs/tlp-further --losses 5
-      rexmit plot runs/smoke --format png --out pictures
+      rexmit plot runs/smoke --x loss.segments --y t_total_s --colour config --facet network
+      rexmit plot runs/old runs/new --cell network=mobile --ci 99
+      rexmit plot runs/tlp-further --x receive_window --cell lost=5 --format svg --out pictures
     """
-    chosen = _formats(formats)
+    refuse(iter([rule(options.formats)]))
+    cells = [*(options.cell or ()), *_losses(options.losses)]
 
-    from rexmit.library.figures import figures, save_figures
+    from rexmit.analysis.chart import Question
+    from rexmit.library.figures import plot as draw
+    from rexmit.library.figures import plot_points, save_figures
     from rexmit.library.opened import open_run
 
-    folder = out if out is not None else run / "figures"
-    drawn = figures(open_run(run), losses=losses, inexact=inexact)
-    paths = save_figures(drawn, folder, formats=chosen)
-    if as_json:
-        import json
+    question = Question(
+        x=options.x,
+        y=_words(options.y),
+        colour=options.colour,
+        facet=_words(options.facet),
+        ci=options.ci,
+        cells=cells,
+        inexact=options.inexact,
+    )
+    runs = [open_run(path) for path in options.runs]
+    folder = options.out if options.out is not None else options.runs[0] / "figures"
+    paths = save_figures(draw(runs, question), folder, formats=as_list(options.formats))
+    if options.as_json:
+        points = plot_points(runs, question)
+        print_json({"figures": [str(path) for path in paths], "points": points})
+        return
+    for path in paths:
+        outputs.line(path)
 
-        outputs.lines(json.dumps({"figures": [str(path) for path in paths]}, indent=2))
-    else:
-        for path in paths:
-            outputs.line(path)
+
+def _words(text: str | None) -> list[str] | None:
+    return None if text is None else comma_words(text)
 
 
-def _formats(text: str) -> list[str]:
-    chosen = list(dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip()))
-    wrong = [part for part in chosen if part not in ("pdf", "png")]
-    if wrong or not chosen:
-        what = ", ".join(wrong) if wrong else "nothing"
-        raise UserError(f"--format: {what} is not known", "give pdf, png or both", usage=True)
-    return chosen
+def _losses(number: int | None) -> list[str]:
+    return [] if number is None else [f"lost={number}"]

@@ -17,6 +17,7 @@ from rexmit.cli.limits import UnpackLimit
 from rexmit.cli.run_tables import Inexact, RunTable, show_run
 from rexmit.errors import UserError
 from rexmit.options import typed
+from rexmit.present.figures.formats import is_drawable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -163,9 +164,7 @@ def show(options: ShowOptions) -> None:
         raise UserError("--figure and --at belong to --flow", "say which: --flow K", usage=True)
     if options.ladder and not options.figure:
         raise UserError("--ladder belongs to --figure", "name a file: --figure FILE", usage=True)
-    wrong = [
-        path for path in options.figure or () if path.suffix.lower() not in (".pdf", ".png", ".svg")
-    ]
+    wrong = [path for path in options.figure or () if not is_drawable(path)]
     if wrong:
         raise UserError(
             f"--figure {wrong[0]}: no format ends so", "name a .pdf, .png or .svg", usage=True
@@ -238,16 +237,13 @@ def _tables(run: Run, asked: _Asked) -> Iterator[RunTable]:
     from rexmit.analysis.repairs import repairs_data
     from rexmit.analysis.times import times_data
     from rexmit.library import tables
-    from rexmit.present.blocks import printed
-    from rexmit.present.print_bursts import print_cases
-    from rexmit.present.print_times import print_times
+    from rexmit.present.bursts import case_blocks
     from rexmit.present.repairs import repair_blocks
+    from rexmit.present.times import time_blocks
 
     if has_bursts(run) and not asked.of_pages:
         cases = tables.bursts(run, inexact=asked.inexact)
-        yield RunTable(
-            "bursts", lambda: cases_data(cases), partial(printed, partial(print_cases, cases))
-        )
+        yield RunTable("bursts", lambda: cases_data(cases), lambda _: case_blocks(cases))
     elif asked.repairs:
         rows = tables.repairs(run, losses=asked.losses, inexact=asked.inexact)
         yield RunTable(
@@ -260,7 +256,7 @@ def _tables(run: Run, asked: _Asked) -> Iterator[RunTable]:
         yield RunTable(
             "times",
             lambda: times_data(found),
-            partial(printed, partial(print_times, found, in_full=asked.full)),
+            lambda room: time_blocks(found, room, in_full=asked.full),
         )
 
 
@@ -271,9 +267,8 @@ def _show_beside(paths: list[Path], asked: _Asked, *, as_json: bool) -> None:
     from rexmit.analysis.runner import runner
     from rexmit.library import tables
     from rexmit.library.opened import open_run
-    from rexmit.present.blocks import printed
-    from rexmit.present.print_beside import print_beside
-    from rexmit.present.print_bursts import print_cases_beside
+    from rexmit.present.beside import beside_blocks
+    from rexmit.present.bursts import case_blocks_beside
 
     opened = [open_run(path) for path in paths]
     if all(map(has_bursts, opened)) and not asked.of_pages:
@@ -284,16 +279,14 @@ def _show_beside(paths: list[Path], asked: _Asked, *, as_json: bool) -> None:
             lambda: {
                 "runs": [{"path": str(run.path), "bursts": cases_data(one)} for run, one in pairs]
             },
-            partial(printed, partial(print_cases_beside, found, runs)),
+            lambda _: case_blocks_beside(found, runs),
             as_json=as_json,
         )
         return
     table = tables.beside(
         opened, losses=asked.losses, baseline=asked.baseline, inexact=asked.inexact
     )
-    print_result(
-        lambda: beside_data(table), partial(printed, partial(print_beside, table)), as_json=as_json
-    )
+    print_result(lambda: beside_data(table), lambda _: beside_blocks(table), as_json=as_json)
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,18 +94,18 @@ class ClusterAddress:
         import dask
         from distributed import Security
 
-        made: Any = Security
+        security: Any = Security
         if self.ca and self.cert and self.key:
-            return made(
+            return security(
                 require_encryption=True,
                 tls_ca_file=fspath(self.ca),
                 tls_client_cert=fspath(self.cert),
                 tls_client_key=fspath(self.key),
             )
         if (self.scheme or dask.config.get("distributed.comm.default-scheme")) != "tls":
-            return made()
+            return security()
         self._check_configuration()
-        return made(require_encryption=True)
+        return security(require_encryption=True)
 
     def _check_configuration(self) -> None:
         """Raises UserError where Dask's own has no certificates."""

@@ -89,16 +89,16 @@ class Cluster:
         alone: set[str] = set()
         shared = tuple(shared)
         at_work: dict[Any, Call] = {}
-        told: dict[str, int] = {}
+        counts: dict[str, int] = {}
         heard: deque[tuple[str, int]] = deque()
 
         def hear(event: tuple[float, Any]) -> None:
             heard.append((event[1]["call"], event[1]["done"]))
 
         def count(call: str, now: int) -> None:
-            if done is not None and call in told and now != told[call]:
-                done(call, now - told[call])
-                told[call] = now
+            if done is not None and call in counts and now != counts[call]:
+                done(call, now - counts[call])
+                counts[call] = now
 
         self._client.subscribe_topic(TOPIC, hear)
         try:
@@ -119,7 +119,7 @@ class Cluster:
                     waiting.append(suspects.popleft())
                 while waiting:
                     call = waiting.popleft()
-                    told[call.name] = 0
+                    counts[call.name] = 0
                     at_work[self._client.submit(make, call, program(), *shared, pure=False)] = call
                 while heard:
                     count(*heard.popleft())
@@ -137,7 +137,7 @@ class Cluster:
                         alone.add(call.name)
                         suspects.append(call)
                         continue
-                    del told[call.name]
+                    del counts[call.name]
                     answer(call, given)
                 if at_work:
                     time.sleep(POLL_S)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from rexmit.analysis.axes import AXES
 from rexmit.comparison.compare import CellDiff, Comparison
 from rexmit.comparison.gate import Trip
 from rexmit.comparison.measures import Difference, Firsts
-from rexmit.comparison.pairs import AXES
 from rexmit.comparison.print_diff import summary
 from rexmit.statistics.spread import spread_data
 

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import polars as pl
 
-from rexmit.analysis.axes import SWEPT, VARIANT, Value, with_axes, words
-from rexmit.errors import UserError, argument, by_caller, closest
-from rexmit.scenario.values import MOST_LOST
+from rexmit.analysis.axes import AXES, Value, axis_named, value_text, with_axes, words
+from rexmit.analysis.choice import Cells, chosen
+from rexmit.errors import UserError, argument, by_caller
 from rexmit.store.open_run import Run
 from rexmit.wording import count
-
-#: The columns that tell cells apart, as a grid is told: outermost first.
-AXES = ("network", "config", *SWEPT, VARIANT, "lost_segments")
-
-#: What a user may write for a column.
-_ALIASES = {"lost": "lost_segments", "page": "page_segments", "window": "receive_window_bytes"}
 
 
 @dataclass(frozen=True)
@@ -90,14 +83,14 @@ class Selection:
     def keeps(self, point: Located, *, mapped: bool) -> bool:
         """Whether a cell takes part; `mapped`: it is one of B, where a map's right sides count."""
         for axis, values in self.only.items():
-            here = _text(point.value(axis))
+            here = value_text(point.value(axis))
             maps = self.maps.get(axis, {})
             names = {maps.get(value, value) for value in values} if mapped else values
             if here not in names:
                 return False
         for axis, maps in self.maps.items():
             sides = maps.values() if mapped else maps.keys()
-            if _text(point.value(axis)) not in sides:
+            if value_text(point.value(axis)) not in sides:
                 return False
         return True
 
@@ -105,7 +98,7 @@ class Selection:
         """What names the partner of a cell of A in B."""
         texts = []
         for axis, value in zip(self.axes, point.values, strict=True):
-            text = _text(value)
+            text = value_text(value)
             texts.append(self.maps.get(axis, {}).get(text, text))
         return tuple(texts)
 
@@ -121,7 +114,7 @@ def match(a: Run, b: Run, selection: Selection) -> Matched:
     in_a = [cell for cell in cells(a) if selection.keeps(cell.point, mapped=False)]
     in_b = [cell for cell in cells(b) if selection.keeps(cell.point, mapped=True)]
     told = _telling(in_a, in_b)
-    there = {tuple(map(_text, cell.point.values)): cell for cell in in_b}
+    there = {tuple(map(value_text, cell.point.values)): cell for cell in in_b}
     pairs, met = [], set()
     only_a = []
     for cell in in_a:
@@ -141,22 +134,8 @@ def match(a: Run, b: Run, selection: Selection) -> Matched:
     return Matched(tuple(pairs), tuple(only_a), tuple(only_b))
 
 
-def selection(only: Sequence[str], maps: Sequence[str], axes: tuple[str, ...] = AXES) -> Selection:
-    """Reads `AXIS=VALUE,VALUE` and `AXIS:A=B` texts. Raises UserError (usage)."""
-    chosen: dict[str, frozenset[str]] = {}
-    for text in only:
-        name, equals, values = text.partition("=")
-        if not equals or not values:
-            raise UserError(
-                f"{argument('cells')} {text}: this is no AXIS=VALUE",
-                by_caller(
-                    called='for example: {"network": "mobile", "lost": "1..5"}',
-                    typed="for example: --cell network=mobile --cell lost=1..5",
-                ),
-                usage=True,
-            )
-        axis = _axis(name, f"{argument('cells')} {text}", axes)
-        chosen[axis] = _values(axis, values, text)
+def selection(only: Cells | None, maps: Sequence[str], axes: tuple[str, ...] = AXES) -> Selection:
+    """Reads cells, and `AXIS:A=B` texts. Raises UserError (usage)."""
     mapped: dict[str, dict[str, str]] = {}
     for text in maps:
         name, colon, sides = text.partition(":")
@@ -168,48 +147,9 @@ def selection(only: Sequence[str], maps: Sequence[str], axes: tuple[str, ...] = 
                 + by_caller(called='{"config": {"tlp": "er"}}', typed="--map config:tlp=er"),
                 usage=True,
             )
-        mapped.setdefault(_axis(name, f"{argument('maps')} {text}", axes), {})[left] = right
-    return Selection(chosen, mapped, axes)
-
-
-def _axis(name: str, where: str, axes: tuple[str, ...]) -> str:
-    name = _ALIASES.get(name, name)
-    if name not in axes:
-        known = [axis for axis in axes if axis != VARIANT]
-        near = closest(name, known)
-        guess = f"did you mean {near}? " if near else ""
-        raise UserError(
-            f"{where}: there is no axis {name}", f"{guess}axes: {', '.join(known)}", usage=True
-        )
-    return name
-
-
-def _values(axis: str, text: str, whole: str) -> frozenset[str]:
-    parts = [part.strip() for part in text.split(",")]
-    if axis != "lost_segments":
-        return frozenset(parts)
-    numbers: set[str] = set()
-    for part in parts:
-        ends = re.fullmatch(r"([0-9]{1,18})(?:\.\.([0-9]{1,18}))?", part)
-        if ends is None:
-            raise UserError(
-                f"{argument('cells')} {whole}: {part!r} is no number and no range",
-                "lost segments are written like 5, 0..20 or 1,2,5",
-                usage=True,
-            )
-        first, last = int(ends[1]), int(ends[2] or ends[1])
-        if last < first or last > MOST_LOST:
-            raise UserError(
-                f"{argument('cells')} {whole}: no cell has the lost segments {part}",
-                f"a range goes up, and to {MOST_LOST:,} at most",
-                usage=True,
-            )
-        numbers.update(map(str, range(first, last + 1)))
-    return frozenset(numbers)
-
-
-def _text(value: Value) -> str:
-    return "default" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+        axis = axis_named(name, f"{argument('maps')} {text}", axes)
+        mapped.setdefault(axis, {})[left] = right
+    return Selection(chosen(only, axes), mapped, axes)
 
 
 def _telling(*runs: list[Cell]) -> tuple[str, ...]:

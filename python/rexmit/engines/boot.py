@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -41,12 +42,26 @@ SAYS: Final = "rexmit-guest: "
 """What a line of the guest program itself begins with, on the console or standard error."""
 
 
-class GuestDiedError(Exception):
-    """The kernel ended without saying so. Has its last console lines."""
+SPLAT: Final = re.compile(
+    r"(?<!\w)(WARNING: |BUG: |UBSAN: |KASAN: |refcount_t: |kmemleak: [1-9]|Oops: "
+    r"|Kernel mode fault|Segfault with no mm|general protection fault"
+    r"|INFO: (task .* blocked for|rcu.* (stall|detected)))"
+)
+"""What the kernel calls a defect of its own. A panic alone is none: memory may have run out."""
 
-    def __init__(self, message: str, console_tail: list[str]) -> None:
+_MOST_CONSOLE: Final = 16 << 20
+_SPLAT_LINES: Final = 60
+"""So many lines of a splat are shown."""
+
+
+class GuestDiedError(Exception):
+    """The kernel ended without saying so. Has its last console lines, and what it called a defect
+    of its own."""
+
+    def __init__(self, message: str, console_tail: list[str], splat: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.console_tail = console_tail
+        self.splat = splat
 
 
 class GuestHungError(GuestDiedError):
@@ -65,7 +80,6 @@ class BootOptions:
     core: int | None = None
     seed: int | None = None
     memory: str = MEMORY
-    clock: str = "virtual"
     share_mib: int = 4096
     """The most that the shared folder may hold: captures, output that nobody has read yet."""
     scratch_mib: int = 64
@@ -88,8 +102,6 @@ class BootOptions:
         if self.seed is not None:
             found += ["--seed", f"{self.seed:016x}"]
         found += ["--memory", self.memory]
-        if self.machine is None:
-            found += ["--clock", self.clock]
         limits = ["--share-limit", f"{self.share_mib}M", "--scratch-limit", f"{self.scratch_mib}M"]
         return [*found, *limits]
 
@@ -257,6 +269,15 @@ class GuestBoot:
         lines = last_lines(self._console, 10_000)
         return [line for line in lines if any(text in line for text in texts)]
 
+    def splat(self) -> tuple[str, ...]:
+        """What the kernel said from the first line on in which it calls something a defect of its
+        own; nothing where it did not."""
+        lines = last_lines(self._console, 1 << 20, most_bytes=_MOST_CONSOLE)
+        for place, line in enumerate(lines):
+            if SPLAT.search(line):
+                return tuple(lines[place : place + _SPLAT_LINES])
+        return ()
+
     def errors(self) -> list[str]:
         """What the guest program said on its standard error."""
         return last_lines(self._errors, CONSOLE_LINES)
@@ -351,9 +372,10 @@ def watch(
             raise GuestHungError(
                 f"no sign of life for {hang_limit_s:g} s; it was busy with: {boot.doing}",
                 boot.console_tail(),
+                boot.splat(),
             )
         else:
             time.sleep(poll_s)
     if not boot.clean or boot.exit_event is None:
-        raise GuestDiedError(boot.how_it_ended(), boot.console_tail())
+        raise GuestDiedError(boot.how_it_ended(), boot.console_tail(), boot.splat())
     return boot.exit_event

@@ -56,17 +56,19 @@ class Channel:
         """Take what the guest program has sent, if it has. Never waits."""
         if self._received:
             return
-        found = array.array("i")
+        descriptors = array.array("i")
         count = len(self._open)
-        room = socket.CMSG_LEN(count * found.itemsize)
+        room = socket.CMSG_LEN(count * descriptors.itemsize)
         with contextlib.suppress(BlockingIOError, ConnectionError):
             # Not by recv_fds, which takes no notice of flags.
             _, control, _, _ = self._ours.recvmsg(16, room, socket.MSG_CMSG_CLOEXEC)
             for level, kind, data in control:
                 if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
-                    found.frombytes(data[: len(data) // found.itemsize * found.itemsize])
-        self._received = len(found) == count
-        for mine, theirs in zip(self._open.values(), found, strict=False):
+                    descriptors.frombytes(
+                        data[: len(data) // descriptors.itemsize * descriptors.itemsize]
+                    )
+        self._received = len(descriptors) == count
+        for mine, theirs in zip(self._open.values(), descriptors, strict=False):
             if self._received:
                 os.dup2(theirs, mine, inheritable=False)
             os.close(theirs)
@@ -75,10 +77,10 @@ class Channel:
         """How large one of `FOLDERS` is if the guest has filled it, in words."""
         if not self._received:
             return None
-        found = os.fstatvfs(self[name])
-        if found.f_bavail * found.f_frsize >= _LITTLE_BYTES and found.f_favail > 0:
+        free = os.fstatvfs(self[name])
+        if free.f_bavail * free.f_frsize >= _LITTLE_BYTES and free.f_favail > 0:
             return None
-        return f"{found.f_blocks * found.f_frsize >> 20} MiB, {found.f_files:,} files"
+        return f"{free.f_blocks * free.f_frsize >> 20} MiB, {free.f_files:,} files"
 
     def close(self) -> None:
         """Let go of all of it. What only the guest program's file systems held is gone then."""

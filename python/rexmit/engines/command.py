@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from rexmit.engines.boot import BootOptions, GuestBoot, GuestDiedError, watch
+from rexmit.engines.boot import BootOptions, Event, GuestBoot, watch
 from rexmit.engines.guest import NETWORK_PROGRAMS, programs
 from rexmit.errors import UserError, argument
 from rexmit.store.files import is_taken
@@ -20,9 +20,8 @@ SHARE_MIB: Final = 256
 """The most that the shared folder holds beside the scratch folder. Output waits there to be read,
 some MiB of it."""
 
-HEARTBEAT_S: Final = {"virtual": 5.0, "polling": 0.05}
-"""Virtual seconds between signs of life, by the kind of clock. A program that polls the clock makes
-it crawl, a few hundredths of real time."""
+HEARTBEAT_S: Final = 5.0
+"""Virtual seconds between signs of life."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +33,27 @@ class Command:
     host: str | None = None
     env: Mapping[str, str] | None = None
     """Variables besides those that every command gets."""
+    folder: Path | None = None
+    """Where it runs; None: where this process does."""
+    alone: bool = False
+    """Whether it has a network namespace of its own."""
+    causes: int = 0
+    """How many records of why TCP retransmits there is room for; 0: none are kept."""
 
-    def plan(self, clock: str) -> dict[str, Any]:
+    def plan(self) -> dict[str, Any]:
         """The plan of a boot that runs the command here and now: its folder, its environment."""
         return {
             "version": VERSION,
-            "heartbeat_s": HEARTBEAT_S[clock],
+            "heartbeat_s": HEARTBEAT_S,
             "programs": programs(NETWORK_PROGRAMS if self.network else ()),
             "exec": {
                 "argv": list(self.argv),
-                "cwd": _here(),
+                "cwd": str(self.folder or _here()),
                 "env": {**_environment(), **(self.env or {})},
                 "network": self.network,
                 "host": self.host,
+                "alone": self.alone,
+                "causes": self.causes,
             },
         }
 
@@ -83,7 +90,7 @@ def named_variables(settings: Sequence[str]) -> dict[str, str]:
 
     Raises UserError for what names none.
     """
-    found = {}
+    environment = {}
     for setting in settings:
         name, given, value = setting.partition("=")
         if not name or "\0" in setting:
@@ -100,8 +107,8 @@ def named_variables(settings: Sequence[str]) -> dict[str, str]:
             value = os.environ[name]
         if not _is_text(name + value):
             raise UserError(f"{argument('env')} {name}: its value is no text (UTF-8)", usage=True)
-        found[name] = value
-    return found
+        environment[name] = value
+    return environment
 
 
 def _is_text(value: str) -> bool:
@@ -112,6 +119,20 @@ def _is_text(value: str) -> bool:
     return True
 
 
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A command that a kernel ran to its end."""
+
+    status: int
+    splat: tuple[str, ...]
+    """What the kernel said where it called something a defect of its own."""
+    causes: str
+    """The kernel's record of why it retransmitted, a line a segment."""
+    virtual_s: float
+    """How long the kernel ran by its own clock."""
+    cpu_s: float
+
+
 def execute(
     command: Command,
     options: BootOptions,
@@ -120,24 +141,31 @@ def execute(
     on_stderr: Callable[[bytes], None],
     hang_limit_s: float | None,
     keep: Path | None = None,
-) -> int:
-    """Run it and give back its exit status. Raises UserError where the guest does not live to tell.
+    end: Callable[[], bool] | None = None,
+) -> Done:
+    """Run it. Raises GuestDiedError where the guest does not live to tell, and NoLongerWantedError
+    soon after `end` says true.
 
     `keep` gets what the command left in its scratch folder, whatever its exit status is: all of it,
     or nothing and a UserError.
     """
+    causes: list[str] = []
+
+    def on_event(event: Event) -> None:
+        if event["type"] == "causes":
+            causes.append(str(event.get("text", "")))
+
     if keep is not None:
         keep = _place(keep)
-    with GuestBoot(options, command.plan(options.clock)) as boot:
+    with GuestBoot(options, command.plan()) as boot:
         try:
             event = watch(
                 boot,
+                on_event=on_event,
                 outputs={"stdout": on_stdout, "stderr": on_stderr},
                 hang_limit_s=hang_limit_s,
+                end=end,
             )
-        except GuestDiedError as error:
-            hint = ["the kernel's last lines:", *error.console_tail]
-            raise UserError(str(error), hint) from None
         finally:
             if keep is not None:
                 boot.kill()
@@ -148,7 +176,10 @@ def execute(
         for line in boot.console_lines("Out of memory:"):
             more = f"{argument('memory')} gives the kernel more"
             on_stderr(f"rexmit: {line.strip()} ({more})\n".encode())
-    return int(event["status"])
+        cpu_s = boot.usage.cpu_s if boot.usage else 0.0
+        return Done(
+            int(event["status"]), boot.splat(), "".join(causes), boot.virtual_ns / 1e9, cpu_s
+        )
 
 
 def _place(keep: Path) -> Path:

@@ -30,11 +30,11 @@ def programs(required: Iterable[str]) -> dict[str, str | None]:
     missing.
     """
     path = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin", "/usr/bin", "/bin"])
-    found = {name: shutil.which(name, path=path) for name in PACKAGES}
-    missing = [name for name in dict.fromkeys(required) if found[name] is None]
+    paths = {name: shutil.which(name, path=path) for name in PACKAGES}
+    missing = [name for name in dict.fromkeys(required) if paths[name] is None]
     if missing:
         packages = " ".join(sorted({PACKAGES[name] for name in missing}))
         raise UserError(
             f"not installed: {', '.join(missing)}", f"install them: apt-get install {packages}"
         )
-    return found
+    return paths

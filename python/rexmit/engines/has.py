@@ -37,11 +37,11 @@ def has(
             "congestion_controls": sorted(congestion_controls),
         },
     }
-    told: dict[str, Any] = {}
+    answer: dict[str, Any] = {}
 
     def take(event: Event) -> None:
         if event["type"] == "kernel-has":
-            told.update(event)
+            answer.update(event)
 
     options = BootOptions(kernel=engine.kernel.path, seed=0, machine=engine.kernel.machine())
     try:
@@ -49,18 +49,18 @@ def has(
             watch(boot, on_event=take, hang_limit_s=_HANG_LIMIT_S)
     except GuestDiedError as error:
         raise UserError(str(error), error.console_tail[-4:]) from None
-    if not told:
+    if not answer:
         raise UserError(
             f"the kernel {engine.kernel.name} does not say what it has", "build the guest again"
         )
-    if lacks := told["lacks"]:
+    if lacks := answer["lacks"]:
         raise UserError(
             f"the kernel {engine.kernel.name} has no {'; no '.join(lacks)}",
             engine.kernel.remedy,
         )
     return Has(
-        sysctls=frozenset(name for name, there in told["sysctls"].items() if there),
+        sysctls=frozenset(name for name, there in answer["sysctls"].items() if there),
         congestion_controls=frozenset(
-            name for name, there in told["congestion_controls"].items() if there
+            name for name, there in answer["congestion_controls"].items() if there
         ),
     )

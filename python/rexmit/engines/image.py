@@ -52,13 +52,13 @@ TOOLS: Final = (
 
 def emulator() -> Path:
     """QEMU for x86-64. Raises UserError where it is not installed."""
-    found = shutil.which(PROGRAM)
-    if found is None:
+    program = shutil.which(PROGRAM)
+    if program is None:
         raise UserError(
             f"a kernel image runs in {PROGRAM}, which is not installed",
             f"install it: apt-get install --no-install-recommends {PACKAGE}",
         )
-    return Path(found)
+    return Path(program)
 
 
 @functools.lru_cache(maxsize=32)

@@ -108,13 +108,13 @@ class Intake:
             self._refuse(f"{self._teller} told of a cell-start that is none")
             return
         for entry in ignored:
-            found = {
+            known = {
                 "config": self._task.config,
                 "setting": str(entry.get("setting", "")),
                 "why": str(entry.get("why", "")),
             }
-            if found not in self.record.ignored:
-                self.record.ignored.append(found)
+            if known not in self.record.ignored:
+                self.record.ignored.append(known)
         for warning in map(str, warnings):
             if warning not in self.record.warnings:
                 self.record.warnings.append(warning)

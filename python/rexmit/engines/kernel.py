@@ -76,16 +76,16 @@ def find_kernel(spec: str | None) -> KernelIdentity:
     """The built kernel that a user's `--kernel` means. Raises UserError where there is none."""
     from rexmit import kernels
 
-    found = kernels.find(spec)
+    kernel = kernels.find(spec)
     return KernelIdentity(
-        name=found.name,
-        path=found.path,
-        version=found.version,
-        hz=found.hz,
-        patches=found.patches,
-        hash=found.hash,
-        config=found.config,
-        image=found if found.engine == QEMU else None,
+        name=kernel.name,
+        path=kernel.path,
+        version=kernel.version,
+        hz=kernel.hz,
+        patches=kernel.patches,
+        hash=kernel.hash,
+        config=kernel.config,
+        image=kernel if kernel.engine == QEMU else None,
     )
 
 
@@ -119,15 +119,15 @@ class KernelEngine:
         """The engine for this kernel and these clients. Raises UserError for what is missing."""
         guest = guest_binary()
         used = [client for client in clients if client != "builtin"]
-        found = programs(["nginx", *NETWORK_PROGRAMS, *used])
+        paths = programs(["nginx", *NETWORK_PROGRAMS, *used])
         kernel.machine()
         return cls(
             kernel=kernel,
             guest=guest,
             guest_hash=hashlib.sha256(guest.read_bytes()).hexdigest()[:16],
-            programs=found,
+            programs=paths,
             hang_limit_s=hang_limit_s,
-            files=client_files(found[name] or "" for name in used) if kernel.image else b"",
+            files=client_files(paths[name] or "" for name in used) if kernel.image else b"",
         )
 
     @property
@@ -189,10 +189,10 @@ class KernelEngine:
         if has is None or name in has:
             return None
         near = closest(name, has)
-        said = f"did you mean {near}? " if near else ""
+        hint = f"did you mean {near}? " if near else ""
         return Lack(
             f"the kernel {self.kernel.name} was built without {name}",
-            f"{said}it has: {', '.join(has)}",
+            f"{hint}it has: {', '.join(has)}",
         )
 
     def run(self, tasks: Iterable[Task], calls: Calls, *, jobs: int) -> None:

@@ -17,5 +17,5 @@ class Machine:
 
     def arguments(self) -> list[str]:
         """The guest program's, besides those of every boot."""
-        found = ["--qemu", str(self.qemu), "--initrd", str(self.initrd)]
-        return found if self.state is None else [*found, "--state", str(self.state)]
+        words = ["--qemu", str(self.qemu), "--initrd", str(self.initrd)]
+        return words if self.state is None else [*words, "--state", str(self.state)]

@@ -96,8 +96,8 @@ class ModelEngine:
         if name in known:
             return None
         near = closest(name, known)
-        said = f"Did you mean {near}? " if near else ""
-        return Lack("the model knows no such patch", f"{said}It knows: {', '.join(known)}")
+        hint = f"Did you mean {near}? " if near else ""
+        return Lack("the model knows no such patch", f"{hint}It knows: {', '.join(known)}")
 
     def without_mptcp(self, config: str) -> Lack | None:
         """See Engine."""

@@ -109,16 +109,16 @@ def run_cell(
     """
     if isinstance(engine, KernelEngine):
         engine = own(engine, archives)
-    found: list[tuple[Record, Captures | None]] = []
+    results: list[tuple[Record, Captures | None]] = []
 
     def keep(record: Record, captures: Path | None) -> None:
         files = None if captures is None else sorted(captures.glob("*.pcapng"))
         wanted = None if files is None else {path.name: path.read_bytes() for path in files}
-        found.append((record, wanted))
+        results.append((record, wanted))
 
     with on_a_core():
         engine.run([task], Calls(lambda _: None, keep), jobs=1)
-    return found[0]
+    return results[0]
 
 
 def _for_one(engine: Engine, task: Task) -> Engine:

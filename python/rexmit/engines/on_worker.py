@@ -39,10 +39,10 @@ def has_kernel(digest: str) -> bool:
 
 def packed(folder: Path) -> bytes:
     """A kernel's folder in an archive."""
-    made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode="w:gz", compresslevel=1) as archive:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=1) as archive:
         archive.add(folder, folder.name)
-    return made.getvalue()
+    return packed.getvalue()
 
 
 def unpack(archive: bytes, digest: str) -> None:

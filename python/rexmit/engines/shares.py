@@ -54,25 +54,25 @@ def temporary_root() -> Path:
 
 
 def _has_room(root: Path) -> bool:
-    found = os.statvfs(root)
-    enough = found.f_bavail * found.f_frsize >= _NEEDED_BYTES
+    disk = os.statvfs(root)
+    enough = disk.f_bavail * disk.f_frsize >= _NEEDED_BYTES
     # Some file systems do not count files.
-    return enough and (found.f_files == 0 or found.f_favail >= _NEEDED_FILES)
+    return enough and (disk.f_files == 0 or disk.f_favail >= _NEEDED_FILES)
 
 
 def _size(root: Path) -> int:
-    found = os.statvfs(root)
-    return found.f_blocks * found.f_frsize
+    disk = os.statvfs(root)
+    return disk.f_blocks * disk.f_frsize
 
 
 def _is_private(path: Path) -> bool:
     """A folder, not a link to one, that is ours and closed to others."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return False
-    ours = found.st_uid == os.geteuid() and found.st_mode & 0o077 == 0
-    return stat.S_ISDIR(found.st_mode) and ours
+    ours = status.st_uid == os.geteuid() and status.st_mode & 0o077 == 0
+    return stat.S_ISDIR(status.st_mode) and ours
 
 
 def _own_folder(root: Path) -> Path:

@@ -65,7 +65,7 @@ class LineTail:
 
         Ends with what there is now, however fast more is written. Raises LineTooLongError.
         """
-        found: list[bytes] = []
+        chunks: list[bytes] = []
         left = os.fstat(self._file).st_size
         pieces = [self._rest]
         while left > 0 and (data := self._tail.read()):
@@ -74,12 +74,12 @@ class LineTail:
             pieces.append(first)
             if others:
                 *complete, last = others
-                found += [b"".join(pieces), *complete]
+                chunks += [b"".join(pieces), *complete]
                 pieces = [last]
             elif sum(map(len, pieces)) > LONGEST_LINE:
                 raise LineTooLongError
         self._rest = b"".join(pieces)
-        return found
+        return chunks
 
 
 def last_lines(descriptor: int, count: int, *, most_bytes: int = 1 << 16) -> list[str]:

@@ -113,6 +113,7 @@ def build(
     *,
     hz: int = recipe.DEFAULT_HZ,
     extra: Sequence[str] = (),
+    configs: Sequence[str] = (),
     jobs: int | None = None,
     unconfined: bool = False,
     install: bool = False,
@@ -121,9 +122,9 @@ def build(
     """Build the kernel unless the cache has it. Returns it and whether it was built just now.
 
     `spec` is a series of Debian's, a source tree or a tarball; `extra` are files or names of
-    optional patches, applied in this order after those of the series; `jobs` defaults to the number
-    of cores this process may use. `install`: where Debian's package of the series is missing,
-    apt-get installs it.
+    optional patches, applied in this order after those of the series; `configs` are files or names
+    of fragments of configuration; `jobs` defaults to the number of cores this process may use.
+    `install`: where Debian's package of the series is missing, apt-get installs it.
 
     Building runs code of the source, in the guest program's sandbox. Where there can be none, only
     Debian's source is built, or with `unconfined`, which does without the sandbox, any. Raises
@@ -135,6 +136,7 @@ def build(
     tools.require()
     began = time.monotonic()
     progress = progress or Silent()
+    fragments = [recipe.fragment(word) for word in configs]
     if recipe.is_series(spec):
         # Before anything is fetched for it.
         recipe.series_for(spec)
@@ -159,7 +161,7 @@ def build(
         if place.kind == "debian":
             # The version is found out when it is needed; the series is known.
             identity = source.tarball_digest(place.path)
-            order = _order(place, identity, f"{place.spec}.0", hz, extra)
+            order = _order(place, identity, f"{place.spec}.0", hz, extra, fragments)
             if ready := wait_for_it(order):
                 return ready, False
         work, lock = stack.enter_context(cache.workplace())
@@ -168,7 +170,7 @@ def build(
         possible = [patch for word in extra for patch in recipe.patches_called(word)]
         identity = source.unpack(place, work, confinement, also=patches.files(possible))
         version = source.tree_version(work / "tree", place.spec)
-        final = _order(place, identity, version, hz, extra)
+        final = _order(place, identity, version, hz, extra, fragments)
         if order is None and (ready := wait_for_it(final)):
             return ready, False
         if confinement.why_not:
@@ -190,11 +192,17 @@ def _without_sandbox(order: Order, why: str, progress: Progress) -> None:
     progress.note(f"Building without a sandbox: {why}")
 
 
-def _order(place: Source, identity: str, version: str, hz: int, extra: Sequence[str]) -> Order:
+def _order(
+    place: Source,
+    identity: str,
+    version: str,
+    hz: int,
+    extra: Sequence[str],
+    fragments: Sequence[Patch],
+) -> Order:
     series = recipe.series_for(".".join(version.split(".")[:2]))
-    return Order(
-        place, identity, version, hz, tuple(recipe.optional_patch(word, series) for word in extra)
-    )
+    patched = [recipe.optional_patch(word, series) for word in extra]
+    return Order(place, identity, version, hz, (*patched, *fragments))
 
 
 def _compile(
@@ -209,9 +217,11 @@ def _compile(
     tree = work / "tree"
     compiler = tools.compiler()
     for patch in [*recipe.series_patches(order.patches_of), *order.extra]:
+        if patch.is_config:
+            continue
         if said := patches.apply(patch, tree, order.version, confinement):
             progress.note(f"Patch {said}")
-    fragment = recipe.fragment_text(order.hz)
+    fragment = recipe.with_fragments(recipe.fragment_text(order.hz), order.extra)
     write_text(work / "fragment", fragment)
 
     progress.note(f"Configuring Linux {order.version}")

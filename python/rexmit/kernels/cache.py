@@ -40,8 +40,8 @@ def root() -> Path:
 
 def kernels() -> list[Kernel]:
     """All kernels in the cache, by version, HZ and patches, as far as `load` can tell."""
-    found = [kernel for folder in _folders() if (kernel := load(folder))]
-    return sorted(found, key=lambda k: (recipe.numbers(k.series), k.version, k.hz, k.name))
+    present = [kernel for folder in _folders() if (kernel := load(folder))]
+    return sorted(present, key=lambda k: (recipe.numbers(k.series), k.version, k.hz, k.name))
 
 
 def remains() -> list[Path]:
@@ -91,10 +91,7 @@ def building(key: str, *, waiting: Callable[[], None]) -> Iterator[Kernel | None
 
 
 def _usable(kernel: Kernel) -> bool:
-    fault = checksums.fault(kernel)
-    if fault == checksums.NONE_KEPT:
-        return checksums.take_over(kernel)
-    return fault is None
+    return checksums.fault(kernel) is None
 
 
 @contextlib.contextmanager

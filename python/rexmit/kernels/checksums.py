@@ -1,14 +1,13 @@
 """Whether a kernel's files are those that were built: their digests in `SHA256SUMS`.
 
 The file is one that `sha256sum --check` reads. It stands beside `kernel.json` and not in it: so it
-covers that file too, and older versions of rexmit, which do not know it, can use the same cache.
+covers that file too.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -21,11 +20,7 @@ FILES: Final = ("config", DESCRIPTION, "linux")
 MODULES: Final = "modules"
 """Covered, too, where an image has them."""
 
-NONE_KEPT: Final = "of an older version of rexmit, which kept no checksums"
-
 _LONGEST: Final = 4096
-_FINISHING_S: Final = 60.0
-"""How long after its date of building a kernel's files were still being written."""
 
 
 def write(folder: Path) -> None:
@@ -41,8 +36,7 @@ def fault(kernel: Kernel) -> str | None:
         if kept == _text(kernel.folder).encode("ascii"):
             return None
     except FileNotFoundError as error:
-        missing = Path(error.filename).name
-        return NONE_KEPT if missing == SUMS else f"damaged: {missing} is missing"
+        return f"damaged: {Path(error.filename).name} is missing"
     except OSError as error:
         return f"damaged: {error.strerror}"
     lines = kept.splitlines()
@@ -50,24 +44,6 @@ def fault(kernel: Kernel) -> str | None:
         name for name in _files(kernel.folder) if _line(kernel.folder, name).encode() not in lines
     ]
     return f"damaged: not as {SUMS} has it: {', '.join(changed) or SUMS}"
-
-
-def take_over(kernel: Kernel) -> bool:
-    """Write the sums of a kernel that was built without, if its files are surely as built.
-
-    That is what the file system says: the time of an inode's last change, which every write moves
-    and no program can set, is not later than the build. A kernel that was copied or unpacked
-    has no such evidence and must be built again.
-    """
-    try:
-        built = datetime.fromisoformat(kernel.built).timestamp()
-        changed = max((kernel.folder / name).lstat().st_ctime for name in FILES)
-        if changed > built + _FINISHING_S:
-            return False
-        write(kernel.folder)
-    except (OSError, ValueError, OverflowError):
-        return False
-    return True
 
 
 def _text(folder: Path) -> str:

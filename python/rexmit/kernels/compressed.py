@@ -74,8 +74,8 @@ def readable(where: str, what: str, *errors: type[Exception]) -> Iterator[None]:
     try:
         yield
     except (*UNREADABLE, *errors) as error:
-        said = printable(str(error)) or type(error).__name__
-        raise UserError(f"{where}: not a readable {what} ({said})") from error
+        reason = printable(str(error)) or type(error).__name__
+        raise UserError(f"{where}: not a readable {what} ({reason})") from error
 
 
 @contextmanager
@@ -129,5 +129,5 @@ def _by_program(
             process.stdout.close()
         if process.wait():
             errors.seek(0)
-            said = printable(errors.read(1000).decode(errors="replace").strip())
-            raise UserError(f"{where}: not a readable {what} ({said or f'{name} fails'})")
+            reason = printable(errors.read(1000).decode(errors="replace").strip())
+            raise UserError(f"{where}: not a readable {what} ({reason or f'{name} fails'})")

@@ -27,7 +27,7 @@ def check(fragment: str, tree: Path) -> list[str]:
     got = dict(_ASSIGNED.findall(read_within(tree / ".config") or ""))
     wrong = {
         option: value
-        for option, value in _ASSIGNED.findall(fragment)
+        for option, value in dict(_ASSIGNED.findall(fragment)).items()
         if not _same(got.get(option), value)
     }
     if not wrong:
@@ -80,12 +80,12 @@ def _same(got: str | None, asked: str) -> bool:
 def _definitions(tree: Path, options: set[str]) -> dict[str, str]:
     """Which of the options the tree defines, and where."""
     define = re.compile(r"^\s*(?:menu)?config\s+(\w+)\s*$", re.M)
-    found: dict[str, str] = {}
+    symbols: dict[str, str] = {}
     for name in sorted(files_within(tree)):
         # Other architectures' options are not this kernel's.
         if not name.rpartition("/")[2].startswith("Kconfig") or _OTHERS.match(name):
             continue
         for option in define.findall(read_within(tree / name) or ""):
             if option in options:
-                found.setdefault(option, name)
-    return found
+                symbols.setdefault(option, name)
+    return symbols

@@ -75,8 +75,8 @@ class Confinement:
             return cls(None, str(error))
         if tried.status == 0:
             return cls(guest)
-        said = tried.text.strip().splitlines() or [f"the guest program ended with {tried.status}"]
-        return cls(None, said[0])
+        lines = tried.text.strip().splitlines() or [f"the guest program ended with {tried.status}"]
+        return cls(None, lines[0])
 
     def command(
         self, argv: Sequence[str | Path], *, write: Iterable[Path] = (), show: Iterable[Path] = ()

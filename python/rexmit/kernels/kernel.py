@@ -39,7 +39,8 @@ class Kernel:
     """As in `6.12`."""
     hz: int
     patches: tuple[str, ...]
-    """Patches besides those that every kernel of the series gets."""
+    """Patches besides those that every kernel of the series gets, then fragments of
+    configuration."""
     hash: str
     """Of what it was made from: source, configuration, patches, HZ."""
     recipe: str
@@ -87,7 +88,7 @@ class Kernel:
             return False
         if self.recipe != recipe.digest(self.hz, patches_of):
             return False
-        ours = recipe.optional_patches(patches_of)
+        ours = {**recipe.optional_patches(patches_of), **recipe.fragments()}
         return all(
             ours[name].digest() == digest
             for name, digest in zip(self.patches, self.patch_hashes, strict=False)
@@ -104,7 +105,7 @@ class Kernel:
         if self.hz != recipe.DEFAULT_HZ:
             words += ["--hz", str(self.hz)]
         for patch in self.patches:
-            words += ["--patch", patch]
+            words += ["--config" if patch in recipe.fragments() else "--patch", patch]
         return escaping.shell(words)
 
     def as_json(self) -> dict[str, Any]:

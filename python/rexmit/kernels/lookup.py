@@ -26,8 +26,6 @@ def find(spec: str | None = None) -> Kernel:
         what = "Build it again"
         if kernel.engine == QEMU:
             what = f"Remove {kernel.folder} and add it again"
-        elif fault == checksums.NONE_KEPT:
-            what = "Take it over, or build it again"
         raise UserError(
             f"kernel {kernel.name} is {fault}",
             [f"{what}: {kernel.build_command}", f"It lies in {kernel.folder}"],
@@ -64,7 +62,10 @@ def _meant(spec: str | None) -> Kernel:
             [
                 f"rexmit kernel build {series if _is_debians(series) else 'FOLDER|TARBALL'}",
                 *([f"--hz {hz}"] if hz_text else []),
-                *(f"--patch {name}" for name in patches),
+                *(
+                    f"--{'config' if name in recipe.fragments() else 'patch'} {name}"
+                    for name in patches
+                ),
             ]
         )
         why = "was built with other options or patches" if meant else "is not built"
@@ -106,7 +107,8 @@ def default() -> Kernel | None:
 def _check_patches(wanted: str, series: str, names: list[str], present: list[Kernel]) -> None:
     """Raise UserError for a patch that is neither ours nor in any kernel."""
     patches_of = recipe.series_for(series)
-    known = {*recipe.optional_patches(patches_of), *(name for k in present for name in k.patches)}
+    known = {*recipe.optional_patches(patches_of), *recipe.fragments()}
+    known |= {*(name for k in present for name in k.patches)}
     for name in names:
         if name not in known:
             raise UserError(

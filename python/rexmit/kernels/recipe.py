@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -25,12 +26,21 @@ DEFAULT_HZ: Final = 250
 DEFAULT_SERIES: Final = "6.12"
 
 
+CONFIG: Final = ".config"
+"""What the name of a fragment of configuration ends with."""
+
+
 @dataclass(frozen=True)
 class Patch:
-    """A patch file: its path, and what it is called in lists and names."""
+    """A patch, or a fragment of configuration: its path, and what lists and names call it."""
 
     path: Path
     name: str
+
+    @property
+    def is_config(self) -> bool:
+        """Whether it is a fragment of configuration."""
+        return self.path.suffix == CONFIG
 
     def digest(self) -> str:
         """A hash of the content."""
@@ -75,19 +85,53 @@ def series_for(tree_series: str) -> str:
 
 def series_patches(series: str) -> list[Patch]:
     """The patches that every kernel with this series' patches gets, in order."""
-    found = sorted((DATA / "patches" / series).glob("[0-9][0-9][0-9][0-9]-*.patch"))
-    return [Patch(path, path.stem) for path in found]
+    files = sorted((DATA / "patches" / series).glob("[0-9][0-9][0-9][0-9]-*.patch"))
+    return [Patch(path, path.stem) for path in files]
 
 
 def optional_patches(series: str) -> dict[str, Patch]:
     """The patches that a kernel with this series' patches gets if they are asked for, by name."""
-    found = sorted((DATA / "patches" / series / "optional").glob("*.patch"))
-    return {path.stem: Patch(path, path.stem) for path in found}
+    files = sorted((DATA / "patches" / series / "optional").glob("*.patch"))
+    return {path.stem: Patch(path, path.stem) for path in files}
 
 
 def optional_names() -> list[str]:
     """The names of all optional patches, whatever the series."""
     return sorted({name for series in patched_series() for name in optional_patches(series)})
+
+
+def fragments() -> dict[str, Patch]:
+    """The fragments of configuration that a kernel gets if they are asked for, by name."""
+    found = sorted((DATA / "configs").glob(f"*{CONFIG}"))
+    return {path.stem: Patch(path, path.stem) for path in found}
+
+
+def fragment(word: str) -> Patch:
+    """What `--config WORD` means: a file, or the name of a fragment of ours."""
+    path = Path(word)
+    if path.is_file():
+        if path.suffix != CONFIG:
+            raise UserError(
+                f"{argument('configs')} {word}: the name of a fragment ends with {CONFIG}",
+                usage=True,
+            )
+        return Patch(path.absolute(), path.stem)
+    known = fragments()
+    if word not in known:
+        raise UserError(
+            f"{argument('configs')} {word}: no such file, and no fragment of that name",
+            f"fragments: {', '.join(known)}",
+        )
+    return known[word]
+
+
+def with_fragments(text: str, extra: Iterable[Patch]) -> str:
+    """A configuration with those of `extra` that are fragments; of two lines for an option the
+    later one counts."""
+    for one in extra:
+        if one.is_config:
+            text += f"\n{one.path.read_text(encoding='utf-8', errors='replace')}\n"
+    return text
 
 
 def optional_patch(word: str, series: str) -> Patch:

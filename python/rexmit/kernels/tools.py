@@ -39,12 +39,12 @@ def require() -> None:
 def compiler() -> str:
     """The first line of what the C compiler says of itself."""
     done = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=False)
-    said = done.stdout.partition("\n")[0]
-    if done.returncode or not said:
+    first = done.stdout.partition("\n")[0]
+    if done.returncode or not first:
         raise UserError(
             f"gcc --version failed (status {done.returncode})", done.stderr.splitlines()
         )
-    return said
+    return first
 
 
 def name_package(package: str) -> None:

@@ -67,8 +67,8 @@ def opened(path: Path) -> Iterator[BinaryIO]:
                 raise UserError(f"{where} is no regular file", usage=True)
             yield file
     except (OSError, ValueError) as error:
-        said = (isinstance(error, OSError) and error.strerror) or str(error)
-        raise UserError(f"{where}: {said}", usage=True) from None
+        reason = (isinstance(error, OSError) and error.strerror) or str(error)
+        raise UserError(f"{where}: {reason}", usage=True) from None
 
 
 def whole(path: Path, most: int, what: str) -> bytes:

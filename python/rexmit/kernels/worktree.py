@@ -56,12 +56,12 @@ def copy(
             folder, _, base = name.rpartition("/")
             try:
                 within = folders.open(folder)
-                found = os.stat(base, dir_fd=within, follow_symlinks=False)
-                if stat.S_ISLNK(found.st_mode):
+                status = os.stat(base, dir_fd=within, follow_symlinks=False)
+                if stat.S_ISLNK(status.st_mode):
                     target = os.readlink(base, dir_fd=within)
                     tree.link(name, target)
                     identity.update(os.fsencode(f"link {name} {target}\n"))
-                elif stat.S_ISREG(found.st_mode):
+                elif stat.S_ISREG(status.st_mode):
                     descriptor = os.open(base, _FILE, dir_fd=within)
                     _copy_file(descriptor, name, tree, identity)
             except (FileNotFoundError, NotADirectoryError):
@@ -73,12 +73,12 @@ def copy(
 
 def _copy_file(descriptor: int, name: str, tree: NewTree, identity: hashlib.blake2b) -> None:
     with os.fdopen(descriptor, "rb", buffering=0) as file:
-        found = os.fstat(descriptor)
-        executable = found.st_mode & 0o111 != 0
-        identity.update(os.fsencode(f"file {name} {executable} {found.st_size}\n"))
+        status = os.fstat(descriptor)
+        executable = status.st_mode & 0o111 != 0
+        identity.update(os.fsencode(f"file {name} {executable} {status.st_size}\n"))
 
         def blocks() -> Iterator[bytes]:
-            left = found.st_size
+            left = status.st_size
             while block := file.read(_BLOCK):
                 left -= len(block)
                 identity.update(block)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 
 from rexmit.ladder.steps import Step
 from rexmit.present.figures.style import styled
-from rexmit.present.figures.words import folded, legend_below
+from rexmit.present.figures.words import folded, legend_below, width
 
 #: A packet of the server without event, with one; of the client; dropped or lost; the one marked.
 _PLAIN, _RETRANSMISSION, _ACK, _SACK, _LOST = "#7a7a7a", "#E69F00", "#b0b0b0", "#009E73", "#D55E00"
@@ -27,10 +27,22 @@ _WORDS = {
     _LOST: "#A84300",
 }
 
+#: How each is drawn: kinds are told apart without colours as well.
+_DASHES: dict[str, Any] = {
+    _PLAIN: "-",
+    _RETRANSMISSION: (0, (6, 1.5)),
+    _ACK: (0, (1, 1)),
+    _SACK: (0, (5, 1.5, 1, 1.5)),
+    _LOST: "-",
+}
+
 #: Packets closer than this share of the picture's height have one label.
 _CLOSE = 0.022
 
-#: What the colours say.
+#: Inches between client and server, beside a label, and of a panel at least.
+_BETWEEN, _MARGIN, _LEAST = 2.6, 0.15, 3.9
+
+#: What colours and dashes say.
 _LEGEND = (
     ("of the server", _PLAIN),
     ("retransmission", _RETRANSMISSION),
@@ -38,6 +50,16 @@ _LEGEND = (
     ("with SACK", _SACK),
     ("dropped or lost (x)", _LOST),
 )
+
+
+@dataclass(frozen=True)
+class _Label:
+    """Words at an end, ms from the first packet."""
+
+    at: float
+    text: str
+    colour: str
+    bold: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,40 +79,53 @@ def draw_ladders(panels: Sequence[Panel], title: str, small: str = "") -> Canvas
 
 
 def _draw(panels: Sequence[Panel], title: str, small: str) -> Canvas:
-    wide = sum(7.4 if _beside(panel) else 4.1 for panel in panels)
-    canvas = Canvas(figsize=(wide + 0.6, 7.4), layout="constrained")
+    canvas = Canvas(figsize=(1, 7.4), layout="constrained")
     FigureCanvasAgg(canvas)
-    words = folded(canvas, title, fontsize=10, fontweight="bold")
-    canvas.suptitle(words, fontsize=10, fontweight="bold")
-    every: Any = canvas.subplots(1, len(panels), sharey=True, squeeze=False)
     times = [_ms(at) for panel in panels for step in panel.steps for at in step.seen_ns]
     low, high = (min(times), max(times)) if times else (0.0, 1.0)
     room = (high - low) * 0.03 or 1.0
-    for axes, panel in zip(every[0], panels, strict=True):
+    close = (high - low) * _CLOSE
+    right = [list(_server_labels(panel, close=close)) for panel in panels]
+    left = [list(_client_labels(panel, close=close)) for panel in panels]
+    ends = [
+        (_room(canvas, mine), max(_room(canvas, theirs), _LEAST - _BETWEEN - _room(canvas, mine)))
+        for mine, theirs in zip(left, right, strict=True)
+    ]
+    wide = [before + _BETWEEN + behind for before, behind in ends]
+    canvas.set_figwidth(sum(wide) + 0.7 + 0.1 * len(wide))
+    words = folded(canvas, title, fontsize=10, fontweight="bold")
+    canvas.suptitle(words, fontsize=10, fontweight="bold")
+    every: Any = canvas.subplots(1, len(panels), sharey=True, squeeze=False, width_ratios=wide)
+    for place, (axes, panel) in enumerate(zip(every[0], panels, strict=True)):
         heading = "\n".join(
-            folded(canvas, line, wide / len(panels) - 0.4, fontsize=9)
-            for line in panel.title.split("\n")
+            folded(canvas, line, wide[place] - 0.4, fontsize=9) for line in panel.title.split("\n")
         )
         axes.set_title(heading, fontsize=9)
-        _ladder(axes, panel, close=(high - low) * _CLOSE)
+        before, behind = ends[place]
+        axes.set_xlim(-before / _BETWEEN, 1 + behind / _BETWEEN)
+        _ladder(axes, panel)
+        _labels(axes, right[place], x=1, side="left")
+        _labels(axes, left[place], x=0, side="right")
         axes.set_ylim(high + room, low - room)
     every[0][0].set_ylabel("ms since the first packet")
     _legend(canvas, panels, small)
     return canvas
 
 
-def _beside(panel: Panel) -> bool:
-    """Whether words stand at the client."""
-    return panel.acknowledgements and any(
-        _told(step) for step in panel.steps if not step.from_server
+def _room(canvas: Canvas, labels: Sequence[_Label]) -> float:
+    """Inches that the labels at an end need."""
+    widths = (
+        width(canvas, one.text, fontsize=6.5, fontweight="bold" if one.bold else "normal")
+        for one in labels
     )
+    return max(widths, default=0.0) + 2 * _MARGIN
 
 
 def _legend(canvas: Canvas, panels: Sequence[Panel], small: str) -> None:
     """The colours that these panels have."""
     there = {_colour(step) for panel in panels for step in panel.steps}
     handles = [
-        Line2D([], [], color=colour, linewidth=1.6, label=words)
+        Line2D([], [], color=colour, linestyle=_DASHES[colour], linewidth=1.6, label=words)
         for words, colour in _LEGEND
         if colour in there
     ]
@@ -101,50 +136,52 @@ def _legend(canvas: Canvas, panels: Sequence[Panel], small: str) -> None:
     legend_below(canvas, handles, [str(one.get_label()) for one in handles], small=small)
 
 
-def _ladder(axes: Axes, panel: Panel, *, close: float) -> None:
-    axes.set_xlim(-1.1 if _beside(panel) else -0.05, 1.75)
+def _ladder(axes: Axes, panel: Panel) -> None:
     axes.set_xticks([0, 1], ["client h2", "server h1"])
     axes.grid(visible=False)
     for place in (0, 1):
         axes.axvline(place, color="#444444", linewidth=0.8)
     for step in panel.steps:
         _arrow(axes, step, marked=step is panel.marked)
+
+
+def _labels(axes: Axes, labels: Sequence[_Label], *, x: int, side: str) -> None:
+    for one in labels:
+        axes.annotate(
+            one.text,
+            xy=(x, one.at),
+            xytext=((_MARGIN if side == "left" else -_MARGIN) * 36, 0),
+            textcoords="offset points",
+            fontsize=6.5,
+            horizontalalignment=side,
+            verticalalignment="center",
+            color=one.colour,
+            fontweight="bold" if one.bold else "normal",
+        )
+
+
+def _server_labels(panel: Panel, *, close: float) -> Iterator[_Label]:
+    """Of the server's packets, at the server; those that leave together have one."""
     below = float("-inf")
     for group in _groups([step for step in panel.steps if step.from_server], panel.marked, close):
         first = group[0]
-        marked = first is panel.marked
         # Packets of several kinds may leave together: their labels stand below one another.
         lowered = max(_ms(first.at_ns(from_server=True)), below)
         below = lowered + close
-        axes.annotate(
-            _label(first) + (f" +{len(group) - 1}" if len(group) > 1 else ""),
-            xy=(1.03, lowered),
-            fontsize=6.5,
-            verticalalignment="center",
-            color=_WORDS[_colour(first)],
-            fontweight="bold" if marked else "normal",
-        )
-    if panel.acknowledgements:
-        _acknowledgements(axes, panel.steps, close=close)
+        text = _label(first) + (f" +{len(group) - 1}" if len(group) > 1 else "")
+        yield _Label(lowered, text, _WORDS[_colour(first)], bold=first is panel.marked)
 
 
-def _acknowledgements(axes: Axes, steps: Sequence[Step], *, close: float) -> None:
-    """Labels at the client, of packets that have something to say; none above another."""
+def _client_labels(panel: Panel, *, close: float) -> Iterator[_Label]:
+    """Of packets of the client that have something to say, at the client; none above another."""
     free = float("-inf")
-    for step in steps:
+    for step in panel.steps if panel.acknowledgements else ():
         words = _told(step)
         at = _ms(step.at_ns(from_server=False))
         if step.from_server or not words or at < free:
             continue
         free = at + close
-        axes.annotate(
-            words,
-            xy=(-0.03, at),
-            fontsize=6.5,
-            horizontalalignment="right",
-            verticalalignment="center",
-            color=_WORDS[_SACK if step.sack else _ACK],
-        )
+        yield _Label(at, words, _WORDS[_SACK if step.sack else _ACK])
 
 
 def _told(step: Step) -> str:
@@ -184,6 +221,7 @@ def _arrow(axes: Axes, step: Step, *, marked: bool) -> None:
         arrowprops={
             "arrowstyle": "-" if gone else "->",
             "color": _colour(step),
+            "linestyle": _DASHES[_colour(step)],
             "linewidth": 1.8 if marked else 0.8,
             "shrinkA": 0,
             "shrinkB": 0,

@@ -70,14 +70,14 @@ def silences(steps: Sequence[Step], silent_ns: int | None = None) -> dict[int, i
     trip of this line.
     """
     least = _round_trip_ns(steps) if silent_ns is None else silent_ns
-    found: dict[int, int] = {}
+    gaps: dict[int, int] = {}
     busy_until: int | None = None
     for i, step in enumerate(steps):
         seen = [at for at in (step.sent_ns, step.arrived_ns) if at is not None]
         if busy_until is not None and min(seen) - busy_until > least:
-            found[i] = min(seen) - busy_until
+            gaps[i] = min(seen) - busy_until
         busy_until = max(*seen, busy_until or 0)
-    return found
+    return gaps
 
 
 def _round_trip_ns(steps: Sequence[Step]) -> int:

@@ -57,13 +57,13 @@ def open_flow(run: Run, number: int) -> Flow:
             row["note"] or "choose another transfer",
         )
     at_server, at_client = (read(file, int(port)) for file in files)
-    made = steps(match(at_server, at_client), row["isn_server"], row["isn_client"])
-    if not made:
+    drawn = steps(match(at_server, at_client), row["isn_server"], row["isn_client"])
+    if not drawn:
         raise UserError(
             f"{files[0]}: no packet of the client's port {port}",
             f"the captures are not of this run; repeat it with {argument('capture')}",
         )
-    return Flow(number, row, group_of(run, number), tuple(made))
+    return Flow(number, row, group_of(run, number), tuple(drawn))
 
 
 def group_of(run: Run, number: int) -> Group:

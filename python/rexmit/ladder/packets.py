@@ -82,13 +82,13 @@ def read_subflows(path: Path, client_ports: Iterable[int]) -> dict[tuple[str, in
     Raises UserError when the file is damaged or no capture.
     """
     ports = set(client_ports)
-    found: dict[tuple[str, int], list[Packet]] = {}
+    by_flow: dict[tuple[str, int], list[Packet]] = {}
     for raw in _captured(path):
         from_server = raw.dport in ports
         if from_server or raw.sport in ports:
             client = (raw.dst, raw.dport) if from_server else (raw.src, raw.sport)
-            found.setdefault(client, []).append(_packet(raw, from_server=from_server))
-    return found
+            by_flow.setdefault(client, []).append(_packet(raw, from_server=from_server))
+    return by_flow
 
 
 def _captured(path: Path) -> list[_core.Packet]:

@@ -143,10 +143,10 @@ def _place(word: str) -> tuple[int, str]:
 
 def _rising(values: Sequence[float]) -> list[float]:
     """Acknowledgements that came late do not take anything back."""
-    made: list[float] = []
+    places: list[float] = []
     for value in values:
-        made.append(max(value, made[-1]) if made else value)
-    return made
+        places.append(max(value, places[-1]) if places else value)
+    return places
 
 
 def _kb(value: int) -> float:

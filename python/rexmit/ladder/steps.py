@@ -103,9 +103,9 @@ def steps(
         True: _initial(ordered, from_server=True, told=isn_server),
         False: _initial(ordered, from_server=False, told=isn_client),
     }
-    said = {True: Said(recorded_again=recorded_again), False: Said(recorded_again=recorded_again)}
+    every = {True: Said(recorded_again=recorded_again), False: Said(recorded_again=recorded_again)}
     gone = _gone(ordered)
-    return [_step(passage, start, isn, said, gone=gone(passage)) for passage in ordered]
+    return [_step(passage, start, isn, every, gone=gone(passage)) for passage in ordered]
 
 
 def _gone(passages: list[Passage]) -> Callable[[Passage], bool]:

@@ -86,7 +86,7 @@ def _at(
     (raw,) = read_flows(trace, files, [(client, server, since, until)])
     times = aligned(point["clock"], [one.time_ns for one in raw])
     gone = set(lost.filter(pl.col("point") == place).select("time_ns", "seq_start").iter_rows())
-    made = []
+    packets = []
     for one, at in zip(raw, times, strict=True):
         packet = Packet(
             time_ns=at,
@@ -101,8 +101,8 @@ def _at(
             dropped=(one.time_ns, one.seq) in gone,
         )
         by_id[id(packet)] = one
-        made.append(packet)
-    return made
+        packets.append(packet)
+    return packets
 
 
 def read_flows(

@@ -32,8 +32,8 @@ def annotate(made: Trace, out: str | PathLike[str], *, progress: Hear = None) ->
             f"{made.path}: its packets came from a pipe", "keep them in a file, and trace that"
         )
     captures, _ = find(files)
-    told = heard(progress, "packets")
-    return write.annotate(made, captures, Path(out), made.facts.capture_filter or None, told)
+    meter = heard(progress, "packets")
+    return write.annotate(made, captures, Path(out), made.facts.capture_filter or None, meter)
 
 
 def colorfilters() -> str:

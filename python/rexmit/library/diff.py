@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import overload
 
 from rexmit.addresses import is_address
+from rexmit.analysis.axes import AXES
+from rexmit.analysis.choice import Cells
 from rexmit.comparison.compare import USUAL, Comparison, compare
 from rexmit.comparison.gate import Trip, trips
 from rexmit.comparison.measures import METRICS
-from rexmit.comparison.pairs import AXES, Selection, selection
+from rexmit.comparison.pairs import Selection, selection
 from rexmit.comparison.traces import compare as traces
 from rexmit.comparison.traces.compare import TraceComparison
 from rexmit.comparison.traces.observed import AXES as AXES_OF_TRACES
@@ -27,9 +29,6 @@ RunOrFolder = Run | str | PathLike[str]
 
 Things = Run | Trace | str | PathLike[str]
 """A run or a trace, the folder of one, or a capture."""
-
-Cells = Mapping[str, object] | Iterable[str]
-"""Which cells: `{"network": "mobile", "lost": "1..5"}`, or texts `AXIS=VALUES`."""
 
 Maps = Mapping[str, Mapping[str, str]] | Iterable[str]
 """Cells of unlike values: `{"config": {"tlp": "er"}}`, or texts `AXIS:A=B`."""
@@ -150,17 +149,12 @@ def differences_over(comparison: Comparison | TraceComparison, share: float) -> 
 
 def chosen_by(cells: Cells | None, maps: Maps | None, axes: tuple[str, ...] = AXES) -> Selection:
     """Which cells, or places, are compared with which. Raises UserError (usage)."""
-    only = (
-        [f"{axis}={_values(values)}" for axis, values in cells.items()]
-        if isinstance(cells, Mapping)
-        else list(cells or ())
-    )
     pairs = (
         [f"{axis}:{left}={right}" for axis, sides in maps.items() for left, right in sides.items()]
         if isinstance(maps, Mapping)
         else list(maps or ())
     )
-    return selection(only, pairs, axes)
+    return selection(cells, pairs, axes)
 
 
 def opened(run: RunOrFolder) -> Run:
@@ -192,7 +186,3 @@ def checked(metrics: Iterable[str], known: Sequence[str] = tuple(METRICS)) -> li
             f"{argument('metrics')} names nothing", f"quantities: {', '.join(known)}", usage=True
         )
     return names
-
-
-def _values(values: object) -> str:
-    return ",".join(map(str, values)) if isinstance(values, list | tuple) else str(values)

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rexmit import extras
+from rexmit.analysis.choice import Cells
 from rexmit.analysis.runner import runner, tick_ns
 from rexmit.comparison.beside import window
 from rexmit.comparison.packets import ASPECTS, Compared, compare_packets, find_pair
 from rexmit.comparison.pairs import match
 from rexmit.errors import UserError, argument
-from rexmit.library.diff import Cells, Maps, RunOrFolder, chosen_by, opened
+from rexmit.library.diff import Maps, RunOrFolder, chosen_by, opened
 from rexmit.scenario.units import DURATION, UnitError
 from rexmit.store.open_run import Run
 
@@ -76,15 +77,15 @@ def draw_packets(compared: Compared, a: Run, b: Run, *, every_packet: bool = Fal
 
 
 def _ignored(names: Iterable[str]) -> frozenset[str]:
-    found = frozenset(names)
-    for name in sorted(found):
+    chosen = frozenset(names)
+    for name in sorted(chosen):
         if name not in ASPECTS:
             raise UserError(
                 f"{argument('ignore')} {name}: packets do not differ in that",
                 f"they do in {', '.join(ASPECTS)}; none ignores nothing",
                 usage=True,
             )
-    return found
+    return chosen
 
 
 def _ns(text: str) -> int:

@@ -86,7 +86,7 @@ def _kernel() -> list[Finding]:
     except UserError:
         guest = None
     built = [kernel.name for kernel in kernels()]
-    found = [
+    findings = [
         Finding(
             "kernel",
             "guest program",
@@ -108,14 +108,14 @@ def _kernel() -> list[Finding]:
     needed = {"nginx": "the server", **dict.fromkeys(NETWORK_PROGRAMS, "the network")}
     for name, package in PACKAGES.items():
         use = needed.get(name, "a client: scenarios may ask for it")
-        found.append(_program("kernel", name, package, name in needed, use))
+        findings.append(_program("kernel", name, package, name in needed, use))
     # What compiles is needed until there is a kernel.
     for name, package in tools.PROGRAMS.items():
-        found.append(_program("kernel", name, package, not built, "building kernels"))
+        findings.append(_program("kernel", name, package, not built, "building kernels"))
     for series in recipe.patched_series():
         path = source.debian(series)
         first = not built and series == recipe.DEFAULT_SERIES
-        found.append(
+        findings.append(
             Finding(
                 "kernel",
                 f"Linux {series}",
@@ -125,7 +125,7 @@ def _kernel() -> list[Finding]:
                 f"rexmit kernel build {series}; a tree or tarball does as well",
             )
         )
-    return found
+    return findings
 
 
 def _images() -> list[Finding]:

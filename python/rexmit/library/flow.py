@@ -86,7 +86,7 @@ def of_run(run: Run, which: int | str | None, at: float | None = None) -> Flow |
 
 def of_trace(trace: Trace, which: int | str | None, at: float | None = None) -> tuple[Traced, str]:
     """A connection of a trace; see `open_flow`. Where none was named, why it is this one."""
-    told = ""
+    remark = ""
     if which is None:
-        which, told = most_trouble(trace)
-    return open_traced(trace, str(which), at), told
+        which, remark = most_trouble(trace)
+    return open_traced(trace, str(which), at), remark

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, Literal, TypedDict, Unpack
+from typing import Any, Final, TypedDict, Unpack
 
 from rexmit import scenario
 from rexmit.campaign.plan import network_plan
-from rexmit.engines.boot import BootOptions
+from rexmit.engines.boot import BootOptions, GuestDiedError
 from rexmit.engines.command import SHARE_MIB, Command, execute, named_variables
 from rexmit.engines.image import command_files
 from rexmit.engines.kernel import find_kernel
-from rexmit.errors import UserError, argument
+from rexmit.errors import EXIT_SPLAT, UserError, argument
 from rexmit.library.scenario import Settings, texts
 from rexmit.options import given, takes
 
@@ -35,6 +35,8 @@ class Ended:
     status: int
     stdout: bytes
     stderr: bytes
+    splat: tuple[str, ...] = ()
+    """What the kernel said from where it called something a defect of its own."""
 
 
 class Keywords(TypedDict, total=False):
@@ -44,7 +46,6 @@ class Keywords(TypedDict, total=False):
     net: str | PathLike[str] | None
     settings: Settings
     host: str | None
-    clock: Literal["virtual", "polling"]
     scratch_limit: int
     env: Variables
     seed: int
@@ -62,7 +63,6 @@ class Inside:
     net: str | PathLike[str] | None = None
     settings: Settings = ()
     host: str | None = None
-    clock: Literal["virtual", "polling"] = "virtual"
     scratch_limit: int = 1024
     env: Variables = ()
     seed: int = 1
@@ -100,8 +100,7 @@ def kernel_exec(
 
     It sees this machine's files and can write none of them. What it leaves in $REXMIT_SCRATCH, of
     `scratch_limit` MiB at most, is brought back into the new folder `keep`. With `net` it runs on
-    `host` (h1 or h2) of that scenario's network, of which `settings` must leave one. `clock` says
-    whether time moves only when nothing runs, or while programs run, too ("polling"). `env` adds
+    `host` (h1 or h2) of that scenario's network, of which `settings` must leave one. `env` adds
     variables to the few that every command gets. `memory` is the kernel's, in MiB. A guest that is
     silent for `hang_limit_s` real seconds while its clock stands still is ended; None: never.
     `on_stdout` and `on_stderr` take bytes as they come.
@@ -133,25 +132,36 @@ def run_inside(
 
     out: list[bytes] = []
     err: list[bytes] = []
-    status = execute(
-        Command(argv, network, (inside.host or "h1") if network else None, variables),
-        BootOptions(
-            found.path,
-            core,
-            inside.seed,
-            memory,
-            inside.clock,
-            SHARE_MIB,
-            scratch_mib=inside.scratch_limit,
-            machine=found.machine(memory),
-            files=command_files(argv) if found.image else b"",
-        ),
-        on_stdout=on_stdout or out.append,
-        on_stderr=on_stderr or err.append,
-        hang_limit_s=inside.hang_limit_s,
-        keep=keep,
-    )
-    return Ended(status, b"".join(out), b"".join(err))
+    try:
+        done = execute(
+            Command(argv, network, (inside.host or "h1") if network else None, variables),
+            BootOptions(
+                found.path,
+                core,
+                inside.seed,
+                memory,
+                share_mib=SHARE_MIB,
+                scratch_mib=inside.scratch_limit,
+                machine=found.machine(memory),
+                files=command_files(argv) if found.image else b"",
+            ),
+            on_stdout=on_stdout or out.append,
+            on_stderr=on_stderr or err.append,
+            hang_limit_s=inside.hang_limit_s,
+            keep=keep,
+        )
+    except GuestDiedError as error:
+        raise died(error) from None
+    return Ended(done.status, b"".join(out), b"".join(err), done.splat)
+
+
+def died(error: GuestDiedError) -> UserError:
+    """What to say of a guest that did not live to tell."""
+    lines = error.splat or error.console_tail
+    told = UserError(str(error), ["the kernel's last lines:", *lines])
+    if error.splat:
+        told.failed_with = EXIT_SPLAT
+    return told
 
 
 def _network(spec: str, settings: list[str]) -> dict[str, Any]:

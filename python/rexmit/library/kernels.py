@@ -33,11 +33,6 @@ class ListedKernel:
     current: bool
     fault: str | None
 
-    @property
-    def has_no_checksums(self) -> bool:
-        """Whether its only fault is that an older version of rexmit built it."""
-        return self.fault == checksums.NONE_KEPT
-
     def as_json(self) -> dict[str, Any]:
         """Plain data, with all that is known of the kernel."""
         known = self.kernel.as_json() if self.kernel else {"name": self.name}
@@ -49,7 +44,7 @@ def list_kernels() -> list[ListedKernel]:
     damaged ones. Their files are read, some 10 MB each.
     """
     default = kernels.default()
-    found = [
+    listed = [
         ListedKernel(k.name, k, k == default, k.current, checksums.fault(k))
         for k in kernels.kernels()
     ]
@@ -57,7 +52,7 @@ def list_kernels() -> list[ListedKernel]:
         ListedKernel(folder.name, None, default=False, current=False, fault="damaged")
         for folder in kernels.remains()
     ]
-    return found + remains
+    return listed + remains
 
 
 def build_kernel(
@@ -65,6 +60,7 @@ def build_kernel(
     *,
     hz: int = recipe.DEFAULT_HZ,
     patches: Sequence[str | PathLike[str]] = (),
+    configs: Sequence[str | PathLike[str]] = (),
     jobs: int | None = None,
     unconfined: bool = False,
     install: bool = False,
@@ -73,7 +69,8 @@ def build_kernel(
     """Builds a kernel, unless it has been built already. It takes some minutes.
 
     `source` is a series of Debian's ("6.1", "6.12"), a source tree or a tarball, which are only
-    read; `patches` are files, or names of optional ones of ours. `hz` is 100, 250 or 1000. So many
+    read; `patches` are files, or names of optional ones of ours, `configs` fragments of
+    configuration, files or names (selftests). `hz` is 100, 250 or 1000. So many
     `jobs` compilers work at a time, one a core where it is None. `progress` hears of the lines of
     make that are done, and of each phase as a note.
 
@@ -85,6 +82,7 @@ def build_kernel(
         source,
         hz=hz,
         patches=patches,
+        configs=configs,
         jobs=jobs,
         unconfined=unconfined,
         install=install,
@@ -139,6 +137,7 @@ def built(
     *,
     hz: int,
     patches: Sequence[str | PathLike[str]],
+    configs: Sequence[str | PathLike[str]],
     jobs: int | None,
     unconfined: bool,
     install: bool,
@@ -149,6 +148,7 @@ def built(
         fspath(source),
         hz=hz,
         extra=[fspath(patch) for patch in patches],
+        configs=[fspath(config) for config in configs],
         jobs=jobs,
         unconfined=unconfined,
         install=install,

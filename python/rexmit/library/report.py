@@ -176,8 +176,8 @@ def _opened(things: Sequence[object], progress: Hear) -> list[About]:
 
 def _of_others(path: Path) -> Shown | None:
     """What the folder holds of another package's."""
-    found = (package.open_thing(path) for package in additions.packages())
-    return next((thing for thing in found if thing is not None), None)
+    things = (package.open_thing(path) for package in additions.packages())
+    return next((thing for thing in things if thing is not None), None)
 
 
 def _check_run(path: Path) -> None:

@@ -55,8 +55,8 @@ def command(segments: int | None, *, pattern: str | None, queue: int, mode: Mode
 
 def _rows(words: list[str]) -> Generator[dict[str, Any]]:
     with (
-        TemporaryFile("w+") as said,
-        subprocess.Popen(words, stdout=subprocess.PIPE, stderr=said, text=True) as program,
+        TemporaryFile("w+") as errors,
+        subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors, text=True) as program,
     ):
         try:
             for line in program.stdout or ():
@@ -64,6 +64,6 @@ def _rows(words: list[str]) -> Generator[dict[str, Any]]:
         finally:
             program.terminate()
         status = program.wait()
-        said.seek(0)
-        told = said.read().strip()
-    raise UserError(told or f"the filter ended by itself, with status {status}")
+        errors.seek(0)
+        message = errors.read().strip()
+    raise UserError(message or f"the filter ended by itself, with status {status}")

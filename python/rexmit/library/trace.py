@@ -80,15 +80,15 @@ def trace(
     kept = ExitStack()
     if unpack_limit is not None:
         whole("unpack_limit", unpack_limit, 1, 2**63 - 1)
-    told, where = heard(progress, "packets"), None if out is None else Path(out)
+    meter, where = heard(progress, "packets"), None if out is None else Path(out)
     try:
         with packed.allowed(unpack_limit):
-            made = analysed(captures, where, kept, asked, progress=told, missing=missing)
+            result = analysed(captures, where, kept, asked, progress=meter, missing=missing)
     except BaseException:
         kept.close()
         raise
-    weakref.finalize(made, kept.close)
-    return made
+    weakref.finalize(result, kept.close)
+    return result
 
 
 def analysed(
@@ -128,9 +128,9 @@ def analysed(
 
 def _opened(path: Path, analysis: Analysis) -> Trace:
     """The trace that is kept in a folder. Raises UserError where it was made otherwise."""
-    made = folder.open_trace(path)
+    trace = folder.open_trace(path)
     asked = analysis.capture_filter
-    if asked is not None and asked != made.facts.capture_filter:
+    if asked is not None and asked != trace.facts.capture_filter:
         raise UserError(
             f"{argument('capture_filter')} chooses packets before they are analysed, and "
             f"{path} is an analysis",
@@ -138,17 +138,17 @@ def _opened(path: Path, analysis: Analysis) -> Trace:
             f"{argument('hosts')}, {argument('ports')}",
             usage=True,
         )
-    if analysis.stacks and set(chosen(analysis.stacks)) != set(made.facts.stacks):
+    if analysis.stacks and set(chosen(analysis.stacks)) != set(trace.facts.stacks):
         raise UserError(
-            f"{path} was analysed with others: {', '.join(made.facts.stacks) or 'all'}",
+            f"{path} was analysed with others: {', '.join(trace.facts.stacks) or 'all'}",
             f"analyse its captures again, or leave {argument('stacks')} out",
             usage=True,
         )
-    return replace(made, names=analysis.names)
+    return replace(trace, names=analysis.names)
 
 
 def select(
-    made: Trace,
+    trace: Trace,
     *,
     hosts: Iterable[str] = (),
     ports: Iterable[int] = (),
@@ -161,7 +161,7 @@ def select(
     All packets of the captures were analysed all the same; `why_empty` says why there is none of
     them. Raises UserError.
     """
-    return selection.select(made, wanted(hosts, ports, since, until))
+    return selection.select(trace, wanted(hosts, ports, since, until))
 
 
 def wanted(

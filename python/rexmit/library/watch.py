@@ -48,13 +48,15 @@ def watch(
     """
     kept = ExitStack()
     try:
-        made = watched(str(what), out, kept, given(analysis, Analysis, keywords), rotation, hear)
+        watched_trace = watched(
+            str(what), out, kept, given(analysis, Analysis, keywords), rotation, hear
+        )
     except BaseException:
         kept.close()
         raise
-    if made is not None:
-        weakref.finalize(made, kept.close)
-    return made
+    if watched_trace is not None:
+        weakref.finalize(watched_trace, kept.close)
+    return watched_trace
 
 
 def watched(

@@ -1,26 +1,26 @@
-"""What is printed on a console, kept as blocks."""
+"""What is printed on a console, kept as blocks: comparisons print on one."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import rich.text
 from rich.console import Console
 
 from rexmit.present.text import Text
-from rexmit.result.blocks import PAGE, Block, Column, Facts, Grid, Line, Paragraph, Room, look
+from rexmit.result.blocks import PAGE, Block, Column, Facts, Grid, Line, Paragraph, look
 
 
 class Recorder(Console):
     """A console that keeps what is printed on it, for a page."""
 
-    def __init__(self, room: Room = PAGE) -> None:
+    def __init__(self) -> None:
         # No terminal, whatever the environment says: who shows a paragraph wraps it.
         super().__init__(
             file=io.StringIO(),
-            width=room.width,
+            width=PAGE.width,
             force_terminal=False,
             highlight=False,
             emoji=False,
@@ -42,10 +42,3 @@ class Recorder(Console):
     def grid(self, columns: Sequence[Column], lines: Sequence[Line]) -> None:
         """Keep a table."""
         self.blocks.append(Grid(tuple(columns), tuple(lines)))
-
-
-def printed(prints: Callable[[Console], None], room: Room = PAGE) -> list[Block]:
-    """What a function prints on a console."""
-    out = Recorder(room)
-    prints(out)
-    return out.blocks

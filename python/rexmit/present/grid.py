@@ -6,7 +6,7 @@ blanks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -14,14 +14,32 @@ from rich.console import Console
 from rexmit.present.blocks import Recorder
 from rexmit.present.terminal import is_unicode
 from rexmit.present.text import Text
-from rexmit.result.blocks import Cell, Column, Line
+from rexmit.result.blocks import BLANK, Block, Column, Grid, Line, Room
 
-__all__ = ["Cell", "Column", "Line", "print_grid", "width"]
+__all__ = ["Column", "Line", "beside", "print_grid", "width"]
 
 
-def width(columns: Sequence[Column], lines: Iterable[Line]) -> int:
+def width(grid: Grid) -> int:
     """How many characters the longest row has."""
-    return _width(columns, _widths(columns, lines))
+    return _width(grid.columns, _widths(grid.columns, grid.lines))
+
+
+def beside(
+    names: Sequence[str], of: Callable[[Sequence[str]], Sequence[Grid]], room: Room
+) -> Iterator[Block]:
+    """Tables of as many names beside each other as there is room for, then of the next; `of` makes
+    those of some.
+    """
+    made: list[Grid] = []
+    left = list(names)
+    while left:
+        number = len(left)
+        while number > 1 and any(width(grid) > room.width for grid in of(left[:number])):
+            number -= 1
+        made += of(left[:number])
+        left = left[number:]
+    for place, grid in enumerate(made):
+        yield from (BLANK, grid) if place else (grid,)
 
 
 def print_grid(columns: Sequence[Column], lines: Sequence[Line], console: Console) -> None:

@@ -84,8 +84,7 @@ def with_sequences(
     def whole(cell: Callable[[Repair], Cell]) -> Grid:
         return table(rows, *columns, Column(head, before=2, cell=cell), *behind)
 
-    bare = whole(lambda _: "")
-    left = room.width - width(bare.columns, bare.lines) + len(head)
+    left = room.width - width(whole(lambda _: "")) + len(head)
     return whole(lambda row: tuple(_sequences(row, arrow, max(left, len(head)))))
 
 

@@ -18,11 +18,11 @@ DATA: Final = Path(__file__).parent / "data"
 def names() -> dict[str, Path]:
     """The scenarios that have a name, with their files: those of the folder `scenarios` in the
     working folder, then those that come with rexmit."""
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for folder in (Path("scenarios"), DATA):
         for file in sorted(folder.glob("*.toml")):
-            found.setdefault(file.stem, file)
-    return found
+            files.setdefault(file.stem, file)
+    return files
 
 
 def find(spec: str) -> Path:

@@ -32,7 +32,7 @@ def invalid(detail: ErrorDetails) -> Problem:
     if kinds is not None and len(path) > (depth := _depth(path)):
         # Which of the kinds it is stands behind the table's name.
         own, path = str(path[depth]), path[:depth] + path[depth + 1 :]
-    said = description(path, own)
+    expected = description(path, own)
     if kind == "extra_forbidden":
         if kinds is not None and own is not None and len(path) == _depth(path) + 1:
             table = ".".join(map(str, path[:-1]))
@@ -44,9 +44,9 @@ def invalid(detail: ErrorDetails) -> Problem:
         guess = f"did you mean {near}? " if near else _elsewhere(str(path[-1]))
         return Problem(path, "unknown key", f"{guess}allowed here: {', '.join(keys)}")
     if kind == "missing":
-        return Problem(path, "missing", f"allowed: {said}" if said else None)
+        return Problem(path, "missing", f"allowed: {expected}" if expected else None)
     if kind == "rexmit":
-        allowed = context.get("allowed") or said
+        allowed = context.get("allowed") or expected
         if "key" in context:
             # Names of a stack's settings have no dots, but those of its tables; sysctls' have.
             key = str(context["key"])
@@ -57,7 +57,7 @@ def invalid(detail: ErrorDetails) -> Problem:
         words = re.findall(r"'([^']*)'", str(context.get("expected", "")))
         near = closest(detail["input"], words)
         what = f'unknown "{detail["input"]}"' + (f'; did you mean "{near}"?' if near else "")
-    return Problem(path, what, f"allowed: {said}" if said else None)
+    return Problem(path, what, f"allowed: {expected}" if expected else None)
 
 
 def _elsewhere(key: str) -> str:

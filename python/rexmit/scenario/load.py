@@ -42,8 +42,8 @@ class Sources:
         for length in range(len(path), 0, -1):
             for setting_path, setting in self.settings.items():
                 # A table that no line has was made by the setting of a key in it.
-                made = path[:length] not in self.lines and setting_path[:length] == path[:length]
-                if made or setting_path == path[:length]:
+                is_new = path[:length] not in self.lines and setting_path[:length] == path[:length]
+                if is_new or setting_path == path[:length]:
                     return f"{argument('settings')} {setting}"
             # A dotted key without quotes is a path of its own to TOML.
             split = tuple(part for step in path[:length] for part in str(step).split("."))

@@ -36,20 +36,20 @@ _MOST_SEGMENTS: Final = 65_535
 
 def merged(*tables: Offload) -> dict[str, bool] | None:
     """What interfaces do by tables of which later ones go first; None where nothing is said."""
-    said = {
+    settings = {
         name: value
         for table in tables
         for name, value in table.model_dump().items()
         if value is not None
     }
-    return IN_LAB | said if said else None
+    return IN_LAB | settings if settings else None
 
 
 def problems(of_all: Offload, of_configs: Mapping[str, Offload]) -> Iterable[Problem]:
     """Segmentation without what it rests on: a kernel leaves it off (`netdev_fix_features`). What
     the scenario says for several configurations is named once.
     """
-    found: list[Problem] = []
+    problems: list[Problem] = []
     for config, table in of_configs.items():
         does = merged(of_all, table) or IN_LAB
         lacks = [name for name in ("checksum", "scatter_gather") if not does[name]]
@@ -60,9 +60,9 @@ def problems(of_all: Offload, of_configs: Mapping[str, Offload]) -> Iterable[Pro
                 f"no interface does it without {' and '.join(lacks)}",
                 ", ".join(f"offload.{name} = true" for name in lacks),
             )
-            if problem not in found:
-                found.append(problem)
-    return found
+            if problem not in problems:
+                problems.append(problem)
+    return problems
 
 
 def of_stack(does: dict[str, bool], name: str, own: dict[str, str]) -> dict[str, str]:
@@ -70,13 +70,13 @@ def of_stack(does: dict[str, bool], name: str, own: dict[str, str]) -> dict[str,
 
     Raises ValueError for a stack that knows no segmentation by its interface.
     """
-    found = {}
+    effects = {}
     if own["linear_writes"] == "true":
         # The stack's buffers depend on the interface: since Linux 4.17 they do not. Without
         # checksums it gathers nothing (`tcp_sendpage`).
         gathers = does["checksum"] and does["scatter_gather"]
-        found["scatter_gather"] = "true" if gathers else "false"
+        effects["scatter_gather"] = "true" if gathers else "false"
     if does["segmentation"] and (not name.startswith("linux-") or name.startswith("linux-2.4")):
         raise ValueError("offload.segmentation: it knows no segmentation by its interface")
-    found["gso_segments"] = str(_MOST_SEGMENTS if does["segmentation"] else 1)
-    return found
+    effects["gso_segments"] = str(_MOST_SEGMENTS if does["segmentation"] else 1)
+    return effects

@@ -18,8 +18,8 @@ AS_TUPLE = BeforeValidator(_as_tuple)
 
 
 def unsaid(default: object) -> Callable[[object], bool]:
-    """For `exclude_if` of a key that runs of earlier versions do not have: run.json leaves it out
-    at its default, so that such a run may go on.
+    """For `exclude_if` of a key that run.json leaves out at its default. A run goes on only with
+    the scenario that its run.json has.
     """
     return lambda value: value == default
 

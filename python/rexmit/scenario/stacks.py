@@ -21,7 +21,7 @@ def of_scenario(
     A configuration's own name and frequency go first, then what the command line asks for (`name`,
     `hz`), then the scenario's. Raises UserError for settings that do not go together.
     """
-    found: dict[str, stacks.Stack] = {}
+    built: dict[str, stacks.Stack] = {}
     for config in scenario.config_names:
         changes = dict(scenario.stack)
         if name is not None:
@@ -42,8 +42,8 @@ def of_scenario(
             raise UserError(
                 f"{where(at)}: configuration {config}: {chosen}: {error}", usage=True
             ) from None
-        found[config] = replace(stack, work_ns=takes_ns)
-    return found
+        built[config] = replace(stack, work_ns=takes_ns)
+    return built
 
 
 def _key_of(text: str, config: str, scenario: Scenario) -> Path:

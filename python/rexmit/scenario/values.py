@@ -65,14 +65,14 @@ Share = Annotated[float, _with_units(parse_share), PlainSerializer(share_text)]
 
 
 def _distinct(items: Iterable[Any], text: Callable[[Any], str]) -> tuple[Any, ...]:
-    found: list[Any] = []
+    values: list[Any] = []
     for item in items:
-        if item in found:
+        if item in values:
             raise wrong(f"{text(item)} stands there twice")
-        found.append(item)
-    if not found:
+        values.append(item)
+    if not values:
         raise wrong("the list is empty")
-    return tuple(found)
+    return tuple(values)
 
 
 def axis(parse: Callable[[object], Any]) -> BeforeValidator:
@@ -214,7 +214,7 @@ def _sysctls(value: object) -> dict[str, str]:
     """Settings by name. TOML reads `net.ipv4.tcp_sack = 1` without quotes as nested tables."""
     if not isinstance(value, dict):
         raise wrong(f"{as_written(value)} is no table", 'a table like { "net.ipv4.tcp_sack" = 1 }')
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
 
     def walk(prefix: str, table: dict[Any, Any]) -> None:
         for key, entry in table.items():
@@ -233,13 +233,13 @@ def _sysctls(value: object) -> dict[str, str]:
                     'a name below "net.", like "net.ipv4.tcp_sack"',
                     key=name,
                 )
-            elif name in found:
+            elif name in texts:
                 raise wrong("stands there twice", key=name)
             else:
-                found[name] = str(entry)
+                texts[name] = str(entry)
 
     walk("", value)
-    return found
+    return texts
 
 
 Sysctls = Annotated[dict[str, str], BeforeValidator(_sysctls)]
@@ -256,7 +256,7 @@ def _stack(value: object) -> dict[str, str]:
         )
     named = {str(key): entry for key, entry in value.items() if key != WORK}
     named |= {f"{WORK}.{key}": entry for key, entry in work.items()}
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for key, entry in named.items():
         if isinstance(entry, list | tuple):
             raise wrong("is one value, not a list", "a configuration for each value", key=key)
@@ -264,8 +264,8 @@ def _stack(value: object) -> dict[str, str]:
             raise wrong(
                 f"{as_written(entry)} is no value", "a number, a text, true or false", key=key
             )
-        found[key] = str(entry).lower() if isinstance(entry, bool) else str(entry)
-    return found
+        texts[key] = str(entry).lower() if isinstance(entry, bool) else str(entry)
+    return texts
 
 
 def _stack_tables(settings: dict[str, str]) -> dict[str, Any]:

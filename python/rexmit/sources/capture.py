@@ -88,8 +88,8 @@ def identity(capture: Capture) -> dict[str, Any]:
             f"{capture} is a pipe, which workers cannot read", "keep what it brings in a file"
         )
     try:
-        found = capture.stat()
+        status = capture.stat()
     except OSError as error:
         raise UserError(f"{capture}: {error.strerror}") from error
     name = str(capture.resolve())
-    return {"name": name, "bytes": found.st_size, "version": found.st_mtime_ns}
+    return {"name": name, "bytes": status.st_size, "version": status.st_mtime_ns}

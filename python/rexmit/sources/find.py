@@ -31,20 +31,20 @@ def find(
     A capture that is not there is an error where `every` one is needed, or nothing else is there;
     so is a pattern that nothing fits, and a store that does not answer. Raises UserError.
     """
-    found: list[Capture] = []
+    captures: list[Capture] = []
     missing: list[UserError] = []
     for word in words:
         if isinstance(word, Remote):
             stores.check(f"{word.store}/")
-            found.append(word)
+            captures.append(word)
             continue
         try:
-            found += [_nameable(one) for one in _found(str(word))]
+            captures += [_nameable(one) for one in _found(str(word))]
         except _MissingError as error:
             missing.append(error)
-    if missing and (every or not found):
+    if missing and (every or not captures):
         raise missing[0]
-    return found, [f"{error.what}; it is left out" for error in missing]
+    return captures, [f"{error.what}; it is left out" for error in missing]
 
 
 def _nameable(capture: Capture) -> Capture:

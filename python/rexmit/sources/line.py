@@ -133,10 +133,10 @@ def _connection(server: SplitResult, proxy: SplitResult | None) -> HTTPConnectio
         host, port = proxy.hostname or "", proxy.port or 80
     if server.scheme == "http":
         return HTTPConnection(host, port, timeout=CONNECT_S)
-    made = HTTPSConnection(host, port, timeout=CONNECT_S, context=_trust())
+    connection = HTTPSConnection(host, port, timeout=CONNECT_S, context=_trust())
     if proxy is not None:
-        made.set_tunnel(server.hostname or "", server.port or 443, login(proxy))
-    return made
+        connection.set_tunnel(server.hostname or "", server.port or 443, login(proxy))
+    return connection
 
 
 @cache
@@ -148,10 +148,10 @@ def _trust() -> ssl.SSLContext:
 def proxy_of(server: SplitResult) -> SplitResult | None:
     """The proxy that HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY name for a server."""
     named = getproxies()
-    found = named.get(server.scheme) or named.get("all")
-    if not found or proxy_bypass(server.netloc, named):
+    named_proxy = named.get(server.scheme) or named.get("all")
+    if not named_proxy or proxy_bypass(server.netloc, named):
         return None
-    proxy = urlsplit(found if "://" in found else f"http://{found}")
+    proxy = urlsplit(named_proxy if "://" in named_proxy else f"http://{named_proxy}")
     if proxy.scheme != "http":
         raise RefusedError(f"proxies of {proxy.scheme}:// are not known here, but those of http://")
     return proxy

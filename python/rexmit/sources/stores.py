@@ -54,14 +54,14 @@ def opened(address: str, tries: tuple[int, int]) -> Store:
 
 def check(address: str) -> None:
     """Raises UserError for an address with what is neither kept nor shown, or of no store."""
-    found = secret(address)
-    if found == "password":
+    part = secret(address)
+    if part == "password":
         raise UserError(
             f"{address}: a password does not belong in an address, which is kept and shown",
             credentials.hint(address),
             usage=True,
         )
-    if found == "query":
+    if part == "query":
         raise UserError(
             f"{address}: an address with ?... is not read, for addresses are kept and shown",
             "fetch it with another program: curl ADDRESS | rexmit trace -"
@@ -118,8 +118,12 @@ def words(error: BaseException) -> str:
     """The last cause of an error of a store, in a line; they come with all that led to them."""
     text = shown(str(error).partition("\n\nDebug source")[0])
     lines = [line.strip() for line in text.replace(": ", ":\n").splitlines() if line.strip()]
-    told = " ".join(lines)
-    return told if len(told) <= _LONGEST else f"{told[: _LONGEST // 2]} … {told[-_LONGEST // 2 :]}"
+    message = " ".join(lines)
+    return (
+        message
+        if len(message) <= _LONGEST
+        else f"{message[: _LONGEST // 2]} … {message[-_LONGEST // 2 :]}"
+    )
 
 
 _LONGEST: Final = 300

@@ -175,16 +175,16 @@ def _login(host: str) -> dict[str, str]:
     """What the user's netrc file has for a host. Its entry for any other host does not count."""
     file = os.environ.get("NETRC")
     try:
-        found = netrc.netrc(file).hosts.get(host)
+        entry = netrc.netrc(file).hosts.get(host)
     except FileNotFoundError:
         if file is None:
             return {}
         raise RefusedError(f"NETRC names {file}, which is not there") from None
     except (OSError, netrc.NetrcParseError) as error:
         raise RefusedError(f"the netrc file cannot be read: {error}") from error
-    if found is None:
+    if entry is None:
         return {}
-    user, _, password = found
+    user, _, password = entry
     return {"Authorization": basic(f"{user}:{password or ''}")}
 
 
@@ -214,12 +214,12 @@ def _check_plain(answer: HTTPResponse, path: str) -> None:
 
 def _check_range(answer: HTTPResponse, begin: int, end: int) -> int:
     """How long the object is, of which these bytes come."""
-    told = re.fullmatch(
+    span = re.fullmatch(
         r"bytes (\d{1,19})-(\d{1,19})/(\d{1,19})", answer.getheader("Content-Range", "")
     )
-    if told is None or (int(told[1]), int(told[2])) != (begin, end - 1):
+    if span is None or (int(span[1]), int(span[2])) != (begin, end - 1):
         raise RefusedError("the server sends other bytes than were asked for")
-    return int(told[3])
+    return int(span[3])
 
 
 def _whole(text: str | None) -> int | None:

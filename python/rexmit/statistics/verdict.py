@@ -21,18 +21,19 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Band:
-    """Where a value is to lie; an infinite end bounds nothing."""
+    """Where a value is to lie; an infinite end bounds nothing. What lies exactly on an end is in
+    it, unless it is `strict`.
+    """
 
     low: float = -math.inf
     high: float = math.inf
+    strict: bool = False
 
     def judge(self, interval: Interval | None) -> Verdict:
-        """It holds where the whole interval lies inside, it does not where the whole lies outside.
-        Nothing at all is neither more nor less than nothing.
-        """
+        """It holds where the whole interval lies inside, it does not where all of it is outside."""
         if interval is None:
             return Verdict.UNDECIDED
-        if interval.exact and interval.low == 0.0 and self in (MORE, LESS):
+        if self.strict and interval.exact and interval.low in (self.low, self.high):
             return Verdict.DOES_NOT
         if self.low <= interval.low and interval.high <= self.high:
             return Verdict.HOLDS
@@ -49,9 +50,9 @@ def every(verdicts: Iterable[Verdict]) -> Verdict | None:
     return None
 
 
-MORE: Final = Band(low=0.0)
-LESS: Final = Band(high=0.0)
-"""Than nothing."""
+MORE: Final = Band(low=0.0, strict=True)
+LESS: Final = Band(high=0.0, strict=True)
+"""Than nothing, which nothing at all is not."""
 
 
 def about(value: float, share: float) -> Band:

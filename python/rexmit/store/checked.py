@@ -14,7 +14,7 @@ import polars as pl
 
 from rexmit import _core
 from rexmit.errors import UserError
-from rexmit.store.schema import Column, nulls_of_later, polars_schema
+from rexmit.store.schema import Column, polars_schema
 
 LONGEST_S: Final = 2**63 / 1e9
 """Times are made of nanoseconds in 64 bits."""
@@ -41,6 +41,7 @@ WORDS: Final[Mapping[str, Sequence[str]]] = {
 TOGETHER: Final = (
     ("reset_by", "reset_state", "reset_after"),
     ("mptcp_connection", "mptcp_subflow"),
+    ("first_ns", "last_ns"),
     ("runner_up", "runner_up_confidence"),
 )
 """Columns of a table that are null in the same rows."""
@@ -59,22 +60,21 @@ def types(frame: pl.LazyFrame, file: Path, hint: str) -> Mapping[str, pl.DataTyp
 
 
 def fitting(frame: pl.LazyFrame, columns: Sequence[Column], file: Path, hint: str) -> pl.LazyFrame:
-    """The rows of a table in its columns, in their order and types; what came later and is not
-    there is null. Raises UserError, which names the file and the column, where one is missing or
-    of another type.
+    """The rows of a table in its columns, in their order and types. Raises UserError, which
+    names the file and the column, where one is missing or of another type.
     """
     due_types = polars_schema(tuple(columns))
     there = types(frame, file, hint)
-    missing = [one.name for one in columns if one.name not in there and not one.later]
+    missing = [one.name for one in columns if one.name not in there]
     if missing:
         raise UserError(f"{file}: column {', '.join(missing)} is missing", hint)
     for name, due in due_types.items():
-        found = there.get(name, due)
+        actual = there[name]
         # A column without a value has no type of its own; of numbers the width makes no difference.
-        if not (found in (due, pl.Null) or (found.is_integer() and due.is_numeric())):
-            raise UserError(f"{file}: column {name} has type {found}, not {due}", hint)
-    return frame.with_columns(nulls_of_later(tuple(columns), there)).select(
-        pl.col(name) if there.get(name) == due else pl.col(name).cast(due)
+        if not (actual in (due, pl.Null) or (actual.is_integer() and due.is_numeric())):
+            raise UserError(f"{file}: column {name} has type {actual}, not {due}", hint)
+    return frame.select(
+        pl.col(name) if there[name] == due else pl.col(name).cast(due)
         for name, due in due_types.items()
     )
 
@@ -90,8 +90,8 @@ def hold(rows: pl.LazyFrame, columns: Sequence[Column], file: Path, hint: str) -
             apart = pl.col(first).is_null() != pl.col(other).is_null()
             tests.append((f"column {other} is null in other rows than {first}", apart))
     try:
-        found = rows.select(test.any().alias(what) for what, test in tests)
-        wrong = found.collect(engine="streaming").row(0, named=True)
+        results = rows.select(test.any().alias(what) for what, test in tests)
+        wrong = results.collect(engine="streaming").row(0, named=True)
     except UNREADABLE as error:
         raise UserError(f"{file}: cannot be read: {line(error)}", hint) from error
     for what, is_wrong in wrong.items():

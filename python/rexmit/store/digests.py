@@ -2,8 +2,8 @@
 
 Parquet has a checksum for each page, which Polars neither writes nor reads: a bit that flips on the
 disk is another value, and nobody is told. So what describes a folder has each table's size and
-SHA-256, and whoever opens the folder looks whether they are still the same. Folders of older
-versions have none, and are taken as they are.
+SHA-256, and whoever opens the folder looks whether they are still the same. A folder whose
+description has none is taken as it is.
 """
 
 from __future__ import annotations

@@ -37,8 +37,8 @@ def writing(path: Path, under: Path | None = None) -> Iterator[None]:
         yield
     except OSError as error:
         # Rust's errors have the number in their text alone.
-        if error.errno is None and (found := re.search(r"\(os error (\d+)\)", str(error))):
-            number = int(found[1])
+        if error.errno is None and (code := re.search(r"\(os error (\d+)\)", str(error))):
+            number = int(code[1])
             raise OSError(number, os.strerror(number), str(path)) from error
         named = None if error.filename is None else Path(os.fsdecode(error.filename))
         if named is None or named == path.parent or opening.is_temporary(named):
@@ -151,9 +151,9 @@ def whole_folder(path: Path, *, replaces: Callable[[], object] = lambda: None) -
         _, descriptor = owned(make)
         closing.callback(os.close, descriptor)
         # Whatever becomes of its name meanwhile, this is the folder that was made.
-        made = _by_descriptor(descriptor)
-        with writing(path, made):
-            yield made
+        link = _by_descriptor(descriptor)
+        with writing(path, link):
+            yield link
         replaces()
         _put(temporary, place / path.name)
 
@@ -171,11 +171,11 @@ def new_folder(path: Path) -> Iterator[Path]:
             f"{path} is there already and not empty",
             f"give another with {argument('out')}, or remove it",
         )
-    with whole_folder(path) as made:
+    with whole_folder(path) as partial:
         try:
-            yield made
+            yield partial
         except UserError as error:
-            what = error.what.replace(str(made), str(path))
+            what = error.what.replace(str(partial), str(path))
             raise UserError(what, error.hint, usage=error.usage) from error
 
 

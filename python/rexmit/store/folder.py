@@ -164,10 +164,10 @@ class RunFolder:
         by repetitions that are counted from `first` on."""
         for path in sorted(source.glob("*-*.pcapng")):
             inner_folder(self.captures)
-            found = re.fullmatch(r"[0-9]+-([0-9]{1,9})(\.h[0-9]\.pcapng)", path.name)
-            if found is None:
+            parts = re.fullmatch(r"[0-9]+-([0-9]{1,9})(\.h[0-9]\.pcapng)", path.name)
+            if parts is None:
                 continue
-            name = f"{cell}-{int(found[1]) + first}{found[2]}"
+            name = f"{cell}-{int(parts[1]) + first}{parts[2]}"
             if path.is_file() and not path.is_symlink():
                 copy_file(path, self.captures / name)
                 path.unlink()

@@ -19,11 +19,24 @@ from rexmit.store.schema import (
     TRANSFERS,
     Column,
 )
+from rexmit.store.told import Told, listed
 from rexmit.wording import count
 
+_GRID = (
+    "network",
+    "config",
+    *(one.name for one in TRANSFERS if one.known and one.name not in ("network", "config", "cell")),
+    "loss_mode",
+    "loss_pattern",
+    "lost_segments",
+)
+"""What tells cells apart, as a grid is told: outermost first."""
 
-@dataclass(frozen=True)
-class Run:
+_TABLES = ("transfers", "retransmissions", "bursts", "subflows")
+
+
+@dataclass(frozen=True, repr=False)
+class Run(Told):
     """A finished run. `meta` is run.json as it stands; transfers are in the file's order (row K is
     flow K).
     """
@@ -43,6 +56,31 @@ class Run:
     def subflows(self) -> pl.DataFrame:
         """The rows of subflows.parquet, which runs with bursts have; UserError as above."""
         return _parquet(self.path / "subflows.parquet", SUBFLOWS)
+
+    def about(self) -> list[tuple[str, str]]:
+        """What it ran, and what of its grid varies."""
+        title = self.scenario.get("title")
+        names = [str(part) for part in (self.meta.get("name"), title) if part]
+        kernel = self.meta.get("kernel")
+        release = kernel.get("version") if isinstance(kernel, dict) else None
+        ran = " ".join(str(part) for part in (self.meta.get("engine"), release) if part)
+        frame = self.transfers
+        axes = [
+            (name, listed(frame[name].unique(maintain_order=True)))
+            for name in _GRID
+            if name in ("network", "config") or frame[name].n_unique() > 1
+        ]
+        tables = [name for name in _TABLES if (self.path / f"{name}.parquet").is_file()]
+        size = f"{count(frame.height, 'transfer')} in {count(frame['cell'].n_unique(), 'cell')}"
+        return [
+            ("run", str(self.path)),
+            ("scenario", ": ".join(names)),
+            ("ran on", ran),
+            ("size", size),
+            *axes,
+            ("tables", ", ".join(tables)),
+            ("to repeat", self.command or ""),
+        ]
 
     @property
     def command(self) -> str | None:

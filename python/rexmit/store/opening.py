@@ -60,8 +60,8 @@ def lasting_file(path: Path, mode: int = 0o666) -> int:
         if error.errno not in (errno.ELOOP, errno.ENXIO):
             raise
         raise _strange(path) from None
-    found = os.fstat(descriptor)
-    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
         os.close(descriptor)
         raise _strange(path)
     return descriptor
@@ -110,8 +110,8 @@ def opened(path: Path) -> Iterator[int]:
     try:
         whole = path.absolute()
         for part in (whole, *whole.parents):
-            found = part.lstat()
-            if stat.S_ISLNK(found.st_mode) and not _is_trusted(found, part.parent.stat()):
+            status = part.lstat()
+            if stat.S_ISLNK(status.st_mode) and not _is_trusted(status, part.parent.stat()):
                 raise OSError(
                     errno.ELOOP, "is a link of another user; name what it leads to", str(part)
                 )
@@ -154,8 +154,8 @@ def stream(path: Path) -> int | None:
     if not _is_trusted(named):
         raise strange
     descriptor = os.open(path, os.O_WRONLY | os.O_NOFOLLOW)
-    found = os.fstat(descriptor)
-    if stat.S_IFMT(found.st_mode) != kind or not _is_trusted(found):
+    status = os.fstat(descriptor)
+    if stat.S_IFMT(status.st_mode) != kind or not _is_trusted(status):
         os.close(descriptor)
         raise strange
     return descriptor

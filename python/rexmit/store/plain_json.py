@@ -30,24 +30,24 @@ def read(path: Path) -> dict[str, Any]:
     size = path.stat().st_size
     if size > _LARGEST_BYTES:
         raise ValueError(f"it has {size:,} bytes")
-    found = loads(path.read_text(encoding="utf-8"))
-    if not isinstance(found, dict):
+    data = loads(path.read_text(encoding="utf-8"))
+    if not isinstance(data, dict):
         raise ValueError("it holds no mapping")
-    return found
+    return data
 
 
 def loads(text: str) -> Any:  # noqa: ANN401 - any JSON
     """What a text says. Raises ValueError where it is not JSON as RFC 8259 has it, with numbers
     that can be reckoned with, or is nested too deep."""
     try:
-        found = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+        data = json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except RecursionError:
         raise ValueError("it is nested too deep") from None
-    level = [found]
+    level = [data]
     for _ in range(DEEPEST):
         level = [entry for value in level for entry in _entries(value)]
         if not level:
-            return found
+            return data
     raise ValueError("it is nested too deep")
 
 

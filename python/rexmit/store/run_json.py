@@ -139,9 +139,9 @@ def read_run(file: Path, *, own: bool = False) -> dict[str, Any]:
     meta = read(file)
     if "format" not in meta:
         raise ValueError("format is missing")
-    found = meta["format"]
-    if found != formats.RUN or isinstance(found, bool):
-        raise OtherFormatError(found)
+    version = meta["format"]
+    if version != formats.RUN or isinstance(version, bool):
+        raise OtherFormatError(version)
     _RUN(meta, "")
     if own:
         _WHOLE(meta, "")

@@ -5,7 +5,7 @@ docs/reference/columns.md has every column with its type, unit and meaning.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final, Literal, cast
@@ -22,8 +22,7 @@ Kind = Literal["text", "integer", "number", "boolean"]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its name, type, meaning, unit, and whether a row may leave it null. A `later` one
-    came after the first tables of this format: where a table lacks it, all is null. A `known` one
+    """One column: its name, type, meaning, unit, and whether a row may leave it null. A `known` one
     is not told by an engine: whoever asks for the rows knows it of all of them.
     """
 
@@ -32,7 +31,6 @@ class Column:
     meaning: str
     unit: str | None = None
     nullable: bool = False
-    later: bool = False
     known: bool = False
 
 
@@ -97,15 +95,3 @@ def scan_table(path: Path) -> polars.LazyFrame:
 
     # The folders' names are no columns.
     return polars.scan_parquet(path, glob=False, hive_partitioning=False)
-
-
-def nulls_of_later(columns: tuple[Column, ...], there: Collection[str]) -> list[polars.Expr]:
-    """What stands for the later columns of a file that has only those of `there`."""
-    import polars as pl
-
-    types = polars_schema(columns)
-    return [
-        pl.lit(None, dtype=types[column.name]).alias(column.name)
-        for column in columns
-        if column.later and column.name not in there
-    ]

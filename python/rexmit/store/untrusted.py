@@ -98,9 +98,9 @@ def _copy_folder(source: int, to: int, budget: Budget, depth: int) -> None:
         raise UntrustedError(f"its folders are more than {DEEPEST} deep")
     # A list of names, not an open folder: only `budget` bounds how many there are.
     for name in os.listdir(source):
-        found = os.stat(name, dir_fd=source, follow_symlinks=False)
-        kind = stat.S_IFMT(found.st_mode)
-        mode = found.st_mode & 0o777
+        status = os.stat(name, dir_fd=source, follow_symlinks=False)
+        kind = stat.S_IFMT(status.st_mode)
+        mode = status.st_mode & 0o777
         if kind not in (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK):
             continue
         budget.files -= 1
@@ -116,7 +116,7 @@ def _copy_folder(source: int, to: int, budget: Budget, depth: int) -> None:
             with _opened(name, _OPEN_FOLDER, source) as old, _opened(name, _OPEN_FOLDER, to) as new:
                 _copy_folder(old, new, budget, depth + 1)
                 os.fchmod(new, mode | 0o700)
-                os.utime(new, ns=(found.st_atime_ns, found.st_mtime_ns))
+                os.utime(new, ns=(status.st_atime_ns, status.st_mtime_ns))
         else:
             with (
                 _opened(name, _OPEN, source) as old,
@@ -125,7 +125,7 @@ def _copy_folder(source: int, to: int, budget: Budget, depth: int) -> None:
                 new = file.fileno()
                 _copy_contents(old, new, budget)
                 os.fchmod(new, mode)
-                os.utime(new, ns=(found.st_atime_ns, found.st_mtime_ns))
+                os.utime(new, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
 def _copy_contents(source: int, to: int, budget: Budget) -> None:

@@ -20,7 +20,6 @@ from typing import Any, Final, Self
 
 import polars as pl
 
-from rexmit.addresses import all_shown, is_address, shown
 from rexmit.errors import UserError, argument
 from rexmit.store import checked, digests, formats, trace_tables
 from rexmit.store.files import whole_file, whole_folder, write_text
@@ -39,6 +38,7 @@ from rexmit.store.plain_json import (
     whole,
 )
 from rexmit.store.schema import polars_schema, scan_table
+from rexmit.store.told import Told, listed
 from rexmit.store.trace_schema import ORDERS, POINT_TABLES, TABLES
 from rexmit.store.trace_tables import ANALYSE
 from rexmit.tracing import changed as changes
@@ -141,8 +141,8 @@ NAMED: Final = ("name", "path")
 """Columns of the table `requests` that hold what hosts sent."""
 
 
-@dataclass(frozen=True)
-class Trace:
+@dataclass(frozen=True, repr=False)
+class Trace(Told):
     """A finished trace. `facts` is what was read of the captures. `meta["pieces"]`, where it is,
     has the names of the folders in `path` that it consists of, in the order of time. Its page calls
     a wait of `slow_s` slow; without `names` none is shown that hosts sent.
@@ -159,19 +159,22 @@ class Trace:
         if table in POINT_TABLES:
             if not self.points:
                 return pl.LazyFrame(schema=polars_schema(POINT_TABLES[table]))
-            return self._shown(trace_tables.scan(self.path, table))
+            return trace_tables.scan(self.path, table)
         folders = [self.path / name for name in self.meta.get("pieces", [])] or [self.path]
         rows = pl.concat(trace_tables.scan(folder, table) for folder in folders)
         if table == "requests" and not self.names:
             rows = rows.with_columns(pl.lit(None, pl.String).alias(name) for name in NAMED)
-        return self._shown(rows)
+        return rows
 
-    def _shown(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Rows with their captures' addresses as they may be shown: earlier versions kept all."""
-        if not any(map(is_address, self.captures)):
-            return rows
-        names = [name for name in ("capture", "files") if name in rows.collect_schema()]
-        return rows.with_columns(pl.col(names).map_batches(_few_shown, pl.String))
+    def about(self) -> list[tuple[str, str]]:
+        """What it is of, and how much."""
+        return [
+            ("trace", str(self.path)),
+            ("captures", listed(self.captures)),
+            *([("points", listed(self.points))] if self.points else []),
+            ("packets", f"{self.facts.packets:,}, {self.facts.tcp_packets:,} of TCP"),
+            ("tables", ", ".join(TABLES)),
+        ]
 
     def numbered(self) -> pl.LazyFrame:
         """The connections with `number`, their rows in connections.parquet."""
@@ -455,19 +458,12 @@ def open_trace(path: Path) -> Trace:
 def _meta(path: Path) -> Mapping[str, Any]:
     """A trace.json. Raises UserError."""
     try:
-        meta = read(path / META)
+        meta: Mapping[str, Any] = read(path / META)
         _CHECK(meta, "")
         _facts(meta["facts"])
     except (OSError, ValueError, TypeError) as error:
         raise UserError(f"{path / META}: cannot be read: {error}", ANALYSE) from error
-    shown: Mapping[str, Any] = all_shown(meta)
-    return shown
-
-
-def _few_shown(names: pl.Series) -> pl.Series:
-    """Texts of which few differ, with their addresses as they may be shown."""
-    few = names.unique().drop_nulls()
-    return names.replace(few, pl.Series([shown(name) for name in few], dtype=pl.String))
+    return meta
 
 
 def _facts(told: Mapping[str, Any]) -> Facts:

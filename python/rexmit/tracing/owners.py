@@ -87,7 +87,7 @@ def joined(trace: Trace) -> pl.LazyFrame:
         _address(sides.SERVER).alias("server"),
     )
     ends_of = _address(sides.CLIENT), _address(sides.SERVER)
-    # The sender that was held up, and its peer; older traces do not tell them apart.
+    # The sender that was held up, and its peer.
     swapped = pl.col("other_ns").fill_null(0) * 2 > pl.col("length_ns")
     source, destination = (
         pl.when(swapped).then(other).otherwise(own) for own, other in (ends_of, reversed(ends_of))

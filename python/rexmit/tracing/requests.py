@@ -66,7 +66,7 @@ def timed(trace: Trace) -> pl.LazyFrame:
     took_ns = pl.coalesce(pl.col("last_ns") - start, "owner_ns")
     return (
         trace.scan("requests")
-        .join(of, on="connection", how="left", maintain_order="left")
+        .join(of, on="connection", maintain_order="left")
         .with_columns(
             pl.col("row").cast(pl.Int64),
             (start / 1e9 - pl.col("start_s")).alias("after_s"),

@@ -5,51 +5,66 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from rexmit.analysis.bursts import Cases, cases, has_bursts
-from rexmit.present.figures import bursts
-from rexmit.present.figures import plan as of_page
+from rexmit.analysis.chart import Question, along, charts
+from rexmit.present.figures import bursts, plan
 from rexmit.store.open_run import Run
 from rexmit.webpage import commands, looks
 from rexmit.webpage.part import Figure, Line, Mark
 
-_WORDS = {
-    "t_recover": "t_recover: first drop to first retransmission (s)",
-    "t_total": "t_total: head sent to last lost data sent again (s)",
-}
-
 
 def figures(run: Run) -> list[Figure]:
-    """Those that `rexmit plot` draws."""
-    command = commands.command("plot", run.path)
+    """Those that `rexmit plot` draws, of a grid with too many axes along the usual one."""
     if has_bursts(run):
         found = cases(run)
-        return list(of_bursts(found, bursts.plan(run, found), command))
-    return [of_times(one, command) for one in of_page.plan(run)]
+        return list(of_bursts(found, bursts.plan(run, found), commands.command("plot", run.path)))
+    x = along(run)
+    command = commands.command("plot", run.path, *(("--x", x) if x else ()))
+    planned = plan.plan(charts([run], Question(x=x)))
+    return [one for figure in planned for one in of_times(figure, command)]
 
 
-def of_times(planned: of_page.Figure, command: str) -> Figure:
-    """A figure of times; `command` draws it."""
-    configs = [*(one.config for one in planned.series), *(mark.config for mark in planned.marks)]
-    look = looks.of_configs(tuple(dict.fromkeys(configs)))
-    lines = []
-    for one in planned.series:
-        colour, shape = look[one.config]
-        points = tuple(Mark(p.at, p.mean_s, p.sd_s) for p in one.points)
-        lines.append(Line(one.config, points, colour=colour, shape=shape))
-    for config in dict.fromkeys(mark.config for mark in planned.marks):
-        colour, shape = look[config]
-        marks = tuple(Mark(m.at, m.mean_s) for m in planned.marks if m.config == config)
-        lines.append(Line(config, marks, planned.marks_label, colour=colour, shape=shape))
-    notes = [*planned.subtitles, *([f"open marks: {planned.marks_label}"] if planned.marks else [])]
-    return Figure(
-        planned.name,
-        planned.title,
-        tuple(notes),
-        planned.x.label,
-        _WORDS[planned.measure],
-        tuple(lines),
-        command,
-        planned.x.ticks,
-    )
+def of_times(planned: plan.Figure, command: str) -> Iterator[Figure]:
+    """A figure for each panel; `command` draws them."""
+    look = looks.of_configs(planned.labels)
+    several = len(planned.panels) > 1
+    for panel in planned.panels:
+        lines = [
+            Line(
+                one.label or panel.column.name,
+                tuple(
+                    Mark(
+                        point.at,
+                        point.mean * panel.factor,
+                        (point.apart or 0.0) * panel.factor,
+                        few=point.apart is None,
+                    )
+                    for point in one.points
+                ),
+                colour=look[one.label][0],
+                shape=look[one.label][1],
+            )
+            for one in panel.series
+        ]
+        for label in dict.fromkeys(mark.label for mark in panel.marks):
+            colour, shape = look[label]
+            marks = tuple(
+                Mark(m.at, m.mean * panel.factor) for m in panel.marks if m.label == label
+            )
+            lines.append(Line(label, marks, planned.marks_label, colour=colour, shape=shape))
+        if not lines:
+            continue
+        open_marks = [f"open marks: {planned.marks_label}"] if panel.marks else []
+        words = "; ".join(part for part in (panel.title, panel.column.name) if part)
+        yield Figure(
+            plan.slug(f"{planned.name}-{words}") if several else planned.name,
+            f"{planned.title}: {words}" if several else planned.title,
+            (*planned.notes, *open_marks),
+            planned.x.label,
+            panel.y,
+            tuple(lines),
+            command,
+            planned.x.ticks,
+        )
 
 
 def of_bursts(found: Cases, figures: Iterable[bursts.Figure], command: str) -> Iterator[Figure]:
@@ -86,7 +101,7 @@ def _panel(found: Cases, planned: bursts.Figure, loss: str, command: str) -> Fig
     # A panel alone has the figure's title.
     alone = len(planned.losses) == 1 and loss not in planned.words
     return Figure(
-        planned.name if alone else of_page.slug(f"{planned.name}-{loss}"),
+        planned.name if alone else plan.slug(f"{planned.name}-{loss}"),
         planned.title if alone else f"{planned.title}; {words}",
         tuple(notes),
         "one-way delays of the paths (ms)",

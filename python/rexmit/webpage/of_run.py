@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 import polars as pl
 
@@ -16,11 +15,10 @@ from rexmit.ladder.flow import open_flow
 from rexmit.ladder.paths import open_path_flow
 from rexmit.ladder.render import summary, title
 from rexmit.ladder.steps import Step
-from rexmit.present.blocks import printed
+from rexmit.present.bursts import case_blocks
 from rexmit.present.overview import command_blocks, overview_blocks
-from rexmit.present.print_bursts import print_cases
-from rexmit.present.print_times import print_times
 from rexmit.present.repairs import repair_blocks
+from rexmit.present.times import time_blocks
 from rexmit.result.blocks import PAGE, Paragraph
 from rexmit.store.open_run import Run
 from rexmit.webpage import choose, commands, packets
@@ -61,9 +59,9 @@ def _sections(run: Run) -> Iterator[Section]:
     view, show = overview(run), commands.command("show", run.path)
     yield Section("Overview", [*overview_blocks(view), *command_blocks(view)], show)
     if has_bursts(run):
-        yield Section("Completion times", printed(partial(print_cases, cases(run))), show)
+        yield Section("Completion times", list(case_blocks(cases(run))), show)
         return
-    yield Section("Times", printed(partial(print_times, times(run))), show)
+    yield Section("Times", list(time_blocks(times(run), PAGE)), show)
     try:
         blocks = list(repair_blocks(repairs(run), PAGE))
     except UserError as error:

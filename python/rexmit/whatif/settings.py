@@ -51,16 +51,16 @@ MANY: Final = ("default", "grid")
 
 def parts(setting: str) -> dict[str, str]:
     """The parts of a setting by name; of a switch, `on` or nothing."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for part in setting.split(","):
         name, _, value = part.strip().partition("=")
         if name == "smart":
-            found |= {"k": "2", "min_rto": "100ms", "a": "1/4", "b": "1/8", "d": "smart"}
+            values |= {"k": "2", "min_rto": "100ms", "a": "1/4", "b": "1/8", "d": "smart"}
         elif value:
-            found["min_rto" if name == "rto_min" else name] = value
+            values["min_rto" if name == "rto_min" else name] = value
         else:
-            found[name.removeprefix("no-")] = "" if name.startswith("no-") else "on"
-    return found
+            values[name.removeprefix("no-")] = "" if name.startswith("no-") else "on"
+    return values
 
 
 def kind(setting: str) -> str:
@@ -85,15 +85,15 @@ def expanded(words: Sequence[str]) -> list[str]:
 
 def as_stack(setting: str, name: str) -> dict[str, object]:
     """As settings of a stack of the model. Raises UserError where the model has none such."""
-    made = _changes(setting, _STACK, "the model")
+    changes = _changes(setting, _STACK, "the model")
     own = stack(name, {}).settings
-    if "dupack_threshold" in made and own["max_reordering"] == own["dupack_threshold"]:
+    if "dupack_threshold" in changes and own["max_reordering"] == own["dupack_threshold"]:
         # A threshold that does not adapt to reordering does not as another, either.
-        made["max_reordering"] = made["dupack_threshold"]
-    if "initial_rto" in made and own["fallback_rto"] == own["initial_rto"]:
+        changes["max_reordering"] = changes["dupack_threshold"]
+    if "initial_rto" in changes and own["fallback_rto"] == own["initial_rto"]:
         # So does a timeout that is also that of data after a handshake without a sample.
-        made["fallback_rto"] = made["initial_rto"]
-    return made
+        changes["fallback_rto"] = changes["initial_rto"]
+    return changes
 
 
 def applicable(settings: Sequence[str], name: str, changes: Mapping[str, object]) -> list[str]:
@@ -128,7 +128,7 @@ def as_sysctl(setting: str) -> dict[str, object]:
 
 
 def _changes(setting: str, known: Mapping[str, _Change], where: str) -> dict[str, object]:
-    made: dict[str, object] = {}
+    changes: dict[str, object] = {}
     for name, value in parts(setting).items():
         if name not in known or (value == "smart" and known is _SYSCTL):
             raise UserError(
@@ -136,8 +136,8 @@ def _changes(setting: str, known: Mapping[str, _Change], where: str) -> dict[str
                 "settings that can: " + ", ".join(known),
                 usage=True,
             )
-        made |= known[name](value)
-    return made
+        changes |= known[name](value)
+    return changes
 
 
 def _shift(value: str) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,13 +10,13 @@ import typer
 
 from rexmit import outputs
 from rexmit.cli.as_json import print_result
+from rexmit.cli.drawn import Formats, as_list, rule
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.run_tables import Inexact, RunTable, show_run
 from rexmit.cli.trace_options import refuse
 from rexmit.errors import UserError
 from rexmit.options import typed
-from rexmit_papers.cli.figures import Formats, as_list, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -138,11 +137,10 @@ def tlp_2013(options: TlpOptions) -> None:
 
 
 def _tlp_tables(run: Run, options: TlpOptions) -> Iterator[RunTable]:
-    from rexmit.present.blocks import printed
     from rexmit_papers.library import tables
     from rexmit_papers.ryll_2013.claims import SOURCE
-    from rexmit_papers.ryll_2013.print_table4 import print_table4
     from rexmit_papers.ryll_2013.show_table1 import table1_blocks
+    from rexmit_papers.ryll_2013.show_table4 import table4_blocks
     from rexmit_papers.ryll_2013.table1 import table1_data
     from rexmit_papers.ryll_2013.table4 import table4_data
 
@@ -151,7 +149,7 @@ def _tlp_tables(run: Run, options: TlpOptions) -> Iterator[RunTable]:
         yield RunTable(
             "table4",
             lambda: table4_data(four),
-            partial(printed, partial(print_table4, four, in_full=options.table4)),
+            lambda room: table4_blocks(four, room, in_full=options.table4),
         )
     if options.table1:
         one = tables.table1(run, losses=options.losses, inexact=options.inexact)
@@ -181,8 +179,7 @@ def mptcp_2017(options: RunOptions) -> None:
 def _burst_tables(run: Run, options: RunOptions) -> Iterator[RunTable]:
     from rexmit.analysis.bursts_as_json import cases_data
     from rexmit.library.tables import bursts
-    from rexmit.present.blocks import printed
-    from rexmit.present.print_bursts import print_cases
+    from rexmit.present.bursts import case_blocks
     from rexmit_papers.probe_or_wait_2017.claims import SOURCE
     from rexmit_papers.probe_or_wait_2017.paper import LOSSES
 
@@ -190,7 +187,7 @@ def _burst_tables(run: Run, options: RunOptions) -> Iterator[RunTable]:
     yield RunTable(
         "bursts",
         lambda: cases_data(cases),
-        partial(printed, lambda out: print_cases(cases, out, LOSSES)),
+        lambda _: case_blocks(cases, LOSSES),
     )
     if options.claims:
         yield _claims(run, options, SOURCE)
@@ -211,10 +208,9 @@ def _show_beside(
     runs: Sequence[Run], options: RunOptions, source: Source, table: Beside | None = None
 ) -> None:
     """Their table, if there is one, and the claims of each, if asked for or all there is."""
-    from rexmit.present.blocks import printed
     from rexmit_papers.claim import claims_data
     from rexmit_papers.library.tables import claims
-    from rexmit_papers.ryll_2013.beside import beside_data, print_beside
+    from rexmit_papers.ryll_2013.beside import beside_data, table4_blocks_beside
     from rexmit_papers.show_claims import claim_blocks_beside
 
     wanted = options.claims or table is None
@@ -227,9 +223,9 @@ def _show_beside(
             entry["claims"] = claims_data(one)
         return made
 
-    def blocks(room: Room) -> Iterator[Block]:
+    def blocks(_: Room) -> Iterator[Block]:
         if table is not None:
-            yield from printed(partial(print_beside, table), room)
+            yield from table4_blocks_beside(table)
         if found:
             yield from claim_blocks_beside(found, runs, source)
 

@@ -11,12 +11,12 @@ import typer
 
 from rexmit import outputs
 from rexmit.cli.as_json import print_blocks, print_json
+from rexmit.cli.drawn import Formats, as_list, rule
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.limits import UnpackLimit
 from rexmit.cli.trace_options import Analysing, Rule, refuse
 from rexmit.options import typed
-from rexmit_papers.cli.figures import Formats, as_list, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 
 from rexmit.analysis.bursts import cases, has_bursts
 from rexmit.errors import UserError
-from rexmit.present.blocks import printed
-from rexmit.present.print_bursts import print_cases
+from rexmit.present.bursts import case_blocks
 from rexmit.result.blocks import PAGE, Block, Paragraph
 from rexmit.store.open_run import Run
 from rexmit.webpage import commands, of_run
@@ -22,8 +20,8 @@ from rexmit_papers.probe_or_wait_2017.claims import SOURCE as SOURCE_2017
 from rexmit_papers.probe_or_wait_2017.paper import LOSSES
 from rexmit_papers.ryll_2013 import figures as figures_of_2013
 from rexmit_papers.ryll_2013.claims import SOURCE as SOURCE_2013
-from rexmit_papers.ryll_2013.print_table4 import print_table4
 from rexmit_papers.ryll_2013.show_table1 import table1_blocks
+from rexmit_papers.ryll_2013.show_table4 import table4_blocks
 from rexmit_papers.show_claims import claim_blocks
 
 
@@ -52,11 +50,11 @@ class PaperPage:
     def _sections(self) -> Iterator[Section]:
         run = self.run
         if has_bursts(run):
-            blocks = printed(lambda out: print_cases(cases(run), out, LOSSES))
+            blocks = list(case_blocks(cases(run), LOSSES))
             yield Section("Completion times", blocks, self._typed())
             source = SOURCE_2017
         else:
-            blocks = printed(partial(print_table4, table4(run), in_full=True))
+            blocks = list(table4_blocks(table4(run), PAGE, in_full=True))
             yield Section("Table 4", blocks, self._typed("--table4"))
             # A run without losses, or without the configuration that the table is about.
             blocks = _or_why(lambda: table1_blocks(table1(run), PAGE))
@@ -74,9 +72,9 @@ class PaperPage:
         made = []
         for planned in figures_of_2013.plan(self.run):
             number = figures_of_2013.number_of(planned)
-            figure = of_times(planned, command)
-            title = f"Figure {number} of the paper: {figure.title}" if number else figure.title
-            made.append(replace(figure, title=title))
+            for figure in of_times(planned, command):
+                title = f"Figure {number} of the paper: {figure.title}" if number else figure.title
+                made.append(replace(figure, title=title))
         return made
 
     def _typed(self, *words: str) -> str:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
-
-from rich.console import Console
 
 from rexmit.analysis import beside as of_runs
 from rexmit.analysis.beside import Beside
-from rexmit.analysis.times import MEASURES, Block
+from rexmit.analysis.times import MEASURES
+from rexmit.analysis.times import Block as Cells
 from rexmit.errors import UserError
-from rexmit.present.print_beside import Heads
-from rexmit.present.print_beside import print_beside as print_runs
-from rexmit.present.terminal import say
+from rexmit.present.beside import Heads, beside_blocks
+from rexmit.result.blocks import Block, Paragraph, note
 from rexmit.store.open_run import Run
 from rexmit_papers.ryll_2013 import paper
 from rexmit_papers.ryll_2013.conditions import printed_s
@@ -47,7 +45,7 @@ def beside(
     )
 
 
-def _printed(block: Block, measure: str, config: str) -> float | None:
+def _printed(block: Cells, measure: str, config: str) -> float | None:
     cell = block.cells.get(config)
     return None if cell is None else printed_s(cell, block.setting, measure)
 
@@ -68,9 +66,9 @@ def near(table: Beside, run: int, measure: str) -> tuple[int, int]:
     return sum(abs(percent) <= NEAR_PERCENT[measure] for percent in apart), len(apart)
 
 
-def print_beside(table: Beside, console: Console) -> None:
+def table4_blocks_beside(table: Beside) -> Iterator[Block]:
     """The table, and how many means of each run are near the paper's."""
-    print_runs(table, console, _HEADS)
+    yield from beside_blocks(table, _HEADS)
     for number, (run, ran) in enumerate(zip(table.runs, table.runners, strict=True)):
         facts = [
             f"{measure} within {NEAR_PERCENT[measure]:g}% of the paper: {n} of {every}"
@@ -78,8 +76,8 @@ def print_beside(table: Beside, console: Console) -> None:
             for n, every in [near(table, number, measure)]
             if every
         ]
-        say(console, f"{ran.words}: {'; '.join([*facts, str(run.path)])}")
-    say(console, f"paper: {paper.SOURCE}", "dim")
+        yield Paragraph(f"{ran.words}: {'; '.join([*facts, str(run.path)])}")
+    yield note(f"paper: {paper.SOURCE}")
 
 
 def beside_data(table: Beside) -> dict[str, Any]:

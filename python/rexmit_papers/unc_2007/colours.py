@@ -13,6 +13,9 @@ SYSTEMS: Final = {
     "RFC": "#000000",
 }
 
+#: A marker of each system: its curves are told apart without colours.
+MARKS: Final = {"Windows": "o", "Linux": "s", "Solaris": "^", "FreeBSD": "D", "RFC": "v"}
+
 #: Of what is neither a system nor a trace.
 WITH_SACK, WITHOUT_SACK = "#56B4E9", "#999999"
 

@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter, PercentFormatter
 
 from rexmit.present.figures.words import folded, legend_below
 from rexmit.wording import count
-from rexmit_papers.unc_2007.colours import of_curve
+from rexmit_papers.unc_2007.colours import MARKS, of_curve
 from rexmit_papers.unc_2007.curves import Curve
 
 LEAST: Final = 20
@@ -91,6 +91,8 @@ def draw(canvas: Canvas, planned: Distribution) -> None:
             color=colour,
             linestyle=dash,
             linewidth=1.3,
+            marker=MARKS.get(one.label.partition(" ")[0], ""),
+            markevery=(0.03 * (1 + place % 4), 0.2),
             label=f"{one.label} (n = {one.n:,})",
         )
     if planned.log:

@@ -9,7 +9,7 @@ from typing import Final
 
 import polars as pl
 
-from rexmit.statistics.verdict import LESS, MORE, Band, about
+from rexmit.statistics.verdict import LESS, MORE, Band, Verdict, about
 from rexmit.store.trace_schema import SMART_CONFIG
 from rexmit_papers.claim import Claim, Part, claim, of_estimate
 from rexmit_papers.unc_2007 import curves
@@ -129,9 +129,10 @@ def _k_6(told: Told) -> Claim:
             if part.height >= _LEAST_BIN:
                 low = 2 ** float(part["bin"][0])
                 mean = of_column(part, "reduction")
-                parts.append(of_estimate(f"from {low:g} RTT", mean, LESS, rtts))
-    longer = sum(part.value < 0 for part in parts)
-    undecided = sum(part.interval is None or part.interval.has(0.0) for part in parts)
+                # A few connections that nothing happens to do not speak against it.
+                parts.append(of_estimate(f"from {low:g} RTT", mean, Band(high=0.0), rtts))
+    longer = sum(part.value <= 0 for part in parts)
+    undecided = sum(part.verdict is Verdict.UNDECIDED for part in parts)
     text = f"{longer} of {len(parts)} bins, {undecided} undecided"
     return claim("k-6", "Linux: k = 6 consistently lengthens them", parts, text)
 

@@ -105,8 +105,8 @@ def bench_of(
     logging = _quartile(
         after for number, log in logs.items() for after in _after_ticks(cases[number], log, hz)
     )
-    made = _slope(one for number in sample for one in _clocked(cases[number], logs[number]))
-    wake = max(0, logging - made)
+    slope = _slope(one for number in sample for one in _clocked(cases[number], logs[number]))
+    wake = max(0, logging - slope)
     # What a reader does with a packet, what TCP does without one, and both but the acknowledgement.
     reader = max(0, round_ns - wake - judge)
     alone = _median(step for number in sample for step in _in_batches(logs[number], judge))
@@ -116,16 +116,16 @@ def bench_of(
     # acknowledged with the first.
     begins = _bound((gap, len(groups) == sum(groups)) for gap, groups in fast)
     leaves = _bound((gap, groups[0] > 1) for gap, groups in fast if gap > begins)
-    make = max(0, min(reader, alone, made, (reader + alone - begins) // 2))
+    make = max(0, min(reader, alone, slope, (reader + alone - begins) // 2))
     bench = Bench(
         {GATHERS: gathers},
         receive_ns=alone - make,
         wake_ns=wake,
         take_ns=reader - make,
         leave_ns=max(0, leaves - alone - reader + make),
-        write_ns=max(0, send - made),
+        write_ns=max(0, send - slope),
         make_ns=make,
-        fetch_ns=made - make,
+        fetch_ns=slope - make,
         judge_ns=judge,
         retransmission_ns=_median(
             look + (answer.together - 1) * judge

@@ -19,12 +19,6 @@ PERIODS: Final = 64
 TIMEOUT_NS: Final = 600 * 10**9
 """Virtual time after which it is given up."""
 
-_OLDER: Final = {"path_rates_bps": "rates_bps", "path_delays_ns": "delays_ns"}
-"""What cases of two paths called these, before cases of one path had the same names."""
-
-_MOST_PACKETS: Final = 1000
-"""The queue of cases of two paths that do not say: more than there are."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
@@ -77,12 +71,8 @@ class Case:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """The case that `as_json` wrote, or an older one."""
+        """The case that `as_json` wrote."""
         data: dict[str, Any] = loads(text)
-        if _OLDER.keys() <= data.keys():
-            data = {"over": "paths", "queue_packets": _MOST_PACKETS} | {
-                _OLDER.get(name, name): value for name, value in data.items()
-            }
         for name, value in data.items():
             data[name] = tuple(value) if isinstance(value, list) else value
         return cls(**data)

@@ -102,38 +102,38 @@ def skews(cases: Mapping[int, Case], failed: Sequence[int], *, least: int = 3) -
     """Settings that are 1.3 times as frequent among the failed cases, or more; worst first."""
     every = Counter(setting for case in cases.values() for setting in _settings(case))
     bad = Counter(setting for number in failed for setting in _settings(cases[number]))
-    found = [
+    skews = [
         Skew(setting, count / len(failed), every[setting] / len(cases), count)
         for setting, count in bad.items()
         if count >= least
     ]
-    found = [skew for skew in found if skew.among_failed > 1.3 * skew.among_all]
-    return sorted(found, key=lambda skew: skew.among_all / skew.among_failed)
+    skews = [skew for skew in skews if skew.among_failed > 1.3 * skew.among_all]
+    return sorted(skews, key=lambda skew: skew.among_all / skew.among_failed)
 
 
 def _settings(case: Case) -> list[str]:
-    found = [f"{name.removeprefix('net.ipv4.')}={value}" for name, value in case.sysctls.items()]
-    found = [text for text in found if not text.startswith("tcp_rto_min_us")] + [
-        "tcp_rto_min_us" for text in found if text.startswith("tcp_rto_min_us")
+    texts = [f"{name.removeprefix('net.ipv4.')}={value}" for name, value in case.sysctls.items()]
+    texts = [text for text in texts if not text.startswith("tcp_rto_min_us")] + [
+        "tcp_rto_min_us" for text in texts if text.startswith("tcp_rto_min_us")
     ]
-    found.append(case.congestion_control)
+    texts.append(case.congestion_control)
     if case.receive_window_bytes is not None:
-        found.append("receive window")
+        texts.append("receive window")
     if "ack" in case.pattern:
-        found.append("lost acknowledgements")
+        texts.append("lost acknowledgements")
     if "#" in case.pattern:
-        found.append("lost retransmissions")
+        texts.append("lost retransmissions")
     if case.pattern == "none":
-        found.append("no loss")
+        texts.append("no loss")
     if case.over == "links" and case.rates_bps[0] > case.rates_bps[1]:
-        found.append("a queue at the switch")
-    found.append(case.protocol)
+        texts.append("a queue at the switch")
+    texts.append(case.protocol)
     if case.bursts is not None:
-        found.append(count(case.bursts, "burst"))
-    found.append(_decade("rate", min(case.rates_bps) / 1e6, "Mbit/s"))
-    found.append(_decade("rtt", case.rtt_ns / 1e6, "ms"))
-    found.append(_decade("segments", case.segments, ""))
-    return found
+        texts.append(count(case.bursts, "burst"))
+    texts.append(_decade("rate", min(case.rates_bps) / 1e6, "Mbit/s"))
+    texts.append(_decade("rtt", case.rtt_ns / 1e6, "ms"))
+    texts.append(_decade("segments", case.segments, ""))
+    return texts
 
 
 def _decade(name: str, value: float, unit: str) -> str:

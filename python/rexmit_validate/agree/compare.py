@@ -138,18 +138,18 @@ class _Two:
             path: len(own) for path, own in right.items()
         }:
             return None
-        found = [pair for path in left for pair in zip(left[path], right[path], strict=True)]
-        return found if all(same(*pair) for pair in found) else None
+        pairs = [pair for path in left for pair in zip(left[path], right[path], strict=True)]
+        return pairs if all(same(*pair) for pair in pairs) else None
 
     def first_difference(self) -> Difference | None:
         """The earliest of those of each path."""
         left, right = by_path(self.kernel.data), by_path(self.model.data)
-        found = [
+        differences = [
             difference
             for path in sorted(left.keys() | right.keys())
             if (difference := self._first(left.get(path, ()), right.get(path, ()))) is not None
         ]
-        return min(found, key=self._when, default=None)
+        return min(differences, key=self._when, default=None)
 
     def _when(self, difference: Difference) -> int:
         times = []

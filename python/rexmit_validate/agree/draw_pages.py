@@ -152,13 +152,13 @@ def _control(dice: Dice, there: Set[str]) -> str:
 
 def _sysctls(dice: Dice, there: Set[str]) -> dict[str, str]:
     """Settings that depart from the kernel's own, most of them in a few cases only."""
-    found: dict[str, str] = {}
+    sysctls: dict[str, str] = {}
 
     def sometimes(share: float, name: str, values: Sequence[tuple[float, object]]) -> None:
         # Both are drawn always, so that one setting's share does not move the next one's draw.
         wanted, value = dice.chance(share), dice.pick(values)
         if wanted and (full := f"net.ipv4.{name}") in there:
-            found[full] = str(value)
+            sysctls[full] = str(value)
 
     sometimes(0.35, "tcp_early_retrans", [(1, 0)])
     sometimes(0.3, "tcp_recovery", [(3, 0), (1, 2), (1, 3), (1, 4), (1, 5), (1, 7)])
@@ -170,4 +170,4 @@ def _sysctls(dice: Dice, there: Set[str]) -> dict[str, str]:
     sometimes(0.15, "tcp_slow_start_after_idle", [(1, 0)])
     rto_min_us = round(dice.log_between(5_000, 1_000_000))
     sometimes(0.15, "tcp_rto_min_us", [(1, rto_min_us)])
-    return found
+    return sysctls

@@ -157,7 +157,7 @@ class Folder:
 
     def outcomes(self) -> dict[int, Outcome]:
         """What the kernel did in the cases that were run, by number."""
-        found: dict[int, Outcome] = {}
+        outcomes: dict[int, Outcome] = {}
         path = self.path / "kernel.jsonl"
         if path.exists():
             for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
@@ -166,8 +166,8 @@ class Folder:
                 except (ValueError, TypeError):  # the last line of a run that was killed
                     continue
                 if type(number) is int and isinstance(outcome, dict):
-                    found[number] = outcome
-        return found
+                    outcomes[number] = outcome
+        return outcomes
 
     def done(self) -> set[int]:
         """The numbers of the cases that the kernel has run. Those that it did not run are tried

@@ -77,11 +77,11 @@ class Judged:
         for path in range(1, self.case.paths + 1):
             if self.case.paths > 1:
                 yield f"path {path}"
-            kernel, made = (
+            kernel, model = (
                 [packet for packet in log.packets if packet.path == path]
                 for log in (self.kernel, self.model)
             )
-            yield from side_by_side(kernel, made, difference)
+            yield from side_by_side(kernel, model, difference)
 
 
 def measures(case: Case) -> Measures:
@@ -111,24 +111,24 @@ def judge(
     def run(on: model.Bench | None) -> Outcome:
         return model.run(case, against, bench=on, late_ns=late_ns, start_ns=start_ns)
 
-    made = run(bench)
-    theirs = _log(case, made)
+    ran = run(bench)
+    theirs = _log(case, ran)
     for _ in range(_ROUNDS):
         later_ns = _answer_ns(ours) - _answer_ns(theirs)
         if bench is None or bench.aligned or not later_ns or bench.answer_ns + later_ns < 0:
             break
         # The server answers when it did in this case.
         bench = replace(bench, answer_ns=bench.answer_ns + later_ns)
-        made = run(bench)
-        theirs = _log(case, made)
+        ran = run(bench)
+        theirs = _log(case, ran)
     if error is not None:
-        if "packets" in made:
+        if "packets" in ran:
             return Judged(case, model=theirs, kind="only the model sends what is lost")
         return Judged(case, kernel_error=error)
-    if _UNSENT in made.get("error", ""):
+    if _UNSENT in ran.get("error", ""):
         return Judged(case, ours, kind="only the kernel sends what is lost")
-    if "packets" not in made:
-        return Judged(case, ours, kind=f"the model failed: {why_no_log(made)}")
+    if "packets" not in ran:
+        return Judged(case, ours, kind=f"the model failed: {why_no_log(ran)}")
     within_ns = ticks * 1_000_000_000 // hz
     verdict = compare(ours, theirs, within_ns, eq if bench is None else by_counters)
     return Judged(case, ours, theirs, verdict, _kind(case, verdict, ours, theirs, hz))

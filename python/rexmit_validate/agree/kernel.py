@@ -88,15 +88,15 @@ def run_batch(
     """Run a batch in one boot; where that dies, the case at fault fails and the rest go on."""
     left = dict(batch)
     while left:
-        found: Outcome = {}
+        outcome: Outcome = {}
 
-        def take(event: Mapping[str, Any], found: Outcome = found) -> None:
-            note(found, event)
+        def take(event: Mapping[str, Any], outcome: Outcome = outcome) -> None:
+            note(outcome, event)
             if event["type"] in ("cell-end", "cell-error"):
                 number = int(event["cell"])
-                report(number, dict(found))
+                report(number, dict(outcome))
                 left.pop(number, None)
-                found.clear()
+                outcome.clear()
 
         seed = streams.stream_u64(next(iter(left.values())).seed, "agree boot", 0, 1)[0]
         whole = plan(left, streams, hz=engine.kernel.hz, programs=engine.programs)
@@ -119,12 +119,12 @@ def run_batch(
 
 def run_alone(case: Case, engine: KernelEngine, streams: Streams) -> Outcome:
     """One case in a boot of its own."""
-    found: list[Outcome] = []
+    outcomes: list[Outcome] = []
     run(
         {0: case},
         engine,
         streams,
         cores=cores()[:1],
-        on_outcome=lambda _, outcome: found.append(outcome),
+        on_outcome=lambda _, outcome: outcomes.append(outcome),
     )
-    return found[0]
+    return outcomes[0]

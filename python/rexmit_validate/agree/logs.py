@@ -104,10 +104,10 @@ def _there(engine: KernelEngine, paths: int) -> frozenset[str]:
     """What the kernel has of what cases draw. Raises UserError for two paths without Multipath
     TCP.
     """
-    found = has(engine, SYSCTLS | {_MULTIPATH}, CONGESTION_CONTROLS)
-    if paths > 1 and _MULTIPATH not in found.sysctls:
+    available = has(engine, SYSCTLS | {_MULTIPATH}, CONGESTION_CONTROLS)
+    if paths > 1 and _MULTIPATH not in available.sysctls:
         raise UserError(
             f"most cases of two paths are of Multipath TCP, and {engine.slug} has none",
             "name a kernel that has it, or draw cases of one path",
         )
-    return found.sysctls | found.congestion_controls
+    return available.sysctls | available.congestion_controls

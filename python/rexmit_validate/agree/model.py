@@ -94,12 +94,12 @@ def run(
         if isinstance(error, KeyboardInterrupt | SystemExit | Interrupted):
             raise
         return {"error": f"{type(error).__name__}: {error}"}
-    found: Outcome = {}
+    outcome: Outcome = {}
     for line in text.splitlines():
-        note(found, json.loads(line))
+        note(outcome, json.loads(line))
     completions_s = pl.DataFrame(tables["bursts"])["completion_s"]
     if len(completions_s):
-        found["completions_ns"] = [s if s is None else round(s * 1e9) for s in completions_s]
-    for row in found.get("packets", ()) if late_ns else ():
+        outcome["completions_ns"] = [s if s is None else round(s * 1e9) for s in completions_s]
+    for row in outcome.get("packets", ()) if late_ns else ():
         row[0] += late_ns
-    return found
+    return outcome

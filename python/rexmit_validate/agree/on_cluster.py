@@ -44,11 +44,11 @@ def run_boot(
 ) -> list[tuple[int, Outcome]]:
     """What a worker does: runs the cases of a boot. Raises UserError as `on_worker.own` does."""
     here = own(engine, archives)
-    found: list[tuple[int, Outcome]] = []
+    outcomes: list[tuple[int, Outcome]] = []
 
     def report(number: int, outcome: Outcome) -> None:
-        found.append((number, outcome))
+        outcomes.append((number, outcome))
 
     with on_a_core() as core:
         run_batch(batch, here, core_streams(), core=core, report=report, end=lambda: False)
-    return found
+    return outcomes

@@ -66,10 +66,10 @@ def read(rows: Iterable[Sequence[Any]]) -> list[Packet]:
 
 def by_path(packets: Iterable[Packet]) -> dict[int, list[Packet]]:
     """The packets of each path: two paths have no order between them that means anything."""
-    found: dict[int, list[Packet]] = {}
+    by_path: dict[int, list[Packet]] = {}
     for one in packets:
-        found.setdefault(one.path, []).append(one)
-    return found
+        by_path.setdefault(one.path, []).append(one)
+    return by_path
 
 
 Completions = Sequence[int | None]

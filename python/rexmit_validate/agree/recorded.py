@@ -39,29 +39,29 @@ def as_run(cases: Mapping[int, Case], outcomes: Mapping[int, Outcome]) -> dict[i
 
     They are as drawn where the sizes of segments do not contradict them.
     """
-    found = _settled(cases, outcomes)
+    settled = _settled(cases, outcomes)
     for number, outcome in outcomes.items():
         transfer = outcome.get("transfer") or {}
         size, segment = transfer.get("transfer_size_bytes"), transfer.get("mss_bytes")
-        if size is None or segment is None or number not in found or found[number].bursts:
+        if size is None or segment is None or number not in settled or settled[number].bursts:
             continue
         # The page was made for segments of the size that the settings of the case make.
-        if size != segment * found[number].segments:
-            found[number] = replace(found[number], page_bytes=size)
-    return found
+        if size != segment * settled[number].segments:
+            settled[number] = replace(settled[number], page_bytes=size)
+    return settled
 
 
 def _settled(cases: Mapping[int, Case], outcomes: Mapping[int, Outcome]) -> dict[int, Case]:
     """With the settings that they ran under."""
     if not _contradictions(cases, outcomes):
         return dict(cases)
-    found = dict(cases)
+    mended = dict(cases)
     order = [number for number, _ in sorted(cases.items(), key=likeness)]
     for begin in range(0, len(order), CASES_A_BOOT):
         for number, left in _boot(cases, outcomes, order[begin : begin + CASES_A_BOOT]):
             own = {**left, **cases[number].sysctls}
-            found[number] = replace(cases[number], sysctls=dict(sorted(own.items())))
-    return found if not _contradictions(found, outcomes) else dict(cases)
+            mended[number] = replace(cases[number], sysctls=dict(sorted(own.items())))
+    return mended if not _contradictions(mended, outcomes) else dict(cases)
 
 
 def _contradictions(cases: Mapping[int, Case], outcomes: Mapping[int, Outcome]) -> int:
@@ -69,9 +69,9 @@ def _contradictions(cases: Mapping[int, Case], outcomes: Mapping[int, Outcome]) 
     count = 0
     for number, outcome in outcomes.items():
         size = (outcome.get("transfer") or {}).get("mss_bytes")
-        told = _MSS.get(size) if isinstance(size, int) else None
-        if told is not None and number in cases:
-            count += told != cases[number].sysctls.get(_TIMESTAMPS, "1")
+        mss = _MSS.get(size) if isinstance(size, int) else None
+        if mss is not None and number in cases:
+            count += mss != cases[number].sysctls.get(_TIMESTAMPS, "1")
     return count
 
 
@@ -111,8 +111,8 @@ def _boot(
 
 def _unknown(outcome: Outcome) -> str | None:
     """The setting that the kernel does not have."""
-    _, found, name = str(outcome.get("error", "")).partition("this kernel has no setting ")
-    return name.split()[0] if found else None
+    _, separator, name = str(outcome.get("error", "")).partition("this kernel has no setting ")
+    return name.split()[0] if separator else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,16 +150,16 @@ class Recorded:
                 ("to name a retransmission", bench.retransmission_ns),
             )
         ]
-        told = [
+        lines = [
             f"as the log shows: the server's device {gathers} pages; the hosts' work takes time: "
             + ", ".join(took)
         ]
         if self.changed:
-            told.append(
+            lines.append(
                 f"{self.changed} cases ran under settings that others had left: the hosts of this "
                 "kernel share theirs"
             )
-        return told
+        return lines
 
     def as_json(self) -> dict[str, Any] | None:
         """The same for a program."""

@@ -149,25 +149,25 @@ def agree(options: AgreeOptions) -> None:
         )
         raise typer.Exit(_one(options.case, options.kernel, options.stack, show=options.show))
     if options.again is not None:
-        found = library.agree_again(
+        agreement = library.agree_again(
             options.again, stack=options.stack, against=options.against, ticks=options.ticks
         )
     else:
         asked = as_typed(library.Cases, options, cluster=at)
         progress = for_stream(sys.stderr, "cases")
-        found = library.agree(asked, keep=options.keep, progress=progress)
-    rates, about = found.rates, found.about
+        agreement = library.agree(asked, keep=options.keep, progress=progress)
+    rates, about = agreement.rates, agreement.about
     if options.as_json:
-        outputs.lines(json.dumps(found.as_json()))
+        outputs.lines(json.dumps(agreement.as_json()))
     else:
-        for line in found.recorded.lines():
+        for line in agreement.recorded.lines():
             outputs.line(line)
         for line in report.lines(
-            rates, kernel=about.version, other=found.other, hz=about.hz, ticks=options.ticks
+            rates, kernel=about.version, other=agreement.other, hz=about.hz, ticks=options.ticks
         ):
             outputs.line(line)
-        outputs.line(f"kept in {found.folder}")
-    write_page([found], options.html, as_json=options.as_json)
+        outputs.line(f"kept in {agreement.folder}")
+    write_page([agreement], options.html, as_json=options.as_json)
     if options.fail_under is not None and rates.share(rates.agreed) < options.fail_under:
         raise typer.Exit(EXIT_FAILED)
 

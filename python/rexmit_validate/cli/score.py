@@ -143,7 +143,8 @@ def _under(made: Report, least: float) -> bool:
 
 
 def _draw(made: Report, path: Path) -> None:
-    from rexmit.present.figures.save import FORMATS, is_drawable, save
+    from rexmit.present.figures.formats import FORMATS, is_drawable
+    from rexmit.present.figures.save import save
     from rexmit_validate.library.score import draw_score
 
     if not is_drawable(path):

@@ -119,11 +119,11 @@ def synth(options: SynthOptions) -> None:
         kinds=kinds_of(options.kinds),
     )
     prepared = prepare(asked, options.out)
-    made = prepared.make(for_stream(sys.stderr, "connections"))
+    counts = prepared.make(for_stream(sys.stderr, "connections"))
     if options.json_output:
-        outputs.lines(json.dumps({"folder": str(prepared.folder), "parts": made}))
+        outputs.lines(json.dumps({"folder": str(prepared.folder), "parts": counts}))
     else:
-        _tell(made, prepared.folder)
+        _tell(counts, prepared.folder)
 
 
 def _split(text: str, option: str) -> list[str]:

@@ -107,13 +107,13 @@ def truth(options: TruthOptions) -> None:
 
 
 def _lines(tally: Tally, seconds: float) -> list[str]:
-    found = tally.as_json()
+    tallied = tally.as_json()
     size = f"{tally.parts} parts, {tally.connections:,} connections"
     lines = [
         f"{size}, {tally.packets:,} packets captured at three points, {seconds:,.0f} s",
         f"{'retransmissions':18}{'needed':>10}{'spurious':>10}",
     ]
-    for mechanism, needs in found["retransmissions"].items():
+    for mechanism, needs in tallied["retransmissions"].items():
         counts = [needs.get(need, 0) for need in ("needed", "spurious")]
         lines.append(f"{mechanism:18}{counts[0]:>10,}{counts[1]:>10,}")
     if tally.incomplete:

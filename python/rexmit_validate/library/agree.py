@@ -165,9 +165,11 @@ def agree_again(
         if stack is not None:
             raise UserError("give a stack or another folder, not both", usage=True)
         logs, other = Folder(Path(folder)), Folder(Path(against))
-        found = rates_of_kernels(logs, other, ticks)
+        agreeing = rates_of_kernels(logs, other, ticks)
         about = logs.about()
-        return Agreement(logs.path, about, "", Recorded(logs.cases()), found, ticks, Path(against))
+        return Agreement(
+            logs.path, about, "", Recorded(logs.cases()), agreeing, ticks, Path(against)
+        )
     if stack is not None:
         stacks.known(stack)
     logs = Folder(Path(folder))
@@ -223,5 +225,5 @@ def judged(agreement: Agreement) -> dict[int, Judged]:
 def _held(folder: Folder, about: About, stack: str | None, ticks: int) -> Agreement:
     chosen = stack or about.stack
     ran = of_folder(folder, about, chosen)
-    found = rates(folder, about, chosen, ran, ticks)
-    return Agreement(folder.path, about, chosen, ran, found, ticks)
+    agreeing = rates(folder, about, chosen, ran, ticks)
+    return Agreement(folder.path, about, chosen, ran, agreeing, ticks)

@@ -60,22 +60,22 @@ def score(
     groups = opened.alone() if points is None else opened.together(points)
     analysed = by_itself(tables) if points is None else _together
     labels = _labels(with_tshark) if points is None else None
-    told, begun = heard(progress, "captures"), 0
-    told.start(len(groups))
+    meter, begun = heard(progress, "captures"), 0
+    meter.start(len(groups))
 
     def tell(group: Group) -> None:
         nonlocal begun
         if begun:
-            told.advance(1)
+            meter.advance(1)
         begun += 1
-        told.note(group.name)
+        meter.note(group.name)
 
     try:
-        made = report(opened, analysed, labels, tell, groups)
-        told.advance(min(begun, 1))
+        scored = report(opened, analysed, labels, tell, groups)
+        meter.advance(min(begun, 1))
     finally:
-        told.close()
-    return made
+        meter.close()
+    return scored
 
 
 def _not_points(names: Sequence[str]) -> bool:
@@ -83,12 +83,12 @@ def _not_points(names: Sequence[str]) -> bool:
 
 
 def _together(group: Group) -> Taken:
-    found = recognise([capture.path for capture in group.captures], group.points, Silent())
-    if found is None:
+    captured = recognise([capture.path for capture in group.captures], group.points, Silent())
+    if captured is None:
         raise AssertionError("named points are points")
-    made = analyse(found, Analysis(whatif=())).combined
-    mine = Tables(*(made.tables[name] for name in Tables._fields))
-    return Taken(mine, made.ways["followed"])
+    combined = analyse(captured, Analysis(whatif=())).combined
+    mine = Tables(*(combined.tables[name] for name in Tables._fields))
+    return Taken(mine, combined.ways["followed"])
 
 
 def draw_score(made: Report) -> Figure:

@@ -56,9 +56,9 @@ class _Asked:
 
     def benches(self, repeat: int | None, name: str = "") -> Benches:
         always = self.always if repeat is None else (*self.always, f"repeat={repeat}")
-        made = Benches(self.base, always, self.folder / name, self.progress, self.cluster)
-        made.open()
-        return made
+        benches = Benches(self.base, always, self.folder / name, self.progress, self.cluster)
+        benches.open()
+        return benches
 
     def means_of_kernel(self, one: Recorded) -> Means:
         """What a kernel left, as the scenario counts it."""
@@ -71,10 +71,10 @@ class _Asked:
                 return one
         names = [one.name for one in self.known.recorded]
         near = closest(name, names)
-        said = f"did you mean {near!r}? " if near else ""
+        hint = f"did you mean {near!r}? " if near else ""
         raise UserError(
             f"{self.file}: no kernel left rows on a bench {name!r}",
-            f"{said}those it has: {', '.join(names) or 'none'}",
+            f"{hint}those it has: {', '.join(names) or 'none'}",
             usage=True,
         )
 
@@ -180,8 +180,8 @@ def sensitivity(
 
 
 def _row(benches: Benches, departure: Departure) -> Row:
-    found: Means = means(benches.measured[departure.settings].cells, departure.read)
-    return row(departure.name, found)
+    measured: Means = means(benches.measured[departure.settings].cells, departure.read)
+    return row(departure.name, measured)
 
 
 @takes(Nearest)

@@ -160,12 +160,12 @@ def _points(asked: Iterable[str]) -> tuple[str, ...]:
 
 
 def _known(names: Iterable[str]) -> tuple[str, ...]:
-    found = tuple(names)
-    if not found:
+    chosen = tuple(names)
+    if not chosen:
         raise UserError("no stack is named", "name one, or leave the argument out", usage=True)
-    for name in found:
+    for name in chosen:
         known(name)
-    return found
+    return chosen
 
 
 def _checked(changes: Mapping[str, str]) -> dict[str, str]:

@@ -42,7 +42,7 @@ def report_data(report: Report, *, worst: int = 0) -> dict[str, Any]:
 
 
 def _score(score: Score) -> dict[str, Any]:
-    made: dict[str, Any] = {
+    data: dict[str, Any] = {
         "mechanism": _matrix(score.mechanisms),
         "need": _matrix(score.needs),
         "two_classes": _matrix(score.classes),
@@ -56,12 +56,12 @@ def _score(score: Score) -> dict[str, Any]:
         "places": None if score.places is None else _matrix(score.places),
     }
     if score.tshark:
-        made["tshark"] = {
+        data["tshark"] = {
             "labels": _nested(score.tshark.labels),
             "two_classes": _matrix(score.tshark.classes),
             "need": _matrix(score.tshark.needs),
         }
-    return made
+    return data
 
 
 def _matrix(matrix: Matrix) -> dict[str, Any]:
@@ -106,10 +106,10 @@ def _bins(made: Reliability) -> dict[str, Any]:
 
 
 def _nested(counts: Any) -> dict[str, dict[str, int]]:  # noqa: ANN401 - a mapping of pairs
-    made: dict[str, dict[str, int]] = {}
+    matrix: dict[str, dict[str, int]] = {}
     for (truth, claim), n in sorted(counts.items()):
-        made.setdefault(truth, {})[claim] = n
-    return made
+        matrix.setdefault(truth, {})[claim] = n
+    return matrix
 
 
 def _stacks(made: Stacks) -> dict[str, Any]:

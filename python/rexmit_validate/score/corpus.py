@@ -116,17 +116,17 @@ class Corpus:
         for capture in self.captures:
             of_part.setdefault(capture.part, {})[capture.point] = capture
         order = [point for point in POINTS if point in points]
-        made = [
+        groups = [
             Group(tuple(there[point] for point in order))
             for there in of_part.values()
             if all(point in there for point in order)
         ]
-        if not made:
+        if not groups:
             raise UserError(
                 f"{self.path}: no part has captures at {' and '.join(order)}",
                 f"it has captures at {', '.join(self.points)}",
             )
-        return made
+        return groups
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -199,9 +199,9 @@ class Corpus:
                 else f"parts: {', '.join(parts[:20])}; points: {', '.join(self.points)}",
                 usage=True,
             )
-        made = replace(self, captures=captures)
+        chosen = replace(self, captures=captures)
         if flow is None:
-            return made
+            return chosen
         wanted = pl.col("flow").is_in([flow, turned(flow)])
         connections = self.connections.filter(wanted)
         if connections.is_empty():
@@ -211,7 +211,7 @@ class Corpus:
                 usage=True,
             )
         return replace(
-            made, retransmissions=self.retransmissions.filter(wanted), connections=connections
+            chosen, retransmissions=self.retransmissions.filter(wanted), connections=connections
         )
 
 
@@ -276,10 +276,10 @@ def _table(file: Path, columns: tuple[str, ...]) -> pl.DataFrame:
 
 
 def _captures(folder: Path) -> list[Capture]:
-    found = []
+    captures = []
     for path in sorted(folder.iterdir()) if folder.is_dir() else []:
         stem = next((path.name[: -len(e)] for e in _ENDINGS if path.name.endswith(e)), None)
         part, _, point = (stem or "").rpartition("-")
         if part and point in POINTS:
-            found.append(Capture(part, point, path))
-    return sorted(found, key=lambda c: (POINTS.index(c.point), c.part))
+            captures.append(Capture(part, point, path))
+    return sorted(captures, key=lambda c: (POINTS.index(c.point), c.part))

@@ -92,10 +92,10 @@ class Matrix:
 
     def share(self, which: Callable[[str], bool]) -> float | None:
         """Retransmissions of which such a claim is made, among all; None without any."""
-        found = sum(
+        named = sum(
             n for (truth, claim), n in self.counts.items() if truth != INVENTED and which(claim)
         )
-        return found / self.retransmissions if self.retransmissions else None
+        return named / self.retransmissions if self.retransmissions else None
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -180,10 +180,10 @@ def _matrix(joined: Joined, claim: pl.Expr, what: str, order: Sequence[str]) -> 
 
 def total(matrices: Iterable[Matrix], order: Sequence[str]) -> Matrix:
     """All of them together."""
-    made = Matrix({}, tuple(order))
+    total = Matrix({}, tuple(order))
     for matrix in matrices:
-        made = made + matrix
-    return made
+        total = total + matrix
+    return total
 
 
 def _ordered(words: set[str], order: Iterable[str]) -> tuple[str, ...]:

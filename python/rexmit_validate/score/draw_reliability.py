@@ -70,13 +70,13 @@ def _line(axes: Axes, what: str, made: Reliability, look: Look) -> None:
     bins = [one for one in made.bins if one.rows >= LEAST]
     if not bins:
         return
-    said = [one.said / one.rows for one in bins]
+    confidences = [one.said / one.rows for one in bins]
     right = [one.right / one.rows for one in bins]
     ends = [one.interval or (0.0, 0.0) for one in bins]
     below = [max(0.0, share - low) for share, (low, _) in zip(right, ends, strict=True)]
     above = [max(0.0, high - share) for share, (_, high) in zip(right, ends, strict=True)]
     axes.errorbar(
-        said,
+        confidences,
         right,
         yerr=[below, above],
         color=look.colour,

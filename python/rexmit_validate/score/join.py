@@ -55,10 +55,10 @@ def join(truth: pl.DataFrame, claims: pl.DataFrame) -> Joined:
         .sort("truth_row", "overlap", "apart", "claim_row", descending=[False, True, False, False])
     )
     best = pairs.group_by("truth_row", maintain_order=True).first().select("truth_row", "claim_row")
-    told = claims.rename({c: f"claimed_{c}" for c in claims.columns if c != "claim_row"})
+    renamed = claims.rename({c: f"claimed_{c}" for c in claims.columns if c != "claim_row"})
     return Joined(
         retransmissions=truth.join(best, on="truth_row", how="left")
-        .join(told, on="claim_row", how="left")
+        .join(renamed, on="claim_row", how="left")
         .sort("truth_row")
         .with_columns(pl.col("claim_row").is_null().alias("missed"))
         .drop("truth_row", "claim_row"),

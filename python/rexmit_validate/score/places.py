@@ -25,7 +25,7 @@ def judge(truth: pl.DataFrame, followed: pl.DataFrame, points: Sequence[str]) ->
     """`points` are those of the captures in the order in which the data pass them, `truth` the
     retransmissions of such data that the first of them has, `followed` what was found.
     """
-    told = followed.filter(pl.col("lost").is_not_null()).select(
+    losses = followed.filter(pl.col("lost").is_not_null()).select(
         "flow",
         pl.col("time_ns").alias("at_ns"),
         pl.col("seq_start").alias("from"),
@@ -40,7 +40,7 @@ def judge(truth: pl.DataFrame, followed: pl.DataFrame, points: Sequence[str]) ->
     meets = (ahead < (pl.col("seq_end") - pl.col("seq_start")) % _SPACE) | (
         behind < (pl.col("to") - pl.col("from")) % _SPACE
     )
-    lost = rows.join(told, on=["flow", "at_ns"], how="inner").filter(meets)
+    lost = rows.join(losses, on=["flow", "at_ns"], how="inner").filter(meets)
     claims = lost.unique("row", keep="first", maintain_order=True).select("row", "claim")
     counts: Counter[tuple[str, str]] = Counter()
     pairs = rows.join(claims, on="row", how="left").select(

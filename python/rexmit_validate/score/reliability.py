@@ -119,7 +119,7 @@ def judged(joined: Joined) -> pl.DataFrame:
     claims = [
         name for name in joined.invented.columns if f"claimed_{name}" in joined.retransmissions
     ]
-    found = joined.retransmissions.filter(~pl.col("missed")).select(
+    claimed = joined.retransmissions.filter(~pl.col("missed")).select(
         *(pl.col(f"claimed_{name}").alias(name) for name in claims),
         pl.col("mechanism").alias("true_mechanism"),
         pl.col("need").alias("true_need"),
@@ -129,10 +129,10 @@ def judged(joined: Joined) -> pl.DataFrame:
         *claims, nothing.alias("true_mechanism"), nothing.alias("true_need")
     )
     known = pl.col("true_mechanism") != "unknown"
-    said = pl.coalesce("pair", "mechanism").str.split("|")
-    is_right = said.list.contains(pl.col("true_mechanism"))
+    words = pl.coalesce("pair", "mechanism").str.split("|")
+    is_right = words.list.contains(pl.col("true_mechanism"))
     need_known = pl.col("true_need") != "unknown"
-    return pl.concat([found, invented]).with_columns(
+    return pl.concat([claimed, invented]).with_columns(
         pl.col("true_mechanism").is_not_null().alias("real"),
         _of(known, is_right).alias("right"),
         _of(need_known, pl.col("need") == pl.col("true_need")).alias("need_right"),
@@ -146,13 +146,13 @@ def _of(known: pl.Expr, is_right: pl.Expr) -> pl.Expr:
 
 def measure(said: pl.DataFrame) -> dict[str, Reliability]:
     """Of `judged` rows. A mechanism or a need that is `unknown` is no claim."""
-    made = {}
+    by_claim = {}
     for what, (sure, right) in WHAT.items():
         rows = said.filter(pl.col(sure).is_not_null(), pl.col(right).is_not_null())
         if what in rows.columns:
             rows = rows.filter(pl.col(what) != "unknown")
-        made[what] = of_pairs(rows.select(sure, right).iter_rows())
-    return made
+        by_claim[what] = of_pairs(rows.select(sure, right).iter_rows())
+    return by_claim
 
 
 def of_pairs(pairs: Iterable[tuple[float, bool]]) -> Reliability:
@@ -169,8 +169,8 @@ def of_pairs(pairs: Iterable[tuple[float, bool]]) -> Reliability:
 
 def total(several: Iterable[Mapping[str, Reliability]]) -> dict[str, Reliability]:
     """All of them together."""
-    made = {what: Reliability() for what in WHAT}
+    total = {what: Reliability() for what in WHAT}
     for one in several:
         for what, reliability in one.items():
-            made[what] = made[what] + reliability
-    return made
+            total[what] = total[what] + reliability
+    return total

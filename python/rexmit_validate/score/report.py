@@ -219,23 +219,23 @@ def _by_sender(joined: Joined, of: Mapping[str, str]) -> dict[str, tuple[Matrix,
         pl.col("flow").replace_strict(of, default="-", return_dtype=pl.String).alias("family")
     )
     nothing = joined.invented.clear()
-    made = {}
+    families = {}
     for (name,), rows in named.partition_by("family", as_dict=True).items():
         mine = Joined(rows, nothing)
-        made[str(name)] = (count.mechanisms(mine), count.needs(mine))
-    return made
+        families[str(name)] = (count.mechanisms(mine), count.needs(mine))
+    return families
 
 
 def _added(
     one: Mapping[str, tuple[Matrix, Matrix]], other: Mapping[str, tuple[Matrix, Matrix]]
 ) -> dict[str, tuple[Matrix, Matrix]]:
-    made = dict(one)
+    total = dict(one)
     for name, (mechanisms, needs) in other.items():
-        if name in made:
-            made[name] = (made[name][0] + mechanisms, made[name][1] + needs)
+        if name in total:
+            total[name] = (total[name][0] + mechanisms, total[name][1] + needs)
         else:
-            made[name] = (mechanisms, needs)
-    return made
+            total[name] = (mechanisms, needs)
+    return total
 
 
 def _of(flows: pl.Series, rows: pl.DataFrame) -> pl.DataFrame:
@@ -246,7 +246,7 @@ def _tshark(truth: pl.DataFrame, labelled: pl.DataFrame) -> Tshark:
     """Of a retransmission and an `out-of-order` label: tshark says that it is no retransmission."""
     joined = join(truth, labelled)
     missed = pl.col("missed") | (pl.col("claimed_label") == "out-of-order")
-    said = Joined(
+    joined_again = Joined(
         joined.retransmissions.with_columns(missed.fill_null(value=True).alias("missed")),
         joined.invented.filter(pl.col("label") != "out-of-order"),
     )
@@ -260,12 +260,12 @@ def _tshark(truth: pl.DataFrame, labelled: pl.DataFrame) -> Tshark:
             .iter_rows()
         }
     )
-    for word, n in said.invented.group_by("label").len().iter_rows():
+    for word, n in joined_again.invented.group_by("label").len().iter_rows():
         labels[count.INVENTED, word] += n
     return Tshark(
         labels,
-        Matrix(tshark.in_classes(count.mechanisms(said).counts), _CLASSES),
-        count.needs(said),
+        Matrix(tshark.in_classes(count.mechanisms(joined_again).counts), _CLASSES),
+        count.needs(joined_again),
     )
 
 

@@ -81,10 +81,10 @@ def senders(connections: pl.DataFrame) -> dict[str, str]:
     end's, where the corpus has it.
     """
     other = pl.col("receiver_stack" if "receiver_stack" in connections.columns else "stack")
-    made: dict[str, str] = {}
+    by_sender: dict[str, str] = {}
     for flow, sender, receiver in connections.select("flow", "stack", other.alias("r")).iter_rows():
-        made[flow], made[turned(flow)] = family(sender), family(receiver)
-    return made
+        by_sender[flow], by_sender[turned(flow)] = family(sender), family(receiver)
+    return by_sender
 
 
 def judge(
@@ -140,15 +140,15 @@ def _verdict(truth: str, claim: _Claim) -> str:
 
 def _named(claimed: Tables) -> dict[str, _Claim]:
     """By the direction of the data. Of connections with the same five-tuple the longest counts."""
-    made: dict[str, _Claim] = {}
+    by_host: dict[str, _Claim] = {}
     lengths = claimed.connections.select("connection", "duration_s")
     longest_last = claimed.sides.join(lengths, on="connection", maintain_order="left").sort(
         "duration_s", maintain_order=True
     )
     columns = ("flow", "stack", "stacks", "stack_confidence")
     for flow, *claim in longest_last.select(columns).iter_rows():
-        made[flow] = _claim(*claim)
-    return made
+        by_host[flow] = _claim(*claim)
+    return by_host
 
 
 def _claim(stack: str | None, stacks: str | None, confidence: float | None) -> _Claim:

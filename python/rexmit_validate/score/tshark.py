@@ -102,9 +102,9 @@ def _run(capture: Path) -> str:
         environment = {**os.environ, "LC_ALL": "C", "WIRESHARK_CONFIG_DIR": str(settings)}
         done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
     if done.returncode:
-        told = [line for line in done.stderr.splitlines() if "root" not in line]
+        lines = [line for line in done.stderr.splitlines() if "root" not in line]
         raise UserError(
-            f"{capture}: tshark failed: {told[-1] if told else f'status {done.returncode}'}",
+            f"{capture}: tshark failed: {lines[-1] if lines else f'status {done.returncode}'}",
             "score without it: " + by_caller(called="with_tshark=False", typed="--no-tshark"),
         )
     return done.stdout
@@ -155,10 +155,10 @@ def _ns(seconds: str) -> int:
 
 def in_classes(counts: Mapping[tuple[str, str], int]) -> Counter[tuple[str, str]]:
     """A matrix of mechanisms in tshark's two classes; what is in neither keeps its name."""
-    made: Counter[tuple[str, str]] = Counter()
+    by_class: Counter[tuple[str, str]] = Counter()
     for (truth, claim), n in counts.items():
         # A pair is of a class where both are, as a probe and a timeout.
-        told = {CLASS_OF.get(word, word) for word in claim.split("|")}
-        claimed = told.pop() if len(told) == 1 else claim
-        made[CLASS_OF.get(truth, truth), claimed] += n
-    return made
+        classes = {CLASS_OF.get(word, word) for word in claim.split("|")}
+        claimed = classes.pop() if len(classes) == 1 else claim
+        by_class[CLASS_OF.get(truth, truth), claimed] += n
+    return by_class

@@ -127,7 +127,7 @@ class Departure:
 
 def means(cells: Iterable[CellMeans], read: Mapping[str, str]) -> dict[Cell, float]:
     """The means of Table 4 of a bench, read as it says."""
-    found = {}
+    by_cell = {}
     for cell in cells:
         if (cell.network, cell.config) not in paper.TABLE_4:
             continue
@@ -135,8 +135,8 @@ def means(cells: Iterable[CellMeans], read: Mapping[str, str]) -> dict[Cell, flo
             how = read.get(measure)
             mean = cell.means[measure if how is None else f"{measure}_{how}"]
             if mean is not None:
-                found[Cell(cell.network, cell.config, measure)] = mean
-    return found
+                by_cell[Cell(cell.network, cell.config, measure)] = mean
+    return by_cell
 
 
 def row(name: str, found: Means, cells: Sequence[Cell] = CELLS) -> Row:

@@ -182,12 +182,12 @@ class _Judge:
         }
 
     def score(self, benches: Benches, departure: Departure) -> float:
-        found = row("", self.means(benches, departure), self.cells)
-        return distance(found.off_paper) + departure.penalty
+        nearest = row("", self.means(benches, departure), self.cells)
+        return distance(nearest.off_paper) + departure.penalty
 
     def bench(self, benches: Benches, departure: Departure) -> Bench:
-        found = self.means(benches, departure)
-        here = row(departure.name, found, self.cells)
+        measured = self.means(benches, departure)
+        here = row(departure.name, measured, self.cells)
         return Bench(
             departures=tuple(unknown.name for unknown in departure.unknowns),
             score=here.distance + departure.penalty,
@@ -195,7 +195,7 @@ class _Judge:
             penalty=departure.penalty,
             near={measure: here.near(self.cells, measure) for measure in MEASURES},
             off_paper=here.off_paper,
-            means_s=tuple(found.get(cell) for cell in self.cells),
+            means_s=tuple(measured.get(cell) for cell in self.cells),
             command=benches.command(self.settings(departure)),
         )
 
@@ -211,11 +211,13 @@ def _shares(
     nearest: Sequence[Bench],
     known: Sequence[tuple[Departure, float]],
 ) -> list[Share]:
-    found = []
+    departures = []
     for unknown in unknowns:
         have = [s for one, s in known if unknown in one.unknowns]
         lack = [s for one, s in known if unknown not in one.unknowns]
         count = sum(unknown.name in bench.departures for bench in nearest)
         best_with = min(have, default=None)
-        found.append(Share(unknown.name, unknown.about, count, best_with, min(lack, default=None)))
-    return sorted(found, key=lambda one: -one.nearest)
+        departures.append(
+            Share(unknown.name, unknown.about, count, best_with, min(lack, default=None))
+        )
+    return sorted(departures, key=lambda one: -one.nearest)

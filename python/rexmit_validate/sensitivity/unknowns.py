@@ -92,16 +92,16 @@ def load(file: Path) -> Unknowns:
     except (ValueError, RecursionError) as error:
         raise UserError(f"{file}: {error}", usage=True) from None
     try:
-        found = Unknowns.model_validate(data)
+        unknowns = Unknowns.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise UserError(f"{file}: {where}: {first['msg']}", usage=True) from None
     for names in (
-        [unknown.name for unknown in found.unknown],
-        [recorded.name for recorded in found.recorded],
+        [unknown.name for unknown in unknowns.unknown],
+        [recorded.name for recorded in unknowns.recorded],
     ):
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise UserError(f"{file}: {twice!r} stands there twice", usage=True)
-    return found
+    return unknowns

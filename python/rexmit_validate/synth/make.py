@@ -62,10 +62,10 @@ def make(order: Order, folder: Path, command: str, report: Report) -> Made:
     """Make the folder `folder`. Raises UserError where it holds anything."""
     with new_folder(folder) as partial:
         (partial / "captures").mkdir()
-        made = _fill(order, partial, report)
+        counts = _fill(order, partial, report)
         kinds.add(partial, order.kinds, order.seed, order.jobs)
-        _describe(order, partial, command, made)
-    return made
+        _describe(order, partial, command, counts)
+    return counts
 
 
 def _fill(order: Order, folder: Path, report: Report) -> Made:
@@ -73,7 +73,7 @@ def _fill(order: Order, folder: Path, report: Report) -> Made:
 
     from rexmit._core import make_corpus
 
-    made: Made = {}
+    counts: Made = {}
     tables: dict[str, list[pl.DataFrame]] = {name: [] for name in TABLES}
     for part, kind, number, mix in _parts(order):
         files = [
@@ -103,7 +103,7 @@ def _fill(order: Order, folder: Path, report: Report) -> Made:
             count, retransmitted, packets, batches = make_corpus(request, told)
         except ValueError as error:
             raise UserError(f"mix {part}: {error}") from error
-        made[part] = {
+        counts[part] = {
             "connections": count,
             "retransmissions": retransmitted,
             "packets": dict(zip(order.points, packets, strict=True)),
@@ -114,7 +114,7 @@ def _fill(order: Order, folder: Path, report: Report) -> Made:
     for name, rows in tables.items():
         with whole_file(folder / f"{name}.parquet") as file:
             pl.concat(rows).write_parquet(file, compression="zstd")
-    return made
+    return counts
 
 
 def _parts(order: Order) -> Iterator[tuple[str, str, int, Mix]]:

@@ -44,7 +44,7 @@ def _stop(conversation: Conversation, stops: Mapping[str, Any], dice: Dice) -> N
     }
     end = max(sizes, key=lambda end: sizes[end])
     count = min(_geometric(stops["count"], dice), _MOST_STOPS)
-    found = [
+    exchanges = [
         {
             "after_bytes": dice.whole(0, sizes[end] - 1),
             "pause_ns": _range_ns(stops["pause_s"], dice),
@@ -53,7 +53,7 @@ def _stop(conversation: Conversation, stops: Mapping[str, Any], dice: Dice) -> N
     ]
     buffer = round(dice.log_between(*_ends(stops["buffer_bytes"])))
     if dice.chance(stops["share"]) and not _is_duplex(conversation):
-        conversation[f"{end}_stops"] = sorted(found, key=lambda stop: stop["after_bytes"])
+        conversation[f"{end}_stops"] = sorted(exchanges, key=lambda stop: stop["after_bytes"])
         if dice.chance(stops["buffer_share"]):
             conversation[f"{end}_receive_buffer_bytes"] = buffer
 
@@ -67,10 +67,10 @@ def _defer(conversation: Conversation, defers: Mapping[str, Any], dice: Dice) ->
 
 
 def _cut(conversation: Conversation, cuts: Mapping[str, Any], dice: Dice) -> None:
-    said = sum(one["request_bytes"] + one["response_bytes"] for one in conversation["exchanges"])
+    length = sum(one["request_bytes"] + one["response_bytes"] for one in conversation["exchanges"])
     cut = {
         "by": "server" if dice.chance(cuts["server_share"]) else "client",
-        "after_bytes": dice.whole(1, said),
+        "after_bytes": dice.whole(1, length),
         "wait_ns": _range_ns(cuts["wait_s"], dice),
         "resets": dice.chance(cuts["reset_share"]),
     }

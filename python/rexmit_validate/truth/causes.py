@@ -53,7 +53,7 @@ class Cause:
 
 def parse(text: str) -> list[Cause]:
     """Read the log. Raises UserError where the kernel had no room for all of it."""
-    found: list[Cause] = []
+    causes: list[Cause] = []
     refused = None
     for line in text.splitlines():
         words = line.split()
@@ -63,12 +63,12 @@ def parse(text: str) -> list[Cause]:
         stamp, source, target, seq, end_seq, cause, state, *rest = words
         numbers = {name: int(value) for name, _, value in (word.partition("=") for word in rest)}
         flow = f"{source} > {target}"
-        found.append(Cause(flow, int(stamp), int(seq), int(end_seq), cause, state, numbers))
+        causes.append(Cause(flow, int(stamp), int(seq), int(end_seq), cause, state, numbers))
     if refused is None:
         raise UserError("the kernel's log of causes is not whole")
     if refused:
         raise UserError(f"the kernel's log of causes had no room for {refused} records")
-    return found
+    return causes
 
 
 def mechanisms(records: Iterable[Cause]) -> list[str]:
@@ -100,8 +100,8 @@ def _mechanism(record: Cause, recovery: int | None) -> tuple[str, int | None]:
 
 def by_flow(records: Sequence[Cause]) -> dict[str, list[Cause]]:
     """The retransmissions of each flow in the order they were sent."""
-    found: defaultdict[str, list[Cause]] = defaultdict(list)
+    by_flow: defaultdict[str, list[Cause]] = defaultdict(list)
     for record in records:
         if record.cause != NEW_DATA:
-            found[record.flow].append(record)
-    return dict(found)
+            by_flow[record.flow].append(record)
+    return dict(by_flow)

@@ -132,7 +132,7 @@ def label_part(ran: Ran) -> Labelled:
     seen = {point: packets.read(ran.capture(point)) for point in POINTS}
     records = causes.parse(ran.causes)
     offset_ns = ran.start["realtime_ns"]
-    found: list[label.Flow] = []
+    labelled: list[label.Flow] = []
     wrong: list[str] = []
     dropped: Counter[str] = Counter()
     for host, near, far in (("h1", "sender", "receiver"), ("h2", "receiver", "sender")):
@@ -142,11 +142,11 @@ def label_part(ran: Ran) -> Labelled:
         flows = label.flows(follow.follow(*of_host))
         mine = [record for record in records if record.flow.startswith(own)]
         label.join(flows, causes.by_flow(mine), offset_ns)
-        found += flows.values()
+        labelled += flows.values()
         counted = counters.difference(ran.end["counters"][host])
         wrong += [f"{host}: {one}" for one in counters.disagreements(counted, mine)]
         dropped.update({name: counted.get(name, 0) for name in counters.DROPS})
-    return Labelled(found, wrong, dict(+dropped))
+    return Labelled(labelled, wrong, dict(+dropped))
 
 
 def _retransmission_rows(ran: Ran, flow: label.Flow) -> list[dict[str, Any]]:

@@ -33,30 +33,30 @@ def difference(texts: Sequence[str]) -> dict[str, int]:
 
 
 def _read(text: str) -> dict[str, int]:
-    found: dict[str, int] = {}
+    counters: dict[str, int] = {}
     lines = iter(text.splitlines())
     for names, values in zip(lines, lines, strict=False):
         pairs = zip(names.split()[1:], values.split()[1:], strict=True)
-        found |= {name: int(value) for name, value in pairs}
-    return found
+        counters |= {name: int(value) for name, value in pairs}
+    return counters
 
 
 def expected(records: Sequence[Cause]) -> dict[str, int]:
     """What the kernel must have counted if the records are all that it sent again."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for record in records:
         segments = record.segments
         match record.cause:
             case "probe" | "probe-new":
-                found["TCPLossProbes"] += 1
+                counts["TCPLossProbes"] += 1
             case "timer" | "synack-timer":
-                found["TCPTimeouts"] += 1
+                counts["TCPTimeouts"] += 1
             case "queue" | "queue-timer":
                 loss = record.state == "loss"
-                found["TCPSlowStartRetrans" if loss else "TCPFastRetrans"] += segments
+                counts["TCPSlowStartRetrans" if loss else "TCPFastRetrans"] += segments
         if record.cause != NEW_DATA:
-            found["RetransSegs"] += segments
-    return dict(found)
+            counts["RetransSegs"] += segments
+    return dict(counts)
 
 
 COMPARED: Final = (
@@ -77,7 +77,7 @@ def disagreements(counted: Mapping[str, int], records: Sequence[Cause]) -> list[
     answer that was dropped, at most the timeouts of the longest handshake.
     """
     wanted = expected(records)
-    found = []
+    differing = []
     for name in COMPARED:
         there, should = counted.get(name, 0), wanted.get(name, 0)
         spare = 0
@@ -85,5 +85,5 @@ def disagreements(counted: Mapping[str, int], records: Sequence[Cause]) -> list[
             spare = counted.get("TCPSpuriousRtxHostQueues", 0) + counted.get("TCPAbortOnTimeout", 0)
             spare += MOST_SYN_ACK_TIMEOUTS * counted.get("TCPDeferAcceptDrop", 0)
         if not should <= there <= should + spare:
-            found.append(f"{name} is {there}, the records make {should}")
-    return found
+            differing.append(f"{name} is {there}, the records make {should}")
+    return differing

@@ -88,7 +88,7 @@ def draw(
         "patience_ns": 600 * _NS,
         "settling_ns": 30 * _NS,
     }
-    told = {
+    described = {
         **plan["sysctls"],
         "congestion_control": plan["congestion_control"],
         "offload": offload,
@@ -101,7 +101,7 @@ def draw(
         seed=streams.stream_u64(seed, "truth boot", index, 1)[0],
         plan=plan,
         network=_network(weather, rtt_s),
-        settings=told,
+        settings=described,
         behaviour=behaviour,
     )
 
@@ -125,15 +125,15 @@ def _network(weather: Weather, rtt_s: float) -> dict[str, Any]:
 
 def _settings(dice: Dice, detector: str) -> dict[str, str]:
     """Sysctls that depart from the kernel's own."""
-    found: dict[str, str] = {}
+    sysctls: dict[str, str] = {}
     flags = dice.pick([(1, "3"), (1, "5"), (1, "7")])
     off = dice.pick([(2, "0"), (1, "4")])
     if detector == "no-sack":
-        found["tcp_sack"] = "0"
+        sysctls["tcp_sack"] = "0"
     elif detector == "no-rack":
-        found["tcp_recovery"] = off
+        sysctls["tcp_recovery"] = off
     elif detector == "rack-flags":
-        found["tcp_recovery"] = flags
+        sysctls["tcp_recovery"] = flags
     # A spurious retransmission leaves no trace where neither DSACK nor time stamps are there to
     # tell of it, and no analysis can know it: such parts are few.
     blind = 0.08 if detector == "no-sack" else 0.25
@@ -146,11 +146,11 @@ def _settings(dice: Dice, detector: str) -> dict[str, str]:
     ):
         # Drawn always, so that one setting's share does not move the next one's draw.
         if dice.chance(share):
-            found[name] = value
+            sysctls[name] = value
     reordering = dice.pick([(1, "2"), (1, "5"), (1, "10")])
     if dice.chance(0.12):
-        found["tcp_reordering"] = reordering
-    return found
+        sysctls["tcp_reordering"] = reordering
+    return sysctls
 
 
 class _Load:

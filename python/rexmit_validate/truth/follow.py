@@ -41,14 +41,14 @@ def _match(entries: Sequence[Packet], exits: Sequence[Packet]) -> dict[int, int]
     places: defaultdict[bytes, list[int]] = defaultdict(list)
     for place, packet in enumerate(entries):
         places[packet.name].append(place)
-    found: dict[int, int] = {}
+    by_packet: dict[int, int] = {}
     for packet in exits:
         alike = places.get(packet.name)
         if not alike:
             continue
         before = bisect_right([entries[place].time_ns for place in alike], packet.time_ns)
         for place in reversed(alike[:before]):
-            if place not in found:
-                found[place] = packet.time_ns
+            if place not in by_packet:
+                by_packet[place] = packet.time_ns
                 break
-    return found
+    return by_packet

@@ -109,7 +109,7 @@ def run_part(
         "programs": programs(NETWORK_PROGRAMS),
         "parts": [part.plan],
     }
-    told: dict[str, dict[str, Any]] = {}
+    reports: dict[str, dict[str, Any]] = {}
     options = BootOptions(
         kernel=engine.kernel.path,
         core=core,
@@ -121,7 +121,7 @@ def run_part(
 
         def take(event: Event) -> None:
             if event["type"] in ("part-start", "part-end", "part-error"):
-                told.setdefault(event["type"], dict(event))
+                reports.setdefault(event["type"], dict(event))
 
         try:
             watch(
@@ -135,11 +135,11 @@ def run_part(
             return
         except GuestDiedError as error:
             raise UserError(f"part {part.name}: {error}", error.console_tail[-6:]) from None
-        if failure := told.get("part-error"):
+        if failure := reports.get("part-error"):
             raise _failed(part, engine, str(failure["message"]))
-        if not {"part-start", "part-end"} <= told.keys():
+        if not {"part-start", "part-end"} <= reports.keys():
             raise UserError(f"part {part.name}: the guest did not run it")
-        on_part(Ran(part, boot.channel.path("."), told["part-start"], told["part-end"]))
+        on_part(Ran(part, boot.channel.path("."), reports["part-start"], reports["part-end"]))
 
 
 def _build(kernel: KernelIdentity) -> str:

@@ -53,15 +53,15 @@ def run(
 def run_one(part: Part, engine: KernelEngine, archives: Sequence[bytes] = ()) -> Sent:
     """What a worker does: runs one part. Raises UserError where that fails."""
     here = own(engine, archives)
-    found: list[Sent] = []
+    parts: list[Sent] = []
 
     def keep(ran: Ran) -> None:
         files: list[Path] = [ran.capture(point) for point in POINTS]
         if ran.part.plan["causes"]:
             files.append(ran.causes_file)
         by_name = {str(path.relative_to(ran.folder)): path.read_bytes() for path in files}
-        found.append(Sent(ran.part, by_name, ran.start, ran.end))
+        parts.append(Sent(ran.part, by_name, ran.start, ran.end))
 
     with on_a_core() as core:
         run_part(part, here, core=core, on_part=keep)
-    return found[0]
+    return parts[0]

@@ -46,7 +46,7 @@ class Packet:
 def read(path: Path) -> list[Packet]:
     """The TCP packets of a capture, in order."""
     data = path.read_bytes()
-    found: list[Packet] = []
+    packets: list[Packet] = []
     flows: dict[bytes, str] = {}
     at, end = 0, len(data)
     while at + 12 <= end:
@@ -57,9 +57,9 @@ def read(path: Path) -> list[Packet]:
             high, low, kept, _ = struct.unpack_from("<IIII", data, at + 12)
             packet = _packet(data[at + 28 : at + 28 + kept], high << 32 | low, flows)
             if packet is not None:
-                found.append(packet)
+                packets.append(packet)
         at += size
-    return found
+    return packets
 
 
 def _packet(bytes_: bytes, time_ns: int, flows: dict[bytes, str]) -> Packet | None:

@@ -81,32 +81,32 @@ class Weather:
     @property
     def ways(self) -> dict[str, str]:
         """netem's arguments by way."""
-        found = {name: way.netem() for name, way in self.all_ways.items()}
+        links = {name: way.netem() for name, way in self.all_ways.items()}
         if self.duplicate:
             twice = f"limit 5000 duplicate {self.duplicate}"
-            found |= {"port_to_h1": twice, "port_to_h2": twice}
-        return found
+            links |= {"port_to_h1": twice, "port_to_h2": twice}
+        return links
 
     def tail_losses(self, seconds: float, dice: Dice) -> list[dict[str, Any]]:
         """When the ends of bursts are lost, in a part that lasts about so long: some quarter of the
         time, now and again long enough for the probe too."""
-        found: list[dict[str, Any]] = []
+        tails: list[dict[str, Any]] = []
         if not self.tails:
-            return found
+            return tails
         at_s = 0.0
         while True:
             at_s += 3 * dice.log_between(0.01, 0.6) + self.rtt_s
             until_s = at_s + dice.log_between(0.01, 0.6) + self.rtt_s / 4
-            if until_s > seconds or len(found) == _MOST_TAILS:
-                return found
+            if until_s > seconds or len(tails) == _MOST_TAILS:
+                return tails
             one = {"from_ns": round(at_s * _NS), "until_ns": round(until_s * _NS)}
             side = dice.pick([(4, "h1"), (1, "h2")])
-            found.append({**one, "side": side, "fin": dice.chance(0.15)})
+            tails.append({**one, "side": side, "fin": dice.chance(0.15)})
             at_s = until_s + 0.001
 
     def changes(self, seconds: float, dice: Dice) -> list[dict[str, Any]]:
         """Delay spikes and outages of a part that lasts about so long, in the order of time."""
-        found: list[dict[str, Any]] = []
+        spikes: list[dict[str, Any]] = []
         if self.spikes:
             for _ in range(dice.whole(12, 40)):
                 name = dice.pick([(1, way) for way in (*_FORTH, *_BACK)])
@@ -117,15 +117,15 @@ class Weather:
                 if not way.rate_bps:
                     continue
                 more = way.netem(more_delay_s=spike_s)
-                found += _for_a_while(name, way, more, start_s, length_s)
+                spikes += _for_a_while(name, way, more, start_s, length_s)
         if self.outages:
             for _ in range(dice.whole(6, 24)):
                 name = dice.pick([(1, way) for way in (*_FORTH, *_BACK)])
                 way = self.all_ways[name]
                 length_s = dice.log_between(0.01, 2.0) + self.rtt_s
                 gone = way.netem(loss="100%")
-                found += _for_a_while(name, way, gone, dice.between(0, seconds), length_s)
-        return sorted(found, key=lambda change: change["at_ns"])
+                spikes += _for_a_while(name, way, gone, dice.between(0, seconds), length_s)
+        return sorted(spikes, key=lambda change: change["at_ns"])
 
 
 def _for_a_while(
@@ -151,18 +151,18 @@ def weather(kind: str, dice: Dice, *, rtt_s: float, rate_bps: int) -> Weather:
     slow = dice.pick([(1, ("h1_out", "h1_in")), (1, ("h2_in", "h2_out"))])
     for name in slow:
         ways[name].rate_bps = rate_bps
-    made = Weather(ways, rate_bps, {"kind": kind}, rtt_s=rtt_s)
+    weather = Weather(ways, rate_bps, {"kind": kind}, rtt_s=rtt_s)
     forth = dice.pick([(1, name) for name in _FORTH])
     back = dice.pick([(1, name) for name in _BACK])
 
     def lose(name: str, least: float, most: float) -> None:
         ways[name].loss = _percent(dice.log_between(least, most))
-        made.told[f"loss_{name}"] = ways[name].loss
+        weather.told[f"loss_{name}"] = ways[name].loss
 
     def burst(name: str) -> None:
         begin, end = dice.log_between(0.003, 0.03), dice.between(0.15, 0.6)
         ways[name].loss = f"gemodel {_percent(begin)} {_percent(end)}"
-        made.told[f"loss_{name}"] = ways[name].loss
+        weather.told[f"loss_{name}"] = ways[name].loss
 
     def disorder(name: str) -> None:
         way = ways[name]
@@ -171,13 +171,13 @@ def weather(kind: str, dice: Dice, *, rtt_s: float, rate_bps: int) -> Weather:
             way.rate_bps = None
             way.delay_s = max(way.delay_s, 0.001)
             way.jitter_s = dice.log_between(0.05, 0.9) * way.delay_s
-            made.told["jitter_s"] = round(way.jitter_s, 6)
+            weather.told["jitter_s"] = round(way.jitter_s, 6)
         else:
             # This share of the packets does not wait at all. (With a correlation netem would
             # hardly ever choose one where the share is small.)
             way.delay_s += dice.log_between(0.001, 0.03)
             way.reorder = _percent(dice.log_between(0.005, 0.2))
-            made.told["reorder"] = way.reorder
+            weather.told["reorder"] = way.reorder
 
     match kind:
         case "random":
@@ -188,12 +188,12 @@ def weather(kind: str, dice: Dice, *, rtt_s: float, rate_bps: int) -> Weather:
             lose(back, 0.05, 0.5)
             lose(forth, 0.002, 0.02)
         case "tails":
-            made.tails = True
+            weather.tails = True
             lose(forth, 0.005, 0.1)
             if dice.chance(0.5):
                 lose(back, 0.01, 0.1)
         case "spikes":
-            made.spikes = True
+            weather.spikes = True
             if dice.chance(0.5):
                 lose(forth, 0.001, 0.01)
         case "queue":
@@ -202,27 +202,27 @@ def weather(kind: str, dice: Dice, *, rtt_s: float, rate_bps: int) -> Weather:
             a_second = rate_bps / 8 / 1500
             room = max(6, round(a_second * rtt_s * dice.log_between(0.2, 1.5)))
             way.limit = round(a_second * way.delay_s) + room
-            made.told["queue_packets"] = room
+            weather.told["queue_packets"] = room
         case "reordering":
             disorder(dice.pick([(3, forth), (1, back)]))
             if dice.chance(0.5):
                 lose(forth, 0.002, 0.02)
         case "outages":
-            made.outages = True
+            weather.outages = True
         case "window":
             lose(forth, 0.005, 0.05)
         case "duplicates":
-            made.duplicate = _percent(dice.log_between(0.01, 0.2))
-            made.told["duplicate"] = made.duplicate
+            weather.duplicate = _percent(dice.log_between(0.01, 0.2))
+            weather.told["duplicate"] = weather.duplicate
             lose(forth, 0.002, 0.03)
         case "mixed":
             burst(forth)
             lose(back, 0.005, 0.1)
             disorder(forth)
-            made.spikes = made.outages = made.tails = True
-    if made.spikes:
+            weather.spikes = weather.outages = weather.tails = True
+    if weather.spikes:
         _keep_order(ways.values())
-    return made
+    return weather
 
 
 def _keep_order(ways: Iterable[Way]) -> None:

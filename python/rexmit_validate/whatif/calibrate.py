@@ -37,18 +37,18 @@ def calibrate(
     of all senders together, where there are several.
     """
     with scratch_folder() if out is None else new_folder(out) as root:
-        found = []
+        measured = []
         progress.start(len(bases))
         try:
             for number, base in enumerate(bases):
                 place = root / f"{number}"
-                found.append(
+                measured.append(
                     check(base, place, seed=seed, kernel=kernel, jobs=jobs or len(cores()))
                 )
                 progress.advance(1)
         finally:
             progress.close()
-        rows = pl.concat(found)
+        rows = pl.concat(measured)
         pooled = pl.col("setting").is_in(expanded(["grid"])) & (len(bases) > 1)
         if out is not None:
             with whole_file(root / "check.parquet") as file:

@@ -61,8 +61,8 @@ def _run_kernel(base: Base, folder: Path, *, seed: int, kernel: str, jobs: int) 
 
     data = scenario(base, seed=seed, kernel=True)
     loaded = scenarios.from_plain(data, where="what-if check", stacks=False)
-    found = kernels.find_kernel(kernel or None)
-    engine = kernels.KernelEngine.open(found, loaded.workload.client, kernels.HANG_LIMIT_S)
+    built = kernels.find_kernel(kernel or None)
+    engine = kernels.KernelEngine.open(built, loaded.workload.client, kernels.HANG_LIMIT_S)
     request = Request(
         name="whatif",
         scenario=loaded,
@@ -87,8 +87,13 @@ def _predictions(own: pl.DataFrame, base: Base, jobs: int) -> pl.DataFrame:
     def of_one(capture: str) -> pl.DataFrame:
         stack, changes = _analysed(Path(capture), settings)
         predicted = [changes.get(setting, 0.0) for setting in settings]
-        told = {"capture": capture, "setting": settings, "predicted_s": predicted, "stack": stack}
-        return pl.DataFrame(told, schema_overrides={"stack": pl.String})
+        columns = {
+            "capture": capture,
+            "setting": settings,
+            "predicted_s": predicted,
+            "stack": stack,
+        }
+        return pl.DataFrame(columns, schema_overrides={"stack": pl.String})
 
     with ThreadPoolExecutor(jobs) as threads:
         predictions = pl.concat(threads.map(of_one, own["capture"]))

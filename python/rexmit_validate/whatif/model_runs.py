@@ -58,11 +58,11 @@ def run(base: Base, folder: Path, *, seed: int, jobs: int) -> pl.DataFrame:
 
     def under(setting: str) -> pl.DataFrame:
         if setting == OWN:
-            found = _run(plans, own, folder)
+            runs = _run(plans, own, folder)
         else:
             changes = as_texts({**base.changes, **as_stack(setting, base.stack)})
-            found = _run(plans, stack(base.stack, changes), None)
-        return keys.with_columns(*found, pl.lit(setting).alias("setting"))
+            runs = _run(plans, stack(base.stack, changes), None)
+        return keys.with_columns(*runs, pl.lit(setting).alias("setting"))
 
     with ThreadPoolExecutor(jobs) as threads:
         return pl.concat(threads.map(under, [OWN, *base.settings]))
@@ -73,11 +73,11 @@ def _plans(
 ) -> Iterator[Mapping[str, Any]]:
     streams = core_streams()
     for cell in cells:
-        made = task(loaded, cell, streams, hz=own.hz, capture=False)
-        period_ns = made.plan["phase_period_ns"]
+        work = task(loaded, cell, streams, hz=own.hz, capture=False)
+        period_ns = work.plan["phase_period_ns"]
         phase_ns = phases_ns(streams, loaded.seed, len(cells), period_ns)[cell.id]
         starts = [{"repetition": 0, "phase_ns": phase_ns}]
-        yield {**made.plan, "id": cell.id, "seed": made.seed, "starts": starts}
+        yield {**work.plan, "id": cell.id, "seed": work.seed, "starts": starts}
 
 
 def _run(plans: list[Mapping[str, Any]], sender: Stack, share: Path | None) -> pl.DataFrame:

@@ -77,12 +77,12 @@ def usual(name: str | None = None, words: Sequence[str] = ("default",)) -> list[
     that `rexmit trace` replays unless told otherwise.
     """
     every: list[tuple[str, Mapping[str, object]]] = [(stack, {}) for stack in stacks.names()]
-    made = []
+    transfers = []
     for stack, changes in [*every, *_CHANGED]:
         if name in (None, stack):
             settings = applicable(expanded(words), stack, changes)
-            made.append(Base(stack, settings, changes))
-    return made
+            transfers.append(Base(stack, settings, changes))
+    return transfers
 
 
 KERNEL_SETTINGS: Final = (

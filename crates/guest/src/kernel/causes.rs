@@ -10,16 +10,37 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;
+use std::path::Path;
 
 use anyhow::{anyhow, Context, Result};
 use rexmit_tcp::Mechanism;
 use rexmit_wire::{FlowKey, SeqNum};
 
 /// Where the kernel shows its record; one for all namespaces.
-pub const RECORD: &str = "/proc/tcp_causes";
+const RECORD: &str = "/proc/tcp_causes";
+
+/// Whether this kernel keeps the record.
+pub fn is_kept() -> bool {
+    Path::new(RECORD).exists()
+}
+
+/// Forgets the record, and starts one with room for so many entries.
+pub fn start(entries: u32) -> Result<()> {
+    fs::write(RECORD, entries.to_string()).context(RECORD)
+}
+
+/// The record, a line an entry.
+pub fn text() -> Result<String> {
+    fs::read_to_string(RECORD).context(RECORD)
+}
 
 /// Records between two [`CauseLog::clear`] that there is room for: more than a connection makes.
 const ROOM: u32 = 4096;
+
+/// Writes the record to a file of the shared folder, which nobody else sees.
+pub fn keep(path: &Path) -> Result<()> {
+    fs::write(path, text()?).with_context(|| path.display().to_string())
+}
 
 /// The kernel's record since it was last cleared.
 pub struct CauseLog {
@@ -56,7 +77,7 @@ impl CauseLog {
     /// Forgets everything.
     pub fn clear(&mut self) -> Result<()> {
         self.seen.clear();
-        fs::write(RECORD, ROOM.to_string()).context(RECORD)
+        start(ROOM)
     }
 
     /// What made the kernel retransmit the packet of `flow` that begins at `seq`, the next of that flow's retransmissions.

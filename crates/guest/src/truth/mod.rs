@@ -2,7 +2,6 @@
 //! kernel records why it sends what it sends again.
 
 mod behaviour;
-mod causes;
 mod links;
 mod tap;
 mod traffic;
@@ -19,6 +18,7 @@ use serde_json::json;
 
 use crate::clock;
 use crate::interfaces;
+use crate::kernel::causes;
 use crate::net::{Manner, Namespace, Network};
 use crate::preflight::Kernel;
 use crate::report::Report;
@@ -54,7 +54,9 @@ pub fn run(
     let hosts = [&network.h1.namespace, &network.h2.namespace];
     let mut former = Former::default();
     let read_back = settings::apply(&hosts, &part.sysctls, &part.congestion_control, &mut former)?;
-    causes::switch(part.causes)?;
+    if part.causes > 0 {
+        causes::start(part.causes)?;
+    }
     let traffic = traffic::Traffic::set_up(&network, part)?;
     let before = [counters(hosts[0])?, counters(hosts[1])?];
     let realtime_ns = clock::realtime_over_monotonic_ns();

@@ -7,7 +7,7 @@ use super::flight::{Before, Flight};
 use super::{Counters, State, Timing};
 use crate::congestion::{Context, Window};
 use crate::recovery::machine::{self, AckOutcome, AckView, Detection, Episode};
-use crate::settings::{AckOrder, Settings, WindowUse};
+use crate::settings::{AckOrder, MaxBurst, Settings, WindowUse};
 
 /// The congestion window, and what it follows.
 #[derive(Debug)]
@@ -215,8 +215,9 @@ impl machine::Window for Steering<'_> {
     }
 
     fn end_reduction(&mut self) {
-        let undone = self.settings.congestion.undo && self.episode.undo.marker.is_none();
-        if self.episode.state == State::Cwr || !undone {
+        let rules = &self.settings.congestion;
+        let undone = rules.undo && self.episode.undo.marker.is_none();
+        if self.episode.state == State::Cwr || !undone || rules.undo_moderates {
             let rule = self.settings.congestion.recovery;
             self.congestion
                 .end_reduction(rule, self.timing.moment.tick());
@@ -251,7 +252,11 @@ impl machine::Window for Steering<'_> {
     }
 
     fn moderate_window(&mut self) {
-        let most = self.flight.in_flight() + self.detection.threshold;
+        let burst = match self.settings.congestion.max_burst {
+            MaxBurst::Three => 3,
+            MaxBurst::Reordering => self.detection.threshold,
+        };
+        let most = self.flight.in_flight() + burst;
         self.congestion.window.cwnd = self.congestion.window.cwnd.min(most);
         self.stamp();
     }

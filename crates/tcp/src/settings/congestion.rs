@@ -36,6 +36,11 @@ group! {
         pub partial_undo: PartialUndo = PartialUndo::Window, "no effect unless reductions are undone";
         /// Which window an undo gives back.
         pub undo_window: UndoWindow = UndoWindow::Threshold, "no effect unless reductions are undone";
+        /// An undo moderates the window, and a recovery that was undone ends at the threshold at most (`tcp_undo_cwr`,
+        /// `tcp_complete_cwr`, before Linux 2.6.39).
+        pub undo_moderates: bool = false, "no effect unless reductions are undone";
+        /// How much a moderated window leaves beyond what is in flight.
+        pub max_burst: MaxBurst = MaxBurst::Reordering, "no effect unless the window is moderated";
         /// The time of the first retransmission is forgotten when a recovery begins and none is on its way; and without SACK
         /// when it waits beyond the recovery point (`tcp_retrans_stamp_cleanup`, `tcp_is_non_sack_preventing_reopen`).
         pub retrans_stamp_cleanup: bool = false, "no effect unless reductions are undone";
@@ -173,6 +178,16 @@ choices! {
         Window = "window",
         /// The recovery, once no retransmission is in flight.
         Recovery = "recovery",
+    }
+}
+
+choices! {
+    /// How much a moderated window leaves beyond what is in flight (`tcp_max_burst`).
+    pub enum MaxBurst ("burst of a moderated window") {
+        /// Three segments.
+        Three = "three",
+        /// As many segments as the reordering reckoned with.
+        Reordering = "reordering",
     }
 }
 

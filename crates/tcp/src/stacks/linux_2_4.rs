@@ -5,9 +5,9 @@ use rexmit_time::Duration;
 use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
-    AckOrder, CongestionControl, DelayedAck, Estimator, IdleRestart, InitialWindow, PartialUndo,
-    ReceiveBufferGrowth, Recovery, Reneging, ReorderingUnit, RttSamples, SendBufferGrowth,
-    ShutWindowLimit, TimeoutMarks, UndoStart, UndoWindow, WindowShare, WindowUse,
+    AckOrder, CongestionControl, DelayedAck, Estimator, IdleRestart, InitialWindow, MaxBurst,
+    PartialUndo, ReceiveBufferGrowth, Recovery, Reneging, ReorderingUnit, RttSamples,
+    SendBufferGrowth, ShutWindowLimit, TimeoutMarks, UndoStart, UndoWindow, WindowShare, WindowUse,
 };
 
 pub(super) fn page() -> Page {
@@ -59,6 +59,8 @@ pub(super) fn page() -> Page {
             undo_start = UndoStart::Clean, "net/ipv4/tcp_input.c tcp_enter_loss, tcp_fastretrans_alert, 2.4.32";
             partial_undo = PartialUndo::Window, "net/ipv4/tcp_input.c tcp_try_undo_partial, 2.4.32";
             undo_window = UndoWindow::Threshold, "net/ipv4/tcp_input.c tcp_undo_cwr, 2.4.32";
+            undo_moderates = true, "net/ipv4/tcp_input.c tcp_undo_cwr, tcp_complete_cwr, 2.4.32";
+            max_burst = MaxBurst::Three, "include/net/tcp.h tcp_max_burst, 2.4.32";
             retrans_stamp_cleanup = false, "net/ipv4/tcp_input.c tcp_try_undo_recovery, 2.4.32: the window is moderated instead";
             attempts_count = false, "net/ipv4/tcp_output.c tcp_retransmit_skb, 2.4.32";
             recovery = Recovery::RateHalving, "net/ipv4/tcp_input.c tcp_cwnd_down, 2.4.32";

@@ -6,9 +6,9 @@ use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
     AckOrder, CongestionControl, CubicForm, DelayedAck, EarlyRetransmit, Estimator, FrtoTest,
-    IdleRestart, InitialWindow, PacketSizing, PartialUndo, ReceiveBufferGrowth, Recovery, Reneging,
-    ReorderingUnit, RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft, TimeoutMarks, Tlp,
-    UndoStart, UndoWindow, WindowShare, WindowUse,
+    IdleRestart, InitialWindow, MaxBurst, PacketSizing, PartialUndo, ReceiveBufferGrowth, Recovery,
+    Reneging, ReorderingUnit, RttSamples, SendBufferGrowth, ShutWindowLimit, TimeoutLeft,
+    TimeoutMarks, Tlp, UndoStart, UndoWindow, WindowShare, WindowUse,
 };
 
 pub(super) fn page() -> Page {
@@ -66,6 +66,8 @@ pub(super) fn page() -> Page {
             undo_start = UndoStart::Clean, "net/ipv4/tcp_input.c tcp_enter_loss, tcp_enter_recovery, 3.10";
             partial_undo = PartialUndo::Window, "net/ipv4/tcp_input.c tcp_try_undo_partial, 3.10";
             undo_window = UndoWindow::Threshold, "net/ipv4/tcp_input.c tcp_undo_cwr, 3.10";
+            undo_moderates = false, "net/ipv4/tcp_input.c tcp_undo_cwr, tcp_end_cwnd_reduction, 3.10: not since 2.6.39";
+            max_burst = MaxBurst::Reordering, "include/net/tcp.h tcp_max_burst, 3.10";
             retrans_stamp_cleanup = false, "net/ipv4/tcp_input.c tcp_try_undo_recovery, 3.10: the window is moderated instead";
             attempts_count = false, "net/ipv4/tcp_output.c tcp_retransmit_skb, 3.10";
             recovery = Recovery::Prr, "net/ipv4/tcp_input.c tcp_cwnd_reduction, 3.10";

@@ -3,6 +3,7 @@
 //! A round trip takes 100 ms, all of a window's segments arrive at once, and each is acknowledged. Segments are counted
 //! from 0; times are milliseconds after the first.
 
+use rexmit_tcp::sender::State;
 use rexmit_tcp::Mechanism::{self, Fack, FastRetransmit, Rto, SackRecovery};
 use rexmit_testing::settings;
 
@@ -231,6 +232,29 @@ fn a_window_that_is_undone_is_the_one_before_or_made_of_the_threshold() {
     assert_eq!(undone("freebsd-5"), 3);
     // tcp_undo_cwr
     assert_eq!(undone("linux-2.4"), 4);
+}
+
+/// A recovery whose end shows that it was spurious: the head of ten segments was only late, and all is acknowledged at once.
+#[test]
+fn before_2_6_39_an_undo_allows_no_burst() {
+    let undone = |name, changes: &[(&str, &str)]| {
+        let same = [
+            ("initial_window", "10"),
+            ("congestion_control", "reno"),
+            ("dupack_threshold", "5"),
+        ];
+        let mut script = Script::new(exact(name, &[&same, changes].concat()), ms(40));
+        script.write(10).sends(0..10);
+        script.at(40).echo(0).ack(0, &[(1, 7)]).is(State::Recovery);
+        script.at(45).ack(10, &[]).is(State::Open);
+        assert_eq!(script.sender.counters().undos, 1, "{name}");
+        script.sender.window().cwnd
+    };
+    // Nothing is in flight, and three segments may follow (tcp_undo_cwr, tcp_moderate_cwnd, tcp_max_burst).
+    assert_eq!(undone("linux-2.4", &[]), 3);
+    assert_eq!(undone("linux-2.4", &[("undo_moderates", "false")]), 10);
+    assert_eq!(undone("linux-2.4", &[("max_burst", "reordering")]), 5);
+    assert_eq!(undone("linux-3.10", &[]), 10);
 }
 
 /// Two short segments are out, and the first times out.

@@ -3,6 +3,7 @@
 use core::mem::MaybeUninit;
 
 use super::head::FIELDS;
+use super::path;
 use crate::headers::Record;
 use crate::message::{bounded, host};
 
@@ -110,31 +111,19 @@ fn target<'t>(method: &str, target: &'t str) -> (Option<&'t str>, Option<String>
     if method == "CONNECT" {
         return (Some(target), None);
     }
-    // Queries, fragments and parameters hold what is nobody's business.
-    let end = target.find(['?', '#', ';']).unwrap_or(target.len());
-    let target = &target[..end];
     if target.starts_with('/') || target == "*" {
-        return (None, Some(bounded(&without_users(target))));
+        return (None, Some(bounded(&path::shown(target))));
     }
     let Some((_, rest)) = target.split_once("://") else {
         return (None, None);
     };
-    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let path = if path.is_empty() { "/" } else { path };
-    (Some(authority), Some(bounded(&without_users(path))))
-}
-
-/// A path without the users and passwords of the addresses in it, as gateways have them.
-fn without_users(path: &str) -> String {
-    let mut parts = path.split("://");
-    let mut shown = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (authority, rest) = part.split_at(part.find('/').unwrap_or(part.len()));
-        shown.push_str("://");
-        shown.push_str(authority.rsplit('@').next().unwrap_or_default());
-        shown.push_str(rest);
-    }
-    shown
+    // RFC 3986 §3.2.
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let path = host(authority).map(|_| match path::shown(path) {
+        empty if empty.is_empty() => "/".to_owned(),
+        path => bounded(&path),
+    });
+    (Some(authority), path)
 }
 
 #[cfg(test)]
@@ -242,11 +231,17 @@ mod tests {
 
     fn line() -> impl Strategy<Value = String> {
         let word = "[a-zA-Z]{0,8}";
-        let secret = ("[?#;]", "SECRET").prop_map(|(mark, secret)| format!("{mark}{secret}"));
+        let secret = ("[?#;&]|%3[Ff]|%(25){0,3}(23|3B)", "SECRET")
+            .prop_map(|(mark, secret)| format!("{mark}{secret}"));
         let target = prop_oneof![
             (word, secret).prop_map(|(path, secret)| format!("/{path}{secret}")),
-            (word, word).prop_map(|(user, host)| format!("http://{user}:SECRET@{host}/x")),
-            word.prop_map(|path| format!("/x/ftp://SECRET:SECRET@{path}")),
+            (word, "[:;]").prop_map(|(host, mark)| format!("http://SECRET{mark}SECRET@{host}/x")),
+            (word, "/ftp:|/ftp%3A%2F|/|")
+                .prop_map(|(path, scheme)| format!("{scheme}//SECRET@{path}")),
+            (word, "[:;&?#/]|%3[aBF]|%25253F|%40")
+                .prop_map(|(path, mark)| { format!("/http://SECRET:SECRET{mark}SECRET@{path}") }),
+            (word, "/|%2F|/http:/")
+                .prop_map(|(path, scheme)| format!("/x{scheme}SECRET%3aSECRET@{path}")),
         ];
         let field = prop_oneof![
             word.prop_map(|value| format!("Host: SECRET:SECRET@{value}\r\n")),

@@ -1,9 +1,10 @@
 //! All that reads captures, on a case.
 
-use rexmit_time::Time;
+use rexmit_time::{Duration, Time};
 use rexmit_trace::analyzer::Failures;
 use rexmit_trace::columns;
 use rexmit_trace::points::{self, Clocks, Merged, Sample};
+use rexmit_trace::requests::Request;
 use rexmit_trace::run::Inline;
 use rexmit_wire::capture::Reader;
 use rexmit_wire::{pcap, Headers};
@@ -60,6 +61,19 @@ impl Case {
             }
             for of in &rows.connections {
                 assert!(of.row.start <= of.row.end);
+                let duration = of.row.end.since(of.row.start);
+                for side in [&of.row.forward, &of.row.backward] {
+                    let lengths = side.account.iter().map(|share| share.length);
+                    let sum = lengths.fold(Duration::ZERO, |sum, length| sum + length);
+                    assert_eq!(sum, duration, "{:?}", side.account);
+                }
+            }
+            for of in &rows.requests {
+                let Request {
+                    start, last, owned, ..
+                } = of.row;
+                let took = last.map(|last| last.since(start).max(Duration::ZERO));
+                assert!(took.is_none_or(|took| owned <= took), "{:?}", of.row);
             }
             let _ = columns::tables(&rows, "capture", &settings);
         }

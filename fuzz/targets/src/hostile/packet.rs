@@ -6,6 +6,19 @@ use rexmit_wire::Flags;
 /// Bytes that a TCP header's options may take.
 const MOST_OPTIONS: usize = 40;
 
+/// What payloads begin with.
+const TEXTS: [&[u8]; 9] = [
+    b"GET /a?b HTTP/1.1\r\nHost: x.org\r\n\r\n",
+    b"GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\nGET /",
+    b"POST http://me:a;b@x.org/%3F HTTP/1.1\r\nHost: ",
+    b"HTTP/1.1 200 OK\r\n\r\n",
+    b"HTTP/1.1 100 Continue\r\n\r\n",
+    b"\x16\x03\x01\x00\x2f\x01\x00\x00\x2b\x03\x03",
+    b"\x14\x03\x03\x00\x01\x01",
+    b"\x17\x03\x03\x00\xff",
+    b"\x15\x03\x03\x00\x02\x01\x00",
+];
+
 /// What the headers of one packet say.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fields {
@@ -38,6 +51,13 @@ impl Fields {
         while self.mptcp.len() % 4 != 0 {
             self.mptcp.push(1);
         }
+    }
+
+    /// What of the payload a capture has. Its numbers choose it, so that what was found before stays what it was.
+    fn text(&self) -> &'static [u8] {
+        let number = (self.seq ^ u32::from(self.ip_id)) as usize % (2 * TEXTS.len());
+        let text = TEXTS.get(number).copied().unwrap_or_default();
+        &text[..text.len().min(self.len as usize)]
     }
 
     /// The packet. Options that do not fit are left out.
@@ -90,6 +110,7 @@ impl Fields {
         bytes.extend(self.window.to_be_bytes());
         bytes.extend([0; 4]);
         bytes.extend(options);
+        bytes.extend(self.text());
         Packet {
             bytes,
             original_len: total,

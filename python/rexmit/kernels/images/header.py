@@ -40,9 +40,9 @@ def release(path: Path) -> str:
 
 def series(release: str) -> str:
     """`6.1` of `6.1.0-56-cloud-amd64`."""
-    found = re.match(r"[0-9]+\.[0-9]+", release)
-    assert found is not None  # noqa: S101 - `release` has it
-    return found[0]
+    numbers = re.match(r"[0-9]+\.[0-9]+", release)
+    assert numbers is not None  # noqa: S101 - `release` has it
+    return numbers[0]
 
 
 def _instead(head: bytes) -> str:

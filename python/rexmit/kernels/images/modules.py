@@ -125,8 +125,8 @@ class _Loaded:
                 _OWN,
                 usage=True,
             )
-        told = _told(content)
-        made_for = told.get("vermagic", "").split(" ")[0]
+        information = _told(content)
+        made_for = information.get("vermagic", "").split(" ")[0]
         if made_for != self._release:
             raise UserError(
                 f"{printable(str(path), 200)} is a module of Linux {printable(made_for) or '?'}, "
@@ -134,7 +134,7 @@ class _Loaded:
                 _OWN,
                 usage=True,
             )
-        depends = dict.fromkeys(told.get("depends", "").replace("-", "_").split(","))
+        depends = dict.fromkeys(information.get("depends", "").replace("-", "_").split(","))
         return [other for other in reversed(depends) if other in self._there]
 
 
@@ -147,10 +147,10 @@ def archive(modules: list[tuple[str, bytes]]) -> bytes:
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:
-    found = sorted(islice(files_within(folder), MOST_FILES + 1))
-    if len(found) > MOST_FILES:
+    files = sorted(islice(files_within(folder), MOST_FILES + 1))
+    if len(files) > MOST_FILES:
         raise UserError(f"{folder} has more than {MOST_FILES:,} files", _OWN, usage=True)
-    for path in map(folder.joinpath, found):
+    for path in map(folder.joinpath, files):
         for suffix in _SUFFIXES:
             name = path.name.removesuffix(suffix).replace("-", "_")
             if path.name.endswith(suffix) and _NAME.fullmatch(name) and path.is_file():

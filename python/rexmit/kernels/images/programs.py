@@ -32,18 +32,18 @@ ACCOUNTS: Final = {
 def files(programs: Iterable[Path]) -> dict[str, cpio.Entry]:
     """Programs, their libraries and interpreters, by their paths here. Links are followed. Raises
     UserError for what is no file, and for more than a guest's memory holds."""
-    found: dict[str, cpio.Entry] = {}
+    entries: dict[str, cpio.Entry] = {}
     left = MOST_BYTES
     waiting = [program.absolute() for program in reversed(list(programs))]
     while waiting:
         path = waiting.pop()
-        if str(path) in found:
+        if str(path) in entries:
             continue
         content = whole(path, left, "a guest, with what else it is given")
         left -= len(content)
-        found[str(path)] = cpio.file(content, executable=os.access(path, os.X_OK))
+        entries[str(path)] = cpio.file(content, executable=os.access(path, os.X_OK))
         waiting += reversed(_with_it(path, content))
-    return found
+    return entries
 
 
 def _with_it(path: Path, content: bytes) -> list[Path]:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 
+_HATCHES = ("", "////", "....", "xxxx")
+
+
 @dataclass(frozen=True)
 class Figure:
     """One figure: a panel for each loss, a group of bars for each network. `words` say of losses
@@ -44,7 +47,9 @@ def plan(run: Run, found: Cases) -> list[Figure]:
 
 def small(run: Run) -> str:
     """What stands below a figure in small print."""
-    return f"{runner(run.meta).words}; mean and standard deviation over start phases"
+    configs = run.transfers["config"].unique()
+    alone = f"{configs[0]}; " if len(configs) == 1 else ""
+    return f"{alone}{runner(run.meta).words}; mean and standard deviation over start phases"
 
 
 def draw(figures: Iterable[Figure], found: Cases) -> Iterator[tuple[str, Canvas]]:
@@ -79,8 +84,9 @@ def _draw(figure: Figure, found: Cases) -> Canvas:
     every[0][0].set_ylim(0, _top(figure, found))
     every[0][0].set_ylabel("completion of the last burst (s)")
     handles, labels = every[0][0].get_legend_handles_labels()
-    # The marks were drawn last and stand last.
+    # The marks were drawn last and stand last. A configuration that is alone needs no key.
     order = sorted(range(len(labels)), key=lambda place: labels[place] == figure.marks_label)
+    order = order if len(order) > 1 else []
     legend_below(
         canvas,
         [handles[place] for place in order],
@@ -153,10 +159,12 @@ def _top(figure: Figure, found: Cases) -> float:
 
 
 def _colours(configs: tuple[str, ...]) -> dict[str, tuple[str, str]]:
-    """A colour and a hatch for each: bars have no markers that tell two of one colour apart."""
+    """A colour and a hatch for each: bars have no markers, and are told apart without colours."""
     found = looks(configs)
     made: dict[str, tuple[str, str]] = {}
-    for config in configs:
-        before = sum(colour == found[config].colour for colour, _ in made.values())
-        made[config] = (found[config].colour, ("", "////", "....", "xxxx")[before % 4])
+    for place, config in enumerate(configs):
+        colour = found[config].colour
+        turned = _HATCHES[place % len(_HATCHES) :] + _HATCHES[: place % len(_HATCHES)]
+        free = [hatch for hatch in turned if (colour, hatch) not in made.values()]
+        made[config] = (colour, (free or turned)[0])
     return made

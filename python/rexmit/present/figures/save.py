@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rexmit.errors import UserError, by_caller
+from rexmit.present.figures import formats
 from rexmit.present.figures.style import styled
 from rexmit.store.files import whole_file
 from rexmit.store.opening import named_folder
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
-
-FORMATS = ("pdf", "png", "svg")
 
 #: No dates and no versions: the same numbers give the same bytes.
 _METADATA: dict[str, dict[str, Any]] = {
@@ -24,11 +23,10 @@ _METADATA: dict[str, dict[str, Any]] = {
 }
 
 
-def save_all(figures: Mapping[str, Canvas], folder: Path, formats: Iterable[str]) -> list[Path]:
-    """Writes FOLDER/NAME.FORMAT for each figure and format and returns the paths. Raises UserError
+def save_all(figures: Mapping[str, Canvas], folder: Path, endings: Sequence[str]) -> list[Path]:
+    """Writes FOLDER/NAME.FORMAT for each figure and ending and returns the paths. Raises UserError
     where the folder cannot be written.
     """
-    endings = tuple(formats)
     return [
         path
         for name, canvas in figures.items()
@@ -38,19 +36,14 @@ def save_all(figures: Mapping[str, Canvas], folder: Path, formats: Iterable[str]
 
 def save(canvas: Canvas, paths: Iterable[Path]) -> list[Path]:
     """Writes the files, each whole or not at all, and returns their paths. The format is the
-    ending, one of `FORMATS`. Raises UserError where one cannot be written.
+    ending, one of `formats.FORMATS`. Raises UserError where one cannot be written.
     """
     written = []
     with styled():
         for path in paths:
-            _save(canvas, path, path.suffix.lower().removeprefix("."))
+            _save(canvas, path, formats.ending(path))
             written.append(path)
     return written
-
-
-def is_drawable(path: Path) -> bool:
-    """Whether the file's ending is a format there is."""
-    return path.suffix.lower().removeprefix(".") in FORMATS
 
 
 def _save(canvas: Canvas, path: Path, ending: str) -> None:

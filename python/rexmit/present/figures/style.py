@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 #: The palette of Okabe and Ito (2008), <https://jfly.uni-koeln.de/color/>.
@@ -13,6 +13,9 @@ _GREEN, _BLUE, _RED, _SKY = "#009E73", "#0072B2", "#D55E00", "#56B4E9"
 _REST = ("#CC79A7", "#E69F00", _SKY, "#000000", "#7A5AC8", "#8C564B", "#888888")
 _MARKERS = ("v", "P", "X", "*", "h", "<", ">", "p")
 
+#: How lines are drawn: whole, dashed, dotted, and both in turn.
+_DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
+
 
 @dataclass(frozen=True)
 class Look:
@@ -20,6 +23,7 @@ class Look:
 
     colour: str
     marker: str
+    dash: Any = "-"  #: of the line through its marks, as matplotlib has it
 
 
 #: Of configurations in the scenarios that come with this package: without paths greys, with paths
@@ -40,9 +44,14 @@ def looks(configs: tuple[str, ...]) -> dict[str, Look]:
     """A look for each: known ones have theirs, others one by their place among the others."""
     others = [config for config in configs if config not in _KNOWN]
     made = {config: look for config, look in _KNOWN.items() if config in configs}
+    # Where nobody has a look of their own, the colours furthest apart come first.
+    colours = _REST if made else (_BLUE, _RED, _GREEN, *_REST)
     for i, config in enumerate(others):
-        made[config] = Look(_REST[i % len(_REST)], _MARKERS[i % len(_MARKERS)])
-    return made
+        made[config] = Look(colours[i % len(colours)], _MARKERS[i % len(_MARKERS)])
+    return {
+        config: replace(made[config], dash=_DASHES[place % len(_DASHES)])
+        for place, config in enumerate(configs)
+    }
 
 
 #: matplotlib's settings over its own defaults; what a user has set has no say.
@@ -70,6 +79,8 @@ RC: Any = {
     "figure.dpi": 100,
     "savefig.dpi": 200,
     "pdf.fonttype": 42,
+    # Letters are as wide in the file as where they were measured, at another resolution.
+    "text.hinting": "none",
     "svg.hashsalt": "rexmit",
     "path.simplify": False,
 }

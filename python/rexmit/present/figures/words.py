@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Any, Final
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -37,6 +38,15 @@ def _drawable() -> frozenset[int]:
     return frozenset(get_font(findfont(RC["font.family"])).get_charmap())
 
 
+def width(canvas: Canvas, text: str, **font: Any) -> float:  # noqa: ANN401 - of matplotlib's Text
+    """How wide words are, in inches; they are as `plain` makes them."""
+    drawn = canvas.text(0, 0, text, **font)
+    try:
+        return drawn.get_window_extent(_renderer(canvas)).width / canvas.dpi
+    finally:
+        drawn.remove()
+
+
 def folded(canvas: Canvas, text: str, inches: float | None = None, **font: Any) -> str:  # noqa: ANN401 - of matplotlib's Text
     """The text in lines no wider than so many inches, or than the figure; between words, and within
     a word only where that alone is wider.
@@ -45,17 +55,32 @@ def folded(canvas: Canvas, text: str, inches: float | None = None, **font: Any) 
     lines: list[str] = []
     for word in plain(text).split():
         longer = f"{lines[-1]} {word}" if lines else word
-        if lines and _wide(canvas, longer, font) <= room:
+        if lines and width(canvas, longer, **font) <= room:
             lines[-1] = longer
             continue
         rest = word
-        while len(rest) > 1 and _wide(canvas, rest, font) > room:
-            kept = max(1, int(len(rest) * room / _wide(canvas, rest, font)))
+        while len(rest) > 1 and width(canvas, rest, **font) > room:
+            kept = max(1, int(len(rest) * room / width(canvas, rest, **font)))
             kept += rest[:kept].endswith("\\")
             lines.append(rest[:kept])
             rest = rest[kept:]
         lines.append(rest)
     return "\n".join(lines)
+
+
+def fits(
+    canvas: Canvas,
+    ticks: Sequence[tuple[float, str]],
+    ends: tuple[float, float],
+    inches: float,
+) -> bool:
+    """Whether the labels of ticks stand apart on an axis with these ends, so many inches wide."""
+    step = inches / (ends[1] - ends[0])
+    wide = [(at * step, width(canvas, plain(text), fontsize=9)) for at, text in sorted(ticks)]
+    return all(
+        at + half / 2 + _MARGIN / 4 <= after - other / 2
+        for (at, half), (after, other) in pairwise(wide)
+    )
 
 
 def legend_below(
@@ -86,14 +111,6 @@ def legend_below(
     if extra > 0:
         canvas.set_figheight(canvas.get_figheight() + extra)
     return legend
-
-
-def _wide(canvas: Canvas, text: str, font: dict[str, Any]) -> float:
-    drawn = canvas.text(0, 0, text, **font)
-    try:
-        return drawn.get_window_extent(_renderer(canvas)).width / canvas.dpi
-    finally:
-        drawn.remove()
 
 
 def _renderer(canvas: Canvas) -> Any:  # noqa: ANN401 - matplotlib's

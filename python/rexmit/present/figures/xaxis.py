@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
 from rexmit.analysis.axes import Value, percent_words, size_words
+from rexmit.analysis.chart import RUN
 
 LOSSES = "lost_segments"
 
@@ -24,6 +25,8 @@ _LABELS = {
     "receive_window_bytes": "receive window",
     "line_loss": "random loss on the line",
     "congestion_control": "congestion control",
+    "network": "network",
+    "config": "configuration",
     "client": "client",
     "loss_mode": "how the tail is found",
     "loss_pattern": "lost packets",
@@ -52,6 +55,26 @@ class XAxis:
 def losses_axis(losses: Iterable[int]) -> XAxis:
     """Lost segments stand at their number."""
     return XAxis(LOSSES, _LABELS[LOSSES], {n: float(n) for n in sorted(set(losses))})
+
+
+def axis(name: str, values: Iterable[Value], words: Callable[[str, Value], str]) -> XAxis:
+    """The axis of a grid, whichever it is; `words` are a run's."""
+    there = list(dict.fromkeys(values))
+    if name == LOSSES:
+        return losses_axis(int(value or 0) for value in there)
+    if name == RUN:
+        places = {value: float(place) for place, value in enumerate(there)}
+        ticks = tuple((place, words(name, value)) for value, place in places.items())
+        return XAxis(name, name, places, ticks)
+    return setting_axis(name, there)
+
+
+def offsets(how_many: int, span: float = 20) -> list[float]:
+    """How far each series is shifted along an axis of `span` steps, in steps: so that bars stand
+    apart, and no further than they have to.
+    """
+    spacing = min(0.28, 0.0145 * (span + 1.2), 0.84 / max(how_many, 1))
+    return [(i - (how_many - 1) / 2) * spacing for i in range(how_many)]
 
 
 def setting_axis(name: str, values: Iterable[Value]) -> XAxis:

@@ -63,9 +63,10 @@ def _of(one: Asked) -> str:
 def _asked(one: Asked) -> str:
     """What was asked for, as far as it is known."""
     at = f"{one.name or ''}{one.path or ''}" if one.kind == "http" else one.path or one.name
-    what = " ".join(filter(None, (one.method, at))) or _WHAT[one.kind]
+    kind = _WHAT.get(one.kind, _WHAT["turn"])
+    what = " ".join(filter(None, (one.method, at))) or kind
     if not one.method and at:
-        what = f"{_WHAT[one.kind]} {'with' if one.kind == 'tls-set-up' else 'to'} {at}"
+        what = f"{kind} {'with' if one.kind == 'tls-set-up' else 'to'} {at}"
     if one.status is not None:
         what += f" ({one.status})"
     more = one.requests - 1

@@ -24,8 +24,11 @@ function drawn(figure) {
     legend.replaceChildren(
       ...figure.lines.map((line) => h("span", {}, key(line), `${line.name}${line.of ? `, ${line.of}` : ""}`)),
     );
-  fill();
-  onTheme(legend, fill);
+  // One run, or configuration, alone is told in the notes.
+  if (figure.lines.length > 1 || figure.draws !== "marks") {
+    fill();
+    onTheme(legend, fill);
+  }
   const places = [...new Set(figure.lines.flatMap((line) => line.marks.map((mark) => mark.at)))].sort((a, b) => a - b);
   const group = new Group(places[0], places[places.length - 1]);
   const room = (places[places.length - 1] - places[0] || 1) * 0.05;

@@ -182,10 +182,10 @@ pub trait Window {
     /// A timeout was spurious, as F-RTO or the rest says.
     fn undo_loss(&mut self, by_frto: bool);
 
-    /// The window from before the reduction comes back, and the threshold, or the window alone (`tcp_undo_cwnd_reduction`).
+    /// The window from before the reduction comes back, and the threshold, or the window alone.
     fn undo_window(&mut self, threshold_too: bool);
 
-    /// No burst of more than the reordering reckoned with may follow (`tcp_moderate_cwnd`).
+    /// No burst of more than the stack's `max_burst` may follow (`tcp_moderate_cwnd`).
     fn moderate_window(&mut self) {}
 
     /// A probe repaired a loss: the window is reduced once.

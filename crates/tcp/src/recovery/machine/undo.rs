@@ -50,12 +50,20 @@ fn may_undo<A: Actor>(actor: &A) -> bool {
     actor.known_undo().may_undo(cleanup, &answer(actor))
 }
 
+/// The window comes back, and the threshold, or the window alone (`tcp_undo_cwr`).
+fn undo_window<A: Actor>(actor: &mut A, threshold_too: bool) {
+    actor.window_mut().undo_window(threshold_too);
+    if actor.settings().congestion.undo_moderates {
+        actor.window_mut().moderate_window();
+    }
+}
+
 /// Takes the reduction back (`tcp_undo_cwnd_reduction`).
 fn undo_reduction<A: Actor>(actor: &mut A, unmark: bool) {
     if unmark {
         actor.board_mut().unmark_lost();
     }
-    actor.window_mut().undo_window(true);
+    undo_window(actor, true);
     actor.episode_mut().undo.marker = None;
     // What is left is looked at again.
     actor.detection_mut().rack.advanced = true;
@@ -82,7 +90,7 @@ pub(super) fn undo_partly<A: Actor>(
         PartialUndo::Window => {
             forget_stamp(actor);
             note_segments_overtaken(actor, detect::fack_reach(actor) + view.acked);
-            actor.window_mut().undo_window(false);
+            undo_window(actor, false);
             *count_losses = false;
         }
         PartialUndo::Recovery => {

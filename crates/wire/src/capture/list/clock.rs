@@ -4,6 +4,8 @@ use rexmit_time::Time;
 
 const SECOND: u64 = 1_000_000_000;
 const DAY: u64 = 86_400 * SECOND;
+/// What captures cannot hold: 32 bits of seconds.
+const END: u64 = SECOND << 32;
 
 /// A time as printed, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,29 +76,32 @@ impl Clock {
         }
     }
 
-    /// When the next packet passed.
+    /// When the next packet passed; none if its time counts from something else than those before, or fits into no capture.
     pub fn time(&mut self, stamp: Option<Stamp>) -> Option<Time> {
         const APART: u64 = 1_000;
+        let before = self.before.max(self.base);
+        let time = match (self.origin, stamp) {
+            (Origin::Midnight, Some(Stamp::OfDay(nanos))) => self.of_day(nanos),
+            (Origin::Epoch, Some(Stamp::Epoch(nanos))) => nanos,
+            (Origin::First, Some(Stamp::OfDay(nanos) | Stamp::Span(nanos))) => self.base + nanos,
+            (Origin::Before, Some(Stamp::OfDay(nanos) | Stamp::Span(nanos))) => before + nanos,
+            (Origin::None, None) => before + APART,
+            // One line without among others with a time.
+            (_, None) => before,
+            (_, Some(_)) => return None,
+        };
+        if time >= END {
+            return None;
+        }
         let nanos = stamp.map(Stamp::nanos);
         self.is_coarse &= nanos.is_none_or(|nanos| nanos % SECOND == 0);
-        let (origin, nanos) = match (self.origin, nanos) {
-            (origin, Some(nanos)) => (origin, nanos),
-            // One line without among others with a time.
-            (Origin::None, None) => (Origin::Before, APART),
-            (_, None) => (Origin::Before, 0),
-        };
-        let time = match origin {
-            Origin::Before => self.before.max(self.base).checked_add(nanos)?,
-            Origin::Midnight => self.of_day(nanos)?,
-            Origin::Epoch | Origin::First | Origin::None => self.base.checked_add(nanos)?,
-        };
         self.before = time;
         Some(Time::from_nanos(time))
     }
 
     /// A time of day: it is the one next to the time before.
-    fn of_day(&mut self, nanos: u64) -> Option<u64> {
-        let mut time = self.base.checked_add(nanos)?;
+    fn of_day(&mut self, nanos: u64) -> u64 {
+        let mut time = self.base + nanos;
         if self.before > 0 {
             if time + DAY / 2 < self.before {
                 self.base += DAY;
@@ -106,7 +111,7 @@ impl Clock {
                 time -= DAY;
             }
         }
-        Some(time)
+        time
     }
 
     /// What is to be known of the times.

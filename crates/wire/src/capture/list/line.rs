@@ -128,6 +128,8 @@ pub(super) struct Place {
 
 /// Payload of one packet at most: that of the largest merged ones.
 const MOST_PAYLOAD: u32 = 1 << 19;
+/// The same with its headers.
+const MOST_FRAME: u32 = MOST_PAYLOAD + 1024;
 
 /// How a line begins a packet; others go on with one.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -163,6 +165,17 @@ pub(super) fn parse<'l>(text: &'l str, place: &mut Place) -> Option<Result<Line<
 pub(super) fn line(stamp: Option<Stamp>, kind: Kind<'_>) -> Result<Line<'_>, Broken> {
     match &kind {
         Kind::Segment(_, segment) if segment.payload_len > MOST_PAYLOAD => Err(Broken),
+        Kind::Segment(
+            _,
+            Segment {
+                frame: Some(frame), ..
+            },
+        )
+        | Kind::Covered(Covered { frame, .. })
+            if *frame > MOST_FRAME =>
+        {
+            Err(Broken)
+        }
         _ => Ok(Line { stamp, kind }),
     }
 }

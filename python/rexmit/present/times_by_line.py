@@ -4,16 +4,13 @@ block.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
-from rich.console import Console
-
 from rexmit.analysis.times import TIMES, Block, Times
-from rexmit.escaping import shown
-from rexmit.present.grid import Cell, Column, Line, print_grid, width
-from rexmit.present.terminal import say
-from rexmit.present.text import Text
+from rexmit.present.grid import beside
+from rexmit.result.blocks import BLANK, Cell, Column, Grid, Line, Paragraph, Room, note
+from rexmit.result.blocks import Block as Printed
 from rexmit.statistics.words import Unit, gain
 from rexmit.statistics.words import width as half
 from rexmit.wording import NONE
@@ -25,25 +22,25 @@ _TIME, _HALF, _PERCENT = 8, 5, 5
 Tell = Callable[[Block, str], tuple[Cell, str, str]]
 
 
-def print_lines(table: Times, unit: Unit, console: Console, full: str) -> None:
+def line_blocks(table: Times, unit: Unit, room: Room, full: str) -> Iterator[Printed]:
     """A network after the other: both times, what made the first retransmission, and where any is
     left out how many transfers the means are over. `full` is the option that asks for blocks.
     """
     base = next((block.group for block in table.blocks if block.group.is_base), None)
     if base:
-        say(console, f"base: {base.words}; the others depart from it in one setting each")
+        yield Paragraph(f"base: {base.words}; the others depart from it in one setting each")
     for _, blocks in groupby(table.blocks, lambda block: block.network):
-        _print_network(list(blocks), unit, console, apart=len(table.lost_segments) > 1)
-    console.print()
-    text = f"{full} prints a block for each line, with intervals, percentiles, standard deviations"
-    say(console, text, "dim")
+        yield from _network(list(blocks), unit, room, apart=len(table.lost_segments) > 1)
+    yield BLANK
+    each = "a block for each line, with intervals, percentiles, standard deviations"
+    yield note(f"{full} prints {each}")
 
 
-def _print_network(blocks: list[Block], unit: Unit, console: Console, *, apart: bool) -> None:
+def _network(blocks: list[Block], unit: Unit, room: Room, *, apart: bool) -> Iterator[Printed]:
     first = blocks[0]
     title = first.setting.title
-    console.print()
-    say(console, Text(f"{first.network}: {title}" if title else first.network, "bold cyan"))
+    yield BLANK
+    yield Paragraph(f"{first.network}: {title}" if title else first.network, "bold cyan")
     tables: list[tuple[str, Tell]] = [
         (measure, _time(measure, unit))
         for measure in TIMES
@@ -54,28 +51,19 @@ def _print_network(blocks: list[Block], unit: Unit, console: Console, *, apart: 
         tables.append(("first retransmission", _first))
     if any(cell.left_out for cell in cells):
         tables.append(("transfers used", _used))
-    left = list(first.configs)
-    while left:
-        fitting = len(left)
-        grids = [_grid(*one, blocks, left, apart=apart) for one in tables]
-        while fitting > 1 and any(width(*grid) > console.width for grid in grids):
-            fitting -= 1
-            grids = [_grid(*one, blocks, left[:fitting], apart=apart) for one in tables]
-        for number, grid in enumerate(grids):
-            if number:
-                console.print()
-            print_grid(*grid, console)
-        left = left[fitting:]
-        if left:
-            console.print()
+
+    def of(configs: Sequence[str]) -> list[Grid]:
+        return [_grid(*one, blocks, configs, apart=apart) for one in tables]
+
+    yield from beside(first.configs, of, room)
 
 
 def _grid(
-    name: str, tell: Tell, blocks: list[Block], configs: list[str], *, apart: bool
-) -> tuple[list[Column], list[Line]]:
-    columns = [Column(shown(name))]
+    name: str, tell: Tell, blocks: list[Block], configs: Sequence[str], *, apart: bool
+) -> Grid:
+    columns = [Column(name)]
     for config in configs:
-        columns.append(Column(shown(config), right=True, least=_TIME, before=2))
+        columns.append(Column((config,), right=True, least=_TIME, before=2))
         columns += [Column(right=True, least=wide) for wide in (_HALF, _PERCENT)]
     lines = []
     for block in blocks:
@@ -84,7 +72,7 @@ def _grid(
             label = "base"
         texts = [text for config in configs for text in tell(block, config)]
         lines.append(Line((label, *texts), "bold" if block.group.is_base else ""))
-    return columns, lines
+    return Grid(tuple(columns), tuple(lines))
 
 
 def _time(measure: str, unit: Unit) -> Tell:

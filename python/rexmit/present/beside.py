@@ -1,20 +1,17 @@
-"""Several runs in one table on the terminal: a column a run."""
+"""Several runs in one table: a column a run."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
-
-from rich.console import Console
 
 from rexmit.analysis.beside import Beside, Line, Section, Value
 from rexmit.analysis.losses import numbers
 from rexmit.analysis.runner import column_heads
 from rexmit.errors import argument
-from rexmit.present.grid import Column, print_grid
-from rexmit.present.grid import Line as Row
-from rexmit.present.terminal import say
-from rexmit.present.text import Text
+from rexmit.result.blocks import BLANK, Block, Column, Grid, heading, note
+from rexmit.result.blocks import Line as Row
 from rexmit.statistics.words import LEGEND, Unit, fitting, gain, width
 from rexmit.wording import NONE, count
 
@@ -33,14 +30,14 @@ class Heads:
 FIRST: Final = Heads("Times of these runs", "vs first")
 
 
-def print_beside(table: Beside, console: Console, heads: Heads = FIRST) -> None:
+def beside_blocks(table: Beside, heads: Heads = FIRST) -> Iterator[Block]:
     """A column a run: the mean, beside it what it is off the reference's, and below that what the
     configurations gain.
     """
     lost = count(table.lost_segments, "lost segment")
     lines = [line for section in table.sections for line in section.lines]
     unit = fitting(value.spread.mean_s for line in lines for value in line.values if value)
-    say(console, Text(f"{heads.title}: {lost}, means in {unit.words}", "bold"))
+    yield heading(f"{heads.title}: {lost}, means in {unit.words}")
     columns = [Column(least=22)]
     if heads.reference is not None:
         columns.append(Column(heads.reference, right=True, least=8, before=2))
@@ -61,13 +58,11 @@ def print_beside(table: Beside, console: Console, heads: Heads = FIRST) -> None:
             text = f"{section.network}: {about}" if about else section.network
             rows.append(Row((text,), "cyan", across=True))
         rows += _rows(section, unit, table.baseline, with_reference=heads.reference is not None)
-    print_grid(columns, rows, console)
-    console.print()
-    for note in LEGEND:
-        say(console, note, "dim")
+    yield from (Grid(tuple(columns), tuple(rows)), BLANK)
+    yield from map(note, LEGEND)
     if len(table.losses_in_run) > 1:
         there = f"{numbers(table.losses_in_run)} ({argument('losses')} N)"
-        say(console, f"lost segments in the first run: {there}", "dim")
+        yield note(f"lost segments in the first run: {there}")
 
 
 def _rows(section: Section, unit: Unit, baseline: str, *, with_reference: bool) -> list[Row]:

@@ -1,60 +1,74 @@
-"""Completion times of bursts on the terminal: a table for each loss, a row for each network."""
+"""Completion times of bursts: a table for each loss, a row for each network."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from rich.console import Console
-
 from rexmit.analysis.bursts import Case, Cases
 from rexmit.analysis.runner import Runner, column_heads
-from rexmit.escaping import shown
-from rexmit.present.grid import Column, Line, print_grid
-from rexmit.present.terminal import say
-from rexmit.present.text import Text
+from rexmit.result.blocks import BLANK, Block, Column, Grid, Line, Paragraph, heading, note, table
 from rexmit.statistics.spread import P99_FROM
 from rexmit.statistics.words import LEGEND, SECONDS, Unit, fitting, width
 from rexmit.wording import NONE
 
 
-def print_cases(
-    found: Cases, console: Console, losses: Mapping[str, str] = MappingProxyType({})
-) -> None:
+def case_blocks(found: Cases, losses: Mapping[str, str] = MappingProxyType({})) -> Iterator[Block]:
     """Mean of the last burst's completion and its interval, below them what repaired it;
     `losses` says of a pattern in words what it loses.
     """
     every = list(found.cases.values())
     unit = fitting(case.completion.mean_s for case in every)
+    # All bursts, where a connection has many.
+    many = all(case.every is None or case.every.n >= P99_FROM for case in every)
+    share = 0.99 if many else 0.95
     for loss in found.losses:
         name = losses.get(loss)
         title = f"{loss}: {name}" if name else loss
-        say(console, Text(f"Completion of the last burst in {unit.words}; {title}", "bold"))
-        columns = [Column("one-way\ndelays, ms")]
-        columns += [Column(f"{shown(config)}\nmean  ±95 %", before=3) for config in found.configs]
-        lines = []
-        for network in found.networks:
-            delays = "-".join(f"{delay:g}" for delay in found.delays_ms[network])
-            row = [found.of(network, config, loss) for config in found.configs]
-            lines.append(Line((delays, *(_times(case, unit) for case in row))))
-            lines.append(Line(("", *map(_repair, row)), "dim"))
-        print_grid(columns, lines, console)
-        console.print()
-        _print_every(found, loss, unit, console)
-    say(console, LEGEND[0], "dim")
-    _print_left_out(found, console)
-    _print_extra(found, console)
+        yield heading(f"Completion of the last burst in {unit.words}; {title}")
+        means = _by_config(found, loss, "mean  ±95 %", partial(_times, unit=unit), _repair)
+        yield from (means, BLANK)
+        if any(case.every is not None for case in every if case.loss == loss):
+            what = "median, percentile, longest"
+            yield heading(f"Completion of every burst in {unit.words}, {what}; {loss}")
+            cell = partial(_quantiles, share=share, unit=unit)
+            yield _by_config(found, loss, f"median {100 * share:.0f}% most", cell)
+            yield BLANK
+    yield note(LEGEND[0])
+    yield from _left_out(found)
+    yield from _extra(found)
 
 
-def print_cases_beside(
-    found: Sequence[Cases], runs: Sequence[tuple[Runner, Path]], console: Console
-) -> None:
+def _by_config(found: Cases, loss: str, what: str, *cells: Callable[[Case | None], str]) -> Grid:
+    """A row for each network, a column for each configuration; rows below one are dim."""
+
+    def delays(row: tuple[str, int]) -> str:
+        network, below = row
+        return "" if below else "-".join(f"{delay:g}" for delay in found.delays_ms[network])
+
+    def of(config: str) -> Column:
+        return Column(
+            (config, what), before=3, cell=lambda row: cells[row[1]](found.of(row[0], config, loss))
+        )
+
+    return table(
+        [(network, below) for network in found.networks for below in range(len(cells))],
+        Column("one-way\ndelays, ms", cell=delays),
+        *map(of, found.configs),
+        style=lambda row: "dim" if row[1] else "",
+    )
+
+
+def case_blocks_beside(
+    found: Sequence[Cases], runs: Sequence[tuple[Runner, Path]]
+) -> Iterator[Block]:
     """Mean completions of the last burst of several runs, with half their intervals: a table for
     each loss, a row for each network and configuration, a column a run.
     """
     for loss in dict.fromkeys(loss for one in found for loss in one.losses):
-        say(console, Text(f"Completion of the last burst in seconds; {loss}", "bold"))
+        yield heading(f"Completion of the last burst in seconds; {loss}")
         columns = [Column("network"), Column("configuration", before=2)]
         for head in column_heads(runs):
             columns += [Column(head, right=True, least=8, before=3), Column(right=True)]
@@ -69,28 +83,7 @@ def print_cases_beside(
                 mean = None if case is None else case.completion.estimate
                 means += [SECONDS.text(None if mean is None else mean.value), width(mean)]
             lines.append(Line((network, config, *means)))
-        print_grid(columns, lines, console)
-        console.print()
-
-
-def _print_every(found: Cases, loss: str, unit: Unit, console: Console) -> None:
-    """All bursts, where a connection has many."""
-    if all(case.every is None for case in found.cases.values() if case.loss == loss):
-        return
-    title = f"Completion of every burst in {unit.words}, median, percentile, longest; {loss}"
-    say(console, Text(title, "bold"))
-    many = all(case.every is None or case.every.n >= P99_FROM for case in found.cases.values())
-    share = 0.99 if many else 0.95
-    columns = [Column("one-way\ndelays, ms")]
-    head = f"median {100 * share:.0f}% most"
-    columns += [Column(f"{shown(config)}\n{head}", before=3) for config in found.configs]
-    lines = []
-    for network in found.networks:
-        delays = "-".join(f"{delay:g}" for delay in found.delays_ms[network])
-        row = [found.of(network, config, loss) for config in found.configs]
-        lines.append(Line((delays, *(_quantiles(case, share, unit) for case in row))))
-    print_grid(columns, lines, console)
-    console.print()
+        yield from (Grid(tuple(columns), tuple(lines)), BLANK)
 
 
 def _quantiles(case: Case | None, share: float, unit: Unit) -> str:
@@ -120,20 +113,19 @@ def _repair(case: Case | None) -> str:
     return f"{retransmission.words}{f' ({n} of {n + sum(m for _, m in others)})' if others else ''}"
 
 
-def _print_left_out(found: Cases, console: Console) -> None:
+def _left_out(found: Cases) -> Iterator[Block]:
     incomplete = sum(case.incomplete for case in found.cases.values())
     inexact = sum(case.inexact for case in found.cases.values())
     if incomplete:
-        say(console, f"left out: {incomplete:,} connections that did not deliver every byte")
+        yield Paragraph(f"left out: {incomplete:,} connections that did not deliver every byte")
     if inexact:
-        say(
-            console,
+        yield Paragraph(
             f"left out: {inexact:,} connections that lost other packets than those named "
             "(--inexact takes them in)",
         )
 
 
-def _print_extra(found: Cases, console: Console) -> None:
+def _extra(found: Cases) -> Iterator[Block]:
     """What went twice, by configuration: a mean over all connections. The kernel's counts are of
     whole connections, bursts without loss included.
     """
@@ -150,4 +142,4 @@ def _print_extra(found: Cases, console: Console) -> None:
             if any(known):
                 facts.append(f"{sum(known) / len(known):.2f} {name}")
         if facts:
-            say(console, f"{config}, a connection: {', '.join(facts)}", "dim")
+            yield note(f"{config}, a connection: {', '.join(facts)}")

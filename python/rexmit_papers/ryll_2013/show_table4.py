@@ -1,12 +1,13 @@
-"""Table 4 on the terminal: the times of the run, the paper's figures under them."""
+"""Table 4: the times of the run, the paper's figures under them."""
 
 from __future__ import annotations
 
-from rich.console import Console
+from collections.abc import Iterator
 
-from rexmit.analysis.times import MEASURES, Block, Times
-from rexmit.present.print_times import Row, is_short, print_times
-from rexmit.present.terminal import say
+from rexmit.analysis.times import MEASURES, Times
+from rexmit.analysis.times import Block as Cells
+from rexmit.present.times import Row, is_short, time_blocks
+from rexmit.result.blocks import Block, Room, note
 from rexmit.wording import seconds, signed_percent, signed_seconds
 from rexmit_papers.ryll_2013 import paper
 from rexmit_papers.ryll_2013.conditions import is_papers_network
@@ -18,15 +19,16 @@ _LETTER = (
 )
 
 
-def print_table4(table: Times, console: Console, *, in_full: bool = False) -> None:
+def table4_blocks(table: Times, room: Room, *, in_full: bool = False) -> Iterator[Block]:
     """The blocks, then what the words in them mean."""
-    print_times(table, console, in_full=in_full, title="Table 4", full="--table4", below=_below)
+    yield from time_blocks(
+        table, room, in_full=in_full, title="Table 4", full="--table4", below=_below
+    )
     if in_full or is_short(table):
-        for note in (*_about_letter(table), *_about_paper(table)):
-            say(console, note, "dim")
+        yield from map(note, (*_about_letter(table), *_about_paper(table)))
 
 
-def _below(block: Block, measure: str) -> list[Row]:
+def _below(block: Cells, measure: str) -> list[Row]:
     """The rows below one time of a block."""
     found = entries(block, measure)
     rows: list[Row] = []

@@ -1,4 +1,4 @@
-"""Where a paper's figures go, and in which formats."""
+"""In which formats figures are written."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from typing import Annotated
 import typer
 
 from rexmit.cli.trace_options import Rule, comma_words
+from rexmit.present.figures.formats import FORMATS
 
 Formats = Annotated[
-    str, typer.Option("--format", metavar="LIST", help="Of the figures: pdf, png, svg; by commas.")
+    str,
+    typer.Option(
+        "--format", metavar="LIST", help=f"Of the figures: {', '.join(FORMATS)}; by commas."
+    ),
 ]
 
 
@@ -21,7 +25,7 @@ def as_list(formats: str) -> list[str]:
 def rule(formats: str) -> Rule:
     """What formats must not be."""
     return (
-        set(as_list(formats)) - {"pdf", "png", "svg"},
+        set(as_list(formats)) - set(FORMATS),
         f"--format: {formats}",
-        "of pdf, png, svg, by commas",
+        f"of {', '.join(FORMATS)}, by commas",
     )

@@ -1,12 +1,10 @@
-"""Times of a run on the terminal: a block for each network, setting and number of lost segments, or
+"""Times of a run: a block for each network, setting and number of lost segments, or
 where there are many a line for each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
-from rich.console import Console
+from collections.abc import Callable, Iterator, Sequence
 
 from rexmit.analysis.cells import Cell
 from rexmit.analysis.leave_out import Reason
@@ -14,10 +12,10 @@ from rexmit.analysis.losses import numbers
 from rexmit.analysis.times import TIMES, Block, Entry, Times
 from rexmit.errors import argument
 from rexmit.escaping import shown
-from rexmit.present.grid import Column, Line, print_grid, width
-from rexmit.present.print_times_by_line import print_lines
-from rexmit.present.terminal import say
-from rexmit.present.text import Text
+from rexmit.present.grid import beside
+from rexmit.present.times_by_line import line_blocks
+from rexmit.result.blocks import BLANK, Column, Grid, Line, Paragraph, Room, heading, note
+from rexmit.result.blocks import Block as Printed
 from rexmit.statistics.spread import P99_FROM
 from rexmit.statistics.words import EXACT, LEGEND, Unit, fitting, gain, gained
 from rexmit.wording import NONE, count
@@ -47,15 +45,15 @@ Below = Callable[[Block, str], list[Row]]
 Tell = Callable[[Entry], Pair]
 
 
-def print_times(
+def time_blocks(
     table: Times,
-    console: Console,
+    room: Room,
     *,
     in_full: bool = False,
     title: str = "Times",
     full: str = "--full",
     below: Below = lambda _block, _measure: [],
-) -> None:
+) -> Iterator[Printed]:
     """The blocks, then what the words in them mean. `below` gives rows that stand below those of a
     time. Where there are many settings or several numbers of lost segments each has a line instead,
     unless `in_full`; `full` is the option that asks for that.
@@ -64,22 +62,18 @@ def print_times(
     if len(table.lost_segments) == 1:
         lost = count(table.lost_segments[0], "lost segment")
     unit = unit_of(table)
-    heading = f"{title}: {lost}, means in {unit.words}, percent against {table.baseline}"
-    say(console, Text(heading, "bold"))
+    yield heading(f"{title}: {lost}, means in {unit.words}, percent against {table.baseline}")
     if in_full or is_short(table):
+        apart = len(table.lost_segments) > 1
         for block in table.blocks:
-            _print_block(
-                block, unit, console, below, apart=len(table.lost_segments) > 1, in_full=in_full
-            )
+            yield from _block(block, unit, room, below, apart=apart, in_full=in_full)
     else:
-        print_lines(table, unit, console, full)
-    console.print()
-    notes = list(_about_means(table))
+        yield from line_blocks(table, unit, room, full)
+    yield BLANK
+    yield from map(note, _about_means(table))
     if len(table.losses_in_run) > len(table.lost_segments):
         there = f"{numbers(table.losses_in_run)} ({argument('losses')} N)"
-        notes.append(f"lost segments in this run: {there}")
-    for note in notes:
-        say(console, note, "dim")
+        yield note(f"lost segments in this run: {there}")
 
 
 def is_short(table: Times) -> bool:
@@ -95,11 +89,10 @@ def unit_of(table: Times) -> Unit:
     return fitting(entry.spread.mean_s for entry in entries)
 
 
-def _print_block(
-    block: Block, unit: Unit, console: Console, below: Below, *, apart: bool, in_full: bool
-) -> None:
-    console.print()
-    say(console, Text(_heading(block, apart=apart), "bold cyan"))
+def _block(
+    block: Block, unit: Unit, room: Room, below: Below, *, apart: bool, in_full: bool
+) -> Iterator[Printed]:
+    yield from (BLANK, Paragraph(_heading(block, apart=apart), "bold cyan"))
     rows = [
         *(
             [*_times(block, measure, unit, in_full=in_full), *below(block, measure)]
@@ -108,17 +101,7 @@ def _print_block(
         ),
         _counts(block),
     ]
-    left = list(block.configs)
-    while left:
-        # as many configurations beside each other as the terminal holds
-        fitting = len(left)
-        while fitting > 1 and width(*_grid(left[:fitting], rows)) > console.width:
-            fitting -= 1
-        columns, lines = _grid(left[:fitting], rows)
-        left = left[fitting:]
-        print_grid(columns, lines, console)
-        if left:
-            console.print()
+    yield from beside(block.configs, lambda some: [_grid(some, rows)], room)
 
 
 def _heading(block: Block, *, apart: bool) -> str:
@@ -128,7 +111,7 @@ def _heading(block: Block, *, apart: bool) -> str:
     return f"{block.network}: {about}" if about else block.network
 
 
-def _grid(configs: list[str], sections: list[list[Row]]) -> tuple[list[Column], list[Line]]:
+def _grid(configs: Sequence[str], sections: list[list[Row]]) -> Grid:
     rows = [row for section in sections for row in section]
     columns = [Column(least=_LABEL)]
     texts: dict[str, list[tuple[str, ...]]] = {}
@@ -142,7 +125,7 @@ def _grid(configs: list[str], sections: list[list[Row]]) -> tuple[list[Column], 
         for label, _ in section:
             told = (texts[config].pop(0) for config in configs)
             lines.append(Line((label, *told), "bold" if label in TIMES else ""))
-    return columns, lines
+    return Grid(tuple(columns), tuple(lines))
 
 
 def _column(config: str, pairs: list[Pair]) -> tuple[str, list[tuple[str, ...]]]:

@@ -1,0 +1,1 @@
+"""Packet scripts on kernels in virtual time: found, run by packetdrill, and judged."""

@@ -1,0 +1,159 @@
+"""A script and what the kernel did instead, side by side, around the step that failed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Final
+
+from rexmit.gate.attempts import Attempt
+
+STEPS_BEFORE: Final = 2
+
+_LEFT: Final = 72
+_LONGEST_SCRIPT: Final = 1 << 20
+_TIME: Final = r"(?:\*|[+]?[0-9]*\.?[0-9]+(?:~[+]?[0-9]*\.?[0-9]+)?(?:\.\.\.[0-9.]+)?)"
+_STEP: Final = re.compile(rf"^\s*[+]?{_TIME}\s+([<>]?)")
+_TOLD: Final = re.compile(
+    r"^(?P<way>outbound|inbound) \w+ packet: +(?P<time>[-0-9.]+) (?P<what>.*)$"
+)
+_TCP: Final = re.compile(
+    r"^(?P<flags>\S+) (?P<seq>[0-9]+):(?P<end>[0-9]+)(?P<rest>\([0-9]+\))(?: ack (?P<ack>[0-9]+))?"
+)
+_ALL: Final = 1 << 32
+
+CAUSES: Final = {
+    "timer": "retransmission timeout",
+    "window-timer": "retransmission timeout, the window is shut",
+    "probe": "tail loss probe",
+    "probe-new": "tail loss probe, new data",
+    "queue": "marked lost, sent on an acknowledgement",
+    "queue-timer": "marked lost, sent by the reordering timer",
+    "synack-timer": "timer of the SYN-ACK",
+    "synack-answer": "the SYN came again",
+}
+"""The kernel's words in its record, as a reader has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An event of a script: its first line, counted from 1, and which way a packet goes."""
+
+    line: int
+    text: str
+    way: str
+
+
+@dataclass(slots=True)
+class Told:
+    """A packet that packetdrill saw."""
+
+    way: str
+    text: str
+
+
+def beside(script: Path, attempt: Attempt) -> list[str]:
+    """Lines of the script from two steps before the one that failed, and beside them the packets
+    that packetdrill saw; nothing where it does not say which line failed.
+    """
+    failed = re.search(rf"{re.escape(script.name)}:([0-9]{{1,7}}): ", attempt.said)
+    if failed is None:
+        return []
+    try:
+        with script.open(encoding="utf-8", errors="replace") as file:
+            every = steps(file.read(_LONGEST_SCRIPT).splitlines())
+    except OSError:
+        return []
+    line = int(failed[1])
+    until = [step for step in every if step.line <= line]
+    first = max(0, len(until) - 1 - STEPS_BEFORE)
+    left, right = f"line of {script.name}", "packet of the kernel (<: to it)"
+    lines = [f"{left:<{_LEFT}}  {right}"]
+    rows = _rows(until, list(packets(attempt)), first)
+    for number, (step, seen) in enumerate(rows):
+        mark = ">" if step is not None and step.line == until[-1].line else " "
+        text = f"{mark}{step.line:5} {step.text}" if step is not None else ""
+        lines.append(f"{text[:_LEFT]:<{_LEFT}}  {seen.text if seen else ''}".rstrip())
+        if number > STEPS_BEFORE + 20:
+            break
+    return lines
+
+
+def steps(lines: Sequence[str]) -> list[Step]:
+    """The events of a script, by the times that they begin with."""
+    found = []
+    for number, line in enumerate(lines, 1):
+        if event := _STEP.match(line):
+            found.append(Step(number, line.strip(), event[1]))
+    return found
+
+
+def _rows(
+    until: Sequence[Step], seen: list[Told], first: int
+) -> Iterator[tuple[Step | None, Told | None]]:
+    """Each step with its packet, from the one numbered `first` on, then packets without a step."""
+    for number, step in enumerate(until):
+        own: list[Told] = []
+        if step.way == "<":
+            # What was seen before an injected packet belongs to the steps before it.
+            while seen:
+                own.append(seen.pop(0))
+                if own[-1].way == "<":
+                    break
+        elif step.way == ">" and seen and seen[0].way == ">":
+            own.append(seen.pop(0))
+        if number >= first:
+            extra, last = own[:-1], own[-1:]
+            yield from ((None, one) for one in extra)
+            yield step, last[0] if last else None
+    yield from zip_longest((), seen)
+
+
+def packets(attempt: Attempt) -> Iterator[Told]:
+    """The packets of an attempt, counted from where each side's numbers begin, and why the kernel
+    sent again what it sent again.
+    """
+    first: dict[str, int] = {}
+    record = [line.split() for line in attempt.causes.splitlines() if "=" in line]
+    sent: set[int] = set()
+    for line in attempt.packets:
+        told = _TOLD.match(line)
+        if told is None:
+            continue
+        way = ">" if told["way"] == "outbound" else "<"
+        what, tcp = told["what"], _TCP.match(told["what"])
+        why = ""
+        if tcp:
+            seq = int(tcp["seq"])
+            if way not in first or "S" in tcp["flags"]:
+                first[way] = seq
+            if way == ">":
+                why = _why(record, seq, again=seq in sent)
+                sent.add(seq)
+            what = _relative(what, tcp, first.get(way, 0), first.get("<" if way == ">" else ">", 0))
+        yield Told(way, f"{float(told['time']):9.6f} {way} {what}{why}")
+
+
+def _relative(what: str, tcp: re.Match[str], own: int, other: int) -> str:
+    text = f"{tcp['flags']} {(int(tcp['seq']) - own) % _ALL}:{(int(tcp['end']) - own) % _ALL}"
+    text += tcp["rest"]
+    if tcp["ack"] is not None:
+        text += f" ack {(int(tcp['ack']) - other) % _ALL}"
+    return text + what[tcp.end() :]
+
+
+def _why(record: list[list[str]], seq: int, *, again: bool) -> str:
+    """What the next entry of the record says of the packet that begins at `seq`."""
+    if not record:
+        return ""
+    words = record[0]
+    begin, end, cause, state = int(words[3]), int(words[4]), words[5], words[6]
+    if not (seq - begin) % _ALL < max(1, (end - begin) % _ALL):
+        return ""
+    if not again and cause != "probe-new":
+        return ""
+    record.pop(0)
+    return f"  ({CAUSES.get(cause, cause)}; {state})"

@@ -1,0 +1,47 @@
+"""Many scripts, a kernel each, some at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from rexmit import interrupt
+from rexmit.engines.engine import cores
+from rexmit.gate.attempts import Attempt, Bench
+from rexmit.gate.scripts import Case
+from rexmit.gate.verdicts import Result
+
+
+def results(
+    bench: Bench, cases: Sequence[Case], *, repeat: int, jobs: int | None
+) -> Iterator[Result]:
+    """What came of each case, in their order, as soon as it and those before it are done.
+
+    However it ends, no kernel is left running.
+    """
+    usable = cores()
+    free = list(range(jobs or len(usable)))
+    lock = threading.Lock()
+    stopped = threading.Event()
+
+    def attempt(case: Case) -> Attempt:
+        with lock:
+            slot = free.pop(0)
+        try:
+            return bench.attempt(case, usable[slot % len(usable)], stopped.is_set)
+        finally:
+            with lock:
+                free.append(slot)
+
+    pool = ThreadPoolExecutor(len(free))
+    with interrupt.undone_by(interrupt.nothing):
+        try:
+            begun: list[list[Future[Attempt]]] = [
+                [pool.submit(attempt, case) for _ in range(repeat)] for case in cases
+            ]
+            for case, futures in zip(cases, begun, strict=True):
+                yield Result(case, [future.result() for future in futures])
+        finally:
+            stopped.set()
+            pool.shutdown(cancel_futures=True)

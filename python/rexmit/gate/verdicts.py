@@ -1,0 +1,89 @@
+"""What all runs of a script say together, and all scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from rexmit.errors import EXIT_CANNOT_TELL, EXIT_FAILED, EXIT_OK, EXIT_SPLAT
+from rexmit.gate.attempts import Attempt, Verdict
+from rexmit.gate.beside import beside
+from rexmit.gate.scripts import Case
+
+_STATUS: Final = {
+    Verdict.SPLAT: EXIT_SPLAT,
+    Verdict.WORSE: EXIT_FAILED,
+    Verdict.CANNOT_TELL: EXIT_CANNOT_TELL,
+    Verdict.GOOD: EXIT_OK,
+}
+"""The exit status for each verdict. Of several verdicts the first one here is that of all."""
+
+
+def of_all(verdicts: Iterable[Verdict]) -> Verdict:
+    """One verdict for several."""
+    found = set(verdicts)
+    return next((one for one in _STATUS if one in found), Verdict.GOOD)
+
+
+def exit_status(results: Iterable[Result]) -> int:
+    """What a program ends with for these results."""
+    return _STATUS[of_all(one.verdict for one in results)]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a script with one family of addresses, in one run or several."""
+
+    case: Case
+    attempts: Sequence[Attempt]
+
+    @property
+    def verdict(self) -> Verdict:
+        """None can be told where the runs of a script have different ones."""
+        verdicts = {one.verdict for one in self.attempts}
+        if verdicts == {Verdict.GOOD, Verdict.WORSE}:
+            return Verdict.CANNOT_TELL
+        return of_all(verdicts)
+
+    @property
+    def packet_logs(self) -> int:
+        """How many different logs of packets its runs gave: 1 where all are alike."""
+        return len({one.packets for one in self.attempts})
+
+    @property
+    def shown(self) -> Attempt:
+        """The first run that has something to show: one with the worst verdict."""
+        worst = of_all(one.verdict for one in self.attempts)
+        return next(one for one in self.attempts if one.verdict is worst)
+
+    @property
+    def why(self) -> list[str]:
+        """Why it is not good, in lines; nothing where it is."""
+        verdict = self.verdict
+        if verdict is Verdict.GOOD:
+            return []
+        shown = self.shown
+        lines = shown.said.splitlines()
+        if verdict is Verdict.SPLAT:
+            return [*lines, "the kernel warns of a defect of its own:", *shown.splat]
+        if verdict is Verdict.WORSE:
+            return [*lines, *beside(self.case.script, shown)]
+        if len(self.attempts) > 1:
+            good = sum(one.verdict is Verdict.GOOD for one in self.attempts)
+            lines.insert(0, f"{good} of {len(self.attempts)} runs are good")
+        return lines
+
+    def as_json(self) -> dict[str, Any]:
+        """For a program."""
+        return {
+            "script": self.case.shown,
+            "family": self.case.family,
+            "verdict": self.verdict.value,
+            "runs": len(self.attempts),
+            "packet_logs": self.packet_logs,
+            "why": self.why,
+            "virtual_s": max(one.virtual_s for one in self.attempts),
+            "cpu_s": round(sum(one.cpu_s for one in self.attempts), 3),
+            "packets": list(self.shown.packets),
+        }

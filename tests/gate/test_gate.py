@@ -1,0 +1,171 @@
+"""Packet scripts without a kernel: which run, what is said of them, and what that means."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from rexmit.engines.boot import SPLAT
+from rexmit.errors import UserError, judging
+from rexmit.gate.attempts import Attempt, Verdict
+from rexmit.gate.beside import beside, steps
+from rexmit.gate.formats import as_json, junit, ktap
+from rexmit.gate.scripts import Case, cases, hz, tool
+from rexmit.gate.verdicts import Result, exit_status
+
+GOOD, WORSE = Attempt(Verdict.GOOD, ""), Attempt(Verdict.WORSE, "a.pkt:3: it differs")
+SPLATTED = Attempt(Verdict.SPLAT, "", splat=("BUG: here",))
+UNKNOWN = Attempt(Verdict.CANNOT_TELL, "no sign of life")
+
+
+def result(*attempts: Attempt) -> Result:
+    return Result(Case(Path("/x/a.pkt"), "x/a.pkt", "ipv4"), attempts)
+
+
+def test_scripts_are_found_once_with_each_family(tmp_path: Path) -> None:
+    for name in ("b.pkt", "deep/a.pkt", "deep/only-v6.pkt", "only-v4.pkt", "readme"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    found = cases([tmp_path / "b.pkt", tmp_path], ["ipv4", "ipv6", "ipv4-mapped-ipv6"])
+    names = [one.name.removeprefix(f"{tmp_path}/") for one in found]
+    assert names == [
+        *("b.pkt ipv4", "b.pkt ipv6", "b.pkt ipv4-mapped-ipv6"),
+        *("deep/a.pkt ipv4", "deep/a.pkt ipv6", "deep/a.pkt ipv4-mapped-ipv6"),
+        "deep/only-v6.pkt ipv6",
+        *("only-v4.pkt ipv4", "only-v4.pkt ipv4-mapped-ipv6"),
+    ]
+    words = found[1].command(Path("/bin/packetdrill"), ["--x"])
+    assert words[0] == "/bin/packetdrill"
+    assert words[-3:] == ["--verbose", "--x", "b.pkt"], "it runs in the script's folder"
+    assert "--send_omit_free" in words
+    for wrong in (["missing.pkt"], [tmp_path / "readme" / "x"]):
+        with pytest.raises(UserError, match="no such file"):
+            cases(wrong, ["ipv4"])
+
+
+@pytest.mark.parametrize(
+    ("config", "want"),
+    [
+        ("CONFIG_IPV6=y\nCONFIG_HZ_1000=y\nCONFIG_HZ=1000\n", 1000),
+        ("CONFIG_HZ=250\n", 250),
+        ("CONFIG_NO_HZ_1000=y\n# CONFIG_HZ_100=y\n", None),
+    ],
+)
+def test_the_scripts_say_how_fast_the_timer_ticks(
+    tmp_path: Path, config: str, want: int | None
+) -> None:
+    assert hz([tmp_path / "a.pkt"]) is None
+    (tmp_path / "config").write_text(config)
+    assert hz([tmp_path / "a.pkt"]) == want
+
+
+def test_without_packetdrill_there_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(UserError) as told, judging():
+        tool(None)
+    assert told.value.exit_status == 125
+    with pytest.raises(UserError) as named, judging():
+        tool("/nowhere/packetdrill")
+    assert named.value.exit_status == 2
+
+
+@pytest.mark.parametrize(
+    ("results", "want"),
+    [
+        ([result(GOOD), result(GOOD, GOOD)], 0),
+        ([result(GOOD), result(WORSE), result(UNKNOWN)], 1),
+        ([result(WORSE), result(SPLATTED)], 3),
+        ([result(GOOD), result(UNKNOWN)], 125),
+        ([result(GOOD, WORSE)], 125),
+    ],
+)
+def test_of_several_verdicts_the_worst_is_the_exit_status(results: list[Result], want: int) -> None:
+    assert exit_status(results) == want
+
+
+def test_results_for_machines() -> None:
+    results = [result(GOOD), result(WORSE), result(SPLATTED), result(GOOD, WORSE)]
+    lines = [list(ktap(number, one)) for number, one in enumerate(results, 1)]
+    assert lines[0] == ["ok 1 x/a.pkt ipv4"]
+    assert lines[1] == ["# a.pkt:3: it differs", "not ok 2 x/a.pkt ipv4"]
+    assert lines[2][-2:] == ["# BUG: here", "not ok 3 x/a.pkt ipv4"]
+    assert lines[3] == [
+        *("# 1 of 2 runs are good", "# a.pkt:3: it differs"),
+        "not ok 4 x/a.pkt ipv4 # ERROR cannot tell",
+    ]
+    document = json.loads(json.dumps(as_json(results, {"kernel": "k"})))
+    assert (document["kernel"], document["exit_status"]) == ("k", 3)
+    verdicts = [one["verdict"] for one in document["results"]]
+    assert verdicts == ["good", "worse", "splat", "cannot tell"]
+    suite = ElementTree.fromstring(junit(results))  # noqa: S314 - we have written it
+    assert [suite.get(name) for name in ("tests", "failures", "errors")] == ["4", "1", "2"]
+    assert [child.tag for case in suite for child in case] == ["failure", "error", "error"]
+
+
+def test_a_report_is_xml_whatever_was_said() -> None:
+    odd = Attempt(Verdict.WORSE, "a.pkt:1: \0 \x1b[31m <&>\n\ufffe")
+    ElementTree.fromstring(junit([result(odd)]))  # noqa: S314 - we have written it
+
+
+SCRIPT = """\
+// A comment.
+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 < S 0:0(0) win 1000
++0 > S. 0:0(0) ack 1
++.1 < . 1:1(0) ack 1 win 257
++0 write(4, ..., 2000) = 2000
++0 > . 1:1001(1000) ack 1
++0~+.01 > P. 1001:2001(1000) ack 1
+* > P. 1001:2001(1000) ack 1
+"""
+TOLD = """\
+socket syscall: 1
+inbound injected packet:  0.000010 S 0:0(0) win 1000
+outbound sniffed packet:  0.000020 S. 4000000000:4000000000(0) ack 1 win 65535
+inbound injected packet:  0.100010 . 1:1(0) ack 4000000001 win 257
+outbound sniffed packet:  0.100020 . 4000000001:4000001001(1000) ack 1 win 65535
+outbound sniffed packet:  0.100030 P. 4000001001:4000002001(1000) ack 1 win 65535
+outbound sniffed packet:  0.300000 P. 4000000001:4000001001(1000) ack 1 win 65535
+"""
+CAUSES = """\
+5 10.0.0.1:8080 10.0.0.2:1 4000000001 4000001001 probe open sack=1
+refused 0
+"""
+
+
+def test_a_script_and_the_kernel_side_by_side(tmp_path: Path) -> None:
+    script = tmp_path / "a.pkt"
+    script.write_text(SCRIPT)
+    assert [step.line for step in steps(SCRIPT.splitlines())] == list(range(2, 10))
+    failed = Attempt(Verdict.WORSE, "a.pkt:9: error handling packet", TOLD, CAUSES)
+    heading, *lines = beside(script, failed)
+    assert "line of a.pkt" in heading
+    left, right = zip(*((line[:72].rstrip(), line[72:].strip()) for line in lines), strict=True)
+    assert [text.split()[0] for text in left] == ["7", "8", ">"]
+    assert right[0].endswith("> . 1:1001(1000) ack 1 win 65535")
+    assert right[1].startswith("0.100030 > P. 1001:2001")
+    assert right[2] == "0.300000 > P. 1:1001(1000) ack 1 win 65535  (tail loss probe; open)"
+    assert beside(script, Attempt(Verdict.WORSE, "no line", TOLD)) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "is_one"),
+    [
+        ("[    1.0] WARNING: CPU: 0 PID: 9 at net/ipv4/tcp.c:1 x+0x1/0x2", True),
+        ("[    1.0] WARNING: possible circular locking dependency detected", True),
+        ("BUG: KASAN: slab-use-after-free in tcp_ack+0x1/0x2", True),
+        ("[ 1.0] UBSAN: array-index-out-of-bounds in net/x.c:1:2", True),
+        ("[ 1.0] refcount_t: underflow; use-after-free.", True),
+        ("[ 1.0] INFO: task x:1 blocked for more than 120 seconds.", True),
+        ("[ 1.0] rcu: INFO: rcu_sched self-detected stall on CPU", True),
+        ("[ 1.0] kmemleak: 3 new suspected memory leaks", True),
+        ("[ 1.0] Kernel panic - not syncing: Out of memory", False),
+        ("[ 1.0] warning: process `x' used the deprecated sysctl", False),
+        ("[ 1.0] DEBUG: nothing", False),
+    ],
+)
+def test_what_a_kernel_calls_a_defect_of_its_own(line: str, is_one: bool) -> None:
+    assert (SPLAT.search(line) is not None) == is_one
