@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from rexmit import troubles
+from rexmit_validate.library.troubles import troubles
 from rexmit_validate.troubles.judge import MONITORS, Judgement
 
 TROUBLES: Final = (
