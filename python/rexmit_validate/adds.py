@@ -17,6 +17,7 @@ _LIBRARY: Final = {
     "score": ("draw_score", "score"),
     "sensitivity": ("nearest_benches", "sensitivity"),
     "synth": ("synth", "synth_kinds", "synth_mixes"),
+    "troubles": ("troubles",),
     "truth": ("truth",),
     "whatif": ("check_whatif",),
 }

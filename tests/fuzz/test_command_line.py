@@ -52,6 +52,7 @@ WORDS = {
     "validate score": ("run",),
     "stacks": ("linux-3.10",),
     "validate synth": ("--connections", "1"),
+    "validate troubles": ("--troubles", "healthy"),
     "validate truth": ("--connections", "1"),
     "validate whatif": ("--engine", "kernel"),
     "tcpfilter": ("5",),

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 from tests.lab.conftest import Lab
-from tests.lab.scenes import NAME, TALKS
+from tests.lab.talks import NAME, TALKS
 from typer.testing import CliRunner
 
 import rexmit
 from rexmit.cli import app
 
-SCENES_FILE = Path(__file__).with_name("scenes.py")
+TALKS_FILE = Path(__file__).with_name("talks.py")
 STEP_S = 0.003
 """What a client's program and its clock take, and a way of a packet within its host."""
 WAY_S = 0.02
@@ -27,7 +27,7 @@ def captures(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("talks") / "made"
     network = ("networks.high-speed.delay=5ms", "networks.high-speed.rate=100Mbit")
     options = (*lab.on_network("network=high-speed", *network), "--keep", str(made))
-    lab.exec(sys.executable, str(SCENES_FILE), *TALKS, options=options).ok()
+    lab.exec(sys.executable, str(TALKS_FILE), *TALKS, options=options).ok()
     return made
 
 

@@ -2,48 +2,43 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from pathlib import Path
+from typing import Final
 
 import pytest
-from tests.lab.conftest import Lab
-from tests.lab.scenes import PLACES, SCENES
-from typer.testing import CliRunner
 
-from rexmit.cli import app
+from rexmit_validate.library.troubles import troubles
+from rexmit_validate.troubles.judge import MONITORS, Judgement
 
-SCENES_FILE = Path(__file__).with_name("scenes.py")
+TROUBLES: Final = (
+    *("healthy", "server", "server-300ms", "client-before", "sender-rate", "send-buffer"),
+    *(
+        "receive-buffer",
+        "reader-slow-upload",
+        "nagle",
+        "slow-start",
+        "queue",
+        "loss-heavy",
+        "bursts",
+    ),
+    *("policer-4mbit-120kb", "policer-1mbit-30kb", "syn-lost", "unanswered", "peer-gone"),
+    *("path-mtu", "tls-first", "tls-set-up"),
+)
 
-ELSEWHERE = {
-    # The SYN that was lost never came so far.
-    ("connecting", "server"): "healthy",
-    # A host that is cut off sees nothing of what its peer tries.
-    ("peer-gone", "client"): "healthy",
-    # Behind the hole only the silence is seen.
-    ("path-mtu", "midway"): "unanswered",
-    ("path-mtu", "client"): "unanswered",
-}
-"""What a place cannot tell, and what it says instead."""
+KINDS: Final = ("plain", "offload")
+"""As they were captured, and with merged segments."""
 
 
 @pytest.fixture(scope="module")
-def captures(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three captures of each scene."""
-    made = tmp_path_factory.mktemp("scenes") / "made"
-    network = ("networks.high-speed.delay=5ms", "networks.high-speed.rate=100Mbit")
-    options = (*lab.on_network("network=high-speed", *network), "--keep", str(made))
-    lab.exec(sys.executable, str(SCENES_FILE), options=options).ok()
-    return made
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Judgement:
+    """All captures of these troubles."""
+    return troubles(troubles=TROUBLES, out=tmp_path_factory.mktemp("troubles") / "made")
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("owner", SCENES)
+@pytest.mark.parametrize("monitor", MONITORS)
+@pytest.mark.parametrize("trouble", TROUBLES)
 def test_the_first_sentence_names_whose_the_time_was(
-    owner: str, place: str, captures: Path
+    trouble: str, monitor: str, judged: Judgement
 ) -> None:
-    capture = captures / f"{owner}.{place}.pcap"
-    page = CliRunner().invoke(app, ["trace", "--json", "--whatif", "none", str(capture)])
-    assert page.exit_code == 0, page.output
-    found = [one["owner"] for one in json.loads(page.stdout)["owners"]]
-    assert [*found, "healthy"][0] == ELSEWHERE.get((owner, place), owner), found
+    mine = [one for one in judged.at(monitor) if one.trouble == trouble and one.kind in KINDS]
+    assert {one.kind for one in mine} == set(KINDS)
+    assert [(one.capture.name, one.said) for one in mine if not one.right] == []

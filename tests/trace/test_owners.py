@@ -80,9 +80,17 @@ def test_the_sender_that_was_held_up_is_named(tmp_path: Path) -> None:
 
 
 def test_what_is_not_known_is_not_healthy(tmp_path: Path) -> None:
-    first, last = of(tmp_path, share(owner="unknown", length_ns=4 * S), share(length_ns=S))
+    server = share(length_ns=S)
+    first, last = of(tmp_path, share(owner="unknown", length_ns=S), server)
     assert first.startswith("1.00 s of 10 s: the server")
-    assert last.startswith("4.00 s of 10 s: what 10.0.0.1 waited for is not told by this capture")
+    assert last.startswith("1.00 s of 10 s: what 10.0.0.1 waited for is not told by this capture")
+    # Longer than all that is known.
+    idle = share(owner="between-requests", length_ns=5 * S)
+    most = share(owner="unknown", length_ns=2 * S)
+    first, second, last = of(tmp_path / "most", most, server, idle)
+    assert first.startswith("2.00 s of 10 s: what 10.0.0.1 waited for is not told by this capture")
+    assert second.startswith("1.00 s of 10 s: the server")
+    assert last.startswith("5.00 s of 10 s: the client 10.0.0.2 was silent between its requests")
 
 
 def test_the_other_direction_is_not_asked_for(tmp_path: Path) -> None:

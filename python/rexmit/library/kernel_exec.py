@@ -108,14 +108,28 @@ def kernel_exec(
     Raises UserError where there is no such kernel, or the guest dies.
     """
     inside = given(inside, Inside, keywords)
+    # Calls at a time share the cores: neighbours in the process table take different ones.
+    cores = sorted(os.sched_getaffinity(0))
+    core = cores[os.getpid() % len(cores)]
+    kept = None if keep is None else Path(keep)
+    return run_inside(argv, inside, core=core, keep=kept, on_stdout=on_stdout, on_stderr=on_stderr)
+
+
+def run_inside(
+    argv: Sequence[str],
+    inside: Inside,
+    *,
+    core: int,
+    keep: Path | None = None,
+    on_stdout: Callable[[bytes], None] | None = None,
+    on_stderr: Callable[[bytes], None] | None = None,
+) -> Ended:
+    """As `kernel_exec`, on this core of the machine."""
     network = None if inside.net is None else _network(str(inside.net), texts(inside.settings))
     env, memory = inside.env, f"{inside.memory}M"
     variables = env if isinstance(env, Mapping) else named_variables(list(env))
     found = find_kernel(inside.kernel)
 
-    # Calls at a time share the cores: neighbours in the process table take different ones.
-    cores = sorted(os.sched_getaffinity(0))
-    core = cores[os.getpid() % len(cores)]
     out: list[bytes] = []
     err: list[bytes] = []
     try:
@@ -134,7 +148,7 @@ def kernel_exec(
             on_stdout=on_stdout or out.append,
             on_stderr=on_stderr or err.append,
             hang_limit_s=inside.hang_limit_s,
-            keep=None if keep is None else Path(keep),
+            keep=keep,
         )
     except GuestDiedError as error:
         raise died(error) from None

@@ -21,8 +21,12 @@ WHOLE: Final = ("round-trip", "sender", "slow-start", "path-rate")
 NOBODY: Final = ("closing",)
 """What nobody waited for."""
 
-LAST: Final = ("between-requests", "unknown")
-"""Where nobody waits as far as is known: told last."""
+IDLE: Final = "between-requests"
+UNKNOWN: Final = "unknown"
+
+LAST: Final = (IDLE, UNKNOWN)
+"""Where nobody waits as far as is known: told last, but for what is not known if that is longer
+than all that somebody waited for together."""
 
 CLIENT: Final = (
     "client",
@@ -154,7 +158,7 @@ def _needs(trace: Trace) -> pl.LazyFrame:
 
 def owners(trace: Trace) -> tuple[Owned, ...] | None:
     """What was slow, most time first, and last what was between requests, where nobody waits, and
-    what is not known. None where a trace does not say.
+    what is not known, unless that is most. None where a trace does not say.
     """
     if trace.scan("account").head(1).collect().is_empty():
         return None
@@ -185,6 +189,9 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
         )
         .sort("length_ns", "host", descending=[True, False])
     )
+    owner, length_s = pl.col("owner"), pl.col("length_s")
+    known_s = length_s.filter(~owner.is_in(list(LAST))).sum()
+    last = (owner == IDLE) | ((owner == UNKNOWN) & (length_s <= known_s))
     rows = (
         of_host.group_by("owner", maintain_order=True)
         .agg(
@@ -197,7 +204,7 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             (pl.col("length_ns").first() / 1e9).alias("host_s"),
             pl.col("host", "peer", "number", "evidence_s").first(),
         )
-        .with_columns(pl.col("owner").is_in(list(LAST)).alias("last"))
+        .with_columns(last.alias("last"))
         .sort("last", "length_s", "owner", descending=[False, True, False])
         .drop("last")
         .collect()

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import typer
 
-from rexmit_validate.cli import agree, score, sensitivity, synth, truth, whatif
+from rexmit_validate.cli import agree, score, sensitivity, synth, troubles, truth, whatif
 
 EXAMPLES = """\
 Examples:
@@ -17,6 +17,7 @@ Examples:
   rexmit validate truth --seed 7 --out truth       captures with the cause of every retransmission
   rexmit validate synth --mix campus --out synth   captures of the model, with their truth
   rexmit validate score truth                      how often the analysis of captures is right
+  rexmit validate troubles                         captures of one trouble each: whose was the time?
   rexmit validate whatif                           how far what-if predictions are off
   rexmit validate sensitivity tlp-2013-bench       what is unknown of a bench, and what it moves
 """
@@ -36,6 +37,9 @@ COMMANDS: Final = {
     "synth": _Command(synth.synth, "Make captures of the model with their truth.", synth.EXAMPLES),
     "score": _Command(
         score.score, "Hold the analysis of captures against known retransmissions.", score.EXAMPLES
+    ),
+    "troubles": _Command(
+        troubles.troubles, "Whether traces say whose the time was.", troubles.EXAMPLES
     ),
     "whatif": _Command(whatif.whatif, "Check what-if predictions.", whatif.EXAMPLES),
     "sensitivity": _Command(

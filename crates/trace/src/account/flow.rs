@@ -23,7 +23,8 @@ const QUEUED: Duration = Duration::from_millis(2);
 struct Heard {
     at: Time,
     ack: SeqNum,
-    window: Option<u32>,
+    window: u32,
+    /// Its stamp, if the sender echoes that from when it has heard it on.
     stamp: Option<u32>,
 }
 
@@ -40,7 +41,8 @@ pub(super) struct New {
 /// The time between two packets of new data of one sender, as it had it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wait {
-    /// What was in flight while it waited, and what the receiver offered; none if the scale of windows is not known.
+    /// What was in flight while it waited, and what the receiver offered; none if the scale of windows is not known, unless
+    /// that was nothing.
     pub flight: i64,
     pub window: Option<u32>,
     /// The largest window that was offered.
@@ -80,6 +82,8 @@ pub(super) struct Flow {
     heard_at: Option<Time>,
     window: Option<u32>,
     largest_window: u32,
+    /// The window was closed since it sent last.
+    shut: bool,
     /// Before it heard anything.
     before: (i64, Option<u32>),
     sent: Option<Time>,
@@ -91,11 +95,13 @@ pub(super) struct Flow {
     /// When all was acknowledged last, as it came by, and up to where that was.
     pub empty_at: Option<Time>,
     shown: SeqNum,
-    /// From the monitor to the receiver and back: shortest, and how many in a row showed a queue.
+    /// From the monitor to the receiver and back: shortest, by how much the newest was longer, and how many in a row showed
+    /// a queue.
     beyond: Option<Duration>,
+    longer: Duration,
     long: u8,
-    /// Acknowledgements that came by long ago had not reached the sender.
-    held_back: bool,
+    /// Acknowledgements that came by long ago had not reached the sender, so much later than others do.
+    held_back: Option<Duration>,
     /// The monitor does not stand beside the sender.
     away: bool,
     rounds: Rounds,
@@ -143,12 +149,19 @@ impl Flow {
     pub fn sample(&mut self, rtt: Duration, near: Duration) {
         let least = self.beyond.unwrap_or(rtt).min(rtt);
         self.beyond = Some(least);
+        self.longer = rtt - least;
         let long = rtt > least + QUEUED.max((least + near) / 4) && near <= least;
         self.long = if long { self.long.saturating_add(1) } else { 0 };
     }
 
+    /// All before `seq` is acknowledged. A receiver echoes no stamp of a packet beyond that (RFC 7323 §4.3).
+    pub fn is_acked(&self, seq: SeqNum) -> bool {
+        let acked = self.policer.acked_to();
+        !self.known || acked.is_some_and(|to| !seq.is_after(to))
+    }
+
     /// An acknowledgement of it came by.
-    pub fn acked(&mut self, at: Time, ack: SeqNum, window: Option<u32>, stamp: Option<u32>) {
+    pub fn acked(&mut self, at: Time, ack: SeqNum, window: u32, stamp: Option<u32>) {
         let open = self.known && self.nxt.is_after(self.shown);
         if open && !self.nxt.is_after(ack) {
             self.empty_at = Some(at);
@@ -171,7 +184,7 @@ impl Flow {
 
     fn hear(&mut self, one: Heard, at: Time) {
         let advances = self.known && one.ack.is_after(self.una) && !one.ack.is_after(self.nxt);
-        let opens = one.window != self.window;
+        let opens = self.window != Some(one.window);
         if advances || opens {
             if self.heard_at.is_none() {
                 self.before = (self.flight(), self.window);
@@ -184,8 +197,9 @@ impl Flow {
                 self.repair = None;
             }
         }
-        self.window = one.window;
-        self.largest_window = self.largest_window.max(one.window.unwrap_or(0));
+        self.window = Some(one.window);
+        self.shut |= one.window == 0;
+        self.largest_window = self.largest_window.max(one.window);
     }
 
     /// Acknowledgements have reached the sender by the time at which a packet left that comes by at `at`: those that its
@@ -205,14 +219,16 @@ impl Flow {
         let least = near + self.beyond.unwrap_or(Duration::ZERO);
         let late = near + QUEUED.max(least / 4);
         let waiting = self.heard.front();
-        self.held_back = waiting.is_some_and(|one| one.stamp.is_some() && one.at + late < at);
+        let waiting = waiting.filter(|one| one.stamp.is_some() && one.at + late < at);
+        self.held_back = waiting.map(|one| at.since(one.at + near));
         // Beside the sender that is its own queue, which it may pace.
         self.away = near > least / 8;
     }
 
-    /// Packets queue on the path.
-    fn is_queued(&self) -> bool {
-        self.long >= 2 || (self.held_back && self.away)
+    /// Packets queue on the path: how long.
+    fn queue(&self) -> Option<Duration> {
+        let beyond = (self.long >= 2).then_some(self.longer);
+        beyond.max(self.held_back.filter(|_| self.away))
     }
 
     fn flight(&self) -> i64 {
@@ -247,15 +263,19 @@ impl Flow {
             let clocked = heard.is_some_and(|heard| new.at.since(heard) <= clocks);
             Wait {
                 flight,
-                window,
+                window: if self.shut {
+                    Some(0)
+                } else {
+                    window.filter(|_| mss.is_some())
+                },
                 largest_window: self.largest_window,
                 left: self.flight(),
-                clocked: clocked || self.held_back,
+                clocked: clocked || self.held_back.is_some(),
                 delayed: new.at.since(from) >= least + DELAYED,
                 together: new.at.since(from) <= at_once.min(AT_ONCE * 5),
                 lens: [self.last_len, new.len],
                 mss: mss.unwrap_or(self.largest),
-                queued: self.is_queued(),
+                queued: self.queue().is_some(),
                 shows_queues: new.echo.is_some() || near <= least / 2,
                 repaired: self.repair.is_none(),
                 after_loss: self.rounds.is_after_loss(),
@@ -268,6 +288,7 @@ impl Flow {
         self.sent = Some(new.at);
         self.last_len = new.len;
         self.heard_at = None;
+        self.shut = self.window == Some(0);
         if self.repair.is_none() {
             self.rounds.note(self.flight(), self.una, self.nxt);
         }
@@ -283,9 +304,10 @@ impl Flow {
             return None;
         }
         if self.repair.is_none() {
-            let queued = self.is_queued();
-            self.policer.loses(queued);
+            let queue = self.queue().unwrap_or(Duration::ZERO);
+            self.policer.loses(queue);
         }
+        self.policer.again(len);
         self.repair = Some(self.nxt);
         self.rounds.loses(self.flight());
         let trip = self.beyond.unwrap_or(Duration::ZERO);

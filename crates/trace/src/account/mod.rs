@@ -62,14 +62,16 @@ pub(crate) struct Step {
     pub payload_len: u32,
     /// What record of TLS its payload begins with.
     pub record: Record,
+    /// Its sequence number.
+    pub seq: SeqNum,
     /// One past its last sequence number.
     pub end: SeqNum,
     /// It bears data that were not sent before.
     pub new: bool,
     /// What it acknowledges of its peer's.
     pub ack: Option<SeqNum>,
-    /// What it offers its peer, scaled; none if the scale is not known.
-    pub window: Option<u32>,
+    /// What it offers its peer, scaled if the scale is known.
+    pub window: u32,
     /// Its time stamp and echo.
     pub stamps: Option<(u32, u32)>,
     /// A packet of its peer came by so long before that it acknowledges.
@@ -169,7 +171,8 @@ impl Account {
             return;
         }
         if let Some(ack) = step.ack {
-            let stamp = step.stamps.map(|(value, _)| value);
+            let echoed = self.flows[me].is_acked(step.seq);
+            let stamp = step.stamps.map(|(value, _)| value).filter(|_| echoed);
             if let Some(sample) = step.sample {
                 self.sample(peer, sample);
             }

@@ -10,10 +10,15 @@ use rexmit_wire::SeqNum;
 
 /// Losses that show a rate, at least: of so many by chance some are far from the line.
 const LEAST: usize = 6;
+/// Of a bucket that cut off so many full segments of two bursts, fewer show it.
+const FEW: usize = 4;
+const CUT: i64 = 16;
 /// Losses that are remembered.
 const MOST: usize = 256;
-/// Of the losses, the part that is on the line, and before which nothing queued, at least, in tenths.
+/// Of the losses, the part that is on the line, at least, in tenths.
 const PART: usize = 8;
+/// Of the losses, the part before which no more than `SEGMENTS` queued, at least: two of so many.
+const NO_QUEUE: usize = 3;
 /// How far from the line a loss is on it: this part of what passes between two, and so many full segments.
 const NEAR: i64 = 6;
 const SEGMENTS: i64 = 4;
@@ -31,11 +36,21 @@ pub(super) struct Policer {
     burst: Option<(Time, SeqNum)>,
     /// The fastest burst, in bytes a second.
     fastest: i64,
-    /// When each episode's first loss was, as acknowledgements show it, and how much had passed since the first.
-    losses: Vec<(Time, i64)>,
+    /// The first of each episode.
+    losses: Vec<Loss>,
     first: SeqNum,
-    /// How many of them a queue came before.
-    queued: usize,
+}
+
+/// A loss, after which more were lost before it was repaired.
+#[derive(Clone, Copy, Debug)]
+struct Loss {
+    /// When it was, as acknowledgements show it, and how much had passed since the first.
+    at: Time,
+    passed: i64,
+    /// How long packets had queued before.
+    queue: Duration,
+    /// Bytes that were sent again.
+    again: i64,
 }
 
 impl Policer {
@@ -47,6 +62,11 @@ impl Policer {
             losses,
             ..Policer::default()
         };
+    }
+
+    /// Up to where all was acknowledged.
+    pub fn acked_to(&self) -> Option<SeqNum> {
+        self.edge.map(|(_, edge)| edge)
     }
 
     /// All below `ack` has arrived. `whole`: nothing was missing below it, so that it tells when the last of that came.
@@ -69,8 +89,8 @@ impl Policer {
         }
     }
 
-    /// Something was lost, for the first time since all was repaired.
-    pub fn loses(&mut self, queued: bool) {
+    /// Something was lost, for the first time since all was repaired; packets had queued so long.
+    pub fn loses(&mut self, queue: Duration) {
         let Some((at, edge)) = self.edge else { return };
         if self.losses.is_empty() {
             self.first = edge;
@@ -79,10 +99,21 @@ impl Policer {
         let on = self
             .losses
             .last()
-            .is_none_or(|last| last.0 < at && last.1 < passed);
-        if self.losses.len() < MOST && (self.losses.is_empty() || on) {
-            self.losses.push((at, passed));
-            self.queued += usize::from(queued);
+            .is_none_or(|last| last.at < at && last.passed < passed);
+        if self.losses.len() < MOST && on {
+            self.losses.push(Loss {
+                at,
+                passed,
+                queue,
+                again: 0,
+            });
+        }
+    }
+
+    /// So much was sent again.
+    pub fn again(&mut self, len: u32) {
+        if let Some(last) = self.losses.last_mut() {
+            last.again += i64::from(len);
         }
     }
 
@@ -91,19 +122,32 @@ impl Policer {
         let [first, .., last] = *self.losses.as_slice() else {
             return None;
         };
-        let (count, length) = (self.losses.len(), last.0.since(first.0).as_nanos());
-        if count < LEAST || length <= 0 || self.queued * 10 > count * (10 - PART) {
+        let (count, mss) = (self.losses.len(), i64::from(mss));
+        let length = last.at.since(first.at).as_nanos();
+        let of =
+            |test: &dyn Fn(&Loss) -> bool| self.losses.iter().filter(|loss| test(loss)).count();
+        let cut = of(&|loss| loss.again >= CUT * mss) >= 2;
+        if count < if cut { FEW } else { LEAST } || length <= 0 {
             return None;
         }
-        let near = (last.1 / (count as i64 - 1) / NEAR).max(i64::from(mss) * SEGMENTS);
-        let on_line = |loss: &&(Time, i64)| {
-            let part = i128::from(last.1) * i128::from(loss.0.since(first.0).as_nanos());
-            (i128::from(loss.1) - part / i128::from(length)).abs() <= i128::from(near)
+        let a_second = rate(last.passed, length);
+        // What a bucket lets wait until it has filled up for it is no queue.
+        let queue = |loss: &Loss| bytes(a_second, loss.queue) > SEGMENTS * mss;
+        let near = (last.passed / (count as i64 - 1) / NEAR).max(mss * SEGMENTS);
+        let on_line = |loss: &Loss| {
+            let part = i128::from(last.passed) * i128::from(loss.at.since(first.at).as_nanos());
+            (i128::from(loss.passed) - part / i128::from(length)).abs() <= i128::from(near)
         };
-        let on = self.losses.iter().filter(on_line).count();
-        let fast = self.fastest >= rate(last.1, length) * FASTER;
-        (fast && on * 10 >= count * PART).then_some(first.0)
+        let fast = self.fastest >= a_second * FASTER;
+        let found = fast && of(&queue) * NO_QUEUE <= count && of(&on_line) * 10 >= count * PART;
+        found.then_some(first.at)
     }
+}
+
+/// What passes in this time at so many bytes a second.
+fn bytes(a_second: i64, length: Duration) -> i64 {
+    let second = i128::from(Duration::from_secs(1).as_nanos());
+    i64::try_from(i128::from(a_second) * i128::from(length.as_nanos()) / second).unwrap_or(i64::MAX)
 }
 
 /// Bytes a second.
@@ -128,7 +172,7 @@ mod tests {
         }
         for &(ms, kb) in losses {
             policer.acked(at(100 + ms), SeqNum::new((64 + kb) * 1_000), false);
-            policer.loses(false);
+            policer.loses(Duration::ZERO);
         }
         policer
     }
@@ -162,11 +206,29 @@ mod tests {
         assert_eq!(of(&ON_LINE[..5], 32).found(MSS), None, "few");
         assert_eq!(of(&ON_LINE, 100).found(MSS), None, "no burst");
         let mut queued = of(&ON_LINE, 32);
-        queued.queued = 2;
+        // Nine segments at 500 kB a second.
+        let of = |queued: &mut Policer, number: usize, ms: i64| {
+            queued.losses[..number]
+                .iter_mut()
+                .for_each(|loss| loss.queue = Duration::from_millis(ms));
+        };
+        of(&mut queued, 3, 18);
         assert_eq!(queued.found(MSS), None, "a queue before them");
-        queued.queued = 1;
+        of(&mut queued, 1, 0);
+        assert!(queued.found(MSS).is_some());
+        // A packet or two wait in the bucket.
+        of(&mut queued, 8, 4);
         assert!(queued.found(MSS).is_some());
         assert_eq!(Policer::default().found(MSS), None);
+    }
+
+    #[test]
+    fn few_losses_are_a_buckets_if_it_cut_off_bursts() {
+        let mut few = of(&ON_LINE[..5], 32);
+        few.losses[0].again = 40_000;
+        assert_eq!(few.found(MSS), None, "one burst");
+        few.losses[1].again = 16_000;
+        assert!(few.found(MSS).is_some());
     }
 
     #[test]

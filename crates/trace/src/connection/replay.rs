@@ -117,10 +117,11 @@ impl Replay {
             flags,
             payload_len: event.payload_len,
             record: event.record,
+            seq: event.seq,
             end: range.end,
             new: false,
             ack: None,
-            window: None,
+            window: 0,
             stamps: event.timestamps,
             sample: None,
         };
@@ -155,7 +156,7 @@ impl Replay {
             let shift = if flags.syn() { 0 } else { self.shifts[me] };
             self.windows[me] = u32::from(event.window) << shift;
             step.ack = Some(event.ack);
-            step.window = self.agreed.then_some(self.windows[me]);
+            step.window = self.windows[me];
             // Its answer comes by so much later.
             self.note_flight(peer, event.at + self.delays[peer], false);
         }

@@ -4,6 +4,7 @@ use rexmit_time::Duration;
 use rexmit_trace::account::{Owner, Share};
 use rexmit_trace::rows::Connection;
 use rexmit_trace::settings::Settings;
+use rexmit_wire::headers::Timestamps;
 use rexmit_wire::{Flags, Headers};
 
 use crate::script::{analyse, with_sack, Script, SYN_ACK};
@@ -158,6 +159,28 @@ fn a_window_that_is_full_holds_up_a_sender() {
 }
 
 #[test]
+fn a_window_that_is_closed_is_full_whatever_its_scale() {
+    // Without the SYNs nobody knows the scale of the windows.
+    let mut script = Script::new(40_000);
+    script.send(true, Flags::ACK, 100).wait(40);
+    script.send(false, Flags::ACK, 1_400);
+    script.send(true, Flags::ACK, 0).wait(40);
+    for _ in 0..3 {
+        script.send(false, Flags::ACK, 700);
+        let closed = Headers {
+            window: 0,
+            ..script.packet(true, Flags::ACK, 0)
+        };
+        script.put(closed).wait(900);
+        script.send(true, Flags::ACK, 0).wait(40);
+    }
+    script.send(false, Flags::ACK, 700);
+    let row = only(&script);
+    let told = told(&row.backward.account);
+    assert!(told.contains(&(Owner::ReceiverWindow, 2_820)), "{told:?}");
+}
+
+#[test]
 fn a_program_that_sends_a_little_now_and_then_is_late() {
     let (mut script, to_server, to_client) = open(true);
     script.send(true, Flags::ACK, 100).wait(to_server);
@@ -246,6 +269,43 @@ fn full_packets_of_which_none_ever_arrives_are_too_large_for_the_path() {
             row.backward.account
         );
     }
+}
+
+/// A packet with time stamps.
+fn stamped(script: &mut Script, from_client: bool, len: u32, (value, echo): (u32, u32)) {
+    let packet = script.packet(from_client, Flags::ACK, len);
+    let side = if from_client {
+        &mut script.client
+    } else {
+        &mut script.server
+    };
+    *side += len;
+    script.put(Headers {
+        timestamps: Some(Timestamps { value, echo }),
+        ..packet
+    });
+}
+
+#[test]
+fn a_sender_has_heard_what_its_stamps_cannot_show() {
+    let (mut script, _, to_client) = open(true);
+    // As TLS 1.3 begins: the tickets leave before the request has come, which the server acknowledges late. So it echoes no
+    // stamp of what the client sends meanwhile.
+    stamped(&mut script, true, 80, (1_000, 500));
+    let before_tickets = script.server;
+    stamped(&mut script, false, 250, (600, 1_000));
+    stamped(&mut script, true, 100, (1_000, 500));
+    script.packets.last_mut().unwrap().1.ack = before_tickets;
+    script.wait(to_client - 2);
+    stamped(&mut script, true, 0, (1_040, 600));
+    script.wait(2);
+    stamped(&mut script, false, 0, (640, 1_000));
+    script.wait(1_000);
+    stamped(&mut script, false, 900, (1_640, 1_000));
+    let row = only(&script);
+    let server = (Owner::Server, 1_040);
+    let told = told(&row.backward.account);
+    assert!(told.contains(&server), "{told:?}");
 }
 
 #[test]

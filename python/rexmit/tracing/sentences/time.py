@@ -23,7 +23,7 @@ _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "client": (
         "the client {host} sent late",
-        "Look at its program; the network and the server did not keep it waiting.",
+        "Look at its program; away from that host, what it sent before may have been lost.",
     ),
     "between-requests": (
         "the client {host} was silent between its requests",

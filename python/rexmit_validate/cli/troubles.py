@@ -1,0 +1,110 @@
+"""`rexmit validate troubles`: whether the first sentence of a trace names whose the time was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rexmit import outputs
+from rexmit.cli.as_json import print_json
+from rexmit.cli.limits import KernelsAtATime, OnKernel
+from rexmit.errors import EXIT_FAILED, UserError
+from rexmit.options import as_typed, typed
+
+EXAMPLES = """\
+Examples:
+
+\b
+  rexmit validate troubles --out troubles                 all on 6.12, and how often it is right
+  rexmit validate troubles --troubles nagle,server-300ms  some of them
+  rexmit validate troubles --again troubles --json        judge captures that are there
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TroublesOptions:
+    """What can be typed, in the order in which `--help` has it."""
+
+    kernel: OnKernel = None
+    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="What chance is drawn from.")] = 1
+    troubles: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES", help="Only these, with commas. Default: all.", show_default=False
+        ),
+    ] = None
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="A new folder. Default: below runs/.")
+    ] = None
+    again: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Judge the captures of such a folder.")
+    ] = None
+    jobs: KernelsAtATime = None
+    fail_under: Annotated[
+        float | None,
+        typer.Option(
+            metavar="PERCENT",
+            min=0,
+            max=100,
+            help="Exit with 1 if fewer captures are right at any place.",
+            show_default=False,
+        ),
+    ] = None
+    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
+
+
+@typed(TroublesOptions)
+def troubles(options: TroublesOptions) -> None:
+    """Whether the first sentence of a trace names whose the time was.
+
+    Connections with one trouble each are made on a real kernel in virtual time: programs that think
+    or pause, windows, buffers, Nagle's algorithm, losses, queues, policers, a hole for large
+    packets, a cable that is pulled. Each is captured beside its server, midway and beside its
+    client; once more over TLS, with merged segments, and with cut packets. What is said first of
+    each capture is held against what was done.
+    """
+    import sys
+
+    from rexmit.progress import for_stream
+    from rexmit_validate.library import troubles as library
+    from rexmit_validate.troubles.judge import MONITORS
+
+    if options.again is not None and options.out is not None:
+        raise UserError("--out and --again: captures are made, or there already", usage=True)
+    names = () if options.troubles is None else tuple(options.troubles.split(","))
+    wanted = as_typed(library.Wanted, options, troubles=names)
+    folder = options.again or library.make(wanted, options.out, for_stream(sys.stderr, "troubles"))
+    made = library.judge(folder, len(wanted.cores), for_stream(sys.stderr, "captures"))
+    shares = {
+        monitor: sum(one.right for one in at) / len(at)
+        for monitor in MONITORS
+        if (at := made.at(monitor))
+    }
+    if options.as_json:
+        rows = [
+            {
+                "capture": one.capture.name,
+                "trouble": one.trouble,
+                "kind": one.kind,
+                "monitor": one.monitor,
+                "truth": list(one.truth),
+                "claimed": one.claimed,
+                "right": one.right,
+                "said": one.said,
+            }
+            for one in made.captures
+        ]
+        print_json({"folder": str(folder), "right": shares, "captures": rows})
+    else:
+        from rexmit.present.terminal import console
+        from rexmit_validate.troubles.print_judged import print_judged
+
+        print_judged(made, console())
+        outputs.line(f"kept in {folder}")
+    if options.fail_under is not None and any(
+        share * 100 < options.fail_under for share in shares.values()
+    ):
+        raise typer.Exit(EXIT_FAILED)
