@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from tests.lab.conftest import Lab
-from tests.lab.test_requests import SCENES_FILE
+from tests.lab.test_requests import TALKS_FILE
 
 import rexmit
 from rexmit.comparison.traces.compare import TraceComparison
@@ -19,7 +19,7 @@ def compared(lab: Lab, folder: Path, after: str) -> TraceComparison:
         made = folder / place
         network = ("networks.high-speed.delay=5ms", "networks.high-speed.rate=100Mbit")
         options = (*lab.on_network("network=high-speed", *network), "--keep", str(made))
-        lab.exec(sys.executable, str(SCENES_FILE), talk, options=options).ok()
+        lab.exec(sys.executable, str(TALKS_FILE), talk, options=options).ok()
         captures.append(made / f"{talk}.server.pcap")
     found = rexmit.diff(*captures)
     assert isinstance(found, TraceComparison)
