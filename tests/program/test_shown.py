@@ -230,6 +230,12 @@ COMMANDS: Final[dict[str, Sequence[Sequence[str]]]] = {
         ("--mix", "campus", "--connections", "2", "--out", f"new-synth{NAME}"),
         ("--mix", "campus", "--connections", "2", "--out", TRACE),
     ],
+    "validate troubles": [
+        ("--again", NAME),
+        ("--again", f"new-synth{NAME}"),
+        ("--troubles", NAME),
+        ("--kernel", NAME, "--out", f"new-troubles{NAME}"),
+    ],
     "validate whatif": [
         ("--stack", NAME),
         ("--setting", NAME),

@@ -79,13 +79,6 @@ def test_a_missing_column_is_named(row: Rows, write_run: Rows) -> None:
     assert "column is_tlp is missing" in refusal(path).what
 
 
-def test_a_column_that_came_later_may_be_missing(row: Rows, write_run: Rows) -> None:
-    path = write_run([row()])
-    table = path / "transfers.parquet"
-    pl.read_parquet(table).drop("loss_pattern").write_parquet(table)
-    assert open_run(path).transfers["loss_pattern"].to_list() == [None]
-
-
 def test_a_run_in_which_all_cells_failed(write_run: Rows) -> None:
     failed = [{"cell": 0, "label": "a", "message": "it hung", "console_tail": ""}]
     error = refusal(write_run([], failed_cells=failed))

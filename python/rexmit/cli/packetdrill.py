@@ -16,7 +16,6 @@ from rexmit.errors import judging
 from rexmit.options import as_typed, typed
 
 if TYPE_CHECKING:
-    from rexmit.engines.kernel import KernelIdentity
     from rexmit.gate.verdicts import Result
 
 EXAMPLES = """\
@@ -124,8 +123,8 @@ def packetdrill(options: PacketdrillOptions) -> None:
 
     done: list[Result] = []
 
-    def on_start(kernel: KernelIdentity, cases: int) -> None:
-        outputs.say(f"{kernel.name}, HZ {kernel.hz}")
+    def on_start(kernel: str, cases: int) -> None:
+        outputs.say(kernel)
         if not options.as_json:
             for line in ktap_head(cases):
                 outputs.line(line)

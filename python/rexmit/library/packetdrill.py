@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from rexmit.engines.kernel import HANG_LIMIT_S, KernelIdentity, find_kernel
+from rexmit.engines.kernel import HANG_LIMIT_S, find_kernel
 from rexmit.errors import UserError, argument
 from rexmit.gate import scripts, session, verdicts
 from rexmit.gate.attempts import Bench
@@ -85,7 +85,7 @@ def packetdrill(
     paths: str | PathLike[str] | Sequence[str | PathLike[str]],
     how: Scripts | None = None,
     *,
-    on_start: Callable[[KernelIdentity, int], None] | None = None,
+    on_start: Callable[[str, int], None] | None = None,
     on_result: Callable[[Result], None] | None = None,
     **keywords: Unpack[Keywords],
 ) -> Judged:
@@ -95,8 +95,8 @@ def packetdrill(
     each of `families` (ipv4, ipv6, ipv4-mapped-ipv6), `repeat` times, in a kernel that has done
     nothing else, `jobs` kernels at a time; `arguments` are packetdrill's own. Where the folder of
     the scripts has a file `config` that asks for a frequency of the timer, `kernel` is taken with
-    that one, unless it names another. `on_start` gets the kernel and the number of results to come,
-    `on_result` each result, in the order of the scripts.
+    that one, unless it names another. `on_start` gets the kernel in words and the number of results
+    to come, `on_result` each result, in the order of the scripts.
 
     Raises UserError where there is no such kernel, script or packetdrill.
     """
@@ -111,7 +111,7 @@ def packetdrill(
             "rexmit kernel build FOLDER builds one from its source",
         )
     if on_start is not None:
-        on_start(kernel, len(cases))
+        on_start(f"{kernel.name}, HZ {kernel.hz}", len(cases))
     bench = Bench(tool, how.arguments, kernel.path, how.seed, f"{how.memory}M", how.hang_limit_s)
     found = []
     for result in session.results(bench, cases, repeat=how.repeat, jobs=how.jobs):
