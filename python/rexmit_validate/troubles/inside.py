@@ -183,7 +183,7 @@ def watched(name: str, folder: Path) -> None:
     captures = [
         subprocess.Popen(
             ["ip", "netns", "exec", devices[place][0], *words, devices[place][1]],
-            stdout=(folder / f"{name}.{place}.pcap").open("wb"),
+            stdout=(folder / f"{name}.{place}.pcap").open("xb"),  # writes: anew, inside a kernel
             stderr=subprocess.DEVNULL,
         )
         for place in PLACES
