@@ -67,12 +67,15 @@ def test_table_1_is_what_was_emulated(said: dict[str, Any]) -> None:
 
 
 def test_claims_that_hold_in_every_mix_hold_here(said: dict[str, Any]) -> None:
-    """Those that do not hang on the mix, in so few connections."""
+    """Those that do not hang on the mix, as far as so few connections tell."""
     of = {claim["key"]: claim["verdict"] for claim in said["claims"]}
-    for key in ("explained", "syn", "spurious-by-rto", "rto-longer", "d-4"):
+    for key in ("explained", "rto-longer", "d-4"):
         assert of[key] == "holds", key
-    for key in ("spurious-fr", "k-best", "min-solaris", "smart-linux"):
+    for key in ("k-best", "min-solaris", "smart-linux"):
         assert of[key] == "does not", key
+    # What is counted here is too little: the interval has both.
+    for key in ("syn", "spurious-by-rto", "spurious-fr"):
+        assert of[key] == "undecided", key
 
 
 def test_the_smart_threshold_is_run(tmp_path: Path) -> None:
