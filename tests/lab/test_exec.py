@@ -205,7 +205,7 @@ def test_a_working_folder_that_was_removed_is_told(lab: Lab, tmp_path: Path) -> 
     words = shlex.join(lab.command(*lab.exec_words("pwd")))
     script = f"rmdir {shlex.quote(str(tmp_path))}; {words}"
     done = run_command(["sh", "-c", script], cwd=tmp_path)
-    assert done.returncode == 1
+    assert done.returncode == 125
     assert "the working folder has been removed" in done.stderr
 
 

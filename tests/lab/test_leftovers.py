@@ -113,7 +113,7 @@ def test_the_launcher_takes_the_kernel_with_it(lab: Lab) -> None:
     with running(lab, *lab.exec_words("sh", "-c", FOREVER)) as started:
         launcher = started.below[0]
         os.kill(launcher, signal.SIGKILL)
-        assert started.process.wait(timeout=30) == 1
+        assert started.process.wait(timeout=30) == 125
         started.wait_for_the_end()
         assert not started.folder.exists()
         assert started.process.stderr is not None
@@ -126,7 +126,7 @@ def test_a_kernel_that_is_killed_is_reported(lab: Lab) -> None:
             # The first may take the others along.
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        assert started.process.wait(timeout=30) == 1
+        assert started.process.wait(timeout=30) == 125
         started.wait_for_the_end()
         assert not started.folder.exists()
         assert started.process.stderr is not None
