@@ -95,7 +95,7 @@ def test_a_console_takes_bounded_memory(lab: Lab) -> None:
 
 def test_a_guest_that_reboots_has_ended(each: Lab) -> None:
     done = each.sh(f"echo once; sleep 1; {REBOOT}; sleep 60", options=("--hang-limit", "30"))
-    assert (done.status, done.text) == (1, "once\n")
+    assert (done.status, done.text) == (125, "once\n")
     assert done.err.startswith("rexmit: the guest rebooted")
     assert done.seconds < 30
 
