@@ -153,15 +153,15 @@ def of_estimate(name: str, estimate: Estimate, band: Band, form: Form) -> Part:
 
 def summed_up(claims: Sequence[Claim]) -> str:
     """`7 hold, 4 do not, 2 undecided; by chance at most 0.4 of 11 verdicts are expected wrong`."""
-    counted = [claim for claim in claims if claim.counted]
+    counted = [each for each in claims if each.counted]
     numbers = [sum(one.verdict is verdict for one in counted) for verdict in Verdict]
     words = ("hold", "do not", "undecided")
     text = ", ".join(f"{n} {word}" for n, word in zip(numbers, words, strict=True))
-    aside = sum(not claim.counted for claim in claims)
+    aside = sum(not each.counted for each in claims)
     if aside:
         text += f", {aside} true by construction and not counted"
-    wrong = sum(claim.false_by_chance for claim in claims)
-    decided = sum(claim.decided for claim in claims)
+    wrong = sum(each.false_by_chance for each in claims)
+    decided = sum(each.decided for each in claims)
     return f"{text}; of {decided} verdicts at most {wrong:.2f} are expected to be wrong by chance"
 
 

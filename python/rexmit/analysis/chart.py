@@ -168,10 +168,10 @@ def charts(runs: Sequence[Run], question: Question) -> list[Chart]:
     # Panels of rows and panels of columns leave no room for several quantities.
     several = [columns] if len(facet) < MOST - 2 else [(one,) for one in columns]
     parts = frame.partition_by(rest, maintain_order=True) if rest else [frame]
-    along = [part[x].n_unique() for part in parts]
+    lengths = [part[x].n_unique() for part in parts]
     found = []
-    for part, n in zip(parts, along, strict=True):
-        if n == 1 and max(along) > 1:
+    for part, n in zip(parts, lengths, strict=True):
+        if n == 1 and max(lengths) > 1:
             continue
         placed = [axis for axis in (x, colour, *facet) if axis is not None]
         still = [axis for axis in question.cells or () if part[axis].n_unique() == 1]

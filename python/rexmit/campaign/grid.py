@@ -82,16 +82,16 @@ def _points(scenario: Scenario, network: str) -> list[Point]:
 
 def cells(scenario: Scenario) -> tuple[Cell, ...]:
     """All cells, in order."""
-    cells: list[Cell] = []
+    every: list[Cell] = []
     for network in scenario.network_names:
         points = _points(scenario, network)
         for config, point, (lost, pattern) in product(
             scenario.config_names, points, scenario.loss.losses
         ):
             page, window, client, algorithm, line_loss = point
-            cells.append(
+            every.append(
                 Cell(
-                    id=len(cells),
+                    id=len(every),
                     network=network,
                     config=config,
                     page=page,
@@ -105,7 +105,7 @@ def cells(scenario: Scenario) -> tuple[Cell, ...]:
                     label=" ".join([network, config, *_named(point, points), pattern or str(lost)]),
                 )
             )
-    return tuple(cells)
+    return tuple(every)
 
 
 def _texts(

@@ -72,11 +72,11 @@ def temporary(folder: Path) -> Any:  # noqa: ANN401
     from distributed import Security
 
     security: Any = Security
-    temporary = security.temporary()
+    pair = security.temporary()
     file = folder / "cluster.pem"
     # Nobody but this user, whatever the umask.
     with created(file, 0o600) as pem:
-        pem.write(f"{temporary.tls_client_cert}{temporary.tls_client_key}".encode())
+        pem.write(f"{pair.tls_client_cert}{pair.tls_client_key}".encode())
     roles = ("client", "scheduler", "worker")
     own: Any = {f"tls_{role}_{what}": str(file) for role in roles for what in ("cert", "key")}
     # All is named, or the user's configuration of Dask would add to it.

@@ -39,10 +39,10 @@ def has_kernel(digest: str) -> bool:
 
 def packed(folder: Path) -> bytes:
     """A kernel's folder in an archive."""
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=1) as archive:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as archive:
         archive.add(folder, folder.name)
-    return packed.getvalue()
+    return buffer.getvalue()
 
 
 def unpack(archive: bytes, digest: str) -> None:

@@ -44,12 +44,12 @@ def groups(trace: Trace, by: str) -> tuple[Group, ...]:
 
 def key(word: str) -> Key:
     """What groups are made by. Raises UserError (usage)."""
-    key = next((known for known in KEYS if known == word), None)
-    if key is None:
+    meant = next((known for known in KEYS if known == word), None)
+    if meant is None:
         raise UserError(
             f"{argument('by')} {word}: no such table", f"one of {', '.join(KEYS)}", usage=True
         )
-    return key
+    return meant
 
 
 def why_empty(part: Trace) -> list[tuple[str, str]]:

@@ -128,9 +128,9 @@ def analysed(
 
 def _opened(path: Path, analysis: Analysis) -> Trace:
     """The trace that is kept in a folder. Raises UserError where it was made otherwise."""
-    trace = folder.open_trace(path)
+    result = folder.open_trace(path)
     asked = analysis.capture_filter
-    if asked is not None and asked != trace.facts.capture_filter:
+    if asked is not None and asked != result.facts.capture_filter:
         raise UserError(
             f"{argument('capture_filter')} chooses packets before they are analysed, and "
             f"{path} is an analysis",
@@ -138,13 +138,13 @@ def _opened(path: Path, analysis: Analysis) -> Trace:
             f"{argument('hosts')}, {argument('ports')}",
             usage=True,
         )
-    if analysis.stacks and set(chosen(analysis.stacks)) != set(trace.facts.stacks):
+    if analysis.stacks and set(chosen(analysis.stacks)) != set(result.facts.stacks):
         raise UserError(
-            f"{path} was analysed with others: {', '.join(trace.facts.stacks) or 'all'}",
+            f"{path} was analysed with others: {', '.join(result.facts.stacks) or 'all'}",
             f"analyse its captures again, or leave {argument('stacks')} out",
             usage=True,
         )
-    return replace(trace, names=analysis.names)
+    return replace(result, names=analysis.names)
 
 
 def select(

@@ -49,7 +49,7 @@ def problems(of_all: Offload, of_configs: Mapping[str, Offload]) -> Iterable[Pro
     """Segmentation without what it rests on: a kernel leaves it off (`netdev_fix_features`). What
     the scenario says for several configurations is named once.
     """
-    problems: list[Problem] = []
+    every: list[Problem] = []
     for config, table in of_configs.items():
         does = merged(of_all, table) or IN_LAB
         lacks = [name for name in ("checksum", "scatter_gather") if not does[name]]
@@ -60,9 +60,9 @@ def problems(of_all: Offload, of_configs: Mapping[str, Offload]) -> Iterable[Pro
                 f"no interface does it without {' and '.join(lacks)}",
                 ", ".join(f"offload.{name} = true" for name in lacks),
             )
-            if problem not in problems:
-                problems.append(problem)
-    return problems
+            if problem not in every:
+                every.append(problem)
+    return every
 
 
 def of_stack(does: dict[str, bool], name: str, own: dict[str, str]) -> dict[str, str]:

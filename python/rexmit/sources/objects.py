@@ -127,5 +127,5 @@ def store(address: str, tries: tuple[int, int]) -> tuple[ObjectStore, Relay]:
     retry: dict[str, Any] = {"max_retries": retries, "retry_timeout": timedelta(seconds=seconds)}
     # Its overloads are of one store each, and which one it is stands in the address.
     opened: Any = from_url
-    store: ObjectStore = opened(address, client_options=client, retry_config=retry, **more)
-    return store, relay
+    objects: ObjectStore = opened(address, client_options=client, retry_config=retry, **more)
+    return objects, relay

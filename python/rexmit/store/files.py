@@ -171,11 +171,11 @@ def new_folder(path: Path) -> Iterator[Path]:
             f"{path} is there already and not empty",
             f"give another with {argument('out')}, or remove it",
         )
-    with whole_folder(path) as partial:
+    with whole_folder(path) as unfinished:
         try:
-            yield partial
+            yield unfinished
         except UserError as error:
-            what = error.what.replace(str(partial), str(path))
+            what = error.what.replace(str(unfinished), str(path))
             raise UserError(what, error.hint, usage=error.usage) from error
 
 

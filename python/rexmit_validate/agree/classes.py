@@ -102,13 +102,13 @@ def skews(cases: Mapping[int, Case], failed: Sequence[int], *, least: int = 3) -
     """Settings that are 1.3 times as frequent among the failed cases, or more; worst first."""
     every = Counter(setting for case in cases.values() for setting in _settings(case))
     bad = Counter(setting for number in failed for setting in _settings(cases[number]))
-    skews = [
+    often = [
         Skew(setting, count / len(failed), every[setting] / len(cases), count)
         for setting, count in bad.items()
         if count >= least
     ]
-    skews = [skew for skew in skews if skew.among_failed > 1.3 * skew.among_all]
-    return sorted(skews, key=lambda skew: skew.among_all / skew.among_failed)
+    often = [skew for skew in often if skew.among_failed > 1.3 * skew.among_all]
+    return sorted(often, key=lambda skew: skew.among_all / skew.among_failed)
 
 
 def _settings(case: Case) -> list[str]:

@@ -77,11 +77,11 @@ class Judged:
         for path in range(1, self.case.paths + 1):
             if self.case.paths > 1:
                 yield f"path {path}"
-            kernel, model = (
+            kernel, modelled = (
                 [packet for packet in log.packets if packet.path == path]
                 for log in (self.kernel, self.model)
             )
-            yield from side_by_side(kernel, model, difference)
+            yield from side_by_side(kernel, modelled, difference)
 
 
 def measures(case: Case) -> Measures:

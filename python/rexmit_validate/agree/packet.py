@@ -66,10 +66,10 @@ def read(rows: Iterable[Sequence[Any]]) -> list[Packet]:
 
 def by_path(packets: Iterable[Packet]) -> dict[int, list[Packet]]:
     """The packets of each path: two paths have no order between them that means anything."""
-    by_path: dict[int, list[Packet]] = {}
+    paths: dict[int, list[Packet]] = {}
     for one in packets:
-        by_path.setdefault(one.path, []).append(one)
-    return by_path
+        paths.setdefault(one.path, []).append(one)
+    return paths
 
 
 Completions = Sequence[int | None]

@@ -180,10 +180,10 @@ def _matrix(joined: Joined, claim: pl.Expr, what: str, order: Sequence[str]) -> 
 
 def total(matrices: Iterable[Matrix], order: Sequence[str]) -> Matrix:
     """All of them together."""
-    total = Matrix({}, tuple(order))
+    whole = Matrix({}, tuple(order))
     for matrix in matrices:
-        total = total + matrix
-    return total
+        whole = whole + matrix
+    return whole
 
 
 def _ordered(words: set[str], order: Iterable[str]) -> tuple[str, ...]:

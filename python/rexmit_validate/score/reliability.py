@@ -169,8 +169,8 @@ def of_pairs(pairs: Iterable[tuple[float, bool]]) -> Reliability:
 
 def total(several: Iterable[Mapping[str, Reliability]]) -> dict[str, Reliability]:
     """All of them together."""
-    total = {what: Reliability() for what in WHAT}
+    whole = {what: Reliability() for what in WHAT}
     for one in several:
         for what, reliability in one.items():
-            total[what] = total[what] + reliability
-    return total
+            whole[what] = whole[what] + reliability
+    return whole

@@ -26,8 +26,8 @@ def changed(mix: Mix, name: str) -> Mix:
 
 def _over(table: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """A table with other values where `changes` has some, table by table."""
-    changed = dict(table)
+    merged = dict(table)
     for key, value in changes.items():
-        both = isinstance(value, Mapping) and isinstance(changed.get(key), Mapping)
-        changed[key] = _over(changed[key], value) if both else value
-    return changed
+        both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
+        merged[key] = _over(merged[key], value) if both else value
+    return merged

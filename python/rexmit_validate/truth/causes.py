@@ -100,8 +100,8 @@ def _mechanism(record: Cause, recovery: int | None) -> tuple[str, int | None]:
 
 def by_flow(records: Sequence[Cause]) -> dict[str, list[Cause]]:
     """The retransmissions of each flow in the order they were sent."""
-    by_flow: defaultdict[str, list[Cause]] = defaultdict(list)
+    flows: defaultdict[str, list[Cause]] = defaultdict(list)
     for record in records:
         if record.cause != NEW_DATA:
-            by_flow[record.flow].append(record)
-    return dict(by_flow)
+            flows[record.flow].append(record)
+    return dict(flows)

@@ -151,18 +151,18 @@ def weather(kind: str, dice: Dice, *, rtt_s: float, rate_bps: int) -> Weather:
     slow = dice.pick([(1, ("h1_out", "h1_in")), (1, ("h2_in", "h2_out"))])
     for name in slow:
         ways[name].rate_bps = rate_bps
-    weather = Weather(ways, rate_bps, {"kind": kind}, rtt_s=rtt_s)
+    drawn = Weather(ways, rate_bps, {"kind": kind}, rtt_s=rtt_s)
     forth = dice.pick([(1, name) for name in _FORTH])
     back = dice.pick([(1, name) for name in _BACK])
 
     def lose(name: str, least: float, most: float) -> None:
         ways[name].loss = _percent(dice.log_between(least, most))
-        weather.told[f"loss_{name}"] = ways[name].loss
+        drawn.told[f"loss_{name}"] = ways[name].loss
 
     def burst(name: str) -> None:
         begin, end = dice.log_between(0.003, 0.03), dice.between(0.15, 0.6)
         ways[name].loss = f"gemodel {_percent(begin)} {_percent(end)}"
-        weather.told[f"loss_{name}"] = ways[name].loss
+        drawn.told[f"loss_{name}"] = ways[name].loss
 
     def disorder(name: str) -> None:
         way = ways[name]
@@ -171,13 +171,13 @@ def weather(kind: str, dice: Dice, *, rtt_s: float, rate_bps: int) -> Weather:
             way.rate_bps = None
             way.delay_s = max(way.delay_s, 0.001)
             way.jitter_s = dice.log_between(0.05, 0.9) * way.delay_s
-            weather.told["jitter_s"] = round(way.jitter_s, 6)
+            drawn.told["jitter_s"] = round(way.jitter_s, 6)
         else:
             # This share of the packets does not wait at all. (With a correlation netem would
             # hardly ever choose one where the share is small.)
             way.delay_s += dice.log_between(0.001, 0.03)
             way.reorder = _percent(dice.log_between(0.005, 0.2))
-            weather.told["reorder"] = way.reorder
+            drawn.told["reorder"] = way.reorder
 
     match kind:
         case "random":
@@ -188,12 +188,12 @@ def weather(kind: str, dice: Dice, *, rtt_s: float, rate_bps: int) -> Weather:
             lose(back, 0.05, 0.5)
             lose(forth, 0.002, 0.02)
         case "tails":
-            weather.tails = True
+            drawn.tails = True
             lose(forth, 0.005, 0.1)
             if dice.chance(0.5):
                 lose(back, 0.01, 0.1)
         case "spikes":
-            weather.spikes = True
+            drawn.spikes = True
             if dice.chance(0.5):
                 lose(forth, 0.001, 0.01)
         case "queue":
@@ -202,27 +202,27 @@ def weather(kind: str, dice: Dice, *, rtt_s: float, rate_bps: int) -> Weather:
             a_second = rate_bps / 8 / 1500
             room = max(6, round(a_second * rtt_s * dice.log_between(0.2, 1.5)))
             way.limit = round(a_second * way.delay_s) + room
-            weather.told["queue_packets"] = room
+            drawn.told["queue_packets"] = room
         case "reordering":
             disorder(dice.pick([(3, forth), (1, back)]))
             if dice.chance(0.5):
                 lose(forth, 0.002, 0.02)
         case "outages":
-            weather.outages = True
+            drawn.outages = True
         case "window":
             lose(forth, 0.005, 0.05)
         case "duplicates":
-            weather.duplicate = _percent(dice.log_between(0.01, 0.2))
-            weather.told["duplicate"] = weather.duplicate
+            drawn.duplicate = _percent(dice.log_between(0.01, 0.2))
+            drawn.told["duplicate"] = drawn.duplicate
             lose(forth, 0.002, 0.03)
         case "mixed":
             burst(forth)
             lose(back, 0.005, 0.1)
             disorder(forth)
-            weather.spikes = weather.outages = weather.tails = True
-    if weather.spikes:
+            drawn.spikes = drawn.outages = drawn.tails = True
+    if drawn.spikes:
         _keep_order(ways.values())
-    return weather
+    return drawn
 
 
 def _keep_order(ways: Iterable[Way]) -> None:
