@@ -111,3 +111,9 @@ def cores() -> list[int]:
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
     return list(range(os.cpu_count() or 1))
+
+
+def slots(jobs: int | None) -> list[int]:
+    """The core of each of so many that run at a time; None: one on each core."""
+    usable = cores()
+    return [usable[slot % len(usable)] for slot in range(jobs or len(usable))]

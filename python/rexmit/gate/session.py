@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from rexmit import interrupt
-from rexmit.engines.engine import cores
+from rexmit.engines.engine import slots
 from rexmit.gate.attempts import Attempt, Bench
 from rexmit.gate.scripts import Case
 from rexmit.gate.verdicts import Result
@@ -20,19 +20,18 @@ def results(
 
     However it ends, no kernel is left running.
     """
-    usable = cores()
-    free = list(range(jobs or len(usable)))
+    free = slots(jobs)
     lock = threading.Lock()
     stopped = threading.Event()
 
     def attempt(case: Case) -> Attempt:
         with lock:
-            slot = free.pop(0)
+            core = free.pop(0)
         try:
-            return bench.attempt(case, usable[slot % len(usable)], stopped.is_set)
+            return bench.attempt(case, core, stopped.is_set)
         finally:
             with lock:
-                free.append(slot)
+                free.append(core)
 
     pool = ThreadPoolExecutor(len(free))
     with interrupt.undone_by(interrupt.nothing):

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rexmit import outputs
-from rexmit.cli.as_json import print_json
+from rexmit.cli.as_json import print_result
 from rexmit.cli.limits import KernelsAtATime, OnKernel
 from rexmit.errors import EXIT_FAILED, UserError
 from rexmit.options import as_typed, typed
@@ -71,38 +71,25 @@ def troubles(options: TroublesOptions) -> None:
     from rexmit.progress import for_stream
     from rexmit_validate.library import troubles as library
     from rexmit_validate.troubles.judge import MONITORS
+    from rexmit_validate.troubles.show_judged import captures_data, judged_blocks
 
     if options.again is not None and options.out is not None:
         raise UserError("--out and --again: captures are made, or there already", usage=True)
     names = () if options.troubles is None else tuple(options.troubles.split(","))
     wanted = as_typed(library.Wanted, options, troubles=names)
     folder = options.again or library.make(wanted, options.out, for_stream(sys.stderr, "troubles"))
-    made = library.judge(folder, len(wanted.cores), for_stream(sys.stderr, "captures"))
+    made = library.judge(folder, wanted.jobs, for_stream(sys.stderr, "captures"))
     shares = {
         monitor: sum(one.right for one in at) / len(at)
         for monitor in MONITORS
         if (at := made.at(monitor))
     }
-    if options.as_json:
-        rows = [
-            {
-                "capture": one.capture.name,
-                "trouble": one.trouble,
-                "kind": one.kind,
-                "monitor": one.monitor,
-                "truth": list(one.truth),
-                "claimed": one.claimed,
-                "right": one.right,
-                "said": one.said,
-            }
-            for one in made.captures
-        ]
-        print_json({"folder": str(folder), "right": shares, "captures": rows})
-    else:
-        from rexmit.present.terminal import console
-        from rexmit_validate.troubles.print_judged import print_judged
-
-        print_judged(made, console())
+    print_result(
+        lambda: {"folder": str(folder), "right": shares, "captures": captures_data(made)},
+        lambda _: judged_blocks(made),
+        as_json=options.as_json,
+    )
+    if not options.as_json:
         outputs.line(f"kept in {folder}")
     if options.fail_under is not None and any(
         share * 100 < options.fail_under for share in shares.values()

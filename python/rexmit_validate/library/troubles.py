@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from rexmit.engines.engine import cores
+from rexmit.engines.engine import slots
 from rexmit.engines.kernel import find_kernel
 from rexmit.errors import UserError, argument, closest
 from rexmit.options import given, takes, whole, workers
@@ -45,12 +45,6 @@ class Wanted:
         """Of all where none is named."""
         return tuple(dict.fromkeys(self.troubles)) or tuple(SCENES)
 
-    @property
-    def cores(self) -> list[int]:
-        """A core for each that runs at a time."""
-        usable = cores()
-        return [usable[slot % len(usable)] for slot in range(self.jobs or len(usable))]
-
 
 def make(asked: Wanted, out: Path | None, progress: Progress) -> Path:
     """Makes the captures; the folder. Raises UserError."""
@@ -71,7 +65,7 @@ def make(asked: Wanted, out: Path | None, progress: Progress) -> Path:
             names,
             about,
             kernel=asked.kernel,
-            cores=asked.cores,
+            cores=slots(asked.jobs),
             on_scene=lambda: progress.advance(1),
         )
     finally:
@@ -79,11 +73,12 @@ def make(asked: Wanted, out: Path | None, progress: Progress) -> Path:
     return folder
 
 
-def judge(folder: Path, jobs: int, progress: Progress) -> Judgement:
+def judge(folder: Path, jobs: int | None, progress: Progress) -> Judgement:
     """Holds captures that are there against their truth. Raises UserError."""
-    progress.start(len(judging.found(folder)[1]))
+    captures = judging.found(folder)
+    progress.start(len(captures))
     try:
-        return judging.judge(folder, jobs, lambda: progress.advance(1))
+        return judging.judge(folder, captures, len(slots(jobs)), lambda: progress.advance(1))
     finally:
         progress.close()
 
@@ -111,4 +106,4 @@ def troubles(
         folder = make(wanted, None if out is None else Path(out), heard(progress, "troubles"))
     else:
         folder = Path(again)
-    return judge(folder, len(wanted.cores), heard(progress, "captures"))
+    return judge(folder, wanted.jobs, heard(progress, "captures"))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rexmit.campaign.streams import core_streams
-from rexmit.engines.engine import cores
+from rexmit.engines.engine import slots
 from rexmit.options import given, takes, whole, workers
 from rexmit.progress import Hear, Progress, heard
 from rexmit.version import version
@@ -35,14 +35,12 @@ class Prepared:
 
     def make(self, progress: Progress) -> Tally:
         """Makes it, whole or not at all. Raises UserError."""
-        usable = cores()
-        slots = [usable[slot % len(usable)] for slot in range(self.jobs or len(usable))]
         progress.start(sum(len(part.plan["connections"]) for part in self.wanted.parts))
         try:
             return corpus.make(
                 self.folder,
                 self.wanted,
-                cores=slots,
+                cores=slots(self.jobs),
                 on_part=progress.advance,
                 cluster=self.cluster,
             )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from rexmit.errors import UserError
 from rexmit.library.trace import trace
@@ -26,6 +26,10 @@ set up."""
 _CHECK: Final[Check] = shape(
     {"version": whole(), "troubles": list_of(text)}, needed=("version", "troubles")
 )
+
+
+Found = tuple[str, str, Path]
+"""The name of a scene, the place that it was captured at, and the capture."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,6 @@ class Judgement:
     """All captures of a folder."""
 
     folder: Path
-    meta: Mapping[str, Any]
     captures: tuple[Judged, ...]
 
     def at(self, monitor: str) -> tuple[Judged, ...]:
@@ -65,9 +68,8 @@ class Judgement:
         return tuple(one for one in self.captures if not one.right)
 
 
-def found(folder: Path) -> tuple[Mapping[str, Any], list[tuple[str, str, Path]]]:
-    """What troubles.json says, and each capture with the name of its scene and its place. Raises
-    UserError."""
+def found(folder: Path) -> list[Found]:
+    """The captures of a folder, as its troubles.json has them. Raises UserError."""
     file = folder / META
     try:
         meta = read(file)
@@ -84,20 +86,21 @@ def found(folder: Path) -> tuple[Mapping[str, Any], list[tuple[str, str, Path]]]
         place = rest.partition(".")[0]
         if name.partition("+")[0] in meta["troubles"] and place in PLACES:
             captures.append((name, place, path))
-    return meta, captures
+    return captures
 
 
-def judge(folder: Path, jobs: int, on_capture: Callable[[], None]) -> Judgement:
+def judge(
+    folder: Path, captures: Sequence[Found], jobs: int, on_capture: Callable[[], None]
+) -> Judgement:
     """Reads every capture as `rexmit trace` does. Raises UserError."""
-    meta, captures = found(folder)
 
-    def one(of: tuple[str, str, Path]) -> Judged:
+    def one(of: Found) -> Judged:
         judged = _judged(*of)
         on_capture()
         return judged
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        return Judgement(folder, meta, tuple(pool.map(one, captures)))
+        return Judgement(folder, tuple(pool.map(one, captures)))
 
 
 def _judged(name: str, place: str, path: Path) -> Judged:

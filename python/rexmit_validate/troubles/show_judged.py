@@ -1,30 +1,45 @@
-"""How often the first sentence names the right owner, on the terminal."""
+"""How often the first sentence names the right owner."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from typing import Any
 
-from rich.console import Console
-
-from rexmit.present.grid import Column, Line, print_grid
-from rexmit.present.terminal import say
-from rexmit.present.text import Text
+from rexmit.result.blocks import BLANK, Block, Column, Grid, Line, Paragraph, heading
 from rexmit_validate.troubles.judge import MONITORS, Judged, Judgement
 
 
-def print_judged(judgement: Judgement, console: Console) -> None:
+def judged_blocks(judgement: Judgement) -> Iterator[Block]:
     """A confusion matrix for each place, then each that is wrong with what it says."""
     for monitor in MONITORS:
         at = judgement.at(monitor)
         right = sum(one.right for one in at)
         share = f" ({100 * right / len(at):.1f} %)" if at else ""
         head = f"at the {monitor}: {right} of {len(at)} captures right{share}"
-        say(console, Text(head, "bold cyan"))
-        print_grid(_COLUMNS, _lines(at), console)
-        console.print()
+        yield Paragraph(head, "bold cyan")
+        yield Grid(_COLUMNS, _lines(at))
+        yield BLANK
     for one in judgement.wrong:
-        say(console, Text(f"{one.capture.name}: it was {' or '.join(one.truth)}", "bold"))
-        say(console, f"  {one.said}")
+        yield heading(f"{one.capture.name}: it was {' or '.join(one.truth)}")
+        yield Paragraph(f"  {one.said}")
+
+
+def captures_data(judgement: Judgement) -> list[dict[str, Any]]:
+    """For `--json`: each capture."""
+    return [
+        {
+            "capture": one.capture.name,
+            "trouble": one.trouble,
+            "kind": one.kind,
+            "monitor": one.monitor,
+            "truth": list(one.truth),
+            "claimed": one.claimed,
+            "right": one.right,
+            "said": one.said,
+        }
+        for one in judgement.captures
+    ]
 
 
 _COLUMNS = (
@@ -35,7 +50,7 @@ _COLUMNS = (
 )
 
 
-def _lines(at: tuple[Judged, ...]) -> list[Line]:
+def _lines(at: tuple[Judged, ...]) -> tuple[Line, ...]:
     lines = []
     for truth in dict.fromkeys(one.truth[0] for one in at):
         mine = [one for one in at if one.truth[0] == truth]
@@ -43,4 +58,4 @@ def _lines(at: tuple[Judged, ...]) -> list[Line]:
         instead = ", ".join(f"{number} {claimed}" for claimed, number in wrong.most_common())
         right = len(mine) - wrong.total()
         lines.append(Line((truth, f"{len(mine)}", f"{right}", instead)))
-    return lines
+    return tuple(lines)
