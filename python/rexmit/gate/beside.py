@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
@@ -47,8 +46,8 @@ class Step:
     way: str
 
 
-@dataclass(slots=True)
-class Told:
+@dataclass(frozen=True, slots=True)
+class PacketLine:
     """A packet that packetdrill saw."""
 
     way: str
@@ -92,11 +91,11 @@ def steps(lines: Sequence[str]) -> list[Step]:
 
 
 def _rows(
-    until: Sequence[Step], seen: list[Told], first: int
-) -> Iterator[tuple[Step | None, Told | None]]:
+    until: Sequence[Step], seen: list[PacketLine], first: int
+) -> Iterator[tuple[Step | None, PacketLine | None]]:
     """Each step with its packet, from the one numbered `first` on, then packets without a step."""
     for number, step in enumerate(until):
-        own: list[Told] = []
+        own: list[PacketLine] = []
         if step.way == "<":
             # What was seen before an injected packet belongs to the steps before it.
             while seen:
@@ -109,10 +108,10 @@ def _rows(
             extra, last = own[:-1], own[-1:]
             yield from ((None, one) for one in extra)
             yield step, last[0] if last else None
-    yield from zip_longest((), seen)
+    yield from ((None, one) for one in seen)
 
 
-def packets(attempt: Attempt) -> Iterator[Told]:
+def packets(attempt: Attempt) -> Iterator[PacketLine]:
     """The packets of an attempt, counted from where each side's numbers begin, and why the kernel
     sent again what it sent again.
     """
@@ -134,7 +133,7 @@ def packets(attempt: Attempt) -> Iterator[Told]:
                 why = _why(record, seq, again=seq in sent)
                 sent.add(seq)
             what = _relative(what, tcp, first.get(way, 0), first.get("<" if way == ">" else ">", 0))
-        yield Told(way, f"{float(told['time']):9.6f} {way} {what}{why}")
+        yield PacketLine(way, f"{float(told['time']):9.6f} {way} {what}{why}")
 
 
 def _relative(what: str, tcp: re.Match[str], own: int, other: int) -> str:

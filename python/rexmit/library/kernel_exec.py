@@ -13,6 +13,7 @@ from rexmit import scenario
 from rexmit.campaign.plan import network_plan
 from rexmit.engines.boot import BootOptions, GuestDiedError
 from rexmit.engines.command import SHARE_MIB, Command, execute, named_variables
+from rexmit.engines.engine import cores
 from rexmit.engines.image import command_files
 from rexmit.engines.kernel import find_kernel
 from rexmit.errors import EXIT_SPLAT, UserError, argument
@@ -109,8 +110,8 @@ def kernel_exec(
     """
     inside = given(inside, Inside, keywords)
     # Calls at a time share the cores: neighbours in the process table take different ones.
-    cores = sorted(os.sched_getaffinity(0))
-    core = cores[os.getpid() % len(cores)]
+    usable = cores()
+    core = usable[os.getpid() % len(usable)]
     kept = None if keep is None else Path(keep)
     return run_inside(argv, inside, core=core, keep=kept, on_stdout=on_stdout, on_stderr=on_stderr)
 

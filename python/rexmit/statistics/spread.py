@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
@@ -11,7 +11,7 @@ from typing import Any, Final
 import polars as pl
 
 from rexmit.statistics.estimate import Estimate, mean
-from rexmit.statistics.interval import Interval, of_share, ranks, student
+from rexmit.statistics.interval import LEVEL, Interval, of_share, ranks, student
 
 P99_FROM: Final = 300
 """Of so many values on there is a 99th percentile."""
@@ -103,7 +103,7 @@ class Spread:
             return low
         return low + part * (self._ordered[below] - low) if low < math.inf else low
 
-    def _effective(self, holds: Any) -> float:  # noqa: ANN401 - a predicate of values
+    def _effective(self, holds: Callable[[float], bool]) -> float:
         """So many independent values would give the share of `holds` the error that it has."""
         n = self.n + self.endless
         if self.drawn == self.n or self.drawn < 2:
@@ -112,7 +112,8 @@ class Spread:
         error = share.error
         # So few units know the error itself less well (Korn and Graubard 1998), less still where it
         # comes of a few of them: degrees of freedom by the fourth moment (Satterthwaite).
-        less = (student(0.975, n - 1) / student(0.975, share.even_freedom)) ** 2
+        end = (1 + LEVEL) / 2
+        less = (student(end, n - 1) / student(end, share.even_freedom)) ** 2
         if not error:
             return float(n) * less
         return min(float(n), max(1.0, less * share.value * (1 - share.value) / error**2))

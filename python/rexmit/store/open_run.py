@@ -19,7 +19,7 @@ from rexmit.store.schema import (
     TRANSFERS,
     Column,
 )
-from rexmit.store.told import Told, listed
+from rexmit.store.short_table import ShortTable, listed
 from rexmit.wording import count
 
 _GRID = (
@@ -36,7 +36,7 @@ _TABLES = ("transfers", "retransmissions", "bursts", "subflows")
 
 
 @dataclass(frozen=True, repr=False)
-class Run(Told):
+class Run(ShortTable):
     """A finished run. `meta` is run.json as it stands; transfers are in the file's order (row K is
     flow K).
     """

@@ -38,7 +38,7 @@ from rexmit.store.plain_json import (
     whole,
 )
 from rexmit.store.schema import polars_schema, scan_table
-from rexmit.store.told import Told, listed
+from rexmit.store.short_table import ShortTable, listed
 from rexmit.store.trace_schema import ORDERS, POINT_TABLES, TABLES
 from rexmit.store.trace_tables import ANALYSE
 from rexmit.tracing import changed as changes
@@ -142,7 +142,7 @@ NAMED: Final = ("name", "path")
 
 
 @dataclass(frozen=True, repr=False)
-class Trace(Told):
+class Trace(ShortTable):
     """A finished trace. `facts` is what was read of the captures. `meta["pieces"]`, where it is,
     has the names of the folders in `path` that it consists of, in the order of time. Its page calls
     a wait of `slow_s` slow; without `names` none is shown that hosts sent.

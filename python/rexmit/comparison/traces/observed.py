@@ -71,7 +71,7 @@ def observed(trace: Trace, wanted: pl.DataFrame | None = None) -> dict[Place, Se
     account = _account(trace, connections)
     asked = _requests(trace, connections)
     found: dict[Place, Seen] = {}
-    times = _parts(account)
+    times = account.partition_by("host", "port", as_dict=True)
     for key, rows in connections.partition_by("host", "port", as_dict=True).items():
         place = Place(*map(str, key))
         measured = {**_of_connections(rows), **dict(_times(rows.height, times.get(key)))}
@@ -156,10 +156,6 @@ def _requests(trace: Trace, connections: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _parts(rows: pl.DataFrame) -> dict[tuple[object, ...], pl.DataFrame]:
-    return rows.partition_by("host", "port", as_dict=True)
-
-
 def _of_connections(rows: pl.DataFrame) -> dict[Quantity, Side]:
     found = {(name, ""): mean(rows[column]) for name, column in _MEANS.items()}
     found |= {(name, ""): _share(rows, *columns) for name, columns in _SHARES.items()}
@@ -209,10 +205,8 @@ def _of_requests(rows: pl.DataFrame) -> Iterator[tuple[Quantity, Side]]:
 def mean(values: pl.Series) -> Side | None:
     """Nulls do not count; None where nothing does."""
     found = spread(values)
-    if found.mean_s is None:
-        return None
-    error = None if found.sd_s is None else found.sd_s / math.sqrt(found.n)
-    return Side(found.n, found.mean_s, error, max(1, found.n - 1))
+    one = found.estimate
+    return None if one is None else Side(found.n, one.value, one.error, one.freedom)
 
 
 def _share(rows: pl.DataFrame, part: str, squares: str) -> Side | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
 from rexmit.escaping import shown
@@ -10,12 +11,12 @@ from rexmit.escaping import shown
 _MOST = 8
 
 
-class Told:
+class ShortTable(ABC):
     """Prints as a table of facts."""
 
+    @abstractmethod
     def about(self) -> list[tuple[str, str]]:
         """Labels, and what is to be said of each."""
-        raise NotImplementedError
 
     def __repr__(self) -> str:
         facts = [(shown(label), shown(text)) for label, text in self.about()]
