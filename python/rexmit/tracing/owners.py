@@ -138,7 +138,7 @@ def slow_connections(trace: Trace) -> pl.DataFrame:
     """Rows in connections.parquet (`number`) of connections that somebody waited for, and for how
     long: `length_s`.
     """
-    waited = slow(trace.slow_s) & (pl.col("owner") != "between-requests")
+    waited = slow(trace.slow_s) & (pl.col("owner") != IDLE)
     rows = joined(trace).filter(waited).group_by(pl.col("number").cast(pl.Int64))
     return rows.agg((pl.col("length_ns").sum() / 1e9).alias("length_s")).collect()
 
