@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cluster.conftest import Scheduler
@@ -34,8 +35,15 @@ def _until_busy(workers: list[int], seconds: float) -> None:
 
 def _busy_s(pid: int) -> float:
     one = PSUTIL.Process(pid)
-    times = [each.cpu_times() for each in (one, *one.children(recursive=True))]
-    return float(sum(each.user + each.system for each in times))
+    return sum(map(_cpu_s, (one, *one.children(recursive=True))))
+
+
+def _cpu_s(process: Any) -> float:
+    try:
+        spent = process.cpu_times()
+    except PSUTIL.NoSuchProcess:  # A kernel's transfer is over between the list and this.
+        return 0.0
+    return float(spent.user + spent.system)
 
 
 @pytest.mark.parametrize("engine", ["model", pytest.param("kernel", marks=pytest.mark.kernel)])
