@@ -56,12 +56,14 @@ impl Waits {
         self.waits.iter().map(parts)
     }
 
-    /// The sender had waited so long when it sent again at `to`.
+    /// The sender had waited so long when it sent again at `to`. Where the clock was set back, what counts already does not
+    /// count again.
     pub(crate) fn add(&mut self, to: Time, waited: Duration, mechanism: usize) {
-        let from = to - waited;
         let room = self.waits.len() < MOST_WAITS;
-        match self.waits.last_mut() {
-            _ if waited <= Duration::ZERO => {}
+        let last = self.waits.last_mut();
+        let from = (to - waited).max(last.as_ref().map_or(Time::ZERO, |last| last.to));
+        match last {
+            _ if from >= to => {}
             Some(last) if last.to == from && last.mechanism == mechanism => last.to = to,
             _ if room => self.waits.push(Wait {
                 from,
@@ -75,14 +77,14 @@ impl Waits {
     /// What it sent again at `to` after so long was no retransmission after all.
     pub(crate) fn remove(&mut self, to: Time, waited: Duration) {
         let from = to - waited;
-        let of = |wait: &Wait| wait.from <= from && to <= wait.to;
-        let Some(place) = self.waits.iter().position(of) else {
+        let first = self.waits.partition_point(|wait| wait.to <= from);
+        let end = self.waits.partition_point(|wait| wait.from < to);
+        let (Some(&one), Some(&last)) = (self.waits.get(first), self.waits[..end].last()) else {
             return;
         };
-        let all = self.waits[place];
-        let rest = [Wait { to: from, ..all }, Wait { from: to, ..all }];
+        let rest = [Wait { to: from, ..one }, Wait { from: to, ..last }];
         let left = rest.into_iter().filter(|wait| wait.from < wait.to);
-        self.waits.splice(place..=place, left);
+        self.waits.splice(first..end.max(first), left);
     }
 }
 
@@ -140,6 +142,15 @@ mod tests {
         all.remove(at(70), ms(10));
         all.remove(at(90), ms(10));
         assert_eq!(all, waits(&[(10, 25, 1), (30, 50, 1)]));
+    }
+
+    #[test]
+    fn what_was_waited_while_the_clock_was_set_back_counts_once() {
+        let mut all = waits(&[(0, 100, 1), (50, 60, 1)]);
+        assert_eq!(all, waits(&[(0, 100, 1)]));
+        all.remove(at(60), ms(10));
+        all.remove(at(100), ms(100));
+        assert_eq!(all, Waits::default());
     }
 
     #[test]
