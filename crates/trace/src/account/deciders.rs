@@ -22,6 +22,13 @@ const DECIDERS: [Decider; 6] = [
     congestion::decide,
 ];
 
+/// The same where it is not known how far the sender is: only a window that is closed is told.
+pub(super) fn decide_afar(wait: &Wait, program: Owner) -> Owner {
+    let closed = wait.window == Some(0);
+    let window = window::decide(wait, program).filter(|_| closed);
+    window.unwrap_or(Owner::Unknown)
+}
+
 /// Whose a wait is, of a sender whose program is `program`; none of one so short that it is of what surrounds it.
 pub(super) fn decide(wait: &Wait, program: Owner) -> Option<Owner> {
     if wait.together && !wait.clocked {

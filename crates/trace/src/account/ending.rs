@@ -54,6 +54,9 @@ impl Account {
                     // Away from the sender, what the bucket let wait seems to be sent late.
                     matches!(was, Owner::SmallWindow | Owner::Sender) || was.is_recovery()
                 });
+                let cut = self.flows[flow].sizes.cut();
+                let cut = cut.map(|(from, to)| (from, to, Owner::PathMtu));
+                line.cover(cut.as_slice(), by(flow == of), |was, _| was.is_recovery());
             }
             if let Some((whose, gone)) = gone {
                 line.cover(&[gone], by(whose == of), |_, _| true);
@@ -92,9 +95,15 @@ impl Account {
                     let acked = turns.arrival(flow.empty_at).filter(|at| *at >= turns.mark);
                     let arrived = acked.unwrap_or(way).min(end.max(turns.mark));
                     let closed = turns.closed.map_or(end, |(at, _)| at);
+                    // An answer that did not come this far is none.
+                    let rest = match turns.rest() {
+                        _ if flow.waits_for_window() => Owner::ReceiverWindow,
+                        Owner::Closing if self.flows[SERVER].hides() => Owner::Unanswered,
+                        rest => rest,
+                    };
                     &[
                         (arrived, Owner::RoundTrip),
-                        (closed, turns.rest()),
+                        (closed, rest),
                         (end, Owner::Closing),
                     ]
                 }

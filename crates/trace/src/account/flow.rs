@@ -4,10 +4,11 @@
 use std::collections::VecDeque;
 
 use rexmit_time::{Duration, Time};
-use rexmit_wire::SeqNum;
+use rexmit_wire::{SeqNum, SeqRange};
 
-use super::policer::Policer;
+use super::policer::{Path, Policer};
 use super::rounds::Rounds;
+use super::sizes::Sizes;
 
 /// Acknowledgements on their way to the sender that are remembered.
 const MOST_HEARD: usize = 1 << 10;
@@ -15,6 +16,8 @@ const MOST_HEARD: usize = 1 << 10;
 const AT_ONCE: Duration = Duration::from_millis(1);
 /// A receiver that holds its acknowledgement back does so by this much at least (Linux: 40 ms; RFC 1122 §4.2.3.2).
 const DELAYED: Duration = Duration::from_millis(10);
+/// So many windows of different sizes that were filled up tell by how much windows are scaled.
+const FILLED: u8 = 4;
 /// By so much a round trip is longer than the shortest, at least, where packets queue; and by a quarter of it.
 const QUEUED: Duration = Duration::from_millis(2);
 
@@ -26,6 +29,15 @@ struct Heard {
     window: u32,
     /// Its stamp, if the sender echoes that from when it has heard it on.
     stamp: Option<u32>,
+}
+
+/// An acknowledgement as it comes by, with its SACK blocks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Acked<'s> {
+    pub at: Time,
+    pub ack: SeqNum,
+    pub window: u32,
+    pub sacks: &'s [SeqRange],
 }
 
 /// A packet of new data.
@@ -55,6 +67,8 @@ pub(super) struct Wait {
     pub delayed: bool,
     /// It went on at once.
     pub together: bool,
+    /// What it sent first when it went on did not come by.
+    pub gap: bool,
     /// Payload of the packets before and after the wait, and of a full one.
     pub lens: [u32; 2],
     pub mss: u32,
@@ -70,6 +84,50 @@ pub(super) struct Wait {
     pub grows: bool,
 }
 
+/// How windows are scaled if no SYN tells it: by no less than what was sent beyond an acknowledgement shows, and by no more if
+/// windows are filled up then, of whatever size.
+#[derive(Debug, Default)]
+struct Scale {
+    /// What came by last: an acknowledgement and the window as it stands there.
+    newest: Option<(SeqNum, u32)>,
+    shift: u8,
+    /// How many windows were filled up, and the last of them.
+    filled: u8,
+    last: u32,
+}
+
+impl Scale {
+    /// Data up to `end` are sent.
+    fn sent(&mut self, end: SeqNum) {
+        let Some((ack, window)) = self.newest.filter(|(_, window)| *window > 0) else {
+            return;
+        };
+        let flight = i64::from(end.offset_from(ack));
+        while self.shift < 14 && flight > self.at_least(window).into() {
+            self.shift += 1;
+            self.filled = 0;
+        }
+    }
+
+    /// A window that was offered, if the scale is known.
+    fn scaled(&self, window: u32) -> Option<u32> {
+        (self.filled >= FILLED).then(|| self.at_least(window))
+    }
+
+    fn at_least(&self, window: u32) -> u32 {
+        window.saturating_mul(1 << self.shift)
+    }
+
+    /// Its sender went on when the window moved that left no room for a segment of `mss` beyond `flight`.
+    fn held_up(&mut self, window: u32, flight: i64, mss: u32) {
+        let left = i64::from(self.at_least(window)) - flight;
+        if window != self.last && (0..i64::from(mss)).contains(&left) {
+            self.filled = self.filled.saturating_add(1);
+            self.last = window;
+        }
+    }
+}
+
 /// One direction.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
@@ -82,6 +140,7 @@ pub(super) struct Flow {
     heard_at: Option<Time>,
     window: Option<u32>,
     largest_window: u32,
+    scale: Scale,
     /// The window was closed since it sent last.
     shut: bool,
     /// Before it heard anything.
@@ -92,20 +151,27 @@ pub(super) struct Flow {
     /// Bytes that it sent, and those between them that did not come by.
     bytes: u64,
     unseen: u64,
+    /// Up to where it says to have sent data, if they did not come by.
+    hidden: Option<SeqNum>,
+    /// It has probed a closed window since it sent last.
+    probes: bool,
     /// When all was acknowledged last, as it came by, and up to where that was.
     pub empty_at: Option<Time>,
     shown: SeqNum,
-    /// From the monitor to the receiver and back: shortest, by how much the newest was longer, and how many in a row showed
-    /// a queue.
+    /// From the monitor to the receiver and back: shortest, by how much the newest and the one before were longer, and how
+    /// many in a row showed a queue.
     beyond: Option<Duration>,
-    longer: Duration,
+    longer: [Duration; 2],
     long: u8,
-    /// Acknowledgements that came by long ago had not reached the sender, so much later than others do.
-    held_back: Option<Duration>,
+    /// The oldest acknowledgement that had not reached the sender had come by so much earlier than it takes.
+    held: Duration,
+    /// That is later than others do.
+    held_back: bool,
     /// The monitor does not stand beside the sender.
     away: bool,
     rounds: Rounds,
     pub policer: Policer,
+    pub sizes: Sizes,
     /// The end of what was sent when something was sent again last.
     repair: Option<SeqNum>,
 }
@@ -117,9 +183,12 @@ impl Flow {
         heard.clear();
         let mut policer = core::mem::take(&mut self.policer);
         policer.begin();
+        let mut sizes = core::mem::take(&mut self.sizes);
+        sizes.begin();
         *self = Flow {
             heard,
             policer,
+            sizes,
             ..Flow::default()
         };
     }
@@ -139,6 +208,35 @@ impl Flow {
         10 * self.unseen > self.bytes
     }
 
+    /// A packet without data has this number: what is before was sent (RFC 9293 §3.10.7.4).
+    pub fn says(&mut self, seq: SeqNum) {
+        if self.known && seq.is_after(self.nxt) {
+            self.hidden = Some(seq);
+        }
+    }
+
+    /// A packet of no more than one byte, which probes a window that is closed (RFC 9293 §3.8.6.1): as of a keep-alive its number
+    /// is below the next one, or its byte is the next.
+    pub fn probe(&mut self, seq: SeqNum) {
+        let closed = self.scale.newest.is_some_and(|(_, window)| window == 0);
+        self.probes |= closed && self.known && seq.offset_from(self.nxt) == -1;
+    }
+
+    /// Whether it waits for its receiver to open the window.
+    pub fn waits_for_window(&self) -> bool {
+        self.probes && self.scale.newest.is_some_and(|(_, window)| window == 0)
+    }
+
+    /// Whether it has sent more than came by, a FIN apart.
+    pub fn hides(&self) -> bool {
+        self.hidden.is_some_and(|seq| seq.is_after(self.nxt + 1))
+    }
+
+    /// Whether its peer had all that came by when it sent this acknowledgement.
+    pub fn is_all_acked(&self, ack: SeqNum) -> bool {
+        !self.known || !self.nxt.is_after(ack)
+    }
+
     /// From the monitor to its receiver and back, at least.
     pub fn beyond(&self) -> Option<Duration> {
         self.beyond
@@ -149,7 +247,7 @@ impl Flow {
     pub fn sample(&mut self, rtt: Duration, near: Duration) {
         let least = self.beyond.unwrap_or(rtt).min(rtt);
         self.beyond = Some(least);
-        self.longer = rtt - least;
+        self.longer = [rtt - least, self.longer[0]];
         let long = rtt > least + QUEUED.max((least + near) / 4) && near <= least;
         self.long = if long { self.long.saturating_add(1) } else { 0 };
     }
@@ -160,20 +258,29 @@ impl Flow {
         !self.known || acked.is_some_and(|to| !seq.is_after(to))
     }
 
-    /// An acknowledgement of it came by.
-    pub fn acked(&mut self, at: Time, ack: SeqNum, window: u32, stamp: Option<u32>) {
+    /// An acknowledgement of it came by; `near`: from the monitor to its sender and back.
+    pub fn acked(&mut self, ack: Acked<'_>, stamp: Option<u32>, near: Duration) {
+        let Acked {
+            at,
+            ack,
+            window,
+            sacks,
+        } = ack;
         let open = self.known && self.nxt.is_after(self.shown);
         if open && !self.nxt.is_after(ack) {
             self.empty_at = Some(at);
             self.shown = ack;
         }
         if self.known && !ack.is_after(self.nxt) {
-            self.policer.acked(at, ack, self.repair.is_none());
+            let path = self.path(near);
+            self.policer.acked(at, ack, sacks, self.nxt, path);
+            self.sizes.acked(at, ack);
         }
         if self.heard.len() == MOST_HEARD {
             let first = self.heard.pop_front();
             first.into_iter().for_each(|first| self.hear(first, at));
         }
+        self.scale.newest = Some((ack, window));
         self.heard.push_back(Heard {
             at,
             ack,
@@ -205,6 +312,12 @@ impl Flow {
     /// Acknowledgements have reached the sender by the time at which a packet left that comes by at `at`: those that its
     /// stamp echoes, or those that came by one way to the sender and back, `near`, before.
     pub fn catch_up(&mut self, at: Time, echo: Option<u32>, near: Duration) {
+        // Beside the sender, which takes less time for what it sends than for the answer that was the shortest.
+        let near = if near <= AT_ONCE {
+            Duration::ZERO
+        } else {
+            near
+        };
         while let Some(&one) = self.heard.front() {
             let reached = match (one.stamp, echo) {
                 (Some(stamp), Some(echo)) => stamp.wrapping_sub(echo) as i32 <= 0,
@@ -217,18 +330,26 @@ impl Flow {
             self.hear(one, (one.at + near).min(at));
         }
         let least = near + self.beyond.unwrap_or(Duration::ZERO);
-        let late = near + QUEUED.max(least / 4);
-        let waiting = self.heard.front();
-        let waiting = waiting.filter(|one| one.stamp.is_some() && one.at + late < at);
-        self.held_back = waiting.map(|one| at.since(one.at + near));
+        let waiting = self.heard.front().filter(|one| one.stamp.is_some());
+        let held = waiting.map(|one| at.since(one.at + near));
+        self.held = held.unwrap_or_default().max(Duration::ZERO);
+        self.held_back = self.held > QUEUED.max(least / 4);
         // Beside the sender that is its own queue, which it may pace.
         self.away = near > least / 8;
     }
 
-    /// Packets queue on the path: how long.
-    fn queue(&self) -> Option<Duration> {
-        let beyond = (self.long >= 2).then_some(self.longer);
-        beyond.max(self.held_back.filter(|_| self.away))
+    /// Whether packets queue on the path.
+    fn queues(&self) -> bool {
+        self.long >= 2 || (self.held_back && self.away)
+    }
+
+    /// How long packets queue at least, by the shorter of two round trips, and the shortest of all.
+    fn path(&self, near: Duration) -> Path {
+        let held = if self.away { self.held } else { Duration::ZERO };
+        Path {
+            queue: held.max(self.longer[0].min(self.longer[1])),
+            trip: near + self.beyond.unwrap_or(Duration::ZERO),
+        }
     }
 
     fn flight(&self) -> i64 {
@@ -261,32 +382,44 @@ impl Flow {
                 None => (self.flight(), self.window),
             };
             let clocked = heard.is_some_and(|heard| new.at.since(heard) <= clocks);
+            let (mut scaled, mut largest_window) = (window, self.largest_window);
+            if mss.is_none() {
+                scaled = window.and_then(|window| self.scale.scaled(window));
+                largest_window = self.scale.at_least(largest_window);
+                if let Some(window) = window.filter(|_| clocked) {
+                    self.scale.held_up(window, flight, self.largest);
+                }
+            }
             Wait {
                 flight,
-                window: if self.shut {
-                    Some(0)
-                } else {
-                    window.filter(|_| mss.is_some())
-                },
-                largest_window: self.largest_window,
+                window: if self.shut { Some(0) } else { scaled },
+                largest_window,
                 left: self.flight(),
-                clocked: clocked || self.held_back.is_some(),
+                clocked: clocked || self.held_back,
                 delayed: new.at.since(from) >= least + DELAYED,
                 together: new.at.since(from) <= at_once.min(AT_ONCE * 5),
+                gap: (new.end - new.len).is_after(self.nxt),
                 lens: [self.last_len, new.len],
                 mss: mss.unwrap_or(self.largest),
-                queued: self.queue().is_some(),
+                queued: self.queues(),
                 shows_queues: new.echo.is_some() || near <= least / 2,
                 repaired: self.repair.is_none(),
                 after_loss: self.rounds.is_after_loss(),
                 grows: self.rounds.grows(),
             }
         });
+        self.scale.sent(new.end);
+        self.sizes
+            .sends(new.end, new.len, mss.unwrap_or(self.largest));
         self.bytes += u64::from(new.len);
         self.unseen += (new.end - new.len).offset_from(self.nxt).max(0) as u64;
         self.nxt = new.end;
         self.sent = Some(new.at);
         self.last_len = new.len;
+        self.probes = false;
+        if new.len == 1 {
+            self.probe(new.end - 1);
+        }
         self.heard_at = None;
         self.shut = self.window == Some(0);
         if self.repair.is_none() {
@@ -295,22 +428,29 @@ impl Flow {
         wait
     }
 
-    /// Sends `len` bytes again, or what did not come by before. Since when it had sent nothing, and whether by a timer.
-    pub fn resend(&mut self, at: Time, len: u32) -> Option<(Time, bool)> {
+    /// Sends this again, or what did not come by before. Whether by a timer, if it had sent anything.
+    pub fn resend(
+        &mut self,
+        at: Time,
+        range: SeqRange,
+        near: Duration,
+        mss: Option<u32>,
+    ) -> Option<bool> {
         let from = self.sent;
-        self.unseen = self.unseen.saturating_sub(u64::from(len));
+        self.unseen = self.unseen.saturating_sub(range.len().into());
         self.sent = Some(at);
         if !self.known {
             return None;
         }
         if self.repair.is_none() {
-            let queue = self.queue().unwrap_or(Duration::ZERO);
-            self.policer.loses(queue);
+            let path = self.path(near);
+            self.policer.again(path);
         }
-        self.policer.again(len);
         self.repair = Some(self.nxt);
         self.rounds.loses(self.flight());
         let trip = self.beyond.unwrap_or(Duration::ZERO);
-        from.map(|from| (from, at.since(from) > (trip + trip / 2).max(AT_ONCE * 180)))
+        let from = from?;
+        self.sizes.again(range, mss.unwrap_or(self.largest), from);
+        Some(at.since(from) > (trip + trip / 2).max(AT_ONCE * 180))
     }
 }

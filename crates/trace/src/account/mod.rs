@@ -12,17 +12,18 @@ mod flow;
 mod owner;
 mod policer;
 mod rounds;
+mod sizes;
 mod timeline;
 mod turns;
 
 use rexmit_time::{Duration, Time};
 use rexmit_wire::headers::Record;
 use rexmit_wire::message::Message;
-use rexmit_wire::{Flags, SeqNum};
+use rexmit_wire::{Flags, SeqNum, SeqRange};
 
 use crate::event::Direction;
 use crate::requests::{Request, Requests, Told};
-use flow::{Flow, New};
+use flow::{Acked, Flow, New};
 use timeline::{By, Timeline};
 use turns::Turns;
 
@@ -157,9 +158,9 @@ impl Account {
         self.requests.finish(&mut self.lines[SERVER].sure.spans)
     }
 
-    /// The next packet, and what its payload begins with.
+    /// The next packet, its SACK blocks, and what its payload begins with.
     #[inline]
-    pub fn step(&mut self, step: &Step, message: Option<Message>) {
+    pub fn step(&mut self, step: &Step, sacks: &[SeqRange], message: Option<Message>) {
         let (me, peer) = (step.of as usize, step.of.reversed() as usize);
         if step.flags.syn() {
             if let Some(sample) = self.turns.syn(step) {
@@ -176,13 +177,24 @@ impl Account {
             if let Some(sample) = step.sample {
                 self.sample(peer, sample);
             }
-            self.flows[peer].acked(step.at, ack, step.window, stamp);
+            let near = self.flows[me].beyond().unwrap_or(Duration::ZERO);
+            let ack = Acked {
+                at: step.at,
+                ack,
+                window: step.window,
+                sacks,
+            };
+            self.flows[peer].acked(ack, stamp, near);
         }
         if let Some(to) = self.turns.opens(step) {
             if let Some(sample) = self.turns.client_part(step) {
                 self.sample(peer, sample);
             }
             self.both(to, Owner::Connecting);
+        }
+        if step.payload_len == 0 && !step.flags.rst() {
+            self.flows[me].says(step.seq);
+            self.flows[me].probe(step.seq);
         }
         if step.payload_len > 0 {
             self.data(step, message, me, peer);
@@ -204,6 +216,8 @@ impl Account {
             // One byte below or at the edge probes, and sends nothing again.
             if step.payload_len > 1 {
                 self.again(step, me, peer);
+            } else {
+                self.flows[me].probe(step.seq);
             }
             return;
         }
@@ -225,9 +239,10 @@ impl Account {
         }
         match wait.filter(|_| mine) {
             Some(wait) => {
+                let program = self.turns.program(step);
                 let decided = match near {
-                    Some(_) => deciders::decide(&wait, self.turns.program(step)),
-                    None => Some(Owner::Unknown),
+                    Some(_) => deciders::decide(&wait, program),
+                    None => Some(deciders::decide_afar(&wait, program)),
                 };
                 let line = &mut self.lines[me];
                 let owner = decided.or(line.last).unwrap_or(Owner::SlowStart);
@@ -258,13 +273,18 @@ impl Account {
             };
             let spans = &mut self.lines[SERVER].sure.spans;
             self.requests.data(told, spans);
-            self.turns.data(step);
+            let has_all = step
+                .ack
+                .is_none_or(|ack| self.flows[peer].is_all_acked(ack));
+            self.turns.data(step, has_all);
         }
     }
 
     /// Something is sent again.
     fn again(&mut self, step: &Step, me: usize, peer: usize) {
-        let Some((_, by_timer)) = self.flows[me].resend(step.at, step.payload_len) else {
+        let near = self.flows[peer].beyond().unwrap_or(Duration::ZERO);
+        let range = SeqRange::new(step.seq, step.payload_len);
+        let Some(by_timer) = self.flows[me].resend(step.at, range, near, self.mss[me]) else {
             return;
         };
         let owner = if by_timer {

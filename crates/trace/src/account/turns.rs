@@ -68,6 +68,8 @@ pub(super) struct Turns {
     requested: bool,
     /// The server has sent data.
     served: bool,
+    /// It has sent data over TLS when it had all that the client had sent: before that come the tickets of TLS 1.3.
+    answers: bool,
     /// The client has sent after a silence, and the server nothing ever.
     pushes: bool,
     /// When that had arrived, of which all was acknowledged, if something [aside](Turns::is_aside) came after it.
@@ -94,6 +96,7 @@ impl Turns {
             session: Session::None,
             requested: false,
             served: false,
+            answers: false,
             pushes: false,
             arrived: None,
             closed: None,
@@ -135,6 +138,7 @@ impl Turns {
         match self.last {
             _ if self.session.is_being_set_up() => Owner::TlsSetUp,
             Some(Direction::Forward) if !self.pushes => Owner::Unanswered,
+            _ if self.requested && !self.answers => Owner::Unanswered,
             _ => Owner::Closing,
         }
     }
@@ -231,8 +235,8 @@ impl Turns {
         [(arrived.min(step.at), Owner::RoundTrip), (step.at, program)]
     }
 
-    /// New data.
-    pub fn data(&mut self, step: &Step) {
+    /// New data; `has_all`: its sender had got all that its peer had sent.
+    pub fn data(&mut self, step: &Step, has_all: bool) {
         let silent = step.at.since(self.mark) >= PUSHED;
         let alone = !self.served && self.last == Some(Direction::Forward);
         self.pushes |= alone && silent && step.of == Direction::Forward;
@@ -243,6 +247,7 @@ impl Turns {
         self.last = Some(step.of);
         self.arrived = None;
         self.served |= step.of == Direction::Backward;
+        self.answers |= step.of == Direction::Backward && has_all && self.requested;
         self.open = true;
         // What is sent behind a FIN was on its way, or is a new beginning.
         self.closed = None;

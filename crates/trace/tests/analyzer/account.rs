@@ -320,3 +320,83 @@ fn one_direction_tells_nothing() {
         [(Owner::Unknown, 500)]
     );
 }
+
+#[test]
+fn windows_that_are_filled_whatever_their_size_tell_their_scale() {
+    for slow in [true, false] {
+        let mut script = Script::new(40_000);
+        script.send(true, Flags::ACK, 100).wait(40);
+        script.send(false, Flags::ACK, 100);
+        for n in 0..20_u16 {
+            // A window is scaled by 7. Either it is filled, or it grows and the sender sends no more than before.
+            let window = if slow { 40 + n % 7 * 3 } else { 40 + n * 9 };
+            let ack = Headers {
+                window,
+                ..script.packet(true, Flags::ACK, 0)
+            };
+            script.put(ack).wait(40);
+            let room = if slow {
+                u32::from(window) * 128
+            } else {
+                40 * 128
+            };
+            for _ in 0..room / 1_400 {
+                script.send(false, Flags::ACK, 1_400);
+            }
+            script.wait(500);
+        }
+        let row = only(&script);
+        let told = told(&row.backward.account);
+        let full = told.iter().find(|share| share.0 == Owner::ReceiverWindow);
+        assert_eq!(full.is_some_and(|share| share.1 > 7_000), slow, "{told:?}");
+        assert_eq!(full.is_some(), slow, "{told:?}");
+    }
+}
+
+#[test]
+fn what_was_lost_before_it_came_by_may_have_been_sent_at_any_time() {
+    let (mut script, to_server, _) = open(false);
+    script.send(true, Flags::ACK, 100).wait(to_server);
+    script.send(false, Flags::ACK, 1_400);
+    script.send(true, Flags::ACK, 0).wait(500);
+    script.server += 2_800;
+    script.send(false, Flags::ACK, 1_400);
+    let told = told(&only(&script).backward.account);
+    assert!(told.contains(&(Owner::Unknown, 500)), "{told:?}");
+}
+
+#[test]
+fn a_sender_that_sends_smaller_packets_at_last_has_found_a_path_that_takes_no_larger_ones() {
+    // Of the same size other packets arrive, or none does; or the same packet arrives at last.
+    for (before, last, owner) in [
+        (500, 536, Owner::PathMtu),
+        (1_400, 536, Owner::RecoveryTimer),
+        (500, 1_400, Owner::RecoveryTimer),
+    ] {
+        let (mut script, to_server, to_client) = open(true);
+        script.send(true, Flags::ACK, 100).wait(to_server);
+        script.send(false, Flags::ACK, before).wait(to_client);
+        script.send(true, Flags::ACK, 0);
+        let large = script.packet(false, Flags::ACK, 1_400);
+        script.send(false, Flags::ACK, 1_400);
+        script.send(false, Flags::ACK, 300).wait(to_client);
+        let hole = Headers {
+            ack: large.seq,
+            ..script.packet(true, Flags::ACK, 0)
+        };
+        script.put(with_sack(hole, large.seq + 1_400, 300));
+        for wait in [3_000, 6_000] {
+            script.wait(wait).put(large);
+        }
+        let last = Headers {
+            payload_len: last,
+            ..large
+        };
+        script.wait(12_000).put(last).wait(to_client);
+        script.send(true, Flags::ACK, 0);
+        let account = only(&script).backward.account;
+        let share = account.iter().find(|share| share.owner == owner);
+        let length = share.map_or(Duration::ZERO, |share| share.length);
+        assert!(length >= Duration::from_millis(20_900), "{account:?}");
+    }
+}

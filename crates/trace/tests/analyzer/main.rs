@@ -9,6 +9,7 @@ mod measures;
 mod multipath;
 mod parts;
 mod paths;
+mod policers;
 mod properties;
 mod requests;
 mod run;

@@ -124,3 +124,32 @@ fn who_only_ever_sends_waits_for_no_answer() {
     let told = told(&only(&script).forward.account);
     assert!(told.contains(&(Owner::Closing, 5_000)), "{told:?}");
 }
+
+#[test]
+fn an_answer_that_does_not_come_this_far_is_none() {
+    for says_more in [false, true] {
+        let (mut script, to_server, _) = session(false, 0, 0);
+        script.packets.last_mut().unwrap().1.record = Record::Data;
+        let before = script.client;
+        record(&mut script, true, Record::Data, 200);
+        script.wait(to_server);
+        // The tickets of TLS 1.3.
+        record(&mut script, false, Record::Data, 500);
+        let more = if says_more {
+            script.packet(false, Flags::ACK, 0).seq + 1_400
+        } else {
+            script.packets.last_mut().unwrap().1.ack = before;
+            script.server
+        };
+        script.send(true, Flags::ACK, 0);
+        script.wait(4_000).send(true, FIN_ACK, 0).wait(to_server);
+        let answer = Headers {
+            seq: more,
+            ..script.packet(false, Flags::ACK, 0)
+        };
+        script.put(answer);
+        let told = told(&only(&script).backward.account);
+        let unanswered = told.iter().find(|share| share.0 == Owner::Unanswered);
+        assert!(unanswered.is_some_and(|share| share.1 >= 3_900), "{told:?}");
+    }
+}

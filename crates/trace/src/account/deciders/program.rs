@@ -7,6 +7,8 @@ use super::{Owner, Wait};
 pub(super) fn decide(wait: &Wait, program: Owner) -> Option<Owner> {
     match (wait.clocked, wait.left) {
         (true, _) => None,
+        // What was lost may have been sent at any time before.
+        (false, 0) if wait.gap => Some(Owner::Unknown),
         (false, 0) => Some(program),
         (false, _) => Some(Owner::Sender),
     }
