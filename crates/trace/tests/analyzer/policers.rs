@@ -540,21 +540,6 @@ fn print(matrix: &Matrix, odd: &[String]) {
 }
 
 #[test]
-fn no_other_trouble_is_a_policer_and_most_policers_are() {
-    let (matrix, odd) = judged(0..56, false);
-    let (mut right, mut all) = (0, 0);
-    for ((trouble, _), said) in &matrix {
-        let policers = said.get(&Owner::Policer).copied().unwrap_or(0);
-        if *trouble == Trouble::Policer {
-            (right, all) = (right + policers, all + said.values().sum::<u32>());
-        } else {
-            assert_eq!(policers, 0, "{trouble:?}: {odd:#?}");
-        }
-    }
-    assert!(2 * right > all, "{right} of {all}: {odd:#?}");
-}
-
-#[test]
 #[ignore = "a sweep, to be looked at: REXMIT_SEEDS=FROM-TO"]
 fn sweep() {
     let seeds = std::env::var("REXMIT_SEEDS").unwrap_or_default();
