@@ -19,6 +19,7 @@ use rexmit_time::{Duration, Time};
 use rexmit_wire::headers::Record;
 use rexmit_wire::message::Message;
 use rexmit_wire::{Flags, SeqNum};
+use serde::{Deserialize, Serialize};
 
 use crate::event::Direction;
 use crate::requests::{Request, Requests, Told};
@@ -31,7 +32,7 @@ pub use owner::Owner;
 pub(crate) use turns::Session;
 
 /// What an owner has of a direction's time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
     /// Whose it is.
     pub owner: Owner,
