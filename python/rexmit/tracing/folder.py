@@ -36,7 +36,7 @@ from rexmit.store.plain_json import (
     text,
     whole,
 )
-from rexmit.store.schema import polars_schema, scan_table
+from rexmit.store.schema import polars_schema, scan_table, without_formulas
 from rexmit.store.short_table import ShortTable, listed
 from rexmit.store.trace_schema import ORDERS, POINT_TABLES, TABLES
 from rexmit.store.trace_tables import ANALYSE
@@ -331,13 +331,13 @@ class Writer:
             self._join(name, made / f"{name}.parquet")
             if csv:
                 with whole_file(made / f"{name}.csv") as file:
-                    scan_table(made / f"{name}.parquet").sink_csv(file)
+                    without_formulas(scan_table(made / f"{name}.parquet")).sink_csv(file)
         for name, rows in self._of_points.items():
             with whole_file(made / f"{name}.parquet") as file:
                 rows.write_parquet(file, compression="zstd")
             if csv:
                 with whole_file(made / f"{name}.csv") as file:
-                    rows.write_csv(file)
+                    without_formulas(rows.lazy()).collect().write_csv(file)
         shutil.rmtree(self._parts.folder, ignore_errors=True)
         about = {
             "format": formats.TRACE,
