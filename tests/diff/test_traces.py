@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,11 @@ from typer.testing import CliRunner
 
 import rexmit
 from rexmit.cli import app
+from rexmit.comparison.traces import places
 from rexmit.comparison.traces.apart import Side, apart, named
 from rexmit.comparison.traces.compare import Change, TraceComparison
+from rexmit.comparison.traces.notes import notes
+from rexmit.comparison.traces.observed import ALL_REQUESTS
 from rexmit.errors import UserError
 
 BEFORE = Site()
@@ -181,6 +185,32 @@ def test_what_to_know_before(tmp_path: Path) -> None:
         "A was captured at another place than B (of what the server sends: sender, receiver"
         in found.notes[0]
     )
+
+
+def test_very_many_places_are_compared_by_the_largest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places, "MOST", 3)
+
+    def write(name: str) -> rexmit.Trace:
+        asked = [request(path=f"/{n % 5}", start_ns=n * 10**6) for n in range(24)]
+        return write_trace(tmp_path / name, connections=[connection()], requests=asked)
+
+    found = rexmit.diff(write("a"), write("b"))
+    assert isinstance(found, TraceComparison)
+    # Of the five paths the first four were asked for five times, the last one four times.
+    assert [place.path for place in found.places] == ["GET /0", "GET /1", ALL_REQUESTS]
+    assert found.only_a == found.only_b == ()
+    assert "of 7 servers and kinds of requests the 3 are compared that have most" in found.notes[0]
+
+
+def test_one_flow_of_very_many_connections_takes_no_time_of_its_square(tmp_path: Path) -> None:
+    rows = [connection(connection=n, start_s=float(n)) for n in range(10_000)]
+    trace = write_trace(tmp_path / "a", connections=rows)
+    began_s = time.process_time()
+    found = list(notes(trace, trace, ("a", "a"), []))
+    assert time.process_time() - began_s < 2
+    assert "1 connection is in both" in found[0]
 
 
 def test_requests_without_an_answer_come_first(tmp_path: Path) -> None:

@@ -153,9 +153,10 @@ def report(options: ReportOptions) -> None:
         found = library.report_table(
             of, options.table, where=options.where, sort=options.sort, progress=progress
         )
+        from rexmit.store.schema import without_formulas
         from rexmit.webpage.columns import shown_texts
 
-        outputs.lines(shown_texts(found).write_csv())
+        outputs.lines(without_formulas(shown_texts(found).lazy()).collect().write_csv())
         return
     made = library.report(
         of,

@@ -50,6 +50,9 @@ SPLAT: Final = re.compile(
 """What the kernel calls a defect of its own. A panic alone is none: memory may have run out."""
 
 _MOST_CONSOLE: Final = 16 << 20
+_LONGEST_SPLAT: Final = 1024
+"""A line of the kernel's is no longer (`LOG_LINE_MAX`)."""
+
 _SPLAT_LINES: Final = 60
 """So many lines of a splat are shown."""
 
@@ -233,8 +236,9 @@ class GuestBoot:
             self.doing = str(event.get("doing", self.doing))
         elif kind == "exit":
             self.exit_event = event
-        if isinstance(event.get("virtual_ns"), int):
-            self.virtual_ns = event["virtual_ns"]
+        at = event.get("virtual_ns")
+        if isinstance(at, int) and 0 <= at < 1 << 63:
+            self.virtual_ns = at
         return dict(event)
 
     def kill(self) -> None:
@@ -274,7 +278,7 @@ class GuestBoot:
         own; nothing where it did not."""
         lines = last_lines(self._console, 1 << 20, most_bytes=_MOST_CONSOLE)
         for place, line in enumerate(lines):
-            if SPLAT.search(line):
+            if SPLAT.search(line, 0, _LONGEST_SPLAT):
                 return tuple(lines[place : place + _SPLAT_LINES])
         return ()
 
@@ -351,7 +355,7 @@ def watch(
             if on_event is not None:
                 on_event(event)
         for tail, give in tails:
-            while data := tail.read():
+            for data in tail.pieces():
                 give(data)
                 boot.give_sign()
 

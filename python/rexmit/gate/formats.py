@@ -61,7 +61,7 @@ def junit(results: Sequence[Result]) -> bytes:
         case = ElementTree.SubElement(
             suite,
             "testcase",
-            classname=result.case.shown,
+            classname=_xml(result.case.shown),
             name=result.case.family,
             time=f"{max(one.virtual_s for one in result.attempts):.6f}",
         )

@@ -126,8 +126,12 @@ def _fits(script: Path, family: str) -> bool:
 def hz(scripts: Iterable[Path]) -> int | None:
     """The timer frequency that the file `config` beside scripts asks for, where one does."""
     for folder in dict.fromkeys(script.parent for script in scripts):
+        config = folder / "config"
         try:
-            with (folder / "config").open(encoding="utf-8", errors="replace") as file:
+            # Opening a pipe waits for its writer.
+            if not config.is_file():
+                continue
+            with config.open(encoding="utf-8", errors="replace") as file:
                 text = file.read(_LONGEST_CONFIG)
         except OSError:
             continue

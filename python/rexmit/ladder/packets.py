@@ -125,13 +125,13 @@ def parse_comment(comment: str | None) -> tuple[bool, str | None, str | None]:
     """
     dropped, mechanism, need = False, None, None
     for part in (comment or "").split(";"):
-        words = re.fullmatch(r"\s*rexmit:\s+(\w+)(.*?)\s*", part, re.DOTALL)
+        words = re.fullmatch(r"rexmit:\s++(\w++)(.*)", part.strip(), re.DOTALL)
         if words is None:
             continue
         if words[1] == "dropped":
             dropped = True
         elif words[1] == "retransmission":
-            values = dict(re.findall(r"(\w+)=(\S+)", words[2]))
+            values = dict(re.findall(r"(?<!\w)(\w++)=(\S+)", words[2]))
             mechanism = values.get("mechanism", "unknown")
             need = values.get("need")
     return dropped, mechanism, need

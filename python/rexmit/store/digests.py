@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -26,9 +27,21 @@ def _digest(value: object, where: str) -> None:
         raise ValueError(f"{where} must be 64 hexadecimal digits")
 
 
-CHECK: Final[Check] = mapping_of(
-    shape({"bytes": whole(), "sha256": _digest}, needed=("bytes", "sha256"))
-)
+_EACH: Final = mapping_of(shape({"bytes": whole(), "sha256": _digest}, needed=("bytes", "sha256")))
+
+_NAME: Final = re.compile(r"[\w=-][\w.=-]*(/[\w=-][\w.=-]*)*")
+"""A file in the folder or below."""
+
+
+def _digests(value: object, where: str) -> None:
+    _EACH(value, where)
+    assert isinstance(value, dict)  # noqa: S101 - was just checked
+    for name in value:
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"{where} names {name}, which is no table")
+
+
+CHECK: Final[Check] = _digests
 """What stands there."""
 
 
@@ -51,7 +64,10 @@ def fault(folder: Path, meta: Mapping[str, Any], names: Iterable[str] | None = N
             continue
         file = folder / name
         try:
-            size = file.stat().st_size
+            status = file.stat()
+            if not stat.S_ISREG(status.st_mode):
+                return f"{file}: is no file"
+            size = status.st_size
             if size != kept["bytes"]:
                 return f"{file}: damaged: it has {size:,} bytes, {kept['bytes']:,} were written"
             if _of(file) != kept:

@@ -118,6 +118,8 @@ def open_run(path: Path) -> Run:
     if fault is not None:
         raise UserError(fault, _mended_by(path, meta))
     transfers = _parquet(table, TRANSFERS)
+    if transfers.select("cell", "repetition").is_duplicated().any():
+        raise UserError(f"{table}: two rows have the same cell, repetition", "repeat the run")
     if transfers.is_empty():
         raise UserError(f"{path}: the run has no transfer", _why_empty(meta))
     return Run(path, meta, transfers)
@@ -173,6 +175,7 @@ def _why_empty(meta: dict[str, Any]) -> str:
 
 
 def _parquet(file: Path, columns: tuple[Column, ...]) -> pl.DataFrame:
+    checked.plain(file, "repeat the run")
     try:
         frame = pl.read_parquet(file, glob=False)
     except FileNotFoundError as error:

@@ -95,3 +95,12 @@ def scan_table(path: Path) -> polars.LazyFrame:
 
     # The folders' names are no columns.
     return polars.scan_parquet(path, glob=False, hive_partitioning=False)
+
+
+def without_formulas(rows: polars.LazyFrame) -> polars.LazyFrame:
+    """Rows for CSV: a text that a spreadsheet would take for a formula has ' before it, which
+    spreadsheets take for the mark of a text.
+    """
+    import polars as pl
+
+    return rows.with_columns(pl.col(pl.String).str.replace(r"^([=+@\t\r]|-.)", "'${0}"))

@@ -25,7 +25,6 @@ from rexmit.store import checked, digests, formats, trace_tables
 from rexmit.store.files import whole_file, whole_folder, write_text
 from rexmit.store.opening import is_temporary
 from rexmit.store.plain_json import (
-    anything,
     either,
     list_of,
     mapping_of,
@@ -37,12 +36,13 @@ from rexmit.store.plain_json import (
     text,
     whole,
 )
-from rexmit.store.schema import polars_schema, scan_table
+from rexmit.store.schema import polars_schema, scan_table, without_formulas
 from rexmit.store.short_table import ShortTable, listed
 from rexmit.store.trace_schema import ORDERS, POINT_TABLES, TABLES
 from rexmit.store.trace_tables import ANALYSE
 from rexmit.tracing import changed as changes
 from rexmit.tracing.changed import AS_READ, Changed
+from rexmit.tracing.points.clocks import aligned
 from rexmit.tracing.source import Batch, Facts, Failure, File, empty, together
 from rexmit.tracing.table_parts import TableParts, values
 
@@ -60,6 +60,9 @@ the others. `began_s` is when it began to be written, seconds since 1970."""
 
 NEXT: Final = "next_connection"
 """In there: the number that no connection of this piece, or of those before it, has reached."""
+
+_LAST: Final = checked.LARGEST // 2
+"""So many connections may come before a piece: further ones have numbers that tables may hold."""
 
 _FILES: Final = tuple(
     f"{name}.{kind}" for name in (*TABLES, *POINT_TABLES) for kind in ("parquet", "csv")
@@ -87,6 +90,26 @@ _FAILURE: Final = shape(
     needed=("start_s", "client", "client_port", "server", "server_port", "defect"),
 )
 
+
+def _captures(value: object, where: str) -> None:
+    """Those of a point: one at least."""
+    list_of(text)(value, where)
+    if not value:
+        raise ValueError(f"{where} is empty")
+
+
+def _clock(value: object, where: str) -> None:
+    """What times of a point are aligned by."""
+    try:
+        aligned(value, [])  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{where} is no clock: {error}") from error
+
+
+def _pieces(_value: object, where: str) -> None:
+    raise ValueError(f"{where} is not of one trace: its folder would be another's")
+
+
 _CHECK: Final = shape(
     {
         "kind": one_of("trace"),
@@ -99,14 +122,15 @@ _CHECK: Final = shape(
             shape(
                 {
                     "name": text,
-                    "captures": list_of(text),
+                    "captures": _captures,
                     "files": list_of(text),
-                    "clock": list_of(anything),
+                    "clock": _clock,
                 },
                 needed=("name", "captures", "files", "clock"),
             )
         ),
-        PIECE: shape({"began_s": number(), NEXT: whole()}, needed=("began_s", NEXT)),
+        "pieces": _pieces,
+        PIECE: shape({"began_s": number(), NEXT: whole(most=_LAST)}, needed=("began_s", NEXT)),
         "facts": shape(
             {
                 "packets": whole(),
@@ -115,6 +139,7 @@ _CHECK: Final = shape(
                 "cut_packets": whole(),
                 "not_understood": mapping_of(whole()),
                 "evicted": whole(),
+                "evicted_openings": whole(),
                 "failed": whole(),
                 "failed_packets": whole(),
                 "failures": list_of(_FAILURE),
@@ -123,6 +148,8 @@ _CHECK: Final = shape(
                 "named": list_of(text),
                 "stacks": list_of(text),
                 "files": list_of(_FILE),
+                "capture_filter": text,
+                "left_out": whole(),
             }
         ),
         AS_READ: changes.CHECK,
@@ -304,13 +331,13 @@ class Writer:
             self._join(name, made / f"{name}.parquet")
             if csv:
                 with whole_file(made / f"{name}.csv") as file:
-                    scan_table(made / f"{name}.parquet").sink_csv(file)
+                    without_formulas(scan_table(made / f"{name}.parquet")).sink_csv(file)
         for name, rows in self._of_points.items():
             with whole_file(made / f"{name}.parquet") as file:
                 rows.write_parquet(file, compression="zstd")
             if csv:
                 with whole_file(made / f"{name}.csv") as file:
-                    rows.write_csv(file)
+                    without_formulas(rows.lazy()).collect().write_csv(file)
         shutil.rmtree(self._parts.folder, ignore_errors=True)
         about = {
             "format": formats.TRACE,
@@ -400,7 +427,11 @@ def _is_piece(path: Path) -> bool:
 
 def next_connection(path: Path) -> int:
     """The smallest number that no connection of a folder's pieces has; 0 without pieces."""
-    return max((int(_meta(piece)[PIECE][NEXT]) for piece in pieces_of(path)), default=0)
+    known = {piece: _meta(piece).get(PIECE) for piece in pieces_of(path)}
+    strange = next((piece for piece, about in known.items() if about is None), None)
+    if strange is not None:
+        raise UserError(f"{strange} is a trace of its own, and no piece", "name another folder")
+    return max((int(about[NEXT]) for about in known.values() if about), default=0)
 
 
 def _open_pieces(path: Path, folders: Sequence[Path]) -> Trace:

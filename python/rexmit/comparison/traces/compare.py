@@ -13,7 +13,7 @@ from rexmit.comparison.pairs import Selection
 from rexmit.comparison.traces.apart import Apart, Side, apart, named
 from rexmit.comparison.traces.notes import notes
 from rexmit.comparison.traces.observed import Place, Quantity, Seen, none_of, observed
-from rexmit.comparison.traces.places import Pair, common_servers, pairs
+from rexmit.comparison.traces.places import Pair, common_servers, largest, pairs
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.owners import LAST, NOBODY
 
@@ -99,7 +99,8 @@ def compare(
     """`selection` is by `observed.AXES`. Raises UserError (usage) where nothing is in common."""
     servers = common_servers(a, b, names, selection)
     seen = [observed(trace, ends) for trace, ends in zip((a, b), servers.common, strict=True)]
-    found, only_a, only_b = pairs(seen[0], seen[1], names, selection)
+    every, only_a, only_b = pairs(seen[0], seen[1], names, selection)
+    found = largest(every)
     raw = [one for pair in found for one in _measured(pair) if one.metric in metrics]
     differences = [_apart(one) for one in raw]
     real = named([one.chance if one.difference else None for one in differences])
@@ -113,7 +114,7 @@ def compare(
         tuple(pair.place for pair in found),
         (*servers.only_a, *map(str, only_a)),
         (*servers.only_b, *map(str, only_b)),
-        tuple(notes(a, b, names, found)),
+        (*_of_many(found, every), *notes(a, b, names, found)),
         tuple(sorted(changes, key=_order)),
     )
 
@@ -127,6 +128,14 @@ class _Raw:
     of: str
     a: Side
     b: Side
+
+
+def _of_many(found: Sequence[Pair], every: Sequence[Pair]) -> Iterator[str]:
+    if len(found) < len(every):
+        yield (
+            f"of {len(every):,} servers and kinds of requests the {len(found):,} are compared that "
+            "have most connections and requests"
+        )
 
 
 def _measured(pair: Pair) -> Iterator[_Raw]:

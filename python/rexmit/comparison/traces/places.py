@@ -14,6 +14,10 @@ from rexmit.errors import UserError, argument, by_caller
 from rexmit.tracing.folder import Trace
 from rexmit.wording import count
 
+MOST = 1_000
+"""So many servers and requests are compared: each takes milliseconds, and of single units nothing
+is told by it."""
+
 _NAMED = 3
 """So many servers are named where none is in common."""
 
@@ -95,6 +99,13 @@ def pairs(
     met = set(partners.values())
     alone = [place for place, other in partners.items() if other not in theirs]
     return _without_repeats(found, in_a, in_b), alone, [p for p in sorted(theirs) if p not in met]
+
+
+def largest(found: Sequence[Pair]) -> list[Pair]:
+    """The `MOST` of most units, in their order."""
+    units = [pair.a.units + pair.b.units for pair in found]
+    most = sorted(range(len(found)), key=lambda place: -units[place])[:MOST]
+    return [found[place] for place in sorted(most)]
 
 
 def _without_repeats(
