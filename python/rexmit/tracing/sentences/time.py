@@ -112,9 +112,22 @@ _NEED_NOT_KNOWN: Final = (
     "See what was retransmitted; a capture beside {peer} tells more.",
 )
 
+_REFUSED: Final = (
+    "{peer} answered the SYNs of {host} with a RST",
+    "Let a program listen there, or see which firewall refuses for it.",
+)
+
+_NO_ANSWER: Final = (
+    "nothing came back for the SYNs of {host} to {peer}",
+    "Look whether that host is up, and whether a firewall drops them.",
+)
+
 
 def _texts(one: Owned) -> tuple[str, str]:
-    """What is the owner's, and the remedy: of a repair by what is known of its need."""
+    """What is the owner's, and the remedy: of a repair by what is known of its need, of connecting
+    by what came back."""
+    if one.owner == "connecting" and one.connections in (one.refused, one.unanswered):
+        return _REFUSED if one.refused else _NO_ANSWER
     if one.owner not in _REPAIRS or one.needed:
         return _TEXTS[one.owner]
     return _NEED_NOT_KNOWN if one.not_known else _NOT_NEEDED
