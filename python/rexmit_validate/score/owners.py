@@ -1,7 +1,7 @@
 """Whose the time of connections is said to be, beside whose it was by the kernel's own record.
 
-Every instant of every direction is judged. Where a decider cannot tell several causes apart, the
-one word that it has for them is right for each; `unknown` is no claim.
+Every instant of the directions that users waited for is judged. Where a decider cannot tell several
+causes apart, the one word that it has for them is right for each; `unknown` is no claim.
 """
 
 from __future__ import annotations
@@ -48,9 +48,7 @@ Spans = list[tuple[int, int, str]]
 
 @dataclass(frozen=True)
 class Time:
-    """`instants` counts nanoseconds, `largest` connections by the owner that has most of them, of
-    the direction that the user waited for.
-    """
+    """`instants` counts nanoseconds, `largest` connections by the owner that has most of them."""
 
     instants: Matrix
     largest: Matrix
@@ -69,9 +67,9 @@ def judge(truth: pl.DataFrame, account: pl.DataFrame) -> Time:
     """`truth` has `flow`, `from_ns`, `to_ns` and `owner` of each stretch in order, `account` the
     stretches of the trace's table of that name.
     """
-    asked = set(account.filter(pl.col("asked"))["flow"])
     begun = (pl.col("evidence_ns") - pl.col("length_ns")).alias("from_ns")
-    claimed = _by_flow(account.select("flow", begun, pl.col("evidence_ns"), "owner"))
+    asked = account.filter("asked")
+    claimed = _by_flow(asked.select("flow", begun, pl.col("evidence_ns"), "owner"))
     instants: Counter[tuple[str, str]] = Counter()
     largest: Counter[tuple[str, str]] = Counter()
     for flow, was in _by_flow(truth).items():
@@ -79,7 +77,7 @@ def judge(truth: pl.DataFrame, account: pl.DataFrame) -> Time:
         for owner, claim, length_ns in _together(was, claimed.get(flow, [])):
             of_flow[owner, _claim(owner, claim)] += length_ns
         instants += of_flow
-        if flow in asked and of_flow:
+        if of_flow:
             most = tuple(_most(of_flow, place) for place in (0, 1))
             largest[most[0], most[1]] += 1
     return Time(Matrix(instants, _ORDER), Matrix(largest, _ORDER))

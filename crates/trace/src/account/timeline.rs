@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_told_stretch_by_stretch_if_that_is_asked_for() {
+    fn a_line_has_its_stretches_one_by_one_if_that_is_asked_for() {
         let mut line = Timeline::default();
         line.begin(at(0));
         line.apart = true;
@@ -237,7 +237,7 @@ mod tests {
         line.push(at(310), Owner::RoundTrip, By::Own);
         line.push(at(330), Owner::Server, By::Other);
         let shares = line.shares();
-        let told: Vec<_> = shares
+        let stretches: Vec<_> = shares
             .iter()
             .map(|one| (one.owner, one.length, one.evidence))
             .collect();
@@ -247,7 +247,7 @@ mod tests {
             (Owner::RoundTrip, ms(10), at(310)),
             (Owner::Server, ms(20), at(330)),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(stretches, expected);
     }
 
     #[test]
