@@ -207,7 +207,8 @@ def check_cells(captures: Sequence[Capture]) -> None:
 class Core:
     """The analysis of `rexmit._core`: of files as one stream, in time order; `-` is standard input.
 
-    `uncalibrated` leaves confidences as the emulations give them. Without a `pace` connections that
+    `uncalibrated` leaves confidences as the emulations give them; with `timeline` the account of
+    time has its stretches, one after the other. Without a `pace` connections that
     are over, and their rows, wait for the end. Raises UserError where a file is not there or cannot
     be opened.
     """
@@ -218,6 +219,7 @@ class Core:
         analysis: Analysis,
         *,
         uncalibrated: bool = False,
+        timeline: bool = False,
         pace: Pace | None = None,
     ) -> None:
         from rexmit import _core
@@ -232,6 +234,7 @@ class Core:
                 filter=analysis.capture_filter,
                 **analysis.of_core(),
                 uncalibrated=uncalibrated,
+                timeline=timeline,
                 stretch_s=None if pace is None else pace.stretch_s,
                 wait_s=None if pace is None else pace.wait_s,
             )

@@ -112,7 +112,8 @@ def score(options: ScoreOptions) -> None:
     Every capture of the corpus is analysed as by `rexmit trace`, and each retransmission's
     mechanism and need compared with the truth: confusion matrices, accuracy, precision and recall
     of each class, the sending stacks, retransmissions missed and invented, and the same for
-    tshark's labels. Confidences are held against how often they are right.
+    tshark's labels. Confidences are held against how often they are right. Where the kernel
+    recorded what its sockets waited for, so is the account of time, instant by instant.
     """
     named = None if options.points is None else [name.strip() for name in options.points.split(",")]
     made = _scored(

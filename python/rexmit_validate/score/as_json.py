@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rexmit_validate.score.count import Matrix
+from rexmit_validate.score.owners import Time, without_unknown
 from rexmit_validate.score.reliability import Reliability
 from rexmit_validate.score.report import Report, Score
 from rexmit_validate.score.stacks import AMONG, NONE, RIGHT, SURELY_WRONG, WRONG, Stacks
@@ -54,6 +55,7 @@ def _score(score: Score) -> dict[str, Any]:
         "reliability": {what: _bins(one) for what, one in score.reliability.items()},
         "tshark": None,
         "places": None if score.places is None else _matrix(score.places),
+        "time": score.time and _time(score.time),
     }
     if score.tshark:
         data["tshark"] = {
@@ -82,6 +84,19 @@ def _matrix(matrix: Matrix) -> dict[str, Any]:
             }
             for one in matrix.classes()
         },
+    }
+
+
+def _time(time: Time) -> dict[str, Any]:
+    """Nanoseconds, and connections by the owner of most of their time."""
+    return {
+        "ns": time.instants.retransmissions,
+        "right": time.instants.accuracy,
+        "right_of_told": without_unknown(time.instants).accuracy,
+        "confusion": _nested(time.instants.counts),
+        "connections": time.largest.retransmissions,
+        "largest_right": time.largest.accuracy,
+        "largest_confusion": _nested(time.largest.counts),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
 from rexmit import escaping
@@ -21,11 +22,14 @@ from rexmit.statistics.interval import of_share
 from rexmit.wording import NONE, count
 from rexmit_validate.score import stacks, tshark
 from rexmit_validate.score.count import INVENTED, MISSED, Matrix, OfClass
+from rexmit_validate.score.owners import Time, without_unknown
 from rexmit_validate.score.reliability import CHECKED, TARGET, Reliability
 from rexmit_validate.score.report import (
     CLASS_TARGET,
+    LARGEST_TARGET,
     MECHANISM_TARGET,
     NEED_TARGET,
+    TIME_TARGET,
     Report,
     Score,
     Tshark,
@@ -93,6 +97,46 @@ def _score(score: Score, point: str) -> Iterator[Block]:
     if len(score.senders) > 1:
         yield from (BLANK, _senders(score))
     yield from (BLANK, *_stacks(score.stacks), BLANK, *_reliability(score.reliability))
+    if score.time:
+        yield from (BLANK, *_time(score.time, point))
+
+
+def _time(time: Time, point: str) -> Iterator[Block]:
+    """Whose the time was, in seconds, and of how many connections most."""
+    claimed = without_unknown(time.instants)
+    judged = time.instants if point == "sender" else claimed
+    share = claimed.retransmissions / (time.instants.retransmissions or 1)
+    lines = [
+        ("time right", _against(judged.accuracy, TIME_TARGET.get(point))),
+        ("  not unknown", percent(share)),
+        ("largest right", _against(time.largest.accuracy, LARGEST_TARGET)),
+    ]
+    yield from (Paragraph(f"{label:<18} {text}") for label, text in lines)
+    for head, matrix, unit in (
+        ("seconds", time.instants, 1_000_000_000),
+        ("most of a connection", time.largest, 1),
+    ):
+        yield from (BLANK, _owners(head, matrix, unit))
+
+
+def _owners(head: str, matrix: Matrix, unit: int) -> Grid:
+    """What is claimed instead of the truth stands in one column: most of it is one or two words."""
+
+    def instead(truth: str) -> str:
+        wrong = Counter(
+            {claim: n for (was, claim), n in matrix.counts.items() if was == truth != claim}
+        )
+        return ", ".join(f"{n / unit:,.0f} {claim}" for claim, n in wrong.most_common(5))
+
+    of = {one.name: one for one in matrix.classes()}
+    return table(
+        matrix.rows,
+        Column(head, least=20),
+        ("there", lambda truth: f"{of[truth].there / unit:,.0f}"),
+        ("precision", lambda truth: percent(of[truth].precision)),
+        ("recall", lambda truth: percent(of[truth].recall)),
+        Column("claimed instead", before=2, cell=instead),
+    )
 
 
 def _reliability(made: Mapping[str, Reliability]) -> Iterator[Block]:

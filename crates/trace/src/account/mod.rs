@@ -139,11 +139,14 @@ impl Line {
 }
 
 impl Account {
-    /// Begins a connection, in the same memory.
-    pub fn begin(&mut self, start: Time, mss: [Option<u32>; 2]) {
+    /// Begins a connection, in the same memory; `timeline`: its shares are stretches, not sums.
+    pub fn begin(&mut self, start: Time, mss: [Option<u32>; 2], timeline: bool) {
         self.turns = Turns::begun(start);
         self.flows.iter_mut().for_each(Flow::begin);
-        self.lines.iter_mut().for_each(|line| line.begin(start));
+        for line in &mut self.lines {
+            line.begin(start);
+            line.sure.apart = timeline;
+        }
         self.mss = mss;
         self.requests.begin();
     }
