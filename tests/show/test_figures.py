@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.container import ErrorbarContainer
 from scipy.stats import binomtest
 from tests.show.conftest import make_row as row_of
 from tests.show.conftest import write_folder
@@ -279,6 +280,7 @@ def test_a_share_has_wilsons_interval(row: Rows, write_run: Rows) -> None:
     with styled():
         (axes,) = draw(figure).axes
     (bar,) = axes.containers
+    assert isinstance(bar, ErrorbarContainer)
     ((_, low), (_, high)) = bar.lines[2][0].get_segments()[0]
     assert (low, high) == pytest.approx((100 * wilson.low, 100 * wilson.high))
 
