@@ -21,7 +21,9 @@ from rexmit.analysis.losses import numbers
 from rexmit.analysis.runner import column_heads, runner
 from rexmit.analysis.units import units_of
 from rexmit.errors import UserError, argument, closest
-from rexmit.statistics.spread import spread
+from rexmit.statistics.estimate import Estimate
+from rexmit.statistics.interval import Interval
+from rexmit.statistics.spread import Spread, spread
 from rexmit.store.open_run import Run
 from rexmit.store.schema import TRANSFERS, Column
 from rexmit.wording import count
@@ -63,7 +65,7 @@ class Question:
     facet: str | Sequence[str] | None = None
     """One axis, or two, whose values have panels of their own: to the right, and downwards."""
     ci: float | None = 95.0
-    """Percent of the intervals of means; None draws standard deviations."""
+    """Percent of the intervals of means and shares; None draws standard deviations."""
     cells: Cells | None = None
     """Only cells with these values: `{"network": "mobile", "lost": "1..5"}`."""
     inexact: bool = False
@@ -114,16 +116,15 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The mean of one column over `n` transfers of the cells with the values `at`, by axis. `apart`
-    is how far its interval (or standard deviation) reaches to both sides, None where a single
-    transfer tells none.
+    """The mean of one column over `n` transfers of the cells with the values `at`, by axis. Its
+    interval (or a standard deviation to both sides) is None where a single transfer tells none.
     """
 
     column: str
     at: Mapping[str, Value]
     n: int
     mean: float
-    apart: float | None
+    interval: Interval | None
     left_out: Mapping[str, int]
 
 
@@ -235,8 +236,8 @@ def points_data(found: Iterable[Chart]) -> list[dict[str, Any]]:
             "column": point.column,
             "n": point.n,
             "mean": point.mean,
-            "low": None if point.apart is None else point.mean - point.apart,
-            "high": None if point.apart is None else point.mean + point.apart,
+            "low": None if point.interval is None else point.interval.low,
+            "high": None if point.interval is None else point.interval.high,
             "left_out": dict(point.left_out),
         }
         for chart in found
@@ -372,9 +373,17 @@ def _points(
         for one in columns:
             found = spread(used[one.name].cast(pl.Float64), used[_UNIT])
             if found.estimate is not None:
-                # Each point is of one run and network: its units are of one source.
-                apart = found.sd_s if ci is None else found.estimate.half_at(ci / 100)
-                yield Point(one.name, at, found.n, found.estimate.value, apart, left_out)
+                interval = _interval(one, found, found.estimate, ci)
+                yield Point(one.name, at, found.n, found.estimate.value, interval, left_out)
+
+
+def _interval(of: Column, found: Spread, mean: Estimate, ci: float | None) -> Interval | None:
+    """Of a point, which is of one run and network: its units are of one source."""
+    if of.kind == "boolean" and ci is not None:
+        share = found.share(0.0, ci / 100)
+        return None if share is None else share[1]
+    half = found.sd_s if ci is None else mean.half_at(ci / 100)
+    return None if half is None else Interval(mean.value - half, mean.value + half)
 
 
 def _told(frame: pl.DataFrame, axis: str) -> str:

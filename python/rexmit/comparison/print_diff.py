@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 
+from rexmit.analysis.units import seed_words
 from rexmit.comparison.compare import CellDiff, Comparison
 from rexmit.comparison.gate import Trip
 from rexmit.comparison.measures import COUNTS, ESTIMATES, TIMES, Difference
@@ -76,8 +77,7 @@ def _print_runs(comparison: Comparison, console: Console) -> None:
         text = f"{letter}: {run.path}: {ran.words}"
         if ran.differing:
             text += f" ({ran.differing})"
-        seed = run.meta.get("seed")
-        say(console, Text(text if seed is None else f"{text}; seed {seed}", "bold"))
+        say(console, Text("; ".join(filter(None, (text, seed_words(run)))), "bold"))
 
 
 def _shown(

@@ -105,7 +105,7 @@ class Estimate:
     @property
     def half(self) -> float | None:
         """Half the width of the interval."""
-        return None if self.interval is None else (self.interval.high - self.interval.low) / 2
+        return None if self.interval is None else self.interval.half
 
     @property
     def smallest(self) -> float | None:

@@ -83,12 +83,12 @@ class Spread:
             self._at(low) if low >= 1 else -math.inf, self._at(high) if high <= n else math.inf
         )
 
-    def share(self, at_most: float) -> tuple[float, Interval] | None:
-        """Of the values, those up to so much."""
+    def share(self, over: float, level: float = LEVEL) -> tuple[float, Interval] | None:
+        """Of the values, those that are larger."""
         if not self.values:
             return None
-        part = sum(one <= at_most for one in self.values) / self.n
-        return part, of_share(part, self._effective(lambda one: one <= at_most))
+        part = sum(one > over for one in self.values) / self.n
+        return part, of_share(part, self._effective(lambda one: one > over), level)
 
     @cached_property
     def _ordered(self) -> list[float]:

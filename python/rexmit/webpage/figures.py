@@ -35,8 +35,8 @@ def of_times(planned: plan.Figure, command: str) -> Iterator[Figure]:
                     Mark(
                         point.at,
                         point.mean * panel.factor,
-                        (point.apart or 0.0) * panel.factor,
-                        few=point.apart is None,
+                        (point.interval.half if point.interval else 0.0) * panel.factor,
+                        few=point.interval is None,
                     )
                     for point in one.points
                 ),
@@ -83,8 +83,7 @@ def _panel(found: Cases, planned: bursts.Figure, loss: str, command: str) -> Fig
         for place, network in enumerate(planned.networks):
             case = found.of(network, config, loss)
             if case is not None and case.completion.mean_s is not None:
-                spread = case.completion.sd_s or 0.0
-                marks.append(Mark(place, case.completion.mean_s, spread))
+                marks.append(Mark(place, case.completion.mean_s, bursts.half(case.completion)))
             if (mark_s := planned.marks.get((network, config, loss))) is not None:
                 theirs.append(Mark(place, mark_s))
         lines.append(Line(config, tuple(marks), colour=colour, shape=shape))

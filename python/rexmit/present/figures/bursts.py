@@ -10,6 +10,7 @@ from rexmit.analysis.bursts import Cases
 from rexmit.analysis.runner import runner
 from rexmit.present.figures.plan import slug
 from rexmit.present.figures.style import looks
+from rexmit.statistics.spread import Spread
 from rexmit.store.open_run import Run
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def small(run: Run) -> str:
     """What stands below a figure in small print."""
     configs = run.transfers["config"].unique()
     alone = f"{configs[0]}; " if len(configs) == 1 else ""
-    return f"{alone}{runner(run.meta).words}; mean and standard deviation over start phases"
+    return f"{alone}{runner(run.meta).words}; mean and 95 % interval over start phases"
 
 
 def draw(figures: Iterable[Figure], found: Cases) -> Iterator[tuple[str, Canvas]]:
@@ -111,7 +112,7 @@ def _panel(axes: Any, figure: Figure, found: Cases, loss: str) -> None:  # noqa:
             [at for at, _ in bars],
             [spread.mean_s for _, spread in bars],
             width * 0.92,
-            yerr=[spread.sd_s or 0.0 for _, spread in bars],
+            yerr=[half(spread) for _, spread in bars],
             color=look[config][0],
             hatch=look[config][1],
             edgecolor="white",
@@ -123,6 +124,11 @@ def _panel(axes: Any, figure: Figure, found: Cases, loss: str) -> None:  # noqa:
     names = ["-".join(f"{d:g}" for d in found.delays_ms[name]) for name in figure.networks]
     axes.set_xticks(range(len(names)), names)
     axes.set_xlabel("one-way delays of the paths (ms),\nthat of the losses first")
+
+
+def half(of: Spread) -> float:
+    """Of the interval of a mean; 0 of a single connection, which has none."""
+    return (of.estimate.half if of.estimate else None) or 0.0
 
 
 def _mark_bars(axes: Any, figure: Figure, loss: str, width: float) -> None:  # noqa: ANN401 - matplotlib's
@@ -155,7 +161,7 @@ def _top(figure: Figure, found: Cases) -> float:
     ]
     ours = [case.completion for place in places if (case := found.of(*place))]
     theirs = list(figure.marks.values())
-    return 1.06 * max([(one.mean_s or 0.0) + (one.sd_s or 0.0) for one in ours] + theirs) or 1.0
+    return 1.06 * max([(one.mean_s or 0.0) + half(one) for one in ours] + theirs) or 1.0
 
 
 def _colours(configs: tuple[str, ...]) -> dict[str, tuple[str, str]]:
