@@ -48,14 +48,14 @@ class _Lines:
         now, self._last = time.monotonic(), seen
         if now - self._at < self._every_s:
             return
-        outputs.say(f"rexmit: {line(seen.tally, self._before, now - self._at)}")
+        outputs.note(f"rexmit: {line(seen.tally, self._before, now - self._at)}")
         self._at, self._before = now, seen.tally.copy()
 
     def end(self) -> None:
         """All that came."""
         tally = self._last.tally
         told = line(tally, Tally(), self._last.lasted_s)
-        outputs.say(f"rexmit: ended; in all {told}; {count(tally.pieces, 'piece')} written")
+        outputs.note(f"rexmit: ended; in all {told}; {count(tally.pieces, 'piece')} written")
 
 
 def screen(seen: Seen) -> RenderableType:
