@@ -55,7 +55,7 @@ def _add_manual(wheel: Path) -> None:
     stem = "-".join(wheel.name.split("-")[:2])
     record = f"{stem}.dist-info/RECORD"
     with tempfile.TemporaryDirectory() as place, zipfile.ZipFile(wheel) as old:
-        old.extractall(place)
+        old.extractall(place)  # noqa: S202 - made a moment ago
         pages = Path(place) / "pages"
         path = os.pathsep.join([place, str(ROOT / "docs/_ext")])
         subprocess.run(
@@ -67,7 +67,9 @@ def _add_manual(wheel: Path) -> None:
             f"{stem}.data/data/share/man/man1/{page.name}": page.read_bytes()
             for page in sorted(pages.iterdir())
         }
-        listed = "".join(f"{name},sha256={_digest(data)},{len(data)}\n" for name, data in made.items())
+        listed = "".join(
+            f"{name},sha256={_digest(data)},{len(data)}\n" for name, data in made.items()
+        )
         new = wheel.with_suffix(".new")
         with zipfile.ZipFile(new, "w") as archive:
             for entry in old.infolist():

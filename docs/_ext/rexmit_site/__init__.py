@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
 
-
 def _of(module: str) -> Callable[[], str]:
     """The function of a module that has its name. Some take all of rexmit: they are imported where
     they are called, since what makes pages of the manual has less.
@@ -30,6 +29,7 @@ PARTS: Final = {
     "library": _of("library"),
     "scenario-keys": _of("scenario_keys"),
     "stacks": _of("stacks"),
+    "words": _of("words"),
 }
 
 _PART: Final = re.compile(r"^<!-- generated: ([\w-]+) -->$", re.MULTILINE)

@@ -184,7 +184,11 @@ def _settings() -> list[Finding]:
     path = configuration.place()
     use = "colours, the folder of results, names: a file of yours"
     if path is None:
-        return [Finding("settings", "file", f"none: {configuration.VARIABLE} is empty", False, None, use)]
+        return [
+            Finding(
+                "settings", "file", f"none: {configuration.VARIABLE} is empty", False, None, use
+            )
+        ]
     remedy = f"write {path}, or name another: {configuration.VARIABLE}=FILE"
     try:
         there = configuration.read().path
