@@ -19,7 +19,6 @@ from enum import IntEnum
 from functools import cache
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
-from rexmit import configuration
 from rexmit.errors import UserError
 from rexmit.escaping import shown, shown_lines
 
@@ -80,7 +79,9 @@ def _colors() -> dict[str, bool]:
     """What Rich is told beside NO_COLOR, FORCE_COLOR and TERM, which it heeds itself. The command
     line goes before the environment, that before the user's file (no-color.org, CLICOLOR).
     """
-    asked = configuration.current().color
+    # The program sees to signals before it loads what it can do without.
+    from rexmit import configuration
+
     if without_colors:
         return {"no_color": True}
     if os.environ.get("NO_COLOR"):
@@ -89,7 +90,8 @@ def _colors() -> dict[str, bool]:
         return {"force_terminal": True}
     if os.environ.get("CLICOLOR") == "0":
         return {"no_color": True}
-    return {"always": {"force_terminal": True}, "never": {"no_color": True}}.get(asked, {})
+    asked = {"always": {"force_terminal": True}, "never": {"no_color": True}}
+    return asked.get(configuration.current().color, {})
 
 
 @cache

@@ -24,9 +24,10 @@ from rexmit.wording import count
 @contextmanager
 def shown(every_s: float, *, pieces: bool) -> Iterator[Callable[[Seen], None]]:
     """Gives what shows a state: on standard error where that is a terminal, else in a line every
-    `every_s` seconds. Of `pieces` there are lines, and a last one of the whole.
+    `every_s` seconds. Of `pieces` there are lines, and a last one of the whole. With --quiet there
+    is nothing.
     """
-    if pieces or not sys.stderr.isatty():
+    if pieces or not sys.stderr.isatty() or outputs.level == outputs.Level.QUIET:
         lines = _Lines(every_s)
         yield lines
         if pieces:
