@@ -103,13 +103,12 @@ def test_doctor_says_which_file_was_read(at: Path) -> None:
 
 
 def test_names_stay_out_wherever_a_capture_is_read(at: Path) -> None:
-    words = ("--table", "requests")
-    before = call("report", str(CAPTURE), *words).stdout
+    words = ("report", str(CAPTURE.with_name("fragroute.pcap")), "--table", "requests")
+    before = call(*words).stdout
     at.write_text("names = false")
-    after = call("report", str(CAPTURE), *words).stdout
-    assert len(before.splitlines()) == len(after.splitlines()) > 1
-    assert re.search(r"[\w-]+\.(com|org|net)", before)
-    assert not re.search(r"[\w-]+\.(com|org|net)", after)
+    after = call(*words).stdout
+    assert ("slashdot.org" in before, "slashdot.org" in after) == (True, False)
+    assert len(before.splitlines()) == len(after.splitlines())
 
 
 def test_runs_and_pages_go_into_the_folder(at: Path) -> None:
@@ -164,14 +163,15 @@ def test_colours_are_as_asked_for_last(
 @pytest.mark.parametrize("place", [0, 2])
 def test_options_of_every_command_stand_before_it_or_behind(place: int) -> None:
     words = ["trace", str(CAPTURE)]
-    loud = [*words[:place], "-v", *words[place:]]
-    told = call(*loud)
+    told = call(*words[:place], "-v", *words[place:])
     assert f"rexmit: reads {CAPTURE}" in told.stderr
     assert re.search(r"took [\d.]+ s, [\d.]+ s of processor time, \d+ MB", told.stderr)
+    words = ["show", str(CAPTURE)]
     styled = {"FORCE_COLOR": "1", "TERM": "xterm-256color"}
-    assert "\x1b[3" in call(*words, **styled).stdout
+    color = re.compile(r"\x1b\[[\d;]*3\d")
+    assert color.search(call(*words, **styled).stdout)
     plain = call(*words[:place], "--no-color", *words[place:], **styled).stdout
-    assert not re.search(r"\x1b\[[\d;]*3\d", plain)
+    assert not color.search(plain)
 
 
 def test_an_error_says_where_it_arose_for_who_asks() -> None:
@@ -179,7 +179,7 @@ def test_an_error_says_where_it_arose_for_who_asks() -> None:
         told = call(*words)
         assert told.returncode == 1
         assert "rexmit: Traceback" in told.stderr
-        assert "rexmit.errors.UserError" in told.stderr
+        assert "there is no such file" in told.stderr
     assert "Traceback" not in call("trace", "nowhere.pcap").stderr
 
 

@@ -44,7 +44,7 @@ def test_the_longest_comes_first_with_owner_evidence_and_remedy(tmp_path: Path) 
     )
     # Nothing was sent twice to connect: that is the way there and back.
     assert second.startswith("1.00 s of 10 s: round trips from 10.0.0.2 to 10.0.0.1 were long")
-    assert last.startswith("8.00 s of 10 s: the client 10.0.0.2 was idle between its requests")
+    assert last.startswith("8.00 s of 10 s: the client 10.0.0.2 paused between requests")
 
 
 def test_short_stretches_are_slow_together(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_what_is_not_known_is_not_healthy(tmp_path: Path) -> None:
     first, second, last = of(tmp_path / "most", most, server, idle)
     assert first.startswith("2.00 s of 10 s: this capture does not show what 10.0.0.1 waited for")
     assert second.startswith("1.00 s of 10 s: the server")
-    assert last.startswith("5.00 s of 10 s: the client 10.0.0.2 was idle between its requests")
+    assert last.startswith("5.00 s of 10 s: the client 10.0.0.2 paused between requests")
 
 
 def test_the_other_direction_is_not_asked_for(tmp_path: Path) -> None:

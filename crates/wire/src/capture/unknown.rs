@@ -87,7 +87,9 @@ pub(super) fn seems(bytes: &[u8]) -> &'static str {
 fn is_quiet(bytes: &[u8]) -> bool {
     let is_one = |line: &[u8]| {
         let line = String::from_utf8_lossy(line);
-        let behind = line.split_once(" > ").and_then(|(_, rest)| rest.split_once(": tcp "));
+        let behind = line
+            .split_once(" > ")
+            .and_then(|(_, rest)| rest.split_once(": tcp "));
         behind.is_some_and(|(_, rest)| rest.trim_end().bytes().all(|byte| byte.is_ascii_digit()))
     };
     bytes.split(|&byte| byte == b'\n').take(100).any(is_one)

@@ -26,7 +26,7 @@ _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "Look at its program; away from that host, what it sent before may have been lost.",
     ),
     "between-requests": (
-        "the client {host} was idle between its requests",
+        "the client {host} paused between requests",
         "It waited for nobody.",
     ),
     "server": (
@@ -58,7 +58,7 @@ _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "Look at the sending program; a capture beside it tells more.",
     ),
     "slow-start": (
-        "{host} was in slow start: its congestion window had yet to grow",
+        "slow start of {host}: the congestion window had yet to grow",
         "Keep connections open, or enlarge the initial window.",
     ),
     "small-window": (

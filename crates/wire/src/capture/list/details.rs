@@ -208,7 +208,10 @@ impl<'l> Tcp<'l> {
             after("scale: ").map(|shift| Opt::Scale(shift.min(255) as u8))
         } else if text.starts_with("Timestamps: ") {
             let stamps = (after("TSval "), after("TSecr "));
-            stamps.0.zip(stamps.1).map(|(value, echo)| Opt::Stamps(value, echo))
+            stamps
+                .0
+                .zip(stamps.1)
+                .map(|(value, echo)| Opt::Stamps(value, echo))
         } else if text.starts_with("left edge = ") {
             self.left = after("= ").unwrap_or(0);
             None
@@ -233,7 +236,13 @@ impl<'l> Tcp<'l> {
         } else {
             Style::Columns
         };
-        let one = |both: [Option<u32>; 2]| if is_absolute { both[0] } else { both[1].or(both[0]) };
+        let one = |both: [Option<u32>; 2]| {
+            if is_absolute {
+                both[0]
+            } else {
+                both[1].or(both[0])
+            }
+        };
         let ack = one(self.ack).filter(|_| flags.ack());
         // Edges count as the acknowledgement that is printed first.
         let from = match self.ack {
@@ -241,7 +250,9 @@ impl<'l> Tcp<'l> {
             _ => 0,
         };
         let options = self.options.into_iter().map(|option| match option {
-            Opt::Block(left, right) => Opt::Block(left.wrapping_add(from), right.wrapping_add(from)),
+            Opt::Block(left, right) => {
+                Opt::Block(left.wrapping_add(from), right.wrapping_add(from))
+            }
             other => other,
         });
         let segment = Segment {
@@ -267,6 +278,8 @@ impl<'l> Tcp<'l> {
 
 /// The address where a name stands before it, as in `a.example (10.0.0.1)`.
 fn address(text: &str) -> &str {
-    let inner = text.strip_suffix(')').and_then(|text| text.rsplit_once('('));
+    let inner = text
+        .strip_suffix(')')
+        .and_then(|text| text.rsplit_once('('));
     inner.map_or(text, |(_, address)| address)
 }
