@@ -30,7 +30,7 @@ def doctor(
         typer.Argument(
             metavar="[PART...]",
             help="Only of these: trace (and the model), kernel, images, wireshark, figures, "
-            "cluster.",
+            "cluster, settings (the file that was read).",
             show_default=False,
             autocompletion=completion.parts,
         ),

@@ -117,7 +117,7 @@ def build(
     built = (
         f"built in {kernel.seconds:.0f} s, {kernel.size / 1e6:.1f} MB" if new else "already built"
     )
-    outputs.say(f"Linux {kernel.version}, HZ {kernel.hz}: {built}")
+    outputs.note(f"Linux {kernel.version}, HZ {kernel.hz}: {built}")
 
 
 ADD_EXAMPLES = """\
@@ -161,7 +161,7 @@ def add(
     kernel, new = added(image, modules=modules, config=config, name=name)
     outputs.line(kernel.name)
     done = "added" if new else "already there"
-    outputs.say(f"Linux {kernel.version}, HZ {kernel.hz}: {done}")
+    outputs.note(f"Linux {kernel.version}, HZ {kernel.hz}: {done}")
 
 
 @app.command("list", epilog="Example:\n\n\b\n  rexmit kernel list --json")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rexmit import outputs
+from rexmit import configuration, outputs
 from rexmit.cli.as_json import print_json
 from rexmit.cli.html import say
 from rexmit.cli.selection import Host, Port, Since, Until
@@ -46,9 +46,16 @@ class ReportOptions:
             show_default=False,
         ),
     ]
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page.")] = Path(
-        "report.html"
-    )
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="The page. [default: report.html]",
+            show_default=False,
+        ),
+    ] = None
     host: Host = None
     port: Port = None
     since: Since = None
@@ -160,7 +167,7 @@ def report(options: ReportOptions) -> None:
         return
     made = library.report(
         of,
-        options.out,
+        options.out or _page(),
         connections=None if options.connections is None else numbers(options.connections),
         packets=PACKETS if options.packets is None else options.packets,
         progress=progress,
@@ -169,6 +176,17 @@ def report(options: ReportOptions) -> None:
         print_json(made.as_json())
         return
     say(made)
+
+
+def _page() -> Path:
+    """Where a page goes that is given no place."""
+    folder = configuration.current().folder
+    if folder is None:
+        return Path("report.html")
+    from rexmit.store.opening import named_folder
+
+    named_folder(folder)
+    return folder / "report.html"
 
 
 def numbers(text: str) -> list[int]:

@@ -177,7 +177,7 @@ def run(options: RunOptions) -> None:
         stopped.hint = f"to go on: {prepared.again}"
         raise
     if campaign.was_complete:
-        outputs.say(f"{prepared.out} is complete already: nothing to do")
+        outputs.note(f"{prepared.out} is complete already: nothing to do")
     _report(prepared.out, meta, as_json=options.as_json)
     if options.html is not None and meta["transfers"]:
         from rexmit.library.opened import open_run

@@ -86,4 +86,4 @@ class Copy:
             outputs.say(f"rexmit: {warning}")
         name = "standard output" if str(self.out) == "-" else self.out
         written = summary(done.packets, done.retransmissions, done.causes)
-        outputs.say(f"rexmit: {name}: {written}")
+        outputs.note(f"rexmit: {name}: {written}")

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from rexmit import escaping
+from rexmit import configuration, escaping
 from rexmit import stacks as of_model
 from rexmit.analysis.precision import Precision
 from rexmit.campaign.identity import digest, identity
@@ -191,7 +191,7 @@ def prepare(
     request = Request(
         name=name,
         scenario=loaded,
-        out=out or Path("runs") / f"{name}-{seeds}-{engine.slug}-{mark}",
+        out=out or configuration.runs() / f"{name}-{seeds}-{engine.slug}-{mark}",
         command=escaping.shell(words),
         version=version(),
         jobs=campaign.jobs or len(cores()),

@@ -155,7 +155,7 @@ def _draw(made: Report, path: Path) -> None:
             usage=True,
         )
     save(draw_score(made), [path])
-    outputs.say(f"wrote {path}")
+    outputs.note(f"wrote {path}")
 
 
 def _scored(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from rexmit import _core, escaping
+from rexmit import _core, configuration, escaping
 from rexmit.errors import UserError, argument, by_caller
 from rexmit.options import given, part, takes, whole, workers
 from rexmit.progress import Hear, Progress, heard
@@ -105,7 +105,7 @@ class Synthetic:
 def prepare(asked: Synthetic, out: Path | None) -> Prepared:
     """Reads and checks all that a corpus needs. Raises UserError."""
     order = asked.order()
-    folder = out or Path("runs") / f"synth-{'-'.join(order.mixes)}-{asked.seed}"
+    folder = out or configuration.runs() / f"synth-{'-'.join(order.mixes)}-{asked.seed}"
     return Prepared(order, folder, _command(order, asked.mix))
 
 

@@ -28,7 +28,7 @@ def said(totals: Totals) -> list[Sentence]:
     ]
     if not delivered:
         return []
-    text = f"delivered {listed(delivered)}; these are no retransmissions"
+    text = f"delivered {listed(delivered)}; these are not retransmissions"
     both = {name: getattr(totals, name) for name in ("reordered", "network_duplicates")}
     return [Sentence(text, "sides", _sums(both), label="network")]
 

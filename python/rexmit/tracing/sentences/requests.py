@@ -15,9 +15,9 @@ _WHAT: Final = {
     "turn": "a request",
     "http": "a request",
     "tls": "a request over TLS",
-    "dns": "a question",
+    "dns": "a DNS query",
     "greeting": "the server's greeting",
-    "tls-set-up": "the set-up of TLS",
+    "tls-set-up": "the TLS handshake",
 }
 
 

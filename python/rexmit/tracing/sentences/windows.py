@@ -94,13 +94,12 @@ def said_full(number: int, length_s: float, worst: HeldUp, every: int) -> Senten
     told = connections(number, every)
     if number > 1:
         told += (
-            f": senders had more to send than the windows of their peers took, for "
-            f"{span(length_s)} in all; longest {worst.sender} to {worst.receiver}, "
-            f"{span(worst.full_s)}"
+            f": the receiver's window was full, for {span(length_s)} in all; longest that of "
+            f"{worst.receiver}, to which {worst.sender} had more to send, {span(worst.full_s)}"
         )
     else:
         told += (
-            f": {worst.sender} had more to send than the window of {worst.receiver} took, for "
+            f": the window of {worst.receiver} was full, and {worst.sender} had more to send, for "
             f"{span(worst.full_s)}"
         )
     full = pl.col("window_full_s") > 0
