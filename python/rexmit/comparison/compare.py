@@ -51,7 +51,7 @@ class CellDiff:
         every = (*self.measures, *self.counts)
         return self.firsts.beyond or any(found.beyond for found in every)
 
-    def of(self, metric: str) -> Difference:
+    def difference(self, metric: str) -> Difference:
         """One quantity of those compared."""
         return next(d for d in (*self.measures, *self.counts) if d.metric == metric)
 

@@ -40,7 +40,7 @@ def trips(comparison: Comparison | TraceComparison, most: float) -> list[Trip]:
         return found
     for cell in comparison.cells:
         for metric in comparison.metrics:
-            here = cell.of(metric)
+            here = cell.difference(metric)
             if here.beyond and (here.percent is None or abs(here.percent) > most * 100):
                 found.append(Trip(cell.label, metric, here.percent))
     return found
