@@ -35,15 +35,12 @@ def _until_busy(workers: list[int], seconds: float) -> None:
 
 def _busy_s(pid: int) -> float:
     one = PSUTIL.Process(pid)
-    return sum(map(_cpu_s, (one, *one.children(recursive=True))))
-
-
-def _cpu_s(process: Any) -> float:
-    try:
-        spent = process.cpu_times()
-    except PSUTIL.NoSuchProcess:  # A kernel's transfer is over between the list and this.
-        return 0.0
-    return float(spent.user + spent.system)
+    busy_s = 0.0
+    for process in (one, *one.children(recursive=True)):
+        with suppress(PSUTIL.NoSuchProcess):  # A kernel's transfer is over since the list.
+            spent = process.cpu_times()
+            busy_s += spent.user + spent.system
+    return busy_s
 
 
 @pytest.mark.parametrize("engine", ["model", pytest.param("kernel", marks=pytest.mark.kernel)])

@@ -10,25 +10,20 @@ import polars as pl
 
 from rexmit.errors import UserError, closest
 from rexmit.scenario.units import SIZE
+from rexmit.store.schema import GRID
 from rexmit.wording import count
 
-#: Columns of transfers.parquet that a scenario may sweep.
-SWEPT = (
-    "page_segments",
-    "page_bytes",
-    "receive_window_bytes",
-    "line_loss",
-    "congestion_control",
-    "client",
-    "loss_mode",
-    "loss_pattern",
-)
+#: The two ways to say how long a page is: one of them is null, together they are one axis.
+PAGE = ("page_segments", "page_bytes")
+
+#: What a scenario may sweep beside networks, configurations and lost segments.
+SWEPT = (*PAGE, *(name for name in GRID[2:-1] if name not in PAGE))
 
 #: Cells that differ in something no column tells are numbered by this one.
 VARIANT = "variant"
 
-#: The columns that tell cells apart, as a grid is told: outermost first.
-AXES = ("network", "config", *SWEPT, VARIANT, "lost_segments")
+#: The columns that tell cells apart, the outermost first.
+AXES = (*GRID[:2], *SWEPT, VARIANT, *GRID[-1:])
 
 #: What a user may write for a column: what a scenario calls it, or a word of it.
 _ALIASES = {
@@ -48,9 +43,6 @@ _ALIASES = {
 
 #: Axes whose values say what they are.
 _NAMES = ("network", "config", "congestion_control")
-
-#: The two ways to say how long a page is: one of them is null, together they are one axis.
-PAGE = ("page_segments", "page_bytes")
 
 Value: TypeAlias = str | int | float | None
 

@@ -17,13 +17,13 @@ from rexmit.analysis.axes import AXES, PAGE, SWEPT, VARIANT, Value, axis_named, 
 from rexmit.analysis.axes import words as words_of
 from rexmit.analysis.choice import Cells, chosen, keep
 from rexmit.analysis.leave_out import reason, to_be_probed
-from rexmit.analysis.losses import numbers
 from rexmit.analysis.runner import column_heads, runner
 from rexmit.analysis.units import units_of
 from rexmit.errors import UserError, argument, closest
 from rexmit.statistics.spread import spread
 from rexmit.store.open_run import Run
 from rexmit.store.schema import TRANSFERS, Column
+from rexmit.store.short_table import listed
 from rexmit.wording import count
 
 RUN: Final = "run"
@@ -262,7 +262,7 @@ def _rows(runs: Sequence[Run], question: Question) -> pl.DataFrame:
     if kept.is_empty():
         raise UserError(
             f"{argument('cells')}: no cell has these values",
-            [_told(frame, axis) for axis in question.cells],
+            [_values(frame, axis) for axis in question.cells],
             usage=True,
         )
     return kept
@@ -288,7 +288,7 @@ def _roles(frame: pl.DataFrame, question: Question) -> _Roles:
             [
                 f"say which stands along it, with {argument('x')}: what has no place then has a",
                 f"figure for each value, and {argument('cells')} chooses values",
-                *(_told(frame, axis) for axis in (*question.placed, *left)),
+                *(_values(frame, axis) for axis in (*question.placed, *left)),
             ],
             usage=True,
         )
@@ -377,14 +377,9 @@ def _points(
                 yield Point(one.name, at, found.n, found.estimate.value, apart, left_out)
 
 
-def _told(frame: pl.DataFrame, axis: str) -> str:
+def _values(frame: pl.DataFrame, axis: str) -> str:
     """`config: er, tlp`, `lost_segments: 0..20`."""
-    values = list(frame[axis].unique(maintain_order=True))
-    if all(isinstance(value, int) for value in values):
-        return f"{axis}: {numbers(tuple(sorted(values)))}"
-    texts = ["default" if value is None else str(value) for value in values]
-    more = f" and {len(texts) - 8} more" if len(texts) > 8 else ""
-    return f"{axis}: {', '.join(texts[:8])}{more}"
+    return f"{axis}: {listed(frame[axis].unique(maintain_order=True))}"
 
 
 def check_size(found: Sequence[Chart]) -> None:
