@@ -54,17 +54,17 @@ def shown(text: str) -> str:
     return _address().sub(_without, text) if ":/" in text else text
 
 
-def _without(found: re.Match[str]) -> str:
-    scheme, slashes, rest = found.groups()
+def _without(match: re.Match[str]) -> str:
+    scheme, slashes, rest = match.groups()
     if slashes == "/" and scheme.lower() not in SCHEMES:
-        return found[0]
+        return match[0]
     return f"{scheme}:{slashes}{_parts(scheme.lower(), rest)[1]}"
 
 
 def _parts(scheme: str, rest: str) -> tuple[str, str, str]:
     """What stands behind `scheme://`: the user with the password, the place, the query."""
-    found = re.match(_USER, rest)
-    user = found[0] if found else ""
+    with_user = re.match(_USER, rest)
+    user = with_user[0] if with_user else ""
     if scheme in ABFS and ":" not in user:
         user = ""
     place = rest[len(user) :]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.cluster.conftest import Scheduler

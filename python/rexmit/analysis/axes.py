@@ -100,15 +100,15 @@ class Group:
 def axis_named(name: str, where: str, axes: tuple[str, ...] = AXES) -> str:
     """The axis of `axes` that a user means. Raises UserError (usage), which begins with `where`."""
     aliases = {alias: axis for alias, axis in _ALIASES.items() if axis in axes}
-    found = aliases.get(name, name)
+    meant = aliases.get(name, name)
     known = [axis for axis in axes if axis != VARIANT]
-    if found not in axes:
+    if meant not in axes:
         near = closest(name, [*known, *aliases])
         guess = f"did you mean {near}? " if near else ""
         raise UserError(
             f"{where}: there is no axis {name}", f"{guess}axes: {', '.join(known)}", usage=True
         )
-    return found
+    return meant
 
 
 def value_text(value: Value) -> str:

@@ -169,7 +169,7 @@ def charts(runs: Sequence[Run], question: Question) -> list[Chart]:
     several = [columns] if len(facet) < MOST - 2 else [(one,) for one in columns]
     parts = frame.partition_by(rest, maintain_order=True) if rest else [frame]
     lengths = [part[x].n_unique() for part in parts]
-    found = []
+    drawn = []
     for part, n in zip(parts, lengths, strict=True):
         if n == 1 and max(lengths) > 1:
             continue
@@ -180,7 +180,7 @@ def charts(runs: Sequence[Run], question: Question) -> list[Chart]:
         for some in several:
             points = tuple(_points(part, placed, some, question.ci))
             if points:
-                found.append(
+                drawn.append(
                     Chart(
                         tuple(runs),
                         some,
@@ -194,7 +194,7 @@ def charts(runs: Sequence[Run], question: Question) -> list[Chart]:
                         points,
                     )
                 )
-    return found
+    return drawn
 
 
 def along(run: Run) -> str | None:
@@ -223,7 +223,7 @@ def column(name: str) -> Column:
     raise UserError(what, f"{guess}columns: {', '.join(known)}", usage=True)
 
 
-def points_data(found: Iterable[Chart]) -> list[dict[str, Any]]:
+def points_data(drawn: Iterable[Chart]) -> list[dict[str, Any]]:
     """A row a point: every axis that has a value, the column, n, mean and interval; null where
     there is none.
     """
@@ -239,7 +239,7 @@ def points_data(found: Iterable[Chart]) -> list[dict[str, Any]]:
             "high": None if point.apart is None else point.mean + point.apart,
             "left_out": dict(point.left_out),
         }
-        for chart in found
+        for chart in drawn
         for point in chart.points
     ]
 
@@ -253,7 +253,7 @@ def _rows(runs: Sequence[Run], question: Question) -> pl.DataFrame:
         with_axes(run.transfers).with_columns(
             pl.lit(number, pl.Int64).alias(RUN),
             reason(to_be_probed(run.scenario), keep_inexact=question.inexact),
-            units_of(run).of(run.transfers).alias(_UNIT),
+            units_of(run).column(run.transfers).alias(_UNIT),
         )
         for number, run in enumerate(runs)
     )
@@ -337,7 +337,7 @@ def _varying(
     the network is part of what the network's name means.
     """
     names = [RUN, *AXES] if among is None else among
-    found = []
+    varying = []
     for axis in names:
         if axis in placed:
             continue
@@ -354,8 +354,8 @@ def _varying(
             else frame[axis].n_unique()
         )
         if int(str(several)) > 1:
-            found.append(axis)
-    return found
+            varying.append(axis)
+    return varying
 
 
 def _points(
@@ -370,11 +370,11 @@ def _points(
             part.drop_nulls("left_out").group_by("left_out").len().sort("left_out").rows()
         )
         for one in columns:
-            found = spread(used[one.name].cast(pl.Float64), used[_UNIT])
-            if found.estimate is not None:
+            values = spread(used[one.name].cast(pl.Float64), used[_UNIT])
+            if values.estimate is not None:
                 # Each point is of one run and network: its units are of one source.
-                apart = found.sd_s if ci is None else found.estimate.half_at(ci / 100)
-                yield Point(one.name, at, found.n, found.estimate.value, apart, left_out)
+                apart = values.sd_s if ci is None else values.estimate.half_at(ci / 100)
+                yield Point(one.name, at, values.n, values.estimate.value, apart, left_out)
 
 
 def _values(frame: pl.DataFrame, axis: str) -> str:
@@ -382,16 +382,16 @@ def _values(frame: pl.DataFrame, axis: str) -> str:
     return f"{axis}: {listed(frame[axis].unique(maintain_order=True))}"
 
 
-def check_size(found: Sequence[Chart]) -> None:
+def check_size(drawn: Sequence[Chart]) -> None:
     """Raises UserError (usage) for more than anybody looks at."""
     remedy = f"choose some with {argument('cells')} AXIS=VALUES"
-    if len(found) > _CHARTS:
+    if len(drawn) > _CHARTS:
         raise UserError(
-            f"{count(len(found), 'figure')}, one for each value of {', '.join(found[0].held)}",
+            f"{count(len(drawn), 'figure')}, one for each value of {', '.join(drawn[0].held)}",
             remedy,
             usage=True,
         )
-    for chart in found:
+    for chart in drawn:
         panels = len(chart.columns)
         for axis in chart.facet:
             panels *= len(chart.values[axis])

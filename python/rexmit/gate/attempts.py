@@ -88,8 +88,8 @@ class Bench:
             )
         except GuestDiedError as error:
             verdict = Verdict.SPLAT if error.splat else Verdict.CANNOT_TELL
-            said = "\n".join([str(error), *(() if error.splat else error.console_tail)])
-            return Attempt(verdict, said, _text(out), splat=error.splat)
+            text = "\n".join([str(error), *(() if error.splat else error.console_tail)])
+            return Attempt(verdict, text, _text(out), splat=error.splat)
         return Attempt(
             Verdict.SPLAT if done.splat else _verdict(done.status),
             _text(err) or (f"exit status {done.status}" if done.status else ""),

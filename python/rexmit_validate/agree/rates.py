@@ -18,7 +18,7 @@ class Measure:
     words: str
     about: str = ""
 
-    def of(self, verdict: Verdict) -> bool:
+    def holds(self, verdict: Verdict) -> bool:
         """Whether it does."""
         return bool(getattr(verdict, self.name))
 

@@ -159,8 +159,8 @@ def _list(json_output: bool) -> None:
             outputs.line(f"  {name:<{width}}  {about}")
 
 
-def _tell(made: Made, folder: Path) -> None:
-    for part, counts in made.items():
+def _tell(written: Made, folder: Path) -> None:
+    for part, counts in written.items():
         seen = ", ".join(f"{count:,} at {point}" for point, count in counts["packets"].items())
         outputs.line(
             f"{part}: {counts['connections']:,} connections, "

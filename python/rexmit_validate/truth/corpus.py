@@ -113,7 +113,7 @@ class Corpus:
 
     def finish(self, about: Mapping[str, Any]) -> None:
         """Write truth.json; the tables are there."""
-        tables = digests.of(self._folder, ("retransmissions.parquet", "connections.parquet"))
+        tables = digests.of_tables(self._folder, ("retransmissions.parquet", "connections.parquet"))
         text = json.dumps({**about, **self.tally.as_json(), digests.KEY: tables}, indent=2)
         write_text(self._folder / "truth.json", text + "\n")
 

@@ -224,8 +224,8 @@ def _panel_title(chart: Chart, at: Mapping[str, Value]) -> str:
 
 def _network(chart: Chart, name: str) -> str:
     """Of runs that set it differently only the name."""
-    told = {setting_of(run.scenario, name).title for run in chart.runs}
-    title = told.pop() if len(told) == 1 else ""
+    titles = {setting_of(run.scenario, name).title for run in chart.runs}
+    title = titles.pop() if len(titles) == 1 else ""
     return f"{name}: {title}" if title else name
 
 

@@ -54,8 +54,8 @@ class _Lines:
     def end(self) -> None:
         """All that came."""
         tally = self._last.tally
-        told = line(tally, Tally(), self._last.lasted_s)
-        outputs.say(f"rexmit: ended; in all {told}; {count(tally.pieces, 'piece')} written")
+        text = line(tally, Tally(), self._last.lasted_s)
+        outputs.say(f"rexmit: ended; in all {text}; {count(tally.pieces, 'piece')} written")
 
 
 def screen(seen: Seen) -> RenderableType:
