@@ -19,7 +19,7 @@ from rexmit import _core
 from rexmit.errors import UserError
 from rexmit.ladder import two_ended
 from rexmit.ladder.match import Passage
-from rexmit.ladder.packets import Packet, flag_names
+from rexmit.ladder.packets import packet_of
 from rexmit.ladder.steps import Step, steps
 from rexmit.ladder.two_ended import Ends
 from rexmit.tracing import mechanisms, sides
@@ -235,23 +235,14 @@ def _traced(
     captured: list[_core.Packet],
 ) -> Traced:
     client, _, _ = row["flow"].partition(" > ")
-    from_servers = [
-        client not in (f"{raw.src}:{raw.sport}", f"[{raw.src}]:{raw.sport}") for raw in captured
-    ]
+    from_servers = [not two_ended.is_from(raw, client) for raw in captured]
     made_of = _retransmissions(captured, from_servers, retransmissions)
     passages = []
     for i, (raw, from_server) in enumerate(zip(captured, from_servers, strict=True)):
         retransmission = made_of.get(i)
-        packet = Packet(
-            time_ns=raw.time_ns,
+        packet = packet_of(
+            raw,
             from_server=from_server,
-            seq=raw.seq,
-            ack=raw.ack,
-            flags=flag_names(raw.flags),
-            payload_bytes=raw.payload_len,
-            window=raw.window,
-            window_scale=raw.window_scale,
-            sack=tuple(raw.sack),
             mechanism=verdict_of(retransmission) if retransmission else None,
             need=retransmission["need"] if retransmission else None,
         )

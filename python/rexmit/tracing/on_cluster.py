@@ -240,17 +240,8 @@ def _analyse(
         progress.advance(more)
 
     def answer(call: Call, given: Any) -> None:  # noqa: ANN401 - see Cluster.run
-        if isinstance(given, dict):
-            if tasks.FULL in given:
-                raise _FullError
-            progress.advance(given["tcp_packets"] - heard[call.name])
-            return
-        if isinstance(given, LostError | OSError | ValueError):
-            raise UserError(
-                f"connections of group {call.name} cannot be analysed: {given}",
-                f"mend that, then go on: the same command with {argument('resume')}",
-            )
-        raise given
+        about = _needed(given, f"connections of group {call.name} cannot be analysed")
+        progress.advance(about["tcp_packets"] - heard[call.name])
 
     workers.run(
         [
@@ -262,6 +253,22 @@ def _analyse(
         done=done,
     )
     return rows
+
+
+def _needed(given: Any, otherwise: str) -> dict[str, Any]:  # noqa: ANN401 - see Cluster.run
+    """What a call answered that all that follows needs. Raises UserError, which says `otherwise`,
+    and _FullError.
+    """
+    if isinstance(given, dict):
+        if tasks.FULL in given:
+            raise _FullError
+        return given
+    if isinstance(given, LostError | OSError | ValueError):
+        raise UserError(
+            f"{otherwise}: {given}",
+            f"mend that, then go on: the same command with {argument('resume')}",
+        )
+    raise given
 
 
 def _judge(
@@ -279,17 +286,7 @@ def _judge(
     summaries: list[dict[str, Any]] = []
 
     def answer(_: Call, given: Any) -> None:  # noqa: ANN401 - see Cluster.run
-        if isinstance(given, dict):
-            if tasks.FULL in given:
-                raise _FullError
-            summaries.append(given)
-        elif isinstance(given, LostError | OSError | ValueError):
-            raise UserError(
-                f"what waits for its host cannot be judged: {given}",
-                f"mend that, then go on: the same command with {argument('resume')}",
-            )
-        else:
-            raise given
+        summaries.append(_needed(given, "what waits for its host cannot be judged"))
 
     workers.run([Call("judge", tasks.judge, (read.parts, rows, judged, settings))], answer)
     return judged, summaries[0]
@@ -326,15 +323,7 @@ def _merge(
             counts[name] = before["tables"]
 
     def answer(call: Call, given: Any) -> None:  # noqa: ANN401 - see Cluster.run
-        if isinstance(given, dict):
-            counts[call.name] = given["tables"]
-        elif isinstance(given, LostError | OSError | ValueError):
-            raise UserError(
-                f"rows cannot be put together: {given}",
-                f"mend that, then go on: the same command with {argument('resume')}",
-            )
-        else:
-            raise given
+        counts[call.name] = _needed(given, "rows cannot be put together")["tables"]
 
     workers.run(
         [

@@ -6,7 +6,7 @@ on from there to h2; `h2_out` and `h1_in` are the way back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -59,9 +59,6 @@ class Way:
         if self.rate_bps:
             words.append(f"rate {self.rate_bps}bit")
         return " ".join(words)
-
-
-Changes = Callable[[float, Dice], list[dict[str, Any]]]
 
 
 @dataclass(slots=True)
