@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 from rexmit_site.commands import commands
 from rexmit_site.library import library
 from rexmit_site.notebook import document
-from rexmit_site.scenario_keys import scenario_keys
 from rexmit_site.stacks import stacks
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 PARTS: Final[dict[str, Callable[[], str]]] = {
     "commands": commands,
     "library": library,
-    "scenario-keys": scenario_keys,
     "stacks": stacks,
 }
 
