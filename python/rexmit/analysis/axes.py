@@ -51,17 +51,18 @@ Value: TypeAlias = str | int | float | None
 class Group:
     """The values a set of cells shares on the other axes; empty when there are none.
 
-    `told` names the values that set it apart from the others, None for all of them: in a grid that
-    varies one setting at a time, what departs; nothing for the group from which the others depart.
+    `departing` names the values that set it apart from the others, None for all of them: in a grid
+    that varies one setting at a time, what departs; nothing for the group from which the others
+    depart.
     """
 
     values: tuple[tuple[str, Value], ...] = ()
-    told: tuple[str, ...] | None = field(default=None, compare=False)
+    departing: tuple[str, ...] | None = field(default=None, compare=False)
 
     @property
     def is_base(self) -> bool:
         """Whether the other groups depart from this one in one setting each."""
-        return self.told == ()
+        return self.departing == ()
 
     @property
     def words(self) -> str:
@@ -92,9 +93,9 @@ class Group:
         return expr
 
     def _apart(self) -> tuple[tuple[str, Value], ...]:
-        if self.told is None:
+        if self.departing is None:
             return self.values
-        return tuple(pair for pair in self.values if pair[0] in self.told)
+        return tuple(pair for pair in self.values if pair[0] in self.departing)
 
 
 def axis_named(name: str, where: str, axes: tuple[str, ...] = AXES) -> str:

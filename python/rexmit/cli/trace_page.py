@@ -54,7 +54,7 @@ def _is_unfit(selection: Selection) -> bool:
     from rexmit.tracing.sections.page import unfit_blocks
 
     if reasons := why_empty(selection):
-        print_blocks(lambda _: unfit_blocks(selection.captures, selection.told, reasons))
+        print_blocks(lambda _: unfit_blocks(selection.captures, selection.text, reasons))
     return bool(reasons)
 
 

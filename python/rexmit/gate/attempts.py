@@ -36,9 +36,9 @@ class Attempt:
     """A run of a script."""
 
     verdict: Verdict
-    said: str
+    text: str
     """What packetdrill said on standard error, or how the kernel ended."""
-    told: str = ""
+    log: str = ""
     """What it told of packets, system calls and states."""
     causes: str = ""
     """The kernel's record of why it retransmitted."""
@@ -49,7 +49,7 @@ class Attempt:
     @property
     def packets(self) -> tuple[str, ...]:
         """The packets, with times by the script's clock."""
-        return tuple(line for line in self.told.splitlines() if _PACKET.match(line))
+        return tuple(line for line in self.log.splitlines() if _PACKET.match(line))
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ def beside(script: Path, attempt: Attempt) -> list[str]:
     """Lines of the script from two steps before the one that failed, and beside them the packets
     that packetdrill saw; nothing where it does not say which line failed.
     """
-    failed = re.search(rf"{re.escape(script.name)}:([0-9]{{1,7}}): ", attempt.said)
+    failed = re.search(rf"{re.escape(script.name)}:([0-9]{{1,7}}): ", attempt.text)
     if failed is None:
         return []
     try:

@@ -64,7 +64,7 @@ class Result:
         if verdict is Verdict.GOOD:
             return []
         shown = self.shown
-        lines = shown.said.splitlines()
+        lines = shown.text.splitlines()
         if verdict is Verdict.SPLAT:
             return [*lines, "the kernel warns of a defect of its own:", *shown.splat]
         if verdict is Verdict.WORSE:

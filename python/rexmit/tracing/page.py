@@ -62,7 +62,7 @@ class Page:
 
 def told_of(trace: Trace) -> str:
     """Which connections of all it has; empty for a whole trace."""
-    return trace.told if isinstance(trace, Selection) else ""
+    return trace.text if isinstance(trace, Selection) else ""
 
 
 def page(trace: Trace) -> Page:

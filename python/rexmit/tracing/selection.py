@@ -53,12 +53,12 @@ class Wanted:
 class Selection(Trace):
     """A trace as if it had these connections alone; a grid's sums, which are of all, are empty.
 
-    `whole` is the trace that it is of, `told` a sentence that says how many of all they are.
+    `whole` is the trace that it is of, `text` a sentence that says how many of all they are.
     """
 
     whole: Trace | None = None
     wanted: Wanted = Wanted()
-    told: str = ""
+    text: str = ""
     chosen: pl.Series = field(default_factory=lambda: pl.Series("connection", [], pl.Int64))
 
     def scan(self, table: str) -> pl.LazyFrame:

@@ -37,7 +37,7 @@ class Capturing:
     interface: str
     program: str
     process: subprocess.Popen[bytes]
-    told: IO[bytes]
+    errors: IO[bytes]
     asked_at: float | None = None
 
     @property
@@ -62,8 +62,8 @@ class Capturing:
             raise UserError(*self._why())
 
     def _why(self) -> tuple[str, tuple[str, ...]]:
-        self.told.seek(0)
-        lines = self.told.read().decode(errors="replace").splitlines()
+        self.errors.seek(0)
+        lines = self.errors.read().decode(errors="replace").splitlines()
         text = " ".join(line.strip() for line in lines if line.strip())
         why = text[:600] or "it does not say why"
         what = f"{self.interface}: {self.program} cannot capture: {why}"
