@@ -86,19 +86,23 @@ ELSEWHERE: Final = {
 
 def examples(section: str) -> Iterator[tuple[str, Any, bool]]:
     """Of each key of a table a value, and whether it says that it takes a list."""
+    fields: dict[str, str] = {}
     for table in SECTIONS[section]:
         for name, field in table.model_fields.items():
-            if name in ELSEWHERE.get(section, ()):
-                continue
-            said = str(field.description)
-            like = LIKE.search(said)
+            fields.setdefault(name, str(field.description))
+    for name, text in fields.items():
+        if name not in ELSEWHERE.get(section, ()):
+            like = LIKE.search(text)
             if section == "vary" and name in OF_VARY:
                 value, takes_list = OF_VARY[name], True
             elif like is not None and name not in EXAMPLES:
                 value = tomllib.loads(f"x = {like[1]}")["x"]
-                takes_list = "list" in said and not said.startswith("a table")
+                takes_list = "list" in text and not text.startswith("a table")
             else:
-                value, takes_list = EXAMPLES[name], "list" in said and "list of t" not in said
+                value, takes_list = (
+                    EXAMPLES[name],
+                    re.search("list(?! of t(?:ables|wo))", text) is not None,
+                )
             yield name, value, takes_list or (section == "vary" and name == "client")
 
 

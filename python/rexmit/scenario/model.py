@@ -166,7 +166,7 @@ class Tcp(Part):
 
     congestion_control: Annotated[tuple[str, ...], axis(_algorithm), one_or_list()] = Field(
         default=("cubic",),
-        description='on both hosts, read back: a name like "cubic", or a list of names',
+        description='on both hosts, read back: a name like "bbr", or a list of names',
     )
 
 
@@ -189,7 +189,7 @@ class Pages(Part):
     )
     segments: SegmentsAxis | None = Field(
         default=None,
-        description='full segments of HTTP head and body together, like 100, or a list or "1..20"; '
+        description='full segments of HTTP head and body together, like 10, or a list or "1..20"; '
         "100 where no size is given either; a page has at most 50 MB",
     )
     size: SizeAxis | None = Field(
