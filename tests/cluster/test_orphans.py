@@ -36,10 +36,11 @@ def _until_busy(workers: list[int], seconds: float) -> None:
 def _busy_s(pid: int) -> float:
     one = PSUTIL.Process(pid)
     busy_s = 0.0
-    for process in (one, *one.children(recursive=True)):
-        with suppress(PSUTIL.NoSuchProcess):  # A kernel's transfer is over since the list.
-            spent = process.cpu_times()
-            busy_s += spent.user + spent.system
+    for each in (one, *one.children(recursive=True)):
+        # What a kernel ran may be over by now.
+        with suppress(PSUTIL.NoSuchProcess):
+            times = each.cpu_times()
+            busy_s += times.user + times.system
     return busy_s
 
 
