@@ -27,7 +27,6 @@ def _of(module: str) -> Callable[[], str]:
 PARTS: Final = {
     "commands": _of("commands"),
     "library": _of("library"),
-    "scenario-keys": _of("scenario_keys"),
     "stacks": _of("stacks"),
     "words": _of("words"),
 }

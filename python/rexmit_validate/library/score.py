@@ -93,9 +93,9 @@ def _together(group: Group) -> Taken:
     return Taken(mine, combined.ways["followed"])
 
 
-def draw_score(made: Report) -> Figure:
+def draw_score(scored: Report) -> Figure:
     """The reliability diagram: how often claims are right by how sure they are, a panel a point."""
-    points = {point: made.at(point).reliability for point in made.points}
+    points = {point: scored.at(point).reliability for point in scored.points}
     with styled():
         return draw_reliability.draw(points, "How often rexmit trace is right, by how sure it is")
 

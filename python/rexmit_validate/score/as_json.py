@@ -100,11 +100,11 @@ def _time(time: Time) -> dict[str, Any]:
     }
 
 
-def _bins(made: Reliability) -> dict[str, Any]:
+def _bins(reliability: Reliability) -> dict[str, Any]:
     return {
-        "rows": made.rows,
-        "expected_calibration_error": made.error,
-        "reached": made.reached,
+        "rows": reliability.rows,
+        "expected_calibration_error": reliability.error,
+        "reached": reliability.reached,
         "bins": [
             {
                 "low": one.low,
@@ -115,7 +115,7 @@ def _bins(made: Reliability) -> dict[str, Any]:
                 "share": one.share,
                 "interval": one.interval,
             }
-            for one in made.bins
+            for one in reliability.bins
         ],
     }
 
@@ -127,9 +127,9 @@ def _nested(counts: Any) -> dict[str, dict[str, int]]:  # noqa: ANN401 - a mappi
     return matrix
 
 
-def _stacks(made: Stacks) -> dict[str, Any]:
+def _stacks(stacks: Stacks) -> dict[str, Any]:
     return {
-        "connections": made.judged,
-        **{name: made.verdicts[verdict] for name, verdict in _VERDICTS.items()},
-        "pairs": _nested(made.pairs),
+        "connections": stacks.judged,
+        **{name: stacks.verdicts[verdict] for name, verdict in _VERDICTS.items()},
+        "pairs": _nested(stacks.pairs),
     }

@@ -201,13 +201,13 @@ def _report(
             capture = captures[0]
             truth = corpus.truth(capture)
             point = own if flows is along else "+".join(_OPPOSITE[p] for p in group.points[::-1])
-            here = _of(flows, truth)
-            joined = join(here, _of(flows, claimed))
+            here = _of_flows(flows, truth)
+            joined = join(here, _of_flows(flows, claimed))
             score = Score(
                 mechanisms=count.mechanisms(joined),
                 needs=count.needs(joined),
                 stacks=stacks.judge(there, truth, tables, flows),
-                tshark=None if labelled is None else _tshark(here, _of(flows, labelled)),
+                tshark=None if labelled is None else _tshark(here, _of_flows(flows, labelled)),
                 senders=_by_sender(joined, stacks.senders(there)),
                 reliability=reliability.measure(reliability.judged(joined)),
                 places=None
@@ -254,7 +254,7 @@ def _added(
     return total
 
 
-def _of(flows: pl.Series, rows: pl.DataFrame) -> pl.DataFrame:
+def _of_flows(flows: pl.Series, rows: pl.DataFrame) -> pl.DataFrame:
     return rows.filter(pl.col("flow").is_in(flows.implode()))
 
 

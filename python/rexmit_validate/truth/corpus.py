@@ -125,7 +125,7 @@ class Corpus:
     def finish(self, about: Mapping[str, Any]) -> None:
         """Write truth.json; the tables are there."""
         names = ("retransmissions", "connections", "waits")
-        tables = digests.of(self._folder, [f"{name}.parquet" for name in names])
+        tables = digests.of_tables(self._folder, [f"{name}.parquet" for name in names])
         text = json.dumps({**about, **self.tally.as_json(), digests.KEY: tables}, indent=2)
         write_text(self._folder / "truth.json", text + "\n")
 

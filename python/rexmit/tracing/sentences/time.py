@@ -133,12 +133,12 @@ def _texts(one: Owned) -> tuple[str, str]:
     return _NEED_NOT_KNOWN if one.not_known else _NOT_NEEDED
 
 
-def said(found: Sequence[Owned] | None, every: int, slow_s: float = SLOW_S) -> list[Sentence]:
+def said(owners: Sequence[Owned] | None, every: int, slow_s: float = SLOW_S) -> list[Sentence]:
     """A sentence for each owner, in their order; of `every` connections, in which a wait of
     `slow_s` is slow."""
-    if found is None:
+    if owners is None:
         return []
-    return [_one(one, every) for one in found[:MOST]] or [_healthy(slow_s)]
+    return [_one(one, every) for one in owners[:MOST]] or [_healthy(slow_s)]
 
 
 def _healthy(slow_s: float) -> Sentence:
