@@ -91,7 +91,7 @@ def refuted(whole: Trace) -> list[Refuted]:
     flows = by_flow(seen)
     found = []
     for sentence in every(whole, made):
-        rows = sentence.of(whole)
+        rows = sentence.rows_in(whole)
         if not sentence.condition(rows):
             found.append(Refuted(sentence, "its own condition"))
         found += against(Held(sentence, rows.to_dicts(), whole, made, flows))

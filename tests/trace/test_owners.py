@@ -47,6 +47,18 @@ def test_the_longest_comes_first_with_owner_evidence_and_remedy(tmp_path: Path) 
     assert last.startswith("8.00 s of 10 s: the client 10.0.0.2 paused between requests")
 
 
+def test_connecting_says_what_came_back(tmp_path: Path) -> None:
+    share_of = share(owner="connecting", length_ns=4 * S)
+    for handshake, words in (
+        ("refused", "10.0.0.1 answered the SYNs of 10.0.0.2 with a RST, once, 4.00 s"),
+        ("unanswered", "nothing came back for the SYNs of 10.0.0.2 to 10.0.0.1, once, 4.00 s"),
+        ("complete", "connecting from 10.0.0.2 to 10.0.0.1 took long, once, 4.00 s"),
+    ):
+        made = [connection(duration_s=10.0, handshake=handshake, forward_syns=3)]
+        (only,) = told(write_trace(tmp_path / handshake, connections=made, account=[share_of]))
+        assert words in only
+
+
 def test_short_stretches_are_slow_together(tmp_path: Path) -> None:
     (only,) = of(
         tmp_path, share(owner="nagle", length_ns=2 * S, stretches=50, longest_ns=44_000_000, slow=0)

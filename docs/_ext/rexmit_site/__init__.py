@@ -27,7 +27,6 @@ def _calling(module: str) -> Callable[[], str]:
 PARTS: Final = {
     "commands": _calling("commands"),
     "library": _calling("library"),
-    "scenario-keys": _calling("scenario_keys"),
     "stacks": _calling("stacks"),
     "words": _calling("words"),
 }

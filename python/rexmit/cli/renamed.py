@@ -59,9 +59,9 @@ def now(words: Sequence[str]) -> tuple[str, str, list[str]]:
     name, *rest = words
     options = rest[: rest.index("--")] if "--" in rest else rest
     for package in additions.packages():
-        found: tuple[str, str, list[str]] | None = package.moved(words)
-        if found is not None:
-            return found
+        renamed: tuple[str, str, list[str]] | None = package.moved(words)
+        if renamed is not None:
+            return renamed
     if name == "trace" and any(one.partition("=")[0] == "--rotate" for one in options):
         return "trace --rotate", "watch --rotate", ["watch", *rest]
     if name == "trace":

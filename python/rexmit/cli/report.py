@@ -157,14 +157,15 @@ def report(options: ReportOptions) -> None:
             until=options.until,
         )
     if options.table is not None:
-        found = library.report_table(
+        table = library.report_table(
             of, options.table, where=options.where, sort=options.sort, progress=progress
         )
+        from rexmit.store.schema import without_formulas
         from rexmit.webpage.columns import shown_texts
 
-        outputs.lines(shown_texts(found).write_csv())
+        outputs.lines(without_formulas(shown_texts(table).lazy()).collect().write_csv())
         return
-    made = library.report(
+    page = library.report(
         of,
         options.out or _page(),
         connections=None if options.connections is None else numbers(options.connections),
@@ -172,9 +173,9 @@ def report(options: ReportOptions) -> None:
         progress=progress,
     )
     if options.as_json:
-        print_json(made.as_json())
+        print_json(page.as_json())
         return
-    say(made)
+    say(page)
 
 
 def _page() -> Path:

@@ -164,8 +164,8 @@ def run(options: RunOptions) -> None:
     from rexmit.library.run import prepare
     from rexmit.progress import for_stream
 
-    told = for_stream(sys.stderr, "transfers")
-    prepared = prepare(options.scenario, options.campaign(), told, options.out)
+    progress = for_stream(sys.stderr, "transfers")
+    prepared = prepare(options.scenario, options.campaign(), progress, options.out)
     for line in prepared.left_out:
         outputs.say(f"rexmit: {line}")
     campaign = prepared.campaign

@@ -259,13 +259,13 @@ def _tables(run: Run, asked: _Asked) -> Iterator[RunTable]:
             "repairs", lambda: repairs_data(rows), lambda room: repair_blocks(rows, room)
         )
     else:
-        found = tables.times(
+        table = tables.times(
             run, losses=asked.losses, baseline=asked.baseline, inexact=asked.inexact
         )
         yield RunTable(
             "times",
-            lambda: times_data(found),
-            lambda room: time_blocks(found, room, in_full=asked.full),
+            lambda: times_data(table),
+            lambda room: time_blocks(table, room, in_full=asked.full),
         )
 
 
@@ -281,14 +281,14 @@ def _show_beside(paths: list[Path], asked: _Asked, *, as_json: bool) -> None:
 
     opened = [open_run(path) for path in paths]
     if all(map(has_bursts, opened)) and not asked.of_pages:
-        found = [tables.bursts(run, inexact=asked.inexact) for run in opened]
-        pairs = list(zip(opened, found, strict=True))
+        every = [tables.bursts(run, inexact=asked.inexact) for run in opened]
+        pairs = list(zip(opened, every, strict=True))
         runs = [(runner(run.meta), run.path) for run in opened]
         print_result(
             lambda: {
                 "runs": [{"path": str(run.path), "bursts": cases_data(one)} for run, one in pairs]
             },
-            lambda _: case_blocks_beside(found, runs),
+            lambda _: case_blocks_beside(every, runs),
             as_json=as_json,
         )
         return
@@ -334,18 +334,18 @@ def _show_traced(path: Path, asked: _Flow) -> None:
     from rexmit.result.plain import plain
     from rexmit.tracing.changed import line as changes
 
-    made = trace(path, whatif=())
-    opened, told = of_trace(made, asked.which or None, asked.at)
+    traced = trace(path, whatif=())
+    opened, why = of_trace(traced, asked.which or None, asked.at)
 
     def blocks(room: Room) -> Iterator[Block]:
-        for line in changes(made.changed):
+        for line in changes(traced.changed):
             yield Paragraph(f"warning: {line}")
-        if told:
-            yield Paragraph(told)
+        if why:
+            yield Paragraph(why)
         yield from traced_blocks(opened, room, every_packet=asked.every_packet, at_s=asked.at)
 
     print_result(
-        lambda: {**traced_data(opened), "changed": plain(made.changed)},
+        lambda: {**traced_data(opened), "changed": plain(traced.changed)},
         blocks,
         as_json=asked.as_json,
     )

@@ -198,10 +198,10 @@ def prepare(
         capture=capture,
         warnings=tuple(left_out),
     )
-    made = CampaignRun(request, engine, core_streams(), progress)
+    campaign_run = CampaignRun(request, engine, core_streams(), progress)
     if loaded.until is not None:
-        made.precision = Precision(loaded, loaded.until)
-    return Prepared(made, tuple(left_out))
+        campaign_run.precision = Precision(loaded, loaded.until)
+    return Prepared(campaign_run, tuple(left_out))
 
 
 class Keywords(TypedDict, total=False):

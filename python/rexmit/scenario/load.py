@@ -20,7 +20,7 @@ from rexmit.scenario.model import SERVERS, Bursts, Pages, Scenario
 from rexmit.scenario.problem import Path, Problem
 
 MOST_CELLS: Final = 1_000_000
-"""Of a grid: more would not fit into memory, and take years."""
+"""Of a grid, under all its seeds: more would not fit into memory, and take years."""
 
 
 class Sources:
@@ -96,10 +96,11 @@ def check(
     problems = [*across.problems(scenario), *_stacks(scenario, allowed=stacks)]
     if problems:
         raise _report(sources, problems)
-    cells = _most_cells(scenario)
-    if cells > MOST_CELLS:
+    cells, seeds = _most_cells(scenario), len(scenario.all_seeds)
+    if cells * seeds > MOST_CELLS:
+        under = f", each under {seeds:,} seeds" if seeds > 1 else ""
         raise UserError(
-            f"{sources.file}: the grid has {cells:,} cells",
+            f"{sources.file}: the grid has {cells:,} cells{under}",
             f"at most {MOST_CELLS:,}: give fewer values, or several scenarios",
         )
     return scenario

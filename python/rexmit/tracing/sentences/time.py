@@ -112,20 +112,33 @@ _NEED_NOT_KNOWN: Final = (
     "See what was retransmitted; a capture beside {peer} tells more.",
 )
 
+_REFUSED: Final = (
+    "{peer} answered the SYNs of {host} with a RST",
+    "Let a program listen there, or see which firewall refuses for it.",
+)
+
+_NO_ANSWER: Final = (
+    "nothing came back for the SYNs of {host} to {peer}",
+    "Look whether that host is up, and whether a firewall drops them.",
+)
+
 
 def _texts(one: Owned) -> tuple[str, str]:
-    """What is the owner's, and the remedy: of a repair by what is known of its need."""
+    """What is the owner's, and the remedy: of a repair by what is known of its need, of connecting
+    by what came back."""
+    if one.owner == "connecting" and one.connections in (one.refused, one.unanswered):
+        return _REFUSED if one.refused else _NO_ANSWER
     if one.owner not in _REPAIRS or one.needed:
         return _TEXTS[one.owner]
     return _NEED_NOT_KNOWN if one.not_known else _NOT_NEEDED
 
 
-def said(found: Sequence[Owned] | None, every: int, slow_s: float = SLOW_S) -> list[Sentence]:
+def said(owners: Sequence[Owned] | None, every: int, slow_s: float = SLOW_S) -> list[Sentence]:
     """A sentence for each owner, in their order; of `every` connections, in which a wait of
     `slow_s` is slow."""
-    if found is None:
+    if owners is None:
         return []
-    return [_one(one, every) for one in found[:MOST]] or [_healthy(slow_s)]
+    return [_one(one, every) for one in owners[:MOST]] or [_healthy(slow_s)]
 
 
 def _healthy(slow_s: float) -> Sentence:

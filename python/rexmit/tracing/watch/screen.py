@@ -55,8 +55,8 @@ class _Lines:
     def end(self) -> None:
         """All that came."""
         tally = self._last.tally
-        told = line(tally, Tally(), self._last.lasted_s)
-        outputs.note(f"rexmit: ended; in all {told}; {count(tally.pieces, 'piece')} written")
+        text = line(tally, Tally(), self._last.lasted_s)
+        outputs.note(f"rexmit: ended; in all {text}; {count(tally.pieces, 'piece')} written")
 
 
 def screen(seen: Seen) -> RenderableType:
