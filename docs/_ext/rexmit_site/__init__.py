@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
 
-def _of(module: str) -> Callable[[], str]:
+def _calling(module: str) -> Callable[[], str]:
     """The function of a module that has its name. Some take all of rexmit: they are imported where
     they are called, since what makes pages of the manual has less.
     """
@@ -25,10 +25,10 @@ def _of(module: str) -> Callable[[], str]:
 
 
 PARTS: Final = {
-    "commands": _of("commands"),
-    "library": _of("library"),
-    "stacks": _of("stacks"),
-    "words": _of("words"),
+    "commands": _calling("commands"),
+    "library": _calling("library"),
+    "stacks": _calling("stacks"),
+    "words": _calling("words"),
 }
 
 _PART: Final = re.compile(r"^<!-- generated: ([\w-]+) -->$", re.MULTILINE)

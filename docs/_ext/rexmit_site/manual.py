@@ -20,11 +20,11 @@ def pages() -> dict[str, str]:
     commands = [described(*one) for one in every()]
     first = program()
     listed = [("COMMANDS", _terms((one.name, one.short) for one in commands)), *_surroundings()]
-    made = {_file(first): _page(first, listed)}
+    every_page = {_file(first): _page(first, listed)}
     for one in commands:
         also = f"{_bold(_name(first))}(1) has the options that may be typed behind every command."
-        made[_file(one)] = _page(one, [("SEE ALSO", [also])])
-    return made
+        every_page[_file(one)] = _page(one, [("SEE ALSO", [also])])
+    return every_page
 
 
 def _name(one: Described) -> str:
@@ -48,8 +48,8 @@ def _page(one: Described, more: Iterable[tuple[str, Iterable[str]]]) -> str:
         ("EXAMPLES", _fixed(one.examples)),
     ]
     lines = [f'.TH "{name.upper()}" "1" "" "rexmit" "rexmit"']
-    for head, said in sections:
-        if inner := list(said):
+    for head, text in sections:
+        if inner := list(text):
             lines += [f".SH {head}", *inner]
     return "\n".join([*lines, ""])
 

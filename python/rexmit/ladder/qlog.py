@@ -122,7 +122,7 @@ def _frames(step: Step, theirs: _Sent, shift: int | None) -> Iterator[dict[str, 
 
 
 def _of_tcp(step: Step) -> dict[str, Any]:
-    said = {
+    fields = {
         "flags": step.flags,
         "seq": step.seq,
         "ack": step.ack,
@@ -132,7 +132,7 @@ def _of_tcp(step: Step) -> dict[str, Any]:
         "mechanism": step.mechanism,
         "need": step.need,
     }
-    return {name: value for name, value in said.items() if value not in (None, [])}
+    return {name: value for name, value in fields.items() if value not in (None, [])}
 
 
 class _Sent:
@@ -162,13 +162,13 @@ class _Sent:
 
     def acknowledged(self, blocks: list[tuple[int, int]]) -> list[list[int]]:
         """Takes out the packets that lie in blocks of sequence numbers; their numbers as ranges."""
-        found = [
+        whole = [
             number
             for number, (start, end) in self._open.items()
             if any(left <= start and end <= right for left, right in blocks)
         ]
         ranges: list[list[int]] = []
-        for number in found:
+        for number in whole:
             del self._open[number]
             if ranges and ranges[-1][1] == number - 1:
                 ranges[-1][1] = number

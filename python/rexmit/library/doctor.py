@@ -11,7 +11,6 @@ from importlib.util import cache_from_source, find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import rexmit
 from rexmit import configuration
 from rexmit.errors import UserError, closest
 from rexmit.extras import brought_by
@@ -83,7 +82,7 @@ def _trace() -> list[Finding]:
 
 def _bytecode() -> Finding:
     """Whether all modules of the package were compiled since they were written."""
-    package = Path(rexmit.__file__).parent
+    package = Path(__file__).parents[1]
     sources = list(package.rglob("*.py"))
     is_compiled = all(map(_is_compiled, sources))
     return Finding(

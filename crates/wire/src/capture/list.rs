@@ -42,7 +42,7 @@ pub(super) fn layer(mut window: Window<'_>) -> io::Result<(Window<'_>, Option<Sa
     const FIRST: usize = 16;
     window.need(FIRST)?;
     let first = window.ahead();
-    let order = Order::of(first);
+    let order = Order::marked(first);
     if order.is_none() && !is_text(&first[..first.len().min(FIRST)]) {
         return Ok((window, None));
     }

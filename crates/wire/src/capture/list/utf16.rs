@@ -13,7 +13,7 @@ pub(super) enum Order {
 
 impl Order {
     /// That of a stream by its first bytes; none where they are no byte order mark of UTF-16.
-    pub fn of(first: &[u8]) -> Option<Self> {
+    pub fn marked(first: &[u8]) -> Option<Self> {
         match first {
             [0xff, 0xfe, ..] => Some(Order::Little),
             [0xfe, 0xff, ..] => Some(Order::Big),
