@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from importlib.util import find_spec
+from importlib.util import cache_from_source, find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import rexmit
 from rexmit.errors import UserError, closest
 from rexmit.extras import brought_by
 from rexmit.version import mended_by
@@ -71,7 +74,30 @@ def _trace() -> list[Finding]:
         place: str | None = stacks.core().__file__
     except UserError:
         place = None
-    return [Finding("trace", "compiled core", place, True, mended_by(), "captures and the model")]
+    return [
+        Finding("trace", "compiled core", place, True, mended_by(), "captures and the model"),
+        _bytecode(),
+    ]
+
+
+def _bytecode() -> Finding:
+    """Whether all modules of the package were compiled since they were written."""
+    package = Path(rexmit.__file__).parent
+    sources = list(package.rglob("*.py"))
+    is_compiled = all(map(_is_compiled, sources))
+    return Finding(
+        part="trace",
+        name="bytecode",
+        found=f"of {len(sources)} modules" if is_compiled else None,
+        needed=False,
+        remedy=f"{sys.executable} -m compileall -q {package}",
+        use="without it each start compiles its modules anew",
+    )
+
+
+def _is_compiled(source: Path) -> bool:
+    compiled = Path(cache_from_source(str(source)))
+    return compiled.exists() and compiled.stat().st_mtime >= source.stat().st_mtime
 
 
 def _kernel() -> list[Finding]:
