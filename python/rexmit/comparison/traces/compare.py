@@ -133,8 +133,8 @@ class _Raw:
 def _of_many(compared: Sequence[Pair], every: Sequence[Pair]) -> Iterator[str]:
     if len(compared) < len(every):
         yield (
-            f"of {len(every):,} servers and kinds of requests the {len(compared):,} are compared that "
-            "have most connections and requests"
+            f"of {len(every):,} servers and kinds of requests the {len(compared):,} are compared "
+            "that have most connections and requests"
         )
 
 
