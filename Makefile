@@ -131,6 +131,7 @@ kernels: kernel
 	$(REXMIT) kernel build 6.1
 	$(REXMIT) kernel build 6.1 --patch mptcp-reinject-on-tlp
 	$(REXMIT) kernel build 6.12 --patch mptcp-reinject-on-tlp
+	$(REXMIT) kernel build 6.12 --patch tcp-record-waits
 
 run: core ## The TLP campaign of 2013: the paper, its kernel's model, real kernels
 	@+MAKE='$(MAKE)' scripts/paper-campaign

@@ -58,18 +58,18 @@ def shown(text: str) -> str:
     return _address().sub(_without, text) if ":/" in text else text
 
 
-def _without(found: re.Match[str]) -> str:
-    word, slashes, rest = found.groups()
+def _without(match: re.Match[str]) -> str:
+    word, slashes, rest = match.groups()
     scheme = word.lstrip("0123456789+.-").lower()
     if slashes == "/" and scheme not in SCHEMES:
-        return found[0]
+        return match[0]
     return f"{word}:{slashes}{_parts(scheme, rest)[1]}"
 
 
 def _parts(scheme: str, rest: str) -> tuple[str, str, str]:
     """What stands behind `scheme://`: the user with the password, the place, the query."""
-    found = re.match(_USER, rest)
-    user = found[0] if found else ""
+    with_user = re.match(_USER, rest)
+    user = with_user[0] if with_user else ""
     if scheme in ABFS and ":" not in user:
         user = ""
     place = rest[len(user) :]

@@ -10,6 +10,9 @@ import polars as pl
 from scripts.findings.finding import Work
 
 import rexmit
+from rexmit.analysis.units import units_of
+from rexmit.statistics.estimate import Estimate
+from rexmit.statistics.spread import spread
 
 PATCHED: Final = "mptcp-reinject-on-tlp"
 """The patch that is the proposal of Probe or Wait 2017."""
@@ -65,6 +68,19 @@ def digests(found: Mapping[str, object]) -> dict[str, str]:
     return {
         name: hashlib.sha256(repr(one).encode()).hexdigest()[:16] for name, one in found.items()
     }
+
+
+def estimate(run: rexmit.Run, rows: pl.DataFrame, time: str) -> Estimate:
+    """The mean of transfers of one network of a run, with what each repetition does to it. Raises
+    ValueError of none.
+    """
+    known = rows.drop_nulls(time)
+    if known.is_empty():
+        raise ValueError(f"{run.path}: no {time} of these transfers")
+    units = units_of(run)
+    found = spread(known[time], units.of(known), units.source(known["network"][0])).estimate
+    assert found is not None  # noqa: S101 - there are rows
+    return found
 
 
 def mean(frame: pl.DataFrame, column: str) -> float | None:

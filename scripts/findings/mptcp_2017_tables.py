@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from scripts.findings.markdown import NONE, number, table, verdict
+from scripts.findings.markdown import MINUS, NONE, number, table, verdict
 from scripts.findings.results import Data, Value
 
 from rexmit_papers.probe_or_wait_2017.paper import BARS_MS, ONE, PAIRS, PROBE, TWO
@@ -64,7 +65,7 @@ _TAKEN: Final = (
     (
         "Table I, loss",
         "deterministic, by position (KauNetem)",
-        "by rule, in a rehearsed order of packets",
+        "by rule, of packets in the order that a run without loss has",
     ),
 )
 """What is as in the paper by construction."""
@@ -73,8 +74,8 @@ _LATER: Final = (
     (
         "section VII",
         "New's traffic is small",
-        "holds",
-        "no more packets than a timeout re-injects, [below](#the-claims-on-other-kernels)",
+        "[below](#what-new-costs)",
+        "",
         "2017",
     ),
     (
@@ -95,7 +96,7 @@ _LATER: Final = (
         "future: loss",
         '"loss patterns"',
         "[below](#other-traffic-other-losses)",
-        "random loss; longer tails in [notes](../notes/mptcp-reinject-all.md)",
+        "random loss, bursts of losses, a broken path",
         "further",
     ),
     (
@@ -119,25 +120,29 @@ _LATER: Final = (
 def items(data: Data) -> str:
     """The paper, line by line."""
     rows: list[tuple[str, ...]] = [
-        (name, said, "the same", why, "`A`") for name, said, why in _TAKEN
+        (name, said, "the same", "", why, "`A`") for name, said, why in _TAKEN
     ]
     rows.append(
         (
             "version",
             "v0.91, default settings",
             "modelled",
+            "",
             "from v0.90, v0.95 and a v0.91 tree; its HZ, buffers and programs are not stated",
             "`rexmit stacks linux-4.1`",
         )
     )
     rows += [_figure(data, figure) for figure in (2, 3, 4, 5, 6)]
     for key, (words, why) in _CLAIMED.items():
-        holds = verdict(data.row("claims", run=OLD, key=key)["holds"])
-        rows.append((f"claim ({key})", words, holds, why, f"`C` ({key})"))
+        row = data.row("claims", run=OLD, key=key)
+        measured = re.sub(r"(?<=[ (])-(?=\d)", MINUS, str(row["measured"]))
+        cells = (verdict(row["holds"]), measured, why)
+        rows.append((f"claim ({key})", words, *cells, f"`C` ({key})"))
     for name, said, here, why, scenario in _LATER:
         command = f"`rexmit run mptcp-{scenario} --engine model --stack linux-4.1`"
-        rows.append((name, said, here, why, command))
-    return table(("what", "in the paper", "here", "why, or how far", "command"), rows)
+        rows.append((name, said, here, "", why, command))
+    head = ("what", "in the paper", "here", "measured", "why, or how far", "command")
+    return table(head, rows)
 
 
 _DRAWN: Final = {2: "TCP", 4: "MPTCP", 6: "New", 3: "six diagrams", 5: "three diagrams"}
@@ -149,10 +154,10 @@ def _figure(data: Data, figure: int) -> tuple[str, ...]:
     if figure in (3, 5):
         same = str(data.row("claims", run=OLD, key=f"h{figure}")["measured"])
         why = "the same packets go again on the same paths"
-        return (f"Fig. {figure}", what, same, why, command)
+        return (f"Fig. {figure}", what, same, "", why, command)
     met, of, more = (data.values[f"figure_{figure}.{key}"] for key in ("met", "bars", "delayed"))
     why = f"{more} more off by 30 to 62 ms, below"
-    return (f"Fig. {figure}", f"{of} bars of {what}", f"{met} met", why, command)
+    return (f"Fig. {figure}", f"{of} bars of {what}", f"{met} met", "", why, command)
 
 
 def bars(data: Data) -> str:

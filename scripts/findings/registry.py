@@ -8,6 +8,8 @@ from typing import Final
 from scripts.findings import (
     mptcp_2017,
     mptcp_2017_tables,
+    mptcp_tails,
+    mptcp_tails_tables,
     results,
     tlp_2013,
     tlp_further,
@@ -53,6 +55,13 @@ _ALL: Final = (
         mptcp_2017.measure,
         mptcp_2017_tables.TABLES,
         mptcp_2017.sample,
+    ),
+    Finding(
+        "mptcp-tails",
+        "minutes",
+        mptcp_tails.CODE,
+        mptcp_tails.measure,
+        mptcp_tails_tables.TABLES,
     ),
     Finding(
         "unc-2007",

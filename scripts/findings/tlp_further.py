@@ -12,6 +12,10 @@ from scripts.findings.results import Data, Value
 from scripts.findings.stamps import KERNELS, MODEL
 
 import rexmit
+from rexmit.analysis.axes import with_axes
+from rexmit.statistics.estimate import relative
+from rexmit.statistics.verdict import Band
+from rexmit_papers.claim import of_estimate
 
 CODE: Final = (
     *MODEL,
@@ -21,6 +25,8 @@ CODE: Final = (
     "scripts/findings/tlp_further.py",
 )
 REPEAT: Final = 10
+SAME: Final = 0.05
+"""No effect: within so much."""
 FIGURES: Final = ("t-recover-mobile-by-page-segments", "t-total-satellite-by-receive-window")
 
 
@@ -34,7 +40,12 @@ def measure(work: Work) -> Data:
         if name in FIGURES:
             work.draw(f"tlp-further-{name}", figure)
     return Data(
-        {"transfers": new.transfers.height, "old.transfers": old.transfers.height},
+        {
+            "transfers": new.transfers.height,
+            "old.transfers": old.transfers.height,
+            "repeat": REPEAT,
+            **_size(new),
+        },
         {
             "options": list(_options(new, "6.12")) + list(_options(old, "3.10")),
             "lossy": list(_lossy(new)),
@@ -63,19 +74,38 @@ def _options(run: rexmit.Run, name: str) -> Iterator[dict[str, Value]]:
             for entry in getattr(block, time):
                 row[f"{entry.config}.{time}_s"] = entry.spread.mean_s
                 row[f"{entry.config}.transfers"] = entry.spread.n
-                if entry.percent is not None:
+                if entry.gain is not None:
                     row[f"{time}_percent"] = entry.percent
+                    row[f"{time}_half"] = 100 * (entry.gain.half or 0)
         yield row
 
 
 def _lossy(run: rexmit.Run) -> Iterator[dict[str, Value]]:
-    """Means over all lost segments on lines that lose packets, with their standard errors."""
+    """Means over all lost segments on lines that lose packets, with half of their intervals: a
+    repetition's transfers start from the same draws.
+    """
     frame = run.transfers.filter("complete", pl.col("line_loss") > 0)
     keys = ["line_loss", "network", "config"]
-    time = pl.col("t_total_s")
-    sums = frame.group_by(keys, maintain_order=True).agg(
-        time.mean().alias("mean_s"),
-        (time.std() / time.count().sqrt()).alias("error_s"),
-        time.count().alias("transfers"),
-    )
-    yield from sums.iter_rows(named=True)
+    for part in frame.partition_by(keys, maintain_order=True):
+        mean = lab.estimate(run, part, "t_total_s")
+        yield {
+            **{key: part[key][0] for key in keys},
+            "mean_s": mean.value,
+            "half_s": mean.half,
+            "transfers": part.height,
+        }
+
+
+def _size(run: rexmit.Run) -> dict[str, Value]:
+    """Whether the page's length changes what the probe saves: at 10 ms, five lost."""
+    rows = with_axes(run.transfers).filter("complete", network="high-speed", lost_segments=5)
+    pages = rows.filter(pl.col("page_segments").is_in([10, 1000]))
+    saved = {
+        page: lab.estimate(run, part.filter(config="er"), "t_total_s")
+        - lab.estimate(run, part.filter(config="tlp"), "t_total_s")
+        for (page,), part in pages.partition_by("page_segments", as_dict=True).items()
+    }
+    off = relative(saved[1000], saved[10])
+    assert off is not None  # noqa: S101 - the probe saves something of a short page
+    part = of_estimate("", off, Band(-SAME, SAME), lambda share: f"{share:+.1%}")
+    return {"size.holds": part.verdict.value, "size.measured": part.words}

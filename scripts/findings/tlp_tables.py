@@ -284,9 +284,16 @@ def options(data: Data) -> str:
     """With five lost segments on Linux 6.12: seconds without the probe, and what it changes."""
 
     def cells(row: Mapping[str, Value]) -> tuple[str, str]:
-        return number(row["er.t_total_s"], ".3f"), f"{percent(row['t_total_percent'])} %"
+        return number(row["er.t_total_s"], ".3f"), _gain(row, "t_total")
 
     return _by_option(data, "6.12", ("{}", "the probe"), cells)
+
+
+def _gain(row: Mapping[str, Value], time: str) -> str:
+    """A percentage, and half of its interval where it varied so much that it shows."""
+    half = float(row.get(f"{time}_half") or 0)
+    width = f" ± {half:.1f}" if half >= 0.05 else ""
+    return f"{percent(row[f'{time}_percent'])}{width} %"
 
 
 def _by_option(
@@ -319,7 +326,7 @@ def recover(data: Data) -> str:
     for row in rows:
         if row["network"] != "high-speed" and str(row["option"]).startswith(("as", "page", "rec")):
             times = (number(row[f"{config}.t_recover_s"], ".3f") for config in ("er", "tlp"))
-            gain = f"{percent(row['t_recover_percent'])} %"
+            gain = _gain(row, "t_recover")
             lines.append((NETWORKS[str(row["network"])], str(row["option"]), *times, gain))
     head = ("", "", "without the probe", "with it", "")
     return table(head, lines, right=(2, 3, 4))
@@ -330,20 +337,20 @@ def older(data: Data) -> str:
 
     def cells(row: Mapping[str, Value]) -> tuple[str, str]:
         probed, of = row["tlp.transfers"], row["er.transfers"]
-        return f"{probed} of {of}", f"{percent(row['t_total_percent'])} %" if probed else ""
+        return f"{probed} of {of}", _gain(row, "t_total") if probed else ""
 
     return _by_option(data, "3.10", ("{}: probed", ""), cells)
 
 
 def lossy(data: Data) -> str:
-    """Means with their standard errors on lines that lose packets."""
+    """Means on lines that lose packets."""
     lines = []
     for loss in dict.fromkeys(row["line_loss"] for row in data.rows("lossy")):
         cells = []
         for network in NETWORKS:
             for config in ("er", "tlp"):
                 row = data.row("lossy", line_loss=loss, network=network, config=config)
-                cells.append(f"{row['mean_s']:.2f} ± {row['error_s']:.2f}")
+                cells.append(f"{row['mean_s']:.2f} ± {row['half_s']:.2f}")
         lines.append((f"{100 * float(loss or 0):g} %", *cells))
     pairs = ((f"{words}: er", "tlp") for words in NETWORKS.values())
     return table(("loss of a link", *(cell for pair in pairs for cell in pair)), lines)

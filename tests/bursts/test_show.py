@@ -6,8 +6,10 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from matplotlib.container import BarContainer
+import pytest
+from matplotlib.container import BarContainer, ErrorbarContainer
 from matplotlib.image import imread
+from scipy.stats import t
 from typer.testing import CliRunner
 
 import rexmit
@@ -122,3 +124,8 @@ def test_a_bar_is_as_high_as_its_mean(write_study: Write) -> None:
             assert heights
             for config, found in heights.items():
                 assert found == {0.5 if config == "tcp-tlp" else 2.0}, config
+            # Eight connections, a millisecond to either side of the mean.
+            half = t.interval(0.95, 7, scale=0.001 * (8 / 7) ** 0.5 / 8**0.5)[1]
+            for bar in (one for one in axes.containers if isinstance(one, ErrorbarContainer)):
+                ends = [segment[:, 1] for segment in bar.lines[2][0].get_segments()]
+                assert [(high - low) / 2 for low, high in ends] == pytest.approx([half] * len(ends))

@@ -13,16 +13,16 @@ import pytest
 from tests.campaign.conftest import GUEST, Lab
 from tests.processes import run_command
 
-from rexmit.engines import (
+from rexmit.engines.boot import (
     BootOptions,
+    Event,
     GuestBoot,
     GuestDiedError,
     GuestHungError,
-    programs,
     watch,
 )
-from rexmit.engines.boot import Event
 from rexmit.engines.command import Command, execute
+from rexmit.engines.guest import programs
 from rexmit.engines.shares import PrivateFolder
 from rexmit.engines.tail import LineTail, LineTooLongError, Tail, last_lines
 from rexmit.errors import UserError

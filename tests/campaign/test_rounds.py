@@ -7,9 +7,11 @@ from typing import Any
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import rexmit
 from rexmit.campaign.rounds import rounds
+from rexmit.cli import app
 from rexmit.errors import UserError
 from rexmit.scenario import find, load
 
@@ -19,6 +21,8 @@ def test_a_round_is_the_run_of_its_seed(tmp_path: Path) -> None:
     pooled = rexmit.run("smoke", out=tmp_path / "pooled", seeds="4,7..8", capture=True, **how)
     assert pooled.meta["seed"] == [4, 7, 8]
     assert "--seeds 4," in pooled.meta["command"]
+    head = CliRunner().invoke(app, ["diff", str(pooled.path), str(pooled.path)]).output
+    assert "3 seeds pooled (4, 7, 8), intervals by seed" in " ".join(head.split())
     for place, seed in enumerate((4, 7, 8)):
         name = str(seed)
         alone = rexmit.run("smoke", out=tmp_path / name, seed=seed, capture=True, **how)

@@ -65,8 +65,8 @@ def test_captures_of_one_site_differ_by_chance(tmp_path: Path) -> None:
 
 def test_a_slower_server_is_named(tmp_path: Path) -> None:
     found = compared(tmp_path, replace(AFTER, think_s=0.5))
-    assert metrics(found.of("worse")) == ["time server", "first-byte", "total"]
-    server, _, total = found.of("worse")
+    assert metrics(found.judged("worse")) == ["time server", "first-byte", "total"]
+    server, _, total = found.judged("worse")
     assert str(total.place) == "GET a.org/report of 10.0.0.1:80"
     assert (total.a.n, total.b.n, server.a.n) == (24, 24, 8)
     assert total.apart.low is not None
@@ -76,25 +76,25 @@ def test_a_slower_server_is_named(tmp_path: Path) -> None:
     assert total.weight_s == pytest.approx(24 * 0.45, rel=0.05)
     back = rexmit.diff(found.b, found.a)
     assert isinstance(back, TraceComparison)
-    assert metrics(back.of("better")) == metrics(found.of("worse"))
-    assert back.of("worse") == ()
+    assert metrics(back.judged("better")) == metrics(found.judged("worse"))
+    assert back.judged("worse") == ()
 
 
 def test_more_loss_is_named(tmp_path: Path) -> None:
     found = compared(tmp_path, replace(AFTER, lost_every=3))
-    worse = metrics(found.of("worse"))
+    worse = metrics(found.judged("worse"))
     assert set(worse) == {"time recovery-fast", "loss", "retransmitted", "waited"}
-    loss = next(one for one in found.of("worse") if one.metric == "loss")
+    loss = next(one for one in found.judged("worse") if one.metric == "loss")
     assert loss.a.value == 0
     assert loss.b.value == pytest.approx(1 / 31, rel=0.01)
-    assert found.of("better") == ()
+    assert found.judged("better") == ()
 
 
 def test_a_longer_path_is_named(tmp_path: Path) -> None:
     found = compared(tmp_path, replace(AFTER, rtt_s=0.08))
-    assert metrics(found.of("worse"))[0] == "time round-trip"
-    assert set(metrics(found.of("worse"))[1:]) == {"round-trip", "data-round-trip"}
-    trip = next(one for one in found.of("worse") if one.metric == "round-trip")
+    assert metrics(found.judged("worse"))[0] == "time round-trip"
+    assert set(metrics(found.judged("worse"))[1:]) == {"round-trip", "data-round-trip"}
+    trip = next(one for one in found.judged("worse") if one.metric == "round-trip")
     assert trip.apart.difference == pytest.approx(0.06, rel=0.05)
 
 
@@ -223,11 +223,11 @@ def test_requests_without_an_answer_come_first(tmp_path: Path) -> None:
 
     found = rexmit.diff(made("a", 0), made("b", 20))
     assert isinstance(found, TraceComparison)
-    assert metrics(found.of("worse")) == ["unanswered"]
+    assert metrics(found.judged("worse")) == ["unanswered"]
     assert (found.changes[0].a.value, found.changes[0].b.value) == (0, 0.5)
     some = rexmit.diff(found.a, made("c", 2))
     assert isinstance(some, TraceComparison)
-    assert some.of("worse") == ()
+    assert some.judged("worse") == ()
 
 
 def test_a_share_differs_by_no_more_than_all(tmp_path: Path) -> None:

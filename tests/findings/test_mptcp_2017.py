@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from scripts.findings import documents, results
+from scripts.findings import documents, mptcp_tails, results
 from scripts.findings.results import kept
 from typer.testing import CliRunner
 
@@ -55,6 +55,17 @@ def test_every_time_is_the_one_that_the_result_has(run: rexmit.Run) -> None:
         row = data.row("times", run=NAME, network=network, config=config, loss=loss)
         assert case.completion.mean_s is not None
         assert row["ms"] == kept(1000 * case.completion.mean_s)
+
+
+@pytest.mark.parametrize("length", [1, 2, 4])
+def test_shares_of_a_burst_of_losses_are_those_of_a_chain(length: int) -> None:
+    shares = mptcp_tails.shares(length)
+    assert sum(shares.values()) == pytest.approx(1)
+    assert shares[1, 0] == pytest.approx(1 / length**2)
+    # So many in a row are as many stays, wherever the burst of packets ends among them.
+    stays = 1 - 1 / length
+    assert shares[3, 0] == pytest.approx(stays**2 / length**2)
+    assert shares[2, 1] == pytest.approx(shares[3, 0])
 
 
 @pytest.mark.parametrize("name", ["triggers", "messages", "page", "schedulers", "bulk"])

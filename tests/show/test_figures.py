@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.container import ErrorbarContainer
+from scipy.stats import binomtest
 from tests.show.conftest import make_row as row_of
 from tests.show.conftest import write_folder
 from typer.testing import CliRunner
@@ -239,8 +241,10 @@ def test_points_are_means_over_what_show_uses(row: Rows, write_run: Rows) -> Non
     (line,) = total.series
     assert [(p.at, p.mean, p.n) for p in line.points] == [(0, 0.5, 1), (2, 1.5, 2)]
     # Student's t of one degree of freedom is 12.706.
-    assert line.points[1].apart == pytest.approx(12.7062 * 0.5**0.5 / 2**0.5, rel=1e-4)
-    assert line.points[0].apart is None
+    assert line.points[1].interval is not None
+    half = line.points[1].interval.half
+    assert half == pytest.approx(12.7062 * 0.5**0.5 / 2**0.5, rel=1e-4)
+    assert line.points[0].interval is None
     assert [p.at for p in recover.series[0].points] == [2]
     assert list(figure.x.places) == [0, 2]
     assert figure.notes[1].endswith(
@@ -248,7 +252,9 @@ def test_points_are_means_over_what_show_uses(row: Rows, write_run: Rows) -> Non
         "repetition, or seed, which tells none; left out: 1 not-probed"
     )
     (spread,) = planned(path, y="t_total", ci=None)
-    assert spread.panels[0].series[0].points[1].apart == pytest.approx(0.5**0.5)
+    interval = spread.panels[0].series[0].points[1].interval
+    assert interval is not None
+    assert interval.half == pytest.approx(0.5**0.5)
     assert "mean and standard deviation of 1 to 2 transfers" in spread.notes[1]
     data = rexmit.plot_points(open_run(path), y="t_total", ci=90)
     assert [(one["lost_segments"], one["n"], one["mean"]) for one in data] == [
@@ -258,6 +264,25 @@ def test_points_are_means_over_what_show_uses(row: Rows, write_run: Rows) -> Non
     assert data[0]["low"] == pytest.approx(1.5 - 6.3138 * 0.5, rel=1e-4)
     assert data[0]["left_out"] == {"not-probed": 1}
     assert data[1]["low"] is None
+
+
+def test_a_share_has_wilsons_interval(row: Rows, write_run: Rows) -> None:
+    fin = [True] * 9 + [False]
+    rows = [row(repetition=n, fin_on_data=one) for n, one in enumerate(fin)]
+    path = write_run(rows)
+    for ci in (90.0, 95.0):
+        (one,) = rexmit.plot_points(open_run(path), y="fin_on_data", ci=ci)
+        wilson = binomtest(9, 10).proportion_ci(ci / 100, method="wilson")
+        assert (one["low"], one["mean"], one["high"]) == pytest.approx(
+            (wilson.low, 0.9, wilson.high)
+        )
+    (figure,) = planned(path, y="fin_on_data")
+    with styled():
+        (axes,) = draw(figure).axes
+    (bar,) = axes.containers
+    assert isinstance(bar, ErrorbarContainer)
+    ((_, low), (_, high)) = bar.lines[2][0].get_segments()[0]
+    assert (low, high) == pytest.approx((100 * wilson.low, 100 * wilson.high))
 
 
 def test_axes_say_what_the_schema_defines(row: Rows, write_run: Rows) -> None:

@@ -106,10 +106,10 @@ def test_overview_of_everything(row: Rows, write_run: Rows) -> None:
             )
         )
     )
-    assert (view.runner.kernel, view.runner.hz, view.seed, view.transfers) == (
+    assert (view.runner.kernel, view.runner.hz, view.seeds, view.transfers) == (
         "6.12.117",
         250,
-        1,
+        "seed 1",
         1,
     )
     assert view.ignored[0].setting == "s"

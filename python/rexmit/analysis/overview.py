@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from rexmit.analysis.runner import Runner, runner
-from rexmit.analysis.units import units_of
+from rexmit.analysis.units import seed_words
 from rexmit.store.open_run import Run
 
 
@@ -49,8 +49,7 @@ class Overview:
     scenario: str | None
     title: str | None
     runner: Runner
-    seed: int | str | list[int | str] | None
-    seeds: int  #: how many of them were run
+    seeds: str | None  #: `seed 1`, and of several how they were pooled
     created: str | None
     conditions: str | None  #: page, programs, congestion control, protocol, how the tail is found
     transfers: int
@@ -73,8 +72,7 @@ def overview(run: Run) -> Overview:
         scenario=str(name) if name else None,
         title=scenario.get("title"),
         runner=runner(meta),
-        seed=meta.get("seed"),
-        seeds=units_of(run).seeds,
+        seeds=seed_words(run),
         created=meta.get("created"),
         conditions=_conditions(scenario),
         transfers=run.transfers.height,

@@ -24,7 +24,7 @@ class Units:
     """Of each network, how many repetitions a seed has."""
     seeds: int
 
-    def of(self, frame: pl.DataFrame) -> pl.Series:
+    def column(self, frame: pl.DataFrame) -> pl.Series:
         """The unit of each transfer, or of each row that has its network and repetition."""
         if self.seeds < 2:
             return frame["repetition"]
@@ -49,3 +49,15 @@ def units_of(run: Run) -> Units:
         last = run.transfers.group_by("network").agg(pl.col("repetition").max())
         seeds = max(int(most) // repeats[network] + 1 for network, most in last.iter_rows())
     return Units(str(run.meta.get("seed")), tuple(sorted(repeats.items())), seeds)
+
+
+def seed_words(run: Run) -> str | None:
+    """What a run's transfers were drawn from: `seed 1`, `10 seeds pooled (1..10), intervals by
+    seed`; None where it does not say.
+    """
+    seed = run.meta.get("seed")
+    if seed is None:
+        return None
+    text = ", ".join(map(str, seed)) if isinstance(seed, list) else str(seed)
+    seeds = units_of(run).seeds
+    return f"{seeds} seeds pooled ({text}), intervals by seed" if seeds > 1 else f"seed {text}"

@@ -202,7 +202,7 @@ def _keep(boot: GuestBoot, keep: Path) -> None:
     """Copy the scratch folder's files, folders and links to where the user wants them."""
     scratch = boot.channel["scratch"]
     try:
-        copy_tree(scratch, keep, Budget.of(scratch))
+        copy_tree(scratch, keep, Budget.on(scratch))
     except UntrustedError as error:
         raise UserError(
             f"{keep}: the scratch folder is not brought back: {error}",

@@ -39,9 +39,9 @@ class Attempt:
     """A run of a script."""
 
     verdict: Verdict
-    said: str
+    text: str
     """What packetdrill said on standard error, or how the kernel ended."""
-    told: str = ""
+    log: str = ""
     """What it told of packets, system calls and states."""
     causes: str = ""
     """The kernel's record of why it retransmitted."""
@@ -52,7 +52,7 @@ class Attempt:
     @property
     def packets(self) -> tuple[str, ...]:
         """The packets, with times by the script's clock."""
-        return tuple(line for line in self.told.splitlines() if _PACKET.match(line))
+        return tuple(line for line in self.log.splitlines() if _PACKET.match(line))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,8 @@ class Bench:
             return Attempt(Verdict.CANNOT_TELL, f"it said more than {MOST_BYTES >> 20} MiB")
         except GuestDiedError as error:
             verdict = Verdict.SPLAT if error.splat else Verdict.CANNOT_TELL
-            said = "\n".join([str(error), *(() if error.splat else error.console_tail)])
-            return Attempt(verdict, said, out.text(), splat=error.splat)
+            text = "\n".join([str(error), *(() if error.splat else error.console_tail)])
+            return Attempt(verdict, text, out.text(), splat=error.splat)
         return Attempt(
             Verdict.SPLAT if done.splat else _verdict(done.status),
             err.text() or (f"exit status {done.status}" if done.status else ""),

@@ -62,7 +62,7 @@ def beside(script: Path, attempt: Attempt) -> list[str]:
     """Lines of the script from two steps before the one that failed, and beside them the packets
     that packetdrill saw; nothing where it does not say which line failed.
     """
-    failed = re.search(rf"{re.escape(script.name)}:([0-9]{{1,7}}): ", attempt.said)
+    failed = re.search(rf"{re.escape(script.name)}:([0-9]{{1,7}}): ", attempt.text)
     if failed is None:
         return []
     try:
@@ -87,11 +87,11 @@ def beside(script: Path, attempt: Attempt) -> list[str]:
 
 def steps(lines: Sequence[str]) -> list[Step]:
     """The events of a script, by the times that they begin with."""
-    found = []
+    every = []
     for number, line in enumerate(lines, 1):
         if event := _STEP.match(line):
-            found.append(Step(number, line.strip(), event[1]))
-    return found
+            every.append(Step(number, line.strip(), event[1]))
+    return every
 
 
 def _rows(
@@ -124,11 +124,11 @@ def packets(attempt: Attempt) -> Iterator[PacketLine]:
     record = [words for words in lines if _is_of_record(words)]
     sent: set[int] = set()
     for line in attempt.packets:
-        told = _TOLD.match(line)
-        if told is None:
+        match = _TOLD.match(line)
+        if match is None:
             continue
-        way = ">" if told["way"] == "outbound" else "<"
-        what, tcp = told["what"], _TCP.match(told["what"])
+        way = ">" if match["way"] == "outbound" else "<"
+        what, tcp = match["what"], _TCP.match(match["what"])
         why = ""
         if tcp:
             seq = int(tcp["seq"])
@@ -138,7 +138,7 @@ def packets(attempt: Attempt) -> Iterator[PacketLine]:
                 why = _why(record, seq, again=seq in sent)
                 sent.add(seq)
             what = _relative(what, tcp, first.get(way, 0), first.get("<" if way == ">" else ">", 0))
-        yield PacketLine(way, f"{float(told['time']):9.6f} {way} {what}{why}")
+        yield PacketLine(way, f"{float(match['time']):9.6f} {way} {what}{why}")
 
 
 def _is_of_record(words: Sequence[str]) -> bool:

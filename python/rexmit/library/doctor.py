@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import rexmit
+from rexmit import configuration
 from rexmit.errors import UserError, closest
 from rexmit.extras import brought_by
 from rexmit.version import mended_by
@@ -53,8 +54,8 @@ def doctor(parts: Iterable[str] = ()) -> list[Finding]:
 
     The parts: "trace" (captures explained, and the model), "kernel" (building kernels and running
     on them), "images" (kernel images of others), "wireshark" (its opinion beside ours), "figures"
-    (pictures in files), "cluster" (workers of others). Nothing is changed. Raises UserError (usage)
-    for a part that there is not.
+    (pictures in files), "cluster" (workers of others), "settings" (the file that the program reads
+    them from). Nothing is changed. Raises UserError (usage) for a part that there is not.
     """
     asked = list(dict.fromkeys(parts)) or list(PARTS)
     for part in asked:
@@ -205,6 +206,24 @@ def _as_root() -> str:
     return "" if os.geteuid() == 0 else "sudo "
 
 
+def _settings() -> list[Finding]:
+    path = configuration.place()
+    use = "colours, the folder of results, names: a file of yours"
+    if path is None:
+        return [
+            Finding(
+                "settings", "file", f"none: {configuration.VARIABLE} is empty", False, None, use
+            )
+        ]
+    remedy = f"write {path}, or name another: {configuration.VARIABLE}=FILE"
+    try:
+        there = configuration.read().path
+    except UserError as error:
+        hint = (error.hint or remedy).splitlines()[0]
+        return [Finding("settings", "file", None, True, hint, error.what)]
+    return [Finding("settings", "file", there and str(there), False, remedy, use)]
+
+
 PARTS: Final[dict[str, Callable[[], list[Finding]]]] = {
     "trace": _trace,
     "kernel": _kernel,
@@ -212,5 +231,6 @@ PARTS: Final[dict[str, Callable[[], list[Finding]]]] = {
     "wireshark": _wireshark,
     "figures": _figures,
     "cluster": _cluster,
+    "settings": _settings,
 }
 """What looks at each part."""

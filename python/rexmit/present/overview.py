@@ -43,10 +43,8 @@ def _facts(view: Overview) -> list[str]:
     facts = [view.runner.words]
     if view.runner.differing:
         facts.append(view.runner.differing)
-    if view.seeds > 1:
-        facts.append(f"{view.seeds} seeds pooled ({view.seed}), intervals by seed")
-    elif view.seed is not None:
-        facts.append(f"seed {view.seed}")
+    if view.seeds is not None:
+        facts.append(view.seeds)
     size = count(view.transfers, "transfer")
     if view.wall_s is not None:
         size += f" in {duration(view.wall_s)}"

@@ -30,6 +30,11 @@ class Interval:
         """Whether the value lies in it."""
         return self.low <= value <= self.high
 
+    @property
+    def half(self) -> float:
+        """Half its width."""
+        return (self.high - self.low) / 2
+
     def times(self, factor: float) -> Interval:
         """In another unit."""
         return Interval(self.low * factor, self.high * factor)
@@ -69,11 +74,13 @@ def ranks(share: float, n: float) -> tuple[float, float]:
     return low + 1 if math.isfinite(low) else -math.inf, high + 1
 
 
-def of_share(share: float, n: float) -> Interval:
-    """The score interval of a share of `n` independent cases (Wilson 1927)."""
+def of_share(share: float, n: float, level: float = LEVEL) -> Interval:
+    """The score interval of a share of `n` independent cases (Wilson 1927). scipy's takes whole
+    numbers of cases; of cases that hang together there are effectively so many.
+    """
     from statistics import NormalDist
 
-    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+    z = NormalDist().inv_cdf((1 + level) / 2)
     square = z * z / n
     middle = share + square / 2
     half = z * math.sqrt(share * (1 - share) / n + square / (4 * n))

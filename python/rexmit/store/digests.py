@@ -45,12 +45,12 @@ CHECK: Final[Check] = _digests
 """What stands there."""
 
 
-def of(folder: Path, names: Iterable[str]) -> dict[str, Any]:
+def of_tables(folder: Path, names: Iterable[str]) -> dict[str, Any]:
     """The digests of these tables, of those that are there."""
-    return {name: _of(folder / name) for name in names if (folder / name).is_file()}
+    return {name: _of_table(folder / name) for name in names if (folder / name).is_file()}
 
 
-def _of(file: Path) -> dict[str, Any]:
+def _of_table(file: Path) -> dict[str, Any]:
     with file.open("rb") as opened:
         digest = hashlib.file_digest(opened, "sha256").hexdigest()
         return {"bytes": opened.tell(), "sha256": digest}
@@ -70,7 +70,7 @@ def fault(folder: Path, meta: Mapping[str, Any], names: Iterable[str] | None = N
             size = status.st_size
             if size != kept["bytes"]:
                 return f"{file}: damaged: it has {size:,} bytes, {kept['bytes']:,} were written"
-            if _of(file) != kept:
+            if _of_table(file) != kept:
                 return f"{file}: damaged: its content is not what was written"
         except FileNotFoundError:
             return f"{file}: not there"

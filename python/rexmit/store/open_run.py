@@ -14,6 +14,7 @@ from rexmit.store import checked, digests, formats
 from rexmit.store.run_json import NAME, OtherFormatError, read_run
 from rexmit.store.schema import (
     BURSTS,
+    GRID,
     RETRANSMISSIONS,
     SUBFLOWS,
     TRANSFERS,
@@ -21,16 +22,6 @@ from rexmit.store.schema import (
 )
 from rexmit.store.short_table import ShortTable, listed
 from rexmit.wording import count
-
-_GRID = (
-    "network",
-    "config",
-    *(one.name for one in TRANSFERS if one.known and one.name not in ("network", "config", "cell")),
-    "loss_mode",
-    "loss_pattern",
-    "lost_segments",
-)
-"""What tells cells apart, as a grid is told: outermost first."""
 
 _TABLES = ("transfers", "retransmissions", "bursts", "subflows")
 
@@ -67,7 +58,7 @@ class Run(ShortTable):
         frame = self.transfers
         axes = [
             (name, listed(frame[name].unique(maintain_order=True)))
-            for name in _GRID
+            for name in GRID
             if name in ("network", "config") or frame[name].n_unique() > 1
         ]
         tables = [name for name in _TABLES if (self.path / f"{name}.parquet").is_file()]

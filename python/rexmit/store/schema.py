@@ -64,6 +64,20 @@ RETRANSMISSIONS: Final = _RUN["retransmissions"].columns
 BURSTS: Final = _RUN["bursts"].columns
 SUBFLOWS: Final = _RUN["subflows"].columns
 
+GRID: Final = (
+    "network",
+    "config",
+    "page_segments",
+    "receive_window_bytes",
+    "line_loss",
+    "congestion_control",
+    "client",
+    "loss_mode",
+    "loss_pattern",
+    "lost_segments",
+)
+"""Columns of transfers that tell the cells of a run apart, the outermost first."""
+
 EVERY_RETRANSMISSION: Final = tuple(
     column for column in RETRANSMISSIONS if column in declared("trace")["retransmissions"].columns
 )

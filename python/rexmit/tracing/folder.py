@@ -326,17 +326,17 @@ class Writer:
 
     def finish(self, facts: Facts, meta: Mapping[str, Any], *, csv: bool = False) -> Trace:
         """Joins the parts. The folder is in its place once the writer is left."""
-        made = self._made
+        folder = self._made
         for name in TABLES:
-            self._join(name, made / f"{name}.parquet")
+            self._join(name, folder / f"{name}.parquet")
             if csv:
-                with whole_file(made / f"{name}.csv") as file:
-                    without_formulas(scan_table(made / f"{name}.parquet")).sink_csv(file)
+                with whole_file(folder / f"{name}.csv") as file:
+                    without_formulas(scan_table(folder / f"{name}.parquet")).sink_csv(file)
         for name, rows in self._of_points.items():
-            with whole_file(made / f"{name}.parquet") as file:
+            with whole_file(folder / f"{name}.parquet") as file:
                 rows.write_parquet(file, compression="zstd")
             if csv:
-                with whole_file(made / f"{name}.csv") as file:
+                with whole_file(folder / f"{name}.csv") as file:
                     without_formulas(rows.lazy()).collect().write_csv(file)
         shutil.rmtree(self._parts.folder, ignore_errors=True)
         about = {
@@ -344,9 +344,9 @@ class Writer:
             "kind": "trace",
             **meta,
             "facts": asdict(facts),
-            digests.KEY: digests.of(made, _all_files(made)),
+            digests.KEY: digests.of_tables(folder, _all_files(folder)),
         }
-        write_text(made / META, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
+        write_text(folder / META, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
         return Trace(self.path, about, facts)
 
     def _join(self, name: str, path: Path) -> None:
@@ -368,10 +368,10 @@ class Writer:
                 rows.write_parquet(file, compression="zstd")
 
 
-def _all_files(made: Path) -> list[str]:
+def _all_files(folder: Path) -> list[str]:
     """The files of all tables, those in parts too."""
-    parts = made.glob("*.parquet/part=*/rows.parquet")
-    return [*_FILES, *sorted(str(part.relative_to(made)) for part in parts)]
+    parts = folder.glob("*.parquet/part=*/rows.parquet")
+    return [*_FILES, *sorted(str(part.relative_to(folder)) for part in parts)]
 
 
 class _LeftError(Exception):
@@ -468,11 +468,11 @@ def open_trace(path: Path) -> Trace:
         what = "there is no such folder" if not path.exists() else "it holds no trace"
         raise UserError(f"{path}: {what}", f"rexmit trace CAPTURE --out {path}")
     meta = _meta(path)
-    found, facts = meta["format"], _facts(meta["facts"])
-    if found != formats.TRACE:
+    version, facts = meta["format"], _facts(meta["facts"])
+    if version != formats.TRACE:
         by = f", written by rexmit {meta['rexmit']}" if "rexmit" in meta else ""
         raise UserError(
-            f"{path / META}: the trace has format {found}{by}; this program reads format "
+            f"{path / META}: the trace has format {version}{by}; this program reads format "
             f"{formats.TRACE}",
             ANALYSE,
         )
@@ -482,8 +482,8 @@ def open_trace(path: Path) -> Trace:
     if fault is not None:
         raise UserError(fault, ANALYSE)
     trace_tables.hold(path, points=bool(meta.get("points")))
-    told = changes.line(changes.changed(meta))
-    return Trace(path, meta, replace(facts, warnings=[*facts.warnings, *told]))
+    change = changes.line(changes.changed(meta))
+    return Trace(path, meta, replace(facts, warnings=[*facts.warnings, *change]))
 
 
 def _meta(path: Path) -> Mapping[str, Any]:
@@ -497,7 +497,7 @@ def _meta(path: Path) -> Mapping[str, Any]:
     return meta
 
 
-def _facts(told: Mapping[str, Any]) -> Facts:
-    files = tuple(File(**file) for file in told.get("files", ()))
-    failures = tuple(Failure(**failure) for failure in told.get("failures", ()))
-    return Facts(**{**told, "files": files, "failures": failures})
+def _facts(data: Mapping[str, Any]) -> Facts:
+    files = tuple(File(**file) for file in data.get("files", ()))
+    failures = tuple(Failure(**failure) for failure in data.get("failures", ()))
+    return Facts(**{**data, "files": files, "failures": failures})

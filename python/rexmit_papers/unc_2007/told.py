@@ -139,8 +139,7 @@ def share_of(frame: pl.DataFrame, wanted: pl.Expr) -> Measured:
 
 def share_over(found: Spread, least: float) -> Measured:
     """The share of values that are larger."""
-    share, interval = found.share(least) or (0.0, None)
-    return 1 - share, None if interval is None else Interval(1 - interval.high, 1 - interval.low)
+    return found.share(least) or (0.0, None)
 
 
 def median_of(found: Spread) -> Measured:

@@ -8,6 +8,7 @@ use rexmit_wire::headers::{Notes, Record};
 use rexmit_wire::message::Message;
 use rexmit_wire::table::{Hashed, Key};
 use rexmit_wire::{FlowKey, Headers, Skip, Skips, TcpPacket};
+use serde::{Deserialize, Serialize};
 
 use crate::analyzer::Analyzer;
 use crate::connection::Pair;
@@ -67,7 +68,7 @@ pub(crate) const fn file_and_frame(number: u64) -> (usize, u64) {
 }
 
 /// What there is beside a packet's headers: of few packets, and larger than them.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Beside {
     /// What its Multipath TCP options say.
     pub signal: Option<Signal>,
@@ -178,7 +179,7 @@ pub(crate) fn give(
 }
 
 /// What was counted of the frames of a file, or of several.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Counted {
     pub frames: u64,
     pub bytes: u64,

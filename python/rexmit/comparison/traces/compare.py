@@ -79,7 +79,7 @@ class TraceComparison:
     notes: tuple[str, ...]
     changes: tuple[Change, ...]
 
-    def of(self, verdict: Verdict) -> tuple[Change, ...]:
+    def judged(self, verdict: Verdict) -> tuple[Change, ...]:
         """The changes with a verdict."""
         return tuple(one for one in self.changes if one.verdict == verdict)
 
@@ -100,8 +100,8 @@ def compare(
     servers = common_servers(a, b, names, selection)
     seen = [observed(trace, ends) for trace, ends in zip((a, b), servers.common, strict=True)]
     every, only_a, only_b = pairs(seen[0], seen[1], names, selection)
-    found = largest(every)
-    raw = [one for pair in found for one in _measured(pair) if one.metric in metrics]
+    common = largest(every)
+    raw = [one for pair in common for one in _measured(pair) if one.metric in metrics]
     differences = [_apart(one) for one in raw]
     real = named([one.chance if one.difference else None for one in differences])
     judged = zip(raw, differences, real, strict=True)
@@ -111,10 +111,10 @@ def compare(
         b,
         names,
         tuple(metrics),
-        tuple(pair.place for pair in found),
+        tuple(pair.place for pair in common),
         (*servers.only_a, *map(str, only_a)),
         (*servers.only_b, *map(str, only_b)),
-        (*_of_many(found, every), *notes(a, b, names, found)),
+        (*_of_many(common, every), *notes(a, b, names, common)),
         tuple(sorted(changes, key=_order)),
     )
 
@@ -157,25 +157,25 @@ def _either(a: Iterable[Quantity], b: Iterable[Quantity]) -> list[Quantity]:
 
 
 def _apart(raw: _Raw) -> Apart:
-    found = apart(raw.a, raw.b)
-    if raw.metric not in SHARES or found.low is None or found.high is None:
-        return found
-    return replace(found, low=max(found.low, -1.0), high=min(found.high, 1.0))
+    difference = apart(raw.a, raw.b)
+    if raw.metric not in SHARES or difference.low is None or difference.high is None:
+        return difference
+    return replace(difference, low=max(difference.low, -1.0), high=min(difference.high, 1.0))
 
 
-def _judged(raw: _Raw, found: Apart, *, is_real: bool) -> Change:
+def _judged(raw: _Raw, difference: Apart, *, is_real: bool) -> Change:
     verdict: Verdict = "same"
     least = 0.0 if raw.metric in (*SHARES, "payload") else _LEAST_S
-    if abs(found.difference) > max(LEAST * abs(raw.a.value), least):
-        if found.chance is None:
+    if abs(difference.difference) > max(LEAST * abs(raw.a.value), least):
+        if difference.chance is None:
             verdict = "not-known"
         elif is_real and (raw.metric == "payload" or raw.of in _NEITHER):
             verdict = "other"
         elif is_real:
-            verdict = "worse" if found.difference > 0 else "better"
-    pair, weight_s = raw.pair, _weight_s(raw, found.difference)
+            verdict = "worse" if difference.difference > 0 else "better"
+    pair, weight_s = raw.pair, _weight_s(raw, difference.difference)
     return Change(
-        pair.place, pair.other, raw.metric, raw.of, raw.a, raw.b, found, verdict, weight_s
+        pair.place, pair.other, raw.metric, raw.of, raw.a, raw.b, difference, verdict, weight_s
     )
 
 

@@ -33,9 +33,9 @@ def _of_clocks(a: Trace, b: Trace, names: tuple[str, str]) -> Iterator[str]:
     )
     both = nearest.filter("there")["flow"].n_unique()
     if both:
-        told = f"{count(both, 'connection')} {'is' if both == 1 else 'are'} in both"
+        text = f"{count(both, 'connection')} {'is' if both == 1 else 'are'} in both"
         yield (
-            f"{told}: these are captures of one time; of two points of the network "
+            f"{text}: these are captures of one time; of two points of the network "
             f"`rexmit trace {names[0]} {names[1]}` says more"
         )
     elif starts[0]["start_s"].min() > starts[1]["start_s"].max():  # type: ignore[operator]

@@ -84,16 +84,16 @@ def observed(trace: Trace, wanted: pl.DataFrame | None = None) -> dict[Place, Se
         connections = connections.join(wanted, on=["host", "port"], how="semi")
     account = _account(trace, connections)
     asked = _requests(trace, connections)
-    found: dict[Place, Seen] = {}
+    seen: dict[Place, Seen] = {}
     times = account.partition_by("host", "port", as_dict=True)
     for key, rows in connections.partition_by("host", "port", as_dict=True).items():
         measure = partial(_of_server, rows, times.get(key))
-        found[Place(*map(str, key))] = Seen(rows.height, measure, rows["position"])
+        seen[Place(*map(str, key))] = Seen(rows.height, measure, rows["position"])
     every = asked.with_columns(pl.lit(ALL_REQUESTS).alias("what"))
     for some in (asked, every):
         for key, rows in some.partition_by("host", "port", "what", as_dict=True).items():
-            found[Place(*map(str, key))] = Seen(rows.height, partial(_of_requests, rows))
-    return found
+            seen[Place(*map(str, key))] = Seen(rows.height, partial(_of_requests, rows))
+    return seen
 
 
 def servers(trace: Trace) -> pl.DataFrame:
@@ -173,9 +173,9 @@ def _of_server(rows: pl.DataFrame, times: pl.DataFrame | None) -> dict[Quantity,
 
 
 def _of_connections(rows: pl.DataFrame) -> dict[Quantity, Side]:
-    found = {(name, ""): mean(rows[column]) for name, column in _MEANS.items()}
-    found |= {(name, ""): _share(rows, *columns) for name, columns in _SHARES.items()}
-    return {name: side for name, side in found.items() if side is not None}
+    measured = {(name, ""): mean(rows[column]) for name, column in _MEANS.items()}
+    measured |= {(name, ""): _share(rows, *columns) for name, columns in _SHARES.items()}
+    return {name: side for name, side in measured.items() if side is not None}
 
 
 _MEANS: Final = {
@@ -219,9 +219,9 @@ def _of_requests(rows: pl.DataFrame) -> dict[Quantity, Side]:
 
 def mean(values: pl.Series) -> Side | None:
     """Nulls do not count; None where nothing does."""
-    found = spread(values)
-    one = found.estimate
-    return None if one is None else Side(found.n, one.value, one.error, one.freedom)
+    sample = spread(values)
+    one = sample.estimate
+    return None if one is None else Side(sample.n, one.value, one.error, one.freedom)
 
 
 def _share(rows: pl.DataFrame, part: str, squares: str) -> Side | None:

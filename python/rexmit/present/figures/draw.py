@@ -96,11 +96,15 @@ def _series(
     means = [point.mean * factor for point in line.points]
     if joined:
         axes.plot(at, means, color=look.colour, linestyle=look.dash, alpha=0.45, zorder=2)
-    known = [place for place, point in enumerate(line.points) if point.apart is not None]
+    known = {place: point.interval for place, point in enumerate(line.points) if point.interval}
     axes.errorbar(
         [at[place] for place in known],
         [means[place] for place in known],
-        yerr=[(line.points[place].apart or 0.0) * factor for place in known],
+        # Rounding may put an end that is the mean beyond it.
+        yerr=[
+            [max(0.0, means[place] - one.low * factor) for place, one in known.items()],
+            [max(0.0, one.high * factor - means[place]) for place, one in known.items()],
+        ],
         color=look.colour,
         marker=look.marker,
         linestyle="none",
@@ -108,7 +112,7 @@ def _series(
         capthick=0.9,
         zorder=3,
     )
-    alone = [place for place, point in enumerate(line.points) if point.apart is None]
+    alone = [place for place in range(len(at)) if place not in known]
     axes.plot(
         [at[place] for place in alone],
         [means[place] for place in alone],

@@ -17,6 +17,7 @@ from rexmit.analysis.network import setting_of
 from rexmit.analysis.overview import overview
 from rexmit.analysis.runner import runner
 from rexmit.present.figures.xaxis import XAxis, axis
+from rexmit.statistics.interval import Interval
 from rexmit.store.schema import TRANSFERS, Column
 from rexmit.wording import count
 
@@ -41,12 +42,17 @@ class Mark:
 
 @dataclass(frozen=True)
 class Place:
-    """A point's place along the axis, its mean and how far that may be off (None: not known)."""
+    """A point's place along the axis, its mean and that's interval (None: not known)."""
 
     at: float
     mean: float
-    apart: float | None
+    interval: Interval | None
     n: int
+
+    @property
+    def top(self) -> float:
+        """The highest that is drawn of it."""
+        return self.mean if self.interval is None else self.interval.high
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,7 @@ class Panel:
     @property
     def top(self) -> float:
         """The highest end of a bar, or mark, as drawn; 0 where there is none."""
-        ends = [point.mean + (point.apart or 0.0) for one in self.series for point in one.points]
+        ends = [point.top for one in self.series for point in one.points]
         return self.factor * max([*ends, *(mark.mean for mark in self.marks)], default=0.0)
 
     @property
@@ -195,7 +201,7 @@ def _in_rows(panels: int) -> int:
 def _series(chart: Chart, x: XAxis, points: Sequence[Point]) -> Iterator[Series]:
     for value in chart.values[chart.colour] if chart.colour else (None,):
         mine = [
-            Place(x.places[point.at[chart.x]], point.mean, point.apart, point.n)
+            Place(x.places[point.at[chart.x]], point.mean, point.interval, point.n)
             for point in points
             if chart.colour is None or point.at[chart.colour] == value
         ]
@@ -208,7 +214,8 @@ def _unit(column: Column, points: Sequence[Point]) -> tuple[float, str]:
     """What numbers are multiplied by, and what they are in then."""
     if column.kind == "boolean":
         return 100, "% of transfers"
-    most = max((point.mean + (point.apart or 0.0) for point in points), default=0.0)
+    ends = (point.mean if point.interval is None else point.interval.high for point in points)
+    most = max(ends, default=0.0)
     if column.unit != "s" or not 0 < most < _SMALL_S:
         return 1, column.unit or ""
     return (1e3, "ms") if most >= _SMALL_S / 1e3 else (1e6, "µs")
@@ -224,8 +231,8 @@ def _panel_title(chart: Chart, at: Mapping[str, Value]) -> str:
 
 def _network(chart: Chart, name: str) -> str:
     """Of runs that set it differently only the name."""
-    told = {setting_of(run.scenario, name).title for run in chart.runs}
-    title = told.pop() if len(told) == 1 else ""
+    titles = {setting_of(run.scenario, name).title for run in chart.runs}
+    title = titles.pop() if len(titles) == 1 else ""
     return f"{name}: {title}" if title else name
 
 
@@ -264,7 +271,7 @@ def _provenance(chart: Chart) -> str:
     of = f"{low} to {high} transfers" if low != high else count(high, "transfer")
     apart = "standard deviation" if chart.ci is None else f"{chart.ci:g} % interval"
     parts.append(f"mean and {apart} of {of}" + (" each" if high > 1 else ""))
-    if any(point.apart is None for point in chart.points) and chart.ci is not None:
+    if any(point.interval is None for point in chart.points) and chart.ci is not None:
         parts.append("hollow: of a single repetition, or seed, which tells none")
     left: Counter[str] = Counter()
     for point in {tuple(point.at.items()): point for point in chart.points}.values():
