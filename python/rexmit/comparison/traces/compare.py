@@ -130,11 +130,11 @@ class _Raw:
     b: Side
 
 
-def _of_many(found: Sequence[Pair], every: Sequence[Pair]) -> Iterator[str]:
-    if len(found) < len(every):
+def _of_many(compared: Sequence[Pair], every: Sequence[Pair]) -> Iterator[str]:
+    if len(compared) < len(every):
         yield (
-            f"of {len(every):,} servers and kinds of requests the {len(found):,} are compared that "
-            "have most connections and requests"
+            f"of {len(every):,} servers and kinds of requests the {len(compared):,} are compared "
+            "that have most connections and requests"
         )
 
 

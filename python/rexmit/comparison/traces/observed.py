@@ -209,12 +209,12 @@ def none_of(units: int) -> Side:
 
 def _of_requests(rows: pl.DataFrame) -> dict[Quantity, Side]:
     both = {"first-byte": mean(rows["first_s"]), "total": mean(rows["total_s"])}
-    found = {(name, ""): side for name, side in both.items() if side is not None}
+    times = {(name, ""): side for name, side in both.items() if side is not None}
     never, every = rows["first_s"].null_count(), rows.height
     # Shares of few are not without error (Agresti and Caffo 2000).
     share = (never + 1) / (every + 2)
     error = math.sqrt(share * (1 - share) / every)
-    return {**found, ("unanswered", ""): Side(every, never / every, error)}
+    return {**times, ("unanswered", ""): Side(every, never / every, error)}
 
 
 def mean(values: pl.Series) -> Side | None:

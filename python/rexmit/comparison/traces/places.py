@@ -101,11 +101,11 @@ def pairs(
     return _without_repeats(both, in_a, in_b), alone, [p for p in sorted(theirs) if p not in met]
 
 
-def largest(found: Sequence[Pair]) -> list[Pair]:
+def largest(every: Sequence[Pair]) -> list[Pair]:
     """The `MOST` of most units, in their order."""
-    units = [pair.a.units + pair.b.units for pair in found]
-    most = sorted(range(len(found)), key=lambda place: -units[place])[:MOST]
-    return [found[place] for place in sorted(most)]
+    units = [pair.a.units + pair.b.units for pair in every]
+    most = sorted(range(len(every)), key=lambda place: -units[place])[:MOST]
+    return [every[place] for place in sorted(most)]
 
 
 def _without_repeats(
