@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rexmit.library.diff_packets import diff_packets, draw_packets
     from rexmit.library.doctor import doctor
     from rexmit.library.figures import plot, plot_points, save_figures
-    from rexmit.library.flow import draw_flow, open_flow
+    from rexmit.library.flow import draw_flow, export_flow, open_flow
     from rexmit.library.kernel_exec import kernel_exec
     from rexmit.library.kernels import add_kernel, build_kernel, list_kernels
     from rexmit.library.opened import open_run
@@ -61,6 +61,7 @@ __all__ = [
     "doctor",
     "draw_flow",
     "draw_packets",
+    "export_flow",
     "groups",
     "kernel_exec",
     "list_kernels",
@@ -112,6 +113,7 @@ _LIBRARY: Final = {
     "doctor": "doctor",
     "draw_flow": "flow",
     "draw_packets": "diff_packets",
+    "export_flow": "flow",
     "groups": "page",
     "kernel_exec": "kernel_exec",
     "list_kernels": "kernels",

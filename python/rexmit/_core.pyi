@@ -352,6 +352,7 @@ class _Asked(TypedDict, total=False):
     idle_s: float | None
     linger_s: float | None
     uncalibrated: bool | None
+    timeline: bool | None
     names: bool | None
     stacks: list[str] | None
     key: tuple[int, int, int] | None
@@ -457,7 +458,8 @@ class Trace:
     elsewhere. `jobs` is the number of threads;
     results do not depend on it. `whatif` are the settings to replay, such as `k=2,min_rto=100ms`,
     `default` and `grid`; the default ones unless given, none if False. `uncalibrated` leaves rows
-    as the emulations judge them: their confidences are no probabilities. `stacks` are the
+    as the emulations judge them: their confidences are no probabilities. With `timeline` the rows
+    of `account` are the stretches of each direction in order, not sums. `stacks` are the
     emulations that take part, as in `emulations`. Without `names` requests have no names of servers
     and no paths. With `stretch_s` rows come out in bounded time:
     by the capture's clock connections that are over end so often, and `wait_s` is how long rows

@@ -18,13 +18,17 @@ ABFS: Final = ("abfs", "abfss")
 SCHEMES: Final = (*S3, "gs", "az", "azure", *ABFS, *WEB)
 """The beginnings of addresses that are understood."""
 
-_SCHEME: Final = r"[A-Za-z][A-Za-z0-9+.-]*"
+_LETTERS: Final = "A-Za-z0-9+.-"
+_SCHEME: Final = rf"[A-Za-z][{_LETTERS}]*"
 
 
 @cache
 def _address() -> re.Pattern[str]:
     # The names of several stand with commas between them. A path has one slash of the two left.
-    return re.compile(rf"({_SCHEME}):(//?)(\S*?)(?=[,;]{_SCHEME}://|\s|$)")
+    # Letters are looked at once: a text may be one long word.
+    return re.compile(
+        rf"(?<![{_LETTERS}])([0-9+.-]*+{_SCHEME}+):(//?)(\S*?)(?=[,;]{_SCHEME}://|\s|$)"
+    )
 
 
 _USER: Final = (
@@ -54,17 +58,18 @@ def shown(text: str) -> str:
     return _address().sub(_without, text) if ":/" in text else text
 
 
-def _without(found: re.Match[str]) -> str:
-    scheme, slashes, rest = found.groups()
-    if slashes == "/" and scheme.lower() not in SCHEMES:
-        return found[0]
-    return f"{scheme}:{slashes}{_parts(scheme.lower(), rest)[1]}"
+def _without(match: re.Match[str]) -> str:
+    word, slashes, rest = match.groups()
+    scheme = word.lstrip("0123456789+.-").lower()
+    if slashes == "/" and scheme not in SCHEMES:
+        return match[0]
+    return f"{word}:{slashes}{_parts(scheme, rest)[1]}"
 
 
 def _parts(scheme: str, rest: str) -> tuple[str, str, str]:
     """What stands behind `scheme://`: the user with the password, the place, the query."""
-    found = re.match(_USER, rest)
-    user = found[0] if found else ""
+    with_user = re.match(_USER, rest)
+    user = with_user[0] if with_user else ""
     if scheme in ABFS and ":" not in user:
         user = ""
     place = rest[len(user) :]

@@ -6,9 +6,12 @@ Importing the commands takes a few tenths of a second, so signals are seen to be
 from __future__ import annotations
 
 import gc
+import time
 from typing import Final, NoReturn
 
 from rexmit import interrupt, outputs
+
+_BEGAN: Final = time.monotonic()
 
 _GARBAGE: Final = 200_000
 """So many more objects are made than let go before garbage is collected, as `gc.set_threshold` has
@@ -41,6 +44,7 @@ def main() -> NoReturn:
             raise stopped from error
     except UserError as error:
         outputs.say_error(error)
+        _say_where()
         status = error.exit_status
     except MemoryError:
         outputs.say_error(memory.ran_out())
@@ -50,7 +54,34 @@ def main() -> NoReturn:
         held = stopped
         outputs.say_error(UserError(held.what, held.hint))
         status = held.exit_status
+    _say_cost()
     outputs.end(status)
+
+
+def _say_where() -> None:
+    """Of the error that is handled, for who asked for that."""
+    if outputs.level == outputs.Level.VERBOSE:
+        import traceback
+
+        for line in traceback.format_exc().splitlines():
+            outputs.detail(line)
+
+
+def _say_cost() -> None:
+    """What ran, and what it took, for who asked for that."""
+    if outputs.level == outputs.Level.VERBOSE:
+        import resource
+
+        from rexmit import configuration
+        from rexmit.version import commit, version
+
+        outputs.detail(f"settings of {configuration.current().path or 'no file'}")
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        outputs.detail(
+            f"{version()} (commit {commit() or 'unknown'}) took {time.monotonic() - _BEGAN:.2f} s, "
+            f"{used.ru_utime + used.ru_stime:.2f} s of processor time, "
+            f"{used.ru_maxrss / 1024:,.0f} MB of memory"
+        )
 
 
 def _run() -> int:

@@ -62,9 +62,9 @@ def typed(options: type[Options]) -> Callable[[Callable[[Options], None]], Calla
     return declare
 
 
-def given(made: Options | None, options: type[Options], keywords: Mapping[str, Any]) -> Options:
+def given(asked: Options | None, options: type[Options], keywords: Mapping[str, Any]) -> Options:
     """The options that a caller has made, with those changed that are given as keywords."""
-    return options(**keywords) if made is None else replace(made, **keywords)
+    return options(**keywords) if asked is None else replace(asked, **keywords)
 
 
 def as_typed(options: type[Options], command: object, **others: Any) -> Options:  # noqa: ANN401

@@ -15,6 +15,7 @@ import io
 import os
 import sys
 from collections.abc import Iterable
+from enum import IntEnum
 from functools import cache
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
@@ -25,6 +26,21 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 STANDARD_OUTPUT = "standard output"
+
+
+class Level(IntEnum):
+    """How much is said on standard error."""
+
+    QUIET = 0  #: errors and warnings
+    USUAL = 1  #: progress and notes as well
+    VERBOSE = 2  #: what is done with what, too
+
+
+level = Level.USUAL
+"""Of this process."""
+
+without_colors = False
+"""Whether the command line says so."""
 
 
 class _Shown(io.TextIOWrapper):
@@ -56,7 +72,26 @@ class _Styled:
 
 def console(*, stderr: bool = False) -> Console:
     """A console on standard output or standard error: its lines are `shown`, and are no markup."""
-    return _console_class()(stderr=stderr, highlight=False, emoji=False, markup=False)
+    return _console_class()(stderr=stderr, highlight=False, emoji=False, markup=False, **_colors())
+
+
+def _colors() -> dict[str, bool]:
+    """What Rich is told beside NO_COLOR, FORCE_COLOR and TERM, which it heeds itself. The command
+    line goes before the environment, that before the user's file (no-color.org, CLICOLOR).
+    """
+    # The program sees to signals before it loads what it can do without.
+    from rexmit import configuration
+
+    if without_colors:
+        return {"no_color": True}
+    if os.environ.get("NO_COLOR"):
+        return {}
+    if os.environ.get("CLICOLOR_FORCE", "0") != "0":
+        return {"force_terminal": True}
+    if os.environ.get("CLICOLOR") == "0":
+        return {"no_color": True}
+    asked = {"always": {"force_terminal": True}, "never": {"no_color": True}}
+    return asked.get(configuration.current().color, {})
 
 
 @cache
@@ -158,6 +193,18 @@ def lines(text: str) -> None:
 def say(text: str) -> None:
     """A line on standard error, after what came before it on standard output."""
     _say(shown(text))
+
+
+def note(text: str) -> None:
+    """The same of what nobody has to know: where something is, how it goes on."""
+    if level >= Level.USUAL:
+        say(text)
+
+
+def detail(text: str) -> None:
+    """The same of what is done, for who asked for that."""
+    if level >= Level.VERBOSE:
+        say(f"rexmit: {text}")
 
 
 def say_error(error: UserError) -> None:

@@ -13,7 +13,7 @@ from rexmit import escaping, outputs
 from rexmit.wording import duration
 
 LINE_EVERY_S: Final = 10.0
-"""Real seconds between two plain lines."""
+"""Real seconds between two plain lines; with --verbose it is one."""
 
 
 class Progress(Protocol):
@@ -78,11 +78,18 @@ class Meter:
         """So many a real second."""
         return (self.done - self._before) / max(self._clock() - self._began, 1e-6)
 
+    @property
+    def pace(self) -> str:
+        """So many a second; of what takes longer, the seconds of each."""
+        if 0 < self.rate < 1:
+            return f"{duration(1 / self.rate)} each"
+        return f"{self.rate:,.0f}/s"
+
     def text(self) -> str:
-        """Done, all, rate, estimate, failures."""
+        """Done, all, pace, estimate, failures."""
         if self.total is None:
-            return f"{self.done:,} {self.unit}, {self.rate:,.0f} a second"
-        parts = [f"{self.done:,} of {self.total:,} {self.unit}", f"{self.rate:,.0f}/s"]
+            return f"{self.done:,} {self.unit}, {self.pace}"
+        parts = [f"{self.done:,} of {self.total:,} {self.unit}", self.pace]
         if 0 < self.done < self.total and self.rate > 0:
             parts.append(f"{duration((self.total - self.done) / self.rate)} left")
         if self.failures:
@@ -109,9 +116,26 @@ class Silent:
         """See Progress."""
 
 
+class Quiet(Silent):
+    """Nothing but what went wrong, each kind once, and what a reader of the results should know."""
+
+    def __init__(self) -> None:
+        self._messages: set[str] = set()
+
+    def failed(self, label: str, message: str) -> None:
+        """See Progress."""
+        if message not in self._messages:
+            self._messages.add(message)
+            outputs.say(f"rexmit: cell {label} failed: {message}")
+
+    def note(self, text: str) -> None:
+        """See Progress."""
+        outputs.say(f"rexmit: {text}")
+
+
 class PlainProgress:
-    """Lines of text: at the start where the total is known, every ten seconds, for a new kind of
-    failure, at the end.
+    """Lines of text: at the start where the total is known, every ten seconds (each second with
+    --verbose), for a new kind of failure, at the end.
     """
 
     def __init__(
@@ -143,7 +167,8 @@ class PlainProgress:
     def advance(self, more: int) -> None:
         """See Progress."""
         self._meter.advance(more)
-        if self._clock() - self._last >= LINE_EVERY_S:
+        every_s = 1.0 if outputs.level == outputs.Level.VERBOSE else LINE_EVERY_S
+        if self._clock() - self._last >= every_s:
             self._last = self._clock()
             self._say(self._meter.text())
 
@@ -257,9 +282,11 @@ class Calls:
 
 
 def for_stream(stream: TextIO, unit: str, *, transient: bool = False) -> Progress:
-    """The bar on a terminal that can show it, plain lines elsewhere. A `transient` bar goes when
-    the work is done.
+    """The bar on a terminal that can show it, plain lines elsewhere; with --quiet nothing but what
+    failed. A `transient` bar goes when the work is done.
     """
+    if outputs.level == outputs.Level.QUIET:
+        return Quiet()
     if stream.isatty() and os.environ.get("TERM") != "dumb":
         return BarProgress(unit, transient=transient)
     return PlainProgress(unit, stream)

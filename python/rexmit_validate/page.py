@@ -156,8 +156,8 @@ def _steps(log: Sequence[Packet]) -> tuple[Step, ...]:
     return tuple(replace(step, lost=False) for step in drawn)
 
 
-def _words(made: Sequence[Step], number: int) -> str:
-    return str(made[number].mechanism)
+def _words(every: Sequence[Step], number: int) -> str:
+    return str(every[number].mechanism)
 
 
 def _pair(number: int, held: Held, place: int) -> dict[str, Any]:

@@ -1,18 +1,22 @@
 """Builds the package: maturin, and what it does not make itself.
 
 pip, uv and `make wheel` call these hooks (PEP 517). A wheel has the guest program, the commit that
-it was made of and the licences of the crates in it besides; a source archive has what git has, and
-the commit. Both are the same bytes whenever they are made.
+it was made of, the licences of the crates in it and the pages of the manual besides; a source
+archive has what git has, and the commit. Both are the same bytes whenever they are made.
 """
 
 from __future__ import annotations
 
+import base64
 import gzip
+import hashlib
 import io
 import os
 import subprocess
+import sys
 import tarfile
 import tempfile
+import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +24,6 @@ from typing import Any, Final
 
 import maturin
 
-get_requires_for_build_wheel = maturin.get_requires_for_build_wheel
 get_requires_for_build_editable = maturin.get_requires_for_build_editable
 prepare_metadata_for_build_wheel = maturin.prepare_metadata_for_build_wheel
 prepare_metadata_for_build_editable = maturin.prepare_metadata_for_build_editable
@@ -34,10 +37,55 @@ EPOCH: Final = "315532800"
 Settings = Mapping[str, Any] | None
 
 
+def get_requires_for_build_wheel(settings: Settings = None) -> list[str]:
+    """Beside what maturin takes, what the commands take to say of themselves."""
+    return [*maturin.get_requires_for_build_wheel(settings), "typer>=0.15"]
+
+
 def build_wheel(folder: str, settings: Settings = None, metadata: str | None = None) -> str:
     """Makes the wheel and returns its name."""
     with _made():
-        return str(maturin.build_wheel(folder, settings, metadata))
+        name = str(maturin.build_wheel(folder, settings, metadata))
+    _add_manual(Path(folder) / name)
+    return name
+
+
+def _add_manual(wheel: Path) -> None:
+    """Puts the pages of the manual into a wheel, made by what it has: they go to `share/man`."""
+    stem = "-".join(wheel.name.split("-")[:2])
+    record = f"{stem}.dist-info/RECORD"
+    with tempfile.TemporaryDirectory() as place, zipfile.ZipFile(wheel) as old:
+        old.extractall(place)  # noqa: S202 - made a moment ago
+        pages = Path(place) / "pages"
+        path = os.pathsep.join([place, str(ROOT / "docs/_ext")])
+        subprocess.run(
+            [sys.executable, "-m", "rexmit_site.manual", str(pages)],
+            env={**os.environ, "PYTHONPATH": path},
+            check=True,
+        )
+        made = {
+            f"{stem}.data/data/share/man/man1/{page.name}": page.read_bytes()
+            for page in sorted(pages.iterdir())
+        }
+        listed = "".join(
+            f"{name},sha256={_digest(data)},{len(data)}\n" for name, data in made.items()
+        )
+        new = wheel.with_suffix(".new")
+        with zipfile.ZipFile(new, "w") as archive:
+            for entry in old.infolist():
+                if entry.filename != record:
+                    archive.writestr(entry, old.read(entry))
+            last = old.getinfo(record)
+            for name, data in made.items():
+                page = zipfile.ZipInfo(name, last.date_time)
+                page.compress_type, page.external_attr = last.compress_type, last.external_attr
+                archive.writestr(page, data)
+            archive.writestr(last, old.read(record).decode() + listed)
+        new.replace(wheel)
+
+
+def _digest(data: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
 
 
 def build_editable(folder: str, settings: Settings = None, metadata: str | None = None) -> str:

@@ -44,7 +44,7 @@ def changed(place: int, packet: Packet | None) -> list[Packet]:
 
 
 def compare(kernel: list[Packet], model: list[Packet], alike: Alike = eq) -> Verdict:
-    ours, theirs = (Log.of(log, own=False) for log in (kernel, model))
+    ours, theirs = (Log.read(log, own=False) for log in (kernel, model))
     return comparing.compare(ours, theirs, TICK, alike)
 
 
@@ -108,7 +108,7 @@ def test_acknowledgements_do_not_count() -> None:
 
 def test_both_stand_beside_each_other_and_the_first_difference_is_marked() -> None:
     model = changed(6, data(262, 1, "tlp"))
-    ours, theirs = (Log.of(log, own=False) for log in (KERNEL, model))
+    ours, theirs = (Log.read(log, own=False) for log in (KERNEL, model))
     difference = comparing.compare(ours, theirs, TICK).difference
     lines = list(side_by_side(ours.packets, theirs.packets, difference))
     (marked,) = (line for line in lines if line.startswith(">>"))

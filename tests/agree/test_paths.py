@@ -106,8 +106,8 @@ class Held(NamedTuple):
 
 
 def against(model: list[Row], complete: list[int | None] | None = None) -> Held:
-    ours = Log.of(KERNEL, COMPLETE, own=True)
-    theirs = Log.of(model, complete or COMPLETE, own=True)
+    ours = Log.read(KERNEL, COMPLETE, own=True)
+    theirs = Log.read(model, complete or COMPLETE, own=True)
     verdict = compare(ours, theirs, TICK)
     kind = of_retransmissions(verdict, ours, theirs, TICK)
     return Held(verdict, kind)
@@ -187,8 +187,8 @@ def test_the_first_repair_of_what_was_dropped_on_whichever_path() -> None:
     assert not late.recovery
     # The same data under the numbers of another subflow.
     reinjected = [*KERNEL[:5], [*data(90, 7, 2, "mptcp-reinject")[:11], 2001, 1]]
-    assert recovery(Log.of(reinjected, own=True).data) == ("mptcp-reinject", 89_000_000)
-    assert recovery(Log.of(KERNEL[:5], own=True).data) is None
+    assert recovery(Log.read(reinjected, own=True).data) == ("mptcp-reinject", 89_000_000)
+    assert recovery(Log.read(KERNEL[:5], own=True).data) is None
 
 
 def test_the_first_difference_is_the_earliest_of_all_paths() -> None:

@@ -9,6 +9,7 @@ object, makes it misbehave:
   slow: seconds per transfer;  log: a file that gets a line per boot
   ignored: the list of that name
   start: "no-sandbox", "dead", "silent" or "version"
+  exec: "die", or "odd": the status of a command is `status`
 """
 
 import hashlib
@@ -180,7 +181,8 @@ def main() -> None:
                 file.write(text)
         if FAKE.get("exec") == "die":
             os._exit(134)
-        emit("exit", status=7)
+        odd = FAKE.get("exec") == "odd"
+        emit("exit", status=FAKE["status"] if odd else 7, virtual_ns=10 ** (400 if odd else 7))
         sys.exit(0)
     (cell,) = PLAN["cells"]
     if not trouble("skip", cell):

@@ -13,15 +13,16 @@ import pytest
 from tests.campaign.conftest import GUEST, Lab
 from tests.processes import run_command
 
-from rexmit.engines import (
+from rexmit.engines.boot import (
     BootOptions,
+    Event,
     GuestBoot,
     GuestDiedError,
     GuestHungError,
-    programs,
     watch,
 )
-from rexmit.engines.boot import Event
+from rexmit.engines.command import Command, execute
+from rexmit.engines.guest import programs
 from rexmit.engines.shares import PrivateFolder
 from rexmit.engines.tail import LineTail, LineTooLongError, Tail, last_lines
 from rexmit.errors import UserError
@@ -168,6 +169,32 @@ def test_what_was_read_takes_no_room(file: int) -> None:
         assert tail.read() == piece
         assert tail.read() == b""
     assert os.fstat(file).st_blocks * 512 <= 2 << 20
+
+
+def test_what_is_written_meanwhile_waits(file: int) -> None:
+    tail = Tail(file)
+    os.write(file, bytes(3 << 20))
+    read = 0
+    for piece in tail.pieces():
+        read += len(piece)
+        os.write(file, bytes(2 << 20))
+        assert read <= 3 << 20
+    assert read == 3 << 20
+    assert len(tail.read()) == 1 << 20
+
+
+@pytest.mark.parametrize("status", [None, "x", -1, 2**70, []])
+def test_a_command_without_a_status_is_a_death(lab: Lab, status: object) -> None:
+    lab.fake(exec="odd", status=status)
+    ignored: list[bytes] = []
+    with pytest.raises(GuestDiedError, match="without a status"):
+        execute(
+            Command(["ls"]),
+            OPTIONS,
+            on_stdout=ignored.append,
+            on_stderr=ignored.append,
+            hang_limit_s=10,
+        )
 
 
 def test_last_lines_are_as_a_terminal_shows_them(file: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from tests.cluster.test_broken_store import Here
 import rexmit
 from rexmit.errors import UserError
 from rexmit.store.trace_schema import TABLES
-from rexmit.tracing import on_cluster
+from rexmit.tracing import on_cluster, tasks
 from rexmit.tracing.journal import Journal
 
 
@@ -114,3 +115,11 @@ def test_one_is_at_work_at_a_time(captures: list[Path], tmp_path: Path) -> None:
         Journal(tmp_path / "t", "p", {}).open(captures, resume=False),
     ):
         pass
+
+
+def test_more_pieces_than_there_can_be_were_not_made(tmp_path: Path) -> None:
+    judged = tmp_path / "judged"
+    judged.mkdir()
+    for pieces, is_known in ((5, True), (2**40, False), (-1, False)):
+        (tmp_path / "judged.json").write_text(json.dumps({"pieces": pieces}))
+        assert (tasks.kept(judged, ("pieces",)) is not None) == is_known

@@ -5,8 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.cluster.conftest import Scheduler
@@ -35,15 +35,13 @@ def _until_busy(workers: list[int], seconds: float) -> None:
 
 def _busy_s(pid: int) -> float:
     one = PSUTIL.Process(pid)
-    return sum(map(_cpu_s, (one, *one.children(recursive=True))))
-
-
-def _cpu_s(process: Any) -> float:
-    try:
-        spent = process.cpu_times()
-    except PSUTIL.NoSuchProcess:  # A kernel's transfer is over between the list and this.
-        return 0.0
-    return float(spent.user + spent.system)
+    busy_s = 0.0
+    for each in (one, *one.children(recursive=True)):
+        # What a kernel ran may be over by now.
+        with suppress(PSUTIL.NoSuchProcess):
+            times = each.cpu_times()
+            busy_s += times.user + times.system
+    return busy_s
 
 
 @pytest.mark.parametrize("engine", ["model", pytest.param("kernel", marks=pytest.mark.kernel)])

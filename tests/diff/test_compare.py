@@ -16,7 +16,7 @@ from rexmit.comparison.compare import CellDiff, Comparison, compare
 from rexmit.comparison.gate import share, trips
 from rexmit.comparison.measures import Side, difference, firsts, same_phases
 from rexmit.comparison.pairs import selection
-from rexmit.comparison.print_diff import summary
+from rexmit.comparison.show_diff import summary
 from rexmit.errors import UserError
 from rexmit.store.open_run import open_run
 
@@ -45,7 +45,7 @@ def test_the_same_run_twice_is_alike(write_runs: WriteRuns) -> None:
 def test_pairs_take_the_phases_spread_out(write_runs: WriteRuns) -> None:
     wide = [0.1, 0.2, 0.3, 0.4]
     later = [time + 0.005 for time in wide]
-    here = only(compared(write_runs(cell(0, wide), cell(0, later)))).of("t_recover")
+    here = only(compared(write_runs(cell(0, wide), cell(0, later)))).difference("t_recover")
     assert here.pairs == 4
     assert here.difference == pytest.approx(0.005)
     assert here.percent == pytest.approx(2.0)
@@ -53,7 +53,7 @@ def test_pairs_take_the_phases_spread_out(write_runs: WriteRuns) -> None:
     assert here.limit == 0.004
     assert here.beyond
     other_phases = cell(0, later, phase_s=0.0005)
-    there = only(compared(write_runs(cell(0, wide), other_phases))).of("t_recover")
+    there = only(compared(write_runs(cell(0, wide), other_phases))).difference("t_recover")
     assert there.pairs is None
     sd = math.sqrt(sum((time - 0.25) ** 2 for time in wide) / 3)
     # Student's t of six degrees of freedom.
@@ -66,7 +66,7 @@ def test_pairs_take_the_phases_spread_out(write_runs: WriteRuns) -> None:
 def test_less_than_a_tick_is_no_difference_in_time(write_runs: WriteRuns) -> None:
     later = [time + 0.0039 for time in BASE]
     runs = write_runs(cell(0, BASE), cell(0, later))
-    assert not only(compared(runs)).of("t_recover").beyond
+    assert not only(compared(runs)).difference("t_recover").beyond
     # At 1000 Hz on both sides the tick is shorter; the slower one counts.
     fast = {"version": "6.12.117", "hz": 1000, "patches": [], "hash": "0"}
     slower = compared(write_runs(cell(0, BASE), cell(0, later), {"kernel": fast}))
@@ -77,20 +77,20 @@ def test_counts_and_estimates_have_no_tick(write_runs: WriteRuns) -> None:
     rows = cell(0, BASE, timeouts=1), cell(0, BASE, timeouts=0, probes=1, srtt_s=0.011)
     a, b = write_runs(*rows)
     srtt = compare(open_run(a), open_run(b), NONE, ["srtt"])
-    assert only(srtt).of("srtt").difference == pytest.approx(0.001)
-    assert only(srtt).of("srtt").beyond
+    assert only(srtt).difference("srtt").difference == pytest.approx(0.001)
+    assert only(srtt).difference("srtt").beyond
     here = only(compared((a, b)))
-    assert here.of("timeouts").difference == -1
-    assert here.of("timeouts").beyond
-    assert here.of("probes").beyond
-    assert not here.of("retransmissions").beyond
-    assert not here.of("t_total").beyond
+    assert here.difference("timeouts").difference == -1
+    assert here.difference("timeouts").beyond
+    assert here.difference("probes").beyond
+    assert not here.difference("retransmissions").beyond
+    assert not here.difference("t_total").beyond
     assert here.differs
 
 
 def test_a_quantity_that_only_one_has(write_runs: WriteRuns) -> None:
     here = only(compared(write_runs(cell(0, BASE), cell(0, [None] * 4, mechanism=None))))
-    found = here.of("t_recover")
+    found = here.difference("t_recover")
     assert found.one_sided
     assert found.beyond
     assert (found.difference, found.percent) == (None, None)
@@ -107,7 +107,7 @@ def test_what_says_nothing_of_the_stack_is_left_out(write_runs: WriteRuns) -> No
     here = only(compared(runs))
     assert here.left_out == (0, 1)
     assert here.transfers == (5, 5)
-    assert here.of("t_recover").pairs == 4
+    assert here.difference("t_recover").pairs == 4
     assert not here.differs
     kept = compare(open_run(runs[0]), open_run(runs[1]), NONE, keep_inexact=True)
     assert only(kept).left_out == (0, 0)
@@ -164,7 +164,7 @@ def test_values_of_other_names_are_compared_by_a_map(write_runs: WriteRuns) -> N
     runs = write_runs(rows, rows)
     found = compared(runs, (), "config:er=tlp")
     assert [c.label for c in found.cells] == ["high-speed, er : tlp, 5 lost"]
-    assert only(found).of("t_recover").percent == pytest.approx(-75)
+    assert only(found).difference("t_recover").percent == pytest.approx(-75)
     assert (found.only_a, found.only_b) == ((), ())
     both = compared(runs, ("config=tlp",), "config:er=tlp", "config:tlp=er")
     assert [c.label for c in both.cells] == ["high-speed, tlp : er, 5 lost"]

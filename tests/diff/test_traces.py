@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,11 @@ from typer.testing import CliRunner
 
 import rexmit
 from rexmit.cli import app
+from rexmit.comparison.traces import places
 from rexmit.comparison.traces.apart import Side, apart, named
 from rexmit.comparison.traces.compare import Change, TraceComparison
+from rexmit.comparison.traces.notes import notes
+from rexmit.comparison.traces.observed import ALL_REQUESTS
 from rexmit.errors import UserError
 
 BEFORE = Site()
@@ -61,8 +65,8 @@ def test_captures_of_one_site_differ_by_chance(tmp_path: Path) -> None:
 
 def test_a_slower_server_is_named(tmp_path: Path) -> None:
     found = compared(tmp_path, replace(AFTER, think_s=0.5))
-    assert metrics(found.of("worse")) == ["time server", "first-byte", "total"]
-    server, _, total = found.of("worse")
+    assert metrics(found.judged("worse")) == ["time server", "first-byte", "total"]
+    server, _, total = found.judged("worse")
     assert str(total.place) == "GET a.org/report of 10.0.0.1:80"
     assert (total.a.n, total.b.n, server.a.n) == (24, 24, 8)
     assert total.apart.low is not None
@@ -72,25 +76,25 @@ def test_a_slower_server_is_named(tmp_path: Path) -> None:
     assert total.weight_s == pytest.approx(24 * 0.45, rel=0.05)
     back = rexmit.diff(found.b, found.a)
     assert isinstance(back, TraceComparison)
-    assert metrics(back.of("better")) == metrics(found.of("worse"))
-    assert back.of("worse") == ()
+    assert metrics(back.judged("better")) == metrics(found.judged("worse"))
+    assert back.judged("worse") == ()
 
 
 def test_more_loss_is_named(tmp_path: Path) -> None:
     found = compared(tmp_path, replace(AFTER, lost_every=3))
-    worse = metrics(found.of("worse"))
+    worse = metrics(found.judged("worse"))
     assert set(worse) == {"time recovery-fast", "loss", "retransmitted", "waited"}
-    loss = next(one for one in found.of("worse") if one.metric == "loss")
+    loss = next(one for one in found.judged("worse") if one.metric == "loss")
     assert loss.a.value == 0
     assert loss.b.value == pytest.approx(1 / 31, rel=0.01)
-    assert found.of("better") == ()
+    assert found.judged("better") == ()
 
 
 def test_a_longer_path_is_named(tmp_path: Path) -> None:
     found = compared(tmp_path, replace(AFTER, rtt_s=0.08))
-    assert metrics(found.of("worse"))[0] == "time round-trip"
-    assert set(metrics(found.of("worse"))[1:]) == {"round-trip", "data-round-trip"}
-    trip = next(one for one in found.of("worse") if one.metric == "round-trip")
+    assert metrics(found.judged("worse"))[0] == "time round-trip"
+    assert set(metrics(found.judged("worse"))[1:]) == {"round-trip", "data-round-trip"}
+    trip = next(one for one in found.judged("worse") if one.metric == "round-trip")
     assert trip.apart.difference == pytest.approx(0.06, rel=0.05)
 
 
@@ -183,6 +187,32 @@ def test_what_to_know_before(tmp_path: Path) -> None:
     )
 
 
+def test_very_many_places_are_compared_by_the_largest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places, "MOST", 3)
+
+    def write(name: str) -> rexmit.Trace:
+        asked = [request(path=f"/{n % 5}", start_ns=n * 10**6) for n in range(24)]
+        return write_trace(tmp_path / name, connections=[connection()], requests=asked)
+
+    found = rexmit.diff(write("a"), write("b"))
+    assert isinstance(found, TraceComparison)
+    # Of the five paths the first four were asked for five times, the last one four times.
+    assert [place.path for place in found.places] == ["GET /0", "GET /1", ALL_REQUESTS]
+    assert found.only_a == found.only_b == ()
+    assert "of 7 servers and kinds of requests the 3 are compared that have most" in found.notes[0]
+
+
+def test_one_flow_of_very_many_connections_takes_no_time_of_its_square(tmp_path: Path) -> None:
+    rows = [connection(connection=n, start_s=float(n)) for n in range(10_000)]
+    trace = write_trace(tmp_path / "a", connections=rows)
+    began_s = time.process_time()
+    found = list(notes(trace, trace, ("a", "a"), []))
+    assert time.process_time() - began_s < 2
+    assert "1 connection is in both" in found[0]
+
+
 def test_requests_without_an_answer_come_first(tmp_path: Path) -> None:
     def made(name: str, never: int) -> rexmit.Trace:
         none = {"first_ns": None, "last_ns": None}
@@ -193,11 +223,11 @@ def test_requests_without_an_answer_come_first(tmp_path: Path) -> None:
 
     found = rexmit.diff(made("a", 0), made("b", 20))
     assert isinstance(found, TraceComparison)
-    assert metrics(found.of("worse")) == ["unanswered"]
+    assert metrics(found.judged("worse")) == ["unanswered"]
     assert (found.changes[0].a.value, found.changes[0].b.value) == (0, 0.5)
     some = rexmit.diff(found.a, made("c", 2))
     assert isinstance(some, TraceComparison)
-    assert some.of("worse") == ()
+    assert some.judged("worse") == ()
 
 
 def test_a_share_differs_by_no_more_than_all(tmp_path: Path) -> None:

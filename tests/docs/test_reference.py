@@ -13,7 +13,7 @@ import rexmit
 import rexmit_site
 from rexmit import additions, scenario
 from rexmit.scenario.part import Part
-from rexmit_site.scenario_keys import scenario_keys, tables
+from rexmit_site.scenario_keys import HEAD, scenario_keys, tables
 from rexmit_site.stacks import stacks
 
 
@@ -33,6 +33,11 @@ def test_every_key_of_every_table_is_there() -> None:
     for section, kinds in zip(sections, tables().values(), strict=False):
         keys = set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
         assert keys == {key for model in kinds for key in model.model_fields}, section
+
+
+def test_the_document_of_keys_is_current() -> None:
+    document = (DOCS / "reference" / "scenario-keys.md").read_text(encoding="utf-8")
+    assert document == f"{HEAD}\n{scenario_keys()}\n"
 
 
 def test_every_key_says_what_may_be_written() -> None:
@@ -95,7 +100,7 @@ def test_a_notebook_is_a_document() -> None:
 def test_pictures_of_the_readme_are_kept_and_small() -> None:
     readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
     names = re.findall(r"!\[[^]]+\]\((docs/pictures/\S+)\)", readme)
-    assert len(names) == 3
+    assert len(names) == 4
     for name in names:
         assert (DOCS.parent / name).stat().st_size < 250_000
     kept = (DOCS / "pictures" / ".gitignore").read_text(encoding="utf-8")

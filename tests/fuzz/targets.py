@@ -17,8 +17,8 @@ from typing import Final
 import polars as pl
 
 from rexmit.analysis.overview import overview
-from rexmit.engines import BootOptions, GuestBoot
 from rexmit.engines.attempt import Attempt, Health
+from rexmit.engines.boot import BootOptions, GuestBoot
 from rexmit.engines.engine import Task
 from rexmit.errors import UserError
 from rexmit.scenario import effective, from_plain, load

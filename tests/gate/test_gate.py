@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
-from rexmit.engines.boot import SPLAT
+from rexmit.engines.boot import SPLAT, NoLongerWantedError
 from rexmit.errors import UserError, judging
-from rexmit.gate.attempts import Attempt, Verdict
-from rexmit.gate.beside import beside, steps
+from rexmit.gate import attempts
+from rexmit.gate.attempts import Attempt, Bench, Verdict
+from rexmit.gate.beside import beside, packets, steps
 from rexmit.gate.formats import as_json, junit, ktap
 from rexmit.gate.scripts import Case, cases, hz, tool
 from rexmit.gate.verdicts import Result, exit_status
@@ -62,6 +67,11 @@ def test_the_scripts_say_how_fast_the_timer_ticks(
     assert hz([tmp_path / "a.pkt"]) == want
 
 
+def test_a_pipe_called_config_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "config")
+    assert hz([tmp_path / "a.pkt"]) is None
+
+
 def test_without_packetdrill_there_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UserError) as told, judging():
@@ -108,6 +118,46 @@ def test_results_for_machines() -> None:
 def test_a_report_is_xml_whatever_was_said() -> None:
     odd = Attempt(Verdict.WORSE, "a.pkt:1: \0 \x1b[31m <&>\n\ufffe")
     ElementTree.fromstring(junit([result(odd)]))  # noqa: S314 - we have written it
+
+
+def test_a_report_is_xml_whatever_a_script_is_called() -> None:
+    case = Case(Path("/x/a\x1b\udcff.pkt"), "x/a\x1b\udcff.pkt", "ipv4")
+    document = junit([Result(case, [Attempt(Verdict.GOOD, "")])])
+    ElementTree.fromstring(document)  # noqa: S314 - we have written it
+
+
+def test_a_script_that_never_ends_saying_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(*_: object, on_stdout: Any, end: Callable[[], bool], **__: object) -> None:  # noqa: ANN401
+        for _ in range(100):
+            if end():
+                raise NoLongerWantedError
+            on_stdout(b"x" * (1 << 20))
+
+    monkeypatch.setattr(attempts, "execute", endless)
+    bench = Bench(Path("/p"), (), Path("/k"), 1, "64M", None)
+    case = Case(Path("/a.pkt"), "a.pkt", "ipv4")
+    attempt = bench.attempt(case, 0, lambda: False)
+    assert attempt == Attempt(Verdict.CANNOT_TELL, "it said more than 16 MiB")
+    with pytest.raises(NoLongerWantedError):
+        bench.attempt(case, 0, lambda: True)
+
+
+@pytest.mark.parametrize("line", ["1" * 200_000, " " * 200_000, "+1~" + "1" * 200_000 + ".", ""])
+def test_a_long_line_of_a_script_takes_no_time(line: str) -> None:
+    began_s = time.process_time()
+    assert steps([line, f"{line}x", "0.1 > ."])[-1].text == "0.1 > ."
+    assert time.process_time() - began_s < 2
+
+
+def test_what_others_print_as_packets_and_causes_is_passed_over() -> None:
+    told = [
+        f"outbound sniffed packet:  {packet}"
+        for packet in ("1.2.3 . 1:1(0)", "- .", f"0.1 . {'1' * 5000}:1(0)", "0.200000 S 5:5(0)")
+    ]
+    causes = "a=\nb=1 2 3\nc=1 2 x y z w v\n"
+    found = list(packets(Attempt(Verdict.WORSE, "", "\n".join(told), causes)))
+    assert [one.text for one in found][-1].endswith("0.200000 > S 0:0(0)")
+    assert len(found) == 2
 
 
 SCRIPT = """\

@@ -34,7 +34,9 @@ def test_what_tls_takes_is_named(lab: Lab, tmp_path: Path) -> None:
     found = compared(lab, tmp_path, "tls")
     # One connection each: how much others would differ is not known.
     longer = {
-        one.of for one in found.of("not-known") if one.metric == "time" and one.apart.difference > 0
+        one.of
+        for one in found.judged("not-known")
+        if one.metric == "time" and one.apart.difference > 0
     }
     assert "tls-set-up" in longer
     assert "server" not in longer

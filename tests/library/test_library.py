@@ -62,7 +62,7 @@ def test_two_runs_beside_each_other() -> None:
     new = rexmit.run("tlp-2013", engine="model", settings=SMALL, out="new")
     found = rexmit.diff(old, new, metrics=["t_recover"], cells={"lost": [1, 2]})
     assert len(found.cells) == 6
-    assert found.cells[0].of("t_recover").metric == "t_recover"
+    assert found.cells[0].difference("t_recover").metric == "t_recover"
     assert rexmit.diff("old", Path("new")).a.meta == old.meta
     with pytest.raises(rexmit.Error, match="no such quantity"):
         rexmit.diff(old, new, metrics=["t_recovery"])

@@ -14,6 +14,7 @@ from tests.package.conftest import ROOT, TOOLS, beside, contents, tracked
 from tests.processes import run_command
 
 from rexmit.version import commit
+from rexmit_site.manual import pages
 
 MADE = {
     "rexmit/THIRD-PARTY-LICENCES",
@@ -43,7 +44,15 @@ def test_the_package_is_in_it_whole_and_nothing_else(inside: dict[str, bytes]) -
     expected = MADE | (there - LINKS.keys())
     for place, folder in LINKS.items():
         expected |= {f"{place}/{name}" for name in tracked(folder)}
-    assert {name for name in inside if ".dist-info/" not in name} == expected
+    assert {name for name in inside if not re.match(r"rexmit-[^/]+/", name)} == expected
+
+
+def test_every_command_has_a_page_of_the_manual(inside: dict[str, bytes]) -> None:
+    own = {Path(name).name for name in inside if "/share/man/man1/" in name}
+    of_others = ("rexmit-paper-", "rexmit-validate-")
+    assert own == {name for name in pages() if not name.startswith(of_others)}
+    recorded = about(inside, "RECORD").decode()
+    assert all(f"/share/man/man1/{name},sha256=" in recorded for name in own)
 
 
 @pytest.mark.usefixtures("wheel")

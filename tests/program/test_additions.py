@@ -168,8 +168,8 @@ def test_a_stack(stack: str) -> None:
 
 
 def test_the_window_of_rack() -> None:
-    """One file reckons it. The recovery machine, which the model and emulated senders run, and
-    what-if ask it; an emulated sender asks the machine.
+    """One file reckons it. The recovery machine, which the model and emulated senders run, what-if,
+    and what says which evidence RACK cannot do without ask it; an emulated sender asks the machine.
     """
     texts = product()
 
@@ -177,16 +177,15 @@ def test_the_window_of_rack() -> None:
         return {name for name, text in texts.items() if re.search(pattern, text)}
 
     rack = "crates/tcp/src/recovery/rack.rs"
-    episode, watch = (
-        "crates/tcp/src/recovery/machine/episode.rs",
-        "crates/trace/src/whatif/watch.rs",
-    )
     assert matching(r"fn reordering_window\(&self, view: &Reordering\)") == {rack}
-    assert matching(r"\breordering_window\(&Reordering \{") == {episode, watch}
+    assert matching(r"\breordering_window\(&Reordering \{") == {
+        "crates/tcp/src/recovery/machine/episode.rs",
+        "crates/trace/src/necessary/table.rs",
+        "crates/trace/src/whatif/watch.rs",
+    }
     assert matching(r"\bdetection\s*\.reordering_window\(") == {
         "crates/tcp/src/recovery/machine/detect.rs",
         "crates/trace/src/emulate/sender/causes.rs",
     }
-    # What evidence is necessary is a bound of its own, that of the RFC.
-    assert matching(r"\bmin_rtt[\w.()]* */ *4\b|\bquarters?\(") == {rack}
+    assert matching(r"\bmin_rtt[\w.()]* */ *4\b|\bquarters?\(|\* 5 / 4\b") == {rack}
     print("files that a change of RACK's window touches: 1")

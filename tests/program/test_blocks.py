@@ -14,11 +14,7 @@ from rich.console import Console
 from tests.program.names import NAME, hold, texts_of
 
 from rexmit.escaping import shown
-from rexmit.present.blocks import Recorder
-from rexmit.present.grid import print_grid
 from rexmit.present.show import room, show
-from rexmit.present.terminal import say, say_facts
-from rexmit.present.text import Text
 from rexmit.result.blocks import (
     BLANK,
     PAGE,
@@ -134,19 +130,3 @@ def test_what_fits_where() -> None:
     ascii_alone = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     assert room(Console(file=ascii_alone, width=90)) == Room(90, has_arrows=False)
     assert Room(10_000) == PAGE
-
-
-def test_what_is_printed_is_made_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    out = Recorder()
-    long = "a head that is wider than any page " * 300
-    say(out, Text(long, "bold"))
-    say(out, Text.assemble(("warning: ", "yellow"), "mind"))
-    out.print()
-    say_facts(out, [("label", "text")])
-    print_grid(NUMBERS.columns, NUMBERS.lines, out)
-    blocks = out.blocks
-    assert blocks[0] == heading(long)
-    assert blocks[3:] == [Facts((("label", "text"),)), NUMBERS]
-    assert [one["is"] for one in on_page(*blocks)] == ["paragraph", "paragraph", "facts", "grid"]
-    assert on_page(*blocks)[1]["look"] == "warning"

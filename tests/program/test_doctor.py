@@ -37,10 +37,24 @@ def by_name(part: str) -> dict[str, doctors.Finding]:
 
 @pytest.mark.usefixtures("bare")
 def test_the_analysis_needs_nothing_else() -> None:
-    (core,) = rexmit.doctor(["trace"])
+    found = by_name("trace")
+    core = found["compiled core"]
     assert core.found is not None
     assert "_core" in core.found
-    assert not core.missing
+    assert not any(one.missing for one in found.values())
+
+
+def test_modules_that_are_compiled_at_each_start_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "__init__.py"
+    source.write_text("")
+    monkeypatch.setattr("rexmit.__file__", str(source))
+    bytecode = by_name("trace")["bytecode"]
+    assert (bytecode.found, bytecode.needed) == (None, False)
+    assert bytecode.remedy is not None
+    subprocess.run(bytecode.remedy.split(), check=True)
+    assert by_name("trace")["bytecode"].found == "of 1 modules"
 
 
 @pytest.mark.usefixtures("bare")

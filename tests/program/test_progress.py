@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 
-from rexmit.progress import PlainProgress, Step, heard
+import pytest
+
+from rexmit import outputs
+from rexmit.progress import PlainProgress, Step, for_stream, heard
 
 
 def test_lines_come_every_ten_seconds() -> None:
@@ -43,7 +46,48 @@ def test_what_nobody_knows_the_total_of_says_nothing_in_its_first_seconds() -> N
     assert stream.getvalue() == ""
     now[0] = 20.0
     progress.advance(1_995)
-    assert stream.getvalue() == "rexmit: 2,000 packets, 100 a second\n"
+    assert stream.getvalue() == "rexmit: 2,000 packets, 100/s\n"
+
+
+def test_what_takes_seconds_each_says_how_many() -> None:
+    now = [0.0]
+    stream = io.StringIO()
+    progress = PlainProgress("captures", stream, clock=lambda: now[0])
+    progress.start(10)
+    now[0] = 50.0
+    progress.advance(4)
+    assert stream.getvalue().splitlines()[-1] == (
+        "rexmit: 4 of 10 captures, 12 s each, 1 min 15 s left"
+    )
+
+
+def test_verbose_lines_come_every_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outputs, "level", outputs.Level.VERBOSE)
+    now = [0.0]
+    stream = io.StringIO()
+    progress = PlainProgress("packets", stream, clock=lambda: now[0])
+    progress.start(None)
+    for _ in range(3):
+        now[0] += 1.0
+        progress.advance(10)
+    assert len(stream.getvalue().splitlines()) == 3
+
+
+def test_quiet_work_says_what_failed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(outputs, "level", outputs.Level.QUIET)
+    progress = for_stream(io.StringIO(), "transfers")
+    progress.start(10)
+    progress.advance(4)
+    progress.failed("near tlp 5", "the kernel died")
+    progress.failed("near tlp 6", "the kernel died")
+    progress.note("warning: mind")
+    progress.close()
+    assert capsys.readouterr().err.splitlines() == [
+        "rexmit: cell near tlp 5 failed: the kernel died",
+        "rexmit: warning: mind",
+    ]
 
 
 def test_a_caller_hears_each_step() -> None:

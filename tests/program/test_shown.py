@@ -141,7 +141,10 @@ COMMANDS: Final[dict[str, Sequence[Sequence[str]]]] = {
             (CAPTURE, *more)
             for more in ((), ("--flow", "0"), ("--flow", "9"), ("--flow", "0", "--json"))
         ),
-        (CAPTURE, "--flow", "0", "--figure", f"{NAME}.svg"),
+        *(
+            (CAPTURE, "--flow", "0", "--figure", f"{NAME}.{form}")
+            for form in ("svg", "xpl", "qlog")
+        ),
         (NAME,),
     ],
     "plot": [

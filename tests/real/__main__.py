@@ -19,7 +19,8 @@ from tests.real.sentences import print_refuted
 from tests.real.zeroed import zeroed
 
 from rexmit.errors import UserError
-from rexmit.present.grid import Column, Line, print_grid
+from rexmit.present.grid import print_grid
+from rexmit.result.blocks import Column, Line
 from rexmit_validate.score.reliability import Reliability, of_pairs
 from rexmit_validate.score.show_score import percent
 

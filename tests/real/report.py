@@ -9,7 +9,8 @@ from pathlib import Path
 from rich.console import Console
 from tests.real.judge import Judged
 
-from rexmit.present.grid import Column, Line, print_grid
+from rexmit.present.grid import print_grid
+from rexmit.result.blocks import Column, Line
 from rexmit_validate.score.show_score import percent
 
 Files = Sequence[tuple[Path, list[Judged]]]

@@ -91,7 +91,7 @@ def refuted(whole: Trace) -> list[Refuted]:
     flows = by_flow(seen)
     found = []
     for sentence in every(whole, made):
-        rows = sentence.of(whole)
+        rows = sentence.rows_in(whole)
         if not sentence.condition(rows):
             found.append(Refuted(sentence, "its own condition"))
         found += against(Held(sentence, rows.to_dicts(), whole, made, flows))
@@ -315,7 +315,7 @@ def handshakes(held: Held, label: str) -> str | None:
     return None if told <= settled else f"{settled} could have been answered, and were not"
 
 
-def full_window(held: Held, sender: str, receiver: str) -> str | None:
+def full_window(held: Held, receiver: str, sender: str) -> str | None:
     """At some time less of the window was left than a sender may use (RFC 9293 §3.8.6.2.1)."""
     mine, theirs = held.flows[f"{sender} > {receiver}"], held.flows[f"{receiver} > {sender}"]
     shifts = [[_shift(one.options) for one in some if one.flags & SYN] for some in (mine, theirs)]
@@ -491,7 +491,7 @@ RULES: tuple[tuple[str, Callable[..., str | None]], ...] = (
     (r": the SYN was never answered", not_answered),
     (r"^(no answer|half-open): (?!.*the peer stopped answering)", handshakes),
     (rf"^no answer: .*nothing came from the peer for {TIME}", stopped_answering),
-    (r"^window full: .*?(\S+) had more to send than the window of (\S+) took", full_window),
+    (r"^window full: .*(?:window|that) of (\S+?),? (?:was full, and|to which) (\S+) ", full_window),
     (r"^zero window: .*?(\S+) closed its window", closed_window),
     (r"^throughput: ", throughput),
     (r"^with data: ([\d,]+) of ([\d,]+) (packet|segment)", one_unit),

@@ -107,7 +107,7 @@ FALSE = (
     "all were spurious, the originals had arrived",
     "whether they were needed is not known",
     "4 timeouts: the SYN was never answered",
-    "window full: 10.0.0.2:40000 had more to send than the window of 10.0.0.1:80 took, for 1 ms",
+    "window full: the window of 10.0.0.1:80 was full, and 10.0.0.2:40000 had more to send",
     "zero window: the only connection: 10.0.0.1:80 closed its window once, for 1 ms",
     "no answer: the only connection: nothing came back for the SYN",
     "with data: 4 of 18 segments (22.2%)",
@@ -130,7 +130,7 @@ def test_a_false_sentence_is_refuted(text: str, tmp_path: Path) -> None:
     label, rest = (text.split(": ", 1)) if text.split(":")[0] in LABELS else ("", text)
     table = "connections" if label in ("no answer", "reset") else "retransmissions"
     sentence = Sentence(rest, table, lambda _: True, label=label)
-    rows = sentence.of(trace).to_dicts()
+    rows = sentence.rows_in(trace).to_dicts()
     held = Held(sentence, rows, trace, summary(trace), flows)
     assert list(against(held))
 
@@ -141,7 +141,7 @@ LABELS = ("window full", "zero window", "no answer", "with data", "reset", "netw
 def test_throughput_of_less_than_a_round_trip_is_refuted(tmp_path: Path) -> None:
     trace = made(rebuilt.half_open_for_good, tmp_path)
     sentence = Sentence("152.3 Mbit/s", "sides", lambda _: True, label="throughput")
-    rows = sentence.of(trace).to_dicts()
+    rows = sentence.rows_in(trace).to_dicts()
     assert list(against(Held(sentence, rows, trace, summary(trace), by_flow([]))))
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
+from rexmit.campaign.grid import cells
 from rexmit.comparison.pairs import selection
 from rexmit.errors import UserError
 from rexmit.scenario import find, load
@@ -38,6 +40,20 @@ def test_settings(setting: str, said: str) -> None:
 def test_a_grid_that_is_too_large() -> None:
     said = refused("workload.segments=1000..10999", "loss.segments=0..1000")
     assert "the grid has 40,040,000 cells" in said
+
+
+def test_a_grid_that_is_too_large_under_its_seeds() -> None:
+    said = refused("workload.segments=1000..1099", "loss.segments=0", "seeds=1..10000")
+    assert "the grid has 400 cells, each under 10,000 seeds" in said
+
+
+def test_a_long_range_takes_as_long_as_it_is() -> None:
+    began_s = time.process_time()
+    scenario = load(find("smoke"), ["workload.segments=1000..30999", "loss.segments=0"])
+    grid = cells(scenario)
+    assert len(grid) == 120_000
+    assert grid[-1].label.endswith(" page=30999 0")
+    assert time.process_time() - began_s < 20
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,15 @@
-"""The reference of scenario files says what the model says, and its examples work."""
+"""What each key says of itself is so: its examples, its lists and its default; and the examples of
+the documentation work.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from pydantic import BaseModel
@@ -15,30 +18,92 @@ from rexmit.scenario import Bursts, Config, Pages, Scenario, effective, from_pla
 from rexmit.scenario.loss import PatternLoss, TailLoss
 from rexmit.scenario.model import Ip, Tcp, Vary
 from rexmit.scenario.network import Link, LinkedNetwork, PathNetwork
+from rexmit.scenario.offload import Offload
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "scenarios.md").read_text(
     encoding="utf-8"
 )
 
 SECTIONS: dict[str, tuple[type[BaseModel], ...]] = {
-    "The top of the file": (Scenario,),
-    "`[networks.NAME]`": (LinkedNetwork, PathNetwork),
-    "Entries of `links` and `paths`": (Link,),
-    "`[configs.NAME]`": (Config,),
-    "`[tcp]`": (Tcp,),
-    "`[workload]`": (Pages, Bursts),
-    "`[ip]`": (Ip,),
-    "`[loss]`": (TailLoss, PatternLoss),
-    "`[[vary]]`": (Vary,),
+    "top": (Scenario,),
+    "networks": (LinkedNetwork, PathNetwork),
+    "links": (Link,),
+    "configs": (Config,),
+    "tcp": (Tcp,),
+    "workload": (Pages, Bursts),
+    "ip": (Ip,),
+    "loss": (TailLoss, PatternLoss),
+    "offload": (Offload,),
+    "vary": (Vary,),
+}
+
+LIKE: Final = re.compile(r'like ("[^"]*"|\d+|\{.*?\})')
+
+EXAMPLES: Final[dict[str, Any]] = {
+    "title": "A first look",
+    "seed": 7,
+    "network": "mobile",
+    "config": "tlp",
+    "repeat": 20,
+    "queue": 50,
+    "at": "host",
+    "links": [{"rate": "10Mbit"}, {"rate": "1Mbit"}],
+    "paths": [{"delay": "20ms"}, {"delay": "30ms"}],
+    "about": "without the probe",
+    "protocol": "mptcp",
+    "path": 2,
+    "leave_out": ["not-probed"],
+    "server": "nginx",
+    "client": "curl",
+    "bursts": 2,
+    "tcp_nopush": False,
+    "warm_up": 100,
+    "family": 6,
+    "mtu": 1280,
+    "rule": "tail",
+    "mode": "hold",
+    "checksum": True,
+    "scatter_gather": False,
+    "offload": {"checksum": True},
+    "vary": [{"line_loss": "1%"}],
+}
+"""Of keys whose description has none."""
+
+OF_VARY: Final = {
+    "segments": 10,
+    "size": "10kB",
+    "receive_window": "8kB",
+    "congestion_control": "bbr",
 }
 
 
-def rows(section: str) -> list[list[str]]:
-    """The rows of the section's table of keys: key, what, default, list, example."""
-    text = TEXT.split(f"## {section}\n")[1].split("\n## ")[0]
-    cells = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| `")]
-    assert all(len(row) == 5 for row in cells)
-    return cells
+ELSEWHERE: Final = {
+    "top": ("format", "networks", "configs", "tcp", "workload", "ip", "loss"),
+    "offload": ("segmentation",),  # it needs both of the others: tests/scenario/test_offload.py
+}
+"""Keys that no example is of by itself."""
+
+
+def examples(section: str) -> Iterator[tuple[str, Any, bool]]:
+    """Of each key of a table a value, and whether it says that it takes a list."""
+    fields: dict[str, str] = {}
+    for table in SECTIONS[section]:
+        for name, field in table.model_fields.items():
+            fields.setdefault(name, str(field.description))
+    for name, text in fields.items():
+        if name not in ELSEWHERE.get(section, ()):
+            like = LIKE.search(text)
+            if section == "vary" and name in OF_VARY:
+                value, takes_list = OF_VARY[name], True
+            elif like is not None and name not in EXAMPLES:
+                value = tomllib.loads(f"x = {like[1]}")["x"]
+                takes_list = "list" in text and not text.startswith("a table")
+            else:
+                value, takes_list = (
+                    EXAMPLES[name],
+                    re.search("list(?! of t(?:ables|wo))", text) is not None,
+                )
+            yield name, value, takes_list or (section == "vary" and name == "client")
 
 
 OF_BURSTS = ("paths", "protocol", "path", *(Bursts.model_fields.keys() - Pages.model_fields.keys()))
@@ -56,14 +121,14 @@ def with_example(section: str, data: dict[str, Any], *, burst: bool = False) -> 
     names = ("high-speed", "mobile", "satellite")
     whole["networks"] = {name: dict(network) for name in names}
     mobile = whole["networks"]["mobile"]
-    match section.strip("`[]"):
-        case "The top of the file":
+    match section:
+        case "top":
             whole |= data
-        case "networks.NAME":
+        case "networks":
             mobile |= data
-        case "Entries of `links` and `paths":
+        case "links":
             mobile["links"] = [data, {}]
-        case "configs.NAME":
+        case "configs":
             whole["configs"]["tlp"] |= data
         case "loss":
             rule = {"rule": "pattern"} if "pattern" in data else {}
@@ -75,68 +140,36 @@ def with_example(section: str, data: dict[str, Any], *, burst: bool = False) -> 
     return whole
 
 
-@pytest.mark.parametrize("section", SECTIONS)
-def test_every_key_is_there(section: str) -> None:
-    keys = {key for table in SECTIONS[section] for key in table.model_fields}
-    there = [row[0].strip("`") for row in rows(section)]
-    assert sorted(there) == sorted(keys)
-
-
-HOLD_ANYWAY = {
-    ("The top of the file", "format"),  # there is one
-    ("`[workload]`", "server"),  # of "burst" is every key that pages do not have
-    ("`[workload]`", "burst_segments"),  # a scenario of bursts has to have it
-    ("`[loss]`", "rule"),  # of "pattern" is the key `pattern`
+HOLD_ANYWAY: Final = {
+    ("workload", "server"),  # the usual one, or of "burst", which has every key that pages have not
+    ("workload", "burst_segments"),  # a scenario of bursts has to have it
+    ("loss", "rule"),  # of "pattern" is the key `pattern`
 }
 """Keys whose example changes nothing in `with_example`."""
-
-IN_SECTIONS = ("networks", "configs", "tcp", "workload", "ip", "loss")
-WITHOUT_EXAMPLE: dict[str, Any] = {
-    "offload": {"checksum": True},
-    "stack": {"min_rto": "100ms"},
-    "vary": [{"line_loss": "1%"}],
-}
 
 
 @pytest.mark.parametrize("section", SECTIONS)
 def test_the_plain_form_keeps_every_key(section: str) -> None:
     """A key that it lost would make one run of two different ones."""
-    for key, _, _, _, example in rows(section):
-        name = key.strip("`")
-        if name in IN_SECTIONS:
-            continue
-        given = {name: WITHOUT_EXAMPLE[name]} if name in WITHOUT_EXAMPLE else None
-        given = given or tomllib.loads(example.strip("`"))
+    for name, value, _ in examples(section):
         burst = name in OF_BURSTS
-        plain = effective(from_plain(with_example(section, given, burst=burst)))
+        plain = effective(from_plain(with_example(section, {name: value}, burst=burst)))
         without = effective(from_plain(with_example(section, {}, burst=burst)))
         assert (plain == without) == ((section, name) in HOLD_ANYWAY), name
         assert effective(from_plain(json.loads(json.dumps(plain)))) == plain, name
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-def test_examples_defaults_and_lists_are_right(section: str) -> None:
-    for key, _, default, may_be_list, example in rows(section):
-        if example == "see below":
+def test_lists_are_taken_where_keys_say_so(section: str) -> None:
+    for name, value, takes_list in examples(section):
+        if name in ("links", "paths", "leave_out", "vary"):
             continue
-        ((name, value),) = tomllib.loads(example.strip("`")).items()
-        assert name == key.strip("`")
-        burst = name in OF_BURSTS
-        from_plain(with_example(section, {name: value}, burst=burst))
-        if name in ("links", "paths"):
-            continue
-        one = value[0] if isinstance(value, list) else value
-        if may_be_list == "yes":
-            from_plain(with_example(section, {name: [one]}))
+        several = with_example(section, {name: [value]}, burst=name in OF_BURSTS)
+        if takes_list:
+            from_plain(several)
         else:
             with pytest.raises(Exception, match=name):
-                from_plain(with_example(section, {name: [one]}, burst=burst))
-        # A default that is a value is the one that is taken.
-        if re.fullmatch(r"`\".*\"`|[0-9]+", default):
-            given = tomllib.loads(f"{name} = {default.strip('`')}")
-            assert effective(from_plain(with_example(section, given, burst=burst))) == effective(
-                from_plain(with_example(section, {}, burst=burst))
-            )
+                from_plain(several)
 
 
 def test_the_whole_example_and_every_set_work(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_what_a_file_means(file: Path) -> None:
         ("[loss]", "[workload]\nsegments = 30\nsize = '100kB'\n[loss]", 26, "as well", "not both"),
         ("[loss]", "[workload]\nclient = ['curl', 'wget']\n[loss]", 25, '"wget"', "lynx"),
         ("[loss]", "[workload]\nreceive_window = 64\n[loss]", 25, "64 has no unit", "auto"),
-        ("[loss]", "[workload]\ntimeout = '0s'\n[loss]", 25, "more than nothing", "120s"),
+        ("[loss]", "[workload]\ntimeout = '0s'\n[loss]", 25, "more than nothing", "300s"),
         ("[loss]", "[[vary]]\nline_loss = 0.1\n[loss]", 25, "0.1 has no unit", "1%"),
         ("[loss]", "[[vary]]\nabout = 'x'\n[loss]", 24, "varies nothing", "line_loss"),
         ("[loss]", "[[vary]]\nloss = '1%'\n[loss]", 25, "unknown key", "did you mean"),

@@ -87,7 +87,7 @@ def plant(folder: Path, file: Path, rows: pl.DataFrame) -> None:
     rows.write_parquet(file)
     (about,) = (one for one in folder.glob("*.json") if one.name in ("run.json", "trace.json"))
     meta = json.loads(about.read_text())
-    meta[digests.KEY] = digests.of(folder, meta[digests.KEY])
+    meta[digests.KEY] = digests.of_tables(folder, meta[digests.KEY])
     about.write_text(json.dumps(meta))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.show.planted import changes, copied, dropped, plant, retyped, valued
-from tests.show.test_damaged import BURSTS, SMALL, made, tells
+from tests.show.test_damaged import BURSTS, SMALL, changed, made, tells
 
 import rexmit
 from rexmit.errors import UserError
@@ -224,3 +225,84 @@ def test_a_file_that_is_no_table(folders: dict[str, Path], tmp_path: Path) -> No
     plant(folder, folder / "sides.parquet", rows)
     with pytest.raises(UserError, match=r"retransmissions\.parquet: cannot be read"):
         open_trace(folder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["trace", "points"])
+def test_a_changed_trace_json_gives_no_traceback(
+    folders: dict[str, Path], kind: str, tmp_path: Path
+) -> None:
+    folder = copied(folders[kind], tmp_path / "planted")
+    about = folder / "trace.json"
+    good = json.loads(about.read_text())
+    number = st.integers(0, len(commands(kind, folder, tmp_path)) - 1)
+
+    @settings(
+        max_examples=25,
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    @given(text=changed(good), command=number)
+    def check(text: str, command: int) -> None:
+        about.write_text(text, encoding="utf-8")
+        tells(*commands(kind, folder, tmp_path)[command])
+
+    check()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"pieces": ["../other"]}, "pieces is not of one trace"),
+        ({"facts": {"left_out": "x"}}, "facts.left_out must be a whole number"),
+        ({"facts": {"evicted_openings": -1}}, "facts.evicted_openings must be a whole number"),
+        ({"facts": {"capture_filter": 5}}, "facts.capture_filter must be text"),
+        ({"piece": {"began_s": 1, "next_connection": 2**62}}, "piece.next_connection must be"),
+        ({"tables": {"../x": {"bytes": 0, "sha256": "0" * 64}}}, "names ../x, which is no table"),
+        ({"tables": {"/etc/x": {"bytes": 0, "sha256": "0" * 64}}}, "which is no table"),
+    ],
+)
+def test_what_a_trace_json_may_not_say(
+    folders: dict[str, Path], change: dict[str, dict[str, object]], said: str, tmp_path: Path
+) -> None:
+    folder = copied(folders["trace"], tmp_path / "planted")
+    about = folder / "trace.json"
+    meta = json.loads(about.read_text())
+    for key, value in change.items():
+        meta[key] = {**meta.get(key, {}), **value} if isinstance(value, dict) else value
+    about.write_text(json.dumps(meta))
+    with pytest.raises(UserError, match=r"trace\.json: cannot be read") as caught:
+        open_trace(folder)
+    assert said in caught.value.what
+
+
+@pytest.mark.parametrize("clock", [5, [5], [[0, [[1, 2]]]], [[2**70, []]], [["x", []]]])
+def test_a_clock_that_is_none(folders: dict[str, Path], clock: object, tmp_path: Path) -> None:
+    folder = copied(folders["points"], tmp_path / "planted")
+    about = folder / "trace.json"
+    meta = json.loads(about.read_text())
+    meta["points"][1]["clock"] = clock
+    about.write_text(json.dumps(meta))
+    with pytest.raises(UserError, match=r"points\[1\]\.clock is no clock"):
+        open_trace(folder)
+
+
+@pytest.mark.parametrize("kind", ["run", "trace"])
+@pytest.mark.parametrize("known", [True, False])
+def test_a_pipe_for_a_table_is_not_waited_for(
+    folders: dict[str, Path], kind: str, *, known: bool, tmp_path: Path
+) -> None:
+    folder = copied(folders[kind], tmp_path / "planted")
+    name = "retransmissions.parquet"
+    about = folder / ("run.json" if kind == "run" else "trace.json")
+    meta = json.loads(about.read_text())
+    if known:
+        meta["tables"][name]["bytes"] = 0
+    else:
+        del meta["tables"][name]
+    about.write_text(json.dumps(meta))
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    with pytest.raises(UserError, match=f"{name}: is no file"):
+        _read(kind, folder)

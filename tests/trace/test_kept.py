@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import shutil
@@ -9,6 +11,7 @@ import subprocess
 from contextlib import nullcontext
 from pathlib import Path
 
+import polars as pl
 import pytest
 from tests.cluster.test_broken_store import Here
 from tests.processes import run_command
@@ -17,6 +20,7 @@ from tests.show.captures import pcapng, transfer
 
 import rexmit
 from rexmit.errors import UserError
+from rexmit.store.schema import without_formulas
 from rexmit.tracing import on_cluster
 from rexmit.webpage import of_trace
 
@@ -49,6 +53,21 @@ def test_a_trace_is_replaced_where_it_was_asked_for(capture: Path, tmp_path: Pat
         assert everything(out) == there
     call("trace", capture, "--out", out, "--replace", "--csv")
     assert (out / "connections.csv").is_file()
+
+
+def test_no_text_of_a_csv_is_a_formula(
+    capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = ["=1+1", "+1", "-1+1", "@SUM(1)", "\t=1", "-", "a=1", "", None]
+    shown = without_formulas(pl.LazyFrame({"text": texts, "number": [-1] * 9})).collect()
+    assert shown["text"].to_list() == [*(f"'{text}" for text in texts[:5]), *texts[5:]]
+    assert shown["number"].to_list() == [-1] * 9
+    monkeypatch.chdir(tmp_path)
+    capture.rename("=1+1.pcapng")
+    made = rexmit.trace("=1+1.pcapng", out="t", csv=True)
+    rows = csv.DictReader(io.StringIO(Path("t/connections.csv").read_text()))
+    assert {row["capture"] for row in rows} == {"'=1+1.pcapng"}
+    assert set(made.scan("connections").collect()["capture"]) == {"=1+1.pcapng"}
 
 
 def test_the_library_refuses_too(capture: Path, tmp_path: Path) -> None:

@@ -35,6 +35,13 @@ TSHARK: Final = {
     "absolute numbers": ("-o", "tcp.relative_sequence_numbers:FALSE"),
 }
 
+DETAILS: Final = {
+    "in detail": ("-V",),
+    "with their lines": ("-P", "-V"),
+    "absolute numbers in detail": ("-V", "-o", "tcp.relative_sequence_numbers:FALSE"),
+}
+"""As Wireshark exports packet dissections: with the line of each packet, and without."""
+
 COVERED: Final = "socks.pcap"
 """In the lists of tshark it has a short first request, padded, whose length cannot be known: that
 it is sent again cannot be told."""
@@ -89,6 +96,17 @@ def test_a_list_of_tshark_tells_the_same(capture: Path, form: str, tmp_path: Pat
     check(capture, printed("tshark", "-n", *TSHARK[form], "-r", str(capture)), tmp_path)
 
 
+@pytest.mark.parametrize("form", DETAILS)
+@pytest.mark.parametrize("capture", captures.committed(), ids=lambda path: path.name)
+def test_packets_in_detail_tell_the_same(capture: Path, form: str, tmp_path: Path) -> None:
+    text = printed("tshark", "-n", *DETAILS[form], "-r", str(capture))
+    # As PowerShell writes it, which ends lines as Windows does.
+    as_windows = text.decode().replace("\n", "\r\n").encode("utf-16")
+    trace = check(capture, as_windows, tmp_path)
+    sides = [one.scan("sides").select(SIDES).collect() for one in (trace, rexmit.trace(capture))]
+    assert sides[0].equals(sides[1])
+
+
 def test_round_trips_are_those_of_the_capture(tmp_path: Path) -> None:
     capture = captures.HERE / "http-continue.pcap"
     listed = tmp_path / "list.txt"
@@ -114,6 +132,14 @@ def test_a_packed_list_is_read_from_a_pipe(tmp_path: Path) -> None:
         )
     assert "-: a list of packets as text" in told.stdout
     assert "retransmi" in told.stdout
+
+
+def test_a_list_without_sequence_numbers_says_how_to_print_one(tmp_path: Path) -> None:
+    capture = captures.HERE / "retransmissions.pcap"
+    listed = tmp_path / "list.txt"
+    listed.write_bytes(printed("tcpdump", "-n", "-q", "-r", str(capture)))
+    with pytest.raises(rexmit.Error, match=r"tcpdump -q, .* print it without -q"):
+        rexmit.trace(listed)
 
 
 def test_text_that_is_no_list_says_which_lists_are_read(tmp_path: Path) -> None:

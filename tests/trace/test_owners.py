@@ -43,8 +43,20 @@ def test_the_longest_comes_first_with_owner_evidence_and_remedy(tmp_path: Path) 
         "0, 7.00 s in). Look at its program and what stands behind it."
     )
     # Nothing was sent twice to connect: that is the way there and back.
-    assert second.startswith("1.00 s of 10 s: the way from 10.0.0.2 to 10.0.0.1 and back took long")
-    assert last.startswith("8.00 s of 10 s: the client 10.0.0.2 was silent between its requests")
+    assert second.startswith("1.00 s of 10 s: round trips from 10.0.0.2 to 10.0.0.1 were long")
+    assert last.startswith("8.00 s of 10 s: the client 10.0.0.2 paused between requests")
+
+
+def test_connecting_says_what_came_back(tmp_path: Path) -> None:
+    share_of = share(owner="connecting", length_ns=4 * S)
+    for handshake, words in (
+        ("refused", "10.0.0.1 answered the SYNs of 10.0.0.2 with a RST, once, 4.00 s"),
+        ("unanswered", "nothing came back for the SYNs of 10.0.0.2 to 10.0.0.1, once, 4.00 s"),
+        ("complete", "connecting from 10.0.0.2 to 10.0.0.1 took long, once, 4.00 s"),
+    ):
+        made = [connection(duration_s=10.0, handshake=handshake, forward_syns=3)]
+        (only,) = told(write_trace(tmp_path / handshake, connections=made, account=[share_of]))
+        assert words in only
 
 
 def test_short_stretches_are_slow_together(tmp_path: Path) -> None:
@@ -83,14 +95,14 @@ def test_what_is_not_known_is_not_healthy(tmp_path: Path) -> None:
     server = share(length_ns=S)
     first, last = of(tmp_path, share(owner="unknown", length_ns=S), server)
     assert first.startswith("1.00 s of 10 s: the server")
-    assert last.startswith("1.00 s of 10 s: what 10.0.0.1 waited for is not told by this capture")
+    assert last.startswith("1.00 s of 10 s: this capture does not show what 10.0.0.1 waited for")
     # Longer than all that is known.
     idle = share(owner="between-requests", length_ns=5 * S)
     most = share(owner="unknown", length_ns=2 * S)
     first, second, last = of(tmp_path / "most", most, server, idle)
-    assert first.startswith("2.00 s of 10 s: what 10.0.0.1 waited for is not told by this capture")
+    assert first.startswith("2.00 s of 10 s: this capture does not show what 10.0.0.1 waited for")
     assert second.startswith("1.00 s of 10 s: the server")
-    assert last.startswith("5.00 s of 10 s: the client 10.0.0.2 was silent between its requests")
+    assert last.startswith("5.00 s of 10 s: the client 10.0.0.2 paused between requests")
 
 
 def test_the_other_direction_is_not_asked_for(tmp_path: Path) -> None:
@@ -124,7 +136,7 @@ def test_another_wait_may_be_slow(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("needs", "said"),
     [
-        (("needed", "spurious"), "10.0.0.1 found losses only by a timer"),
+        (("needed", "spurious"), "10.0.0.1 retransmitted only after a timeout"),
         (("spurious", "unknown"), "what nothing shows to be lost or arrived"),
         (("spurious", "spurious"), "10.0.0.1 waited for acknowledgements, and sent again what had"),
     ],
@@ -149,7 +161,7 @@ def test_a_silence_is_none_where_packets_are_missing(tmp_path: Path) -> None:
     """388 segments were acknowledged that nobody captured."""
     for number, said in (
         (12, "the client 10.0.0.2 sent late"),
-        (400, "is not told by this capture"),
+        (400, "this capture does not show"),
     ):
         sent = [*opened(), *a_flow(), data(5000, number), acked(5020, number + 1)]
         (first, *_) = told(trace([write(tmp_path / f"{number}.pcap", sent)]))

@@ -90,7 +90,7 @@ def test_the_worst_keep_their_numbers(trace: Trace) -> None:
     made = summary(chosen)
     assert [one.number for one in made.worst] == [3]
     assert made.totals.retransmissions == 1
-    assert chosen.told == "only those with port 8080: 1 of 4 connections"
+    assert chosen.text == "only those with port 8080: 1 of 4 connections"
 
 
 def test_words() -> None:

@@ -19,6 +19,7 @@ from tests.processes import run_command
 from rexmit import _core
 from rexmit.engines.engine import cores
 from rexmit.errors import UserError
+from rexmit_validate.library.score import score
 from rexmit_validate.synth import behaviours
 from rexmit_validate.truth import causes, counters, kernel
 from rexmit_validate.truth import corpus as corpora
@@ -28,6 +29,8 @@ from rexmit_validate.truth.kernel import POINTS, Ran
 pytestmark = pytest.mark.kernel
 
 KERNELS = ("6.12", "6.1")
+WAITS = "6.12+tcp-record-waits"
+"""A kernel that records what its sockets wait for, too."""
 QUIET = 0
 """A part without trouble."""
 MIXED = 11
@@ -101,7 +104,7 @@ def run(part: Part, spec: str) -> tuple[dict[str, bytes], dict[str, Any], str]:
     return found[0]
 
 
-@pytest.mark.parametrize("spec", KERNELS)
+@pytest.mark.parametrize("spec", [*KERNELS, WAITS])
 def test_recording_leaves_every_packet_and_time_as_it_is(spec: str) -> None:
     part = draw(_core, 3, MIXED, 25)
     on, counted, text = run(part, spec)
@@ -212,3 +215,47 @@ def test_an_interruption_leaves_nothing(tmp_path: Path) -> None:
         assert process.wait(60) == 143
     assert "stopped" in said
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_time_of_connections_is_what_their_programs_were_told() -> None:
+    """The record of a kernel against what the lab set: how long servers think."""
+    found: dict[str, Any] = {}
+
+    def keep(ran: Ran) -> None:
+        rows = corpora.label_part(ran).waits
+        assert rows is not None
+        found["rows"] = pl.DataFrame(rows)
+        found["outcomes"] = ran.end["connections"]
+
+    part = draw(_core, 3, QUIET, 25)
+    kernel.run_part(part, kernel.open_engine(WAITS), core=cores()[0], on_part=keep)
+    plans = part.plan["connections"]
+    judged = 0
+    for outcome in found["outcomes"]:
+        plan = plans[outcome["connection"]]
+        flow = f"{outcome['server']} > {outcome['client']}"
+        rows = found["rows"].filter(pl.col("flow") == flow)
+        home = "sender" if plan["server"] == "h1" else "receiver"
+        begin, end = rows[f"{home}_from_ns"], rows[f"{home}_to_ns"]
+        assert (begin.slice(1) <= end.head(-1)).all()
+        assert end.is_sorted()
+        exchanges = plan["exchanges"]
+        if "writing" in plan or any(one["duplex"] for one in exchanges):
+            continue
+        judged += 1
+        lengths = rows.select("owner", length=pl.col(f"{home}_to_ns") - pl.col(f"{home}_from_ns"))
+        thought = lengths.filter(pl.col("owner") == "server")["length"].sum()
+        told = sum(one["serve_ns"] for one in exchanges)
+        assert thought == pytest.approx(told, rel=0.05, abs=2e6)
+    assert judged > 10
+
+
+def test_recorded_time_is_scored(tmp_path: Path) -> None:
+    out = tmp_path / "corpus"
+    done = rexmit("--kernel", WAITS, "--seed", "5", "--connections", "300", "--out", str(out))
+    assert done.returncode == 0, done.stdout + done.stderr
+    made = score(out, with_tshark=False)
+    for point in POINTS:
+        time_ = made.at(point).time
+        assert time_ is not None
+        assert time_.largest.retransmissions > 100

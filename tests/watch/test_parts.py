@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import struct
 import threading
 import time
@@ -15,7 +17,8 @@ from tests.watch.conftest import Always
 from tests.watch.replay import Replay
 
 import rexmit
-from rexmit.tracing.folder import META
+from rexmit.tracing.folder import META, next_connection, pieces_of
+from rexmit.tracing.watch import pieces as pieces_module
 from rexmit.tracing.watch import tcpdump_log
 from rexmit.tracing.watch.amounts import Amount, amount, seconds
 from rexmit.tracing.watch.metrics import address
@@ -125,6 +128,31 @@ def test_the_oldest_pieces_go(tmp_path: Path) -> None:
     assert left(folder, Amount(seconds=250)) == ["0003", "0004"]
     # The newest stays whatever is asked for.
     assert left(folder, Amount(bytes=1)) == ["0004"]
+
+
+def test_pieces_that_others_delete_and_links_to_folders_go(tmp_path: Path) -> None:
+    folder, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
+    for number in range(4):
+        piece(folder, f"20261123T000000Z-{number:04}", 100, 500)
+    piece(elsewhere, "x", 10, 500)
+    (folder / "20261122T000000Z-0000").symlink_to(elsewhere / "x")
+    with opened(folder) as pieces:
+        there = pieces_of(folder)
+        shutil.rmtree(there[2])
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(pieces_module, "pieces_of", lambda _: list(there))
+            assert pieces.keep(Amount(seconds=1)) == 3
+    assert [one.name for one in folder.iterdir()] == ["20261123T000000Z-0003"]
+    assert (elsewhere / "x" / META).exists()
+
+
+def test_a_trace_of_its_own_is_no_piece(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    about = {"format": 1, "kind": "trace", "facts": {}}
+    piece(folder, "20261123T000000Z-0000", 0)
+    (folder / "20261123T000000Z-0000" / META).write_text(json.dumps(about))
+    with pytest.raises(rexmit.Error, match="is a trace of its own, and no piece"):
+        next_connection(folder)
 
 
 def test_what_was_left_behind_goes_and_what_is_somebodys_stays(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.webpage.conftest import Open
 
 import rexmit
+from rexmit.tracing.glossary import GLOSSARY
 
 
 def rows(page: Page) -> list[list[str]]:
@@ -308,6 +309,15 @@ def test_figures_stand_beside_the_papers(new: rexmit.Run, tmp_path: Path, show: 
     assert f"{entry.paper.mean_s:.4f}".rstrip("0") in row.inner_text()
 
 
+def test_the_words_of_a_page_are_a_click_away(traced: Path, show: Open) -> None:
+    page = show(traced)
+    page.get_by_role("navigation").get_by_role("link", name="Words", exact=True).click()
+    expect(page.locator("h1")).to_have_text("Words")
+    spurious = page.locator("dt", has_text=re.compile("^spurious$")).locator("+ dd")
+    expect(spurious).to_contain_text("an earlier copy had arrived")
+    assert page.locator("dt").count() == sum(map(len, GLOSSARY.values()))
+
+
 def test_dark_and_light(traced: Path, show: Open) -> None:
     def ground(page: Page) -> str:
         return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
@@ -320,7 +330,8 @@ def test_dark_and_light(traced: Path, show: Open) -> None:
 
 
 def test_a_narrow_window_cuts_nothing_off(traced: Path, trace: rexmit.Trace, show: Open) -> None:
-    for address in ("", f"connection={worst(trace)}", "view=whatif", "table=connections"):
+    views = ("", f"connection={worst(trace)}", "view=whatif", "view=words", "table=connections")
+    for address in views:
         page = show(traced, address, wide=420)
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= 420, address

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{bail, Context, Result};
 
-use crate::kernel::causes;
+use crate::kernel::causes::Log;
 use crate::net::{Manner, Namespace, Network};
 use crate::outlet::Stream;
 use crate::preflight::Kernel;
@@ -76,9 +76,9 @@ pub fn run(
     }
     report.doing(None, exec.argv.join(" "))?;
     // A tree that the patch does not fit has no record.
-    let record = exec.causes > 0 && causes::is_kept();
+    let record = exec.causes > 0 && Log::Causes.is_kept();
     if record {
-        causes::start(exec.causes)?;
+        Log::Causes.start(exec.causes)?;
     }
     let mut child = match command.spawn() {
         Ok(child) => child,
@@ -100,7 +100,7 @@ pub fn run(
         }
     }
     if record {
-        report.event("causes", &json!({"text": causes::text()?}))?;
+        report.event("causes", &json!({"text": Log::Causes.text()?}))?;
     }
     Ok(status
         .code()

@@ -11,8 +11,9 @@ use serde::Serialize;
 
 use crate::firewall::Firewall;
 use crate::interfaces;
+use crate::kernel::causes::Log;
+use crate::kernel::mptcp;
 use crate::kernel::socket::Inspector;
-use crate::kernel::{causes, mptcp};
 use crate::net::{probe, Lacks, Namespace, Part};
 use crate::nfqueue::Queue;
 use crate::settings;
@@ -80,7 +81,7 @@ impl Kernel {
     pub fn require_part(&self, part: &rexmit_plan::Part, network: &NetworkPlan) -> Result<()> {
         let mut lacks = self.of_network(network);
         lacks.extend(self.watching.packets.clone());
-        if part.causes > 0 && !causes::is_kept() {
+        if part.causes > 0 && !Log::Causes.is_kept() {
             lacks.push("record of why it sends a segment again".into());
         }
         if lacks.is_empty() {

@@ -26,6 +26,6 @@ mod transfer;
 
 pub use event::{AckDropped, Carried, Dropped, Event, Span, Stalled, TransferId, Untracked, Why};
 pub use rule::{Decision, LossRule, PacketId, Verdict};
-pub use settings::{Counters, Drops, Mode, Settings, Stretches, Told, UnknownMode};
+pub use settings::{Counters, Drops, Mode, Settings, Stretches, Told};
 pub use totals::{Difference, Totals, Unsent};
 pub use transfer::{Note, Transfer};

@@ -1,69 +1,30 @@
 //! How a loss rule is set up, and what it counts.
 
-use core::fmt;
-use core::str::FromStr;
 use std::net::IpAddr;
 
+use rexmit_tcp::words;
 use rexmit_time::Duration;
 
 use crate::pattern::Pattern;
 use crate::Totals;
 
-/// How the tail is found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
-    /// By sequence number, nothing is held: a segment is in the tail when its first byte lies at or after
-    /// end − N·MSS, MSS being the largest payload seen. Exact when all segments but the last are full; else
-    /// the row says what happened.
-    #[default]
-    Sequence,
-    /// As the paper does: possible members of the tail are held until the last byte and the FIN show, then
-    /// exactly the last N are dropped.
-    ///
-    /// On today's kernels this stalls at low rates: a packet that waits for its verdict still counts against
-    /// the socket's small-queue limit (`tcp_small_queue_check`: about 1 ms at the pacing rate), the
-    /// sender stops after a few held segments, and the FIN never comes. [`Drops::Tail`]'s `hold_limit`
-    /// bounds the wait.
-    Hold,
-}
-
-impl Mode {
-    /// The mode's name.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Mode::Sequence => "sequence",
-            Mode::Hold => "hold",
-        }
-    }
-}
-
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-/// Neither `sequence` nor `hold`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownMode(pub String);
-
-impl fmt::Display for UnknownMode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown mode {:?}: sequence or hold", self.0)
-    }
-}
-
-impl std::error::Error for UnknownMode {}
-
-impl FromStr for Mode {
-    type Err = UnknownMode;
-    fn from_str(word: &str) -> Result<Self, UnknownMode> {
-        match word {
-            "sequence" => Ok(Mode::Sequence),
-            "hold" => Ok(Mode::Hold),
-            _ => Err(UnknownMode(word.to_owned())),
-        }
+words! {
+    /// How the tail is found.
+    #[derive(Default)]
+    pub enum Mode ("mode") {
+        /// By sequence number, nothing is held: a segment is in the tail when its first byte lies at or after
+        /// end − N·MSS, MSS being the largest payload seen. Exact when all segments but the last are full; else
+        /// the row says what happened.
+        #[default]
+        Sequence = "sequence",
+        /// As the paper does: possible members of the tail are held until the last byte and the FIN show, then
+        /// exactly the last N are dropped.
+        ///
+        /// On today's kernels this stalls at low rates: a packet that waits for its verdict still counts against
+        /// the socket's small-queue limit (`tcp_small_queue_check`: about 1 ms at the pacing rate), the
+        /// sender stops after a few held segments, and the FIN never comes. [`Drops::Tail`]'s `hold_limit`
+        /// bounds the wait.
+        Hold = "hold",
     }
 }
 

@@ -6,8 +6,9 @@ use std::net::IpAddr;
 use anyhow::Result;
 use rexmit_loss::pattern::{Pattern, Scope};
 use rexmit_loss::{Difference, Drops, LossRule, Settings, Stretches, Told, Totals};
+use rexmit_tcp::words;
 use rexmit_time::Duration;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::loss::Loss;
 use crate::network::{Link, NetworkPlan};
@@ -106,25 +107,15 @@ const fn first() -> u32 {
     1
 }
 
-/// What a connection speaks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Protocol {
-    /// TCP (RFC 9293), on one path.
-    #[default]
-    Tcp,
-    /// Multipath TCP (RFC 8684), with a subflow on each path.
-    Mptcp,
-}
-
-impl Protocol {
-    /// As tables have it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Protocol::Tcp => "tcp",
-            Protocol::Mptcp => "mptcp",
-        }
+words! {
+    /// What a connection speaks.
+    #[derive(Default)]
+    pub enum Protocol ("protocol") {
+        /// TCP (RFC 9293), on one path.
+        #[default]
+        Tcp = "tcp",
+        /// Multipath TCP (RFC 8684), with a subflow on each path.
+        Mptcp = "mptcp",
     }
 }
 

@@ -2,8 +2,9 @@
 
 use anyhow::{anyhow, bail, Result};
 use rexmit_loss::pattern::Pattern;
+use rexmit_loss::Mode;
 
-use crate::loss::{Loss, Mode};
+use crate::loss::Loss;
 use crate::workload::{ClientKind, Workload, MOST_BURSTS};
 use crate::Cell;
 

@@ -29,7 +29,7 @@ pub use columns::{Answer, Columns};
 pub use ended::Ended;
 pub use events::{line, CellStart, Events, Ignored, PageStart, Rehearsed};
 pub use log::PacketLog;
-pub use loss::{Loss, Mode, PatternLoss, TailLoss};
+pub use loss::{Loss, PatternLoss, TailLoss};
 pub use network::{Layout, Link, NetworkPlan, Place};
 pub use packets::{Carries, Direction, LoggedPacket, Packets};
 pub use part::{

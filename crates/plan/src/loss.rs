@@ -2,7 +2,7 @@
 
 use anyhow::{anyhow, Result};
 use rexmit_loss::pattern::Pattern;
-use rexmit_loss::Drops;
+use rexmit_loss::{Drops, Mode};
 use rexmit_time::Duration;
 use serde::{Deserialize, Serialize};
 
@@ -36,16 +36,6 @@ pub struct PatternLoss {
     pub pattern: String,
 }
 
-/// How the tail-loss rule finds the tail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// By sequence number.
-    Sequence,
-    /// By holding candidates until the FIN.
-    Hold,
-}
-
 /// What was asked to be dropped, as tables have it.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Asked {
@@ -76,10 +66,7 @@ impl Loss {
         Ok(match self {
             Loss::Tail(tail) => Drops::Tail {
                 segments: tail.segments,
-                mode: match tail.mode {
-                    Mode::Sequence => rexmit_loss::Mode::Sequence,
-                    Mode::Hold => rexmit_loss::Mode::Hold,
-                },
+                mode: tail.mode,
                 hold_limit: Duration::from_nanos(i64::try_from(tail.hold_limit_ns)?),
             },
             Loss::Pattern(loss) => Drops::Pattern(loss.parse()?.without_scopes()),

@@ -15,7 +15,7 @@ const LONGEST_NS: u64 = 86_400_000_000_000;
 pub struct Part {
     /// Its name, which the names of its captures begin with.
     pub name: String,
-    /// Records that the kernel's log of causes has room for; 0 leaves the log off.
+    /// Records that each of the kernel's logs has room for; 0 leaves them off.
     pub causes: u32,
     /// Bytes kept of a packet, from its IP header on.
     pub snap_bytes: u32,

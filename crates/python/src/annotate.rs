@@ -77,10 +77,6 @@ type Places = (Vec<(usize, u64)>, [Vec<Option<u64>>; 3]);
 /// Finds the frames of retransmissions, in captures that can be read again.
 #[pyfunction]
 #[pyo3(signature = (captures, wanted, *, filter=None, report=None))]
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "made for the call from Python's objects"
-)]
 pub fn find_frames(
     py: Python<'_>,
     captures: Vec<Capture>,
@@ -140,10 +136,6 @@ pub fn find_frames(
 /// were written, the comments that found no room, and what is to be said of files.
 #[pyfunction]
 #[pyo3(signature = (captures, comments, out, *, without, filter=None, report=None))]
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "made for the call from Python's objects"
-)]
 pub fn copy_commented(
     py: Python<'_>,
     captures: Vec<(Capture, u64)>,

@@ -53,10 +53,6 @@ fn batches(py: Python<'_>, tables: [Table; 4]) -> PyResult<Bound<'_, PyDict>> {
 /// Runs a plan on the model: the events that are no rows, a JSON object a line, and the tables by name.
 #[pyfunction]
 #[pyo3(signature = (plan, share=None))]
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "made for the call from Python's path"
-)]
 pub fn run_model<'py>(
     py: Python<'py>,
     plan: &str,

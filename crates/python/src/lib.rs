@@ -1,5 +1,10 @@
 //! Python bindings, nothing else.
 
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "functions are called with what is made of Python's objects"
+)]
+
 mod annotate;
 mod arrow;
 mod capture;
@@ -109,20 +114,12 @@ mod _core {
 
     /// The TCP packets of a pcapng file with link type RAW, in the file's order.
     #[pyfunction]
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "made for the call from Python's path"
-    )]
     fn read_pcapng(py: Python<'_>, path: PathBuf) -> Result<Vec<Packet>, Error> {
         detached(py, || crate::capture::read(&path))
     }
 
     /// The packets of connections out of captures, a list for each, in order of time.
     #[pyfunction]
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "made for the call from Python's lists"
-    )]
     fn read_flows(
         py: Python<'_>,
         paths: Vec<PathBuf>,
@@ -146,10 +143,6 @@ mod _core {
 
     /// Times of a point's clock by the first point's, in nanoseconds; `steps` as `Points.stretches` has them.
     #[pyfunction]
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "made for the call from Python's list"
-    )]
     fn aligned(steps: Vec<crate::points::Step>, times: Vec<i64>) -> Vec<i64> {
         crate::points::aligned(&steps, times)
     }
@@ -180,10 +173,6 @@ mod _core {
 
     /// The settings that words of a what-if name.
     #[pyfunction]
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "made for the call from Python's list"
-    )]
     fn whatif_settings(words: Vec<String>) -> Result<Vec<String>, Error> {
         Ok(rexmit_trace::whatif::Plan::parse(&words)?.names().to_vec())
     }
@@ -197,10 +186,6 @@ mod _core {
 
     /// The pages of the emulations that words choose.
     #[pyfunction]
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "made for the call from Python's list"
-    )]
     fn emulations(words: Vec<String>) -> Result<Vec<&'static str>, Error> {
         Ok(rexmit_trace::emulate::Chosen::parse(&words)?.pages())
     }
@@ -213,10 +198,6 @@ mod _core {
 
     /// Every setting of a stack with sysctls and then changes put over its own, in order.
     #[pyfunction]
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "made for the call from Python's dicts"
-    )]
     fn check_stack(
         name: &str,
         changes: BTreeMap<String, String>,

@@ -37,19 +37,15 @@ pub struct Request {
 /// The kinds that there are, and what they are.
 #[pyfunction]
 pub fn kind_names() -> Vec<(&'static str, &'static str)> {
-    Kind::ALL.map(Kind::words).to_vec()
+    let kinds = Kind::ALL.iter();
+    kinds.map(|kind| (kind.as_str(), kind.meaning())).collect()
 }
 
 /// Rewrites captures; the columns of the truth that say when each of the new ones has each row.
 #[pyfunction]
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "made for the call from Python's objects"
-)]
 pub fn rewrite_captures(py: Python<'_>, request: Request) -> Result<Batch, Error> {
     detached(py, || {
-        let kind = Kind::named(&request.kind)
-            .ok_or_else(|| Error::plan(format_args!("there is no kind {}", request.kind)))?;
+        let kind = request.kind.parse::<Kind>().map_err(Error::plan)?;
         let mut captures = Captures::new();
         for ((point, from, _), times) in request.captures.iter().zip(&request.times_ns) {
             let mut rows = BTreeMap::new();
@@ -89,8 +85,9 @@ fn read(
     path: &Path,
     mut rows: BTreeMap<(u64, String, u32), u32>,
 ) -> Result<Seen, Error> {
-    let point = Point::ALL.into_iter().find(|known| known.as_str() == point);
-    let point = point.ok_or_else(|| Error::plan(format_args!("{}: no point", path.display())))?;
+    let point: Point = point
+        .parse()
+        .map_err(|error| Error::plan(format_args!("{}: {error}", path.display())))?;
     let mut reader = Reader::new(File::open(path)?)?;
     let (mut link, mut packets) = (None, Vec::new());
     while let Some(frame) = reader.next_frame()? {

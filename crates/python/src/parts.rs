@@ -66,7 +66,6 @@ pub fn most_groups(asked: Option<&Bound<'_, PyDict>>) -> PyResult<u16> {
 #[pyo3(signature = (source, name, out, *, groups, keep_broken=false, report=None, **asked))]
 #[expect(
     clippy::too_many_arguments,
-    clippy::needless_pass_by_value,
     reason = "each is an argument of its own in Python, by name"
 )]
 pub fn read_part<'py>(
@@ -140,7 +139,6 @@ fn told<'py>(py: Python<'py>, part: &Part) -> PyResult<Bound<'py, PyDict>> {
 
 /// Analyses one group of the packets that `read_part` wrote into `parts`, and writes its rows into the folder `out`.
 #[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "Python gives it away")]
 #[pyo3(signature = (parts, group, out, *, report=None, **asked))]
 pub fn analyse_part<'py>(
     py: Python<'py>,

@@ -75,10 +75,6 @@ impl Samples {
     }
 
     /// Further pairs of captures that are of two points, as no clock could be both of theirs; `pairs` are of two points each.
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "PyO3 makes a list of its own"
-    )]
     fn unlike(&self, py: Python<'_>, pairs: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
         detached(py, || {
             let reading = self.0.lock().unwrap_or_else(PoisonError::into_inner);

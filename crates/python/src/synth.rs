@@ -78,10 +78,6 @@ type Corpora<'py> = (u64, u64, Vec<u64>, Bound<'py, PyDict>);
 /// Makes captures and their truth; `report` is called now and then with connections, retransmissions and the packets of
 /// each capture so far, which it returns at the end with the tables of the truth.
 #[pyfunction]
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "made for the call from Python's objects"
-)]
 pub fn make_corpus<'py>(
     py: Python<'py>,
     request: Request,
@@ -129,8 +125,7 @@ pub fn make_corpus<'py>(
         let create = |path: &PathBuf| Ok::<_, PyErr>(BufWriter::new(File::create_new(path)?));
         let mut open = Vec::new();
         for (name, path) in &captures {
-            let point = Point::ALL.into_iter().find(|point| point.as_str() == name);
-            let point = point.ok_or_else(|| Error::Plan(format!("no point {name}")))?;
+            let point = name.parse::<Point>().map_err(Error::plan)?;
             let capture = FileCapture::new(create(path)?, format, point, snaplen)?;
             open.push((point, capture));
         }

@@ -15,7 +15,7 @@ pub const OF_KERNELS: Place = Place {
     name: "kernel-truth",
     about: "What `rexmit validate truth` writes beside its captures, in the same way: the sending kernel says of a \
             retransmission what its timers were; what the model alone knows is missing.",
-    tables: &[KERNEL_RETRANSMISSIONS, KERNEL_CONNECTIONS],
+    tables: &[KERNEL_RETRANSMISSIONS, KERNEL_CONNECTIONS, WAITS],
 };
 
 /// Packets that were sent again.
@@ -45,6 +45,32 @@ pub const KERNEL_CONNECTIONS: Table = Table {
     groups: &[KERNEL_CONNECTION],
     ..CONNECTIONS
 };
+
+/// What the sockets of a kernel waited for.
+pub const WAITS: Table = Table {
+    name: "waits",
+    about: "What one direction of a connection waited for, by a kernel that records it (`rexmit kernel build --patch \
+            tcp-record-waits`). The rows of a direction follow one another, from the connection's first packet to its last.",
+    order: &[],
+    groups: &[WAIT],
+};
+
+const WAIT: &[Column] = &[
+    PART,
+    text("flow", "address and port of who sends > of the other"),
+    text("wait", "the kernel's own word for it; empty: nothing waited to be sent"),
+    text(
+        "owner",
+        "whose the time was (docs/notes/waits.md): connecting, client, between-requests, server, program (it had written nothing \
+         more, and data were on their way), sender, nagle, receiver-window, congestion-window, recovery, round-trip, unanswered, closing",
+    ),
+    integer("sender_from_ns", "when it began, as the sender's capture sees it"),
+    integer("sender_to_ns", "when it ended there"),
+    integer("switch_from_ns", "when it began, as the switch's capture sees it"),
+    integer("switch_to_ns", "when it ended there"),
+    integer("receiver_from_ns", "when it began, as the receiver's capture sees it"),
+    integer("receiver_to_ns", "when it ended there"),
+];
 
 const RETRANSMISSION: &[Column] = &[
     text(

@@ -38,7 +38,7 @@ fn plain() -> &'static Captures {
         });
         let retransmissions = all.retransmissions;
         for (row, cells) in retransmissions.iter().enumerate() {
-            for (point, packets) in Point::ALL.into_iter().zip(&mut packets) {
+            for (point, packets) in Point::ALL.iter().copied().zip(&mut packets) {
                 let Some(at) = cells.get(&format!("{}_ns", point.as_str())) else {
                     continue;
                 };
@@ -57,7 +57,7 @@ fn plain() -> &'static Captures {
                     .push(row as u32);
             }
         }
-        let seen = Point::ALL.into_iter().zip(packets);
+        let seen = Point::ALL.iter().copied().zip(packets);
         seen.map(|(point, packets)| Seen {
             point,
             link: LinkType::ETHERNET,
@@ -143,9 +143,9 @@ const IDS: [Kind; 5] = [
 
 #[test]
 fn the_same_seed_makes_the_same_captures_and_checksums_are_right() {
-    for kind in Kind::ALL {
-        let name = kind.words().0;
-        assert_eq!(Kind::named(name), Some(kind));
+    for &kind in Kind::ALL {
+        let name = kind.as_str();
+        assert_eq!(name.parse(), Ok(kind));
         let (one, again, other) = (made(kind, 3), made(kind, 3), made(kind, 4));
         let packets = |captures: &Captures| {
             captures

@@ -2,16 +2,19 @@
 
 use rexmit_time::{Duration, Time};
 
-/// How a kernel's timer list turns "expires at tick N" into the tick at which it fires.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wheel {
-    /// At the tick asked for.
-    Exact,
-    /// `mod_timer` before Linux 4.8: a timer of 256 ticks or more may fire up to 1/256 later (`apply_slack`).
-    Slack,
-    /// Linux 4.8 and later: 63 ticks and less fire one tick late at most, longer ones by the granule of their
-    /// level of the wheel, 8 ticks and so on by eights (`calc_wheel_index`).
-    Levels,
+use crate::words;
+
+words! {
+    /// How a kernel's timer list turns "expires at tick N" into the tick at which it fires.
+    pub enum Wheel ("wheel") {
+        /// At the tick asked for.
+        Exact = "exact",
+        /// `mod_timer` before Linux 4.8: a timer of 256 ticks or more may fire up to 1/256 later (`apply_slack`).
+        Slack = "slack",
+        /// Linux 4.8 and later: 63 ticks and less fire one tick late at most, longer ones by the granule of their
+        /// level of the wheel, 8 ticks and so on by eights (`calc_wheel_index`).
+        Levels = "levels",
+    }
 }
 
 /// A tick, of which timers run whole ones.

@@ -2,8 +2,6 @@
 
 use core::fmt;
 
-use serde::{Deserialize, Serialize};
-
 /// A word outside the vocabulary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownWord {
@@ -21,9 +19,45 @@ impl fmt::Display for UnknownWord {
 
 impl std::error::Error for UnknownWord {}
 
-/// Gives an enum its kebab-case names in one place: `as_str`, `ALL`, Display, FromStr.
+/// Declares an enum of words, each variant with the word for it, in one place: `as_str`, `ALL`, Display, FromStr and serde's form;
+/// and its `meaning`, where that stands behind each word.
+#[macro_export]
 macro_rules! words {
-    ($type:ident, $what:literal, $($variant:ident = $word:literal),+ $(,)?) => {
+    (
+        $(#[$about:meta])*
+        pub enum $type:ident ($what:literal) {
+            $($variant:ident = $word:literal: $meaning:literal,)+
+        }
+    ) => {
+        $crate::words! {
+            $(#[$about])*
+            pub enum $type ($what) {
+                $(#[doc = $meaning] $variant = $word,)+
+            }
+        }
+
+        impl $type {
+            /// What it means.
+            #[must_use]
+            pub const fn meaning(self) -> &'static str {
+                match self { $($type::$variant => $meaning),+ }
+            }
+        }
+    };
+    (
+        $(#[$about:meta])*
+        pub enum $type:ident ($what:literal) {
+            $($(#[$each:meta])* $variant:ident = $word:literal,)+
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, ::serde::Serialize, ::serde::Deserialize,
+        )]
+        pub enum $type {
+            $($(#[$each])* #[serde(rename = $word)] $variant,)+
+        }
+
         impl $type {
             /// Every word, in order.
             pub const ALL: &'static [$type] = &[$($type::$variant),+];
@@ -52,68 +86,44 @@ macro_rules! words {
         }
     };
 }
-pub(crate) use words;
 
-/// What made a sender send bytes again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mechanism {
-    /// The retransmission timeout itself (RFC 6298 §5.4).
-    Rto,
-    /// Retransmissions that follow a timeout (go-back-N in slow start).
-    RtoRecovery,
-    /// The third duplicate acknowledgement (RFC 5681 §3.2).
-    FastRetransmit,
-    /// Further retransmissions of a recovery that the SACK scoreboard steers (RFC 6675).
-    SackRecovery,
-    /// Forward acknowledgement: the span of the SACK blocks stands for duplicate acknowledgements.
-    Fack,
-    /// Early Retransmit: a lower threshold when little is outstanding (RFC 5827).
-    EarlyRetransmit,
-    /// RACK's time-based detection (RFC 8985 §6).
-    Rack,
-    /// A tail loss probe (RFC 8985 §7).
-    Tlp,
-    /// Multipath TCP: sent again on another subflow (RFC 8684 §3.3.6).
-    MptcpReinject,
-    /// Cannot be told.
-    Unknown,
+words! {
+    /// What made a sender send bytes again.
+    pub enum Mechanism ("mechanism") {
+        /// The retransmission timeout itself (RFC 6298 §5.4).
+        Rto = "rto",
+        /// Retransmissions that follow a timeout (go-back-N in slow start).
+        RtoRecovery = "rto-recovery",
+        /// The third duplicate acknowledgement (RFC 5681 §3.2).
+        FastRetransmit = "fast-retransmit",
+        /// Further retransmissions of a recovery that the SACK scoreboard steers (RFC 6675).
+        SackRecovery = "sack-recovery",
+        /// Forward acknowledgement: the span of the SACK blocks stands for duplicate acknowledgements.
+        Fack = "fack",
+        /// Early Retransmit: a lower threshold when little is outstanding (RFC 5827).
+        EarlyRetransmit = "early-retransmit",
+        /// RACK's time-based detection (RFC 8985 §6).
+        Rack = "rack",
+        /// A tail loss probe (RFC 8985 §7).
+        Tlp = "tlp",
+        /// Multipath TCP: sent again on another subflow (RFC 8684 §3.3.6).
+        MptcpReinject = "mptcp-reinject",
+        /// Cannot be told.
+        Unknown = "unknown",
+    }
 }
 
-words!(
-    Mechanism,
-    "mechanism",
-    Rto = "rto",
-    RtoRecovery = "rto-recovery",
-    FastRetransmit = "fast-retransmit",
-    SackRecovery = "sack-recovery",
-    Fack = "fack",
-    EarlyRetransmit = "early-retransmit",
-    Rack = "rack",
-    Tlp = "tlp",
-    MptcpReinject = "mptcp-reinject",
-    Unknown = "unknown",
-);
-
-/// Whether a retransmission was needed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Need {
-    /// Every earlier copy was lost.
-    Needed,
-    /// An earlier copy arrived.
-    Spurious,
-    /// Cannot be told.
-    Unknown,
+words! {
+    /// Whether a retransmission was needed.
+    pub enum Need ("need") {
+        /// Every earlier copy was lost.
+        Needed = "needed",
+        /// An earlier copy arrived.
+        Spurious = "spurious",
+        /// Cannot be told.
+        Unknown = "unknown",
+    }
 }
-
-words!(
-    Need,
-    "need",
-    Needed = "needed",
-    Spurious = "spurious",
-    Unknown = "unknown"
-);
 
 #[cfg(test)]
 mod tests {

@@ -7,7 +7,7 @@ mod room;
 #[cfg(test)]
 mod tests;
 
-use rexmit_time::{Duration, Time};
+use rexmit_time::Time;
 use rexmit_wire::message::Message;
 use rexmit_wire::table::{Hashed, Slot, Table};
 use rexmit_wire::{FlowKey, Headers};
@@ -27,7 +27,7 @@ pub use counters::Counters;
 pub use failed::{Failure, Failures, MOST_NAMED};
 pub use ready::{Of, Rows};
 pub(crate) use room::make_room;
-use room::Place;
+use room::{Over, Place};
 
 /// No packet is longer, in bytes: super-segments have 512 KiB at most (`GSO_MAX_SIZE` of Linux). A capture that says so is
 /// wrong.
@@ -43,6 +43,9 @@ const MANY: usize = 16;
 /// Connections that are over are looked for so often in the time after which a silent one is: for each, a look costs a fetch
 /// from memory. A closed one is kept a little longer than need be.
 const SWEEPS: i64 = 64;
+
+/// Those that are found end at as many ends of stretches as there were between the last two looks, but at so many at most: where the clock leaps, the rows of all would fill memory.
+const MOST_PARTS: u64 = 16;
 
 /// What [`Analyzer::prefetch`] fetches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +76,7 @@ pub struct Analyzer {
     counters: Counters,
     /// The time between two looks for connections that are over.
     sweeps: Span,
+    over: Over,
     /// What is left when the capture has ended, once it has.
     rest: Option<Vec<(u64, Place)>>,
 }
@@ -90,9 +94,7 @@ impl Analyzer {
         let capacity = settings.most_connections / of.max(1);
         let capacity = capacity.clamp(1, Slot::MAX as usize);
         // At the first stretch's end it is over.
-        let mut sweeps = Span::new(Some(Duration::from_nanos(
-            settings.idle.as_nanos() / SWEEPS,
-        )));
+        let mut sweeps = Span::new(Some(settings.idle / SWEEPS));
         sweeps.begin(Time::ZERO);
         Analyzer {
             openings: Table::new(capacity),
@@ -105,6 +107,7 @@ impl Analyzer {
             rows: Rows::default(),
             counters: Counters::default(),
             sweeps,
+            over: Over::default(),
             rest: None,
         }
     }
@@ -333,12 +336,10 @@ impl Analyzer {
         Some(self.table.insert(hash, connection))
     }
 
-    /// Ends connections that are over at `now`, if it did so last some time ago. Of many, keeps those small that are quiet:
-    /// looks for them, in turn, as often as there were `packets` since it was called last.
+    /// Ends some of the connections that are over at `now`. Of many, keeps those small that are quiet: looks for them, in
+    /// turn, as often as there were `packets` since it was called last.
     pub fn expire(&mut self, now: Time, packets: u32) {
-        if self.sweeps.is_over(now) {
-            self.sweep(now);
-        }
+        self.sweep(now);
         if self.table.len() <= self.capacity / MANY {
             return;
         }

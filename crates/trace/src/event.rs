@@ -4,9 +4,10 @@ use rexmit_tcp::SackList;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::headers::Record;
 use rexmit_wire::{Flags, SeqNum, SeqRange};
+use serde::{Deserialize, Serialize};
 
 /// Which way a packet went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Direction {
     /// From the client, who opened the connection (or whose packet came first), to the server.
     Forward,

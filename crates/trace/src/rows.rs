@@ -2,9 +2,10 @@
 
 use std::ops::AddAssign;
 
-use rexmit_tcp::{Mechanism, Need};
+use rexmit_tcp::{words, Mechanism, Need};
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{FlowKey, SeqRange};
+use serde::{Deserialize, Serialize};
 
 use crate::account::Share;
 use crate::cost::Waited;
@@ -12,59 +13,42 @@ use crate::emulate::{ModePosterior, Opinions};
 use crate::event::Direction;
 use crate::measures::{Handshake, Measures, Reset};
 use crate::necessary::{Missing, ShortTimers, Witness};
+use crate::parts::{any_word, word, words};
 use crate::sender_view::{column_of, position_of};
 
-/// What says whether a retransmission was needed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Evidence {
-    /// Nothing does.
-    None,
-    /// The receiver reported a duplicate of it (RFC 2883).
-    Dsack,
-    /// An acknowledgement echoed the stamp of an earlier copy (RFC 3522).
-    Timestamp,
-    /// An acknowledgement came too early to be for the retransmission.
-    AckTooEarly,
-    /// Acknowledgements went on as only an earlier copy explains: as after a timeout without a loss (RFC 5682).
-    Frto,
-    /// Its bytes were acknowledged, or SACKed, before it was sent.
-    AlreadyAcked,
-    /// A monitor at the sender had seen the acknowledgement of its SYN-ACK go to it: it had not taken it, as one that waits
-    /// for data (`TCP_DEFER_ACCEPT`) or whose queue is full.
-    NotAccepted,
-    /// An earlier copy came by a monitor at the receiver.
-    OriginalSeen,
-    /// The earlier copies never came by a monitor at the receiver.
-    OriginalUnseen,
-    /// The subflow on which a re-injection's data went before acknowledged them without having sent them again.
-    SubflowAcked,
-    /// The receiver answered it with an acknowledgement that says nothing new, or with a reset after its end.
-    DuplicateAnswered,
-    /// Acknowledgements that the monitor never saw must have come before the one that covers it.
-    AckLost,
-    /// Acknowledgements stood still at it, and went on a round-trip time after it.
-    HoleFilled,
-}
+/// A word of a table, as the name of a stack.
+pub type Word = &'static str;
 
-impl Evidence {
-    /// The word as it stands in tables.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Evidence::None => "none",
-            Evidence::Dsack => "dsack",
-            Evidence::Timestamp => "timestamp",
-            Evidence::AckTooEarly => "ack-too-early",
-            Evidence::Frto => "frto",
-            Evidence::AlreadyAcked => "already-acked",
-            Evidence::NotAccepted => "not-accepted",
-            Evidence::OriginalSeen => "original-seen",
-            Evidence::OriginalUnseen => "original-unseen",
-            Evidence::SubflowAcked => "subflow-acked",
-            Evidence::DuplicateAnswered => "duplicate-answered",
-            Evidence::AckLost => "ack-lost",
-            Evidence::HoleFilled => "hole-filled",
-        }
+words! {
+    /// What says whether a retransmission was needed.
+    pub enum Evidence ("evidence") {
+        /// Nothing does.
+        None = "none",
+        /// The receiver reported a duplicate of it (RFC 2883).
+        Dsack = "dsack",
+        /// An acknowledgement echoed the stamp of an earlier copy (RFC 3522).
+        Timestamp = "timestamp",
+        /// An acknowledgement came too early to be for the retransmission.
+        AckTooEarly = "ack-too-early",
+        /// Acknowledgements went on as only an earlier copy explains: as after a timeout without a loss (RFC 5682).
+        Frto = "frto",
+        /// Its bytes were acknowledged, or SACKed, before it was sent.
+        AlreadyAcked = "already-acked",
+        /// A monitor at the sender had seen the acknowledgement of its SYN-ACK go to it: it had not taken it, as one that waits
+        /// for data (`TCP_DEFER_ACCEPT`) or whose queue is full.
+        NotAccepted = "not-accepted",
+        /// An earlier copy came by a monitor at the receiver.
+        OriginalSeen = "original-seen",
+        /// The earlier copies never came by a monitor at the receiver.
+        OriginalUnseen = "original-unseen",
+        /// The subflow on which a re-injection's data went before acknowledged them without having sent them again.
+        SubflowAcked = "subflow-acked",
+        /// The receiver answered it with an acknowledgement that says nothing new, or with a reset after its end.
+        DuplicateAnswered = "duplicate-answered",
+        /// Acknowledgements that the monitor never saw must have come before the one that covers it.
+        AckLost = "ack-lost",
+        /// Acknowledgements stood still at it, and went on a round-trip time after it.
+        HoleFilled = "hole-filled",
     }
 }
 
@@ -75,34 +59,22 @@ impl Evidence {
     }
 }
 
-/// Where a monitor stood.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Position {
-    /// Next to the sender.
-    Sender,
-    /// Somewhere between.
-    Midway,
-    /// Next to the receiver.
-    Receiver,
-    /// Cannot be told.
-    Unknown,
-}
-
-impl Position {
-    /// The word as it stands in tables.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Position::Sender => "sender",
-            Position::Midway => "midway",
-            Position::Receiver => "receiver",
-            Position::Unknown => "unknown",
-        }
+words! {
+    /// Where a monitor stood.
+    pub enum Position ("position") {
+        /// Next to the sender.
+        Sender = "sender",
+        /// Somewhere between.
+        Midway = "midway",
+        /// Next to the receiver.
+        Receiver = "receiver",
+        /// Cannot be told.
+        Unknown = "unknown",
     }
 }
 
 /// One packet that carried sequence numbers sent before.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Retransmission {
     /// Which way it went.
     pub direction: Direction,
@@ -175,7 +147,7 @@ pub struct Retransmission {
 }
 
 /// A retransmission on a subflow of a Multipath TCP connection.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OnSubflow {
     /// The Multipath TCP connection: the number of its first subflow's connection.
     pub connection: u64,
@@ -183,28 +155,18 @@ pub struct OnSubflow {
     pub first: Option<(FlowKey, u32)>,
 }
 
-/// How a subflow began.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// With its Multipath TCP connection, by MP_CAPABLE.
-    Initial,
-    /// By MP_JOIN.
-    Join,
-}
-
-impl Role {
-    /// The word as it stands in tables.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Role::Initial => "initial",
-            Role::Join => "join",
-        }
+words! {
+    /// How a subflow began.
+    pub enum Role ("role") {
+        /// With its Multipath TCP connection, by MP_CAPABLE.
+        Initial = "initial",
+        /// By MP_JOIN.
+        Join = "join",
     }
 }
 
 /// What a connection is in Multipath TCP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subflow {
     /// The Multipath TCP connection: the number of its first subflow's connection.
     pub connection: u64,
@@ -217,7 +179,7 @@ pub struct Subflow {
 }
 
 /// An inferred parameter and the interval that the capture leaves it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inferred {
     /// Best value.
     pub value: f64,
@@ -228,7 +190,7 @@ pub struct Inferred {
 }
 
 /// The six parameters of UNC 2007, Table I.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Parameters {
     /// Duplicate acknowledgements that make a loss.
     pub d: Option<Inferred>,
@@ -245,7 +207,7 @@ pub struct Parameters {
 }
 
 /// What one direction of a connection did, as a sender.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SenderRow {
     /// Packets seen.
     pub packets: u64,
@@ -289,13 +251,16 @@ pub struct SenderRow {
     /// Smallest, average and largest round-trip time of this sender, and their number.
     pub rtt: Option<(Duration, Duration, Duration, u32)>,
     /// The stack that explains every retransmission, `several` or `none`; nothing without retransmissions.
-    pub stack: Option<&'static str>,
+    #[serde(deserialize_with = "any_word")]
+    pub stack: Option<Word>,
     /// How sure that is, 0 to 1.
     pub stack_confidence: f64,
     /// All stacks that explain every retransmission.
-    pub stacks: Vec<&'static str>,
+    #[serde(deserialize_with = "words")]
+    pub stacks: Vec<Word>,
     /// The system that the SYN's signature names.
-    pub syn_system: Option<&'static str>,
+    #[serde(deserialize_with = "any_word")]
+    pub syn_system: Option<Word>,
     /// The six parameters.
     pub parameters: Parameters,
     /// What ideal loss detection would have saved at most (UNC 2007, section V-A).
@@ -327,7 +292,7 @@ impl SenderRow {
 }
 
 /// One connection.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Connection {
     /// Client to server.
     pub flow: FlowKey,
@@ -342,7 +307,8 @@ pub struct Connection {
     /// Only one direction was seen.
     pub one_sided: bool,
     /// Closed by FINs, by RST, or not at all.
-    pub closed: &'static str,
+    #[serde(deserialize_with = "word")]
+    pub closed: Word,
     /// It was put out to make room.
     pub evicted: bool,
     /// What became of its handshake.
@@ -367,7 +333,7 @@ impl Connection {
 }
 
 /// Which retransmissions another setting changes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Changes {
     /// Retransmissions that would not have been made.
     pub avoided: u64,
@@ -398,7 +364,7 @@ impl AddAssign for Changes {
 }
 
 /// What one other setting would have done to one direction of a connection.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WhatIf {
     /// Which way the data went.
     pub direction: Direction,

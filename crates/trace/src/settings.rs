@@ -31,6 +31,8 @@ pub struct Settings {
     /// Rows keep the emulations' shares, and are as certain as that their bytes came by before: no probabilities. For
     /// fitting what makes them such.
     pub uncalibrated: bool,
+    /// The rows of the account are stretches of time, one after the other, not sums. For judging it.
+    pub timeline: bool,
     /// Requests have the names of their servers, and their paths.
     pub names: bool,
     /// The stacks that are emulated.
@@ -56,6 +58,7 @@ impl Default for Settings {
             linger: Duration::from_secs(60),
             spread: Duration::from_millis(100),
             uncalibrated: false,
+            timeline: false,
             names: true,
             stacks: Chosen::default(),
             whatif: Some(Arc::default()),

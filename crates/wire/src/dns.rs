@@ -2,6 +2,8 @@
 
 use core::net::IpAddr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::ip::{self, protocol};
 use crate::link::{self, LinkType};
 use crate::message::MOST_TEXT;
@@ -13,7 +15,7 @@ pub const PORT: u16 = 53;
 const HEAD: usize = 12;
 
 /// What is asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
     /// The name.
     pub name: Option<String>,

@@ -4,8 +4,10 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::net::{IpAddr, SocketAddr};
 
+use serde::{Deserialize, Serialize};
+
 /// One direction of a TCP connection: who sends to whom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FlowKey {
     /// The sender's address.
     pub src: IpAddr,

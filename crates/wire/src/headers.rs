@@ -1,5 +1,7 @@
 //! The plain value of one TCP packet's headers.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Flags, FlowKey, SeqNum, SeqRange};
 
 mod decode;
@@ -111,7 +113,7 @@ impl FromIterator<SeqRange> for Sack {
 }
 
 /// What is to be known about a packet besides its numbers, as a set.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Notes(u8);
 
 impl Notes {
@@ -148,18 +150,6 @@ impl Notes {
     #[must_use]
     pub const fn of(self, other: Notes) -> Notes {
         Notes(self.0 & other.0)
-    }
-
-    /// The notes as bits, for [`Notes::from_bits`].
-    #[must_use]
-    pub const fn bits(self) -> u8 {
-        self.0
-    }
-
-    /// What [`Notes::bits`] gave.
-    #[must_use]
-    pub const fn from_bits(bits: u8) -> Notes {
-        Notes(bits)
     }
 
     /// Adds those of `other`.

@@ -3,6 +3,8 @@
 //! All of it is foreign text. It is bounded here, holds nothing that is secret by its form (queries, users, passwords, fields of
 //! heads), and is to be escaped wherever it is shown. No length in it is trusted.
 
+use serde::{Deserialize, Serialize};
+
 use crate::dns::Question;
 use crate::headers::Record;
 use crate::http::{path::is_port, Request, HEAD_START};
@@ -12,7 +14,7 @@ use crate::tls;
 pub const MOST_TEXT: usize = 256;
 
 /// What a payload begins with.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Message {
     /// The head of a request of HTTP/1.
     Request(Request),

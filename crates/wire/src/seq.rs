@@ -3,11 +3,13 @@
 use core::fmt;
 use core::ops::{Add, AddAssign, Sub};
 
+use serde::{Deserialize, Serialize};
+
 /// A TCP sequence number (RFC 9293 §3.4): a point on a circle of 2³².
 ///
 /// There is deliberately no `Ord`: before and after hold only between numbers less than 2³¹ apart
 /// (serial number arithmetic, RFC 1982 §3.2), and a sort would silently break at the wrap.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SeqNum(u32);
 
 impl SeqNum {
@@ -70,7 +72,7 @@ impl fmt::Display for SeqNum {
 }
 
 /// A half-open range of sequence numbers, `start` in and `end` out, less than 2³¹ long.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SeqRange {
     /// The first number in the range.
     pub start: SeqNum,

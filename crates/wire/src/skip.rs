@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::link::LinkType;
 
 /// Why some bytes are no TCP packet that can be judged.
@@ -107,15 +109,12 @@ impl fmt::Display for Skip {
 impl std::error::Error for Skip {}
 
 /// How many packets were skipped, by kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skips {
     counts: [u64; Skip::NAMES.len()],
 }
 
 impl Skips {
-    /// How many kinds are counted.
-    pub const KINDS: usize = Skip::NAMES.len();
-
     /// Counts one packet.
     pub fn count(&mut self, skip: Skip) {
         self.counts[skip.index()] += 1;
@@ -126,18 +125,6 @@ impl Skips {
         for (mine, theirs) in self.counts.iter_mut().zip(other.counts) {
             *mine += theirs;
         }
-    }
-
-    /// The counts of all kinds, in a fixed order.
-    #[must_use]
-    pub const fn counts(&self) -> [u64; Self::KINDS] {
-        self.counts
-    }
-
-    /// What [`Skips::counts`] gave.
-    #[must_use]
-    pub const fn from_counts(counts: [u64; Self::KINDS]) -> Self {
-        Skips { counts }
     }
 
     /// The kinds that were met, each with its [`Skip::name`].

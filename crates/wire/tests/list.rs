@@ -315,7 +315,6 @@ fn a_list_that_begins_within_a_connection_is_consistent() {
 fn text_that_is_no_list_is_told_as_that() {
     for text in [
         "Dear Sir,\n\nno packets here.\n",
-        "17:06:27.000000 IP 10.0.0.1.4000 > 10.0.0.2.80: tcp 0\n",
         "12:00:00 something else\n",
     ] {
         let Err(error) = Reader::new(text.as_bytes()) else {
@@ -331,6 +330,139 @@ fn text_that_is_no_list_is_told_as_that() {
             "{told}"
         );
     }
+}
+
+#[test]
+fn a_list_without_sequence_numbers_says_how_to_print_one() {
+    for text in [
+        "17:06:27.000000 IP 10.0.0.1.4000 > 10.0.0.2.80: tcp 0\n",
+        "17:06:27.000000 IP (tos 0x0, ttl 64, proto TCP (6), length 40)\n    10.0.0.1.4000 > 10.0.0.2.80: tcp 1448\n",
+    ] {
+        let Err(error) = Reader::new(text.as_bytes()) else {
+            panic!("{text}");
+        };
+        let told = error.to_string();
+        assert!(told.contains("print it without -q"), "{told}");
+    }
+}
+
+/// The first packets of `LINES` in detail, as tshark prints them; the last with a block behind a hole.
+fn details(head: impl Fn(usize) -> String) -> String {
+    let one = |at: usize, (src, dst): (&str, &str), ports: &str, tcp: &str| {
+        format!(
+            "{}Frame {at}: 74 bytes on wire (592 bits), 74 bytes captured (592 bits)\n    \
+             Arrival Time: Jun 20, 2010 17:06:27.00{at}000000 UTC\n    \
+             Epoch Time: 1277053587.00{at}000000 seconds\n\
+             Internet Protocol Version 4, Src: {src}, Dst: {dst}\n    \
+             Differentiated Services Field: 0x02 (DSCP: CS0, ECN: ECT(0))\n    \
+             Identification: 0x00{at}0 ({at})\n        .1.. .... = Don't fragment: Set\n    Time to Live: 61\n\
+             Transmission Control Protocol, {ports}\n{tcp}\nData (5 bytes)\n    Window: 7\n\n0000  70 3e\n\n",
+            head(at)
+        )
+    };
+    let hosts = ("10.0.0.1", "server.example (10.0.0.2)");
+    let back = (hosts.1, hosts.0);
+    [
+        one(
+            0,
+            hosts,
+            "Src Port: 4000, Dst Port: http (80), Seq: 0, Len: 0",
+            "    Sequence Number: 0    (relative sequence number)\n    Sequence Number (raw): 1000\n    \
+             Acknowledgment Number: 0\n    Acknowledgment number (raw): 0\n    Flags: 0x002 (SYN)\n    \
+             Window: 64240\n    [Calculated window size: 64240]\n    Urgent Pointer: 0\n    \
+             Options: (20 bytes), Maximum segment size, SACK permitted, Timestamps, No-Operation (NOP), Window scale\n        \
+             TCP Option - Maximum segment size: 1460 bytes\n        TCP Option - SACK permitted\n        \
+             TCP Option - Timestamps: TSval 7, TSecr 0\n        TCP Option - No-Operation (NOP)\n        \
+             TCP Option - Window scale: 7 (multiply by 128)\n    [Timestamps]",
+        ),
+        one(
+            1,
+            back,
+            "Src Port: http (80), Dst Port: 4000, Seq: 1, Ack: 78, Len: 500",
+            "    Sequence Number: 1    (relative sequence number)\n    Sequence Number (raw): 4294967001\n    \
+             Acknowledgment Number: 78    (relative ack number)\n    Acknowledgment number (raw): 1078\n    \
+             Flags: 0x018 (PSH, ACK)\n    Window: 509\n    [Calculated window size: 65152]\n    \
+             TCP payload (500 bytes)\nHypertext Transfer Protocol\n    Sequence Number (raw): 1\n    \
+             TCP Option - Maximum segment size: 1 bytes",
+        ),
+        one(
+            2,
+            hosts,
+            "Src Port: 4000, Dst Port: http (80), Seq: 78, Ack: 1, Len: 0",
+            "    Sequence Number: 78    (relative sequence number)\n    Sequence Number (raw): 1078\n    \
+             Acknowledgment Number: 1    (relative ack number)\n    Acknowledgment number (raw): 4294967001\n    \
+             Flags: 0x010 (ACK)\n    Window: 501\n    Options: (12 bytes), No-Operation (NOP), SACK\n        \
+             TCP Option - SACK 201-501\n            left edge = 201 (relative)\n            right edge = 501 (relative)\n            \
+             [D-SACK Left Edge = 7 (relative)]",
+        ),
+        "Frame 3: 42 bytes on wire (336 bits), 42 bytes captured (336 bits)\n    Epoch Time: 1277053587.003000000 seconds\n\
+         Address Resolution Protocol (request)\n\n"
+            .to_owned(),
+    ]
+    .concat()
+}
+
+/// A text as PowerShell writes it.
+fn utf_16(text: &str) -> Vec<u8> {
+    let units = core::iter::once(0xfeff).chain(text.encode_utf16());
+    units.flat_map(u16::to_le_bytes).collect()
+}
+
+#[test]
+fn packets_in_detail_are_read_with_all_that_their_headers_have() {
+    let summary = |at| {
+        format!("    {at} 0.00{at}000000 10.0.0.1 10.0.0.2 TCP 74 4000 → 80 [ACK] Seq=1 Ack=1 Win=9 Len=9\n\n")
+    };
+    let plain = details(|_| String::new());
+    for text in [
+        plain.clone().into_bytes(),
+        details(summary).into_bytes(),
+        plain.replace('\n', "\r\n").into_bytes(),
+        utf_16(&plain),
+    ] {
+        let told = read(text);
+        assert_eq!(
+            numbers(&told),
+            [
+                (1000, 0, 0),
+                (4_294_967_001, 1078, 500),
+                (1078, 4_294_967_001, 0)
+            ]
+        );
+        assert_eq!(told.skipped.len(), 1);
+        let [(time, syn), (_, data), (_, last)] = &told.packets[..] else {
+            panic!()
+        };
+        assert_eq!(*time, 1_277_053_587_000_000_000);
+        let options = syn.syn.unwrap();
+        assert_eq!((options.mss, options.window_scale), (Some(1460), Some(7)));
+        assert!(options.sack_permitted && options.timestamps);
+        assert_eq!((syn.ttl, syn.ecn, data.ip_id), (61, 2, Some(0x0010)));
+        assert!(syn.dont_fragment);
+        assert_eq!(data.flow.src.to_string(), "10.0.0.2");
+        assert_eq!((data.flow.src_port, data.window), (80, 509));
+        assert!(data.flags.ack() && !data.flags.syn());
+        let block = last.sack.blocks()[0];
+        assert_eq!((block.start.get(), block.end.get()), (4_294_967_201, 205));
+        assert_eq!(
+            told.missing,
+            "a list of packets as text, without their payload"
+        );
+    }
+}
+
+#[test]
+fn text_in_utf_16_is_read_as_other_text() {
+    let text = list(|at| format!("17:06:27.00{at}000 IP "));
+    let swapped = |pair: &[u8]| [pair[1], pair[0]];
+    let big: Vec<u8> = utf_16(&text).chunks(2).flat_map(swapped).collect();
+    for bytes in [utf_16(&text), big] {
+        assert_eq!(numbers(&read(bytes)), NUMBERS);
+    }
+    let Err(error) = Reader::new(&utf_16("no packets here\n")[..]) else {
+        panic!()
+    };
+    assert!(error.to_string().contains("text in UTF-16 without a line"));
 }
 
 /// Times that count from different things, some of them later than a capture can hold.

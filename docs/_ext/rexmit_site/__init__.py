@@ -9,23 +9,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
-
-from rexmit_site.commands import commands
-from rexmit_site.library import library
-from rexmit_site.notebook import document
-from rexmit_site.scenario_keys import scenario_keys
-from rexmit_site.stacks import stacks
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-PARTS: Final[dict[str, Callable[[], str]]] = {
-    "commands": commands,
-    "library": library,
-    "scenario-keys": scenario_keys,
-    "stacks": stacks,
+
+def _of(module: str) -> Callable[[], str]:
+    """The function of a module that has its name. Some take all of rexmit: they are imported where
+    they are called, since what makes pages of the manual has less.
+    """
+    return lambda: str(getattr(import_module(f"rexmit_site.{module}"), module)())
+
+
+PARTS: Final = {
+    "commands": _of("commands"),
+    "library": _of("library"),
+    "stacks": _of("stacks"),
+    "words": _of("words"),
 }
 
 _PART: Final = re.compile(r"^<!-- generated: ([\w-]+) -->$", re.MULTILINE)
@@ -38,6 +41,8 @@ def filled(text: str) -> str:
 
 def _read(app: Sphinx, name: str, source: list[str]) -> None:
     if str(app.env.doc2path(name)).endswith(".ipynb"):
+        from rexmit_site.notebook import document
+
         source[0] = document(source[0])
     source[0] = filled(source[0])
 

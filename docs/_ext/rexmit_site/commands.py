@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from textwrap import dedent
 from typing import Any, Final
 
@@ -35,23 +36,54 @@ def every() -> Iterator[tuple[list[str], Any]]:
     yield from below(["rexmit"], typer.main.get_command(app))
 
 
-def _paragraphs(text: str) -> str:
+@dataclass(frozen=True)
+class Described:
+    """What a command says of itself. Paragraphs are text, or lines that stay as they are."""
+
+    name: str
+    usage: str
+    short: str
+    about: list[tuple[str, bool]]
+    arguments: list[tuple[str, str]]
+    options: list[tuple[str, str]]
+    head: str
+    """Of the examples."""
+    examples: str
+
+
+def described(words: list[str], command: Any) -> Described:  # noqa: ANN401
+    """A command by its words."""
+    name = " ".join(words)
+    context = command.make_context(name, [], resilient_parsing=True)
+    arguments, options = _parameters(command, context)
+    head, examples = _examples(command.epilog)
+    return Described(
+        name=name,
+        usage=" ".join([name, *command.collect_usage_pieces(context)]),
+        short=command.get_short_help_str(limit=200),
+        about=list(_paragraphs(command.help or "")),
+        arguments=arguments,
+        options=options,
+        head=head,
+        examples=examples,
+    )
+
+
+def _paragraphs(text: str) -> Iterator[tuple[str, bool]]:
     """Of a docstring: lines run on, paragraphs stay apart, `\\b` keeps lines as they are."""
-    parts = []
     for part in re.split(r"\n\s*\n", text.strip()):
         if part.lstrip().startswith("\b"):
-            lines = dedent(part.lstrip().removeprefix("\b").strip("\n"))
-            parts.append(fenced("text", lines))
-        else:
-            parts.append(plain(" ".join(part.split())))
-    return together(parts)
+            yield dedent(part.lstrip().removeprefix("\b").strip("\n")), True
+        elif part:
+            yield " ".join(part.split()), False
 
 
-def _examples(epilog: str | None) -> str:
-    """What stands below the options, with its head. Commands have words of ours beside them."""
+def _examples(epilog: str | None) -> tuple[str, str]:
+    """What stands below the options: its head, and its lines. Commands have words of ours beside
+    them.
+    """
     head, _, rest = (epilog or "").replace("\b", "").strip().partition("\n")
-    lines = dedent("\n".join(line for line in rest.splitlines() if line.strip()))
-    return together([plain(head), fenced("text", lines)]) if lines else plain(head)
+    return head, dedent("\n".join(line for line in rest.splitlines() if line.strip()))
 
 
 def _written(option: str) -> str:
@@ -64,7 +96,10 @@ def _written(option: str) -> str:
     return words + (named or f" {value}")
 
 
-def _parameters(command: Any, context: Any) -> tuple[list[list[str]], list[list[str]]]:  # noqa: ANN401
+def _parameters(
+    command: Any,  # noqa: ANN401
+    context: Any,  # noqa: ANN401
+) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """Arguments and options: how each is written, and what it says."""
     arguments, options = [], []
     for one in command.get_params(context):
@@ -73,26 +108,34 @@ def _parameters(command: Any, context: Any) -> tuple[list[list[str]], list[list[
             continue
         written, says = record
         if one.param_type_name == "option":
-            options.append([code(_written(written)), plain(says)])
+            options.append((_written(written), says))
         else:
-            arguments.append([code(re.sub(r" <[^>]*>$", "", written)), plain(says)])
+            arguments.append((re.sub(r" <[^>]*>$", "", written), says))
     return arguments, options
 
 
 def commands() -> str:
     """All of them, a section each."""
-    parts = []
-    for words, command in every():
-        name = " ".join(words)
-        context = command.make_context(name, [], resilient_parsing=True)
-        usage = " ".join([name, *command.collect_usage_pieces(context)])
-        arguments, options = _parameters(command, context)
-        parts += [
-            f"## {name}",
-            fenced("text", usage),
-            _paragraphs(command.help or ""),
-            table(["argument", "what"], arguments),
-            table(["option", "what"], options),
-            _examples(command.epilog),
+    return together(map(_section, [program(), *(described(*one) for one in every())]))
+
+
+def program() -> Described:
+    """The program itself: its options, which may be typed behind each command, too."""
+    return described(["rexmit"], typer.main.get_command(app))
+
+
+def _section(one: Described) -> str:
+    def rows(parameters: list[tuple[str, str]]) -> list[list[str]]:
+        return [[code(written), plain(says)] for written, says in parameters]
+
+    return together(
+        [
+            f"## {one.name}",
+            fenced("text", one.usage),
+            *(fenced("text", text) if fixed else plain(text) for text, fixed in one.about),
+            table(["argument", "what"], rows(one.arguments)),
+            table(["option", "what"], rows(one.options)),
+            plain(one.head),
+            fenced("text", one.examples) if one.examples else "",
         ]
-    return together(parts)
+    )

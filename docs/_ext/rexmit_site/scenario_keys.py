@@ -1,4 +1,6 @@
-"""The keys of scenario files, as the models of `rexmit.scenario` have them."""
+"""The keys of scenario files, as the models of `rexmit.scenario` have them, as a document:
+`PYTHONPATH=docs/_ext python -m rexmit_site.scenario_keys > docs/reference/scenario-keys.md`.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,13 @@ from pydantic.fields import FieldInfo
 from rexmit.scenario import Scenario
 from rexmit.scenario.work import NAMES
 from rexmit_site.markdown import code, plain, table, together
+
+HEAD: Final = """\
+# Scenario keys
+
+Made from `python/rexmit/scenario`; `PYTHONPATH=docs/_ext python -m rexmit_site.scenario_keys > docs/reference/scenario-keys.md` makes it again. Every key of a [scenario file](scenarios.md), as the program checks it. No entry under *default* means that nothing is set, or that another key's value holds.
+"""  # noqa: E501 - a paragraph is a line
+"""What stands above the tables."""
 
 TITLES: Final = {
     "": "The top of the file",
@@ -85,3 +94,7 @@ def scenario_keys() -> str:
         f"[stacks](stacks.md). Keys of `[stack.work]` are durations: {work}."
     )
     return together([*parts, r"## \[stack\]", of_stack])
+
+
+if __name__ == "__main__":
+    print(f"{HEAD}\n{scenario_keys()}")

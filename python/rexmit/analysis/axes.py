@@ -10,25 +10,20 @@ import polars as pl
 
 from rexmit.errors import UserError, closest
 from rexmit.scenario.units import SIZE
+from rexmit.store.schema import GRID
 from rexmit.wording import count
 
-#: Columns of transfers.parquet that a scenario may sweep.
-SWEPT = (
-    "page_segments",
-    "page_bytes",
-    "receive_window_bytes",
-    "line_loss",
-    "congestion_control",
-    "client",
-    "loss_mode",
-    "loss_pattern",
-)
+#: The two ways to say how long a page is: one of them is null, together they are one axis.
+PAGE = ("page_segments", "page_bytes")
+
+#: What a scenario may sweep beside networks, configurations and lost segments.
+SWEPT = (*PAGE, *(name for name in GRID[2:-1] if name not in PAGE))
 
 #: Cells that differ in something no column tells are numbered by this one.
 VARIANT = "variant"
 
-#: The columns that tell cells apart, as a grid is told: outermost first.
-AXES = ("network", "config", *SWEPT, VARIANT, "lost_segments")
+#: The columns that tell cells apart, the outermost first.
+AXES = (*GRID[:2], *SWEPT, VARIANT, *GRID[-1:])
 
 #: What a user may write for a column: what a scenario calls it, or a word of it.
 _ALIASES = {
@@ -49,9 +44,6 @@ _ALIASES = {
 #: Axes whose values say what they are.
 _NAMES = ("network", "config", "congestion_control")
 
-#: The two ways to say how long a page is: one of them is null, together they are one axis.
-PAGE = ("page_segments", "page_bytes")
-
 Value: TypeAlias = str | int | float | None
 
 
@@ -59,17 +51,18 @@ Value: TypeAlias = str | int | float | None
 class Group:
     """The values a set of cells shares on the other axes; empty when there are none.
 
-    `told` names the values that set it apart from the others, None for all of them: in a grid that
-    varies one setting at a time, what departs; nothing for the group from which the others depart.
+    `departing` names the values that set it apart from the others, None for all of them: in a grid
+    that varies one setting at a time, what departs; nothing for the group from which the others
+    depart.
     """
 
     values: tuple[tuple[str, Value], ...] = ()
-    told: tuple[str, ...] | None = field(default=None, compare=False)
+    departing: tuple[str, ...] | None = field(default=None, compare=False)
 
     @property
     def is_base(self) -> bool:
         """Whether the other groups depart from this one in one setting each."""
-        return self.told == ()
+        return self.departing == ()
 
     @property
     def words(self) -> str:
@@ -100,23 +93,23 @@ class Group:
         return expr
 
     def _apart(self) -> tuple[tuple[str, Value], ...]:
-        if self.told is None:
+        if self.departing is None:
             return self.values
-        return tuple(pair for pair in self.values if pair[0] in self.told)
+        return tuple(pair for pair in self.values if pair[0] in self.departing)
 
 
 def axis_named(name: str, where: str, axes: tuple[str, ...] = AXES) -> str:
     """The axis of `axes` that a user means. Raises UserError (usage), which begins with `where`."""
     aliases = {alias: axis for alias, axis in _ALIASES.items() if axis in axes}
-    found = aliases.get(name, name)
+    meant = aliases.get(name, name)
     known = [axis for axis in axes if axis != VARIANT]
-    if found not in axes:
+    if meant not in axes:
         near = closest(name, [*known, *aliases])
         guess = f"did you mean {near}? " if near else ""
         raise UserError(
             f"{where}: there is no axis {name}", f"{guess}axes: {', '.join(known)}", usage=True
         )
-    return found
+    return meant
 
 
 def value_text(value: Value) -> str:

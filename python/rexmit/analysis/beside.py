@@ -98,7 +98,7 @@ def beside(
 
 def _sections(tables: Sequence[Times], reference: Reference | None) -> list[Section]:
     keys = dict.fromkeys((block.network, block.group) for t in tables for block in t.blocks)
-    found = []
+    sections = []
     for network, group in keys:
         blocks = [_block(table, network, group) for table in tables]
         there = next(block for block in blocks if block is not None)
@@ -106,8 +106,8 @@ def _sections(tables: Sequence[Times], reference: Reference | None) -> list[Sect
             lines = _lines(blocks, measure, tables[0].baseline, reference)
             if all(value is None for line in lines for value in line.values):
                 continue
-            found.append(Section(network, there.setting.title, group, measure, tuple(lines)))
-    return found
+            sections.append(Section(network, there.setting.title, group, measure, tuple(lines)))
+    return sections
 
 
 def _block(table: Times, network: str, group: Group) -> Block | None:

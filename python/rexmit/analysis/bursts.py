@@ -86,13 +86,13 @@ def cases(run: Run, *, keep_inexact: bool = False) -> Cases:
         raise UserError(f"{run.path}: the run has no bursts", "run one: rexmit run mptcp-smoke")
     first = _first_retransmissions(run)
     again = _reinjected(run)
-    found = {}
+    by_key = {}
     every = run.bursts() if _bursts_of(run) >= MANY else None
     units = units_of(run)
     keys = ["network", "config", "loss"]
     for part in frame.partition_by(keys, maintain_order=True):
         network, config, loss = (part[key][0] for key in keys)
-        found[network, config, loss] = _case(
+        by_key[network, config, loss] = _case(
             part, first, again, every, units, keep_inexact=keep_inexact
         )
     unique = {key: tuple(frame[key].unique(maintain_order=True)) for key in keys}
@@ -101,7 +101,7 @@ def cases(run: Run, *, keep_inexact: bool = False) -> Cases:
         configs=unique["config"],
         losses=unique["loss"],
         delays_ms={name: _delays(run, name) for name in unique["network"]},
-        cases=found,
+        cases=by_key,
     )
 
 
@@ -135,7 +135,7 @@ def _every(
     left = bursts.join(ended.select(keys), on=keys, how="semi")["completion_s"].null_count()
     if mine.is_empty():
         return None
-    return spread(mine["completion_s"], units.of(mine), None, left)
+    return spread(mine["completion_s"], units.column(mine), None, left)
 
 
 def _case(
@@ -150,7 +150,7 @@ def _case(
     complete = part.filter(pl.col("complete"))
     used = complete if keep_inexact else complete.filter(pl.col("exact"))
     times = used["t_total_s"].drop_nulls()
-    unit, source = units.of(used), units.source(part["network"][0])
+    unit, source = units.column(used), units.source(part["network"][0])
     given_up = part.filter(~pl.col("complete").fill_null(False))
     repaired = Counter(
         first[key] for key in used.select("cell", "repetition").iter_rows() if key in first

@@ -8,9 +8,9 @@ from rexmit.analysis.bursts import Case, Cases
 from rexmit.statistics.spread import spread_data
 
 
-def cases_data(found: Cases) -> list[dict[str, Any]]:
+def cases_data(cases: Cases) -> list[dict[str, Any]]:
     """One entry a network, configuration and loss; times in seconds, delays in milliseconds."""
-    return [_case(case, found.delays_ms[case.network]) for case in found.cases.values()]
+    return [_case(case, cases.delays_ms[case.network]) for case in cases.cases.values()]
 
 
 def _case(case: Case, delays_ms: tuple[float, ...]) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def _cell(part: pl.DataFrame, group: Group, to_be_probed: Collection[str], units
         .sort(["len", "mechanism"], descending=[True, False])
     )
     spurious = part["spurious_retransmissions"].drop_nulls()
-    unit, source = units.of(used), units.source(network)
+    unit, source = units.column(used), units.source(network)
     endless = left_out.get(Reason.INCOMPLETE.value, 0)
     return Cell(
         network=network,

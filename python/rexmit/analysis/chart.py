@@ -17,7 +17,6 @@ from rexmit.analysis.axes import AXES, PAGE, SWEPT, VARIANT, Value, axis_named, 
 from rexmit.analysis.axes import words as words_of
 from rexmit.analysis.choice import Cells, chosen, keep
 from rexmit.analysis.leave_out import reason, to_be_probed
-from rexmit.analysis.losses import numbers
 from rexmit.analysis.runner import column_heads, runner
 from rexmit.analysis.units import units_of
 from rexmit.errors import UserError, argument, closest
@@ -26,6 +25,7 @@ from rexmit.statistics.interval import Interval
 from rexmit.statistics.spread import Spread, spread
 from rexmit.store.open_run import Run
 from rexmit.store.schema import TRANSFERS, Column
+from rexmit.store.short_table import listed
 from rexmit.wording import count
 
 RUN: Final = "run"
@@ -170,7 +170,7 @@ def charts(runs: Sequence[Run], question: Question) -> list[Chart]:
     several = [columns] if len(facet) < MOST - 2 else [(one,) for one in columns]
     parts = frame.partition_by(rest, maintain_order=True) if rest else [frame]
     lengths = [part[x].n_unique() for part in parts]
-    found = []
+    drawn = []
     for part, n in zip(parts, lengths, strict=True):
         if n == 1 and max(lengths) > 1:
             continue
@@ -181,7 +181,7 @@ def charts(runs: Sequence[Run], question: Question) -> list[Chart]:
         for some in several:
             points = tuple(_points(part, placed, some, question.ci))
             if points:
-                found.append(
+                drawn.append(
                     Chart(
                         tuple(runs),
                         some,
@@ -195,7 +195,7 @@ def charts(runs: Sequence[Run], question: Question) -> list[Chart]:
                         points,
                     )
                 )
-    return found
+    return drawn
 
 
 def along(run: Run) -> str | None:
@@ -224,7 +224,7 @@ def column(name: str) -> Column:
     raise UserError(what, f"{guess}columns: {', '.join(known)}", usage=True)
 
 
-def points_data(found: Iterable[Chart]) -> list[dict[str, Any]]:
+def points_data(drawn: Iterable[Chart]) -> list[dict[str, Any]]:
     """A row a point: every axis that has a value, the column, n, mean and interval; null where
     there is none.
     """
@@ -240,7 +240,7 @@ def points_data(found: Iterable[Chart]) -> list[dict[str, Any]]:
             "high": None if point.interval is None else point.interval.high,
             "left_out": dict(point.left_out),
         }
-        for chart in found
+        for chart in drawn
         for point in chart.points
     ]
 
@@ -254,7 +254,7 @@ def _rows(runs: Sequence[Run], question: Question) -> pl.DataFrame:
         with_axes(run.transfers).with_columns(
             pl.lit(number, pl.Int64).alias(RUN),
             reason(to_be_probed(run.scenario), keep_inexact=question.inexact),
-            units_of(run).of(run.transfers).alias(_UNIT),
+            units_of(run).column(run.transfers).alias(_UNIT),
         )
         for number, run in enumerate(runs)
     )
@@ -263,7 +263,7 @@ def _rows(runs: Sequence[Run], question: Question) -> pl.DataFrame:
     if kept.is_empty():
         raise UserError(
             f"{argument('cells')}: no cell has these values",
-            [_told(frame, axis) for axis in question.cells],
+            [_values(frame, axis) for axis in question.cells],
             usage=True,
         )
     return kept
@@ -289,7 +289,7 @@ def _roles(frame: pl.DataFrame, question: Question) -> _Roles:
             [
                 f"say which stands along it, with {argument('x')}: what has no place then has a",
                 f"figure for each value, and {argument('cells')} chooses values",
-                *(_told(frame, axis) for axis in (*question.placed, *left)),
+                *(_values(frame, axis) for axis in (*question.placed, *left)),
             ],
             usage=True,
         )
@@ -338,7 +338,7 @@ def _varying(
     the network is part of what the network's name means.
     """
     names = [RUN, *AXES] if among is None else among
-    found = []
+    varying = []
     for axis in names:
         if axis in placed:
             continue
@@ -355,8 +355,8 @@ def _varying(
             else frame[axis].n_unique()
         )
         if int(str(several)) > 1:
-            found.append(axis)
-    return found
+            varying.append(axis)
+    return varying
 
 
 def _points(
@@ -371,41 +371,36 @@ def _points(
             part.drop_nulls("left_out").group_by("left_out").len().sort("left_out").rows()
         )
         for one in columns:
-            found = spread(used[one.name].cast(pl.Float64), used[_UNIT])
-            if found.estimate is not None:
-                interval = _interval(one, found, found.estimate, ci)
-                yield Point(one.name, at, found.n, found.estimate.value, interval, left_out)
+            values = spread(used[one.name].cast(pl.Float64), used[_UNIT])
+            if values.estimate is not None:
+                interval = _interval(one, values, values.estimate, ci)
+                yield Point(one.name, at, values.n, values.estimate.value, interval, left_out)
 
 
-def _interval(of: Column, found: Spread, mean: Estimate, ci: float | None) -> Interval | None:
+def _interval(of: Column, values: Spread, mean: Estimate, ci: float | None) -> Interval | None:
     """Of a point, which is of one run and network: its units are of one source."""
     if of.kind == "boolean" and ci is not None:
-        share = found.share(0.0, ci / 100)
+        share = values.share(0.0, ci / 100)
         return None if share is None else share[1]
-    half = found.sd_s if ci is None else mean.half_at(ci / 100)
+    half = values.sd_s if ci is None else mean.half_at(ci / 100)
     return None if half is None else Interval(mean.value - half, mean.value + half)
 
 
-def _told(frame: pl.DataFrame, axis: str) -> str:
+def _values(frame: pl.DataFrame, axis: str) -> str:
     """`config: er, tlp`, `lost_segments: 0..20`."""
-    values = list(frame[axis].unique(maintain_order=True))
-    if all(isinstance(value, int) for value in values):
-        return f"{axis}: {numbers(tuple(sorted(values)))}"
-    texts = ["default" if value is None else str(value) for value in values]
-    more = f" and {len(texts) - 8} more" if len(texts) > 8 else ""
-    return f"{axis}: {', '.join(texts[:8])}{more}"
+    return f"{axis}: {listed(frame[axis].unique(maintain_order=True))}"
 
 
-def check_size(found: Sequence[Chart]) -> None:
+def check_size(drawn: Sequence[Chart]) -> None:
     """Raises UserError (usage) for more than anybody looks at."""
     remedy = f"choose some with {argument('cells')} AXIS=VALUES"
-    if len(found) > _CHARTS:
+    if len(drawn) > _CHARTS:
         raise UserError(
-            f"{count(len(found), 'figure')}, one for each value of {', '.join(found[0].held)}",
+            f"{count(len(drawn), 'figure')}, one for each value of {', '.join(drawn[0].held)}",
             remedy,
             usage=True,
         )
-    for chart in found:
+    for chart in drawn:
         panels = len(chart.columns)
         for axis in chart.facet:
             panels *= len(chart.values[axis])

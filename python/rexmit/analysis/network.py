@@ -62,8 +62,8 @@ def setting_of(scenario: Mapping[str, Any], network: str) -> Setting:
         ("queue", _each(links, "queue", "1000")),
         ("links acting at the", _each(links, "at", "wire")),
     )
-    told = tuple(f"{name} {value}" for name, value in besides if value)
-    return Setting(rate_bps, rtt_ms, bool(jitter), told)
+    details = tuple(f"{name} {value}" for name, value in besides if value)
+    return Setting(rate_bps, rtt_ms, bool(jitter), details)
 
 
 def _links(entry: object) -> list[dict[str, Any]]:

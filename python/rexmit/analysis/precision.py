@@ -48,13 +48,13 @@ class Precision:
         """The cell whose interval is the widest beside its mean, and by how much: infinite where
         there is none yet. None where no cell has a time.
         """
-        found = []
+        widths = []
         for cell, values, seeds in self._cells.values():
             estimate = spread(values, seeds).estimate
             if estimate is not None and estimate.value:
                 half = estimate.half
-                found.append((cell.label, float("inf") if half is None else half / estimate.value))
-        return max(found, key=lambda one: one[1], default=None)
+                widths.append((cell.label, float("inf") if half is None else half / estimate.value))
+        return max(widths, key=lambda one: one[1], default=None)
 
     @property
     def least_seeds(self) -> int:

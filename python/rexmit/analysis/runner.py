@@ -35,8 +35,8 @@ class Runner:
     @property
     def words(self) -> str:
         """`Linux 6.12.117, HZ 250`."""
-        told = self.name or "kernel not recorded"
-        return told if self.hz is None else f"{told}, HZ {self.hz}"
+        name = self.name or "kernel not recorded"
+        return name if self.hz is None else f"{name}, HZ {self.hz}"
 
     @property
     def differing(self) -> str:
@@ -78,11 +78,11 @@ def column_heads(runs: Sequence[tuple[Runner, Path]]) -> list[str]:
     much of it as tells them apart.
     """
     heads = [column_head(ran) for ran, _ in runs]
-    made = []
+    texts = []
     for head, (_, path) in zip(heads, runs, strict=True):
         alike = [other for one, (_, other) in zip(heads, runs, strict=True) if one == head]
-        made.append(head if len(alike) == 1 else f"{head}\n{shown(_end(path, alike))}")
-    return made
+        texts.append(head if len(alike) == 1 else f"{head}\n{shown(_end(path, alike))}")
+    return texts
 
 
 def _end(path: Path, others: Sequence[Path]) -> str:

@@ -55,8 +55,8 @@ class Block:
 
     def entries(self, measure: str) -> Mapping[str, Entry]:
         """Those of one time, by configuration."""
-        found: tuple[Entry, ...] = getattr(self, measure)
-        return {entry.config: entry for entry in found}
+        entries: tuple[Entry, ...] = getattr(self, measure)
+        return {entry.config: entry for entry in entries}
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,8 @@ def _entries(
     measure: str, configs: tuple[str, ...], baseline: str, cells: Mapping[str, Cell]
 ) -> tuple[Entry, ...]:
     def spread(config: str) -> Spread:
-        found: Spread = getattr(cells[config], measure) if config in cells else NOTHING
-        return found
+        measured: Spread = getattr(cells[config], measure) if config in cells else NOTHING
+        return measured
 
     base = spread(baseline).estimate
     return tuple(
@@ -144,13 +144,13 @@ def _entries(
     )
 
 
-def times_data(found: Times) -> dict[str, Any]:
+def times_data(table: Times) -> dict[str, Any]:
     """Times in seconds, percentages in percent, null where there is none."""
     return {
-        "lost_segments": list(found.lost_segments),
-        "lost_segments_in_run": list(found.losses_in_run),
-        "baseline": found.baseline,
-        "blocks": [block_data(block) for block in found.blocks],
+        "lost_segments": list(table.lost_segments),
+        "lost_segments_in_run": list(table.losses_in_run),
+        "baseline": table.baseline,
+        "blocks": [block_data(block) for block in table.blocks],
     }
 
 

@@ -24,7 +24,7 @@ class Units:
     """Of each network, how many repetitions a seed has."""
     seeds: int
 
-    def of(self, frame: pl.DataFrame) -> pl.Series:
+    def column(self, frame: pl.DataFrame) -> pl.Series:
         """The unit of each transfer, or of each row that has its network and repetition."""
         if self.seeds < 2:
             return frame["repetition"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import product
+from itertools import compress, product
 
 from rexmit.scenario import Page, Scenario
 from rexmit.scenario.model import pages
@@ -66,7 +66,8 @@ def _points(scenario: Scenario, network: str) -> list[Point]:
         algorithms=scenario.tcp.congestion_control,
         line_losses=scenario.networks[network].loss,
     )
-    points = list(own.points())
+    # A point that is there already is measured once.
+    points = dict.fromkeys(own.points())
     for vary in scenario.vary:
         departed = _Axes(
             pages=pages(vary.segments, vary.size) or own.pages,
@@ -75,9 +76,8 @@ def _points(scenario: Scenario, network: str) -> list[Point]:
             algorithms=vary.congestion_control or own.algorithms,
             line_losses=vary.line_loss or own.line_losses,
         )
-        # A point that is there already is measured once.
-        points += [point for point in departed.points() if point not in points]
-    return points
+        points |= dict.fromkeys(departed.points())
+    return list(points)
 
 
 def cells(scenario: Scenario) -> tuple[Cell, ...]:
@@ -85,6 +85,7 @@ def cells(scenario: Scenario) -> tuple[Cell, ...]:
     every: list[Cell] = []
     for network in scenario.network_names:
         points = _points(scenario, network)
+        named = [len(set(values)) > 1 for values in zip(*points, strict=True)]
         for config, point, (lost, pattern) in product(
             scenario.config_names, points, scenario.loss.losses
         ):
@@ -102,7 +103,9 @@ def cells(scenario: Scenario) -> tuple[Cell, ...]:
                     lost_segments=lost,
                     loss_pattern=pattern,
                     repeat=scenario.repeats(network),
-                    label=" ".join([network, config, *_named(point, points), pattern or str(lost)]),
+                    label=" ".join(
+                        [network, config, *compress(_texts(*point), named), pattern or str(lost)]
+                    ),
                 )
             )
     return tuple(every)
@@ -119,13 +122,6 @@ def _texts(
         f"congestion={algorithm}",
         f"line={share_text(line_loss)}",
     )
-
-
-def _named(point: Point, points: list[Point]) -> Iterator[str]:
-    """The parts of a point in which points differ."""
-    for place, text in enumerate(_texts(*point)):
-        if any(other[place] != point[place] for other in points):
-            yield text
 
 
 def page_text(page: Page) -> str:

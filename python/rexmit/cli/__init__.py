@@ -12,7 +12,7 @@ from typing import Annotated, Final
 
 import typer
 
-from rexmit import additions, outputs
+from rexmit import additions, configuration, outputs
 from rexmit.cli import renamed
 from rexmit.errors import EXIT_OK, speaking_of_options
 from rexmit.store import formats
@@ -77,10 +77,26 @@ def _print_version(asked: bool) -> None:
         raise typer.Exit(EXIT_OK)
 
 
+def _set_quiet(asked: bool) -> None:
+    if asked:
+        outputs.level = outputs.Level.QUIET
+
+
+def _set_verbose(asked: bool) -> None:
+    if asked:
+        outputs.level = outputs.Level.VERBOSE
+
+
+def _set_no_color(asked: bool) -> None:
+    if asked:
+        outputs.without_colors = True
+
+
+# Their callbacks do it all. Behind commands they may be typed as well (`renamed.Commands`).
 @app.callback()
 def root(
     context: typer.Context,
-    version: Annotated[  # noqa: ARG001 - its callback prints it
+    version: Annotated[  # noqa: ARG001
         bool,
         typer.Option(
             "--version",
@@ -89,8 +105,41 @@ def root(
             callback=_print_version,
         ),
     ] = False,
+    quiet: Annotated[  # noqa: ARG001
+        bool,
+        typer.Option(
+            "--quiet",
+            "-q",
+            help="On standard error errors and warnings alone: no progress, no notes.",
+            expose_value=False,
+            callback=_set_quiet,
+        ),
+    ] = False,
+    verbose: Annotated[  # noqa: ARG001
+        bool,
+        typer.Option(
+            "--verbose",
+            "-v",
+            help="Say on standard error what is read and what it took, and of an error where in "
+            "the program it arose.",
+            expose_value=False,
+            callback=_set_verbose,
+        ),
+    ] = False,
+    no_color: Annotated[  # noqa: ARG001
+        bool,
+        typer.Option(
+            "--no-color",
+            help="Without colours, as NO_COLOR in the environment.",
+            expose_value=False,
+            callback=_set_no_color,
+        ),
+    ] = False,
 ) -> None:
     """A laboratory for TCP loss recovery."""
+    # What is wrong with the file is for `doctor` to say among the rest.
+    if context.invoked_subcommand != "doctor":
+        configuration.use(configuration.read())
     context.with_resource(speaking_of_options(OPTIONS))
 
 

@@ -35,9 +35,9 @@ def kernels() -> list[str]:
     from rexmit.kernels.cache import kernels as present
     from rexmit.kernels.kernel import UML
 
-    found = present()
-    series = dict.fromkeys(one.series for one in found if one.engine == UML)
-    return [*series, *(one.name for one in found)]
+    built = present()
+    series = dict.fromkeys(one.series for one in built if one.engine == UML)
+    return [*series, *(one.name for one in built)]
 
 
 @_offered

@@ -212,45 +212,37 @@ def diff(options: DiffOptions) -> None:
         progress=for_stream(sys.stderr, "packets", transient=True) if of_traces else None,
     )
     over = None if most is None else library.differences_over(comparison, most)
-    if isinstance(comparison, Comparison):
-        _show(comparison, over, options)
-    else:
-        _show_traces(comparison, over, options)
+    _show(comparison, over, options)
     write_page([comparison], options.html, as_json=options.as_json)
     failed = isinstance(comparison, Comparison) and any(comparison.failed)
     if over is not None and (over or failed):
         raise typer.Exit(EXIT_FAILED)
 
 
-def _show(comparison: Comparison, over: list[Trip] | None, options: DiffOptions) -> None:
-    from rexmit.comparison.as_json import comparison_data
-    from rexmit.comparison.print_diff import print_comparison, print_trips
-    from rexmit.present.terminal import console
-
-    if options.as_json:
-        print_json(comparison_data(comparison, over))
-        return
-    out = console()
-    print_comparison(comparison, out, every_cell=options.every)
-    if over is not None:
-        print_trips(over, str(options.fail_over), out)
-
-
-def _show_traces(
-    comparison: TraceComparison, over: list[Trip] | None, options: DiffOptions
+def _show(
+    comparison: Comparison | TraceComparison, over: list[Trip] | None, options: DiffOptions
 ) -> None:
-    from rexmit.comparison.print_diff import print_trips
+    from rexmit.comparison.as_json import comparison_data
+    from rexmit.comparison.compare import Comparison
+    from rexmit.comparison.show_diff import comparison_blocks, trips_blocks
     from rexmit.comparison.traces.show_changes import changes_blocks, changes_data
     from rexmit.present.show import show
     from rexmit.present.terminal import console
 
     if options.as_json:
-        print_json(changes_data(comparison, over))
+        print_json(
+            comparison_data(comparison, over)
+            if isinstance(comparison, Comparison)
+            else changes_data(comparison, over)
+        )
         return
     out = console()
-    show(changes_blocks(comparison, every=options.every), out)
+    if isinstance(comparison, Comparison):
+        show(comparison_blocks(comparison, every_cell=options.every), out)
+    else:
+        show(changes_blocks(comparison, every=options.every), out)
     if over is not None:
-        print_trips(over, str(options.fail_over), out)
+        show(trips_blocks(over, str(options.fail_over)), out)
 
 
 def _parts(texts: list[str]) -> list[str]:
@@ -261,10 +253,11 @@ def _show_packets(a: Run, b: Run, transfer: str, options: DiffOptions) -> None:
     """Print, and draw if asked to, where the senders of a transfer part. Raises UserError (usage)
     for what cannot be compared.
     """
-    from rexmit.comparison.print_packets import packets_data, print_packets
+    from rexmit.comparison.show_packets import packets_blocks, packets_data
     from rexmit.library.diff_packets import diff_packets, draw_packets
     from rexmit.present.figures.formats import is_drawable
     from rexmit.present.figures.save import save
+    from rexmit.present.show import room, show
     from rexmit.present.terminal import console
 
     figures = options.figure or []
@@ -287,7 +280,8 @@ def _show_packets(a: Run, b: Run, transfer: str, options: DiffOptions) -> None:
     if options.as_json:
         print_json(packets_data(compared))
     else:
-        print_packets(compared, a, b, console(), every_packet=options.every)
+        out = console()
+        show(packets_blocks(compared, a, b, room(out), every_packet=options.every), out)
     if figures:
         for path in save(draw_packets(compared, a, b, every_packet=options.every), figures):
             outputs.line(path, err=options.as_json)

@@ -30,7 +30,7 @@ def doctor(
         typer.Argument(
             metavar="[PART...]",
             help="Only of these: trace (and the model), kernel, images, wireshark, figures, "
-            "cluster.",
+            "cluster, settings (the file that was read).",
             show_default=False,
             autocompletion=completion.parts,
         ),
@@ -46,19 +46,19 @@ def doctor(
     """
     from rexmit.library.doctor import doctor as look
 
-    found = look(parts or ())
+    findings = look(parts or ())
     if json_output:
-        _as_json(found)
+        _as_json(findings)
     else:
-        _print(found)
-    if parts and any(finding.missing for finding in found):
+        _print(findings)
+    if parts and any(finding.missing for finding in findings):
         raise typer.Exit(EXIT_FAILED)
 
 
-def _print(found: list[Finding]) -> None:
-    width = max(len(finding.name) for finding in found)
-    for part in dict.fromkeys(finding.part for finding in found):
-        of_part = [finding for finding in found if finding.part == part]
+def _print(findings: list[Finding]) -> None:
+    width = max(len(finding.name) for finding in findings)
+    for part in dict.fromkeys(finding.part for finding in findings):
+        of_part = [finding for finding in findings if finding.part == part]
         ready = "not ready" if any(finding.missing for finding in of_part) else "ready"
         outputs.line(f"{part}: {ready}")
         for finding in of_part:
@@ -71,7 +71,7 @@ def _print(found: list[Finding]) -> None:
                 outputs.line(f"  {'':<{width}}  get it: {finding.remedy}")
 
 
-def _as_json(found: list[Finding]) -> None:
+def _as_json(findings: list[Finding]) -> None:
     from dataclasses import asdict
 
     from rexmit.version import commit, version
@@ -79,6 +79,6 @@ def _as_json(found: list[Finding]) -> None:
     data = {
         "rexmit": version(),
         "commit": commit(),
-        "findings": [asdict(finding) for finding in found],
+        "findings": [asdict(finding) for finding in findings],
     }
     print_json(data)

@@ -33,8 +33,8 @@ def write(of: list[About], path: Path | None, *, as_json: bool) -> None:
         say(report(of, path), err=as_json)
 
 
-def say(made: Report, *, err: bool = False) -> None:
+def say(report: Report, *, err: bool = False) -> None:
     """Where the page is, how large, and what it is about."""
     from rexmit.tracing.words import size
 
-    outputs.line(f"{made.path}: {size(made.size_bytes)}, {'; '.join(made.about)}", err=err)
+    outputs.line(f"{report.path}: {size(report.size_bytes)}, {'; '.join(report.about)}", err=err)

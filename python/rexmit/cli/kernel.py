@@ -117,7 +117,7 @@ def build(
     built = (
         f"built in {kernel.seconds:.0f} s, {kernel.size / 1e6:.1f} MB" if new else "already built"
     )
-    outputs.say(f"Linux {kernel.version}, HZ {kernel.hz}: {built}")
+    outputs.note(f"Linux {kernel.version}, HZ {kernel.hz}: {built}")
 
 
 ADD_EXAMPLES = """\
@@ -161,7 +161,7 @@ def add(
     kernel, new = added(image, modules=modules, config=config, name=name)
     outputs.line(kernel.name)
     done = "added" if new else "already there"
-    outputs.say(f"Linux {kernel.version}, HZ {kernel.hz}: {done}")
+    outputs.note(f"Linux {kernel.version}, HZ {kernel.hz}: {done}")
 
 
 @app.command("list", epilog="Example:\n\n\b\n  rexmit kernel list --json")
@@ -177,13 +177,13 @@ def list_kernels(
     """
     from rexmit.library.kernels import list_kernels as listed
 
-    found = listed()
+    built = listed()
     if json_output:
         import json
 
-        outputs.lines(json.dumps([one.as_json() for one in found], indent=2))
+        outputs.lines(json.dumps([one.as_json() for one in built], indent=2))
         return
-    if not found:
+    if not built:
         outputs.line("No kernel is built. Build one: rexmit kernel build")
         return
     from rich.table import Table
@@ -191,14 +191,14 @@ def list_kernels(
     table = Table(box=None, header_style="bold", pad_edge=False)
     # Names are there to be copied: never cut on a narrow screen or in a pipe.
     table.add_column("")
-    table.add_column("Name", no_wrap=True, min_width=max(len(one.name) for one in found))
+    table.add_column("Name", no_wrap=True, min_width=max(len(one.name) for one in built))
     table.add_column("Version", no_wrap=True)
     table.add_column("Engine", no_wrap=True)
     table.add_column("HZ", justify="right")
     table.add_column("Patches", no_wrap=True)
     table.add_column("Size", justify="right")
     table.add_column("")
-    for one in found:
+    for one in built:
         kernel = one.kernel
         if kernel is None:
             table.add_row("", one.name, "", "", "", "", "", "damaged")

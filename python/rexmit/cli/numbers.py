@@ -28,9 +28,9 @@ def plain(error: BadParameter) -> str:
     words = None if first is None else _WORDS.get(first["type"])
     if first is None or words is None:
         return error.message
-    said = words(shown(str(first["input"])), first.get("ctx", {}))
+    text = words(shown(str(first["input"])), first.get("ctx", {}))
     least, most = (getattr(error.param, name, None) for name in ("min", "max"))
     if least is None:
-        return said
+        return text
     bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
-    return f"{said}; give one {bounds}"
+    return f"{text}; give one {bounds}"

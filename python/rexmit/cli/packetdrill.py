@@ -124,7 +124,7 @@ def packetdrill(options: PacketdrillOptions) -> None:
     done: list[Result] = []
 
     def on_start(kernel: str, cases: int) -> None:
-        outputs.say(kernel)
+        outputs.note(kernel)
         if not options.as_json:
             for line in ktap_head(cases):
                 outputs.line(line)
@@ -151,5 +151,5 @@ def packetdrill(options: PacketdrillOptions) -> None:
             write_bytes(options.junit, judged.junit())
     if options.as_json:
         print_json(judged.as_json())
-    outputs.say(summary(judged.results))
+    outputs.note(summary(judged.results))
     raise typer.Exit(judged.exit_status)

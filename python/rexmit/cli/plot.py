@@ -130,8 +130,7 @@ def plot(options: PlotOptions) -> None:
     cells = [*(options.cell or ()), *_losses(options.losses)]
 
     from rexmit.analysis.chart import Question
-    from rexmit.library.figures import plot as draw
-    from rexmit.library.figures import plot_points, save_figures
+    from rexmit.library.figures import plot_with_points, save_figures
     from rexmit.library.opened import open_run
 
     question = Question(
@@ -145,9 +144,9 @@ def plot(options: PlotOptions) -> None:
     )
     runs = [open_run(path) for path in options.runs]
     folder = options.out if options.out is not None else options.runs[0] / "figures"
-    paths = save_figures(draw(runs, question), folder, formats=as_list(options.formats))
+    figures, points = plot_with_points(runs, question)
+    paths = save_figures(figures, folder, formats=as_list(options.formats))
     if options.as_json:
-        points = plot_points(runs, question)
         print_json({"figures": [str(path) for path in paths], "points": points})
         return
     for path in paths:

@@ -1,4 +1,6 @@
-"""Names of the version before: they go on working for one release, and each says the new one."""
+"""The commands: what may be typed behind each, and their names of the version before, which go on
+working for one release.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,12 @@ from rexmit.cli.numbers import plain
 
 _INTERFACE: Final = ("-i", "--interface")
 
+COMMON: Final = ("quiet", "verbose", "no_color")
+"""Options of the program that may be typed behind each command."""
+
 
 class Commands(TyperGroup):
-    """The commands, also by the names that they had before."""
+    """The commands, also by the names that they had before, each with the common options."""
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - Click's
         """Run what is typed. What is wrong with a number is said in plain words."""
@@ -33,7 +38,20 @@ class Commands(TyperGroup):
                 f"rexmit: `rexmit {old}` is now `rexmit {new}`; "
                 "the next release does not know the old name"
             )
-        return super().resolve_command(ctx, words)
+        resolved = super().resolve_command(ctx, words)
+        self._give(resolved[1])
+        return resolved
+
+    def _give(self, command: Any) -> None:  # noqa: ANN401 - Click's
+        inner = getattr(command, "commands", None)
+        if inner is not None:
+            for one in inner.values():
+                self._give(one)
+        elif command is not None:
+            there = {one.name for one in command.params}
+            command.params += [
+                one for one in self.params if one.name in COMMON and one.name not in there
+            ]
 
 
 def now(words: Sequence[str]) -> tuple[str, str, list[str]]:
@@ -41,9 +59,9 @@ def now(words: Sequence[str]) -> tuple[str, str, list[str]]:
     name, *rest = words
     options = rest[: rest.index("--")] if "--" in rest else rest
     for package in additions.packages():
-        found: tuple[str, str, list[str]] | None = package.moved(words)
-        if found is not None:
-            return found
+        renamed: tuple[str, str, list[str]] | None = package.moved(words)
+        if renamed is not None:
+            return renamed
     if name == "trace" and any(one.partition("=")[0] == "--rotate" for one in options):
         return "trace --rotate", "watch --rotate", ["watch", *rest]
     if name == "trace":

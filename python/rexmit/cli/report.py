@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rexmit import outputs
+from rexmit import configuration, outputs
 from rexmit.cli.as_json import print_json
 from rexmit.cli.html import say
 from rexmit.cli.selection import Host, Port, Since, Until
@@ -46,9 +46,16 @@ class ReportOptions:
             show_default=False,
         ),
     ]
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page.")] = Path(
-        "report.html"
-    )
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="The page. [default: report.html]",
+            show_default=False,
+        ),
+    ] = None
     host: Host = None
     port: Port = None
     since: Since = None
@@ -150,24 +157,36 @@ def report(options: ReportOptions) -> None:
             until=options.until,
         )
     if options.table is not None:
-        found = library.report_table(
+        table = library.report_table(
             of, options.table, where=options.where, sort=options.sort, progress=progress
         )
+        from rexmit.store.schema import without_formulas
         from rexmit.webpage.columns import shown_texts
 
-        outputs.lines(shown_texts(found).write_csv())
+        outputs.lines(without_formulas(shown_texts(table).lazy()).collect().write_csv())
         return
-    made = library.report(
+    page = library.report(
         of,
-        options.out,
+        options.out or _page(),
         connections=None if options.connections is None else numbers(options.connections),
         packets=PACKETS if options.packets is None else options.packets,
         progress=progress,
     )
     if options.as_json:
-        print_json(made.as_json())
+        print_json(page.as_json())
         return
-    say(made)
+    say(page)
+
+
+def _page() -> Path:
+    """Where a page goes that is given no place."""
+    folder = configuration.current().folder
+    if folder is None:
+        return Path("report.html")
+    from rexmit.store.opening import named_folder
+
+    named_folder(folder)
+    return folder / "report.html"
 
 
 def numbers(text: str) -> list[int]:

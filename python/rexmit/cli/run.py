@@ -164,8 +164,8 @@ def run(options: RunOptions) -> None:
     from rexmit.library.run import prepare
     from rexmit.progress import for_stream
 
-    told = for_stream(sys.stderr, "transfers")
-    prepared = prepare(options.scenario, options.campaign(), told, options.out)
+    progress = for_stream(sys.stderr, "transfers")
+    prepared = prepare(options.scenario, options.campaign(), progress, options.out)
     for line in prepared.left_out:
         outputs.say(f"rexmit: {line}")
     campaign = prepared.campaign
@@ -177,7 +177,7 @@ def run(options: RunOptions) -> None:
         stopped.hint = f"to go on: {prepared.again}"
         raise
     if campaign.was_complete:
-        outputs.say(f"{prepared.out} is complete already: nothing to do")
+        outputs.note(f"{prepared.out} is complete already: nothing to do")
     _report(prepared.out, meta, as_json=options.as_json)
     if options.html is not None and meta["transfers"]:
         from rexmit.library.opened import open_run

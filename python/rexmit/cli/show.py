@@ -17,7 +17,7 @@ from rexmit.cli.limits import UnpackLimit
 from rexmit.cli.run_tables import Inexact, RunTable, show_run
 from rexmit.errors import UserError
 from rexmit.options import typed
-from rexmit.present.figures.formats import is_drawable
+from rexmit.present.figures.formats import ending, is_drawable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,7 +101,8 @@ class ShowOptions:
             "--figure",
             metavar="FILE",
             help="With --flow: draw data, acknowledgements and retransmissions over time into "
-            "this .pdf, .png or .svg. Repeatable.",
+            "this .pdf, .png or .svg; or write them for a program that draws: .xpl (xplot, jPlot), "
+            ".qlog (qvis). Repeatable.",
             show_default=False,
         ),
     ] = None
@@ -142,6 +143,7 @@ def show(options: ShowOptions) -> None:
       rexmit show runs/tlp --flow 0 --figure tlp.png --ladder    drawn, as in a talk
       rexmit show traced                               of `rexmit trace --out traced`: the worst
       rexmit show traced --flow 17 --figure 17.pdf     another connection of it
+      rexmit show x.pcap --flow 0 --figure 0.xpl --figure 0.qlog   for xplot, and for qvis
       rexmit show x.pcap --flow '10.0.0.1:80 > 10.0.0.2:40000' --at 1700000012.5
     """
     asked = _Asked(options.losses, options.baseline, options.full, options.repairs, options.inexact)
@@ -164,11 +166,17 @@ def show(options: ShowOptions) -> None:
         raise UserError("--figure and --at belong to --flow", "say which: --flow K", usage=True)
     if options.ladder and not options.figure:
         raise UserError("--ladder belongs to --figure", "name a file: --figure FILE", usage=True)
-    wrong = [path for path in options.figure or () if not is_drawable(path)]
-    if wrong:
-        raise UserError(
-            f"--figure {wrong[0]}: no format ends so", "name a .pdf, .png or .svg", usage=True
-        )
+    for path in options.figure or ():
+        if not is_drawable(path) and ending(path) not in _EXPORTS:
+            raise UserError(
+                f"--figure {path}: no format ends so",
+                "name a .pdf, .png or .svg, an .xpl or a .qlog",
+                usage=True,
+            )
+        if options.ladder and not is_drawable(path):
+            raise UserError(
+                f"--figure {path}: others draw no ladder", "leave --ladder out", usage=True
+            )
     if len(options.runs) > 1 and (options.flow is not None or options.repairs or options.full):
         raise UserError(
             "--flow, --full and --repairs show one run",
@@ -227,6 +235,7 @@ class _Asked:
         return self.full or self.repairs or self.losses is not None or self.baseline is not None
 
 
+_EXPORTS: Final = ("xpl", "qlog")
 _NOTHING: Final = _Asked(None, None, full=False, repairs=False, inexact=False)
 _ASKED: Final = "--losses, --baseline, --full, --repairs and --inexact"
 
@@ -250,13 +259,13 @@ def _tables(run: Run, asked: _Asked) -> Iterator[RunTable]:
             "repairs", lambda: repairs_data(rows), lambda room: repair_blocks(rows, room)
         )
     else:
-        found = tables.times(
+        table = tables.times(
             run, losses=asked.losses, baseline=asked.baseline, inexact=asked.inexact
         )
         yield RunTable(
             "times",
-            lambda: times_data(found),
-            lambda room: time_blocks(found, room, in_full=asked.full),
+            lambda: times_data(table),
+            lambda room: time_blocks(table, room, in_full=asked.full),
         )
 
 
@@ -272,14 +281,14 @@ def _show_beside(paths: list[Path], asked: _Asked, *, as_json: bool) -> None:
 
     opened = [open_run(path) for path in paths]
     if all(map(has_bursts, opened)) and not asked.of_pages:
-        found = [tables.bursts(run, inexact=asked.inexact) for run in opened]
-        pairs = list(zip(opened, found, strict=True))
+        every = [tables.bursts(run, inexact=asked.inexact) for run in opened]
+        pairs = list(zip(opened, every, strict=True))
         runs = [(runner(run.meta), run.path) for run in opened]
         print_result(
             lambda: {
                 "runs": [{"path": str(run.path), "bursts": cases_data(one)} for run, one in pairs]
             },
-            lambda _: case_blocks_beside(found, runs),
+            lambda _: case_blocks_beside(every, runs),
             as_json=as_json,
         )
         return
@@ -325,18 +334,18 @@ def _show_traced(path: Path, asked: _Flow) -> None:
     from rexmit.result.plain import plain
     from rexmit.tracing.changed import line as changes
 
-    made = trace(path, whatif=())
-    opened, told = of_trace(made, asked.which or None, asked.at)
+    traced = trace(path, whatif=())
+    opened, why = of_trace(traced, asked.which or None, asked.at)
 
     def blocks(room: Room) -> Iterator[Block]:
-        for line in changes(made.changed):
+        for line in changes(traced.changed):
             yield Paragraph(f"warning: {line}")
-        if told:
-            yield Paragraph(told)
+        if why:
+            yield Paragraph(why)
         yield from traced_blocks(opened, room, every_packet=asked.every_packet, at_s=asked.at)
 
     print_result(
-        lambda: {**traced_data(opened), "changed": plain(made.changed)},
+        lambda: {**traced_data(opened), "changed": plain(traced.changed)},
         blocks,
         as_json=asked.as_json,
     )
@@ -344,9 +353,16 @@ def _show_traced(path: Path, asked: _Flow) -> None:
 
 
 def _draw(opened: AnyFlow, asked: _Flow) -> None:
-    if asked.figures:
+    drawn = [path for path in asked.figures if is_drawable(path)]
+    if drawn:
         from rexmit.library.flow import draw_flow
         from rexmit.present.figures.save import save
 
-        for path in save(draw_flow(opened, at=asked.at, as_ladder=asked.ladder), asked.figures):
-            outputs.line(path, err=asked.as_json)
+        save(draw_flow(opened, at=asked.at, as_ladder=asked.ladder), drawn)
+    for path in asked.figures:
+        if path not in drawn:
+            from rexmit.library.flow import export_flow
+            from rexmit.present.figures.save import save_text
+
+            save_text(export_flow(opened, ending(path), at=asked.at), path)
+        outputs.line(path, err=asked.as_json)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 
+from rexmit import outputs
 from rexmit.cli import trace_page, wireshark
 from rexmit.cli.trace_options import TraceOptions
 from rexmit.options import typed
@@ -59,6 +60,8 @@ def trace(options: TraceOptions) -> None:
     from rexmit.tracing.annotate.write import check as check_annotated
 
     found, missing = find(options.captures or (), every=analysis.points is not None)
+    for capture in found:
+        outputs.detail(f"reads {capture}")
     paths = [capture for capture in found if isinstance(capture, Path)]
     folder = next((path for path in paths if path.is_dir()), None)
     annotate = options.annotate

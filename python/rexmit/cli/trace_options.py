@@ -59,7 +59,7 @@ class Analysing:
         typer.Option(
             "--stacks",
             metavar="LIST",
-            help="Emulate these senders only, by commas: as the page names them (linux-6, "
+            help="Emulate these senders only, with commas: as the page names them (linux-6, "
             "windows-xp), a stack of `rexmit stacks`, or unc-2007 for the four of UNC 2007, Table "
             "I; no-NAME leaves one out. [default: all]",
             show_default=False,
@@ -103,8 +103,8 @@ class Analysing:
             metavar="N",
             min=16,
             help="Connections remembered at a time: up to 0.3 kB for one that has only begun, from "
-            "1 kB on for others, 0.5 kB for one that is quiet among many. With more, those unused "
-            "for longest are ended early, such as have only begun before others.",
+            "1 kB on for others, 0.5 kB for one that is quiet among many. With more, the longest "
+            "idle are ended early, half-open ones first.",
         ),
     ] = CONNECTIONS_LIMIT
     as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
@@ -151,8 +151,8 @@ class Paging(Analysing):
         typer.Option(
             "--slow",
             metavar="MS",
-            help="Of the page: a wait of so many milliseconds is slow, as are shorter ones that "
-            "are a tenth of their connection. [default: 200]",
+            help="A wait of so many milliseconds counts as slow on the page, and so do shorter "
+            "ones that are a tenth of their connection. [default: 200]",
             show_default=False,
         ),
     ] = None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def print_of(
-    made: Trace,
+    shown: Trace,
     wanted: Wanted,
     key: Key | None,
     options: Paging,
@@ -30,53 +30,53 @@ def print_of(
     where the tables are not kept now; `copy` is written first.
     """
     as_json = options.as_json
-    made = replace(made, slow_s=options.slow_s())
+    shown = replace(shown, slow_s=options.slow_s())
     if wanted:
         from rexmit.tracing.selection import select
 
-        made = select(made, wanted)
-        if not as_json and copy is None and _is_unfit(made):
+        shown = select(shown, wanted)
+        if not as_json and copy is None and _is_unfit(shown):
             return
     if copy is not None:
-        copy.write(made)
+        copy.write(shown)
         if str(copy.out) == "-":
             return
     if key:
-        _print_groups_of(made, key, as_json=as_json)
+        _print_groups_of(shown, key, as_json=as_json)
     else:
-        _print_page_of(made, kept=options.out or kept, as_json=as_json)
-        write_page([made], options.html, as_json=as_json)
+        _print_page_of(shown, kept=options.out or kept, as_json=as_json)
+        write_page([shown], options.html, as_json=as_json)
 
 
-def _is_unfit(made: Selection) -> bool:
+def _is_unfit(selection: Selection) -> bool:
     """Whether nothing was selected of what there is; it is said why."""
     from rexmit.library.page import why_empty
     from rexmit.tracing.sections.page import unfit_blocks
 
-    if reasons := why_empty(made):
-        print_blocks(lambda _: unfit_blocks(made.captures, made.told, reasons))
+    if reasons := why_empty(selection):
+        print_blocks(lambda _: unfit_blocks(selection.captures, selection.text, reasons))
     return bool(reasons)
 
 
-def _print_groups_of(made: Trace, key: Key, *, as_json: bool) -> None:
+def _print_groups_of(trace: Trace, key: Key, *, as_json: bool) -> None:
     """A line for each host, port or prefix."""
     from rexmit.library.page import groups
     from rexmit.result.plain import plain
     from rexmit.tracing.page import told_of
     from rexmit.tracing.sections.groups import group_blocks
 
-    found = groups(made, key)
+    grouped = groups(trace, key)
     print_result(
-        lambda: {"by": key, "groups": plain(found)},
-        lambda _: group_blocks(found, key, told_of(made)),
+        lambda: {"by": key, "groups": plain(grouped)},
+        lambda _: group_blocks(grouped, key, told_of(trace)),
         as_json=as_json,
     )
 
 
-def _print_page_of(made: Trace, *, kept: Path | None, as_json: bool) -> None:
+def _print_page_of(trace: Trace, *, kept: Path | None, as_json: bool) -> None:
     """The page; `kept` is the folder or the capture that its commands name."""
     from rexmit.library.page import page
     from rexmit.tracing.sections.page import page_blocks
 
-    shown = page(made)
+    shown = page(trace)
     print_result(shown.as_json, lambda _: page_blocks(shown, kept=kept), as_json=as_json)

@@ -72,7 +72,7 @@ class Copy:
     captures: Sequence[Capture]
     out: Path
 
-    def write(self, made: Trace) -> None:
+    def write(self, trace: Trace) -> None:
         """Writes it, and says what is in it on standard error."""
         import sys
 
@@ -80,10 +80,12 @@ class Copy:
         from rexmit.tracing.annotate.words import summary
         from rexmit.tracing.annotate.write import annotate
 
-        told = for_stream(sys.stderr, "packets", transient=True)
-        done = annotate(made, self.captures, self.out, made.facts.capture_filter or None, told)
+        progress = for_stream(sys.stderr, "packets", transient=True)
+        done = annotate(
+            trace, self.captures, self.out, trace.facts.capture_filter or None, progress
+        )
         for warning in done.warnings:
             outputs.say(f"rexmit: {warning}")
         name = "standard output" if str(self.out) == "-" else self.out
         written = summary(done.packets, done.retransmissions, done.causes)
-        outputs.say(f"rexmit: {name}: {written}")
+        outputs.note(f"rexmit: {name}: {written}")

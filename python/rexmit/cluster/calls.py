@@ -14,9 +14,6 @@ from rexmit import _core
 from rexmit.errors import UserError
 from rexmit.version import version
 
-Tell = Callable[[int], None]
-"""Hears how far a call is: of what its progress counts, so many so far."""
-
 TOPIC = "rexmit-progress"
 """What workers tell of while they are at work."""
 

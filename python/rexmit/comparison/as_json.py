@@ -10,7 +10,7 @@ from rexmit.analysis.axes import AXES
 from rexmit.comparison.compare import CellDiff, Comparison
 from rexmit.comparison.gate import Trip
 from rexmit.comparison.measures import Difference, Firsts
-from rexmit.comparison.print_diff import summary
+from rexmit.comparison.show_diff import summary
 from rexmit.statistics.spread import spread_data
 
 
@@ -43,7 +43,7 @@ def _cell(cell: CellDiff) -> dict[str, Any]:
         "b": _side(cell, 1),
         "paired": cell.paired,
         "differs": cell.differs,
-        "differences": [_difference(found) for found in (*cell.measures, *cell.counts)],
+        "differences": [_difference(one) for one in (*cell.measures, *cell.counts)],
         "first_retransmission": _firsts(cell.firsts),
     }
 
@@ -58,28 +58,21 @@ def _side(cell: CellDiff, side: int) -> dict[str, Any]:
     }
 
 
-def _difference(found: Difference) -> dict[str, Any]:
+def _difference(difference: Difference) -> dict[str, Any]:
     return {
-        "metric": found.metric,
-        "a": spread_data(found.a),
-        "b": spread_data(found.b),
-        "pairs": found.pairs,
-        "difference": found.difference,
-        "interval": None if found.interval is None else found.interval.data,
-        "percent": found.percent,
-        "limit": found.limit,
-        "smallest": found.smallest,
-        "beyond": found.beyond,
+        "metric": difference.metric,
+        "a": spread_data(difference.a),
+        "b": spread_data(difference.b),
+        "pairs": difference.pairs,
+        "difference": difference.difference,
+        "interval": None if difference.interval is None else difference.interval.data,
+        "percent": difference.percent,
+        "limit": difference.limit,
+        "smallest": difference.smallest,
+        "beyond": difference.beyond,
     }
 
 
-def _firsts(found: Firsts) -> dict[str, Any]:
-    def told(side: dict[str | None, int]) -> dict[str, int]:
-        return {name or "none": n for name, n in side.items()}
-
-    return {
-        "a": told(found.a),
-        "b": told(found.b),
-        "differing": found.differing,
-        "differs": found.beyond,
-    }
+def _firsts(firsts: Firsts) -> dict[str, Any]:
+    a, b = ({name or "none": n for name, n in side.items()} for side in (firsts.a, firsts.b))
+    return {"a": a, "b": b, "differing": firsts.differing, "differs": firsts.beyond}

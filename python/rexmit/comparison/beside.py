@@ -39,17 +39,17 @@ def rows(a: Sequence[Step], b: Sequence[Step], tolerance_ns: int) -> list[Row]:
     matcher = SequenceMatcher(
         None, [_key(step) for step in mine], [_key(step) for step in theirs], autojunk=False
     )
-    found: list[Row] = []
+    lines: list[Row] = []
     for tag, i1, i2, j1, j2 in matcher.get_opcodes():
         if tag == "equal":
             for one, other in zip(mine[i1:i2], theirs[j1:j2], strict=True):
                 late = abs(at_server(one) - at_server(other)) > tolerance_ns
-                found.append(Row(one, other, late))
+                lines.append(Row(one, other, late))
             continue
         alone = [Row(step, None) for step in mine[i1:i2]]
         alone += [Row(None, step) for step in theirs[j1:j2]]
-        found += sorted(alone, key=_time)
-    return found
+        lines += sorted(alone, key=_time)
+    return lines
 
 
 def window(compared: Compared, *, every_packet: bool) -> Window:
@@ -78,10 +78,10 @@ def parting_row(every: Sequence[Row], parting: Parting | None) -> int | None:
 
 def _key(step: Step) -> tuple[object, ...]:
     flags = step.flags.replace("PSH, ", "")
-    told = (step.from_server, step.seq, step.payload_bytes, flags)
+    key = (step.from_server, step.seq, step.payload_bytes, flags)
     if step.from_server:
-        return (*told, step.mechanism, step.dropped, step.lost)
-    return (*told, step.ack, step.sack)
+        return (*key, step.mechanism, step.dropped, step.lost)
+    return (*key, step.ack, step.sack)
 
 
 def _time(row: Row) -> int:

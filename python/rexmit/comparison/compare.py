@@ -49,9 +49,9 @@ class CellDiff:
     def differs(self) -> bool:
         """More than chance and timers make, in anything."""
         every = (*self.measures, *self.counts)
-        return self.firsts.beyond or any(found.beyond for found in every)
+        return self.firsts.beyond or any(one.beyond for one in every)
 
-    def of(self, metric: str) -> Difference:
+    def difference(self, metric: str) -> Difference:
         """One quantity of those compared."""
         return next(d for d in (*self.measures, *self.counts) if d.metric == metric)
 
@@ -110,7 +110,7 @@ def _cell(
     keep_inexact: bool,
 ) -> CellDiff:
     frames = [_counted(cell.rows, keep_inexact) for cell in (pair.a, pair.b)]
-    a, b = (Side(frame, one.of(frame)) for frame, one in zip(frames, units, strict=True))
+    a, b = (Side(frame, one.column(frame)) for frame, one in zip(frames, units, strict=True))
     paired = same_phases(a.rows, b.rows)
 
     def compared(names: Sequence[str]) -> tuple[Difference, ...]:

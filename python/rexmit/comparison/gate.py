@@ -31,16 +31,16 @@ def trips(comparison: Comparison | TraceComparison, most: float) -> list[Trip]:
     """The differences of the compared quantities that are more than chance and than `most`; of
     traces those that are worse.
     """
-    found = []
+    over = []
     if isinstance(comparison, TraceComparison):
-        for change in comparison.of("worse"):
+        for change in comparison.judged("worse"):
             if change.percent is None or change.percent > most * 100:
                 name = f"{change.metric} {change.of}".rstrip()
-                found.append(Trip(str(change.place), name, change.percent))
-        return found
+                over.append(Trip(str(change.place), name, change.percent))
+        return over
     for cell in comparison.cells:
         for metric in comparison.metrics:
-            here = cell.of(metric)
+            here = cell.difference(metric)
             if here.beyond and (here.percent is None or abs(here.percent) > most * 100):
-                found.append(Trip(cell.label, metric, here.percent))
-    return found
+                over.append(Trip(cell.label, metric, here.percent))
+    return over

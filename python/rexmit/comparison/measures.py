@@ -78,8 +78,8 @@ class Difference:
     @property
     def smallest(self) -> float | None:
         """What so many transfers would have told from nothing four times in five."""
-        found = None if self.estimate is None else self.estimate.smallest
-        return None if found is None else max(found, self.least)
+        smallest = None if self.estimate is None else self.estimate.smallest
+        return None if smallest is None else max(smallest, self.least)
 
     @property
     def beyond(self) -> bool:
@@ -135,11 +135,11 @@ def _difference(
 
 def firsts(a: Side, b: Side, *, paired: bool) -> Firsts:
     """Compares what made the first retransmissions: the shares of each mechanism."""
-    made = [side.rows["mechanism"].to_list() for side in (a, b)]
-    mine, theirs = map(Counter, made)
+    mechanisms = [side.rows["mechanism"].to_list() for side in (a, b)]
+    mine, theirs = map(Counter, mechanisms)
 
     def differs(name: str | None) -> bool:
-        shares = [[float(one == name) for one in of] for of in made]
+        shares = [[float(one == name) for one in of] for of in mechanisms]
         return _difference("share", shares, (a, b), 0.0, paired=paired).beyond
 
     beyond = any(map(differs, {*mine, *theirs}))

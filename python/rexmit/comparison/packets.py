@@ -92,11 +92,11 @@ def compare_packets(
         flows = [
             open_flow(run, _row_number(run, cell, here)) for run, cell in ((a, pair.a), (b, pair.b))
         ]
-        found = _compare(pair.label, here, flows[0], flows[1], tolerance_ns, ignored)
-        if kept is None or (found.first is not None and kept.first is None):
-            kept = found
-        if found.senders is not None:
-            kept = found
+        compared = _compare(pair.label, here, flows[0], flows[1], tolerance_ns, ignored)
+        if kept is None or (compared.first is not None and kept.first is None):
+            kept = compared
+        if compared.senders is not None:
+            kept = compared
             break
     if kept is None:
         raise UserError(f"{pair.label}: no repetition in both runs", usage=True)
@@ -114,16 +114,16 @@ def find_pair(matched: Matched, text: str) -> tuple[Pair, int | None]:
         words, repetition = text, None
     names = words.split()
     if len(names) == 1 and names[0].isdecimal():
-        found = [pair for pair in matched.pairs if str(pair.a.number) == names[0]]
+        fitting = [pair for pair in matched.pairs if str(pair.a.number) == names[0]]
     else:
-        found = [pair for pair in matched.pairs if _is_told(pair, names)]
-    if len(found) == 1 and names:
-        return found[0], repetition
+        fitting = [pair for pair in matched.pairs if _is_told(pair, names)]
+    if len(fitting) == 1 and names:
+        return fitting[0], repetition
     where = by_caller(called=f"transfer {text}", typed=f"--packets {text}")
-    told = f"{where}: {count(len(found), 'cell')} of both runs"
-    hint = [f"{pair.a.number}: {pair.label}" for pair in (found or matched.pairs)[:12]]
+    what = f"{where}: {count(len(fitting), 'cell')} of both runs"
+    hint = [f"{pair.a.number}: {pair.label}" for pair in (fitting or matched.pairs)[:12]]
     raise UserError(
-        told if found and names else f"{where}: no such cell in both runs",
+        what if fitting and names else f"{where}: no such cell in both runs",
         ["choose one by its number in A:", *hint],
         usage=True,
     )
@@ -178,12 +178,12 @@ def _without_push(step: Step) -> set[str]:
 def _compare(
     label: str, repetition: int, a: Flow, b: Flow, tolerance_ns: int, ignored: Set[str]
 ) -> Compared:
-    def of(flow: Flow, *, server: bool) -> list[Step]:
+    def side(flow: Flow, *, server: bool) -> list[Step]:
         mine = (step for step in flow.steps if step.from_server == server)
         return sorted(mine, key=at_server)
 
-    senders = part(of(a, server=True), of(b, server=True), tolerance_ns, ignored)
-    clients = part(of(a, server=False), of(b, server=False), tolerance_ns, ignored)
+    senders = part(side(a, server=True), side(b, server=True), tolerance_ns, ignored)
+    clients = part(side(a, server=False), side(b, server=False), tolerance_ns, ignored)
     if clients and senders and clients.at_ns > senders.at_ns:
         clients = None  # it answers to what the senders did
     return Compared(label, repetition, 1, a, b, tolerance_ns, senders, clients)

@@ -113,22 +113,22 @@ def match(a: Run, b: Run, selection: Selection) -> Matched:
     """Pairs the cells of two runs. Raises UserError (usage) when no two belong together."""
     in_a = [cell for cell in cells(a) if selection.keeps(cell.point, mapped=False)]
     in_b = [cell for cell in cells(b) if selection.keeps(cell.point, mapped=True)]
-    told = _telling(in_a, in_b)
+    between = _telling(in_a, in_b)
     there = {tuple(map(value_text, cell.point.values)): cell for cell in in_b}
     pairs, met = [], set()
     only_a = []
     for cell in in_a:
         key = selection.partner(cell.point)
         if key in there:
-            pairs.append(Pair(_label(cell.point, there[key].point, told), cell, there[key]))
+            pairs.append(Pair(_label(cell.point, there[key].point, between), cell, there[key]))
             met.add(key)
         else:
-            only_a.append(cell.point.told(told))
-    only_b = [cell.point.told(told) for key, cell in there.items() if key not in met]
+            only_a.append(cell.point.told(between))
+    only_b = [cell.point.told(between) for key, cell in there.items() if key not in met]
     if not pairs:
         raise UserError(
             f"{a.path} and {b.path} have no cell in common",
-            [_described(a, in_a, told), _described(b, in_b, told), _remedy(selection)],
+            [_described(a, in_a, between), _described(b, in_b, between), _remedy(selection)],
             usage=True,
         )
     return Matched(tuple(pairs), tuple(only_a), tuple(only_b))
@@ -159,18 +159,18 @@ def _telling(*runs: list[Cell]) -> tuple[str, ...]:
     return tuple(axis for axis in between if len({point.value(axis) for point in points}) > 1)
 
 
-def _label(a: Point, b: Point, told: tuple[str, ...]) -> str:
-    mine, theirs = a.told(told), b.told(told)
+def _label(a: Point, b: Point, between: tuple[str, ...]) -> str:
+    mine, theirs = a.told(between), b.told(between)
     if mine == theirs:
         return mine
     parts = zip(mine.split(", "), theirs.split(", "), strict=False)
     return ", ".join(x if x == y else f"{x} : {y}" for x, y in parts)
 
 
-def _described(run: Run, there: list[Cell], told: tuple[str, ...]) -> str:
+def _described(run: Run, there: list[Cell], between: tuple[str, ...]) -> str:
     if not there:
         return f"{run.path}: no cell is chosen"
-    names = [cell.point.told(told) for cell in there[:3]]
+    names = [cell.point.told(between) for cell in there[:3]]
     more = f" and {len(there) - 3} more" if len(there) > 3 else ""
     return f"{run.path}: {count(len(there), 'cell')}: {'; '.join(names)}{more}"
 

@@ -1,24 +1,4 @@
-"""Engines: what runs a scenario's transfers.
+"""Plans in, events out: what runs a scenario's transfers.
 
-Today there is one, `kernel`: a real Linux kernel in virtual time.
+`kernel` boots real Linux kernels in virtual time, `model` runs our own TCP in a simulated network.
 """
-
-from rexmit.engines.boot import (
-    BootOptions,
-    GuestBoot,
-    GuestDiedError,
-    GuestHungError,
-    Usage,
-    watch,
-)
-from rexmit.engines.guest import programs
-
-__all__ = [
-    "BootOptions",
-    "GuestBoot",
-    "GuestDiedError",
-    "GuestHungError",
-    "Usage",
-    "programs",
-    "watch",
-]

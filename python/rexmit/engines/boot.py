@@ -50,6 +50,9 @@ SPLAT: Final = re.compile(
 """What the kernel calls a defect of its own. A panic alone is none: memory may have run out."""
 
 _MOST_CONSOLE: Final = 16 << 20
+_LONGEST_SPLAT: Final = 1024
+"""A line of the kernel's is no longer (`LOG_LINE_MAX`)."""
+
 _SPLAT_LINES: Final = 60
 """So many lines of a splat are shown."""
 
@@ -91,19 +94,19 @@ class BootOptions:
 
     def arguments(self, share: Path) -> list[str]:
         """The guest program's arguments."""
-        found = ["boot" if self.machine is None else "machine"]
-        found += ["--kernel", str(self.kernel), "--share", str(share)]
+        words = ["boot" if self.machine is None else "machine"]
+        words += ["--kernel", str(self.kernel), "--share", str(share)]
         if self.machine is not None:
-            found += self.machine.arguments()
+            words += self.machine.arguments()
             if self.files:
-                found += ["--files", str(share.with_name("files"))]
+                words += ["--files", str(share.with_name("files"))]
         if self.core is not None:
-            found += ["--core", str(self.core)]
+            words += ["--core", str(self.core)]
         if self.seed is not None:
-            found += ["--seed", f"{self.seed:016x}"]
-        found += ["--memory", self.memory]
+            words += ["--seed", f"{self.seed:016x}"]
+        words += ["--memory", self.memory]
         limits = ["--share-limit", f"{self.share_mib}M", "--scratch-limit", f"{self.scratch_mib}M"]
-        return [*found, *limits]
+        return [*words, *limits]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +196,7 @@ class GuestBoot:
         if self._status is None:
             self._reap(os.WNOHANG)
         self.channel.receive()
-        found: list[Event] = []
+        events: list[Event] = []
         try:
             lines = self._events.lines() if self.fault is None else []
         except LineTooLongError:
@@ -204,10 +207,10 @@ class GuestBoot:
             if self.fault is not None:
                 break
             if event is not None:
-                found.append(event)
-        if found:
+                events.append(event)
+        if events:
             self.give_sign()
-        return found
+        return events
 
     def give_sign(self) -> None:
         """The guest is alive now: it has written something, or could not while we were at work."""
@@ -233,8 +236,9 @@ class GuestBoot:
             self.doing = str(event.get("doing", self.doing))
         elif kind == "exit":
             self.exit_event = event
-        if isinstance(event.get("virtual_ns"), int):
-            self.virtual_ns = event["virtual_ns"]
+        at = event.get("virtual_ns")
+        if isinstance(at, int) and 0 <= at < 1 << 63:
+            self.virtual_ns = at
         return dict(event)
 
     def kill(self) -> None:
@@ -256,13 +260,13 @@ class GuestBoot:
 
         What the kernel program says of its start on standard error matters only until it runs.
         """
-        said = self.errors()
+        lines = self.errors()
         if self.hello is not None:
-            said = [line for line in said if line.startswith(SAYS)]
+            lines = [line for line in lines if line.startswith(SAYS)]
         last = last_lines(self._console, count)
         # A panic says why before it prints a stack that is longer than what is shown here.
         reasons = self.console_lines("Kernel panic - not syncing", "Out of memory:")
-        return [line for line in reasons if line not in last] + last + said
+        return [line for line in reasons if line not in last] + last + lines
 
     def console_lines(self, *texts: str) -> list[str]:
         """The lines of the kernel's console that hold one of `texts`."""
@@ -274,7 +278,7 @@ class GuestBoot:
         own; nothing where it did not."""
         lines = last_lines(self._console, 1 << 20, most_bytes=_MOST_CONSOLE)
         for place, line in enumerate(lines):
-            if SPLAT.search(line):
+            if SPLAT.search(line, 0, _LONGEST_SPLAT):
                 return tuple(lines[place : place + _SPLAT_LINES])
         return ()
 
@@ -291,8 +295,8 @@ class GuestBoot:
         status = self._status
         if status is not None and status < 0:
             return f"the kernel was killed by signal {-status}"
-        if status == 0 and (said := self.console_lines(SAYS)):
-            return said[-1].partition(SAYS)[2] + where
+        if status == 0 and (lines := self.console_lines(SAYS)):
+            return lines[-1].partition(SAYS)[2] + where
         return f"the kernel died (exit status {status}){where}"
 
     def close(self) -> None:
@@ -351,7 +355,7 @@ def watch(
             if on_event is not None:
                 on_event(event)
         for tail, give in tails:
-            while data := tail.read():
+            for data in tail.pieces():
                 give(data)
                 boot.give_sign()
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from rexmit.engines.boot import BootOptions, Event, GuestBoot, watch
+from rexmit.engines.boot import BootOptions, Event, GuestBoot, GuestDiedError, watch
 from rexmit.engines.guest import NETWORK_PROGRAMS, programs
 from rexmit.errors import UserError, argument
 from rexmit.store.files import is_taken
@@ -152,7 +152,8 @@ def execute(
     causes: list[str] = []
 
     def on_event(event: Event) -> None:
-        if event["type"] == "causes":
+        # One record, when the command has ended.
+        if event["type"] == "causes" and not causes:
             causes.append(str(event.get("text", "")))
 
     if keep is not None:
@@ -177,9 +178,10 @@ def execute(
             more = f"{argument('memory')} gives the kernel more"
             on_stderr(f"rexmit: {line.strip()} ({more})\n".encode())
         cpu_s = boot.usage.cpu_s if boot.usage else 0.0
-        return Done(
-            int(event["status"]), boot.splat(), "".join(causes), boot.virtual_ns / 1e9, cpu_s
-        )
+        status = event.get("status")
+        if not isinstance(status, int) or not 0 <= status < 256:
+            raise GuestDiedError("the command ended without a status", boot.console_tail())
+        return Done(status, boot.splat(), "".join(causes), boot.virtual_ns / 1e9, cpu_s)
 
 
 def _place(keep: Path) -> Path:
@@ -200,7 +202,7 @@ def _keep(boot: GuestBoot, keep: Path) -> None:
     """Copy the scratch folder's files, folders and links to where the user wants them."""
     scratch = boot.channel["scratch"]
     try:
-        copy_tree(scratch, keep, Budget.of(scratch))
+        copy_tree(scratch, keep, Budget.on(scratch))
     except UntrustedError as error:
         raise UserError(
             f"{keep}: the scratch folder is not brought back: {error}",

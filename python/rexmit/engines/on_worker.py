@@ -55,9 +55,9 @@ def unpack(archive: bytes, digest: str) -> None:
         with cache.workplace() as (folder, _):
             with tarfile.open(fileobj=io.BytesIO(archive)) as opened:
                 opened.extractall(folder / "sent", filter="data")
-            (found,) = (folder / "sent").iterdir()
+            (sent,) = (folder / "sent").iterdir()
             # Its checksums are those of the machine that sent it, and `install` looks at them.
-            if cache.install(found, found.name).hash != digest:
+            if cache.install(sent, sent.name).hash != digest:
                 raise UserError(f"the kernel that was sent is not {digest}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Final
 
 CHUNK: Final = 1 << 20
@@ -39,6 +40,14 @@ class Tail:
         data = os.pread(self._file, CHUNK, self._read)
         self._read += len(data)
         return data
+
+    def pieces(self) -> Iterator[bytes]:
+        """What `read` gives, one after the other; ends with what there is now, however fast more
+        is written.
+        """
+        end = os.fstat(self._file).st_size
+        while self._read < end and (data := self.read()):
+            yield data
 
 
 def _free(descriptor: int, begin: int, length: int) -> None:

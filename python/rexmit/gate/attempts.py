@@ -9,12 +9,15 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from rexmit.engines.boot import BootOptions, GuestDiedError
+from rexmit.engines.boot import BootOptions, GuestDiedError, NoLongerWantedError
 from rexmit.engines.command import SHARE_MIB, Command, execute
 from rexmit.gate.scripts import Case
 
 RECORDS: Final = 4096
 """Records of why TCP retransmitted that a kernel has room for."""
+
+MOST_BYTES: Final = 16 << 20
+"""A script, and the programs that it runs, may say so much on an output."""
 
 _FAILED: Final = 1
 """packetdrill's exit status where a kernel does something else than its script says."""
@@ -36,9 +39,9 @@ class Attempt:
     """A run of a script."""
 
     verdict: Verdict
-    said: str
+    text: str
     """What packetdrill said on standard error, or how the kernel ended."""
-    told: str = ""
+    log: str = ""
     """What it told of packets, system calls and states."""
     causes: str = ""
     """The kernel's record of why it retransmitted."""
@@ -49,7 +52,7 @@ class Attempt:
     @property
     def packets(self) -> tuple[str, ...]:
         """The packets, with times by the script's clock."""
-        return tuple(line for line in self.told.splitlines() if _PACKET.match(line))
+        return tuple(line for line in self.log.splitlines() if _PACKET.match(line))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +71,7 @@ class Bench:
 
         What another script did cannot be seen: the kernel has done nothing else.
         """
-        out: list[bytes] = []
-        err: list[bytes] = []
+        out, err = _Output(), _Output()
         command = Command(
             case.command(self.tool, self.arguments),
             folder=case.script.parent,
@@ -81,19 +83,23 @@ class Bench:
             done = execute(
                 command,
                 options,
-                on_stdout=out.append,
-                on_stderr=err.append,
+                on_stdout=out.add,
+                on_stderr=err.add,
                 hang_limit_s=self.hang_limit_s,
-                end=end,
+                end=lambda: end() or out.is_full or err.is_full,
             )
+        except NoLongerWantedError:
+            if end():
+                raise
+            return Attempt(Verdict.CANNOT_TELL, f"it said more than {MOST_BYTES >> 20} MiB")
         except GuestDiedError as error:
             verdict = Verdict.SPLAT if error.splat else Verdict.CANNOT_TELL
-            said = "\n".join([str(error), *(() if error.splat else error.console_tail)])
-            return Attempt(verdict, said, _text(out), splat=error.splat)
+            text = "\n".join([str(error), *(() if error.splat else error.console_tail)])
+            return Attempt(verdict, text, out.text(), splat=error.splat)
         return Attempt(
             Verdict.SPLAT if done.splat else _verdict(done.status),
-            _text(err) or (f"exit status {done.status}" if done.status else ""),
-            _text(out),
+            err.text() or (f"exit status {done.status}" if done.status else ""),
+            out.text(),
             done.causes,
             done.splat,
             done.virtual_s,
@@ -108,5 +114,23 @@ def _verdict(status: int) -> Verdict:
     return Verdict.WORSE if status == _FAILED else Verdict.CANNOT_TELL
 
 
-def _text(pieces: Sequence[bytes]) -> str:
-    return b"".join(pieces).decode(errors="replace")
+class _Output:
+    """What a script said on one of its outputs."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._left = MOST_BYTES
+
+    def add(self, piece: bytes) -> None:
+        """It said more."""
+        self._pieces.append(piece[: max(self._left, 0)])
+        self._left -= len(piece)
+
+    @property
+    def is_full(self) -> bool:
+        """It said more than is kept."""
+        return self._left < 0
+
+    def text(self) -> str:
+        """All that is kept."""
+        return b"".join(self._pieces).decode(errors="replace")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,14 +15,17 @@ STEPS_BEFORE: Final = 2
 
 _LEFT: Final = 72
 _LONGEST_SCRIPT: Final = 1 << 20
-_TIME: Final = r"(?:\*|[+]?[0-9]*\.?[0-9]+(?:~[+]?[0-9]*\.?[0-9]+)?(?:\.\.\.[0-9.]+)?)"
-_STEP: Final = re.compile(rf"^\s*[+]?{_TIME}\s+([<>]?)")
+_NUMBER: Final = r"(?:[0-9]++(?:\.[0-9]++)?|\.[0-9]++)"
+_TIME: Final = rf"(?:\*|[+]?{_NUMBER}(?:~[+]?{_NUMBER})?(?:\.\.\.[0-9.]++)?)"
+_STEP: Final = re.compile(rf"^\s*+[+]?{_TIME}\s+([<>]?)")
 _TOLD: Final = re.compile(
-    r"^(?P<way>outbound|inbound) \w+ packet: +(?P<time>[-0-9.]+) (?P<what>.*)$"
+    r"^(?P<way>outbound|inbound) \w+ packet: +(?P<time>-?[0-9]{1,12}\.[0-9]{1,12}) (?P<what>.*)$"
 )
 _TCP: Final = re.compile(
-    r"^(?P<flags>\S+) (?P<seq>[0-9]+):(?P<end>[0-9]+)(?P<rest>\([0-9]+\))(?: ack (?P<ack>[0-9]+))?"
+    r"^(?P<flags>\S+) (?P<seq>[0-9]{1,10}):(?P<end>[0-9]{1,10})(?P<rest>\([0-9]+\))"
+    r"(?: ack (?P<ack>[0-9]{1,10}))?"
 )
+_NUMBERS: Final = re.compile("[0-9]{1,10} [0-9]{1,10}")
 _ALL: Final = 1 << 32
 
 CAUSES: Final = {
@@ -58,7 +62,7 @@ def beside(script: Path, attempt: Attempt) -> list[str]:
     """Lines of the script from two steps before the one that failed, and beside them the packets
     that packetdrill saw; nothing where it does not say which line failed.
     """
-    failed = re.search(rf"{re.escape(script.name)}:([0-9]{{1,7}}): ", attempt.said)
+    failed = re.search(rf"{re.escape(script.name)}:([0-9]{{1,7}}): ", attempt.text)
     if failed is None:
         return []
     try:
@@ -71,7 +75,7 @@ def beside(script: Path, attempt: Attempt) -> list[str]:
     first = max(0, len(until) - 1 - STEPS_BEFORE)
     left, right = f"line of {script.name}", "packet of the kernel (<: to it)"
     lines = [f"{left:<{_LEFT}}  {right}"]
-    rows = _rows(until, list(packets(attempt)), first)
+    rows = _rows(until, deque(packets(attempt)), first)
     for number, (step, seen) in enumerate(rows):
         mark = ">" if step is not None and step.line == until[-1].line else " "
         text = f"{mark}{step.line:5} {step.text}" if step is not None else ""
@@ -83,15 +87,15 @@ def beside(script: Path, attempt: Attempt) -> list[str]:
 
 def steps(lines: Sequence[str]) -> list[Step]:
     """The events of a script, by the times that they begin with."""
-    found = []
+    every = []
     for number, line in enumerate(lines, 1):
         if event := _STEP.match(line):
-            found.append(Step(number, line.strip(), event[1]))
-    return found
+            every.append(Step(number, line.strip(), event[1]))
+    return every
 
 
 def _rows(
-    until: Sequence[Step], seen: list[PacketLine], first: int
+    until: Sequence[Step], seen: deque[PacketLine], first: int
 ) -> Iterator[tuple[Step | None, PacketLine | None]]:
     """Each step with its packet, from the one numbered `first` on, then packets without a step."""
     for number, step in enumerate(until):
@@ -99,11 +103,11 @@ def _rows(
         if step.way == "<":
             # What was seen before an injected packet belongs to the steps before it.
             while seen:
-                own.append(seen.pop(0))
+                own.append(seen.popleft())
                 if own[-1].way == "<":
                     break
         elif step.way == ">" and seen and seen[0].way == ">":
-            own.append(seen.pop(0))
+            own.append(seen.popleft())
         if number >= first:
             extra, last = own[:-1], own[-1:]
             yield from ((None, one) for one in extra)
@@ -116,14 +120,15 @@ def packets(attempt: Attempt) -> Iterator[PacketLine]:
     sent again what it sent again.
     """
     first: dict[str, int] = {}
-    record = [line.split() for line in attempt.causes.splitlines() if "=" in line]
+    lines = (line.split() for line in attempt.causes.splitlines() if "=" in line)
+    record = [words for words in lines if _is_of_record(words)]
     sent: set[int] = set()
     for line in attempt.packets:
-        told = _TOLD.match(line)
-        if told is None:
+        match = _TOLD.match(line)
+        if match is None:
             continue
-        way = ">" if told["way"] == "outbound" else "<"
-        what, tcp = told["what"], _TCP.match(told["what"])
+        way = ">" if match["way"] == "outbound" else "<"
+        what, tcp = match["what"], _TCP.match(match["what"])
         why = ""
         if tcp:
             seq = int(tcp["seq"])
@@ -133,7 +138,11 @@ def packets(attempt: Attempt) -> Iterator[PacketLine]:
                 why = _why(record, seq, again=seq in sent)
                 sent.add(seq)
             what = _relative(what, tcp, first.get(way, 0), first.get("<" if way == ">" else ">", 0))
-        yield PacketLine(way, f"{float(told['time']):9.6f} {way} {what}{why}")
+        yield PacketLine(way, f"{float(match['time']):9.6f} {way} {what}{why}")
+
+
+def _is_of_record(words: Sequence[str]) -> bool:
+    return len(words) > 6 and _NUMBERS.fullmatch(" ".join(words[3:5])) is not None
 
 
 def _relative(what: str, tcp: re.Match[str], own: int, other: int) -> str:

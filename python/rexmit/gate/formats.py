@@ -61,17 +61,17 @@ def junit(results: Sequence[Result]) -> bytes:
         case = ElementTree.SubElement(
             suite,
             "testcase",
-            classname=result.case.shown,
+            classname=_xml(result.case.shown),
             name=result.case.family,
             time=f"{max(one.virtual_s for one in result.attempts):.6f}",
         )
         if result.verdict is not Verdict.GOOD:
             kind = "failure" if result.verdict is Verdict.WORSE else "error"
             why = [_xml(line) for line in result.why]
-            told = ElementTree.SubElement(
+            failure = ElementTree.SubElement(
                 case, kind, message=why[0] if why else "", type=result.verdict.value
             )
-            told.text = "\n".join(why)
+            failure.text = "\n".join(why)
     ElementTree.indent(suite)
     document: bytes = ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)
     return document + b"\n"

@@ -91,7 +91,7 @@ def cases(paths: Iterable[str | os.PathLike[str]], families: Sequence[str]) -> l
         raise UserError(
             argument("families", unknown[0]), f"families: {', '.join(FAMILIES)}", usage=True
         )
-    found: dict[Path, str] = {}
+    scripts: dict[Path, str] = {}
     for path in map(Path, paths):
         try:
             below = sorted(path.rglob(f"*{SUFFIX}")) if path.is_dir() else [path]
@@ -106,16 +106,16 @@ def cases(paths: Iterable[str | os.PathLike[str]], families: Sequence[str]) -> l
                 usage=True,
             )
         for script in below:
-            found.setdefault(script.absolute(), str(script))
-    made = [
+            scripts.setdefault(script.absolute(), str(script))
+    every = [
         Case(script, shown, family)
-        for script, shown in found.items()
+        for script, shown in scripts.items()
         for family in families
         if _fits(script, family)
     ]
-    if not made:
+    if not every:
         raise UserError("no script is for these families of addresses", usage=True)
-    return made
+    return every
 
 
 def _fits(script: Path, family: str) -> bool:
@@ -126,8 +126,12 @@ def _fits(script: Path, family: str) -> bool:
 def hz(scripts: Iterable[Path]) -> int | None:
     """The timer frequency that the file `config` beside scripts asks for, where one does."""
     for folder in dict.fromkeys(script.parent for script in scripts):
+        config = folder / "config"
         try:
-            with (folder / "config").open(encoding="utf-8", errors="replace") as file:
+            # Opening a pipe waits for its writer.
+            if not config.is_file():
+                continue
+            with config.open(encoding="utf-8", errors="replace") as file:
                 text = file.read(_LONGEST_CONFIG)
         except OSError:
             continue
@@ -138,8 +142,8 @@ def hz(scripts: Iterable[Path]) -> int | None:
 
 def tool(named: str | os.PathLike[str] | None) -> Path:
     """The packetdrill that is meant: `named`, else the one on PATH. Raises UserError."""
-    found = shutil.which("packetdrill" if named is None else named)
-    if found is None and named is None:
+    path = shutil.which("packetdrill" if named is None else named)
+    if path is None and named is None:
         raise UserError(
             "packetdrill is not on PATH",
             [
@@ -147,6 +151,6 @@ def tool(named: str | os.PathLike[str] | None) -> Path:
                 f"and put it on PATH or name it: {argument('tool')} FILE",
             ],
         )
-    if found is None:
+    if path is None:
         raise UserError(f"{argument('tool')} {named}: no such program", usage=True)
-    return Path(found).absolute()
+    return Path(path).absolute()

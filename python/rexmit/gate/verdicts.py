@@ -22,8 +22,8 @@ _STATUS: Final = {
 
 def of_all(verdicts: Iterable[Verdict]) -> Verdict:
     """One verdict for several."""
-    found = set(verdicts)
-    return next((one for one in _STATUS if one in found), Verdict.GOOD)
+    every = set(verdicts)
+    return next((one for one in _STATUS if one in every), Verdict.GOOD)
 
 
 def exit_status(results: Iterable[Result]) -> int:
@@ -64,7 +64,7 @@ class Result:
         if verdict is Verdict.GOOD:
             return []
         shown = self.shown
-        lines = shown.said.splitlines()
+        lines = shown.text.splitlines()
         if verdict is Verdict.SPLAT:
             return [*lines, "the kernel warns of a defect of its own:", *shown.splat]
         if verdict is Verdict.WORSE:

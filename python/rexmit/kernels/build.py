@@ -245,8 +245,8 @@ def _compile(
     for patch in [*recipe.series_patches(order.patches_of), *order.extra]:
         if patch.is_config:
             continue
-        if said := patches.apply(patch, tree, order.version, confinement):
-            progress.note(f"Patch {said}")
+        if fault := patches.apply(patch, tree, order.version, confinement):
+            progress.note(f"Patch {fault}")
     fragment = recipe.with_fragments(recipe.fragment_text(order.hz), order.extra)
     write_text(work / "fragment", fragment)
 

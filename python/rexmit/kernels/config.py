@@ -79,7 +79,7 @@ def _same(got: str | None, asked: str) -> bool:
 
 def _definitions(tree: Path, options: set[str]) -> dict[str, str]:
     """Which of the options the tree defines, and where."""
-    define = re.compile(r"^\s*(?:menu)?config\s+(\w+)\s*$", re.M)
+    define = re.compile(r"^[ \t]*+(?:menu)?config[ \t]++(\w+)[ \t]*$", re.M)
     symbols: dict[str, str] = {}
     for name in sorted(files_within(tree)):
         # Other architectures' options are not this kernel's.

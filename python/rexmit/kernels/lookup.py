@@ -117,7 +117,7 @@ def _check_patches(wanted: str, series: str, names: list[str], present: list[Ker
             )
 
 
-def _listing(found: list[Kernel]) -> list[str]:
-    if not found:
+def _listing(built: list[Kernel]) -> list[str]:
+    if not built:
         return ["No kernel is built."]
-    return ["There are:", *(f"  {kernel.name}" for kernel in found)]
+    return ["There are:", *(f"  {kernel.name}" for kernel in built)]

@@ -102,8 +102,8 @@ def optional_names() -> list[str]:
 
 def fragments() -> dict[str, Patch]:
     """The fragments of configuration that a kernel gets if they are asked for, by name."""
-    found = sorted((DATA / "configs").glob(f"*{CONFIG}"))
-    return {path.stem: Patch(path, path.stem) for path in found}
+    files = sorted((DATA / "configs").glob(f"*{CONFIG}"))
+    return {path.stem: Patch(path, path.stem) for path in files}
 
 
 def fragment(word: str) -> Patch:

@@ -99,10 +99,18 @@ def _captured(path: Path) -> list[_core.Packet]:
         raise UserError(what, f"repeat the run with {argument('capture')}") from error
 
 
-def _packet(raw: _core.Packet, *, from_server: bool) -> Packet:
-    dropped, mechanism, need = parse_comment(raw.comment)
+def packet_of(
+    raw: _core.Packet,
+    *,
+    from_server: bool,
+    time_ns: int | None = None,
+    dropped: bool = False,
+    mechanism: str | None = None,
+    need: str | None = None,
+) -> Packet:
+    """A packet as it was captured, at `time_ns` where another clock has its time."""
     return Packet(
-        time_ns=raw.time_ns,
+        time_ns=raw.time_ns if time_ns is None else time_ns,
         from_server=from_server,
         seq=raw.seq,
         ack=raw.ack,
@@ -117,6 +125,11 @@ def _packet(raw: _core.Packet, *, from_server: bool) -> Packet:
     )
 
 
+def _packet(raw: _core.Packet, *, from_server: bool) -> Packet:
+    dropped, mechanism, need = parse_comment(raw.comment)
+    return packet_of(raw, from_server=from_server, dropped=dropped, mechanism=mechanism, need=need)
+
+
 def parse_comment(comment: str | None) -> tuple[bool, str | None, str | None]:
     """(dropped, mechanism, need) of a packet's comment.
 
@@ -125,13 +138,13 @@ def parse_comment(comment: str | None) -> tuple[bool, str | None, str | None]:
     """
     dropped, mechanism, need = False, None, None
     for part in (comment or "").split(";"):
-        words = re.fullmatch(r"\s*rexmit:\s+(\w+)(.*?)\s*", part, re.DOTALL)
+        words = re.fullmatch(r"rexmit:\s++(\w++)(.*)", part.strip(), re.DOTALL)
         if words is None:
             continue
         if words[1] == "dropped":
             dropped = True
         elif words[1] == "retransmission":
-            values = dict(re.findall(r"(\w+)=(\S+)", words[2]))
+            values = dict(re.findall(r"(?<!\w)(\w++)=(\S+)", words[2]))
             mechanism = values.get("mechanism", "unknown")
             need = values.get("need")
     return dropped, mechanism, need

@@ -102,14 +102,14 @@ def lines(
     head = f"{_ms(client, time)} {arrow(step, width, glyphs)} {_ms(server, time)}"
     numbers = f"seq {step.seq}" if step.ack is None else f"seq {step.seq} ack {step.ack}"
     sack = [f"sack {left}-{right}" for left, right in step.sack]
-    made = [f"{head}  {numbers}"]
+    texts = [f"{head}  {numbers}"]
     for part in (*sack, *_marks(step)):
-        longer = f"{made[-1]}  {part}"
+        longer = f"{texts[-1]}  {part}"
         if room is None or len(longer) <= room:
-            made[-1] = longer
+            texts[-1] = longer
         else:
-            made.append(" " * (len(head) + 2) + part)
-    return made
+            texts.append(" " * (len(head) + 2) + part)
+    return texts
 
 
 def arrow(step: Step, width: int, glyphs: Glyphs) -> str:

@@ -92,7 +92,7 @@ def about(traced: Traced) -> list[str]:
     """How long it lasted, what it carried, its sides, its subflows: lines."""
     up, down = (traced.sides[side]["bytes"] for side in SIDES)
     again = count(len(traced.retransmissions), "retransmission")
-    told = [f"{traced.row['duration_s']:.3f} s; {up:,} bytes up, {down:,} down; {again}"]
+    lines = [f"{traced.row['duration_s']:.3f} s; {up:,} bytes up, {down:,} down; {again}"]
     for side, name in zip(SIDES, ("client", "server"), strict=True):
         row, facts = traced.sides[side], []
         if row["stack"] is not None:
@@ -113,8 +113,8 @@ def about(traced: Traced) -> list[str]:
                 f"RTT {least * 1000:.1f} to {most * 1000:.1f} ms, on average {average * 1000:.1f}"
             )
         if facts:
-            told.append(f"{name} as a sender: {'; '.join(facts)}")
-    return told + _subflows(traced)
+            lines.append(f"{name} as a sender: {'; '.join(facts)}")
+    return lines + _subflows(traced)
 
 
 def _subflows(traced: Traced) -> list[str]:
@@ -122,7 +122,7 @@ def _subflows(traced: Traced) -> list[str]:
     if not traced.subflows:
         return []
     here = traced.row["mptcp_subflow"]
-    told = [f"subflow {here} of {len(traced.subflows)} of a Multipath TCP connection:"]
+    lines = [f"subflow {here} of {len(traced.subflows)} of a Multipath TCP connection:"]
     for row in traced.subflows[:_MOST_SUBFLOWS]:
         role = {"initial": "opened it", "join": "joined"}.get(row["mptcp_role"], "began before")
         up, down = row["forward_data_bytes"] or 0, row["backward_data_bytes"] or 0
@@ -130,10 +130,10 @@ def _subflows(traced: Traced) -> list[str]:
         again = row["reinjections"]
         more = f"; {count(again, 'packet')} re-injected" if again else ""
         number, mark = row["mptcp_subflow"], ", this one" if row["mptcp_subflow"] == here else ""
-        told.append(f"  {number}: flow {row['number']}, {row['flow']}, {role}; {size}{more}{mark}")
+        lines.append(f"  {number}: flow {row['number']}, {row['flow']}, {role}; {size}{more}{mark}")
     if len(traced.subflows) > _MOST_SUBFLOWS:
-        told.append(f"  … and {len(traced.subflows) - _MOST_SUBFLOWS:,} more")
-    return told
+        lines.append(f"  … and {len(traced.subflows) - _MOST_SUBFLOWS:,} more")
+    return lines
 
 
 def _place(position: str) -> str:
@@ -145,8 +145,8 @@ def _ms(step: Step, width: int) -> str:
 
 
 def _numbers(step: Step) -> str:
-    told = f"seq {step.seq}" + ("" if step.ack is None else f" ack {step.ack}")
-    return "  ".join([told, *(f"sack {left}-{right}" for left, right in step.sack)])
+    text = f"seq {step.seq}" + ("" if step.ack is None else f" ack {step.ack}")
+    return "  ".join([text, *(f"sack {left}-{right}" for left, right in step.sack)])
 
 
 def _marks(step: Step) -> list[str]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 
+from rexmit.ladder.picture import Picture
 from rexmit.ladder.steps import Step
 from rexmit.present.figures.style import styled
 from rexmit.present.figures.words import folded, legend_below
@@ -32,15 +32,6 @@ _MARKERS: Final = {
 }
 
 
-@dataclass(frozen=True)
-class Picture:
-    """What is drawn: the data of one side and the other's acknowledgements."""
-
-    title: str
-    steps: tuple[Step, ...]
-    data_from_server: bool
-
-
 def draw_sequence(picture: Picture) -> Canvas:
     """The picture on a canvas of its own: seconds against sequence numbers in kB.
 
@@ -52,20 +43,16 @@ def draw_sequence(picture: Picture) -> Canvas:
 
 def _draw(picture: Picture) -> Canvas:
     def at(step: Step) -> float:
-        return step.at_ns(from_server=picture.data_from_server) / 1e9
+        return picture.at_ns(step) / 1e9
 
     canvas = Canvas(figsize=(7.6, 4.8), layout="constrained")
     FigureCanvasAgg(canvas)
     axes: Any = canvas.add_subplot()
     title = folded(canvas, picture.title, canvas.get_figwidth() - 1, fontsize=10, fontweight="bold")
     axes.set_title(title, loc="left", fontweight="bold")
-    data = [s for s in picture.steps if s.from_server == picture.data_from_server and s.used]
+    data = [step for step in picture.steps if picture.is_data(step) and step.used]
     acks = sorted(
-        (
-            s
-            for s in picture.steps
-            if s.from_server != picture.data_from_server and s.ack is not None and not s.lost
-        ),
+        (s for s in picture.steps if not picture.is_data(s) and s.ack is not None and not s.lost),
         key=at,
     )
     plain = [step for step in data if not step.mechanism]

@@ -100,8 +100,8 @@ def steps(
     first = min(passage.order_ns for passage in ordered)
     start = first if start_ns is None else start_ns
     isn = {
-        True: _initial(ordered, from_server=True, told=isn_server),
-        False: _initial(ordered, from_server=False, told=isn_client),
+        True: _initial(ordered, from_server=True, isn=isn_server),
+        False: _initial(ordered, from_server=False, isn=isn_client),
     }
     every = {True: Said(recorded_again=recorded_again), False: Said(recorded_again=recorded_again)}
     gone = _gone(ordered)
@@ -129,10 +129,10 @@ def _gone(passages: list[Passage]) -> Callable[[Passage], bool]:
     return gone
 
 
-def _initial(passages: list[Passage], *, from_server: bool, told: int | None) -> int:
+def _initial(passages: list[Passage], *, from_server: bool, isn: int | None) -> int:
     """The SYN's number; without a SYN what was told, else the first number there is."""
     mine = [p.packet for p in passages if p.packet.from_server == from_server]
-    syn = next((packet.seq for packet in mine if "SYN" in packet.flags), told)
+    syn = next((packet.seq for packet in mine if "SYN" in packet.flags), isn)
     return syn if syn is not None else mine[0].seq if mine else 0
 
 
@@ -145,13 +145,13 @@ def _step(
     gone: bool,
 ) -> Step:
     packet = passage.packet
-    said, theirs = every[packet.from_server], every[not packet.from_server]
+    ours, theirs = every[packet.from_server], every[not packet.from_server]
     mine, other = isn[packet.from_server], isn[not packet.from_server]
     ack = (packet.ack - other) % _SPACE if "ACK" in packet.flags else None
     sack = tuple(((left - other) % _SPACE, (right - other) % _SPACE) for left, right in packet.sack)
     seq = (packet.seq - mine) % _SPACE
-    kind = said.kind(packet, seq, closed=theirs.window == 0)
-    duplicates, update = (0, False) if kind == RECORDED else said.count_duplicate(packet, ack)
+    kind = ours.kind(packet, seq, closed=theirs.window == 0)
+    duplicates, update = (0, False) if kind == RECORDED else ours.count_duplicate(packet, ack)
     return Step(
         from_server=packet.from_server,
         sent_ns=passage.sent.time_ns - start if passage.sent else None,
@@ -167,7 +167,7 @@ def _step(
         lost=gone and not packet.dropped,
         mechanism=packet.mechanism,
         need=packet.need,
-        again=said.carries_again(packet, seq),
+        again=ours.carries_again(packet, seq),
         kind=None if packet.mechanism else kind,
         duplicate_sack=bool(sack) and ack is not None and _reports_duplicate(sack, ack),
         duplicate_acks=duplicates,

@@ -19,7 +19,7 @@ from rexmit import _core
 from rexmit.errors import UserError
 from rexmit.ladder import two_ended
 from rexmit.ladder.match import Passage
-from rexmit.ladder.packets import Packet, flag_names
+from rexmit.ladder.packets import packet_of
 from rexmit.ladder.steps import Step, steps
 from rexmit.ladder.two_ended import Ends
 from rexmit.tracing import mechanisms, sides
@@ -67,17 +67,17 @@ def open_traced(trace: Trace, which: str, at_s: float | None = None) -> Traced:
     Raises UserError for one that there is not, and captures that cannot be read any more.
     """
     rows = trace.scan("connections").with_row_index("number")
-    found = rows.filter(_wanted(trace, which)).collect()
-    if at_s is not None and found.height > 1:
-        found = found.sort((pl.col("start_s") - at_s).abs()).filter(
+    fitting = rows.filter(_wanted(trace, which)).collect()
+    if at_s is not None and fitting.height > 1:
+        fitting = fitting.sort((pl.col("start_s") - at_s).abs()).filter(
             pl.col("start_s") <= at_s, pl.col("end_s") >= at_s
         )
-    if found.is_empty():
+    if fitting.is_empty():
         raise UserError(
             f"{trace.path}: no connection {which}",
             "K is a row of connections.parquet, from 0, or a flow: '10.0.0.1:80 > 10.0.0.2:40000'",
         )
-    return _opened(trace, [found.row(0, named=True)])[0]
+    return _opened(trace, [fitting.row(0, named=True)])[0]
 
 
 def open_several(trace: Trace, numbers: Iterable[int]) -> list[Traced]:
@@ -85,8 +85,8 @@ def open_several(trace: Trace, numbers: Iterable[int]) -> list[Traced]:
     point are read in one pass. Raises UserError as `open_traced`.
     """
     wanted = list(numbers)
-    found = trace.numbered().filter(pl.col("number").is_in(wanted)).collect()
-    rows = {row["number"]: row for row in found.to_dicts()}
+    opened = trace.numbered().filter(pl.col("number").is_in(wanted)).collect()
+    rows = {row["number"]: row for row in opened.to_dicts()}
     return _opened(trace, [rows[number] for number in wanted if number in rows])
 
 
@@ -99,7 +99,7 @@ def _opened(trace: Trace, rows: Sequence[dict[str, Any]]) -> list[Traced]:
     ends = [two_ended.ends(trace, row) if trace.points else None for row in rows]
     alone = [row for row, both in zip(rows, ends, strict=True) if both is None]
     captured = iter(_read(trace, alone))
-    made = []
+    traced = []
     for row, both in zip(rows, ends, strict=True):
         mine = {name: table(row["connection"]) for name, table in tables.items()}
         opened = (
@@ -107,7 +107,7 @@ def _opened(trace: Trace, rows: Sequence[dict[str, Any]]) -> list[Traced]:
             if both is None
             else _between(row, mine["sides"], mine["retransmissions"], both)
         )
-        made.append(
+        traced.append(
             replace(
                 opened,
                 mechanisms=tuple(mine["mechanisms"].to_dicts()),
@@ -115,7 +115,7 @@ def _opened(trace: Trace, rows: Sequence[dict[str, Any]]) -> list[Traced]:
                 subflows=subflows.get(row["mptcp_connection"], ()),
             )
         )
-    return made
+    return traced
 
 
 def _by_connection(
@@ -123,11 +123,11 @@ def _by_connection(
 ) -> Callable[[int], pl.DataFrame]:
     """The rows of a table by the number of their connection; retransmissions in order of time."""
     numbers = [row["connection"] for row in rows]
-    found = trace.scan(table).filter(pl.col("connection").is_in(numbers)).collect()
+    frame = trace.scan(table).filter(pl.col("connection").is_in(numbers)).collect()
     if table == "retransmissions":
-        found = found.sort("time_ns")
-    parts = found.partition_by("connection", as_dict=True, maintain_order=True)
-    return lambda number: parts.get((number,), found.clear())
+        frame = frame.sort("time_ns")
+    parts = frame.partition_by("connection", as_dict=True, maintain_order=True)
+    return lambda number: parts.get((number,), frame.clear())
 
 
 def _subflows(trace: Trace, numbers: Collection[int]) -> dict[int, tuple[dict[str, Any], ...]]:
@@ -165,11 +165,11 @@ def _read(trace: Trace, rows: Sequence[dict[str, Any]]) -> list[list[_core.Packe
     places: dict[tuple[str, ...], list[int]] = {}
     for place, row in enumerate(rows):
         places.setdefault(tuple(_files(trace, row["capture"])), []).append(place)
-    found: dict[int, list[_core.Packet]] = {}
+    packets: dict[int, list[_core.Packet]] = {}
     for names, mine in places.items():
         some = [rows[place] for place in mine]
-        found |= zip(mine, _read_files(trace, [Path(name) for name in names], some), strict=True)
-    return [found[place] for place in range(len(rows))]
+        packets |= zip(mine, _read_files(trace, [Path(name) for name in names], some), strict=True)
+    return [packets[place] for place in range(len(rows))]
 
 
 def _read_files(
@@ -183,14 +183,14 @@ def _read_files(
             round(row[name] * 1e9) + off for name, off in (("start_s", -1000), ("end_s", 1000))
         )
         wanted.append((client, server, since, until))
-    found = two_ended.read_flows(trace, files, wanted)
-    for row, packets in zip(rows, found, strict=True):
+    flows = two_ended.read_flows(trace, files, wanted)
+    for row, packets in zip(rows, flows, strict=True):
         if not packets:
             raise UserError(
                 f"{', '.join(map(str, files))}: no packet of {row['flow']}",
                 "the capture is not the one that was analysed: rexmit trace again",
             )
-    return found
+    return flows
 
 
 def _files(trace: Trace, capture: str) -> list[str]:
@@ -214,12 +214,14 @@ def _between(
         for i, passage in enumerate(both.passages)
     ]
     # No rule drops packets here: what did not arrive was lost.
-    made = [replace(step, dropped=False, lost=step.dropped) for step in steps(passages, None, None)]
+    drawn = [
+        replace(step, dropped=False, lost=step.dropped) for step in steps(passages, None, None)
+    ]
     return Traced(
         number=row["number"],
         row=row,
         sides={one["direction"]: one for one in of_sides.to_dicts()},
-        steps=tuple(made),
+        steps=tuple(drawn),
         retransmissions=made_of,
         start_ns=min(passage.order_ns for passage in passages),
         points=(both.client, both.server),
@@ -233,34 +235,25 @@ def _traced(
     captured: list[_core.Packet],
 ) -> Traced:
     client, _, _ = row["flow"].partition(" > ")
-    from_servers = [
-        client not in (f"{raw.src}:{raw.sport}", f"[{raw.src}]:{raw.sport}") for raw in captured
-    ]
+    from_servers = [not two_ended.is_from(raw, client) for raw in captured]
     made_of = _retransmissions(captured, from_servers, retransmissions)
     passages = []
     for i, (raw, from_server) in enumerate(zip(captured, from_servers, strict=True)):
         retransmission = made_of.get(i)
-        packet = Packet(
-            time_ns=raw.time_ns,
+        packet = packet_of(
+            raw,
             from_server=from_server,
-            seq=raw.seq,
-            ack=raw.ack,
-            flags=flag_names(raw.flags),
-            payload_bytes=raw.payload_len,
-            window=raw.window,
-            window_scale=raw.window_scale,
-            sack=tuple(raw.sack),
             mechanism=verdict_of(retransmission) if retransmission else None,
             need=retransmission["need"] if retransmission else None,
         )
         passages.append(Passage(packet, packet))
     copies = bool(of_sides["capture_duplicates"].sum())
-    made = steps(passages, None, None, recorded_again=copies)
+    drawn = steps(passages, None, None, recorded_again=copies)
     return Traced(
         number=row["number"],
         row=row,
         sides={one["direction"]: one for one in of_sides.to_dicts()},
-        steps=tuple(made),
+        steps=tuple(drawn),
         retransmissions=made_of,
         start_ns=min(raw.time_ns for raw in captured),
     )

@@ -14,7 +14,7 @@ import polars as pl
 from rexmit import _core
 from rexmit.errors import UserError
 from rexmit.ladder.match import Passage, match
-from rexmit.ladder.packets import Packet, flag_names
+from rexmit.ladder.packets import Packet, packet_of
 from rexmit.store.trace_tables import ANALYSE
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.points.clocks import aligned
@@ -88,21 +88,20 @@ def _at(
     gone = set(lost.filter(pl.col("point") == place).select("time_ns", "seq_start").iter_rows())
     packets = []
     for one, at in zip(raw, times, strict=True):
-        packet = Packet(
+        packet = packet_of(
+            one,
+            from_server=not is_from(one, client),
             time_ns=at,
-            from_server=client not in (f"{one.src}:{one.sport}", f"[{one.src}]:{one.sport}"),
-            seq=one.seq,
-            ack=one.ack,
-            flags=flag_names(one.flags),
-            payload_bytes=one.payload_len,
-            window=one.window,
-            window_scale=one.window_scale,
-            sack=tuple(one.sack),
             dropped=(one.time_ns, one.seq) in gone,
         )
         by_id[id(packet)] = one
         packets.append(packet)
     return packets
+
+
+def is_from(raw: _core.Packet, end: str) -> bool:
+    """Whether an end, as flows name it, sent the packet."""
+    return end in (f"{raw.src}:{raw.sport}", f"[{raw.src}]:{raw.sport}")
 
 
 def read_flows(

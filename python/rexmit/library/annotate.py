@@ -13,7 +13,7 @@ from rexmit.tracing.annotate.write import Annotated
 from rexmit.tracing.folder import Trace
 
 
-def annotate(made: Trace, out: str | PathLike[str], *, progress: Hear = None) -> Annotated:
+def annotate(trace: Trace, out: str | PathLike[str], *, progress: Hear = None) -> Annotated:
     """Copies the captures of a trace to the pcapng file `out`: the same packets, each with its
     bytes, its time and what was said of it before, with a comment on every retransmission (what
     made it, whether it was needed, why, by which timer, how sure that is) and on what caused it,
@@ -26,14 +26,14 @@ def annotate(made: Trace, out: str | PathLike[str], *, progress: Hear = None) ->
     Raises UserError where the captures are of several points, cannot be read any more, have
     changed, or `out` cannot be written.
     """
-    files = list(made.meta.get("files", ()))
+    files = list(trace.meta.get("files", ()))
     if not files:
         raise UserError(
-            f"{made.path}: its packets came from a pipe", "keep them in a file, and trace that"
+            f"{trace.path}: its packets came from a pipe", "keep them in a file, and trace that"
         )
     captures, _ = find(files)
     meter = heard(progress, "packets")
-    return write.annotate(made, captures, Path(out), made.facts.capture_filter or None, meter)
+    return write.annotate(trace, captures, Path(out), trace.facts.capture_filter or None, meter)
 
 
 def colorfilters() -> str:

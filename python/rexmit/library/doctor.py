@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from importlib.util import find_spec
+from importlib.util import cache_from_source, find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import rexmit
+from rexmit import configuration
 from rexmit.errors import UserError, closest
 from rexmit.extras import brought_by
 from rexmit.version import mended_by
@@ -50,8 +54,8 @@ def doctor(parts: Iterable[str] = ()) -> list[Finding]:
 
     The parts: "trace" (captures explained, and the model), "kernel" (building kernels and running
     on them), "images" (kernel images of others), "wireshark" (its opinion beside ours), "figures"
-    (pictures in files), "cluster" (workers of others). Nothing is changed. Raises UserError (usage)
-    for a part that there is not.
+    (pictures in files), "cluster" (workers of others), "settings" (the file that the program reads
+    them from). Nothing is changed. Raises UserError (usage) for a part that there is not.
     """
     asked = list(dict.fromkeys(parts)) or list(PARTS)
     for part in asked:
@@ -71,7 +75,30 @@ def _trace() -> list[Finding]:
         place: str | None = stacks.core().__file__
     except UserError:
         place = None
-    return [Finding("trace", "compiled core", place, True, mended_by(), "captures and the model")]
+    return [
+        Finding("trace", "compiled core", place, True, mended_by(), "captures and the model"),
+        _bytecode(),
+    ]
+
+
+def _bytecode() -> Finding:
+    """Whether all modules of the package were compiled since they were written."""
+    package = Path(rexmit.__file__).parent
+    sources = list(package.rglob("*.py"))
+    is_compiled = all(map(_is_compiled, sources))
+    return Finding(
+        part="trace",
+        name="bytecode",
+        found=f"of {len(sources)} modules" if is_compiled else None,
+        needed=False,
+        remedy=f"{sys.executable} -m compileall -q {package}",
+        use="without it each start compiles its modules anew",
+    )
+
+
+def _is_compiled(source: Path) -> bool:
+    compiled = Path(cache_from_source(str(source)))
+    return compiled.exists() and compiled.stat().st_mtime >= source.stat().st_mtime
 
 
 def _kernel() -> list[Finding]:
@@ -179,6 +206,24 @@ def _as_root() -> str:
     return "" if os.geteuid() == 0 else "sudo "
 
 
+def _settings() -> list[Finding]:
+    path = configuration.place()
+    use = "colours, the folder of results, names: a file of yours"
+    if path is None:
+        return [
+            Finding(
+                "settings", "file", f"none: {configuration.VARIABLE} is empty", False, None, use
+            )
+        ]
+    remedy = f"write {path}, or name another: {configuration.VARIABLE}=FILE"
+    try:
+        there = configuration.read().path
+    except UserError as error:
+        hint = (error.hint or remedy).splitlines()[0]
+        return [Finding("settings", "file", None, True, hint, error.what)]
+    return [Finding("settings", "file", there and str(there), False, remedy, use)]
+
+
 PARTS: Final[dict[str, Callable[[], list[Finding]]]] = {
     "trace": _trace,
     "kernel": _kernel,
@@ -186,5 +231,6 @@ PARTS: Final[dict[str, Callable[[], list[Finding]]]] = {
     "wireshark": _wireshark,
     "figures": _figures,
     "cluster": _cluster,
+    "settings": _settings,
 }
 """What looks at each part."""

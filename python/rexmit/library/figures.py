@@ -56,12 +56,7 @@ def plot(
     Raises UserError where there is no such axis or column, where the runs vary more axes than a
     figure shows and nothing says which is `x`, and where there is nothing to draw.
     """
-    asked, of = given(question, Question, keywords), _several(runs)
-    with styled():
-        if _of_bursts(of, asked):
-            found = cases(of[0], keep_inexact=asked.inexact)
-            return dict(bursts.draw(bursts.plan(of[0], found), found))
-        return {figure.name: draw(figure) for figure in plan(_charts(of, asked))}
+    return plot_with_points(_several(runs), given(question, Question, keywords))[0]
 
 
 @takes(Question, Keywords)
@@ -72,8 +67,20 @@ def plot_points(
     mean, both ends of its interval (None for a single transfer), and how many were left out by
     reason. Raises UserError as `plot` does.
     """
-    asked, of = given(question, Question, keywords), _several(runs)
-    return [] if _of_bursts(of, asked) else points_data(_charts(of, asked))
+    asked, several = given(question, Question, keywords), _several(runs)
+    return [] if _of_bursts(several, asked) else points_data(_charts(several, asked))
+
+
+def plot_with_points(
+    runs: Sequence[Run], asked: Question
+) -> tuple[dict[str, Figure], list[dict[str, Any]]]:
+    """What `plot` and `plot_points` return, computed once."""
+    with styled():
+        if _of_bursts(runs, asked):
+            every = cases(runs[0], keep_inexact=asked.inexact)
+            return dict(bursts.draw(bursts.plan(runs[0], every), every)), []
+        drawn = _charts(runs, asked)
+        return {figure.name: draw(figure) for figure in plan(drawn)}, points_data(drawn)
 
 
 def save_figures(
@@ -97,10 +104,10 @@ def save_figures(
 
 
 def _several(runs: Run | Sequence[Run]) -> list[Run]:
-    of = [runs] if isinstance(runs, Run) else list(runs)
-    if not of:
+    several = [runs] if isinstance(runs, Run) else list(runs)
+    if not several:
         raise UserError(f"{argument('runs')} names none", "give a run, or several", usage=True)
-    return of
+    return several
 
 
 def _of_bursts(runs: Sequence[Run], asked: Question) -> bool:
@@ -109,8 +116,8 @@ def _of_bursts(runs: Sequence[Run], asked: Question) -> bool:
 
 
 def _charts(runs: Sequence[Run], asked: Question) -> list[Chart]:
-    found = charts(runs, asked)
-    if not found:
+    drawn = charts(runs, asked)
+    if not drawn:
         raise UserError(
             f"{', '.join(str(run.path) for run in runs)}: no transfer that a figure can be drawn "
             "from",
@@ -118,5 +125,5 @@ def _charts(runs: Sequence[Run], asked: Question) -> list[Chart]:
             if asked.y is None
             else f"of those that count none has {' or '.join(asked.y)}",
         )
-    check_size(found)
-    return found
+    check_size(drawn)
+    return drawn

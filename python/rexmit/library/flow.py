@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rexmit import extras
 from rexmit.errors import UserError, argument, by_caller
 from rexmit.ladder.flow import Flow
 from rexmit.ladder.flow import open_flow as open_page_flow
 from rexmit.ladder.paths import PathFlow, open_path_flow
+from rexmit.ladder.picture import Picture
+from rexmit.ladder.qlog import qlog
 from rexmit.ladder.render import title
 from rexmit.ladder.render_paths import draw_path_ladders
 from rexmit.ladder.render_traced import near_time
 from rexmit.ladder.traced import Traced, is_row, open_traced
+from rexmit.ladder.xplot import xplot
 from rexmit.store.open_run import Run
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.pick import most_trouble
@@ -59,13 +62,40 @@ def draw_flow(flow: AnyFlow, *, at: float | None = None, as_ladder: bool = False
             f"leave out {argument('ladder')}",
             usage=True,
         )
-    from rexmit.ladder.sequence import Picture, draw_sequence
+    from rexmit.ladder.sequence import draw_sequence
 
+    return draw_sequence(_picture(flow, at))
+
+
+def export_flow(flow: AnyFlow, form: str, *, at: float | None = None) -> str:
+    """A connection for a program that draws it: the text of its file.
+
+    `form` is "xpl", the time-sequence graph of tcptrace for xplot (xplot.org) and jPlot, or "qlog",
+    qlog 0.3 for qvis: TCP as far as the events of QUIC have a place for it. Of a trace only what is
+    around the time `at`, if it is given. Raises UserError (usage) for another form, and for a
+    connection over several paths, which neither can tell.
+    """
+    if isinstance(flow, PathFlow):
+        raise UserError(
+            f"{form} is of one path, and this connection took {len(flow.subflows)}",
+            "draw it: .pdf, .png or .svg",
+            usage=True,
+        )
+    if form not in EXPORTS:
+        raise UserError(argument("form", form), f"of {', '.join(EXPORTS)}", usage=True)
+    return EXPORTS[form](_picture(flow, at))
+
+
+EXPORTS: Final = {"xpl": xplot, "qlog": qlog}
+"""What writes each form of `export_flow`."""
+
+
+def _picture(flow: Flow | Traced, at: float | None) -> Picture:
     if isinstance(flow, Flow):
-        return draw_sequence(Picture(title(flow), flow.steps, data_from_server=True))
+        return Picture(title(flow), flow.steps, data_from_server=True)
     steps = flow.steps if at is None else near_time(flow, at)
     name = f"flow {flow.number}: {flow.row['flow']}"
-    return draw_sequence(Picture(name, steps, flow.data_from_server))
+    return Picture(name, steps, flow.data_from_server, flow.start_ns)
 
 
 def of_run(run: Run, which: int | str | None, at: float | None = None) -> Flow | PathFlow:

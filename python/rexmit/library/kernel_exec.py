@@ -129,7 +129,7 @@ def run_inside(
     network = None if inside.net is None else _network(str(inside.net), texts(inside.settings))
     env, memory = inside.env, f"{inside.memory}M"
     variables = env if isinstance(env, Mapping) else named_variables(list(env))
-    found = find_kernel(inside.kernel)
+    kernel = find_kernel(inside.kernel)
 
     out: list[bytes] = []
     err: list[bytes] = []
@@ -137,14 +137,14 @@ def run_inside(
         done = execute(
             Command(argv, network, (inside.host or "h1") if network else None, variables),
             BootOptions(
-                found.path,
+                kernel.path,
                 core,
                 inside.seed,
                 memory,
                 share_mib=SHARE_MIB,
                 scratch_mib=inside.scratch_limit,
-                machine=found.machine(memory),
-                files=command_files(argv) if found.image else b"",
+                machine=kernel.machine(memory),
+                files=command_files(argv) if kernel.image else b"",
             ),
             on_stdout=on_stdout or out.append,
             on_stderr=on_stderr or err.append,
@@ -159,10 +159,10 @@ def run_inside(
 def died(error: GuestDiedError) -> UserError:
     """What to say of a guest that did not live to tell."""
     lines = error.splat or error.console_tail
-    told = UserError(str(error), ["the kernel's last lines:", *lines])
+    problem = UserError(str(error), ["the kernel's last lines:", *lines])
     if error.splat:
-        told.failed_with = EXIT_SPLAT
-    return told
+        problem.failed_with = EXIT_SPLAT
+    return problem
 
 
 def _network(spec: str, settings: list[str]) -> dict[str, Any]:

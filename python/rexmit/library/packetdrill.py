@@ -113,12 +113,12 @@ def packetdrill(
     if on_start is not None:
         on_start(f"{kernel.name}, HZ {kernel.hz}", len(cases))
     bench = Bench(tool, how.arguments, kernel.path, how.seed, f"{how.memory}M", how.hang_limit_s)
-    found = []
+    results = []
     for result in session.results(bench, cases, repeat=how.repeat, jobs=how.jobs):
-        found.append(result)
+        results.append(result)
         if on_result is not None:
             on_result(result)
-    return Judged(kernel.name, kernel.hz, tool, tuple(found))
+    return Judged(kernel.name, kernel.hz, tool, tuple(results))
 
 
 def _with_hz(spec: str | None, hz: int | None) -> str | None:

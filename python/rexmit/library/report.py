@@ -217,9 +217,9 @@ def _parts(opened: Sequence[About], connections: Sequence[int] | None, limit: in
         elif isinstance(one, TraceComparison):
             parts.append(of_traces.part(one))
             for trace_of in (one.a, one.b):
-                made = of_trace.part(trace_of, connections=None, limit=limit // 2)
+                traced = of_trace.part(trace_of, connections=None, limit=limit // 2)
                 # `diff` makes the page of both.
-                parts.append(replace(made, names=[]))
+                parts.append(replace(traced, names=[]))
         elif isinstance(one, Shown):
             parts.append(one.page_part(len(parts)))
     return parts

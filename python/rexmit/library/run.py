@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from rexmit import escaping
+from rexmit import configuration, escaping
 from rexmit import stacks as of_model
 from rexmit.analysis.precision import Precision
 from rexmit.campaign.identity import digest, identity
@@ -191,17 +191,17 @@ def prepare(
     request = Request(
         name=name,
         scenario=loaded,
-        out=out or Path("runs") / f"{name}-{seeds}-{engine.slug}-{mark}",
+        out=out or configuration.runs() / f"{name}-{seeds}-{engine.slug}-{mark}",
         command=escaping.shell(words),
         version=version(),
         jobs=campaign.jobs or len(cores()),
         capture=capture,
         warnings=tuple(left_out),
     )
-    made = CampaignRun(request, engine, core_streams(), progress)
+    campaign_run = CampaignRun(request, engine, core_streams(), progress)
     if loaded.until is not None:
-        made.precision = Precision(loaded, loaded.until)
-    return Prepared(made, tuple(left_out))
+        campaign_run.precision = Precision(loaded, loaded.until)
+    return Prepared(campaign_run, tuple(left_out))
 
 
 class Keywords(TypedDict, total=False):

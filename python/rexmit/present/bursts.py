@@ -15,70 +15,70 @@ from rexmit.statistics.words import LEGEND, SECONDS, Unit, fitting, width
 from rexmit.wording import NONE
 
 
-def case_blocks(found: Cases, losses: Mapping[str, str] = MappingProxyType({})) -> Iterator[Block]:
+def case_blocks(cases: Cases, losses: Mapping[str, str] = MappingProxyType({})) -> Iterator[Block]:
     """Mean of the last burst's completion and its interval, below them what repaired it;
     `losses` says of a pattern in words what it loses.
     """
-    every = list(found.cases.values())
+    every = list(cases.cases.values())
     unit = fitting(case.completion.mean_s for case in every)
     # All bursts, where a connection has many.
     many = all(case.every is None or case.every.n >= P99_FROM for case in every)
     share = 0.99 if many else 0.95
-    for loss in found.losses:
+    for loss in cases.losses:
         name = losses.get(loss)
         title = f"{loss}: {name}" if name else loss
         yield heading(f"Completion of the last burst in {unit.words}; {title}")
-        means = _by_config(found, loss, "mean  ±95 %", partial(_times, unit=unit), _repair)
+        means = _by_config(cases, loss, "mean  ±95 %", partial(_times, unit=unit), _repair)
         yield from (means, BLANK)
         if any(case.every is not None for case in every if case.loss == loss):
             what = "median, percentile, longest"
             yield heading(f"Completion of every burst in {unit.words}, {what}; {loss}")
             cell = partial(_quantiles, share=share, unit=unit)
-            yield _by_config(found, loss, f"median {100 * share:.0f}% most", cell)
+            yield _by_config(cases, loss, f"median {100 * share:.0f}% most", cell)
             yield BLANK
     yield note(LEGEND[0])
-    yield from _left_out(found)
-    yield from _extra(found)
+    yield from _left_out(cases)
+    yield from _extra(cases)
 
 
-def _by_config(found: Cases, loss: str, what: str, *cells: Callable[[Case | None], str]) -> Grid:
+def _by_config(cases: Cases, loss: str, what: str, *cells: Callable[[Case | None], str]) -> Grid:
     """A row for each network, a column for each configuration; rows below one are dim."""
 
     def delays(row: tuple[str, int]) -> str:
         network, below = row
-        return "" if below else "-".join(f"{delay:g}" for delay in found.delays_ms[network])
+        return "" if below else "-".join(f"{delay:g}" for delay in cases.delays_ms[network])
 
-    def of(config: str) -> Column:
+    def column(config: str) -> Column:
         return Column(
-            (config, what), before=3, cell=lambda row: cells[row[1]](found.of(row[0], config, loss))
+            (config, what), before=3, cell=lambda row: cells[row[1]](cases.of(row[0], config, loss))
         )
 
     return table(
-        [(network, below) for network in found.networks for below in range(len(cells))],
+        [(network, below) for network in cases.networks for below in range(len(cells))],
         Column("one-way\ndelays, ms", cell=delays),
-        *map(of, found.configs),
+        *map(column, cases.configs),
         style=lambda row: "dim" if row[1] else "",
     )
 
 
 def case_blocks_beside(
-    found: Sequence[Cases], runs: Sequence[tuple[Runner, Path]]
+    every: Sequence[Cases], runs: Sequence[tuple[Runner, Path]]
 ) -> Iterator[Block]:
     """Mean completions of the last burst of several runs, with half their intervals: a table for
     each loss, a row for each network and configuration, a column a run.
     """
-    for loss in dict.fromkeys(loss for one in found for loss in one.losses):
+    for loss in dict.fromkeys(loss for one in every for loss in one.losses):
         yield heading(f"Completion of the last burst in seconds; {loss}")
         columns = [Column("network"), Column("configuration", before=2)]
         for head in column_heads(runs):
             columns += [Column(head, right=True, least=8, before=3), Column(right=True)]
         places = dict.fromkeys(
-            (network, config) for one in found for network, config, of in one.cases if of == loss
+            (network, config) for one in every for network, config, of in one.cases if of == loss
         )
         lines = []
         for network, config in places:
             means = []
-            for one in found:
+            for one in every:
                 case = one.of(network, config, loss)
                 mean = None if case is None else case.completion.estimate
                 means += [SECONDS.text(None if mean is None else mean.value), width(mean)]
@@ -113,9 +113,9 @@ def _repair(case: Case | None) -> str:
     return f"{retransmission.words}{f' ({n} of {n + sum(m for _, m in others)})' if others else ''}"
 
 
-def _left_out(found: Cases) -> Iterator[Block]:
-    incomplete = sum(case.incomplete for case in found.cases.values())
-    inexact = sum(case.inexact for case in found.cases.values())
+def _left_out(cases: Cases) -> Iterator[Block]:
+    incomplete = sum(case.incomplete for case in cases.cases.values())
+    inexact = sum(case.inexact for case in cases.cases.values())
     if incomplete:
         yield Paragraph(f"left out: {incomplete:,} connections that did not deliver every byte")
     if inexact:
@@ -125,12 +125,12 @@ def _left_out(found: Cases) -> Iterator[Block]:
         )
 
 
-def _extra(found: Cases) -> Iterator[Block]:
+def _extra(cases: Cases) -> Iterator[Block]:
     """What went twice, by configuration: a mean over all connections. The kernel's counts are of
     whole connections, bursts without loss included.
     """
-    for config in found.configs:
-        mine = [case for case in found.cases.values() if case.config == config]
+    for config in cases.configs:
+        mine = [case for case in cases.cases.values() if case.config == config]
         facts = []
         for name, values in (
             ("packets re-injected after the loss", [case.reinjected for case in mine]),

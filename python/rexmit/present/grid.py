@@ -11,12 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from rich.cells import cell_len
 from rich.console import Console
 
-from rexmit.present.blocks import Recorder
 from rexmit.present.terminal import is_unicode
 from rexmit.present.text import Text
 from rexmit.result.blocks import BLANK, Block, Column, Grid, Line, Room
-
-__all__ = ["Column", "Line", "beside", "print_grid", "width"]
 
 
 def width(grid: Grid) -> int:
@@ -25,28 +22,25 @@ def width(grid: Grid) -> int:
 
 
 def beside(
-    names: Sequence[str], of: Callable[[Sequence[str]], Sequence[Grid]], room: Room
+    names: Sequence[str], tables: Callable[[Sequence[str]], Sequence[Grid]], room: Room
 ) -> Iterator[Block]:
-    """Tables of as many names beside each other as there is room for, then of the next; `of` makes
-    those of some.
+    """Tables of as many names beside each other as there is room for, then of the next; `tables`
+    makes those of some.
     """
-    made: list[Grid] = []
+    grids: list[Grid] = []
     left = list(names)
     while left:
         number = len(left)
-        while number > 1 and any(width(grid) > room.width for grid in of(left[:number])):
+        while number > 1 and any(width(grid) > room.width for grid in tables(left[:number])):
             number -= 1
-        made += of(left[:number])
+        grids += tables(left[:number])
         left = left[number:]
-    for place, grid in enumerate(made):
+    for place, grid in enumerate(grids):
         yield from (BLANK, grid) if place else (grid,)
 
 
 def print_grid(columns: Sequence[Column], lines: Sequence[Line], console: Console) -> None:
     """Nothing is cut off: a table too wide for the terminal is written wide."""
-    if isinstance(console, Recorder):
-        console.grid(columns, lines)
-        return
     widths = _widths(columns, lines)
     for texts in _level([column.heads for column in columns], bottom=True):
         _print(texts, columns, widths, "bold", console)

@@ -91,15 +91,15 @@ def with_sequences(
 def _sequences(row: Repair, arrow: str, left: int) -> list[str]:
     """What the transfers of a row did, the most frequent first, in lines of at most `left`."""
     items = list(row.sequences.items())
-    told = [f"{sequence_words(sequence, arrow)} ({n:,})" for sequence, n in items[:_SHOWN]]
+    texts = [f"{sequence_words(sequence, arrow)} ({n:,})" for sequence, n in items[:_SHOWN]]
     rest = items[_SHOWN:]
     if rest:
-        told.append(f"{count(len(rest), 'other sequence')} ({sum(n for _, n in rest):,})")
+        texts.append(f"{count(len(rest), 'other sequence')} ({sum(n for _, n in rest):,})")
     if row.left_out:
-        told.append(f"left out ({row.left_out:,})")
+        texts.append(f"left out ({row.left_out:,})")
     return [
         part
-        for text in told
+        for text in texts
         for part in textwrap.wrap(
             text, left, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
         )

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from rich.console import Console
 
 from rexmit.present.grid import print_grid
-from rexmit.present.terminal import is_unicode, say, say_facts
+from rexmit.present.terminal import is_unicode, say
 from rexmit.present.text import Text
 from rexmit.result.blocks import Block, Facts, Grid, Paragraph, Room
+
+_LABEL: Final = 16
+"""So wide are the labels of facts."""
 
 
 def room(console: Console) -> Room:
@@ -28,6 +32,7 @@ def show(blocks: Iterable[Block], console: Console) -> None:
             case Paragraph():
                 say(console, Text.assemble((block.kind, "yellow"), block.text), "", block.indent)
             case Facts():
-                say_facts(console, block.pairs)
+                for label, text in block.pairs:
+                    say(console, f"{label:<{_LABEL}} {text}".rstrip())
             case Grid():
                 print_grid(block.columns, block.lines, console)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
-from typing import Final
 
 import rich.text
 from rich.console import Console
@@ -12,11 +10,7 @@ from rich.padding import Padding
 from rich.style import StyleType
 
 from rexmit import outputs
-from rexmit.present.blocks import Recorder
 from rexmit.present.text import Text
-
-_LABEL: Final = 16
-"""So wide are the labels of facts."""
 
 
 def console() -> Console:
@@ -45,12 +39,3 @@ def say(
         line.rstrip()
         left = indent if number else 0
         console.print(Padding(line, (0, 0, 0, left), expand=False))
-
-
-def say_facts(console: Console, pairs: Iterable[tuple[str, str]]) -> None:
-    """Labels, and beside each what it is of; without a label a line goes on with the one before."""
-    if isinstance(console, Recorder):
-        console.facts(pairs)
-        return
-    for label, text in pairs:
-        say(console, f"{label:<{_LABEL}} {text}".rstrip())

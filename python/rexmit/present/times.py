@@ -123,8 +123,8 @@ def _grid(configs: Sequence[str], sections: list[list[Row]]) -> Grid:
         if lines:
             lines.append(Line())
         for label, _ in section:
-            told = (texts[config].pop(0) for config in configs)
-            lines.append(Line((label, *told), "bold" if label in TIMES else ""))
+            values = (texts[config].pop(0) for config in configs)
+            lines.append(Line((label, *values), "bold" if label in TIMES else ""))
     return Grid(tuple(columns), tuple(lines))
 
 
@@ -137,14 +137,14 @@ def _column(config: str, pairs: list[Pair]) -> tuple[str, list[tuple[str, ...]]]
     whole = wide + 1 + _PERCENT
     counts = [part for time, _ in pairs for part in time.split("\n")]
     narrow = all(len(part) <= wide for part in counts)
-    made = []
+    cells = []
     for text, percent in pairs:
         if percent or narrow or _is_number(text):
             parts = [f"{part:>{wide}} {percent:>{_PERCENT}}" for part in text.split("\n")]
         else:
             parts = [f"{part:>{whole}}" for part in text.split("\n")]
-        made.append(tuple(parts))
-    return f"{config:>{wide}} {'':{_PERCENT}}", made
+        cells.append(tuple(parts))
+    return f"{config:>{wide}} {'':{_PERCENT}}", cells
 
 
 def _is_number(text: str) -> bool:

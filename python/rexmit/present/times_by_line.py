@@ -52,10 +52,10 @@ def _network(blocks: list[Block], unit: Unit, room: Room, *, apart: bool) -> Ite
     if any(cell.left_out for cell in cells):
         tables.append(("transfers used", _used))
 
-    def of(configs: Sequence[str]) -> list[Grid]:
+    def side_by_side(configs: Sequence[str]) -> list[Grid]:
         return [_grid(*one, blocks, configs, apart=apart) for one in tables]
 
-    yield from beside(first.configs, of, room)
+    yield from beside(first.configs, side_by_side, room)
 
 
 def _grid(

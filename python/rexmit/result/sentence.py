@@ -32,14 +32,14 @@ class Sentence:
     def __str__(self) -> str:
         return self.text
 
-    def of(self, tables: Tables) -> pl.DataFrame:
+    def rows_in(self, tables: Tables) -> pl.DataFrame:
         """The rows that it speaks of, in order of time where they have one."""
-        found = tables.scan(self.table).filter(self.rows).collect()
-        return found.sort("time_ns") if "time_ns" in found.columns else found
+        frame = tables.scan(self.table).filter(self.rows).collect()
+        return frame.sort("time_ns") if "time_ns" in frame.columns else frame
 
     def holds(self, tables: Tables) -> bool:
         """Whether the rows are as it says."""
-        return self.condition(self.of(tables))
+        return self.condition(self.rows_in(tables))
 
 
 def facts(sentences: Iterable[Sentence]) -> Facts:

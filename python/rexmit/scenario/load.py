@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from pathlib import Path as FilePath
@@ -12,6 +10,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from rexmit import toml_file
 from rexmit.errors import UserError, argument
 from rexmit.scenario import across, work
 from rexmit.scenario import overrides as override
@@ -20,13 +19,8 @@ from rexmit.scenario.loss import RULES
 from rexmit.scenario.model import SERVERS, Bursts, Pages, Scenario
 from rexmit.scenario.problem import Path, Problem
 
-_LONG_KEY: Final = re.compile(
-    r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){64}"""
-)
-"""A key of so many parts, over which the reader of TOML takes minutes."""
-
 MOST_CELLS: Final = 1_000_000
-"""Of a grid: more would not fit into memory, and take years."""
+"""Of a grid, under all its seeds: more would not fit into memory, and take years."""
 
 
 class Sources:
@@ -64,25 +58,7 @@ def load(path: FilePath, settings: Iterable[str] = (), *, stacks: bool = True) -
 
 def read(path: FilePath) -> tuple[dict[str, Any], Sources]:
     """What a TOML file says, unchecked, and where. Raises UserError."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path} is no UTF-8 text (byte {error.start})") from None
-    try:
-        data = None if _LONG_KEY.search(text) else tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise _syntax(path, text, error) from None
-    except ValueError:
-        # Python reads whole numbers of up to 4,300 digits.
-        raise UserError(f"{path}: a number has too many digits") from None
-    except RecursionError:
-        data = None
-    if data is None or override.too_deep(data):
-        raise UserError(
-            f"{path}: lists or tables lie too deep in one another", "no scenario needs that"
-        )
+    data, text = toml_file.read(path)
     from rexmit._core import toml_lines
 
     return data, Sources(str(path), toml_lines(text))
@@ -120,10 +96,11 @@ def check(
     problems = [*across.problems(scenario), *_stacks(scenario, allowed=stacks)]
     if problems:
         raise _report(sources, problems)
-    cells = _most_cells(scenario)
-    if cells > MOST_CELLS:
+    cells, seeds = _most_cells(scenario), len(scenario.all_seeds)
+    if cells * seeds > MOST_CELLS:
+        under = f", each under {seeds:,} seeds" if seeds > 1 else ""
         raise UserError(
-            f"{sources.file}: the grid has {cells:,} cells",
+            f"{sources.file}: the grid has {cells:,} cells{under}",
             f"at most {MOST_CELLS:,}: give fewer values, or several scenarios",
         )
     return scenario
@@ -173,13 +150,6 @@ def _most_cells(scenario: Scenario) -> int:
             }
             points += math.prod(len(own[key] or "") or base[key] for key in base)
     return points * len(scenario.config_names) * len(scenario.loss.losses)
-
-
-def _syntax(path: FilePath, text: str, error: tomllib.TOMLDecodeError) -> UserError:
-    match = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", str(error))
-    line = text.count("\n") + 1 if match is None or match[1] is None else int(match[1])
-    message = str(error)[: match.start()] if match else str(error)
-    return UserError(f"{path}:{line}: {message}", "the file is no valid TOML (see toml.io)")
 
 
 def _report(sources: Sources, problems: list[Problem]) -> UserError:

@@ -9,7 +9,10 @@ from pydantic import Discriminator, Field, Tag
 from rexmit.scenario.part import Kinds, Part
 from rexmit.scenario.values import PATTERN, DurationNs, LostAxis, PatternAxis
 
-_RULE: Final = '"tail" (the last segments of a transfer) or "pattern" (packets by position)'
+_RULE: Final = (
+    '"tail" (the last segments of a page or of the last burst, once each) or "pattern" (packets by '
+    "position)"
+)
 
 
 class TailLoss(Part):
@@ -17,14 +20,19 @@ class TailLoss(Part):
 
     rule: Literal["tail"] = Field(default="tail", description=_RULE)
     segments: LostAxis = Field(
-        default=(0,), description='a number, a range like "0..20", or a list'
+        default=(0,),
+        description='a number, a range like "0..20", or a list; at most as many as the shortest '
+        "page or burst has data segments",
     )
     mode: Literal["sequence", "hold"] = Field(
         default="sequence",
-        description='"sequence" (by sequence number) or "hold" (until the FIN shows)',
+        description='"sequence" (by sequence number) or "hold" (by holding packets until the FIN '
+        "shows, of pages over TCP)",
     )
     hold_limit: DurationNs = Field(
-        default=3 * 10**9, description="virtual time after which a held transfer counts as stalled"
+        default=3 * 10**9,
+        description='virtual time after which a held transfer counts as stalled, like "5s", at '
+        'most "3600s"',
     )
 
     @property

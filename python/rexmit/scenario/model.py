@@ -54,7 +54,7 @@ _WARM_UP = Field(
     ge=0,
     le=10_000,
     description="transfers without loss before those that count, 0 to 10,000, for hosts that "
-    "remember (model only)",
+    "remember (`stack.metrics`; model only)",
 )
 
 
@@ -120,45 +120,60 @@ _STACK = 'a table like { min_rto = "100ms" }, its keys as `rexmit stacks NAME` l
 class Config(Part):
     """A set of settings for both hosts."""
 
-    about: str = Field(default="", description="text: what the settings mean")
+    about: str = Field(default="", description="text: what the settings mean, for readers")
     protocol: Literal["tcp", "mptcp"] = Field(
-        default="tcp", description='"tcp" or "mptcp"', exclude_if=unsaid("tcp")
+        default="tcp",
+        description='"tcp" (on one path) or "mptcp" (on all)',
+        exclude_if=unsaid("tcp"),
     )
     path: int = Field(
         default=1,
         ge=1,
         le=MOST_PATHS,
-        description="the path on which the connection is opened, from 1",
+        description="the path on which the connection is opened, from 1; TCP has no other",
         exclude_if=unsaid(1),
     )
     patch: Annotated[str, BeforeValidator(_patch)] | None = Field(
         default=None,
-        description='a name like "mptcp-reinject-on-tlp", of a kernel\'s optional patch',
+        description='a name like "mptcp-reinject-on-tlp": an optional patch that the kernel must '
+        "have been built with; the model has what it does as a setting and needs none",
     )
     leave_out: Annotated[tuple[str, ...], axis(_left_out), PlainSerializer(list)] = Field(
         default=(),
-        description=f'["{NOT_PROBED}"]: means are without transfers whose first retransmission was '
-        "not the probe, on a line without random loss",
+        description=f'["{NOT_PROBED}"]: means and figures are also without transfers whose first '
+        "retransmission was not the probe, on a line without random loss",
         exclude_if=unsaid(()),
     )
     sysctl: Sysctls = Field(
-        default_factory=dict, description='a table like { "net.ipv4.tcp_sack" = 1 }'
+        default_factory=dict,
+        description='a table like { "net.ipv4.tcp_sack" = 1 }: kernel settings below `net.` for '
+        "both hosts, as sysctl(8) names them; each is read back",
     )
-    offload: Offload = Field(default=Offload(), description="a table", exclude_if=unsaid(Offload()))
-    stack: StackSettings = Field(default_factory=dict, description=_STACK, exclude_if=unsaid({}))
+    offload: Offload = Field(
+        default=Offload(),
+        description="a table as [offload], before which it goes, key by key",
+        exclude_if=unsaid(Offload()),
+    )
+    stack: StackSettings = Field(
+        default_factory=dict,
+        description=f"{_STACK}; goes before [stack]",
+        exclude_if=unsaid({}),
+    )
 
 
 class Tcp(Part):
     """What TCP is told beside the settings of a configuration."""
 
     congestion_control: Annotated[tuple[str, ...], axis(_algorithm), one_or_list()] = Field(
-        default=("cubic",), description='a name like "cubic", or a list of names'
+        default=("cubic",),
+        description='on both hosts, read back: a name like "bbr", or a list of names',
     )
 
 
 _TIMEOUT = Field(
     default=120 * 10**9,
-    description='virtual time after which a transfer is given up, like "120s"',
+    description='virtual time after which a transfer is given up, like "300s", at most "3600s"; of '
+    "bursts: without anything to read, and `gap` at least",
 )
 
 
@@ -170,27 +185,33 @@ class Pages(Part):
 
     server: Literal["nginx"] = Field(default="nginx", description=_SERVER)
     client: Annotated[tuple[str, ...], axis(_client), one_or_list()] = Field(
-        default=("builtin",), description='"builtin", "curl" or "lynx", or a list of these'
+        default=("builtin",), description='"builtin" (fast), "curl" or "lynx", or a list of these'
     )
     segments: SegmentsAxis | None = Field(
         default=None,
-        description='full segments of head and body together, like 100, or a list or "1..20"',
+        description='full segments of HTTP head and body together, like 10, or a list or "1..20"; '
+        "100 where no size is given either; a page has at most 50 MB",
     )
     size: SizeAxis | None = Field(
-        default=None, description='bytes of head and body together, like "144kB", or a list'
+        default=None,
+        description='bytes of HTTP head and body together, like "144kB", at most "50MB", or a '
+        "list; the head alone takes about 230",
     )
     receive_window: WindowAxis = Field(
-        default=(None,), description=f'like "64kB", or "{AUTO}" for the kernel\'s own, or a list'
+        default=(None,),
+        description=f'what the client\'s host offers at most, like "64kB", or "{AUTO}" for the '
+        "kernel's own, or a list",
     )
     tcp_nopush: bool = Field(
         default=True,
-        description="true (head and body leave together) or false (the head alone; model only)",
+        description="true (nginx's head and body leave together in full segments) or false (the "
+        "head by itself; model only)",
         exclude_if=unsaid(True),
     )
     read_rate: ReadRate = Field(
         default=None,
-        description='bits per second that the client works through, like "16Mbit", or "instant" '
-        "(model only)",
+        description="bits per second that the client works through of what it reads, 4 kB at a "
+        'time as lynx does, like "16Mbit", or "instant" (model only)',
     )
     warm_up: Annotated[int, _WARM_UP] = Field(
         default=0, description=_WARM_UP.description, exclude_if=unsaid(0)
@@ -214,10 +235,15 @@ class Bursts(Part):
         default=1, ge=1, le=1000, description="bursts of each connection, 1 to 1,000"
     )
     burst_segments: int | None = Field(
-        default=None, ge=1, le=100_000, description="full segments of each burst, like 80"
+        default=None,
+        ge=1,
+        le=100_000,
+        description="full segments of each burst, like 80, at most 100,000; this or `burst_size` "
+        "must be given",
     )
     burst_size: SizeBytes | None = Field(
-        default=None, description='bytes of each burst, like "115kB"'
+        default=None,
+        description='bytes of each burst, like "115kB"; all together at most "50MB"',
     )
     gap: DurationNs = Field(
         default=10**9,
@@ -251,14 +277,17 @@ class Ip(Part):
 
     family: Literal[4, 6] = Field(default=4, description="4 or 6")
     mtu: int = Field(
-        default=1500, ge=576, le=65535, description="bytes of the largest packet, from 576"
+        default=1500,
+        ge=576,
+        le=65535,
+        description="bytes of the largest packet, 576 (IPv6: 1280) to 65,535",
     )
 
 
 class Vary(Part):
     """One departure from the scenario: these axes instead of its own, everything else as it is."""
 
-    about: str = Field(default="", description="text: what one learns from it")
+    about: str = Field(default="", description="text: what one learns from it, for readers")
     segments: SegmentsAxis | None = Field(default=None, description="as workload.segments")
     size: SizeAxis | None = Field(default=None, description="as workload.size")
     receive_window: WindowAxis | None = Field(
@@ -271,7 +300,7 @@ class Vary(Part):
         default=None, description="as tcp.congestion_control"
     )
     line_loss: ShareAxis | None = Field(
-        default=None, description='random loss of every link, like "1%"; or a list'
+        default=None, description='random loss of every link of every network, like "1%"; or a list'
     )
 
 
@@ -285,37 +314,53 @@ class Scenario(Part):
     format: Annotated[Literal[1], BeforeValidator(_no_flag)] = Field(
         description=f"{FORMAT} (the version of scenario files)"
     )
-    title: str = Field(default="", description="text: what is measured")
+    title: str = Field(default="", description="text: what is measured, for readers")
     seed: int = Field(
-        default=1, ge=0, le=2**64 - 1, description=f"a whole number from 0 to {2**64 - 1:,}"
+        default=1,
+        ge=0,
+        le=2**64 - 1,
+        description=f"a whole number from 0 to {2**64 - 1:,} (TOML itself goes to 2^63 - 1), where "
+        "all randomness comes from: start phases, initial sequence numbers, random loss",
     )
     seeds: Annotated[
         tuple[int, ...], counts_from(0, 2**64 - 1, 10_000), PlainSerializer(counts_text)
     ] = Field(
         default=(),
-        description='instead of a seed several, whose transfers are pooled: a range like "1..10"',
+        description='instead of a seed several, at most 10,000: a range like "1..10", or a list; '
+        "the whole grid runs under each, and its transfers are pooled",
         exclude_if=unsaid(()),
     )
     until: Share | None = Field(
         default=None,
         gt=0,
-        description="repetitions until half the interval of t_total's mean is within this share of "
-        f'it in every cell, like "2%": seed after seed, those of `seeds` or {MOST_SEEDS} at most',
+        description="seed after seed, until half the 95 % interval of the mean of `t_total_s` is "
+        'within this share of it in every cell, like "2%"; five seeds at least, those of `seeds` '
+        f"or {MOST_SEEDS} at most",
     )
     network: NameAxis | None = Field(
-        default=None, description="names out of [networks], default all"
+        default=None,
+        description="names out of [networks], one or a list, which run in this order; default all",
     )
-    config: NameAxis | None = Field(default=None, description="names out of [configs], default all")
+    config: NameAxis | None = Field(
+        default=None,
+        description="names out of [configs], one or a list, which run in this order; default all",
+    )
     repeat: Annotated[int, REPEAT] = Field(default=1, description=REPEAT.description)
-    networks: dict[str, Network] = Field(min_length=1, description="a table per network")
-    configs: dict[str, Config] = Field(min_length=1, description="a table per configuration")
+    networks: dict[str, Network] = Field(
+        min_length=1, description="a table per network, at least one"
+    )
+    configs: dict[str, Config] = Field(
+        min_length=1, description="a table per configuration, at least one"
+    )
     tcp: Tcp = Field(default=Tcp(), description="a table")
     workload: Workload = Field(default=Pages(), description="a table")
     ip: Ip = Field(default=Ip(), description="a table")
     loss: Loss = Field(default=TailLoss(), description="a table")
     offload: Offload = Field(default=Offload(), description="a table", exclude_if=unsaid(Offload()))
     stack: StackSettings = Field(default_factory=dict, description=_STACK, exclude_if=unsaid({}))
-    vary: Annotated[tuple[Vary, ...], AS_TUPLE] = Field(default=(), description="[[vary]] tables")
+    vary: Annotated[tuple[Vary, ...], AS_TUPLE] = Field(
+        default=(), description="[[vary]] tables, each a departure from the rest of the file"
+    )
 
     @property
     def all_seeds(self) -> tuple[int, ...]:

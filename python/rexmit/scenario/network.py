@@ -32,10 +32,12 @@ class LinkSpec:
 class Link(Part):
     """One link's own values; what is left out comes from its network."""
 
-    rate: RateBps | None = Field(default=None, description='bits per second like "7.2Mbit"')
+    rate: RateBps | None = Field(default=None, description='bits per second, like "7.2Mbit"')
     delay: DelayNs | None = Field(default=None, description='one way, like "2.5ms"')
     jitter: DelayNs | None = Field(default=None, description='spread of the delay, like "1ms"')
-    loss: Share | None = Field(default=None, description='random loss, like "1%"')
+    loss: Share | None = Field(
+        default=None, description='random loss, like "1%"; leaves it out of the axis `loss`'
+    )
     queue: Annotated[int, _QUEUE] | None = Field(default=None, description=_QUEUE.description)
 
 
@@ -43,15 +45,28 @@ class _Between(Part):
     """What links and paths have in common: values of each of them, one way."""
 
     rate: RateBps | None = Field(
-        default=None, description='bits per second of each link, like "7.2Mbit"'
+        default=None,
+        description='bits per second of each link, like "7.2Mbit", from "1kbit" to "1000Gbit"; '
+        "must be given, here or for all links",
     )
-    delay: DelayNs | None = Field(default=None, description='of each link, one way, like "2.5ms"')
-    jitter: DelayNs = Field(default=0, description='spread of each link\'s delay, like "1ms"')
+    delay: DelayNs | None = Field(
+        default=None,
+        description='of each link, one way, like "2.5ms", at most "100s"; must be given, here or '
+        "for all links",
+    )
+    jitter: DelayNs = Field(
+        default=0,
+        description="uniform spread of each link's delay, to both sides, at most the delay, like "
+        '"1ms"; may reorder packets',
+    )
     loss: ShareAxis = Field(
-        default=(0.0,), description='random loss of each link, like "1%"; or a list'
+        default=(0.0,),
+        description='random loss of each link, besides what [loss] drops, like "1%"; or a list',
     )
     queue: Annotated[int, _QUEUE] = Field(default=1000, description=_QUEUE.description)
-    repeat: Annotated[int, REPEAT] | None = Field(default=None, description=REPEAT.description)
+    repeat: Annotated[int, REPEAT] | None = Field(
+        default=None, description=f"{REPEAT.description}, instead of the campaign's"
+    )
 
     @property
     @abstractmethod
@@ -83,10 +98,13 @@ class LinkedNetwork(_Between):
 
     at: Literal["wire", "host"] = Field(
         default="wire",
-        description='"wire" (rate and delay act behind the host) or "host" (in its own queue)',
+        description='"wire" (rate and delay act after a packet has left its host) or "host" (in '
+        "the sender's own queue, as mininet does it)",
     )
     links: Annotated[tuple[Link, Link], AS_TUPLE] | None = Field(
-        default=None, description="a list of two tables, the link of h1 and the link of h2"
+        default=None,
+        description="a list of two tables, the link of h1 and the link of h2, with values of their "
+        "own",
     )
 
     @property
@@ -108,7 +126,8 @@ class PathNetwork(_Between):
     paths: Annotated[tuple[Link, ...], AS_TUPLE] = Field(
         min_length=1,
         max_length=MOST_PATHS,
-        description=f'a list of tables like {{ delay = "20ms" }}, one a path, at most {MOST_PATHS}',
+        description='instead of `links`: a list of tables like { delay = "20ms" }, one a path, the '
+        f"first path first, at most {MOST_PATHS}",
     )
 
     @property

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from rexmit.errors import UserError, argument, by_caller, closest
 from rexmit.scenario.problem import Path
+from rexmit.toml_file import too_deep
 
 DEEPEST: Final = 16
 """No key of a scenario has so many parts."""
@@ -69,22 +70,6 @@ def apply(data: dict[str, Any], setting: str) -> Iterator[Path]:
     for full in list(_expand(data, path, setting)):
         _put(data, full, value)
         yield full
-
-
-def too_deep(data: object) -> bool:
-    """Whether lists and tables lie deeper in one another than in any scenario."""
-    level = [data]
-    for _ in range(2 * DEEPEST):
-        inner: list[object] = []
-        for value in level:
-            if isinstance(value, dict):
-                inner += value.values()
-            elif isinstance(value, list):
-                inner += value
-        if not inner:
-            return False
-        level = inner
-    return True
 
 
 def _split(key: str) -> list[str]:

@@ -65,11 +65,11 @@ Share = Annotated[float, _with_units(parse_share), PlainSerializer(share_text)]
 
 
 def _distinct(items: Iterable[Any], text: Callable[[Any], str]) -> tuple[Any, ...]:
-    values: list[Any] = []
+    values: dict[Any, None] = {}
     for item in items:
         if item in values:
             raise wrong(f"{text(item)} stands there twice")
-        values.append(item)
+        values[item] = None
     if not values:
         raise wrong("the list is empty")
     return tuple(values)

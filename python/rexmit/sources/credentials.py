@@ -52,7 +52,7 @@ _GCLOUD: Final = ".config/gcloud/application_default_credentials.json"
 
 def check(address: str) -> None:
     """Raises UserError where nobody is named, and a cloud would be asked."""
-    start, sets = _of(address)
+    start, sets = _variables(address)
     switches = (f"{one}_{name}" for one in start for name in _SWITCHES)
     if (
         may_ask_cloud()
@@ -72,7 +72,7 @@ def may_ask_cloud() -> bool:
     return environ.get(METADATA, "").lower() in _YES
 
 
-def _of(address: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+def _variables(address: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     if address.startswith(S3):
         return ("AWS",), _S3
     if address.startswith("gs"):

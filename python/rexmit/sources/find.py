@@ -107,8 +107,8 @@ def _objects(address: str) -> list[Capture]:
     parts = pattern.split("/")
     with stores.told(address):
         objects: list[Capture] = [
-            Remote(where, name, *found)
-            for name, found in Objects(where, LOOKING).under(folder)
+            Remote(where, name, *attributes)
+            for name, attributes in Objects(where, LOOKING).under(folder)
             if fits(name.split("/"), parts)
         ]
     if not objects:
@@ -139,10 +139,10 @@ def fits(names: Sequence[str], parts: Sequence[str]) -> bool:
 
 def _past(places: Iterable[int], parts: Sequence[str]) -> set[int]:
     """Places of a pattern, and those behind each `**` there, since it may stand for nothing."""
-    found = set()
+    every = set()
     for place in places:
-        found.add(place)
+        every.add(place)
         while place < len(parts) and parts[place] == "**":
             place += 1
-            found.add(place)
-    return found
+            every.add(place)
+    return every

@@ -26,8 +26,8 @@ class Reader:
     not taken. `read` gives the next bytes, none at the end.
     """
 
-    def __init__(self, store: str, path: str, found: Found) -> None:
-        self._name, self._path, self._found = f"{store}/{path}", path, found
+    def __init__(self, store: str, path: str, listed: Found) -> None:
+        self._name, self._path, self._found = f"{store}/{path}", path, listed
         self._store = stores.opened(store, READING)
         self._asked = 0
         self._next_bytes = FIRST_BYTES

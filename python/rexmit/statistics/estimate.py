@@ -45,24 +45,24 @@ class Estimate:
         return self._with(None, self.value * factor, factor, 0.0)
 
     def _with(self, other: Estimate | None, value: float, mine: float, theirs: float) -> Estimate:
-        made: dict[Source, dict[Hashable, float]] = {}
+        influences: dict[Source, dict[Hashable, float]] = {}
         for one, factor in ((self, mine), (other, theirs)):
             for source, units in one.influences.items() if one else ():
-                of = made.setdefault(source, {})
+                of = influences.setdefault(source, {})
                 for unit, influence in units.items():
                     of[unit] = of.get(unit, 0.0) + factor * influence
-        return Estimate(value, made, self.lone or (other is not None and other.lone))
+        return Estimate(value, influences, self.lone or (other is not None and other.lone))
 
     @cached_property
     def _variances(self) -> list[tuple[float, int]] | None:
         """Of each source, with its degrees of freedom; None where they cannot be told."""
         if self.lone:
             return None
-        found = []
+        variances = []
         for units in self.influences.values():
             squares = math.fsum(influence * influence for influence in units.values())
-            found.append((squares * len(units) / (len(units) - 1), len(units) - 1))
-        return found or None
+            variances.append((squares * len(units) / (len(units) - 1), len(units) - 1))
+        return variances or None
 
     @cached_property
     def error(self) -> float | None:

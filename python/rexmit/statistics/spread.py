@@ -135,24 +135,24 @@ def spread(
     return Spread(tuple(v for v, _ in known), tuple(u for _, u in known), source, endless)
 
 
-def spread_data(found: Spread) -> dict[str, Any]:
+def spread_data(values: Spread) -> dict[str, Any]:
     """As plain data, times in seconds; null where so few say nothing, or where it never ended."""
 
     def end(share: float) -> dict[str, Any]:
-        value, interval = found.percentile(share), found.percentile_interval(share)
+        value, interval = values.percentile(share), values.percentile_interval(share)
         return {
             "value_s": value if value is not None and math.isfinite(value) else None,
             "interval_s": None if interval is None else interval.data,
         }
 
     return {
-        "n": found.n,
-        "mean_s": found.mean_s,
-        "sd_s": found.sd_s,
-        "interval_s": None if found.interval is None else found.interval.data,
-        "units": found.drawn,
+        "n": values.n,
+        "mean_s": values.mean_s,
+        "sd_s": values.sd_s,
+        "interval_s": None if values.interval is None else values.interval.data,
+        "units": values.drawn,
         "median": end(0.5),
         "p95": end(0.95),
-        "p99": end(0.99) if found.n + found.endless >= P99_FROM else None,
-        "never_ended": found.endless,
+        "p99": end(0.99) if values.n + values.endless >= P99_FROM else None,
+        "never_ended": values.endless,
     }

@@ -43,9 +43,9 @@ class Band:
 
 def every(verdicts: Iterable[Verdict]) -> Verdict | None:
     """Of parts that all have to hold: one that does not decides it. None of none."""
-    found = set(verdicts)
+    there = set(verdicts)
     for one in (Verdict.DOES_NOT, Verdict.UNDECIDED, Verdict.HOLDS):
-        if one in found:
+        if one in there:
             return one
     return None
 

@@ -51,6 +51,16 @@ UNREADABLE: Final = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicExce
 """What Polars raises for a file that is no table, or a damaged one."""
 
 
+def plain(file: Path, hint: str) -> None:
+    """Raises UserError where a table is neither a file nor a folder of files: of a pipe whoever
+    opens it would wait for its writer, and a device may have no end.
+    """
+    parts = (file, *file.rglob("*")) if file.is_dir() else (file,)
+    for part in parts:
+        if part.exists() and not (part.is_file() or part.is_dir()):
+            raise UserError(f"{part}: is no file", hint)
+
+
 def types(frame: pl.LazyFrame, file: Path, hint: str) -> Mapping[str, pl.DataType]:
     """The columns that a file has, and their types. Raises UserError."""
     try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -26,18 +27,30 @@ def _digest(value: object, where: str) -> None:
         raise ValueError(f"{where} must be 64 hexadecimal digits")
 
 
-CHECK: Final[Check] = mapping_of(
-    shape({"bytes": whole(), "sha256": _digest}, needed=("bytes", "sha256"))
-)
+_EACH: Final = mapping_of(shape({"bytes": whole(), "sha256": _digest}, needed=("bytes", "sha256")))
+
+_NAME: Final = re.compile(r"[\w=-][\w.=-]*(/[\w=-][\w.=-]*)*")
+"""A file in the folder or below."""
+
+
+def _digests(value: object, where: str) -> None:
+    _EACH(value, where)
+    assert isinstance(value, dict)  # noqa: S101 - was just checked
+    for name in value:
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"{where} names {name}, which is no table")
+
+
+CHECK: Final[Check] = _digests
 """What stands there."""
 
 
-def of(folder: Path, names: Iterable[str]) -> dict[str, Any]:
+def of_tables(folder: Path, names: Iterable[str]) -> dict[str, Any]:
     """The digests of these tables, of those that are there."""
-    return {name: _of(folder / name) for name in names if (folder / name).is_file()}
+    return {name: _of_table(folder / name) for name in names if (folder / name).is_file()}
 
 
-def _of(file: Path) -> dict[str, Any]:
+def _of_table(file: Path) -> dict[str, Any]:
     with file.open("rb") as opened:
         digest = hashlib.file_digest(opened, "sha256").hexdigest()
         return {"bytes": opened.tell(), "sha256": digest}
@@ -51,10 +64,13 @@ def fault(folder: Path, meta: Mapping[str, Any], names: Iterable[str] | None = N
             continue
         file = folder / name
         try:
-            size = file.stat().st_size
+            status = file.stat()
+            if not stat.S_ISREG(status.st_mode):
+                return f"{file}: is no file"
+            size = status.st_size
             if size != kept["bytes"]:
                 return f"{file}: damaged: it has {size:,} bytes, {kept['bytes']:,} were written"
-            if _of(file) != kept:
+            if _of_table(file) != kept:
                 return f"{file}: damaged: its content is not what was written"
         except FileNotFoundError:
             return f"{file}: not there"

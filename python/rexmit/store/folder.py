@@ -78,7 +78,7 @@ class RunFolder:
 
     def table_digests(self) -> dict[str, Any]:
         """The digests of all tables, for run.json."""
-        return digests.of(self.path, ALL_TABLES)
+        return digests.of_tables(self.path, ALL_TABLES)
 
     def tables_fault(self, meta: Mapping[str, Any]) -> str | None:
         """What is wrong with the tables, by what `meta`, its run.json, says of them."""

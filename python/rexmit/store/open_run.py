@@ -14,6 +14,7 @@ from rexmit.store import checked, digests, formats
 from rexmit.store.run_json import NAME, OtherFormatError, read_run
 from rexmit.store.schema import (
     BURSTS,
+    GRID,
     RETRANSMISSIONS,
     SUBFLOWS,
     TRANSFERS,
@@ -21,16 +22,6 @@ from rexmit.store.schema import (
 )
 from rexmit.store.short_table import ShortTable, listed
 from rexmit.wording import count
-
-_GRID = (
-    "network",
-    "config",
-    *(one.name for one in TRANSFERS if one.known and one.name not in ("network", "config", "cell")),
-    "loss_mode",
-    "loss_pattern",
-    "lost_segments",
-)
-"""What tells cells apart, as a grid is told: outermost first."""
 
 _TABLES = ("transfers", "retransmissions", "bursts", "subflows")
 
@@ -67,7 +58,7 @@ class Run(ShortTable):
         frame = self.transfers
         axes = [
             (name, listed(frame[name].unique(maintain_order=True)))
-            for name in _GRID
+            for name in GRID
             if name in ("network", "config") or frame[name].n_unique() > 1
         ]
         tables = [name for name in _TABLES if (self.path / f"{name}.parquet").is_file()]
@@ -118,6 +109,8 @@ def open_run(path: Path) -> Run:
     if fault is not None:
         raise UserError(fault, _mended_by(path, meta))
     transfers = _parquet(table, TRANSFERS)
+    if transfers.select("cell", "repetition").is_duplicated().any():
+        raise UserError(f"{table}: two rows have the same cell, repetition", "repeat the run")
     if transfers.is_empty():
         raise UserError(f"{path}: the run has no transfer", _why_empty(meta))
     return Run(path, meta, transfers)
@@ -173,6 +166,7 @@ def _why_empty(meta: dict[str, Any]) -> str:
 
 
 def _parquet(file: Path, columns: tuple[Column, ...]) -> pl.DataFrame:
+    checked.plain(file, "repeat the run")
     try:
         frame = pl.read_parquet(file, glob=False)
     except FileNotFoundError as error:

@@ -120,7 +120,7 @@ def opened(path: Path) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _is_trusted(found: os.stat_result, above: os.stat_result | None = None) -> bool:
+def _is_trusted(status: os.stat_result, above: os.stat_result | None = None) -> bool:
     """Whether who owns this can do all that the caller can; or arranged the folder `above`, in
     which it lies, unless the caller may do more than others.
     """
@@ -128,8 +128,8 @@ def _is_trusted(found: os.stat_result, above: os.stat_result | None = None) -> b
     # In a user namespace root may have another number.
     trusted = {caller, 0, Path("/").stat().st_uid}
     if caller:
-        return found.st_uid in trusted or (above is not None and found.st_uid == above.st_uid)
-    return found.st_uid in trusted or str(found.st_uid) == os.environ.get("SUDO_UID")
+        return status.st_uid in trusted or (above is not None and status.st_uid == above.st_uid)
+    return status.st_uid in trusted or str(status.st_uid) == os.environ.get("SUDO_UID")
 
 
 _DESCRIPTOR: Final = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")

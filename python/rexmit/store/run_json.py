@@ -28,11 +28,11 @@ NAME: Final = "run.json"
 class OtherFormatError(ValueError):
     """A run.json of another format; `found` is that."""
 
-    def __init__(self, found: object) -> None:
+    def __init__(self, version: object) -> None:
         super().__init__(
-            f"it has format {found}, this program reads and writes format {formats.RUN}"
+            f"it has format {version}, this program reads and writes format {formats.RUN}"
         )
-        self.found = found
+        self.found = version
 
 
 def _name(value: object, where: str) -> None:

@@ -64,6 +64,20 @@ RETRANSMISSIONS: Final = _RUN["retransmissions"].columns
 BURSTS: Final = _RUN["bursts"].columns
 SUBFLOWS: Final = _RUN["subflows"].columns
 
+GRID: Final = (
+    "network",
+    "config",
+    "page_segments",
+    "receive_window_bytes",
+    "line_loss",
+    "congestion_control",
+    "client",
+    "loss_mode",
+    "loss_pattern",
+    "lost_segments",
+)
+"""Columns of transfers that tell the cells of a run apart, the outermost first."""
+
 EVERY_RETRANSMISSION: Final = tuple(
     column for column in RETRANSMISSIONS if column in declared("trace")["retransmissions"].columns
 )
@@ -95,3 +109,12 @@ def scan_table(path: Path) -> polars.LazyFrame:
 
     # The folders' names are no columns.
     return polars.scan_parquet(path, glob=False, hive_partitioning=False)
+
+
+def without_formulas(rows: polars.LazyFrame) -> polars.LazyFrame:
+    """Rows for CSV: a text that a spreadsheet would take for a formula has ' before it, which
+    spreadsheets take for the mark of a text.
+    """
+    import polars as pl
+
+    return rows.with_columns(pl.col(pl.String).str.replace(r"^([=+@\t\r]|-.)", "'${0}"))

@@ -11,7 +11,7 @@ from pathlib import Path
 from rexmit.store.files import whole_file
 from rexmit.store.record import Record
 from rexmit.store.rows import TABLES, Knowledge, whole
-from rexmit.store.schema import ALWAYS, ORDERS, polars_schema
+from rexmit.store.schema import ALWAYS, ORDERS, polars_schema, without_formulas
 
 
 def write_tables(
@@ -43,4 +43,4 @@ def write_tables(
             whole_table.write_parquet(file, compression="zstd")
         if name == "transfers":
             with whole_file(folder / "transfers.csv") as file:
-                whole_table.write_csv(file)
+                without_formulas(whole_table.lazy()).collect().write_csv(file)

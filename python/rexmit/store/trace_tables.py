@@ -28,7 +28,9 @@ def hold(folder: Path, *, points: bool) -> None:
     writes: whoever reads them afterwards relies on that.
     """
     for name, columns in (TABLES | POINT_TABLES if points else TABLES).items():
-        checked.hold(scan(folder, name), columns, folder / f"{name}.parquet", ANALYSE)
+        file = folder / f"{name}.parquet"
+        checked.plain(file, ANALYSE)
+        checked.hold(scan(folder, name), columns, file, ANALYSE)
     _hold_keys(folder)
 
 

@@ -45,7 +45,7 @@ class Budget:
         self.most = self.bytes
 
     @classmethod
-    def of(cls, descriptor: int) -> Self:
+    def on(cls, descriptor: int) -> Self:
         """As much as the file system holds that this is on: more are names and holes."""
         room = os.fstatvfs(descriptor)
         return cls(bytes=room.f_blocks * room.f_frsize, files=room.f_files)
@@ -74,7 +74,7 @@ def copy_file(source: Path, to: Path) -> None:
     """
     with _opened(str(source), _OPEN, None) as old, whole_descriptor(to) as new:
         try:
-            _copy_contents(old, new, Budget.of(old))
+            _copy_contents(old, new, Budget.on(old))
         except UntrustedError as error:
             raise OSError(errno.EFBIG, str(error), str(source)) from None
 

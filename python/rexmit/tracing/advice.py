@@ -71,9 +71,9 @@ def advice(trace: Trace, shown: int = SHOWN) -> tuple[Advice, ...]:
         )
         .sort("saved_s", "setting", descending=[True, False])
     )
-    found = [Advice(**row) for row in rows.to_dicts()]
-    asked = [one for one in found if one.named]
-    every = [one for one in found if not one.named]
+    tried = [Advice(**row) for row in rows.to_dicts()]
+    asked = [one for one in tried if one.named]
+    every = [one for one in tried if not one.named]
     together = [one for one in every if not one.alone][:1]
     alone = [one for one in every if one.alone][: shown - len(together)]
     return tuple(sorted([*asked, *together, *alone], key=lambda one: -one.saved_s))

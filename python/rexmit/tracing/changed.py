@@ -38,7 +38,7 @@ class Changed:
 
 def changed(meta: Mapping[str, Any]) -> list[Changed]:
     """Those of the captures that are files and still lie where they lay."""
-    found = []
+    changes = []
     for one in meta.get(AS_READ, ()):
         try:
             now = Path(one["name"]).stat()
@@ -46,8 +46,8 @@ def changed(meta: Mapping[str, Any]) -> list[Changed]:
             continue
         known = (one["bytes"], one.get("version"))
         if stat.S_ISREG(now.st_mode) and (now.st_size, now.st_mtime_ns) != known:
-            found.append(Changed(one["name"], one["bytes"], now.st_size))
-    return found
+            changes.append(Changed(one["name"], one["bytes"], now.st_size))
+    return changes
 
 
 def line(those: Sequence[Changed]) -> list[str]:

@@ -61,12 +61,12 @@ def course(trace: Trace, steps: int = STEPS) -> Course | None:
         for name in named
     }
     rows = rows.with_columns(series.alias(name) for name, series in spread.items())
-    for found in (
+    for times in (
         _retransmissions(trace, step),
         _median(_trips(trace), "rtt", step),
         _median(requests.timed(trace).select(_AT, "first_s"), "first", step),
     ):
-        rows = rows.join(found, on="step", how="left", maintain_order="left")
+        rows = rows.join(times, on="step", how="left", maintain_order="left")
     counts = pl.col("needed", "spurious", "unknown").fill_null(0)
     return Course(start_s, width_s, rows.drop("step").with_columns(counts), named)
 
@@ -97,15 +97,15 @@ def _payload(trace: Trace, connections: pl.DataFrame) -> pl.DataFrame:
         )
         for begin, end, size in columns
     ]
-    told = pl.concat(parts)
-    sums = told.group_by("connection").agg(pl.col("value").sum())
+    payload = pl.concat(parts)
+    sums = payload.group_by("connection").agg(pl.col("value").sum())
     rest = connections.join(sums, on="connection", how="left").select(
         "connection",
         pl.col("start_s").alias("from_s"),
         pl.col("end_s").alias("to_s"),
         (pl.col("bytes") - pl.col("value").fill_null(0)).clip(0).cast(pl.Float64).alias("value"),
     )
-    return pl.concat([told, rest])
+    return pl.concat([payload, rest])
 
 
 def _of_time(trace: Trace, connections: pl.DataFrame) -> pl.DataFrame:

@@ -33,19 +33,21 @@ _STRANGE: Final = {
 """What cannot be read, in words."""
 
 
-def warnings(facts: Facts, made: Summary) -> list[str]:
+def warnings(facts: Facts, summary: Summary) -> list[str]:
     """What to know before the page is trusted."""
-    told = [*failures.warnings(facts), *facts.warnings, *files.warnings(made.captured)]
+    texts = [*failures.warnings(facts), *facts.warnings, *files.warnings(summary.captured)]
     if facts.evicted:
-        told.append("--connections-limit says how many connections are remembered at a time")
+        texts.append("--connections-limit says how many connections are remembered at a time")
     strange = unread(facts)
     if strange:
         what = {_STRANGE.get(why, why): n for why, n in strange.items()}
         kinds = counts(what) if len(what) > 1 else next(iter(what))
-        told.append(f"{count(sum(strange.values()), 'packet')} could not be read: {kinds}")
+        texts.append(f"{count(sum(strange.values()), 'packet')} could not be read: {kinds}")
     if "cut-short" in strange:
-        told.append("capture more of each packet: tcpdump -s 128 or more")
-    return told + [sentence.text for sentence in network.warnings(made.totals, made.half_seen)]
+        texts.append("capture more of each packet: tcpdump -s 128 or more")
+    return texts + [
+        sentence.text for sentence in network.warnings(summary.totals, summary.half_seen)
+    ]
 
 
 def unread(facts: Facts) -> dict[str, int]:

@@ -91,18 +91,18 @@ def _strangers(trace: Trace, spans: Sequence[tuple[float, float]]) -> bool:
     return several and hosts["end"].n_unique() == hosts.height
 
 
-def warnings(made: Captured) -> list[str]:
+def warnings(facts: Captured) -> list[str]:
     """What to know before several files are read as one."""
-    told = []
-    files = count(len(made.files), "file")
-    if made.captured_s * 2 < made.whole_s:
-        told.append(
-            f"the {files} lie apart: together they cover {span(made.captured_s)} of the "
-            f"{span(made.whole_s)} from the first packet to the last"
+    texts = []
+    files = count(len(facts.files), "file")
+    if facts.captured_s * 2 < facts.whole_s:
+        texts.append(
+            f"the {files} lie apart: together they cover {span(facts.captured_s)} of the "
+            f"{span(facts.whole_s)} from the first packet to the last"
         )
-    if made.strangers:
-        told.append(
+    if facts.strangers:
+        texts.append(
             f"no host is in more than one of the {files}: if they are of different places, analyse "
             "each by itself"
         )
-    return told
+    return texts

@@ -98,9 +98,9 @@ def flood(trace: Trace) -> Flood | None:
     )
     services = ends.group_by("service").len()
     top = services.sort("len", "service", descending=[True, False]).head(1)
-    found = pl.collect_all([top, ends.select(pl.all().n_unique())])
-    service, for_service = found[0].row(0)
-    counted = found[1].row(0, named=True)
+    frames = pl.collect_all([top, ends.select(pl.all().n_unique())])
+    service, for_service = frames[0].row(0)
+    counted = frames[1].row(0, named=True)
     kind: Literal["syn-flood", "scan", "backscatter"] = "scan"
     if row["unasked"] * 2 > begun:
         kind = "backscatter"

@@ -25,7 +25,6 @@ from rexmit.store import checked, digests, formats, trace_tables
 from rexmit.store.files import whole_file, whole_folder, write_text
 from rexmit.store.opening import is_temporary
 from rexmit.store.plain_json import (
-    anything,
     either,
     list_of,
     mapping_of,
@@ -37,12 +36,13 @@ from rexmit.store.plain_json import (
     text,
     whole,
 )
-from rexmit.store.schema import polars_schema, scan_table
+from rexmit.store.schema import polars_schema, scan_table, without_formulas
 from rexmit.store.short_table import ShortTable, listed
 from rexmit.store.trace_schema import ORDERS, POINT_TABLES, TABLES
 from rexmit.store.trace_tables import ANALYSE
 from rexmit.tracing import changed as changes
 from rexmit.tracing.changed import AS_READ, Changed
+from rexmit.tracing.points.clocks import aligned
 from rexmit.tracing.source import Batch, Facts, Failure, File, empty, together
 from rexmit.tracing.table_parts import TableParts, values
 
@@ -60,6 +60,9 @@ the others. `began_s` is when it began to be written, seconds since 1970."""
 
 NEXT: Final = "next_connection"
 """In there: the number that no connection of this piece, or of those before it, has reached."""
+
+_LAST: Final = checked.LARGEST // 2
+"""So many connections may come before a piece: further ones have numbers that tables may hold."""
 
 _FILES: Final = tuple(
     f"{name}.{kind}" for name in (*TABLES, *POINT_TABLES) for kind in ("parquet", "csv")
@@ -87,6 +90,26 @@ _FAILURE: Final = shape(
     needed=("start_s", "client", "client_port", "server", "server_port", "defect"),
 )
 
+
+def _captures(value: object, where: str) -> None:
+    """Those of a point: one at least."""
+    list_of(text)(value, where)
+    if not value:
+        raise ValueError(f"{where} is empty")
+
+
+def _clock(value: object, where: str) -> None:
+    """What times of a point are aligned by."""
+    try:
+        aligned(value, [])  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{where} is no clock: {error}") from error
+
+
+def _pieces(_value: object, where: str) -> None:
+    raise ValueError(f"{where} is not of one trace: its folder would be another's")
+
+
 _CHECK: Final = shape(
     {
         "kind": one_of("trace"),
@@ -99,14 +122,15 @@ _CHECK: Final = shape(
             shape(
                 {
                     "name": text,
-                    "captures": list_of(text),
+                    "captures": _captures,
                     "files": list_of(text),
-                    "clock": list_of(anything),
+                    "clock": _clock,
                 },
                 needed=("name", "captures", "files", "clock"),
             )
         ),
-        PIECE: shape({"began_s": number(), NEXT: whole()}, needed=("began_s", NEXT)),
+        "pieces": _pieces,
+        PIECE: shape({"began_s": number(), NEXT: whole(most=_LAST)}, needed=("began_s", NEXT)),
         "facts": shape(
             {
                 "packets": whole(),
@@ -115,6 +139,7 @@ _CHECK: Final = shape(
                 "cut_packets": whole(),
                 "not_understood": mapping_of(whole()),
                 "evicted": whole(),
+                "evicted_openings": whole(),
                 "failed": whole(),
                 "failed_packets": whole(),
                 "failures": list_of(_FAILURE),
@@ -123,6 +148,8 @@ _CHECK: Final = shape(
                 "named": list_of(text),
                 "stacks": list_of(text),
                 "files": list_of(_FILE),
+                "capture_filter": text,
+                "left_out": whole(),
             }
         ),
         AS_READ: changes.CHECK,
@@ -299,27 +326,27 @@ class Writer:
 
     def finish(self, facts: Facts, meta: Mapping[str, Any], *, csv: bool = False) -> Trace:
         """Joins the parts. The folder is in its place once the writer is left."""
-        made = self._made
+        folder = self._made
         for name in TABLES:
-            self._join(name, made / f"{name}.parquet")
+            self._join(name, folder / f"{name}.parquet")
             if csv:
-                with whole_file(made / f"{name}.csv") as file:
-                    scan_table(made / f"{name}.parquet").sink_csv(file)
+                with whole_file(folder / f"{name}.csv") as file:
+                    without_formulas(scan_table(folder / f"{name}.parquet")).sink_csv(file)
         for name, rows in self._of_points.items():
-            with whole_file(made / f"{name}.parquet") as file:
+            with whole_file(folder / f"{name}.parquet") as file:
                 rows.write_parquet(file, compression="zstd")
             if csv:
-                with whole_file(made / f"{name}.csv") as file:
-                    rows.write_csv(file)
+                with whole_file(folder / f"{name}.csv") as file:
+                    without_formulas(rows.lazy()).collect().write_csv(file)
         shutil.rmtree(self._parts.folder, ignore_errors=True)
         about = {
             "format": formats.TRACE,
             "kind": "trace",
             **meta,
             "facts": asdict(facts),
-            digests.KEY: digests.of(made, _all_files(made)),
+            digests.KEY: digests.of_tables(folder, _all_files(folder)),
         }
-        write_text(made / META, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
+        write_text(folder / META, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
         return Trace(self.path, about, facts)
 
     def _join(self, name: str, path: Path) -> None:
@@ -341,10 +368,10 @@ class Writer:
                 rows.write_parquet(file, compression="zstd")
 
 
-def _all_files(made: Path) -> list[str]:
+def _all_files(folder: Path) -> list[str]:
     """The files of all tables, those in parts too."""
-    parts = made.glob("*.parquet/part=*/rows.parquet")
-    return [*_FILES, *sorted(str(part.relative_to(made)) for part in parts)]
+    parts = folder.glob("*.parquet/part=*/rows.parquet")
+    return [*_FILES, *sorted(str(part.relative_to(folder)) for part in parts)]
 
 
 class _LeftError(Exception):
@@ -400,7 +427,11 @@ def _is_piece(path: Path) -> bool:
 
 def next_connection(path: Path) -> int:
     """The smallest number that no connection of a folder's pieces has; 0 without pieces."""
-    return max((int(_meta(piece)[PIECE][NEXT]) for piece in pieces_of(path)), default=0)
+    known = {piece: _meta(piece).get(PIECE) for piece in pieces_of(path)}
+    strange = next((piece for piece, about in known.items() if about is None), None)
+    if strange is not None:
+        raise UserError(f"{strange} is a trace of its own, and no piece", "name another folder")
+    return max((int(about[NEXT]) for about in known.values() if about), default=0)
 
 
 def _open_pieces(path: Path, folders: Sequence[Path]) -> Trace:
@@ -437,11 +468,11 @@ def open_trace(path: Path) -> Trace:
         what = "there is no such folder" if not path.exists() else "it holds no trace"
         raise UserError(f"{path}: {what}", f"rexmit trace CAPTURE --out {path}")
     meta = _meta(path)
-    found, facts = meta["format"], _facts(meta["facts"])
-    if found != formats.TRACE:
+    version, facts = meta["format"], _facts(meta["facts"])
+    if version != formats.TRACE:
         by = f", written by rexmit {meta['rexmit']}" if "rexmit" in meta else ""
         raise UserError(
-            f"{path / META}: the trace has format {found}{by}; this program reads format "
+            f"{path / META}: the trace has format {version}{by}; this program reads format "
             f"{formats.TRACE}",
             ANALYSE,
         )
@@ -451,8 +482,8 @@ def open_trace(path: Path) -> Trace:
     if fault is not None:
         raise UserError(fault, ANALYSE)
     trace_tables.hold(path, points=bool(meta.get("points")))
-    told = changes.line(changes.changed(meta))
-    return Trace(path, meta, replace(facts, warnings=[*facts.warnings, *told]))
+    change = changes.line(changes.changed(meta))
+    return Trace(path, meta, replace(facts, warnings=[*facts.warnings, *change]))
 
 
 def _meta(path: Path) -> Mapping[str, Any]:
@@ -466,7 +497,7 @@ def _meta(path: Path) -> Mapping[str, Any]:
     return meta
 
 
-def _facts(told: Mapping[str, Any]) -> Facts:
-    files = tuple(File(**file) for file in told.get("files", ()))
-    failures = tuple(Failure(**failure) for failure in told.get("failures", ()))
-    return Facts(**{**told, "files": files, "failures": failures})
+def _facts(data: Mapping[str, Any]) -> Facts:
+    files = tuple(File(**file) for file in data.get("files", ()))
+    failures = tuple(Failure(**failure) for failure in data.get("failures", ()))
+    return Facts(**{**data, "files": files, "failures": failures})

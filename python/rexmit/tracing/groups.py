@@ -137,8 +137,8 @@ def queued(trace: Trace) -> Queued | None:
         )
         .collect()
     )
-    found = rows.row(0, named=True)
-    return Queued(**found) if found["connections"] else None
+    row = rows.row(0, named=True)
+    return Queued(**row) if row["connections"] else None
 
 
 def _seats(trace: Trace, side: str) -> pl.LazyFrame:

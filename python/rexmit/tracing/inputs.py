@@ -73,7 +73,7 @@ class Read(Generic[Reads]):
 
 @contextmanager
 def files(
-    captures: Sequence[Capture], analysis: Analysis, told: Progress, missing: Sequence[str]
+    captures: Sequence[Capture], analysis: Analysis, progress: Progress, missing: Sequence[str]
 ) -> Iterator[Read[Stream]]:
     """Files, of one point or of several; files of one point are one stream. `missing` has a line
     for each that is not there.
@@ -88,20 +88,22 @@ def files(
             "files": [whole_name(path) for path in captures if str(path) != STDIN],
             AS_READ: [identity(one) for one in captures if has_identity(one)],
         }
-        told.start(None)
+        progress.start(None)
         try:
             stream: Stream
-            several = recognise(captures, analysis.points, told, analysis.capture_filter)
+            several = recognise(captures, analysis.points, progress, analysis.capture_filter)
             if several is None:
                 stream = Core(captures, analysis)
             else:
-                made = analyse(several, analysis, told)
-                stream = _Done({**made.combined.tables, **made.combined.ways}, made.facts)
-                about["points"] = made.about
+                analysed = analyse(several, analysis, progress)
+                stream = _Done(
+                    {**analysed.combined.tables, **analysed.combined.ways}, analysed.facts
+                )
+                about["points"] = analysed.about
                 words += ["--points", ",".join(several.names())]
             yield Read(stream, about, words, first, warnings=missing)
         finally:
-            told.close()
+            progress.close()
 
 
 @dataclass

@@ -98,8 +98,8 @@ class Journal:
     def _begun_with(self) -> list[str] | None:
         """The names of the captures of the analysis that was interrupted."""
         try:
-            told = read(self.folder / JOURNAL)
-            return [one["name"] for one in told["captures"]]
+            text = read(self.folder / JOURNAL)
+            return [one["name"] for one in text["captures"]]
         except (OSError, ValueError, KeyError, TypeError):
             return None
 

@@ -20,9 +20,11 @@ class Tables(NamedTuple):
     account: pl.DataFrame
 
 
-def tables(capture: Path) -> Tables:
-    """What an analysis gives of one capture, without what-if."""
-    return of_source(Core([capture], Analysis(whatif=())))
+def tables(capture: Path, *, timeline: bool = False) -> Tables:
+    """What an analysis gives of one capture, without what-if. With a `timeline` the account of time
+    has its stretches, not sums.
+    """
+    return of_source(Core([capture], Analysis(whatif=()), timeline=timeline))
 
 
 def of_source(stream: Stream) -> Tables:

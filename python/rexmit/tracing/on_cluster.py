@@ -77,7 +77,7 @@ def run(
     if any(str(capture) == STDIN for capture in captures):
         raise UserError(f"- is not read with {argument('cluster')}", "give files", usage=True)
     settings, most = analysis.of_core(), analysis.connections_limit
-    told = progress or Silent()
+    hearer = progress or Silent()
     journal = Journal(folder, program(), settings)
     settings["key"] = journal.key
     as_read = [identity(capture) for capture in captures]
@@ -88,16 +88,16 @@ def run(
         try:
             try:
                 groups = _core.most_groups(most_connections=most)
-                read, rows = _rows_of(captures, journal, workers, settings, groups, told)
+                read, rows = _rows_of(captures, journal, workers, settings, groups, hearer)
                 judged, summary = _judge(read, rows, journal, workers, settings)
             except _FullError:
-                told.note(
+                hearer.note(
                     f"there are more than {most} connections at a time: one worker "
                     "analyses all of them"
                 )
-                read, rows = _rows_of(captures, journal, workers, settings, 1, told)
+                read, rows = _rows_of(captures, journal, workers, settings, 1, hearer)
                 judged, summary = _judge(read, rows, journal, workers, settings)
-            told.note("the connections are analysed; their rows are put together")
+            hearer.note("the connections are analysed; their rows are put together")
             tables = _merge(rows, judged, summary["pieces"], journal, workers)
             with Writer(folder, beside=PARTIAL, replace=replaces) as writer:
                 for name, parts in tables.items():
@@ -119,16 +119,16 @@ def run(
                     "command": escaping.shell(words),
                     "wall_s": round(time.monotonic() - began, 3),
                 }
-                made = writer.finish(facts, meta, csv=analysis.csv)
+                trace = writer.finish(facts, meta, csv=analysis.csv)
         except Interrupted as stopped:
             if journal.has_any():
                 stopped.what = f"stopped; what is done is kept in {journal.folder}"
                 stopped.hint = f"to go on: the same command with {argument('resume')}"
             raise
         finally:
-            told.close()
+            hearer.close()
         journal.drop()
-    return made
+    return trace
 
 
 def _rows_of(
@@ -137,14 +137,14 @@ def _rows_of(
     workers: Cluster,
     settings: Mapping[str, Any],
     groups: int,
-    told: Progress,
+    progress: Progress,
 ) -> tuple[_Read, list[Path]]:
     """What was read, and the rows of so many groups."""
-    told.start(None)
+    progress.start(None)
     of_parts = {"groups": groups, **{name: settings[name] for name in ("key", "most_connections")}}
-    read = _read(captures, journal, workers, of_parts, told)
-    told.note(f"{len(read.parts)} captures are read; their connections are analysed")
-    return read, _analyse(read, journal, workers, settings, groups, told)
+    read = _read(captures, journal, workers, of_parts, progress)
+    progress.note(f"{len(read.parts)} captures are read; their connections are analysed")
+    return read, _analyse(read, journal, workers, settings, groups, progress)
 
 
 def _read(
@@ -152,7 +152,7 @@ def _read(
     journal: Journal,
     workers: Cluster,
     settings: Mapping[str, Any],
-    told: Progress,
+    progress: Progress,
 ) -> _Read:
     groups = settings["groups"]
     unpack_limit = _core.unpack_limit()
@@ -175,9 +175,9 @@ def _read(
     def answer(call: Call, given: Any) -> None:  # noqa: ANN401 - see Cluster.run
         number = call.name
         if isinstance(given, dict):
-            told.advance(given["packets"] - heard[number])
+            progress.advance(given["packets"] - heard[number])
             return
-        told.advance(-heard[number])
+        progress.advance(-heard[number])
         heard[number] = 0
         failures[number] = failures.get(number, 0) + 1
         if isinstance(given, OSError) and failures[number] < TRIES:
@@ -185,13 +185,13 @@ def _read(
         elif isinstance(given, OSError | ValueError | LostError):
             words = str(given).removeprefix(f"{captures[int(number)]}: ")
             left_out[number] = f"{captures[int(number)]}: {words}; it is left out"
-            told.note(left_out[number])
+            progress.note(left_out[number])
         else:
             raise given
 
     def done(call: str, more: int) -> None:
         heard[call] += more
-        told.advance(more)
+        progress.advance(more)
 
     waiting = []
     for number, part in parts.items():
@@ -199,7 +199,7 @@ def _read(
         if before is None:
             waiting.append(asked(number))
         else:
-            told.advance(before["packets"])
+            progress.advance(before["packets"])
     while waiting:
         workers.run(waiting, answer, done=done)
         waiting, again = again, []
@@ -222,7 +222,7 @@ def _analyse(
     workers: Cluster,
     settings: Mapping[str, Any],
     groups: int,
-    told: Progress,
+    progress: Progress,
 ) -> list[Path]:
     rows = _rows(read.parts, journal, groups)
 
@@ -233,24 +233,15 @@ def _analyse(
         kept["tcp_packets"] for part in read.parts if (kept := tasks.kept(part, _COUNTED))
     )
     heard = dict.fromkeys(map(str, range(groups)), 0)
-    told.start(everything, sum(kept["tcp_packets"] for kept in before.values()))
+    progress.start(everything, sum(kept["tcp_packets"] for kept in before.values()))
 
     def done(call: str, more: int) -> None:
         heard[call] += more
-        told.advance(more)
+        progress.advance(more)
 
     def answer(call: Call, given: Any) -> None:  # noqa: ANN401 - see Cluster.run
-        if isinstance(given, dict):
-            if tasks.FULL in given:
-                raise _FullError
-            told.advance(given["tcp_packets"] - heard[call.name])
-            return
-        if isinstance(given, LostError | OSError | ValueError):
-            raise UserError(
-                f"connections of group {call.name} cannot be analysed: {given}",
-                f"mend that, then go on: the same command with {argument('resume')}",
-            )
-        raise given
+        about = _needed(given, f"connections of group {call.name} cannot be analysed")
+        progress.advance(about["tcp_packets"] - heard[call.name])
 
     workers.run(
         [
@@ -262,6 +253,22 @@ def _analyse(
         done=done,
     )
     return rows
+
+
+def _needed(given: Any, otherwise: str) -> dict[str, Any]:  # noqa: ANN401 - see Cluster.run
+    """What a call answered that all that follows needs. Raises UserError, which says `otherwise`,
+    and _FullError.
+    """
+    if isinstance(given, dict):
+        if tasks.FULL in given:
+            raise _FullError
+        return given
+    if isinstance(given, LostError | OSError | ValueError):
+        raise UserError(
+            f"{otherwise}: {given}",
+            f"mend that, then go on: the same command with {argument('resume')}",
+        )
+    raise given
 
 
 def _judge(
@@ -279,25 +286,15 @@ def _judge(
     summaries: list[dict[str, Any]] = []
 
     def answer(_: Call, given: Any) -> None:  # noqa: ANN401 - see Cluster.run
-        if isinstance(given, dict):
-            if tasks.FULL in given:
-                raise _FullError
-            summaries.append(given)
-        elif isinstance(given, LostError | OSError | ValueError):
-            raise UserError(
-                f"what waits for its host cannot be judged: {given}",
-                f"mend that, then go on: the same command with {argument('resume')}",
-            )
-        else:
-            raise given
+        summaries.append(_needed(given, "what waits for its host cannot be judged"))
 
     workers.run([Call("judge", tasks.judge, (read.parts, rows, judged, settings))], answer)
     return judged, summaries[0]
 
 
-def _is_summary(told: Mapping[str, Any], captures: Sequence[Capture]) -> bool:
+def _is_summary(data: Mapping[str, Any], captures: Sequence[Capture]) -> bool:
     try:
-        facts_of(told, captures)
+        facts_of(data, captures)
     except (KeyError, TypeError, ValueError):
         return False
     return True
@@ -312,9 +309,9 @@ def _merge(
 ) -> dict[str, list[tuple[Path, int]]]:
     """The parts of each table in their order, with how many rows each has."""
     runs = [(first, min(first + PIECES, pieces)) for first in range(0, pieces, PIECES)]
-    made = {str(first): journal.merged(judged, first) for first, _ in runs}
+    merged = {str(first): journal.merged(judged, first) for first, _ in runs}
     counts: dict[str, dict[str, list[int]]] = {}
-    for name, path in made.items():
+    for name, path in merged.items():
         before = tasks.kept(path, ("tables",))
         # Of one that was interrupted at its very end, the trace had some already.
         is_whole = before is not None and before["tables"].keys() >= set(TABLES)
@@ -326,38 +323,30 @@ def _merge(
             counts[name] = before["tables"]
 
     def answer(call: Call, given: Any) -> None:  # noqa: ANN401 - see Cluster.run
-        if isinstance(given, dict):
-            counts[call.name] = given["tables"]
-        elif isinstance(given, LostError | OSError | ValueError):
-            raise UserError(
-                f"rows cannot be put together: {given}",
-                f"mend that, then go on: the same command with {argument('resume')}",
-            )
-        else:
-            raise given
+        counts[call.name] = _needed(given, "rows cannot be put together")["tables"]
 
     workers.run(
         [
             Call(str(run[0]), tasks.merge, (rows, judged, run, path, folders.PART_VALUES))
-            for run, (name, path) in zip(runs, made.items(), strict=True)
+            for run, (name, path) in zip(runs, merged.items(), strict=True)
             if name not in counts
         ],
         answer,
     )
     return {
         table: [
-            part for name, path in made.items() for part in _files(path, counts[name], (table,))
+            part for name, path in merged.items() for part in _files(path, counts[name], (table,))
         ]
         for table in TABLES
     }
 
 
 def _files(
-    made: Path, counts: Mapping[str, Sequence[int]], tables: Iterable[str] = TABLES
+    folder: Path, counts: Mapping[str, Sequence[int]], tables: Iterable[str] = TABLES
 ) -> list[tuple[Path, int]]:
     """The parts of these tables in a folder that `tasks.merge` made, with the rows of each."""
     return [
-        (made / file_name(table, number), rows)
+        (folder / file_name(table, number), rows)
         for table in tables
         for number, rows in enumerate(counts[table])
     ]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
+from rexmit import configuration
 from rexmit.errors import UserError, argument
 from rexmit.options import whole, workers
 
@@ -54,6 +55,8 @@ class Analysis:
         for name in ("whatif", "stacks", "points"):
             if (words := getattr(self, name)) is not None:
                 object.__setattr__(self, name, tuple(words))
+        if not configuration.current().names:
+            object.__setattr__(self, "names", False)
         workers(self.jobs)
         whole("connections_limit", self.connections_limit, 16)
         if self.stacks:

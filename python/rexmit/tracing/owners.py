@@ -46,7 +46,8 @@ class Owned:
     are not counted where another time is slow. Most of it is at one of its `hosts`: `host_s` at
     `host`, whose `peer` was at the other end of the longest stretch, that of the connection in row
     `number` of connections.parquet; it ended `evidence_s` after that one's first packet. Their
-    senders' retransmissions were needed, or it is not known whether they were.
+    senders' retransmissions were needed, or it is not known whether they were. Of its connections
+    some were refused, and to the SYNs of others nothing came back.
     """
 
     owner: str
@@ -65,6 +66,8 @@ class Owned:
     evidence_s: float
     needed: int = 0
     not_known: int = 0
+    refused: int = 0
+    unanswered: int = 0
 
 
 def slow(slow_s: float) -> pl.Expr:
@@ -83,6 +86,7 @@ def joined(trace: Trace) -> pl.LazyFrame:
         "number",
         "duration_s",
         "start_s",
+        "handshake",
         _address(sides.CLIENT).alias("client"),
         _address(sides.SERVER).alias("server"),
     )
@@ -174,13 +178,15 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             pl.when(counted).then(pl.col("slow_least_ns").min()).alias("slow_least_ns"),
             pl.col("longest_ns").max(),
             pl.col("evidence_ns", "peer").get(longest),
-            pl.col("duration_s", "number", "start_s").first(),
+            pl.col("duration_s", "number", "start_s", "handshake").first(),
             pl.col("needed", "not_known").max(),
         )
         .group_by("owner", "host")
         .agg(
             pl.col("length_ns", "duration_s", "stretches", "slow").sum(),
             pl.col("needed", "not_known").sum(),
+            (pl.col("handshake") == "refused").sum().alias("refused"),
+            (pl.col("handshake") == "unanswered").sum().alias("unanswered"),
             pl.col("slow_least_ns").min(),
             pl.col("longest_ns").max(),
             pl.len().alias("connections"),
@@ -198,6 +204,7 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             (pl.col("length_ns").sum() / 1e9).alias("length_s"),
             pl.col("duration_s").sum().alias("of_s"),
             pl.col("connections", "stretches", "slow", "needed", "not_known").sum(),
+            pl.col("refused", "unanswered").sum(),
             (pl.col("slow_least_ns").min() / 1e9).alias("least_s"),
             (pl.col("longest_ns").max() / 1e9).alias("most_s"),
             pl.len().alias("hosts"),

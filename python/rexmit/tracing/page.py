@@ -41,14 +41,14 @@ class Page:
     def as_json(self) -> dict[str, Any]:
         """The page as plain data under stable names. Times in seconds; null where there is nothing,
         and for `off_by` of a setting that was not checked."""
-        trace, made, checked = self.trace, self.summary, self.checked
+        trace, summary, checked = self.trace, self.summary, self.checked
         return {
             "captures": trace.captures,
             "selected": self.selected or None,
             "facts": plain(trace.facts),
-            "warnings": warnings(trace.facts, made),
+            "warnings": warnings(trace.facts, summary),
             "changed": plain(trace.changed),
-            **plain(made),
+            **plain(summary),
             "settings": [
                 {
                     **plain(one),
@@ -62,7 +62,7 @@ class Page:
 
 def told_of(trace: Trace) -> str:
     """Which connections of all it has; empty for a whole trace."""
-    return trace.told if isinstance(trace, Selection) else ""
+    return trace.text if isinstance(trace, Selection) else ""
 
 
 def page(trace: Trace) -> Page:

@@ -40,10 +40,10 @@ def most_trouble(trace: Trace) -> tuple[int, str]:
         why = f"it has most retransmissions, {first['retransmissions']:,}"
     else:
         why = "none has a retransmission, and it carried most data"
-    told = f"connection {first['number']} of {rows.height:,}"
-    told = told if rows.height == 1 else f"{told}: {why}"
+    text = f"connection {first['number']} of {rows.height:,}"
+    text = text if rows.height == 1 else f"{text}: {why}"
     others = rows["number"].slice(1, _OTHERS).to_list()
     if others:
-        told += f"; others: --flow {', --flow '.join(map(str, others))}"
-        told += " and so on" if rows.height > _OTHERS + 1 else ""
-    return int(first["number"]), told
+        text += f"; others: --flow {', --flow '.join(map(str, others))}"
+        text += " and so on" if rows.height > _OTHERS + 1 else ""
+    return int(first["number"]), text

@@ -82,7 +82,7 @@ def go_through(
     """Reads to the end, and gives the trace of the last folder. `hear` is called with every batch,
     and with an empty one where none came in time.
     """
-    made, more = None, True
+    trace, more = None, True
     with place as folders, source as read:
         while more:
             with folders.next() as writer:
@@ -98,8 +98,8 @@ def go_through(
                 if facts is None:
                     writer.leave()
                 else:
-                    made = folders.finish(writer, read, facts)
-    return made
+                    trace = folders.finish(writer, read, facts)
+    return trace
 
 
 def run(
@@ -114,15 +114,15 @@ def run(
     """Analyses the files and writes the folder, whole or not at all. `missing` has a line for each
     capture that is not there. Raises UserError.
     """
-    told, done = progress or Silent(), 0
+    hearer, done = progress or Silent(), 0
 
     def hear(read: Read[Stream], _: Batch) -> None:
         nonlocal done
         now = read.stream.progress()
-        told.advance(now - done)
+        hearer.advance(now - done)
         done = now
 
-    source = files(captures, analysis, told, missing)
-    made = go_through(source, Place.opened(folder, analysis, passing=passing), hear)
-    assert made is not None  # noqa: S101 - one folder is written in any case
-    return made
+    source = files(captures, analysis, hearer, missing)
+    trace = go_through(source, Place.opened(folder, analysis, passing=passing), hear)
+    assert trace is not None  # noqa: S101 - one folder is written in any case
+    return trace

@@ -37,28 +37,28 @@ class Wanted:
 
     def words(self) -> str:
         """As it is said behind "connections"."""
-        told = []
+        texts = []
         if self.hosts:
-            told.append(f"with {listed([_host(one) for one in self.hosts], 'or')}")
+            texts.append(f"with {listed([_host(one) for one in self.hosts], 'or')}")
         if self.ports:
-            told.append(f"with port {listed([str(port) for port in self.ports], 'or')}")
+            texts.append(f"with port {listed([str(port) for port in self.ports], 'or')}")
         if self.from_s is not None:
-            told.append(f"from {clock(self.from_s)} on")
+            texts.append(f"from {clock(self.from_s)} on")
         if self.to_s is not None:
-            told.append(f"up to {clock(self.to_s)}")
-        return ", ".join(told)
+            texts.append(f"up to {clock(self.to_s)}")
+        return ", ".join(texts)
 
 
 @dataclass(frozen=True)
 class Selection(Trace):
     """A trace as if it had these connections alone; a grid's sums, which are of all, are empty.
 
-    `whole` is the trace that it is of, `told` a sentence that says how many of all they are.
+    `whole` is the trace that it is of, `text` a sentence that says how many of all they are.
     """
 
     whole: Trace | None = None
     wanted: Wanted = Wanted()
-    told: str = ""
+    text: str = ""
     chosen: pl.Series = field(default_factory=lambda: pl.Series("connection", [], pl.Int64))
 
     def scan(self, table: str) -> pl.LazyFrame:
@@ -68,13 +68,13 @@ class Selection(Trace):
             return rows
         if "connection" not in rows.collect_schema():
             return rows.limit(0)
-        return self._of(rows)
+        return self._only_chosen(rows)
 
     def numbered(self) -> pl.LazyFrame:
         """The connections with their rows in connections.parquet."""
-        return self._of(super().scan("connections").with_row_index("number"))
+        return self._only_chosen(super().scan("connections").with_row_index("number"))
 
-    def _of(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+    def _only_chosen(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         return rows.filter(pl.col("connection").is_in(self.chosen.implode()))
 
 
@@ -84,7 +84,7 @@ def select(trace: Trace, wanted: Wanted) -> Selection:
         trace.scan("connections").select("connection", "flow", "start_s", "end_s").collect()
     )
     rows = fitting(connections, wanted)
-    told = (
+    text = (
         f"only those {wanted.words()}: {rows.height:,} of {count(connections.height, 'connection')}"
     )
     return Selection(
@@ -93,7 +93,7 @@ def select(trace: Trace, wanted: Wanted) -> Selection:
         trace.facts,
         trace,
         wanted,
-        told,
+        text,
         rows["connection"],
         slow_s=trace.slow_s,
         names=trace.names,
@@ -151,22 +151,22 @@ def host(word: str) -> Network:
 def time_s(where: str, word: str) -> float:
     """Seconds of the capture's clock, or a date and time in UTC. Raises UserError."""
     try:
-        found = float(word)
+        number = float(word)
     except ValueError:
-        found = None
+        number = None
     try:
-        if found is not None:
+        if number is not None:
             # It is one that a date can have.
-            clock(found)
-            return found
-        made = datetime.fromisoformat(word)
+            clock(number)
+            return number
+        moment = datetime.fromisoformat(word)
     except (ValueError, OverflowError, OSError) as error:
         raise UserError(
             f"{where} {word}: no time",
             "as in 2024-12-12T16:03:42 (UTC), or seconds since 1970: 1734019422.5",
             usage=True,
         ) from error
-    return (made if made.tzinfo else made.replace(tzinfo=UTC)).timestamp()
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def _host(network: Network) -> str:

@@ -33,12 +33,12 @@ def beside(connections: pl.LazyFrame, trace: Trace, *columns: str) -> pl.LazyFra
 
 def joined(connections: pl.LazyFrame, sides: pl.LazyFrame, *columns: str) -> pl.LazyFrame:
     """As `beside`, of a table of sides."""
-    made = connections
+    frame = connections
     for side in SIDES:
         names = [pl.col(name).alias(f"{side}_{name}") for name in columns]
         of = sides.filter(pl.col("direction") == side).select("connection", *names)
-        made = made.join(of, on="connection", how="left", maintain_order="left")
-    return made
+        frame = frame.join(of, on="connection", how="left", maintain_order="left")
+    return frame
 
 
 def other(side: pl.Expr) -> pl.Expr:

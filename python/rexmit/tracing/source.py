@@ -105,7 +105,7 @@ def together(each: Sequence[Facts], name: str) -> Facts:
         failed=sum(one.failed for one in each),
         failed_packets=sum(one.failed_packets for one in each),
         failures=tuple(failure for one in each for failure in one.failures),
-        warnings=tuple(dict.fromkeys(told for one in each for told in one.warnings)),
+        warnings=tuple(dict.fromkeys(warning for one in each for warning in one.warnings)),
         settings=tuple(dict.fromkeys(name for one in each for name in one.settings)),
         named=tuple(dict.fromkeys(name for one in each for name in one.named)),
         stacks=tuple(dict.fromkeys(name for one in each for name in one.stacks)),
@@ -192,9 +192,9 @@ def check_cells(captures: Sequence[Capture]) -> None:
     ports of the others, so that connections of two cells would be taken for one."""
     cells: dict[tuple[Path, str], None] = {}
     for path in captures:
-        found = _OF_RUN.fullmatch(path.name) if isinstance(path, Path) else None
-        if found and isinstance(path, Path) and (path.parent.parent / "run.json").is_file():
-            cells[path.parent, found[1]] = None
+        match = _OF_RUN.fullmatch(path.name) if isinstance(path, Path) else None
+        if match and isinstance(path, Path) and (path.parent.parent / "run.json").is_file():
+            cells[path.parent, match[1]] = None
     if len(cells) > 1:
         folder, cell = next(iter(cells))
         raise UserError(
@@ -207,7 +207,8 @@ def check_cells(captures: Sequence[Capture]) -> None:
 class Core:
     """The analysis of `rexmit._core`: of files as one stream, in time order; `-` is standard input.
 
-    `uncalibrated` leaves confidences as the emulations give them. Without a `pace` connections that
+    `uncalibrated` leaves confidences as the emulations give them; with `timeline` the account of
+    time has its stretches, one after the other. Without a `pace` connections that
     are over, and their rows, wait for the end. Raises UserError where a file is not there or cannot
     be opened.
     """
@@ -218,6 +219,7 @@ class Core:
         analysis: Analysis,
         *,
         uncalibrated: bool = False,
+        timeline: bool = False,
         pace: Pace | None = None,
     ) -> None:
         from rexmit import _core
@@ -232,6 +234,7 @@ class Core:
                 filter=analysis.capture_filter,
                 **analysis.of_core(),
                 uncalibrated=uncalibrated,
+                timeline=timeline,
                 stretch_s=None if pace is None else pace.stretch_s,
                 wait_s=None if pace is None else pace.wait_s,
             )
@@ -260,11 +263,11 @@ class Core:
 
     def facts(self) -> Facts:
         """What was read, at the end."""
-        told = self._trace.summary()
+        summary = self._trace.summary()
         return replace(
-            facts_of(told, self._captures),
+            facts_of(summary, self._captures),
             capture_filter=self._analysis.capture_filter or "",
-            left_out=told["left_out"],
+            left_out=summary["left_out"],
             named=named(self._analysis.whatif),
         )
 
@@ -274,28 +277,28 @@ def from_batch(tables: Mapping[str, _core.Batch]) -> Batch:
     return {name: pl.DataFrame(rows) for name, rows in tables.items()}
 
 
-def failures_of(told: Mapping[str, Any]) -> tuple[Failure, ...]:
+def failures_of(summary: Mapping[str, Any]) -> tuple[Failure, ...]:
     """The connections that the core names as failed."""
-    return tuple(Failure(*one) for one in told["failures"])
+    return tuple(Failure(*one) for one in summary["failures"])
 
 
-def facts_of(told: Mapping[str, Any], captures: Sequence[Capture]) -> Facts:
+def facts_of(summary: Mapping[str, Any], captures: Sequence[Capture]) -> Facts:
     """What the core's summary says of these captures."""
-    spans = told["files"]
+    spans = summary["files"]
     return Facts(
-        packets=told["packets"],
-        tcp_packets=told["tcp_packets"],
-        bytes=told["bytes"],
-        cut_packets=told["cut"],
-        not_understood=told["skipped"],
-        evicted=told["evicted"],
-        evicted_openings=told["evicted_openings"],
-        failed=told["failed"],
-        failed_packets=told["failed_packets"],
-        failures=failures_of(told),
-        warnings=told["warnings"],
-        settings=told.get("settings", []),
-        stacks=told.get("stacks", []),
+        packets=summary["packets"],
+        tcp_packets=summary["tcp_packets"],
+        bytes=summary["bytes"],
+        cut_packets=summary["cut"],
+        not_understood=summary["skipped"],
+        evicted=summary["evicted"],
+        evicted_openings=summary["evicted_openings"],
+        failed=summary["failed"],
+        failed_packets=summary["failed_packets"],
+        failures=failures_of(summary),
+        warnings=summary["warnings"],
+        settings=summary.get("settings", []),
+        stacks=summary.get("stacks", []),
         files=tuple(
             File(str(path), packets, *((time / 1e9 for time in times) if times else (None, None)))
             for path, (packets, times) in zip(captures, spans, strict=True)

@@ -191,12 +191,12 @@ def _mechanisms(trace: Trace) -> tuple[OfMechanism, ...]:
         .group_by("verdict")
         .agg(pl.col("waited_s").sum())
     )
-    made = [
+    every = [
         OfMechanism(first, other or None, **row)
         for row in counted.join(waited, on="verdict").collect().to_dicts()
         for first, _, other in [row.pop("verdict").partition(EITHER)]
     ]
-    return tuple(sorted(made, key=lambda one: (-one.waited_s, -one.retransmissions, one.verdict)))
+    return tuple(sorted(every, key=lambda one: (-one.waited_s, -one.retransmissions, one.verdict)))
 
 
 def _unsure(trace: Trace) -> tuple[tuple[tuple[str, int], ...], float | None]:
@@ -246,10 +246,12 @@ def _senders(trace: Trace) -> tuple[Sender, ...]:
     kinds = named.group_by(*names, "syn_seen").agg(
         pl.len().alias("connections"), pl.col("retransmissions").sum(), pl.col("waited_s").sum()
     )
-    said = [in_words(*row[:3], syn_seen=row[3]) for row in kinds.select(*names, "syn_seen").rows()]
+    stacks = [
+        in_words(*row[:3], syn_seen=row[3]) for row in kinds.select(*names, "syn_seen").rows()
+    ]
     rows = (
         kinds.with_columns(
-            pl.Series("words", said, pl.String),
+            pl.Series("words", stacks, pl.String),
             pl.col("stack").fill_null("none"),
             pl.col("syn_system").is_not_null().alias("by_syn"),
         )

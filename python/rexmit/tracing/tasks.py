@@ -35,7 +35,7 @@ def read(
     without `keep_broken`.
     """
     with _writing(part), packed.allowed(unpack_limit):
-        told = _core.read_part(
+        answer = _core.read_part(
             capture if isinstance(capture, Path) else capture.open(),
             str(capture),
             part,
@@ -43,7 +43,7 @@ def read(
             keep_broken=keep_broken,
             report=lambda packets, _: tell(packets),
         )
-        return _keep(part, told)
+        return _keep(part, answer)
 
 
 def analyse(
@@ -56,10 +56,10 @@ def analyse(
     """Analyses one group of connections, with its rows in the folder `rows`; or tells `FULL`.
     Raises OSError or ValueError for parts that cannot be read."""
     with _writing(rows):
-        told = _core.analyse_part(
+        answer = _core.analyse_part(
             list(parts), group, rows, **settings, report=lambda packets, _: tell(packets)
         )
-        return told if FULL in told else _keep(rows, told)
+        return answer if FULL in answer else _keep(rows, answer)
 
 
 def judge(
@@ -69,71 +69,71 @@ def judge(
     folder `judged`. Gives the summary of the whole, or tells `FULL`. Raises OSError or ValueError
     for rows that cannot be read."""
     with _writing(judged):
-        told = _core.judge_parts(list(parts), list(rows), judged, **settings)
-        return told if FULL in told else _keep(judged, told)
+        answer = _core.judge_parts(list(parts), list(rows), judged, **settings)
+        return answer if FULL in answer else _keep(judged, answer)
 
 
 def merge(
-    rows: Sequence[Path], judged: Path, pieces: tuple[int, int], made: Path, part_values: int
+    rows: Sequence[Path], judged: Path, pieces: tuple[int, int], target: Path, part_values: int
 ) -> dict[str, Any]:
     """Puts the rows of all groups together, of the pieces from one number on to before another, as
-    tables in the folder `made`: by the table's name, how many rows each part of it has. Raises
+    tables in the folder `target`: by the table's name, how many rows each part of it has. Raises
     OSError or ValueError for rows that cannot be read.
     """
     # Polars is large, and no other step needs it.
     from rexmit.tracing.source import from_batch
     from rexmit.tracing.table_parts import TableParts, counts
 
-    with _writing(made):
+    with _writing(target):
         merged = _core.MergeParts(rows, judged, pieces=pieces)
-        with whole_folder(made) as folder:
+        with whole_folder(target) as folder:
             parts = TableParts(folder, part_values, lasting=True)
             while (batch := merged.next_batch()) is not None:
                 parts.add(from_batch(batch))
             for name in parts.files:
                 parts.flush(name)
-            told = {"tables": counts(parts)}
-        return _keep(made, told)
+            answer = {"tables": counts(parts)}
+        return _keep(target, answer)
 
 
 _TOLD: Final = shape(
     {
         "packets": whole(),
         "tcp_packets": whole(),
-        "pieces": whole(),
+        "pieces": whole(most=1_000_000),
         "tables": mapping_of(list_of(whole())),
     }
 )
 
 
-def kept(made: Path, needed: Iterable[str]) -> dict[str, Any] | None:
+def kept(target: Path, needed: Iterable[str]) -> dict[str, Any] | None:
     """What was said of a part, or of rows, that an earlier run made; None where it did not, or did
     not say what is `needed`."""
     try:
-        told = read_json(_beside(made))
-        _TOLD(told, "")
+        answer = read_json(_beside(target))
+        _TOLD(answer, "")
     except (OSError, ValueError):
         return None
-    return told if made.exists() and all(name in told for name in needed) else None
+    return answer if target.exists() and all(name in answer for name in needed) else None
 
 
-def _keep(made: Path, told: dict[str, Any]) -> dict[str, Any]:
+def _keep(target: Path, answer: dict[str, Any]) -> dict[str, Any]:
     # After what it is said of: who finds it finds both.
-    write_text(_beside(made), json.dumps(told))
-    return told
+    write_text(_beside(target), json.dumps(answer))
+    return answer
 
 
-def _beside(made: Path) -> Path:
-    return made.with_name(f"{made.name}.json")
+def _beside(target: Path) -> Path:
+    return target.with_name(f"{target.name}.json")
 
 
 @contextmanager
-def _writing(made: Path) -> Iterator[None]:
-    """Inside, `made` is written, in a folder that must be seen here. Raises UserError where it
+def _writing(target: Path) -> Iterator[None]:
+    """Inside, `target` is written, in a folder that must be seen here. Raises UserError where it
     cannot be: no other step, and no other worker, can do better.
     """
-    folder = made.parent.parent
-    if not (made.parent / SEEN).is_file():
+    folder = target.parent.parent
+    if not (target.parent / SEEN).is_file():
         raise UserError(
             f"a worker does not see the folder {folder}",
             f"name with {argument('out')} one on a file system that all machines share",

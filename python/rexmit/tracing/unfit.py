@@ -29,10 +29,10 @@ def unfit(trace: Trace, wanted: Wanted) -> list[tuple[str, str]]:
     empty = [one for one, number in alone.values() if not number]
     if not empty:
         each = [f"{number:,} {words}" for words, (_, number) in alone.items()]
-        told = f"no connection fits all of it; of {count(connections.height, 'connection')} there "
-        told += f"{'is' if alone[next(iter(alone))][1] == 1 else 'are'} {listed(each)}"
+        text = f"no connection fits all of it; of {count(connections.height, 'connection')} there "
+        text += f"{'is' if alone[next(iter(alone))][1] == 1 else 'are'} {listed(each)}"
         return [
-            ("nothing", told),
+            ("nothing", text),
             ("what to do", f"leave out {_options([one for one, _ in alone.values()])}"),
         ]
     lines = [("nothing", f"no connection {listed([one.words() for one in empty], 'and none')}")]

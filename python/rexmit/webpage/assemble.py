@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from rexmit import escaping
 from rexmit.result.blocks import Block, Facts, Grid, Paragraph
+from rexmit.tracing.glossary import GLOSSARY
 from rexmit.tracing.terms import COLOURS, ON_DARK, WORDS
 from rexmit.version import version
 from rexmit.webpage import scripts
@@ -50,6 +51,7 @@ def assembled(parts: Sequence[Part], title: str, command: str) -> Iterator[bytes
             }
             for name, colour in COLOURS.items()
         },
+        "words": list(GLOSSARY.items()),
         "chunks": [name for name, _ in chunks],
     }
     yield _head(title)

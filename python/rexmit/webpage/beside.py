@@ -28,7 +28,7 @@ def series(
     - `rtt`: round trips of what was sent once (Karn's algorithm, RFC 6298 §3), seconds;
     - `rto`: the timeout that RFC 6298 makes of these, without a least value, seconds.
     """
-    made = _Sender()
+    sender = _Sender()
     # An acknowledgement of what was never sent is none (RFC 9293 §3.10.7.4).
     most = max(
         (step.seq + step.used for step in steps if step.from_server == data_from_server), default=0
@@ -38,7 +38,7 @@ def series(
     for step, now in zip(steps, at, strict=True):
         mine = step.from_server == data_from_server
         if mine:
-            if not made.send(step, now):
+            if not sender.send(step, now):
                 continue
         elif step.ack is not None and not step.lost and not step.dropped:
             if most and step.ack > most:
@@ -47,15 +47,15 @@ def series(
                 # The window of a SYN is never scaled (RFC 7323 §2.2).
                 shift = 0 if "SYN" in step.flags else scale or 0
                 window.append((now, step.window << shift))
-            made.acknowledge(step.ack, now)
+            sender.acknowledge(step.ack, now)
         else:
             continue
-        flight.append((now, made.in_flight))
+        flight.append((now, sender.in_flight))
     return {
         "flight": flight,
         "window": window,
-        "rtt": made.samples,
-        "rto": made.timeouts,
+        "rtt": sender.samples,
+        "rto": sender.timeouts,
     }
 
 

@@ -30,27 +30,27 @@ def choose(
     as `limit` packets allow; one with too many of them is passed over. `every` is how many there
     are.
     """
-    found: list[int] = []
+    chosen: list[int] = []
     left, passed = limit, 0
     for number, packets in ranked:
-        if len(found) == MOST:
+        if len(chosen) == MOST:
             break
         if packets <= left:
-            found.append(number)
+            chosen.append(number)
             left -= packets
         else:
             passed += 1
     them = count(every, noun)
-    if len(found) == every:
+    if len(chosen) == every:
         whole = f"all {them}" if every != 1 else f"the only {noun}"
-        return Choice(tuple(found), f"This file has the packets of {whole}.")
+        return Choice(tuple(chosen), f"This file has the packets of {whole}.")
     rule = (
-        f"This file has the packets of {len(found):,} of {them}: {order}, as far as {limit:,} "
+        f"This file has the packets of {len(chosen):,} of {them}: {order}, as far as {limit:,} "
         f"packets in all and {MOST:,} {noun}s go"
     )
     if passed:
         rule += f"; {passed:,} with more packets than were left were passed over"
-    return Choice(tuple(found), f"{rule}. --connections chooses others, --packets how many.")
+    return Choice(tuple(chosen), f"{rule}. --connections chooses others, --packets how many.")
 
 
 def named(numbers: Sequence[int], *, every: int, noun: str) -> Choice:

@@ -131,10 +131,10 @@ def _texts(series: pl.Series, body: bytearray) -> dict[str, Any]:
     if ordered.is_empty():
         places: Iterable[int] = bytes(series.len())
     else:
-        found = series.replace_strict(
+        numbers = series.replace_strict(
             ordered, pl.Series(range(1, ordered.len() + 1)), default=0, return_dtype=pl.UInt32
         )
-        places = found.fill_null(0).to_list()
+        places = numbers.fill_null(0).to_list()
     kind = next(name for name in ("u1", "u2", "u4") if ordered.len() <= _WHOLE[name][2])
     return {
         "name": series.name,

@@ -15,8 +15,8 @@ from rexmit.webpage.part import Figure, Line, Mark
 def figures(run: Run) -> list[Figure]:
     """Those that `rexmit plot` draws, of a grid with too many axes along the usual one."""
     if has_bursts(run):
-        found = cases(run)
-        return list(of_bursts(found, bursts.plan(run, found), commands.command("plot", run.path)))
+        of_run = cases(run)
+        return list(of_bursts(of_run, bursts.plan(run, of_run), commands.command("plot", run.path)))
     x = along(run)
     command = commands.command("plot", run.path, *(("--x", x) if x else ()))
     planned = plan.plan(charts([run], Question(x=x)))
@@ -67,21 +67,21 @@ def of_times(planned: plan.Figure, command: str) -> Iterator[Figure]:
         )
 
 
-def of_bursts(found: Cases, figures: Iterable[bursts.Figure], command: str) -> Iterator[Figure]:
+def of_bursts(of_run: Cases, figures: Iterable[bursts.Figure], command: str) -> Iterator[Figure]:
     """A figure for each panel; `command` draws them."""
     for planned in figures:
         for loss in planned.losses:
-            yield _panel(found, planned, loss, command)
+            yield _panel(of_run, planned, loss, command)
 
 
-def _panel(found: Cases, planned: bursts.Figure, loss: str, command: str) -> Figure:
+def _panel(of_run: Cases, planned: bursts.Figure, loss: str, command: str) -> Figure:
     lines, printed = [], []
     look = looks.of_configs(planned.configs)
     for config in planned.configs:
         colour, shape = look[config]
         marks, theirs = [], []
         for place, network in enumerate(planned.networks):
-            case = found.of(network, config, loss)
+            case = of_run.of(network, config, loss)
             if case is not None and case.completion.mean_s is not None:
                 marks.append(Mark(place, case.completion.mean_s, bursts.half(case.completion)))
             if (mark_s := planned.marks.get((network, config, loss))) is not None:
@@ -94,7 +94,7 @@ def _panel(found: Cases, planned: bursts.Figure, loss: str, command: str) -> Fig
     notes = [planned.small, "of the two delays that of the path with the losses is the first"]
     notes += [f"open marks: {planned.marks_label}"] if printed else []
     ticks = tuple(
-        (float(place), "-".join(f"{delay:g}" for delay in found.delays_ms[network]))
+        (float(place), "-".join(f"{delay:g}" for delay in of_run.delays_ms[network]))
         for place, network in enumerate(planned.networks)
     )
     # A panel alone has the figure's title.

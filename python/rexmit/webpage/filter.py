@@ -72,10 +72,10 @@ def _check(frame: pl.DataFrame, name: str, option: str, given: str) -> None:
 
 
 def _term(frame: pl.DataFrame, token: str, text: str) -> pl.Expr:
-    found = None if token.startswith('"') else _COMPARISON.fullmatch(token)
-    if found is None:
+    match = None if token.startswith('"') else _COMPARISON.fullmatch(token)
+    if match is None:
         return _word(frame, token.strip('"').lower())
-    name, sign, value = found.groups()
+    name, sign, value = match.groups()
     _check(frame, name, "where", text)
     column = _value(frame, name)
     if value == _NOTHING and sign in ("=", "!="):

@@ -42,5 +42,5 @@ def shape(marker: str) -> str:
 
 def of_configs(configs: tuple[str, ...]) -> dict[str, tuple[int, str]]:
     """A place in the palette and a shape for each configuration, as `rexmit plot` has them."""
-    found: dict[str, Look] = looks(configs)
-    return {name: (place(look.colour), shape(look.marker)) for name, look in found.items()}
+    every: dict[str, Look] = looks(configs)
+    return {name: (place(look.colour), shape(look.marker)) for name, look in every.items()}

@@ -11,10 +11,9 @@ import polars as pl
 from rexmit.analysis.runner import tick_ns
 from rexmit.comparison.compare import Comparison
 from rexmit.comparison.packets import Compared, Parting, at_server, compare_packets
-from rexmit.comparison.print_diff import print_comparison
+from rexmit.comparison.show_diff import comparison_blocks
 from rexmit.errors import UserError
 from rexmit.ladder.steps import Step
-from rexmit.present.blocks import Recorder
 from rexmit.webpage import commands
 from rexmit.webpage.part import Opens, Part, Section, Table
 
@@ -29,29 +28,30 @@ _IGNORED: Final = frozenset({"push"})
 class Pairs:
     """Transfers of both runs that were compared packet by packet."""
 
-    found: Sequence[Compared]
+    compared: Sequence[Compared]
     rule: str
 
     @property
     def numbers(self) -> tuple[list[int], list[int]]:
         """Of A and of B."""
-        return [one.a.number for one in self.found], [one.b.number for one in self.found]
+        return [one.a.number for one in self.compared], [one.b.number for one in self.compared]
 
 
 def pairs(comparison: Comparison) -> Pairs:
     """Of each cell, the cells that differ first, the first repetition in which the senders part."""
-    made = []
+    compared = []
     a, b = comparison.a, comparison.b
     within = max(tick_ns(a.meta), tick_ns(b.meta))
     ordered = sorted(comparison.cells, key=lambda cell: not cell.differs)
     for cell in ordered[:MOST]:
         try:
-            made.append(compare_packets(a, b, cell.pair, None, within, _IGNORED))
+            compared.append(compare_packets(a, b, cell.pair, None, within, _IGNORED))
         except UserError as error:
-            return Pairs(made, f"Packets are not compared: {error.what}.")
-    told = f"{len(made):,} of {len(comparison.cells):,} cells are compared packet by packet"
+            return Pairs(compared, f"Packets are not compared: {error.what}.")
     return Pairs(
-        made, f"{told}, those that differ first; `rexmit diff --packets CELL` does others."
+        compared,
+        f"{len(compared):,} of {len(comparison.cells):,} cells are compared packet by packet, "
+        "those that differ first; `rexmit diff --packets CELL` does others.",
     )
 
 
@@ -59,13 +59,17 @@ def part(comparison: Comparison, compared: Pairs, places: tuple[int, int]) -> Pa
     """`places` are those of the two runs among the parts of the page."""
     names = ["diff", str(comparison.a.path), str(comparison.b.path)]
     ran = [runner.words for runner in comparison.runners]
-    out = Recorder()
-    print_comparison(comparison, out, every_cell=False)
     return Part(
         kind="diff",
         name=f"{comparison.a.path} and {comparison.b.path}",
         names=[],
-        sections=[Section("Overview", out.blocks, commands.command(*names))],
+        sections=[
+            Section(
+                "Overview",
+                list(comparison_blocks(comparison, every_cell=False)),
+                commands.command(*names),
+            )
+        ],
         tables=[
             Table(
                 "cells",
@@ -79,7 +83,7 @@ def part(comparison: Comparison, compared: Pairs, places: tuple[int, int]) -> Pa
         ],
         view="pair",
         rule=compared.rule,
-        pairs=[_pair(one, places, names, ran) for one in compared.found],
+        pairs=[_pair(one, places, names, ran) for one in compared.compared],
     )
 
 
@@ -107,26 +111,26 @@ def _cells(comparison: Comparison) -> pl.DataFrame:
         {
             "pair": cell.pair.a.number,
             "cell": cell.label,
-            "metric": found.metric,
-            "differs": found.beyond,
-            "a": found.a.mean_s,
-            "a_sd": found.a.sd_s,
-            "b": found.b.mean_s,
-            "b_sd": found.b.sd_s,
-            "difference": found.difference,
-            "percent": found.percent,
+            "metric": one.metric,
+            "differs": one.beyond,
+            "a": one.a.mean_s,
+            "a_sd": one.a.sd_s,
+            "b": one.b.mean_s,
+            "b_sd": one.b.sd_s,
+            "difference": one.difference,
+            "percent": one.percent,
             **dict(
                 zip(
                     ("low", "high"),
-                    found.interval.data if found.interval else (None, None),
+                    one.interval.data if one.interval else (None, None),
                     strict=True,
                 )
             ),
-            "limit": found.limit,
-            "smallest": found.smallest,
+            "limit": one.limit,
+            "smallest": one.smallest,
         }
         for cell in comparison.cells
-        for found in (*cell.measures, *cell.counts)
+        for one in (*cell.measures, *cell.counts)
     ]
     return pl.DataFrame(rows, infer_schema_length=None)
 
@@ -152,15 +156,15 @@ def _parting(parting: Parting, one: Compared) -> dict[str, Any]:
     a, b = (None if step is None else at_server(step) / 1e9 for step in (parting.a, parting.b))
     return {
         "words": f"The {who}s part at their packet {parting.place:,}, in "
-        f"{', '.join(parting.what)}: A {_told(parting.a)}; B {_told(parting.b)}",
+        f"{', '.join(parting.what)}: A {_packet(parting.a)}; B {_packet(parting.b)}",
         "left_s": a,
         "right_s": b,
     }
 
 
-def _told(step: Step | None) -> str:
+def _packet(step: Step | None) -> str:
     if step is None:
         return "sends no more"
-    made = f", {step.mechanism}" if step.mechanism else ""
+    mechanism = f", {step.mechanism}" if step.mechanism else ""
     at = at_server(step) / 1e6
-    return f"sequence number {step.seq:,}, {step.payload_bytes:,} bytes{made}, at {at:.3f} ms"
+    return f"sequence number {step.seq:,}, {step.payload_bytes:,} bytes{mechanism}, at {at:.3f} ms"

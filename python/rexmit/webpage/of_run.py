@@ -36,7 +36,7 @@ def part(
     choice = _choice(run, transfers, limit)
     numbers = [*choice.numbers, *(n for n in besides if n not in choice.numbers)]
     there = (run.path / "captures").is_dir()
-    found = [one for number in numbers for one in _packets(run, number)] if there else []
+    drawn = [one for number in numbers for one in _packets(run, number)] if there else []
     return Part(
         kind="run",
         name=str(run.path),
@@ -45,7 +45,7 @@ def part(
         tables=_tables(run),
         figures=figures(run),
         view="transfer",
-        packets=found,
+        packets=drawn,
         rule=choice.rule if there else f"This file has no packets: {_no_captures(run)}.",
         missing=commands.for_any([str(run.path)]) if there else "",
     )
@@ -144,8 +144,8 @@ def _packets(run: Run, number: int) -> Iterator[Packets]:
     several = open_path_flow(run, number)
     for one in several.subflows:
         name = f"{title(several.flow)}, path {one.path}"
-        told = [summary(several.flow), f"path {one.path}: subflow of {one.client}"]
-        yield _drawn(run, f"{number}.{one.path}", name, told, one.steps, [])
+        facts = [summary(several.flow), f"path {one.path}: subflow of {one.client}"]
+        yield _drawn(run, f"{number}.{one.path}", name, facts, one.steps, [])
 
 
 def _timers(row: dict[str, object]) -> list[tuple[str, float]]:
@@ -162,7 +162,7 @@ def _drawn(
     steps: Sequence[Step],
     own: Sequence[tuple[str, float]],
 ) -> Packets:
-    told = [
+    lines = [
         f"the sender's own {words} at the first drop: {value * 1e3:.1f} ms" for words, value in own
     ]
     drawn = packets.Drawn(
@@ -172,7 +172,7 @@ def _drawn(
     )
     about = packets.about(
         name,
-        [*facts, *told],
+        [*facts, *lines],
         drawn,
         commands.command("show", run.path, "--flow", key.partition(".")[0], "--all"),
         client="client h2",

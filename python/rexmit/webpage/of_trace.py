@@ -71,10 +71,10 @@ def part(trace: Trace, *, connections: Sequence[int] | None, limit: int) -> Part
     names, options = commands.place(trace), commands.chosen(trace)
     frame = _connections(trace)
     choice = _choice(trace, frame, connections, limit)
-    found: list[Packets] = []
+    drawn: list[Packets] = []
     rule = choice.rule
     try:
-        found = [_packets(one, names) for one in open_several(trace, choice.numbers)]
+        drawn = [_packets(one, names) for one in open_several(trace, choice.numbers)]
     except UserError as error:
         if connections is not None:
             raise
@@ -96,7 +96,7 @@ def part(trace: Trace, *, connections: Sequence[int] | None, limit: int) -> Part
             )
         ],
         tables=[*_tables(trace, frame, names, options), *_settings(whatif, names, options)],
-        packets=found,
+        packets=drawn,
         rule=rule,
         missing=commands.for_any([*names, *options]),
         whatif=whatif,
@@ -109,16 +109,16 @@ _OWNERS: Final = 8
 
 
 def _time_line(trace: Trace, command: str) -> TimeLine | None:
-    found = course(trace)
-    if found is None:
+    over_time = course(trace)
+    if over_time is None:
         return None
-    steps, named = found.steps, found.owners
+    steps, named = over_time.steps, over_time.owners
     if rest := [f"owner_{name}" for name in named[_OWNERS:]]:
         steps = steps.with_columns(pl.sum_horizontal(rest).alias("owner_others")).drop(rest)
         named = (*named[:_OWNERS], "others")
     about = {
-        "start_s": found.start_s,
-        "width_s": found.width_s,
+        "start_s": over_time.start_s,
+        "width_s": over_time.width_s,
         "owners": [[f"owner_{name}", OWNERS.get(name, name)] for name in named],
     }
     return TimeLine(about, steps, command)
@@ -186,7 +186,7 @@ def _requests(trace: Trace) -> pl.DataFrame:
 def _tables(
     trace: Trace, connections: pl.DataFrame, names: list[str], options: list[str]
 ) -> list[Table]:
-    made = [
+    tables = [
         Table(
             name,
             name.capitalize(),
@@ -209,7 +209,7 @@ def _tables(
             [vars(one) for one in by(trace, key)], infer_schema_length=None
         ).with_columns(pl.col(pl.Float64).round(9))
         if groups.height:
-            made.append(
+            tables.append(
                 Table(
                     _PLURALS[key],
                     _PLURALS[key].capitalize(),
@@ -218,7 +218,7 @@ def _tables(
                     sort="-waited_s",
                 )
             )
-    return made
+    return tables
 
 
 def _settings(

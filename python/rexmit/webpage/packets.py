@@ -117,8 +117,8 @@ def _mark(step: Step) -> str | None:
     return "  ".join(words) or None
 
 
-def _words(number: int, step: Step, told: Callable[[int], str]) -> str | None:
-    parts = [told(number)] if step.mechanism else [step.kind] if step.kind else []
+def _words(number: int, step: Step, words_of: Callable[[int], str]) -> str | None:
+    parts = [words_of(number)] if step.mechanism else [step.kind] if step.kind else []
     parts += ["dropped by the loss rule"] if step.dropped else ["lost"] if step.lost else []
     return "; ".join([*parts, *told_marks(step)]) or None
 

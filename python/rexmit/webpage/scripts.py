@@ -57,8 +57,8 @@ def program() -> str:
         needs[name] = {other for _, other in _IMPORT.findall(texts[name])}
         left += sorted(needs[name])
     order = TopologicalSorter({name: sorted(needs[name]) for name in sorted(needs)})
-    made = [_as_function(name, texts[name]) for name in order.static_order()]
-    return '"use strict";\n' + "\n".join(made)
+    modules = [_as_function(name, texts[name]) for name in order.static_order()]
+    return '"use strict";\n' + "\n".join(modules)
 
 
 def _variable(name: str) -> str:

@@ -52,7 +52,7 @@ class Judged:
     @property
     def agrees(self) -> bool:
         """What is counted agrees."""
-        return self.verdict is not None and self.measures.counted.of(self.verdict)
+        return self.verdict is not None and self.measures.counted.holds(self.verdict)
 
     @property
     def exact(self) -> bool:
@@ -162,7 +162,7 @@ def _kind(case: Case, verdict: Verdict, ours: Log, theirs: Log, hz: int) -> str 
 
 def _log(case: Case, outcome: Outcome) -> Log:
     rows, completions = outcome.get("packets", []), outcome.get("completions_ns", [])
-    return Log.of(rows, completions, own=case.minds_paths)
+    return Log.read(rows, completions, own=case.minds_paths)
 
 
 def _start_ns(outcome: Outcome) -> int | None:

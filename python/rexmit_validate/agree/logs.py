@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from rexmit import configuration
 from rexmit.campaign.streams import core_streams
 from rexmit.engines.engine import cores
 from rexmit.engines.has import has
@@ -70,7 +71,7 @@ def kernel_logs(
     }
     paths = f"-paths-{wanted.paths}" if wanted.paths > 1 else ""
     name = f"agree-{about.version}-{about.hz}-{wanted.seed}{paths}"
-    folder = Folder.begin(keep or Path("runs") / name, about, cases)
+    folder = Folder.begin(keep or configuration.runs() / name, about, cases)
     done = folder.done()
     left = {number: case for number, case in cases.items() if number not in done}
     progress.start(len(cases), len(cases) - len(left))

@@ -90,7 +90,9 @@ class Log:
     completions: Completions = ()
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[Any]], completions: Completions = (), *, own: bool) -> Self:
+    def read(
+        cls, rows: Sequence[Sequence[Any]], completions: Completions = (), *, own: bool
+    ) -> Self:
         """A log; `own`: times count from its first data, and not from when it was to start, as the
         connection was opened before.
         """

@@ -18,7 +18,7 @@ class Measure:
     words: str
     about: str = ""
 
-    def of(self, verdict: Verdict) -> bool:
+    def holds(self, verdict: Verdict) -> bool:
         """Whether it does."""
         return bool(getattr(verdict, self.name))
 
@@ -33,7 +33,7 @@ class Measures:
     """What disagreements are classed by."""
     counted: Measure
     """In what a case agrees that is said to agree."""
-    told: tuple[Measure, ...]
+    printed: tuple[Measure, ...]
 
 
 _EXACT: Final = Measure(
@@ -45,7 +45,7 @@ PACKETS: Final = Measures(
     cases="cases",
     difference="first differing packet",
     counted=_EXACT,
-    told=(
+    printed=(
         _EXACT,
         Measure("mechanisms", "the same packets and mechanisms", "at whatever time"),
         Measure("packets", "the same packets in the same order"),
@@ -60,7 +60,7 @@ RETRANSMISSIONS: Final = Measures(
     cases="cases of two paths",
     difference="first difference",
     counted=_AGREE,
-    told=(
+    printed=(
         _AGREE,
         Measure(
             "retransmissions",
@@ -100,7 +100,7 @@ class Rates:
     def rows(self) -> Sequence[tuple[str, int, str]]:
         """In print: what agrees, in how many cases, what is meant."""
         return (
-            *((one.words, self.counts[one.name], one.about) for one in self.measures.told),
+            *((one.words, self.counts[one.name], one.about) for one in self.measures.printed),
             (
                 "retransmissions",
                 self.with_retransmissions,

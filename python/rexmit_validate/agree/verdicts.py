@@ -76,7 +76,7 @@ def tally(judged: Mapping[int, Judged], measures: Measures) -> Rates:
         measures=measures,
         cases=len(counted),
         failed=len(judged) - len(counted),
-        counts={one.name: sum(map(one.of, verdicts)) for one in measures.told},
+        counts={one.name: sum(map(one.holds, verdicts)) for one in measures.printed},
         with_retransmissions=sum(one.retransmitted for one in counted.values()),
         kinds=dict(sorted(kinds.items(), key=lambda item: -len(item[1]))),
         skews=skews(cases, failed) if failed else (),

@@ -112,10 +112,11 @@ def score(options: ScoreOptions) -> None:
     Every capture of the corpus is analysed as by `rexmit trace`, and each retransmission's
     mechanism and need compared with the truth: confusion matrices, accuracy, precision and recall
     of each class, the sending stacks, retransmissions missed and invented, and the same for
-    tshark's labels. Confidences are held against how often they are right.
+    tshark's labels. Confidences are held against how often they are right. Where the kernel
+    recorded what its sockets waited for, so is the account of time, instant by instant.
     """
     named = None if options.points is None else [name.strip() for name in options.points.split(",")]
-    made = _scored(
+    report = _scored(
         options.corpus,
         point=options.point,
         points=named,
@@ -127,22 +128,22 @@ def score(options: ScoreOptions) -> None:
     from rexmit_validate.score.show_score import score_blocks
 
     print_result(
-        lambda: report_data(made, worst=options.worst),
-        lambda _: score_blocks(made, worst=options.worst, parts=options.parts),
+        lambda: report_data(report, worst=options.worst),
+        lambda _: score_blocks(report, worst=options.worst, parts=options.parts),
         as_json=options.as_json,
     )
     if options.figure is not None:
-        _draw(made, options.figure)
-    if options.fail_under is not None and _under(made, options.fail_under / 100):
+        _draw(report, options.figure)
+    if options.fail_under is not None and _under(report, options.fail_under / 100):
         raise typer.Exit(EXIT_FAILED)
 
 
-def _under(made: Report, least: float) -> bool:
-    shares = (made.at(point).mechanisms.accuracy for point in made.points)
+def _under(report: Report, least: float) -> bool:
+    shares = (report.at(point).mechanisms.accuracy for point in report.points)
     return any(share is not None and share < least for share in shares)
 
 
-def _draw(made: Report, path: Path) -> None:
+def _draw(report: Report, path: Path) -> None:
     from rexmit.present.figures.formats import FORMATS, is_drawable
     from rexmit.present.figures.save import save
     from rexmit_validate.library.score import draw_score
@@ -153,8 +154,8 @@ def _draw(made: Report, path: Path) -> None:
             f"name a file that ends with .{', .'.join(FORMATS)}",
             usage=True,
         )
-    save(draw_score(made), [path])
-    outputs.say(f"wrote {path}")
+    save(draw_score(report), [path])
+    outputs.note(f"wrote {path}")
 
 
 def _scored(

@@ -137,11 +137,11 @@ def sensitivity(options: SensitivityOptions) -> None:
     if options.together > 1:
         more |= {"nearest": options.nearest or library.NEAREST, "width": options.width or WIDTH}
         search = as_typed(library.Nearest, options, **more)
-        found = library.nearest_benches(options.name, search, out=options.out, progress=progress)
+        nearest = library.nearest_benches(options.name, search, out=options.out, progress=progress)
         if options.as_json:
-            outputs.lines(json.dumps(asdict(found)))
+            outputs.lines(json.dumps(asdict(nearest)))
         else:
-            print_blocks(lambda _: nearest_blocks(found))
+            print_blocks(lambda _: nearest_blocks(nearest))
         return
     how = as_typed(library.Benching, options, **more)
     table = library.sensitivity(options.name, how, out=options.out, progress=progress)

@@ -103,7 +103,7 @@ def synth(options: SynthOptions) -> None:
     import sys
 
     from rexmit.progress import for_stream
-    from rexmit_validate.library.synth import Synthetic, prepare
+    from rexmit_validate.library.synth import Synthetic, comma_names, prepare
     from rexmit_validate.synth.kinds import chosen as kinds_of
 
     if options.list_mixes:
@@ -112,10 +112,12 @@ def synth(options: SynthOptions) -> None:
     asked = as_typed(
         Synthetic,
         options,
-        stacks=None if options.stacks is None else _split(options.stacks, "--stacks"),
-        receivers=None if options.receivers is None else _split(options.receivers, "--receivers"),
+        stacks=None if options.stacks is None else comma_names(options.stacks, "--stacks"),
+        receivers=None
+        if options.receivers is None
+        else comma_names(options.receivers, "--receivers"),
         settings=_settings(options.changes or []),
-        points=[] if options.at == "none" else _split(options.at, "--at"),
+        points=[] if options.at == "none" else comma_names(options.at, "--at"),
         kinds=kinds_of(options.kinds),
     )
     prepared = prepare(asked, options.out)
@@ -124,13 +126,6 @@ def synth(options: SynthOptions) -> None:
         outputs.lines(json.dumps({"folder": str(prepared.folder), "parts": counts}))
     else:
         _tell(counts, prepared.folder)
-
-
-def _split(text: str, option: str) -> list[str]:
-    words = [word.strip() for word in text.split(",")]
-    if not all(words):
-        raise UserError(f"{option} {text}", "give names with commas between them", usage=True)
-    return words
 
 
 def _settings(words: list[str]) -> dict[str, str]:
@@ -159,8 +154,8 @@ def _list(json_output: bool) -> None:
             outputs.line(f"  {name:<{width}}  {about}")
 
 
-def _tell(made: Made, folder: Path) -> None:
-    for part, counts in made.items():
+def _tell(written: Made, folder: Path) -> None:
+    for part, counts in written.items():
         seen = ", ".join(f"{count:,} at {point}" for point, count in counts["packets"].items())
         outputs.line(
             f"{part}: {counts['connections']:,} connections, "

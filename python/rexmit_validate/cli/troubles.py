@@ -78,15 +78,15 @@ def troubles(options: TroublesOptions) -> None:
     names = () if options.troubles is None else tuple(options.troubles.split(","))
     wanted = as_typed(library.Wanted, options, troubles=names)
     folder = options.again or library.make(wanted, options.out, for_stream(sys.stderr, "troubles"))
-    made = library.judge(folder, wanted.jobs, for_stream(sys.stderr, "captures"))
+    judged = library.judge(folder, wanted.jobs, for_stream(sys.stderr, "captures"))
     shares = {
         monitor: sum(one.right for one in at) / len(at)
         for monitor in MONITORS
-        if (at := made.at(monitor))
+        if (at := judged.at(monitor))
     }
     print_result(
-        lambda: {"folder": str(folder), "right": shares, "captures": captures_data(made)},
-        lambda _: judged_blocks(made),
+        lambda: {"folder": str(folder), "right": shares, "captures": captures_data(judged)},
+        lambda _: judged_blocks(judged),
         as_json=options.as_json,
     )
     if not options.as_json:

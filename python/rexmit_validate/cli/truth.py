@@ -34,6 +34,7 @@ Examples:
   rexmit validate truth --kinds ids-host,offload          and as other hosts and monitors have them
   rexmit validate truth --kinds zero-windows,resets       and with hosts that behave so
   rexmit validate truth --connections 100 --json
+  rexmit validate truth --kernel 6.12+tcp-record-waits    and whose the time was, by that kernel
   rexmit validate truth --connections 20000 --cluster local:8
 """
 
@@ -76,7 +77,7 @@ def truth(options: TruthOptions) -> None:
     retransmissions.parquet, connections.parquet and truth.json. With --kinds there are more parts:
     the same connections as other hosts would number their packets, or as worse monitors would
     capture them; or the same networks with hosts that stop reading, defer accepting, reset or think
-    for long.
+    for long. A kernel that is built with tcp-record-waits adds waits.parquet: whose the time was.
     """
     import json
     import sys

@@ -79,8 +79,8 @@ def whatif(options: WhatifOptions) -> None:
     from rexmit_validate.whatif.show_errors import error_blocks
 
     asked = as_typed(Check, options, settings=options.settings or ())
-    made = check_whatif(asked, out=options.out)
+    checked = check_whatif(asked, out=options.out)
     if options.as_json:
-        outputs.lines(json.dumps(asdict(made), indent=2))
+        outputs.lines(json.dumps(asdict(checked), indent=2))
     else:
-        print_blocks(lambda _: error_blocks(made.rows))
+        print_blocks(lambda _: error_blocks(checked.rows))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
 
@@ -31,7 +32,7 @@ def score(
     progress: Hear = None,
 ) -> Report:
     """Analyses every capture of a corpus as `trace` does and holds each retransmission's mechanism
-    and need against the truth.
+    and need against the truth, and the account of time where the kernel recorded its own.
 
     With `points` the captures of these points of a part are analysed together, as captures of
     several points are, and where packets were lost is judged, too: `places` of a score.
@@ -58,7 +59,8 @@ def score(
     whole = corpus if isinstance(corpus, Corpus) else open_corpus(Path(corpus))
     opened = whole.narrowed(point=point, part=part, flow=flow)
     groups = opened.alone() if points is None else opened.together(points)
-    analysed = by_itself(tables) if points is None else _together
+    alone = by_itself(partial(tables, timeline=opened.waits is not None))
+    analysed = alone if points is None else _together
     labels = _labels(with_tshark) if points is None else None
     meter, begun = heard(progress, "captures"), 0
     meter.start(len(groups))
@@ -91,9 +93,9 @@ def _together(group: Group) -> Taken:
     return Taken(mine, combined.ways["followed"])
 
 
-def draw_score(made: Report) -> Figure:
+def draw_score(scored: Report) -> Figure:
     """The reliability diagram: how often claims are right by how sure they are, a panel a point."""
-    points = {point: made.at(point).reliability for point in made.points}
+    points = {point: scored.at(point).reliability for point in scored.points}
     with styled():
         return draw_reliability.draw(points, "How often rexmit trace is right, by how sure it is")
 

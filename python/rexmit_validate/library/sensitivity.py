@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rexmit import configuration
 from rexmit import scenario as scenarios
 from rexmit.analysis.leave_out import to_be_probed
 from rexmit.errors import UserError, argument, closest
@@ -128,7 +129,7 @@ def _asked(
         base,
         file,
         files.load(file),
-        Path("runs") / f"sensitivity-{base.stem}" if out is None else Path(out),
+        configuration.runs() / f"sensitivity-{base.stem}" if out is None else Path(out),
         (f"loss.segments={how.losses}", *texts(how.settings)),
         heard(progress, "benches"),
         how.cluster,

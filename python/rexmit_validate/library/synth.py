@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from rexmit import _core, escaping
+from rexmit import _core, configuration, escaping
 from rexmit.errors import UserError, argument, by_caller
 from rexmit.options import given, part, takes, whole, workers
 from rexmit.progress import Hear, Progress, heard
@@ -83,7 +83,7 @@ class Synthetic:
         part("perturb", self.perturb, 0.5)
         workers(self.jobs)
         named: dict[str, mixes.Mix] = {}
-        for name in _names(self.mix, argument("mix")):
+        for name in comma_names(self.mix, argument("mix")):
             named.update(mixes.find(name))
         senders = maker.STACKS if self.stacks is None else _known(self.stacks)
         return maker.Order(
@@ -105,7 +105,7 @@ class Synthetic:
 def prepare(asked: Synthetic, out: Path | None) -> Prepared:
     """Reads and checks all that a corpus needs. Raises UserError."""
     order = asked.order()
-    folder = out or Path("runs") / f"synth-{'-'.join(order.mixes)}-{asked.seed}"
+    folder = out or configuration.runs() / f"synth-{'-'.join(order.mixes)}-{asked.seed}"
     return Prepared(order, folder, _command(order, asked.mix))
 
 
@@ -142,7 +142,8 @@ def synth_kinds() -> dict[str, str]:
     return of_kinds.known()
 
 
-def _names(text: str, where: str) -> list[str]:
+def comma_names(text: str, where: str) -> list[str]:
+    """The names between commas. Raises UserError (usage), which begins with `where`, for none."""
     words = [word.strip() for word in text.split(",")]
     if not all(words):
         raise UserError(f"{where} {text}", "give names with commas between them", usage=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
+from rexmit import configuration
 from rexmit.engines.engine import slots
 from rexmit.engines.kernel import find_kernel
 from rexmit.errors import UserError, argument, closest
@@ -49,7 +50,7 @@ class Wanted:
 def make(asked: Wanted, out: Path | None, progress: Progress) -> Path:
     """Makes the captures; the folder. Raises UserError."""
     kernel = find_kernel(asked.kernel)
-    folder = out or Path("runs") / f"troubles-{kernel.version}-{kernel.hz}-{asked.seed}"
+    folder = out or configuration.runs() / f"troubles-{kernel.version}-{kernel.hz}-{asked.seed}"
     names = asked.names
     about = {
         "version": making.VERSION,

@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rexmit import configuration
 from rexmit.campaign.streams import core_streams
 from rexmit.engines.engine import slots
 from rexmit.options import given, takes, whole, workers
@@ -68,7 +69,7 @@ def prepare(asked: Labelled, out: Path | None) -> Prepared:
     more = kinds_of(",".join(asked.kinds) or "none")
     engine = open_engine(asked.kernel)
     chosen, seed = engine.kernel, asked.seed
-    folder = out or Path("runs") / f"truth-{chosen.version}-{chosen.hz}-{seed}"
+    folder = out or configuration.runs() / f"truth-{chosen.version}-{chosen.hz}-{seed}"
     words = ["rexmit", "validate", "truth", "--kernel", asked.kernel or chosen.name]
     words += ["--seed", str(seed)]
     if more:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rexmit_validate.score.count import Matrix
+from rexmit_validate.score.owners import Time, without_unknown
 from rexmit_validate.score.reliability import Reliability
 from rexmit_validate.score.report import Report, Score
 from rexmit_validate.score.stacks import AMONG, NONE, RIGHT, SURELY_WRONG, WRONG, Stacks
@@ -54,6 +55,7 @@ def _score(score: Score) -> dict[str, Any]:
         "reliability": {what: _bins(one) for what, one in score.reliability.items()},
         "tshark": None,
         "places": None if score.places is None else _matrix(score.places),
+        "time": score.time and _time(score.time),
     }
     if score.tshark:
         data["tshark"] = {
@@ -85,11 +87,24 @@ def _matrix(matrix: Matrix) -> dict[str, Any]:
     }
 
 
-def _bins(made: Reliability) -> dict[str, Any]:
+def _time(time: Time) -> dict[str, Any]:
+    """Nanoseconds, and connections by the owner of most of their time."""
     return {
-        "rows": made.rows,
-        "expected_calibration_error": made.error,
-        "reached": made.reached,
+        "ns": time.instants.retransmissions,
+        "right": time.instants.accuracy,
+        "right_of_told": without_unknown(time.instants).accuracy,
+        "confusion": _nested(time.instants.counts),
+        "connections": time.largest.retransmissions,
+        "largest_right": time.largest.accuracy,
+        "largest_confusion": _nested(time.largest.counts),
+    }
+
+
+def _bins(reliability: Reliability) -> dict[str, Any]:
+    return {
+        "rows": reliability.rows,
+        "expected_calibration_error": reliability.error,
+        "reached": reliability.reached,
         "bins": [
             {
                 "low": one.low,
@@ -100,7 +115,7 @@ def _bins(made: Reliability) -> dict[str, Any]:
                 "share": one.share,
                 "interval": one.interval,
             }
-            for one in made.bins
+            for one in reliability.bins
         ],
     }
 
@@ -112,9 +127,9 @@ def _nested(counts: Any) -> dict[str, dict[str, int]]:  # noqa: ANN401 - a mappi
     return matrix
 
 
-def _stacks(made: Stacks) -> dict[str, Any]:
+def _stacks(stacks: Stacks) -> dict[str, Any]:
     return {
-        "connections": made.judged,
-        **{name: made.verdicts[verdict] for name, verdict in _VERDICTS.items()},
-        "pairs": _nested(made.pairs),
+        "connections": stacks.judged,
+        **{name: stacks.verdicts[verdict] for name, verdict in _VERDICTS.items()},
+        "pairs": _nested(stacks.pairs),
     }

@@ -41,6 +41,10 @@ _ENDINGS: Final = (".pcapng", ".pcap", ".pcapng.gz", ".pcap.gz", ".pcapng.zst", 
 
 _RETRANSMISSIONS: Final = ("part", "flow", "seq_start", "seq_end", "mechanism", "need", "dropped")
 _CONNECTIONS: Final = ("part", "flow", "stack")
+_WAITS: Final = (
+    *("part", "flow", "owner"),
+    *(f"{point}_{edge}_ns" for point in POINTS for edge in ("from", "to")),
+)
 
 
 _CHECK: Final[Check] = shape(
@@ -90,7 +94,8 @@ class Group:
 @dataclass(frozen=True)
 class Corpus:
     """`retransmissions` has a row for each packet that carried anything again, whoever captured it;
-    `connections` one for each connection.
+    `connections` one for each connection. `waits` has whose the time of each direction was, stretch
+    by stretch, where a kernel recorded it.
     """
 
     path: Path
@@ -98,6 +103,7 @@ class Corpus:
     captures: tuple[Capture, ...]
     retransmissions: pl.DataFrame
     connections: pl.DataFrame
+    waits: pl.DataFrame | None = None
 
     @property
     def points(self) -> tuple[str, ...]:
@@ -150,6 +156,18 @@ class Corpus:
             .with_columns(pl.col(at).cast(pl.Int64).alias("at_ns"))
             .sort("at_ns", "flow", "seq_start")
         )
+
+    def time(self, capture: Capture) -> pl.DataFrame | None:
+        """Whose the time of connections of this capture was: `owner` from `from_ns` to `to_ns`, as
+        it sees that. None where nobody recorded it.
+        """
+        if self.waits is None:
+            return None
+        begin, end = (pl.col(f"{capture.point}_{edge}_ns") for edge in ("from", "to"))
+        rows = self.waits.filter(pl.col("part") == capture.part)
+        if rows.is_empty():
+            return None
+        return rows.select("flow", begin.alias("from_ns"), end.alias("to_ns"), "owner")
 
     def ways(self, part: str) -> tuple[pl.Series, pl.Series]:
         """The flows of a part that go from the point `sender` to the point `receiver`, and those
@@ -211,7 +229,10 @@ class Corpus:
                 usage=True,
             )
         return replace(
-            chosen, retransmissions=self.retransmissions.filter(wanted), connections=connections
+            chosen,
+            retransmissions=self.retransmissions.filter(wanted),
+            connections=connections,
+            waits=None if self.waits is None else self.waits.filter(wanted),
         )
 
 
@@ -240,13 +261,15 @@ def open_corpus(path: Path) -> Corpus:
         raise UserError(fault, "make the corpus again")
     retransmissions = _table(path / "retransmissions.parquet", _RETRANSMISSIONS)
     connections = _table(path / "connections.parquet", _CONNECTIONS)
+    waits = path / "waits.parquet"
+    known = _table(waits, _WAITS) if waits.is_file() else None
     captures = tuple(_captures(path / "captures"))
     if not captures:
         raise UserError(
             f"{path / 'captures'}: no captures",
             f"they are named PART-POINT.pcapng, where POINT is one of {', '.join(POINTS)}",
         )
-    return Corpus(path, meta, captures, retransmissions, connections)
+    return Corpus(path, meta, captures, retransmissions, connections, known)
 
 
 def _meta(file: Path) -> dict[str, Any]:

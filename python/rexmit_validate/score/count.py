@@ -178,14 +178,6 @@ def _matrix(joined: Joined, claim: pl.Expr, what: str, order: Sequence[str]) -> 
     return Matrix(counts, tuple(order))
 
 
-def total(matrices: Iterable[Matrix], order: Sequence[str]) -> Matrix:
-    """All of them together."""
-    whole = Matrix({}, tuple(order))
-    for matrix in matrices:
-        whole = whole + matrix
-    return whole
-
-
 def _ordered(words: set[str], order: Iterable[str]) -> tuple[str, ...]:
     known = [word for word in order if word in words]
     return (*known, *sorted(words - set(known)))

@@ -24,9 +24,9 @@ def draw(points: Mapping[str, Mapping[str, Reliability]], title: str) -> Canvas:
     FigureCanvasAgg(canvas)
     panels = canvas.subplots(1, max(len(points), 1), sharex=True, sharey=True, squeeze=False)[0]
     look = looks(tuple(WHAT))
-    for panel, (point, made) in zip(panels, points.items(), strict=False):
+    for panel, (point, measured) in zip(panels, points.items(), strict=False):
         _frame(panel, point)
-        for what, reliability in made.items():
+        for what, reliability in measured.items():
             _line(panel, what, reliability, look[what])
     panels[0].set_ylabel("share that is right")
     # A panel has what has rows enough there: the legend has what any of them has.
@@ -66,8 +66,8 @@ def _frame(axes: Axes, point: str) -> None:
     )
 
 
-def _line(axes: Axes, what: str, made: Reliability, look: Look) -> None:
-    bins = [one for one in made.bins if one.rows >= LEAST]
+def _line(axes: Axes, what: str, reliability: Reliability, look: Look) -> None:
+    bins = [one for one in reliability.bins if one.rows >= LEAST]
     if not bins:
         return
     confidences = [one.said / one.rows for one in bins]

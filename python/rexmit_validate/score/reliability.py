@@ -57,8 +57,8 @@ class Bin:
         """What the share may be, of independent rows, with 95 %."""
         if not self.rows:
             return None
-        found = of_share(self.right / self.rows, self.rows)
-        return found.low, found.high
+        interval = of_share(self.right / self.rows, self.rows)
+        return interval.low, interval.high
 
     def __add__(self, other: Bin) -> Bin:
         return Bin(
@@ -134,21 +134,21 @@ def judged(joined: Joined) -> pl.DataFrame:
     need_known = pl.col("true_need") != "unknown"
     return pl.concat([claimed, invented]).with_columns(
         pl.col("true_mechanism").is_not_null().alias("real"),
-        _of(known, is_right).alias("right"),
-        _of(need_known, pl.col("need") == pl.col("true_need")).alias("need_right"),
+        _judged(known, is_right).alias("right"),
+        _judged(need_known, pl.col("need") == pl.col("true_need")).alias("need_right"),
     )
 
 
-def _of(known: pl.Expr, is_right: pl.Expr) -> pl.Expr:
+def _judged(known: pl.Expr, is_right: pl.Expr) -> pl.Expr:
     """Null where the truth is `unknown`, wrong where there is none."""
     return pl.when(known.fill_null(value=True)).then(is_right.fill_null(value=False))
 
 
-def measure(said: pl.DataFrame) -> dict[str, Reliability]:
+def measure(claims: pl.DataFrame) -> dict[str, Reliability]:
     """Of `judged` rows. A mechanism or a need that is `unknown` is no claim."""
     by_claim = {}
     for what, (sure, right) in WHAT.items():
-        rows = said.filter(pl.col(sure).is_not_null(), pl.col(right).is_not_null())
+        rows = claims.filter(pl.col(sure).is_not_null(), pl.col(right).is_not_null())
         if what in rows.columns:
             rows = rows.filter(pl.col(what) != "unknown")
         by_claim[what] = of_pairs(rows.select(sure, right).iter_rows())

@@ -13,10 +13,11 @@ from typing import Final
 import polars as pl
 
 from rexmit.tracing.memory import Tables
-from rexmit_validate.score import claims, count, places, reliability, stacks, tshark
+from rexmit_validate.score import claims, count, owners, places, reliability, stacks, tshark
 from rexmit_validate.score.corpus import PLAIN, POINTS, Capture, Corpus, Group
 from rexmit_validate.score.count import MISSED, Matrix
 from rexmit_validate.score.join import Joined, join
+from rexmit_validate.score.owners import Time
 from rexmit_validate.score.reliability import Reliability
 from rexmit_validate.score.stacks import Stacks
 
@@ -25,6 +26,9 @@ NEED_TARGET: Final = {"sender": 0.99, "receiver": 0.97}
 CLASS_TARGET: Final = 0.95
 """What the analysis is to reach: shares of retransmissions, and precision and recall of each class.
 """
+TIME_TARGET: Final = {"sender": 0.95, "switch": 0.90, "receiver": 0.90}
+LARGEST_TARGET: Final = 0.98
+"""The same: shares of time, away from the sender of what is told; and of connections."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,8 @@ class Tshark:
 class Score:
     """Of one capture, or of several together; `senders` has mechanisms and needs by the family of
     the stack that sent, `reliability` how often what was said is so (`reliability.WHAT`), `places`
-    where captures of several points say that retransmissions were lost.
+    where captures of several points say that retransmissions were lost, `time` whose the time of
+    connections was, where that is known.
     """
 
     mechanisms: Matrix
@@ -76,6 +81,7 @@ class Score:
     senders: Mapping[str, tuple[Matrix, Matrix]] = field(default_factory=dict)
     reliability: Mapping[str, Reliability] = field(default_factory=dict)
     places: Matrix | None = None
+    time: Time | None = None
 
     @property
     def classes(self) -> Matrix:
@@ -92,6 +98,7 @@ class Score:
             _added(self.senders, other.senders),
             reliability.total((self.reliability, other.reliability)),
             self.places and other.places and self.places + other.places,
+            self.time + other.time if self.time and other.time else self.time or other.time,
         )
 
 
@@ -194,23 +201,32 @@ def _report(
             capture = captures[0]
             truth = corpus.truth(capture)
             point = own if flows is along else "+".join(_OPPOSITE[p] for p in group.points[::-1])
-            here = _of(flows, truth)
-            joined = join(here, _of(flows, claimed))
+            here = _of_flows(flows, truth)
+            joined = join(here, _of_flows(flows, claimed))
             score = Score(
                 mechanisms=count.mechanisms(joined),
                 needs=count.needs(joined),
                 stacks=stacks.judge(there, truth, tables, flows),
-                tshark=None if labelled is None else _tshark(here, _of(flows, labelled)),
+                tshark=None if labelled is None else _tshark(here, _of_flows(flows, labelled)),
                 senders=_by_sender(joined, stacks.senders(there)),
                 reliability=reliability.measure(reliability.judged(joined)),
                 places=None
                 if taken.followed is None
                 else places.judge(here, taken.followed, [c.point for c in captures]),
+                time=_time(corpus, capture, taken, flows),
             )
-            if score.mechanisms.counts or point == own:
+            if score.mechanisms.counts or score.time or point == own:
                 scores.append((point, group.part, score))
             wrong.append(_wrong(capture, point, joined))
     return Report(corpus, tuple(scores), pl.concat(wrong))
+
+
+def _time(corpus: Corpus, capture: Capture, taken: Taken, flows: pl.Series) -> Time | None:
+    """Captures of several points together have no account of their own."""
+    truth = corpus.time(capture) if taken.followed is None else None
+    if truth is None:
+        return None
+    return owners.judge(_of(flows, truth), _of(flows, taken.tables.account))
 
 
 def _by_sender(joined: Joined, of: Mapping[str, str]) -> dict[str, tuple[Matrix, Matrix]]:
@@ -238,7 +254,7 @@ def _added(
     return total
 
 
-def _of(flows: pl.Series, rows: pl.DataFrame) -> pl.DataFrame:
+def _of_flows(flows: pl.Series, rows: pl.DataFrame) -> pl.DataFrame:
     return rows.filter(pl.col("flow").is_in(flows.implode()))
 
 

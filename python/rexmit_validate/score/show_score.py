@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
 from rexmit import escaping
@@ -21,11 +22,14 @@ from rexmit.statistics.interval import of_share
 from rexmit.wording import NONE, count
 from rexmit_validate.score import stacks, tshark
 from rexmit_validate.score.count import INVENTED, MISSED, Matrix, OfClass
+from rexmit_validate.score.owners import Time, without_unknown
 from rexmit_validate.score.reliability import CHECKED, TARGET, Reliability
 from rexmit_validate.score.report import (
     CLASS_TARGET,
+    LARGEST_TARGET,
     MECHANISM_TARGET,
     NEED_TARGET,
+    TIME_TARGET,
     Report,
     Score,
     Tshark,
@@ -75,45 +79,85 @@ def _origin(report: Report) -> str:
 
 
 def _score(score: Score, point: str) -> Iterator[Block]:
-    made, needs = score.mechanisms, score.needs
+    mechanisms, needs = score.mechanisms, score.needs
     lines = [
-        ("mechanism right", _against(made.accuracy, MECHANISM_TARGET.get(point))),
-        ("  as a pair", percent(made.share(lambda claim: "|" in claim))),
-        ("named", percent(made.share(lambda claim: claim not in ("unknown", MISSED)))),
+        ("mechanism right", _against(mechanisms.accuracy, MECHANISM_TARGET.get(point))),
+        ("  as a pair", percent(mechanisms.share(lambda claim: "|" in claim))),
+        ("named", percent(mechanisms.share(lambda claim: claim not in ("unknown", MISSED)))),
         ("need right", _against(needs.accuracy, NEED_TARGET.get(point))),
-        ("missed", f"{made.missed:,}"),
-        ("invented", f"{made.invented:,}"),
+        ("missed", f"{mechanisms.missed:,}"),
+        ("invented", f"{mechanisms.invented:,}"),
     ]
     if score.places is not None:
         lines.insert(3, ("place right", percent(score.places.accuracy)))
     yield from (Paragraph(f"{label:<18} {text}") for label, text in lines)
-    yield from (BLANK, _matrix(score), BLANK, _classes(made), BLANK, _needs(needs))
+    yield from (BLANK, _matrix(score), BLANK, _classes(mechanisms), BLANK, _needs(needs))
     if score.tshark:
         yield from (BLANK, _beside(score, score.tshark))
     if len(score.senders) > 1:
         yield from (BLANK, _senders(score))
     yield from (BLANK, *_stacks(score.stacks), BLANK, *_reliability(score.reliability))
+    if score.time:
+        yield from (BLANK, *_time(score.time, point))
 
 
-def _reliability(made: Mapping[str, Reliability]) -> Iterator[Block]:
+def _time(time: Time, point: str) -> Iterator[Block]:
+    """Whose the time was, in seconds, and of how many connections most."""
+    claimed = without_unknown(time.instants)
+    judged = time.instants if point == "sender" else claimed
+    share = claimed.retransmissions / (time.instants.retransmissions or 1)
+    lines = [
+        ("time right", _against(judged.accuracy, TIME_TARGET.get(point))),
+        ("  not unknown", percent(share)),
+        ("largest right", _against(time.largest.accuracy, LARGEST_TARGET)),
+    ]
+    yield from (Paragraph(f"{label:<18} {text}") for label, text in lines)
+    for head, matrix, unit in (
+        ("seconds", time.instants, 1_000_000_000),
+        ("most of a connection", time.largest, 1),
+    ):
+        yield from (BLANK, _owners(head, matrix, unit))
+
+
+def _owners(head: str, matrix: Matrix, unit: int) -> Grid:
+    """What is claimed instead of the truth stands in one column: most of it is one or two words."""
+
+    def instead(truth: str) -> str:
+        wrong = Counter(
+            {claim: n for (was, claim), n in matrix.counts.items() if was == truth != claim}
+        )
+        return ", ".join(f"{n / unit:,.0f} {claim}" for claim, n in wrong.most_common(5))
+
+    of = {one.name: one for one in matrix.classes()}
+    return table(
+        matrix.rows,
+        Column(head, least=20),
+        ("there", lambda truth: f"{of[truth].there / unit:,.0f}"),
+        ("precision", lambda truth: percent(of[truth].precision)),
+        ("recall", lambda truth: percent(of[truth].recall)),
+        Column("claimed instead", before=2, cell=instead),
+    )
+
+
+def _reliability(measured: Mapping[str, Reliability]) -> Iterator[Block]:
     """Bins with rows as lines, what is said in columns."""
     places = range(len(Reliability().bins))
-    bins = [place for place in places if any(of.bins[place].rows for of in made.values())]
+    bins = [place for place in places if any(of.bins[place].rows for of in measured.values())]
     if not bins:
         return
     lines = []
     for place in bins:
         texts = []
-        for of in made.values():
+        for of in measured.values():
             one = of.bins[place]
             low, high = one.interval or (0.0, 0.0)
             between = f"{low * 100:.1f}-{high * 100:.1f}" if one.rows else ""
             texts += [_n(one.rows), percent(one.share) if one.rows else "", between]
         lines.append(Line((f"{one.low:g} to {one.high:g}", *texts)))
-    heads = (head for what in made for head in (f"{what}:\nrows", "right", "95 %"))
+    heads = (head for what in measured for head in (f"{what}:\nrows", "right", "95 %"))
     right = (Column(head, right=True, before=2) for head in heads)
     yield Grid((Column("said with", least=16), *right), tuple(lines))
-    for what, of in made.items():
+    for what, of in measured.items():
         if of.error is not None:
             yield Paragraph(f"{what}: expected calibration error {of.error:.4f}{_checked(of)}")
 
@@ -123,9 +167,9 @@ def _checked(of: Reliability) -> str:
     if of.checked.share is None:
         return ""
     span = f"{TARGET[0]:.0%} to {TARGET[1]:.0%}"
-    told = {True: "reached", False: "missed", None: "too few rows to tell"}[of.reached]
-    said = f"{CHECKED[0]} to {CHECKED[1]}"
-    return f"; said with {said}: {percent(of.checked.share)} right (target {span}: {told})"
+    verdict = {True: "reached", False: "missed", None: "too few rows to tell"}[of.reached]
+    bounds = f"{CHECKED[0]} to {CHECKED[1]}"
+    return f"; said with {bounds}: {percent(of.checked.share)} right (target {span}: {verdict})"
 
 
 def _senders(score: Score) -> Grid:
@@ -141,10 +185,10 @@ def _senders(score: Score) -> Grid:
 
 
 def _matrix(score: Score) -> Grid:
-    made = score.mechanisms
+    mechanisms = score.mechanisms
     labels: Mapping[tuple[str, str], int] = score.tshark.labels if score.tshark else {}
     theirs = [*tshark.LABELS, MISSED] if score.tshark else []
-    rows = list(made.rows)
+    rows = list(mechanisms.rows)
     if INVENTED not in rows and any(truth == INVENTED for truth, _ in labels):
         rows.append(INVENTED)
 
@@ -154,7 +198,7 @@ def _matrix(score: Score) -> Grid:
     return table(
         rows,
         Column("mechanism", least=16),
-        *((_folded(claim), counted(claim, made.counts)) for claim in made.columns),
+        *((_folded(claim), counted(claim, mechanisms.counts)) for claim in mechanisms.columns),
         *(
             Column(
                 f"tshark:\n{label}" if i == 0 else _folded(label),
@@ -167,14 +211,14 @@ def _matrix(score: Score) -> Grid:
     )
 
 
-def _classes(made: Matrix) -> Grid:
+def _classes(mechanisms: Matrix) -> Grid:
     def below(one: OfClass) -> str:
         shares = (("precision", one.precision), ("recall", one.recall))
         names = [name for name, share in shares if share is not None and share < CLASS_TARGET]
         return f"{' and '.join(names)} below {CLASS_TARGET:.0%}" if names else ""
 
     return table(
-        made.classes(),
+        mechanisms.classes(),
         Column("class", least=16, cell=lambda one: one.name),
         ("retransmissions", lambda one: _n(one.there)),
         ("claimed", lambda one: _n(one.claimed)),
@@ -203,15 +247,15 @@ def _beside(score: Score, theirs: Tshark) -> Grid:
     """Both analyses by what tshark can say at all."""
     both = ((score.classes, score.needs), (theirs.classes, theirs.needs))
     lines = [
-        Line(("timer or ACKs: right", *(percent(made.accuracy) for made, _ in both))),
+        Line(("timer or ACKs: right", *(percent(matrix.accuracy) for matrix, _ in both))),
         *(
-            _shares(f"  {name}", [made for made, _ in both], name)
+            _shares(f"  {name}", [matrix for matrix, _ in both], name)
             for name in (tshark.TIMEOUT, tshark.RECOVERY)
         ),
         Line(("need: right", *(percent(needs.accuracy) for _, needs in both))),
         *(_shares(f"  {n}", [needs for _, needs in both], n) for n in ("needed", "spurious")),
-        Line(("missed", *(f"{made.missed:,}" for made, _ in both))),
-        Line(("invented", *(f"{made.invented:,}" for made, _ in both))),
+        Line(("missed", *(f"{matrix.missed:,}" for matrix, _ in both))),
+        Line(("invented", *(f"{matrix.invented:,}" for matrix, _ in both))),
     ]
     columns = (
         Column("in tshark's terms", least=22),
@@ -229,20 +273,20 @@ def _shares(label: str, matrices: list[Matrix], name: str) -> Line:
     return Line((f"{label}: precision / recall", *texts))
 
 
-def _stacks(made: stacks.Stacks) -> Iterator[Block]:
+def _stacks(judged: stacks.Stacks) -> Iterator[Block]:
     least = stacks.LEAST_RETRANSMISSIONS
-    if not made.judged:
+    if not judged.judged:
         yield Paragraph(f"senders: no connection has {least} retransmissions")
         return
     yield Paragraph(
-        f"senders of {count(made.judged, 'connection')} with at least {least} retransmissions:"
+        f"senders of {count(judged.judged, 'connection')} with at least {least} retransmissions:"
     )
     for verdict in stacks.VERDICTS:
-        n = made.verdicts[verdict]
-        yield Paragraph(f"  {percent(n / made.judged):>8}  {verdict} ({n:,})")
+        n = judged.verdicts[verdict]
+        yield Paragraph(f"  {percent(n / judged.judged):>8}  {verdict} ({n:,})")
     wrong = [
         (truth, claim, n)
-        for (truth, claim), n in made.pairs.most_common()
+        for (truth, claim), n in judged.pairs.most_common()
         if claim not in (truth, "none") and truth not in claim.split(" | ")
     ]
     for truth, claim, n in wrong[:6]:

@@ -48,9 +48,6 @@ class Stacks:
         return Stacks(self.verdicts + other.verdicts, self.pairs + other.pairs)
 
 
-NOTHING: Final = Stacks(Counter(), Counter())
-
-
 def family(stack: str) -> str:
     """What the analysis can tell apart: Linux 2.4, Linux before it found losses by time (RACK is
     the default since 4.18), Linux since, and the others' names.

@@ -139,9 +139,9 @@ def means(cells: Iterable[CellMeans], read: Mapping[str, str]) -> dict[Cell, flo
     return by_cell
 
 
-def row(name: str, found: Means, cells: Sequence[Cell] = CELLS) -> Row:
+def row(name: str, measured: Means, cells: Sequence[Cell] = CELLS) -> Row:
     """A bench's means against the paper's, whatever was changed."""
-    return Row(name, tuple(percent(found.get(cell), cell.printed_s) for cell in cells))
+    return Row(name, tuple(percent(measured.get(cell), cell.printed_s) for cell in cells))
 
 
 def distance(off: Iterable[float | None]) -> float:

@@ -12,12 +12,12 @@ from rexmit_papers.ryll_2013.beside import NEAR_PERCENT
 from rexmit_validate.sensitivity.departures import Cell, Row, Sensitivity
 
 
-def sensitivity_blocks(found: Sensitivity) -> Iterator[Block]:
+def sensitivity_blocks(sensitivity: Sensitivity) -> Iterator[Block]:
     """A grid a measure; what is near the paper is marked."""
-    recorded = [row for pair in found.recorded for row in (pair.kernel, pair.model)]
+    recorded = [row for pair in sensitivity.recorded for row in (pair.kernel, pair.model)]
     for measure in reversed(MEASURES):
-        yield from (*off_blocks(found.cells, measure, [*found.rows, *recorded]), BLANK)
-    for pair in found.recorded:
+        yield from (*off_blocks(sensitivity.cells, measure, [*sensitivity.rows, *recorded]), BLANK)
+    for pair in sensitivity.recorded:
         yield note(f"{pair.name}: {pair.about}")
     yield note(f"paper: {paper.SOURCE}")
 

@@ -13,11 +13,11 @@ from rexmit_validate.sensitivity.search import Bench, Search
 from rexmit_validate.sensitivity.show_departures import off_blocks
 
 
-def nearest_blocks(found: Search) -> Iterator[Block]:
+def nearest_blocks(search: Search) -> Iterator[Block]:
     """Scores, cells, departures in common, and the command that makes the first of them."""
-    base = found.start or AS_IT_IS
-    yield heading(f"{found.benches:,} benches, the {len(found.nearest)} nearest to the paper")
-    benches = [("", found.base), *((str(n), one) for n, one in enumerate(found.nearest, 1))]
+    base = search.start or AS_IT_IS
+    yield heading(f"{search.benches:,} benches, the {len(search.nearest)} nearest to the paper")
+    benches = [("", search.base), *((str(n), one) for n, one in enumerate(search.nearest, 1))]
 
     def near(measure: str) -> tuple[str, Callable[[tuple[str, Bench]], str]]:
         return f"{measure}\nnear", lambda row: str(row[1].near[measure])
@@ -34,24 +34,24 @@ def nearest_blocks(found: Search) -> Iterator[Block]:
     yield BLANK
     rows = [Row(name or base, one.off_paper) for name, one in benches]
     for measure in reversed(MEASURES):
-        yield from (*off_blocks(found.cells, measure, rows), BLANK)
+        yield from (*off_blocks(search.cells, measure, rows), BLANK)
     yield heading("What the nearest have in common")
     yield table(
-        found.shares,
+        search.shares,
         Column("departure", cell=lambda one: one.name),
-        (f"of the\n{len(found.nearest)} nearest", lambda one: str(one.nearest)),
+        (f"of the\n{len(search.nearest)} nearest", lambda one: str(one.nearest)),
         ("best score\nwith it", lambda one: _number(one.best_with)),
         ("best score\nwithout it", lambda one: _number(one.best_without)),
     )
     yield BLANK
-    if found.start is not None:
+    if search.start is not None:
         what = "what the model says that departures change"
-        yield note(f"means: those of {found.start}, and {what}")
+        yield note(f"means: those of {search.start}, and {what}")
     yield note(
         "score: root mean square of percent off the paper, a mean that is not there counting as "
         "100, and the penalties; best scores are those of the search, of few transfers a cell"
     )
-    yield note(f"the nearest: {found.nearest[0].command}")
+    yield note(f"the nearest: {search.nearest[0].command}")
     yield note(f"paper: {paper.SOURCE}")
 
 

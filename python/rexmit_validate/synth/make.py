@@ -125,7 +125,7 @@ def _parts(order: Order) -> Iterator[tuple[str, str, int, Mix]]:
             yield kinds.name_of(name, kind), kind, number, changed
 
 
-def _describe(order: Order, folder: Path, command: str, made: Made) -> None:
+def _describe(order: Order, folder: Path, command: str, written: Made) -> None:
     about = {
         "version": 1,
         "kind": "model",
@@ -139,8 +139,8 @@ def _describe(order: Order, folder: Path, command: str, made: Made) -> None:
         "perturb": order.perturb,
         "snaplen_bytes": order.snaplen,
         "kinds": list(order.kinds),
-        "parts": made,
+        "parts": written,
         "mixes": order.mixes,
-        digests.KEY: digests.of(folder, ("retransmissions.parquet", "connections.parquet")),
+        digests.KEY: digests.of_tables(folder, ("retransmissions.parquet", "connections.parquet")),
     }
     write_text(folder / "truth.json", json.dumps(about, indent=2) + "\n")

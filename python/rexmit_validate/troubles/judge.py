@@ -105,18 +105,18 @@ def judge(
 
 def _judged(name: str, place: str, path: Path) -> Judged:
     traced = trace(path, whatif=(), jobs=1)
-    told = owners(traced)
-    said = time.said(told, traced.scan("connections").collect().height)
+    owned = owners(traced)
+    sentences = time.said(owned, traced.scan("connections").collect().height)
     scene = of_variant(name)
     trouble, _, kind = name.partition("+")
     seen = [*PLACES] if not scene.upload else [*reversed(PLACES)]
     monitor = MONITORS[seen.index(place)]
     truth = scene.at(place) + (CUT if "snapped" in kind else ())
-    words = f"{said[0].label}: {said[0].text}" if said else ""
-    return Judged(path, trouble, kind or "plain", monitor, truth, _first(told), words)
+    words = f"{sentences[0].label}: {sentences[0].text}" if sentences else ""
+    return Judged(path, trouble, kind or "plain", monitor, truth, _first(owned), words)
 
 
-def _first(told: tuple[Owned, ...] | None) -> str:
-    if told is None:
+def _first(owned: tuple[Owned, ...] | None) -> str:
+    if owned is None:
         return "nothing"
-    return told[0].owner if told else "healthy"
+    return owned[0].owner if owned else "healthy"

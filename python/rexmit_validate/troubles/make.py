@@ -52,7 +52,7 @@ def make(
 
 def _one(captures: Path, name: str, kernel: str | None, seed: int, core: int) -> None:
     """Scene and the same over TLS."""
-    made = [name] if SCENES[name].tls else [name, name_of(name, TLS)]
+    names = [name] if SCENES[name].tls else [name, name_of(name, TLS)]
     inside = Inside(
         kernel=kernel,
         net="smoke",
@@ -62,11 +62,11 @@ def _one(captures: Path, name: str, kernel: str | None, seed: int, core: int) ->
     )
     with scratch_folder() as scratch:
         kept = scratch / "kept"
-        ended = run_inside(["python3", "-m", MODULE, *made], inside, core=core, keep=kept)
+        ended = run_inside(["python3", "-m", MODULE, *names], inside, core=core, keep=kept)
         if ended.status:
-            said = ended.stderr.decode(errors="replace").strip().splitlines()
-            raise UserError(f"{name} failed in the kernel", said[-3:])
-        for of in made:
+            lines = ended.stderr.decode(errors="replace").strip().splitlines()
+            raise UserError(f"{name} failed in the kernel", lines[-3:])
+        for of in names:
             for place in PLACES:
                 copy_file(kept / f"{of}.{place}.pcap", captures / f"{of}.{place}.pcap")
             for kind in KINDS:

@@ -98,7 +98,7 @@ def lossy(device: str, part: str, delay_ms: int = 5) -> str:
 
 
 def _policers() -> dict[str, Scene]:
-    found = {}
+    scenes = {}
     for rate, burst, size, delay_ms in (
         ("1mbit", "30kb", 800_000, 10),
         ("1mbit", "120kb", 1_500_000, 25),
@@ -111,7 +111,7 @@ def _policers() -> dict[str, Scene]:
     ):
         for before in (False, True):
             name = f"policer-{rate}-{burst}" + ("-before" if before else "")
-            found[name] = Scene(
+            scenes[name] = Scene(
                 ("policer",),
                 size=size,
                 requests=1,
@@ -119,7 +119,7 @@ def _policers() -> dict[str, Scene]:
                 setup=bucket(rate, burst),
                 before_switch=before,
             )
-    return found
+    return scenes
 
 
 IDLE = ("healthy", "between-requests")

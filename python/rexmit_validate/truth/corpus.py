@@ -19,7 +19,16 @@ from rexmit.store.files import new_folder, whole_file, write_text
 from rexmit.store.schema import declared, polars_schema
 from rexmit.store.untrusted import copy_file
 from rexmit_validate.synth import kinds
-from rexmit_validate.truth import causes, counters, follow, kernel, label, on_cluster, packets
+from rexmit_validate.truth import (
+    causes,
+    counters,
+    follow,
+    kernel,
+    label,
+    on_cluster,
+    packets,
+    waits,
+)
 from rexmit_validate.truth.draw import Part
 from rexmit_validate.truth.kernel import POINTS, Ran
 
@@ -66,7 +75,7 @@ class Corpus:
     def __init__(self, folder: Path, engine: KernelEngine) -> None:
         self._folder, self._engine = folder, engine
         self._lock = threading.Lock()
-        self._rows: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {}
+        self._rows: dict[str, dict[str, list[dict[str, Any]]]] = {}
         self.tally = Tally()
         (folder / "captures").mkdir()
 
@@ -87,8 +96,11 @@ class Corpus:
         ]
         stack = "linux-{}.{}".format(*self._engine.kernel.version.split(".")[:2])
         connections = list(_connection_rows(ran, labelled, stack))
+        tables = {"retransmissions": retransmissions, "connections": connections}
+        if labelled.waits is not None:
+            tables["waits"] = labelled.waits
         with self._lock:
-            self._rows[ran.part.name] = (retransmissions, connections)
+            self._rows[ran.part.name] = tables
             tally = self.tally
             tally.parts += 1
             tally.connections += len(ran.end["connections"])
@@ -104,49 +116,65 @@ class Corpus:
         import polars as pl
 
         ordered = [self._rows[name] for name in sorted(self._rows)]
-        retransmissions = [row for part, _ in ordered for row in part]
-        connections = [row for _, part in ordered for row in part]
-        for name, rows in (("retransmissions", retransmissions), ("connections", connections)):
+        for name in ordered[0]:
+            rows = [row for part in ordered for row in part[name]]
             schema = polars_schema(declared("kernel-truth")[name].columns)
             with whole_file(self._folder / f"{name}.parquet") as file:
                 pl.DataFrame(rows, schema=schema).write_parquet(file)
 
     def finish(self, about: Mapping[str, Any]) -> None:
         """Write truth.json; the tables are there."""
-        tables = digests.of(self._folder, ("retransmissions.parquet", "connections.parquet"))
+        names = ("retransmissions", "connections", "waits")
+        tables = digests.of_tables(self._folder, [f"{name}.parquet" for name in names])
         text = json.dumps({**about, **self.tally.as_json(), digests.KEY: tables}, indent=2)
         write_text(self._folder / "truth.json", text + "\n")
 
 
 @dataclass(slots=True)
 class Labelled:
-    """The flows of a part, and what its hosts counted besides."""
+    """The flows of a part, and what its hosts counted besides; and what its sockets waited for, by
+    a kernel that says so."""
 
     flows: list[label.Flow]
     disagreements: list[str]
     host_drops: dict[str, int]
+    waits: list[dict[str, Any]] | None = None
 
 
 def label_part(ran: Ran) -> Labelled:
-    """Label the retransmissions of both hosts."""
+    """Label the retransmissions of both hosts, and the time of their connections."""
     seen = {point: packets.read(ran.capture(point)) for point in POINTS}
     records = causes.parse(ran.causes)
     offset_ns = ran.start["realtime_ns"]
     labelled: list[label.Flow] = []
     wrong: list[str] = []
     dropped: Counter[str] = Counter()
+    sent: dict[str, list[follow.Sent]] = {}
     for host, near, far in (("h1", "sender", "receiver"), ("h2", "receiver", "sender")):
         own = f"{_HOSTS[host]}:"
         points = (near, "switch", far)
         of_host = [[p for p in seen[point] if p.flow.startswith(own)] for point in points]
-        flows = label.flows(follow.follow(*of_host))
+        sent[host] = follow.follow(*of_host)
+        flows = label.flows(sent[host])
         mine = [record for record in records if record.flow.startswith(own)]
         label.join(flows, causes.by_flow(mine), offset_ns)
         labelled += flows.values()
         counted = counters.difference(ran.end["counters"][host])
         wrong += [f"{host}: {one}" for one in counters.disagreements(counted, mine)]
         dropped.update({name: counted.get(name, 0) for name in counters.DROPS})
-    return Labelled(labelled, wrong, dict(+dropped))
+    return Labelled(labelled, wrong, dict(+dropped), _waits(ran, labelled, sent))
+
+
+def _waits(
+    ran: Ran, labelled: Sequence[label.Flow], sent: Mapping[str, Sequence[follow.Sent]]
+) -> list[dict[str, Any]] | None:
+    if ran.waits_file is None:
+        return None
+    records = causes.by_flow(causes.parse(ran.waits_file.read_text(encoding="utf-8")))
+    ways = waits.delays(sent, {"h1": "sender", "h2": "receiver"})
+    flows = {flow.name: flow for flow in labelled}
+    sides = waits.sides(flows, sent, records, ran.end["connections"])
+    return list(waits.rows(ran.part.name, sides, ways, ran.start["realtime_ns"]))
 
 
 def _retransmission_rows(ran: Ran, flow: label.Flow) -> list[dict[str, Any]]:

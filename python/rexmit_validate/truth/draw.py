@@ -120,7 +120,7 @@ def draw_all(
 
 
 def _network(weather: Weather, rtt_s: float) -> dict[str, Any]:
-    return {"rtt_s": round(rtt_s, 6), "rate_bps": weather.rate_bps, **weather.told}
+    return {"rtt_s": round(rtt_s, 6), "rate_bps": weather.rate_bps, **weather.known}
 
 
 def _settings(dice: Dice, detector: str) -> dict[str, str]:

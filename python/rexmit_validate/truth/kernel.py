@@ -51,6 +51,12 @@ class Ran:
         """Where the kernel's log is."""
         return self.folder / f"{self.part.name}.causes"
 
+    @property
+    def waits_file(self) -> Path | None:
+        """Where its log of waits is; None where it keeps none."""
+        path = self.folder / f"{self.part.name}.waits"
+        return path if path.exists() else None
+
 
 def open_engine(spec: str | None) -> KernelEngine:
     """The engine for a kernel that a user names. Raises UserError where there is none."""

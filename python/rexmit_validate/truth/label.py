@@ -107,14 +107,16 @@ class _Ranges:
         return any(low <= start and end <= high for low, high in self._ranges)
 
 
-def join(found: Mapping[str, Flow], records: Mapping[str, Sequence[Cause]], offset_ns: int) -> None:
+def join(
+    labelled: Mapping[str, Flow], records: Mapping[str, Sequence[Cause]], offset_ns: int
+) -> None:
     """Give every retransmission its record; `offset_ns` is what the capture's clock shows more than
     TCP's.
 
     Raises MismatchError for a retransmission without a record or a record without a retransmission.
     """
-    for name in sorted({*found, *records}):
-        retransmissions = found[name].retransmissions if name in found else []
+    for name in sorted({*labelled, *records}):
+        retransmissions = labelled[name].retransmissions if name in labelled else []
         of_flow = records.get(name, [])
         left = iter(retransmissions)
         for record, word in zip(of_flow, mechanisms(of_flow), strict=True):

@@ -59,6 +59,8 @@ def run_one(part: Part, engine: KernelEngine, archives: Sequence[bytes] = ()) ->
         files: list[Path] = [ran.capture(point) for point in POINTS]
         if ran.part.plan["causes"]:
             files.append(ran.causes_file)
+        if ran.waits_file is not None:
+            files.append(ran.waits_file)
         by_name = {str(path.relative_to(ran.folder)): path.read_bytes() for path in files}
         parts.append(Sent(ran.part, by_name, ran.start, ran.end))
 

@@ -6,7 +6,7 @@ on from there to h2; `h2_out` and `h1_in` are the way back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -61,16 +61,13 @@ class Way:
         return " ".join(words)
 
 
-Changes = Callable[[float, Dice], list[dict[str, Any]]]
-
-
 @dataclass(slots=True)
 class Weather:
     """What all four ways do, and when that changes."""
 
     all_ways: dict[str, Way]
     rate_bps: int
-    told: dict[str, Any] = field(default_factory=dict)
+    known: dict[str, Any] = field(default_factory=dict)
     spikes: bool = False
     outages: bool = False
     tails: bool = False
@@ -157,12 +154,12 @@ def weather(kind: str, dice: Dice, *, rtt_s: float, rate_bps: int) -> Weather:
 
     def lose(name: str, least: float, most: float) -> None:
         ways[name].loss = _percent(dice.log_between(least, most))
-        drawn.told[f"loss_{name}"] = ways[name].loss
+        drawn.known[f"loss_{name}"] = ways[name].loss
 
     def burst(name: str) -> None:
         begin, end = dice.log_between(0.003, 0.03), dice.between(0.15, 0.6)
         ways[name].loss = f"gemodel {_percent(begin)} {_percent(end)}"
-        drawn.told[f"loss_{name}"] = ways[name].loss
+        drawn.known[f"loss_{name}"] = ways[name].loss
 
     def disorder(name: str) -> None:
         way = ways[name]
@@ -171,13 +168,13 @@ def weather(kind: str, dice: Dice, *, rtt_s: float, rate_bps: int) -> Weather:
             way.rate_bps = None
             way.delay_s = max(way.delay_s, 0.001)
             way.jitter_s = dice.log_between(0.05, 0.9) * way.delay_s
-            drawn.told["jitter_s"] = round(way.jitter_s, 6)
+            drawn.known["jitter_s"] = round(way.jitter_s, 6)
         else:
             # This share of the packets does not wait at all. (With a correlation netem would
             # hardly ever choose one where the share is small.)
             way.delay_s += dice.log_between(0.001, 0.03)
             way.reorder = _percent(dice.log_between(0.005, 0.2))
-            drawn.told["reorder"] = way.reorder
+            drawn.known["reorder"] = way.reorder
 
     match kind:
         case "random":
@@ -202,7 +199,7 @@ def weather(kind: str, dice: Dice, *, rtt_s: float, rate_bps: int) -> Weather:
             a_second = rate_bps / 8 / 1500
             room = max(6, round(a_second * rtt_s * dice.log_between(0.2, 1.5)))
             way.limit = round(a_second * way.delay_s) + room
-            drawn.told["queue_packets"] = room
+            drawn.known["queue_packets"] = room
         case "reordering":
             disorder(dice.pick([(3, forth), (1, back)]))
             if dice.chance(0.5):
@@ -213,7 +210,7 @@ def weather(kind: str, dice: Dice, *, rtt_s: float, rate_bps: int) -> Weather:
             lose(forth, 0.005, 0.05)
         case "duplicates":
             drawn.duplicate = _percent(dice.log_between(0.01, 0.2))
-            drawn.told["duplicate"] = drawn.duplicate
+            drawn.known["duplicate"] = drawn.duplicate
             lose(forth, 0.002, 0.03)
         case "mixed":
             burst(forth)

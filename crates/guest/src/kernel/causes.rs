@@ -1,6 +1,6 @@
 //! Which mechanism made a retransmission, by the kernel's own record (`kernel/patches/*/0003-*`), which names the
 //! connection and the cause of each. Where several connections of a host retransmit at a time its counters cannot tell them
-//! apart.
+//! apart. An optional patch adds a record of what sockets wait for (`tcp-record-waits`).
 
 #![expect(
     clippy::disallowed_methods,
@@ -16,31 +16,60 @@ use anyhow::{anyhow, Context, Result};
 use rexmit_tcp::Mechanism;
 use rexmit_wire::{FlowKey, SeqNum};
 
-/// Where the kernel shows its record; one for all namespaces.
-const RECORD: &str = "/proc/tcp_causes";
-
-/// Whether this kernel keeps the record.
-pub fn is_kept() -> bool {
-    Path::new(RECORD).exists()
+/// A record of the kernel's, one for all namespaces.
+#[derive(Clone, Copy, Debug)]
+pub enum Log {
+    /// Why segments were sent again.
+    Causes,
+    /// What sockets waited for before they sent more.
+    Waits,
 }
 
-/// Forgets the record, and starts one with room for so many entries.
-pub fn start(entries: u32) -> Result<()> {
-    fs::write(RECORD, entries.to_string()).context(RECORD)
-}
+/// Where the kernel shows why segments were sent again.
+const RECORD: &str = Log::Causes.path();
 
-/// The record, a line an entry.
-pub fn text() -> Result<String> {
-    fs::read_to_string(RECORD).context(RECORD)
+impl Log {
+    /// Both.
+    pub const ALL: [Log; 2] = [Log::Causes, Log::Waits];
+
+    const fn path(self) -> &'static str {
+        match self {
+            Log::Causes => "/proc/tcp_causes",
+            Log::Waits => "/proc/tcp_waits",
+        }
+    }
+
+    /// What the name of a file with the record ends with.
+    pub const fn ending(self) -> &'static str {
+        match self {
+            Log::Causes => "causes",
+            Log::Waits => "waits",
+        }
+    }
+
+    /// Whether this kernel keeps the record.
+    pub fn is_kept(self) -> bool {
+        Path::new(self.path()).exists()
+    }
+
+    /// Forgets the record, and starts one with room for so many entries.
+    pub fn start(self, entries: u32) -> Result<()> {
+        fs::write(self.path(), entries.to_string()).context(self.path())
+    }
+
+    /// The record, a line an entry.
+    pub fn text(self) -> Result<String> {
+        fs::read_to_string(self.path()).context(self.path())
+    }
+
+    /// Writes the record to a file of the shared folder, which nobody else sees.
+    pub fn keep(self, path: &Path) -> Result<()> {
+        fs::write(path, self.text()?).with_context(|| path.display().to_string())
+    }
 }
 
 /// Records between two [`CauseLog::clear`] that there is room for: more than a connection makes.
 const ROOM: u32 = 4096;
-
-/// Writes the record to a file of the shared folder, which nobody else sees.
-pub fn keep(path: &Path) -> Result<()> {
-    fs::write(path, text()?).with_context(|| path.display().to_string())
-}
 
 /// The kernel's record since it was last cleared.
 pub struct CauseLog {
@@ -77,7 +106,7 @@ impl CauseLog {
     /// Forgets everything.
     pub fn clear(&mut self) -> Result<()> {
         self.seen.clear();
-        start(ROOM)
+        Log::Causes.start(ROOM)
     }
 
     /// What made the kernel retransmit the packet of `flow` that begins at `seq`, the next of that flow's retransmissions.

@@ -1,5 +1,5 @@
 //! Parts of a corpus: many connections at a time between h1 and h2, captured at both hosts and at the switch, while the
-//! kernel records why it sends what it sends again.
+//! kernel records why it sends what it sends again, and what its sockets wait for if it can.
 
 mod behaviour;
 mod links;
@@ -18,7 +18,7 @@ use serde_json::json;
 
 use crate::clock;
 use crate::interfaces;
-use crate::kernel::causes;
+use crate::kernel::causes::Log;
 use crate::net::{Manner, Namespace, Network};
 use crate::preflight::Kernel;
 use crate::report::Report;
@@ -54,8 +54,9 @@ pub fn run(
     let hosts = [&network.h1.namespace, &network.h2.namespace];
     let mut former = Former::default();
     let read_back = settings::apply(&hosts, &part.sysctls, &part.congestion_control, &mut former)?;
-    if part.causes > 0 {
-        causes::start(part.causes)?;
+    let logs = Log::ALL.map(|log| (part.causes > 0 && log.is_kept()).then_some(log));
+    for log in logs.into_iter().flatten() {
+        log.start(part.causes)?;
     }
     let traffic = traffic::Traffic::set_up(&network, part)?;
     let before = [counters(hosts[0])?, counters(hosts[1])?];
@@ -88,8 +89,8 @@ pub fn run(
     for tap in taps {
         captured.push(tap.finish()?);
     }
-    if part.causes > 0 {
-        causes::keep(&share.join(format!("{}.causes", part.name)))?;
+    for log in logs.into_iter().flatten() {
+        log.keep(&share.join(format!("{}.{}", part.name, log.ending())))?;
     }
     let after = [counters(hosts[0])?, counters(hosts[1])?];
     let body = json!({

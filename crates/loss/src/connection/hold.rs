@@ -6,7 +6,7 @@ use super::flow::{Flow, Packet};
 use super::heads::Responses;
 use super::judge::Judged;
 use super::out::Out;
-use super::sequence::in_tail;
+use super::tail::in_tail;
 use super::waiting::Held;
 use crate::{Decision, Event, Note, Stalled, Verdict};
 

@@ -1,5 +1,7 @@
+use rexmit_loss::Mode;
+
 use super::*;
-use crate::{Loss, Mode};
+use crate::Loss;
 
 /// A plan as it was written before stacks, patterns and packet logs.
 const OLD: &str = r#"{

@@ -21,7 +21,6 @@ use crate::trace::told::{self, OfFile, BATCH};
 
 /// Judges the rows that wait for what other connections of their host say, of all groups, and writes them into the folder `out`.
 #[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "Python gives it away")]
 #[pyo3(signature = (parts, rows, out, **asked))]
 pub fn judge_parts<'py>(
     py: Python<'py>,

@@ -37,6 +37,7 @@ pub fn settings(asked: Option<&Bound<'_, PyDict>>, key: Key) -> PyResult<Setting
             "idle_s" => settings.idle = seconds(value.extract()?),
             "linger_s" => settings.linger = seconds(value.extract()?),
             "uncalibrated" => settings.uncalibrated = value.extract()?,
+            "timeline" => settings.timeline = value.extract()?,
             "names" => settings.names = value.extract()?,
             "stacks" => settings.stacks = stacks(&value.extract::<Vec<String>>()?)?,
             "key" => settings.key = Key::new(value.extract::<Words>()?),

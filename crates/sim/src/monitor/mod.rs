@@ -20,6 +20,7 @@ mod snap;
 
 use std::collections::BTreeMap;
 
+use rexmit_tcp::words;
 use rexmit_time::{Streams, Time};
 use rexmit_wire::LinkType;
 
@@ -41,98 +42,23 @@ pub struct Seen {
 /// The captures of one part, each point at most once.
 pub type Captures = Vec<Seen>;
 
-/// What is done to the captures of a part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// Hosts count the IP identifications of all they send with one counter.
-    IdsHost,
-    /// The same, in the other byte order.
-    IdsSwapped,
-    /// Identifications are drawn.
-    IdsRandom,
-    /// Identifications are 0.
-    IdsZero,
-    /// A host's counter gives a burst its first identification, its network card the others.
-    IdsStepped,
-    /// A router's packets are captured on both of its interfaces.
-    DoublesRouter,
-    /// A mirror port gives what enters and what leaves.
-    DoublesMirror,
-    /// Few bytes of each packet are kept.
-    Snapped,
-    /// The capture misses packets, single ones and rows of them.
-    MonitorLosses,
-    /// The capture's clock is set forward and back.
-    ClockSteps,
-    /// Network cards cut and merge segments between the host and the wire.
-    Offload,
-    /// Silent connections are kept alive.
-    KeepAlives,
-    /// A flood of half-open connections, and some that are refused or not answered.
-    Floods,
-    /// All of it: each host counts in a way of its own, each capture is good or bad in its own way.
-    World,
-}
-
-impl Kind {
-    /// All kinds.
-    pub const ALL: [Kind; 14] = [
-        Kind::IdsHost,
-        Kind::IdsSwapped,
-        Kind::IdsRandom,
-        Kind::IdsZero,
-        Kind::IdsStepped,
-        Kind::DoublesRouter,
-        Kind::DoublesMirror,
-        Kind::Snapped,
-        Kind::MonitorLosses,
-        Kind::ClockSteps,
-        Kind::Offload,
-        Kind::KeepAlives,
-        Kind::Floods,
-        Kind::World,
-    ];
-
-    /// Its name, and what it is in a line.
-    #[must_use]
-    pub const fn words(self) -> (&'static str, &'static str) {
-        match self {
-            Kind::IdsHost => (
-                "ids-host",
-                "IP identifications counted per host, with cross traffic",
-            ),
-            Kind::IdsSwapped => ("ids-swapped", "the same in the other byte order"),
-            Kind::IdsRandom => ("ids-random", "random IP identifications"),
-            Kind::IdsZero => ("ids-zero", "IP identifications of 0"),
-            Kind::IdsStepped => (
-                "ids-stepped",
-                "IP identifications 1 or 256 apart in segments cut by a network card",
-            ),
-            Kind::DoublesRouter => (
-                "doubles-router",
-                "packets captured before and behind a router",
-            ),
-            Kind::DoublesMirror => ("doubles-mirror", "packets captured twice at a mirror port"),
-            Kind::Snapped => ("snapped", "60 to 120 bytes of each packet"),
-            Kind::MonitorLosses => ("monitor-losses", "packets that the capture missed"),
-            Kind::ClockSteps => (
-                "clock-steps",
-                "a capture whose clock is set, forward and back",
-            ),
-            Kind::Offload => ("offload", "segments merged at the hosts' network cards"),
-            Kind::KeepAlives => ("keep-alives", "keep-alives in silent connections"),
-            Kind::Floods => (
-                "floods",
-                "half-open, refused and unanswered connections besides",
-            ),
-            Kind::World => ("world", "hosts and captures of all these kinds"),
-        }
-    }
-
-    /// The kind of this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.words().0 == name)
+words! {
+    /// What is done to the captures of a part.
+    pub enum Kind ("kind") {
+        IdsHost = "ids-host": "IP identifications counted per host, with cross traffic",
+        IdsSwapped = "ids-swapped": "the same in the other byte order",
+        IdsRandom = "ids-random": "random IP identifications",
+        IdsZero = "ids-zero": "IP identifications of 0",
+        IdsStepped = "ids-stepped": "IP identifications 1 or 256 apart in segments cut by a network card",
+        DoublesRouter = "doubles-router": "packets captured before and behind a router",
+        DoublesMirror = "doubles-mirror": "packets captured twice at a mirror port",
+        Snapped = "snapped": "60 to 120 bytes of each packet",
+        MonitorLosses = "monitor-losses": "packets that the capture missed",
+        ClockSteps = "clock-steps": "a capture whose clock is set, forward and back",
+        Offload = "offload": "segments merged at the hosts' network cards",
+        KeepAlives = "keep-alives": "keep-alives in silent connections",
+        Floods = "floods": "half-open, refused and unanswered connections besides",
+        World = "world": "hosts and captures of all these kinds",
     }
 }
 

@@ -2,36 +2,22 @@
 
 use rexmit_loss::{PacketId, Verdict};
 use rexmit_tcp::connection::Connection;
-use rexmit_tcp::{Mechanism, Segment};
+use rexmit_tcp::{words, Mechanism, Segment};
 use rexmit_time::Time;
 use rexmit_wire::{FlowKey, SeqNum};
 
 use super::updates::Updates;
 use crate::world::{EndId, Gate, NodeId, Packet};
 
-/// Where captures are made. The order is that of [`Record::seen`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Point {
-    /// The host that sends most.
-    Sender,
-    /// Somewhere on the way.
-    Switch,
-    /// The other host.
-    Receiver,
-}
-
-impl Point {
-    /// All, from sender to receiver.
-    pub const ALL: [Point; 3] = [Point::Sender, Point::Switch, Point::Receiver];
-
-    /// The word of it, as in file names.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Point::Sender => "sender",
-            Point::Switch => "switch",
-            Point::Receiver => "receiver",
-        }
+words! {
+    /// Where captures are made. The order is that of [`Record::seen`].
+    pub enum Point ("point") {
+        /// The host that sends most.
+        Sender = "sender",
+        /// Somewhere on the way.
+        Switch = "switch",
+        /// The other host.
+        Receiver = "receiver",
     }
 }
 

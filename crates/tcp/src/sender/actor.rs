@@ -2,7 +2,7 @@
 
 use super::flight::{Flight, Walk};
 use super::nagle::Hold;
-use super::window::Steering;
+use super::steering::Steering;
 use super::{Sender, Timing};
 use crate::recovery::machine::{self, Actor, Detection, Episode, NewData, Output, Resume};
 use crate::settings::{AckOrder, Settings};

@@ -7,11 +7,11 @@
 //!   segments (`backlog`), and `nagle`, which holds short ones back. `output` is on its way out, as the `host` allows.
 //! - `writer` is the sender as the program has it. `write` and `transmit` move segments from `written` to `flight` and `output`,
 //!   as far as there is `room`, in packets as large as `burst` says; `retransmit` sends them again.
-//! - `ack` is the order in which an acknowledgement is worked through; `congestion` is how much may be in flight, and `window`
+//! - `ack` is the order in which an acknowledgement is worked through; `congestion` is how much may be in flight, and `steering`
 //!   has it follow what happens.
-//! - `timing` has the time of the call that runs (`moment`), the round trips, the timeout and the `timer`; `timers` runs it, and
+//! - `timing` has the time of the call that runs (`moment`), the round trips, the timeout and the `timer`; `due` runs it, and
 //!   `tlp`, `rto` and `persist` are what it does.
-//! - `peer` is what the peer's segments told.
+//! - `peer` is what the peer's segments told; its window is there.
 //!
 //! Every call that takes `now` refreshes the connection's clock; [`Sender::on_deadline`] is due at [`Timing::deadline`]. Methods
 //! that send leave packets for [`Sender::poll_transmit`], in the order in which they leave.
@@ -21,6 +21,7 @@ mod actor;
 mod backlog;
 mod burst;
 mod congestion;
+mod due;
 mod flight;
 mod host;
 mod metrics;
@@ -33,15 +34,14 @@ mod queries;
 mod retransmit;
 mod room;
 mod rto;
+mod steering;
 mod subflow;
 mod timed;
 mod timer;
-mod timers;
 mod timing;
 mod tlp;
 mod transmit;
 mod types;
-mod window;
 mod write;
 mod writer;
 mod written;

@@ -104,13 +104,7 @@ impl Timers {
     }
 }
 
-choices!(
-    Wheel,
-    "wheel",
-    Exact = "exact",
-    Slack = "slack",
-    Levels = "levels"
-);
+choices!(Wheel);
 
 choices! {
     /// How the round-trip time is sampled and smoothed and the timeout formed.

@@ -122,7 +122,7 @@ impl Value for Duration {
     }
 }
 
-/// Makes an enum without data a [`Value`] of these words; declares it where it is not declared elsewhere.
+/// Makes an enum of [words](crate::words!) a [`Value`]; declares it where it is not declared elsewhere.
 macro_rules! choices {
     (
         $(#[$about:meta])*
@@ -130,17 +130,16 @@ macro_rules! choices {
             $($(#[$each:meta])* $variant:ident = $word:literal,)+
         }
     ) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $type {
-            $($(#[$each])* $variant,)+
+        $crate::words! {
+            $(#[$about])*
+            pub enum $type ($what) {
+                $($(#[$each])* $variant = $word,)+
+            }
         }
 
-        $crate::settings::value::choices!($type, $what, $($variant = $word),+);
+        $crate::settings::value::choices!($type);
     };
-    ($type:ident, $what:literal, $($variant:ident = $word:literal),+ $(,)?) => {
-        $crate::words::words!($type, $what, $($variant = $word),+);
-
+    ($type:ident) => {
         impl $crate::settings::Value for $type {
             fn text(&self) -> String {
                 self.to_string()

@@ -19,6 +19,7 @@ use rexmit_time::{Duration, Time};
 use rexmit_wire::headers::Record;
 use rexmit_wire::message::Message;
 use rexmit_wire::{Flags, SeqNum};
+use serde::{Deserialize, Serialize};
 
 use crate::event::Direction;
 use crate::requests::{Request, Requests, Told};
@@ -31,7 +32,7 @@ pub use owner::Owner;
 pub(crate) use turns::Session;
 
 /// What an owner has of a direction's time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
     /// Whose it is.
     pub owner: Owner,
@@ -138,11 +139,14 @@ impl Line {
 }
 
 impl Account {
-    /// Begins a connection, in the same memory.
-    pub fn begin(&mut self, start: Time, mss: [Option<u32>; 2]) {
+    /// Begins a connection, in the same memory; `timeline`: its shares are stretches, not sums.
+    pub fn begin(&mut self, start: Time, mss: [Option<u32>; 2], timeline: bool) {
         self.turns = Turns::begun(start);
         self.flows.iter_mut().for_each(Flow::begin);
-        self.lines.iter_mut().for_each(|line| line.begin(start));
+        for line in &mut self.lines {
+            line.begin(start);
+            line.sure.apart = timeline;
+        }
         self.mss = mss;
         self.requests.begin();
     }

@@ -43,6 +43,8 @@ pub(super) struct Timeline {
     settled: Vec<Share>,
     /// Times of which it is wanted who has most of each.
     pub spans: Spans,
+    /// Each stretch is a share of its own.
+    pub apart: bool,
 }
 
 impl Timeline {
@@ -81,7 +83,11 @@ impl Timeline {
     fn settle(&mut self, count: usize) {
         let mut from = self.start;
         for stretch in self.stretches.drain(..count) {
-            Share::count(&mut self.settled, from, stretch);
+            if self.apart {
+                Share::add(&mut self.settled, from, stretch);
+            } else {
+                Share::count(&mut self.settled, from, stretch);
+            }
             self.spans.stretch(from, stretch.to, stretch.owner);
             from = stretch.to;
         }
@@ -130,50 +136,60 @@ impl Timeline {
         }
     }
 
-    /// What each owner has, in the order of `Owner::ALL`.
+    /// What each owner has, in the order of `Owner::ALL`; or each stretch, in the order of time.
     pub fn shares(&mut self) -> Vec<Share> {
         self.settled.reserve(8);
         self.settle(self.stretches.len());
         let mut shares = core::mem::take(&mut self.settled);
-        shares.sort_unstable_by_key(|share| share.owner);
+        if !self.apart {
+            shares.sort_unstable_by_key(|share| share.owner);
+        }
         shares
     }
 }
 
 impl Share {
-    /// A stretch more.
+    /// A stretch more, of its owner's share.
     fn count(shares: &mut Vec<Share>, from: Time, stretch: Stretch) {
-        let Stretch { to, owner, by } = stretch;
+        let same = |share: &&mut Share| share.owner == stretch.owner;
+        match shares.iter_mut().find(same) {
+            Some(share) => share.grow(from, stretch),
+            None => Share::add(shares, from, stretch),
+        }
+    }
+
+    /// A share more.
+    fn add(shares: &mut Vec<Share>, from: Time, stretch: Stretch) {
+        let mut share = Share {
+            owner: stretch.owner,
+            length: Duration::ZERO,
+            other: Duration::ZERO,
+            stretches: 0,
+            slow: 0,
+            slow_length: Duration::ZERO,
+            slow_least: None,
+            longest: Duration::ZERO,
+            evidence: stretch.to,
+        };
+        share.grow(from, stretch);
+        shares.push(share);
+    }
+
+    fn grow(&mut self, from: Time, Stretch { to, by, .. }: Stretch) {
         let length = to.since(from);
-        let place = shares.iter().position(|share| share.owner == owner);
-        let place = place.unwrap_or_else(|| {
-            shares.push(Share {
-                owner,
-                length: Duration::ZERO,
-                other: Duration::ZERO,
-                stretches: 0,
-                slow: 0,
-                slow_length: Duration::ZERO,
-                slow_least: None,
-                longest: Duration::ZERO,
-                evidence: to,
-            });
-            shares.len() - 1
-        });
-        let share = &mut shares[place];
-        share.length += length;
+        self.length += length;
         if by == By::Other {
-            share.other += length;
+            self.other += length;
         }
-        share.stretches = share.stretches.saturating_add(1);
+        self.stretches = self.stretches.saturating_add(1);
         if length >= SLOW {
-            share.slow = share.slow.saturating_add(1);
-            share.slow_length += length;
-            share.slow_least = Some(share.slow_least.map_or(length, |least| least.min(length)));
+            self.slow = self.slow.saturating_add(1);
+            self.slow_length += length;
+            self.slow_least = Some(self.slow_least.map_or(length, |least| least.min(length)));
         }
-        if length > share.longest {
-            share.longest = length;
-            share.evidence = to;
+        if length > self.longest {
+            self.longest = length;
+            self.evidence = to;
         }
     }
 }
@@ -210,6 +226,28 @@ mod tests {
             (server.longest, server.evidence),
             (Duration::from_millis(500), at(810))
         );
+    }
+
+    #[test]
+    fn a_line_has_its_stretches_one_by_one_if_that_is_asked_for() {
+        let mut line = Timeline::default();
+        line.begin(at(0));
+        line.apart = true;
+        line.push(at(300), Owner::Server, By::Own);
+        line.push(at(310), Owner::RoundTrip, By::Own);
+        line.push(at(330), Owner::Server, By::Other);
+        let shares = line.shares();
+        let stretches: Vec<_> = shares
+            .iter()
+            .map(|one| (one.owner, one.length, one.evidence))
+            .collect();
+        let ms = Duration::from_millis;
+        let expected = [
+            (Owner::Server, ms(300), at(300)),
+            (Owner::RoundTrip, ms(10), at(310)),
+            (Owner::Server, ms(20), at(330)),
+        ];
+        assert_eq!(stretches, expected);
     }
 
     #[test]

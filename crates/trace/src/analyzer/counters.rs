@@ -1,11 +1,12 @@
 //! What an analysis counts.
 
 use rexmit_time::Duration;
+use serde::{Deserialize, Serialize};
 
 use super::Failures;
 
 /// What was counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
     /// Packets taken.
     pub packets: u64,

@@ -3,6 +3,7 @@
 use rexmit_time::Time;
 use rexmit_wire::table::{Hashed, Keyed, Slot, Table};
 use rexmit_wire::{FlowKey, Headers};
+use serde::{Deserialize, Serialize};
 
 use super::Analyzer;
 use crate::connection::{Connection, Opening, Pair};
@@ -16,7 +17,7 @@ pub const MOST_NAMED: usize = 16;
 const MOST_REMAINS: usize = 4_096;
 
 /// A connection that was left out, since its analysis failed.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Failure {
     /// Its first packet.
     pub start: Time,
@@ -26,14 +27,8 @@ pub struct Failure {
     pub defect: String,
 }
 
-crate::parts::exact_struct!(Failure {
-    start,
-    flow,
-    defect,
-});
-
 /// Connections that were left out.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failures {
     /// How many there are.
     pub count: u64,
@@ -42,12 +37,6 @@ pub struct Failures {
     /// Those that began last, in their order, [`MOST_NAMED`] at most.
     pub named: Vec<Failure>,
 }
-
-crate::parts::exact_struct!(Failures {
-    count,
-    packets,
-    named,
-});
 
 impl Failures {
     /// A further one.

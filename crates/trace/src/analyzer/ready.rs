@@ -2,13 +2,14 @@
 
 use rexmit_time::Time;
 use rexmit_wire::FlowKey;
+use serde::{Deserialize, Serialize};
 
 use crate::requests::Request;
 use crate::rows;
 use crate::whatif::Totals;
 
 /// A row and the connection that it belongs to.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Of<T> {
     /// The connection's number.
     pub connection: u64,
@@ -21,7 +22,7 @@ pub struct Of<T> {
 }
 
 /// Rows that are ready.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rows {
     /// Connections that have ended. They are large, and pass through many hands.
     pub connections: Vec<Of<Box<rows::Connection>>>,

@@ -6,7 +6,7 @@
 use rexmit_time::Time;
 use rexmit_wire::table::{Slot, Table};
 
-use super::{Analyzer, OPENINGS};
+use super::{Analyzer, MOST_PARTS, OPENINGS};
 use crate::connection::{Connection, Opening};
 
 /// When a connection had its last packet, and its number: by this, those unused for longest come first.
@@ -19,6 +19,33 @@ pub(super) enum Place {
     Opening(Slot),
     /// Among the others.
     Whole(Slot),
+}
+
+/// Connections that were found to be over, and are to end in parts.
+#[derive(Debug, Default)]
+pub(super) struct Over {
+    /// Which, by their numbers.
+    found: Vec<(u64, Place)>,
+    /// In how many parts they end, and how many of these are left.
+    parts: u64,
+    left: u64,
+    /// Ends of stretches since they were looked for.
+    stretches: u64,
+}
+
+impl Over {
+    /// A stretch has ended: the part that ends with it.
+    fn part(&mut self) -> Vec<(u64, Place)> {
+        let Some(left) = self.left.checked_sub(1) else {
+            return Vec::new();
+        };
+        self.left = left;
+        let is_of_part = |(number, _): &(u64, Place)| number % self.parts == left;
+        let found = core::mem::take(&mut self.found).into_iter();
+        let (part, others) = found.partition(is_of_part);
+        self.found = others;
+        part
+    }
 }
 
 /// The entries of a table that `choose` gives something for, with their places, in the order of what it gives.
@@ -69,22 +96,49 @@ impl Analyzer {
         unused.inspect(|place| self.end(*place, true)).is_some()
     }
 
-    /// Ends all connections that are over at `now`.
+    /// Looks for the connections that are over at `now`, if that was done last some time ago, and ends a part of those that
+    /// were found.
     pub(super) fn sweep(&mut self, now: Time) {
-        let settings = &self.common.settings;
-        let over = |opening: &Opening| opening.may_be_over(now, settings).then(|| opening.id());
-        let openings = chosen(&self.openings, Place::Opening, over);
-        let over =
-            |connection: &Connection| connection.is_over(now, settings).then(|| connection.id());
-        let whole = chosen(&self.table, Place::Whole, over);
-        for (_, place) in openings {
-            if let Place::Opening(slot) = place {
-                self.end_opening(slot, now);
+        if self.over.left == 0 && self.sweeps.is_over(now) {
+            let parts = self.over.stretches.clamp(1, MOST_PARTS);
+            self.over = Over {
+                found: self.over(now),
+                parts,
+                left: parts,
+                stretches: 0,
+            };
+        } else {
+            self.over.stretches += 1;
+        }
+        for (number, place) in self.over.part() {
+            // Another may have taken its place.
+            match place {
+                Place::Opening(slot) => {
+                    let opening = self.openings.peek(slot);
+                    if opening.is_some_and(|opening| opening.id() == number) {
+                        self.end_opening(slot, now);
+                    }
+                }
+                Place::Whole(slot) => {
+                    let settings = &self.common.settings;
+                    let is_over = |of: &Connection| of.id() == number && of.is_over(now, settings);
+                    if self.table.peek(slot).is_some_and(is_over) {
+                        self.end(place, false);
+                    }
+                }
             }
         }
-        for (_, place) in whole {
-            self.end(place, false);
-        }
+    }
+
+    /// The connections that are over at `now`, those that have only begun first, by their numbers.
+    fn over(&self, now: Time) -> Vec<(u64, Place)> {
+        let settings = &self.common.settings;
+        let over = |opening: &Opening| opening.may_be_over(now, settings).then(|| opening.id());
+        let mut found = chosen(&self.openings, Place::Opening, over);
+        let over =
+            |connection: &Connection| connection.is_over(now, settings).then(|| connection.id());
+        found.append(&mut chosen(&self.table, Place::Whole, over));
+        found
     }
 
     /// The numbers of the connections that are left when the capture has ended, in order.

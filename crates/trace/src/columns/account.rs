@@ -3,7 +3,7 @@
 use rexmit_schema::trace;
 use rexmit_schema::values::Table;
 
-use super::filler::{nanos, Filler};
+use super::filler::Filler;
 use super::retransmissions::whose;
 use super::sides;
 use crate::account::Share;
@@ -18,22 +18,16 @@ pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str) -> Table
     let rows: Vec<_> = connections.iter().flat_map(of_connection).collect();
     Filler::fill(&trace::ACCOUNT, &rows, |table, rows| {
         whose(table, rows, capture, |(direction, ..)| *direction);
-        let all = || rows.iter().map(|of| of.row.1);
-        let owners = rows.iter().map(|of| Some(of.row.1.owner.as_str()));
-        table.text("owner", owners);
-        table.boolean("asked", rows.iter().map(|of| of.row.2));
-        table.integer("length_ns", all().map(|share| share.length.as_nanos()));
-        table.integer("stretches", all().map(|share| share.stretches.into()));
-        table.integer("slow", all().map(|share| share.slow.into()));
-        table.integer("slow_ns", all().map(|share| share.slow_length.as_nanos()));
-        table.integer_or_null(
-            "slow_least_ns",
-            all().map(|share| Some(share.slow_least?.as_nanos())),
-        );
-        table.integer("longest_ns", all().map(|share| share.longest.as_nanos()));
-        table.integer("evidence_ns", all().map(|share| nanos(share.evidence)));
-        let other = all().map(|share| Some(share.other.as_nanos()));
-        table.integer_or_null("other_ns", other);
+        table.text("owner", rows, |of| of.row.1.owner.as_str());
+        table.boolean("asked", rows, |of| of.row.2);
+        table.integer("length_ns", rows, |of| of.row.1.length);
+        table.integer("stretches", rows, |of| of.row.1.stretches);
+        table.integer("slow", rows, |of| of.row.1.slow);
+        table.integer("slow_ns", rows, |of| of.row.1.slow_length);
+        table.integer("slow_least_ns", rows, |of| of.row.1.slow_least);
+        table.integer("longest_ns", rows, |of| of.row.1.longest);
+        table.integer("evidence_ns", rows, |of| of.row.1.evidence);
+        table.integer("other_ns", rows, |of| of.row.1.other);
     })
 }
 

@@ -58,53 +58,78 @@ impl Filler {
         values
     }
 
-    pub fn integer(&mut self, name: &str, add: impl Iterator<Item = i64>) {
+    /// Whole numbers of rows.
+    ///
+    /// # Panics
+    ///
+    /// If one is null in a column that is declared without nulls.
+    pub fn integer<T, V: Whole>(&mut self, name: &str, rows: &[T], value: impl Fn(&T) -> V) {
+        let all = rows.iter().map(|row| value(row).whole());
         match self.values(name, Kind::Integer) {
-            Values::Integer(values, None) => values.extend(add),
-            _ => panic!("{name} is declared with nulls"),
-        }
-    }
-
-    pub fn integer_or_null(&mut self, name: &str, add: impl Iterator<Item = Option<i64>>) {
-        match self.values(name, Kind::Integer) {
+            Values::Integer(values, None) => {
+                values.extend(all.map(|value| value.expect("no null is declared")));
+            }
             Values::Integer(values, Some(mask)) => {
-                for value in add {
+                for value in all {
                     values.push(value.unwrap_or(0));
                     mask.push(value.is_some());
                 }
             }
-            _ => panic!("{name} is declared without nulls"),
+            _ => {}
         }
     }
 
-    pub fn number(&mut self, name: &str, add: impl Iterator<Item = Option<f64>>) {
+    pub fn number<T, V: Into<Option<f64>>>(
+        &mut self,
+        name: &str,
+        rows: &[T],
+        value: impl Fn(&T) -> V,
+    ) {
         if let Values::Number(values) = self.values(name, Kind::Number) {
-            values.extend(add.map(|value| value.unwrap_or(f64::NAN)));
+            values.extend(rows.iter().map(|row| value(row).into().unwrap_or(f64::NAN)));
         }
     }
 
-    pub fn seconds(&mut self, name: &str, add: impl Iterator<Item = Option<Duration>>) {
-        self.number(name, add.map(|length| length.map(Duration::as_secs_f64)));
+    pub fn seconds<T, V: Into<Option<Duration>>>(
+        &mut self,
+        name: &str,
+        rows: &[T],
+        value: impl Fn(&T) -> V,
+    ) {
+        self.number(name, rows, |row| {
+            value(row).into().map(Duration::as_secs_f64)
+        });
     }
 
-    pub fn boolean(&mut self, name: &str, add: impl Iterator<Item = bool>) {
+    pub fn boolean<T>(&mut self, name: &str, rows: &[T], value: impl Fn(&T) -> bool) {
         match self.values(name, Kind::Boolean) {
-            Values::Boolean(values, None) => values.extend(add),
+            Values::Boolean(values, None) => values.extend(rows.iter().map(value)),
             _ => panic!("{name} is declared with nulls"),
         }
     }
 
-    pub fn text<'t>(&mut self, name: &str, add: impl Iterator<Item = Option<&'t str>>) {
+    pub fn text<'t, T, V: Into<Option<&'t str>>>(
+        &mut self,
+        name: &str,
+        rows: &'t [T],
+        value: impl Fn(&'t T) -> V,
+    ) {
         if let Values::Text(values, texts) = self.values(name, Kind::Text) {
-            values.extend(add.map(|text| text.map_or(-1, |text| texts.word(text))));
+            let word = |row| value(row).into().map_or(-1, |text| texts.word(text));
+            values.extend(rows.iter().map(word));
         }
     }
 
-    pub fn flow(&mut self, name: &str, add: impl Iterator<Item = Option<FlowKey>>) {
+    pub fn flow<T, V: Into<Option<FlowKey>>>(
+        &mut self,
+        name: &str,
+        rows: &[T],
+        value: impl Fn(&T) -> V,
+    ) {
         if let Values::Text(values, texts) = self.values(name, Kind::Text) {
             // Rows of a flow stand together.
             let mut last = None;
-            values.extend(add.map(|flow| match (flow, last) {
+            values.extend(rows.iter().map(|row| match (value(row).into(), last) {
                 (None, _) => -1,
                 (Some(flow), Some((before, index))) if flow == before => index,
                 (Some(flow), _) => {
@@ -118,16 +143,53 @@ impl Filler {
 }
 
 /// Seconds of a clock.
-pub(super) fn seconds(time: Time) -> Option<f64> {
-    Some(time.as_nanos() as f64 / 1e9)
+pub(super) fn seconds(time: Time) -> f64 {
+    time.as_nanos() as f64 / 1e9
 }
 
-/// Nanoseconds of a clock.
-pub(super) fn nanos(time: Time) -> i64 {
-    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
+/// What a column of whole numbers takes: numbers, times of a clock and lengths in nanoseconds; none is null.
+pub(crate) trait Whole {
+    /// The number, which is never as large as the type's bound.
+    fn whole(self) -> Option<i64>;
 }
 
-/// A number that is never as large as the type's bound.
-pub(crate) fn whole(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
+impl Whole for i64 {
+    fn whole(self) -> Option<i64> {
+        Some(self)
+    }
+}
+
+impl Whole for u64 {
+    fn whole(self) -> Option<i64> {
+        Some(i64::try_from(self).unwrap_or(i64::MAX))
+    }
+}
+
+impl Whole for Time {
+    fn whole(self) -> Option<i64> {
+        self.as_nanos().whole()
+    }
+}
+
+impl Whole for Duration {
+    fn whole(self) -> Option<i64> {
+        Some(self.as_nanos())
+    }
+}
+
+macro_rules! whole {
+    ($($type:ty),+) => {$(
+        impl Whole for $type {
+            fn whole(self) -> Option<i64> {
+                Some(self.into())
+            }
+        }
+    )+};
+}
+whole!(u8, u16, u32);
+
+impl<V: Whole> Whole for Option<V> {
+    fn whole(self) -> Option<i64> {
+        self?.whole()
+    }
 }

@@ -26,12 +26,11 @@ pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str) -> Table
     let rows: Vec<_> = connections.iter().flat_map(of_connection).collect();
     Filler::fill(&trace::MECHANISMS, &rows, |table, rows| {
         whose(table, rows, capture, |row| row.direction);
-        let all = || rows.iter().map(|of| &of.row);
-        table.text("mechanism", all().map(|row| Some(row.mechanism.as_str())));
-        table.integer("needed", all().map(|row| i64::from(row.needed)));
-        table.integer("spurious", all().map(|row| i64::from(row.spurious)));
-        table.integer_or_null("unknown", all().map(|row| Some(row.unknown.into())));
-        table.seconds("waited_s", all().map(|row| Some(row.waited)));
+        table.text("mechanism", rows, |of| of.row.mechanism.as_str());
+        table.integer("needed", rows, |of| of.row.needed);
+        table.integer("spurious", rows, |of| of.row.spurious);
+        table.integer("unknown", rows, |of| of.row.unknown);
+        table.seconds("waited_s", rows, |of| of.row.waited);
     })
 }
 

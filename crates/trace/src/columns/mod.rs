@@ -15,7 +15,7 @@ mod whatif;
 
 use rexmit_schema::values::Table;
 
-pub(crate) use filler::{whole, Filler};
+pub(crate) use filler::Filler;
 
 use crate::analyzer::Rows;
 use crate::event::Direction;

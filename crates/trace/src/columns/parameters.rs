@@ -21,11 +21,10 @@ pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str) -> Table
     let rows: Vec<_> = connections.iter().flat_map(of_connection).collect();
     Filler::fill(&trace::PARAMETERS, &rows, |table, rows| {
         whose(table, rows, capture, |row| row.direction);
-        let all = || rows.iter().map(|of| &of.row);
-        table.text("parameter", all().map(|row| Some(row.parameter)));
-        table.number("value", all().map(|row| Some(row.inferred.value)));
-        table.number("low", all().map(|row| Some(row.inferred.low)));
-        table.number("high", all().map(|row| Some(row.inferred.high)));
+        table.text("parameter", rows, |of| of.row.parameter);
+        table.number("value", rows, |of| of.row.inferred.value);
+        table.number("low", rows, |of| of.row.inferred.low);
+        table.number("high", rows, |of| of.row.inferred.high);
     })
 }
 

@@ -6,7 +6,7 @@ use rexmit_tcp::Mechanism;
 use rexmit_time::Duration;
 use rexmit_wire::FlowKey;
 
-use super::filler::{nanos, seconds, whole, Filler};
+use super::filler::{seconds, Filler};
 use super::word;
 use crate::analyzer::Of;
 use crate::event::Direction;
@@ -16,87 +16,49 @@ use crate::rows::Retransmission;
 pub(super) fn table(rows: &[Of<Retransmission>], capture: &str) -> Table {
     Filler::fill(&trace::RETRANSMISSIONS, rows, |table, rows| {
         whose(table, rows, capture, |row| row.direction);
-        let all = || rows.iter().map(|of| &of.row);
-        table.number("time_s", all().map(|row| seconds(row.time)));
-        table.integer("time_ns", all().map(|row| nanos(row.time)));
-        table.integer(
-            "seq_start",
-            all().map(|row| i64::from(row.range.start.get())),
-        );
-        table.integer("seq_end", all().map(|row| i64::from(row.range.end.get())));
-        table.integer("length_bytes", all().map(|row| i64::from(row.length)));
-        table.number(
-            "first_sent_s",
-            all().map(|row| row.first_sent.and_then(seconds)),
-        );
-        table.text("packet", all().map(|row| Some(row.witness.packet.as_str())));
-        table.integer("copy", all().map(|row| i64::from(row.copy)));
-        table.text("mechanism", all().map(|row| Some(row.mechanism.as_str())));
-        table.number("confidence", all().map(|row| Some(row.confidence)));
-        let runner_up = |row: &Retransmission| row.runner_up.map(|(next, _)| next.as_str());
-        table.text("runner_up", all().map(runner_up));
-        table.number(
-            "runner_up_confidence",
-            all().map(|row| row.runner_up.map(|(_, sure)| sure)),
-        );
-        table.number("certainty", all().map(|row| Some(row.certainty)));
-        table.boolean("either", all().map(|row| row.either));
-        let shown = all().map(|row| look(row.mechanism, &row.witness).ok());
-        let shown: Vec<_> = shown.collect();
-        let basis = shown.iter().map(|one| one.map(|(basis, _)| basis.as_str()));
-        table.text("basis", basis);
-        table.integer_or_null(
-            "basis_ns",
-            shown
-                .iter()
-                .map(|one| one.and_then(|(_, at)| at).map(nanos)),
-        );
-        table.text("missing", all().map(|row| row.missing.map(Missing::as_str)));
-        table.text("need", all().map(|row| Some(row.need.as_str())));
-        table.number(
-            "need_confidence",
-            all().map(|row| Some(row.need_confidence)),
-        );
-        table.text("evidence", all().map(|row| Some(row.evidence.as_str())));
-        table.integer("episode", all().map(episode));
-        table.text(
-            "episode_cause",
-            all().map(|row| Some(Mechanism::as_str(row.episode_cause))),
-        );
-        table.seconds("detection_s", all().map(|row| row.detection));
-        table.seconds("detection_most_s", all().map(|row| row.detection_most));
-        table.text(
-            "timed_by",
-            all().map(|row| Some(row.witness.timed.as_str())),
-        );
-        table.number("detection_rtts", all().map(detection_rtts));
-        table.seconds("recovery_s", all().map(|row| row.recovery));
-        table.seconds("waited_s", all().map(|row| Some(row.waited)));
-        table.seconds("waited_most_s", all().map(|row| Some(row.waited_most)));
-        table.seconds("timer_s", all().map(|row| row.timer));
-        table.seconds("moving_rtt_s", all().map(|row| row.moving_rtt));
-        table.integer(
-            "flight_segments",
-            all().map(|row| i64::from(row.flight_segments)),
-        );
-        table.integer("flight_bytes", all().map(|row| i64::from(row.flight_bytes)));
-        table.integer(
-            "lost_in_flight",
-            all().map(|row| i64::from(row.lost_in_flight)),
-        );
-        table.integer_or_null(
-            "mptcp_connection",
-            all().map(|row| Some(whole(row.multipath.as_ref()?.connection))),
-        );
-        let first = |row: &Retransmission| row.multipath.as_ref()?.first;
-        table.flow(
-            "first_flow",
-            all().map(|row| first(row).map(|(flow, _)| flow)),
-        );
-        table.integer_or_null(
-            "first_subflow",
-            all().map(|row| first(row).map(|(_, number)| i64::from(number))),
-        );
+        table.number("time_s", rows, |of| seconds(of.row.time));
+        table.integer("time_ns", rows, |of| of.row.time);
+        table.integer("seq_start", rows, |of| of.row.range.start.get());
+        table.integer("seq_end", rows, |of| of.row.range.end.get());
+        table.integer("length_bytes", rows, |of| of.row.length);
+        table.number("first_sent_s", rows, |of| of.row.first_sent.map(seconds));
+        table.text("packet", rows, |of| of.row.witness.packet.as_str());
+        table.integer("copy", rows, |of| of.row.copy);
+        table.text("mechanism", rows, |of| of.row.mechanism.as_str());
+        table.number("confidence", rows, |of| of.row.confidence);
+        table.text("runner_up", rows, |of| Some(of.row.runner_up?.0.as_str()));
+        table.number("runner_up_confidence", rows, |of| Some(of.row.runner_up?.1));
+        table.number("certainty", rows, |of| of.row.certainty);
+        table.boolean("either", rows, |of| of.row.either);
+        let shown = |of: &Of<Retransmission>| look(of.row.mechanism, &of.row.witness).ok();
+        let shown: Vec<_> = rows.iter().map(shown).collect();
+        table.text("basis", &shown, |shown| {
+            shown.map(|(basis, _)| basis.as_str())
+        });
+        table.integer("basis_ns", &shown, |shown| (*shown)?.1);
+        table.text("missing", rows, |of| of.row.missing.map(Missing::as_str));
+        table.text("need", rows, |of| of.row.need.as_str());
+        table.number("need_confidence", rows, |of| of.row.need_confidence);
+        table.text("evidence", rows, |of| of.row.evidence.as_str());
+        table.integer("episode", rows, |of| episode(&of.row));
+        table.text("episode_cause", rows, |of| of.row.episode_cause.as_str());
+        table.seconds("detection_s", rows, |of| of.row.detection);
+        table.seconds("detection_most_s", rows, |of| of.row.detection_most);
+        table.text("timed_by", rows, |of| of.row.witness.timed.as_str());
+        table.number("detection_rtts", rows, |of| detection_rtts(&of.row));
+        table.seconds("recovery_s", rows, |of| of.row.recovery);
+        table.seconds("waited_s", rows, |of| of.row.waited);
+        table.seconds("waited_most_s", rows, |of| of.row.waited_most);
+        table.seconds("timer_s", rows, |of| of.row.timer);
+        table.seconds("moving_rtt_s", rows, |of| of.row.moving_rtt);
+        table.integer("flight_segments", rows, |of| of.row.flight_segments);
+        table.integer("flight_bytes", rows, |of| of.row.flight_bytes);
+        table.integer("lost_in_flight", rows, |of| of.row.lost_in_flight);
+        let subflow = |of: &Of<Retransmission>| of.row.multipath.as_ref().map(|of| of.connection);
+        table.integer("mptcp_connection", rows, subflow);
+        let first = |of: &Of<Retransmission>| of.row.multipath.as_ref()?.first;
+        table.flow("first_flow", rows, |of| Some(first(of)?.0));
+        table.integer("first_subflow", rows, |of| Some(first(of)?.1));
     })
 }
 
@@ -116,14 +78,10 @@ pub(super) fn whose<R>(
     capture: &str,
     direction: fn(&R) -> Direction,
 ) {
-    table.text("capture", rows.iter().map(|_| Some(capture)));
-    table.integer("connection", rows.iter().map(|of| whole(of.connection)));
-    let flows = rows
-        .iter()
-        .map(|of| Some(towards(of.flow, direction(&of.row))));
-    table.flow("flow", flows);
-    let words = rows.iter().map(|of| Some(word(direction(&of.row))));
-    table.text("direction", words);
+    table.text("capture", rows, |_| capture);
+    table.integer("connection", rows, |of| of.connection);
+    table.flow("flow", rows, |of| towards(of.flow, direction(&of.row)));
+    table.text("direction", rows, |of| word(direction(&of.row)));
 }
 
 /// The flow of a direction of the connection `flow`.

@@ -17,6 +17,9 @@ const RECENT: usize = 64;
 /// What comes twice within this time was doubled by the capture.
 const AT_ONCE: Duration = Duration::from_micros(500);
 
+/// No packet has a time so much later than one that is recorded behind it, unless the clock was set.
+const DISORDERED: Duration = Duration::from_millis(10);
+
 /// SYNs without an identification that come within this time were doubled: those that a delay held up may be as near to each
 /// other, but seldom are.
 const MOST_APART: Duration = Duration::from_millis(10);
@@ -222,8 +225,11 @@ impl Connection {
         let bare = headers.seq_len() == 0;
         let doubles = self.cold.doubles.any();
         let mut found = false;
-        let mut numbered = false;
+        let mut numbered = mark.ip_id == 0;
         for (other, then) in self.latest() {
+            if numbered && at.since(then) >= AT_ONCE + DISORDERED {
+                break;
+            }
             if other == mark {
                 let apart = at.since(then);
                 found |= if mark.ip_id != 0 {
@@ -234,7 +240,7 @@ impl Connection {
             }
             numbered |= other.direction == direction && other.ip_id != mark.ip_id;
         }
-        found &= numbered || mark.ip_id == 0;
+        found &= numbered;
         if found {
             self.cold.doubles.count(direction);
         }

@@ -52,7 +52,7 @@ impl Log {
     /// The number of a connection that is written down.
     pub(super) fn frozen_id(&self) -> Option<u64> {
         match self {
-            Log::Frozen(bytes) => Some(Reader::new(bytes).number()),
+            Log::Frozen(bytes) => Some(Reader::new(bytes).value()),
             _ => None,
         }
     }
@@ -79,14 +79,14 @@ impl Connection {
         }
         let mut out = Writer::default();
         let cold = &self.cold;
-        out.number(cold.id);
-        out.byte(cold.mid_stream.into());
+        out.value(&cold.id);
+        out.value(&cold.mid_stream);
         if cold.syns.write(self.start, offers, &mut out).is_none() {
             return;
         }
-        out.number(self.log.len() as u64);
+        out.value(&self.log.len());
         self.log.write(&mut out);
-        out.exact(&self.cold.messages);
+        out.value(&self.cold.messages);
         spare.give(core::mem::replace(
             &mut self.log,
             Log::Frozen(out.into_bytes()),
@@ -102,16 +102,16 @@ impl Connection {
         };
         let mut bytes = Reader::new(bytes);
         let mut cold = Cold {
-            id: bytes.number(),
-            mid_stream: bytes.byte() != 0,
+            id: bytes.value(),
+            mid_stream: bytes.value(),
             ..Cold::default()
         };
         cold.syns = Syns::read(self.start, &common.offers, &mut bytes);
         let last = |of| cold.syns.of(of).map(Kept::last);
         cold.doubles.last_syns = BOTH.map(last);
-        let count = bytes.number() as usize;
+        let count = bytes.value();
         let log = Log::read(&mut bytes, count, &mut common.spare);
-        cold.messages = bytes.exact();
+        cold.messages = bytes.value();
         if let Some(fault) = &common.settings.fault {
             fault.happen(&self.pair.0, Moment::Thaw);
         }

@@ -94,21 +94,19 @@ impl Kept {
 
     /// Writes what it has of its own.
     pub(super) fn write(&self, start: Time, out: &mut Writer) {
-        out.signed(self.at.since(start).as_nanos());
-        for number in [self.seq.get(), self.ack.get(), self.stamps.0, self.stamps.1] {
-            out.number(number.into());
-        }
-        out.number(self.ip_id.into());
+        let own = (self.seq, self.ack, self.stamps, self.ip_id);
+        out.value(&(self.at.since(start), own));
     }
 
     /// The one of which that was [written](Kept::write), and which is [like](Kept::like) this.
     pub(super) fn read(&self, start: Time, bytes: &mut Reader<'_>) -> Self {
+        let (later, (seq, ack, stamps, ip_id)): (Duration, _) = bytes.value();
         Kept {
-            at: start + Duration::from_nanos(bytes.signed()),
-            seq: SeqNum::new(bytes.number() as u32),
-            ack: SeqNum::new(bytes.number() as u32),
-            stamps: (bytes.number() as u32, bytes.number() as u32),
-            ip_id: bytes.number() as u16,
+            at: start + later,
+            seq,
+            ack,
+            stamps,
+            ip_id,
             ..*self
         }
     }

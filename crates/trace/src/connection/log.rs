@@ -190,12 +190,11 @@ impl Log {
         let mut likely = Likely::default();
         for packed in self.packets() {
             let near = likely.after(packed.flags, packed.notes);
-            out.byte(packed.flags.0);
-            out.byte(packed.notes);
-            out.signed(packed.at() - near.at());
+            out.value(&(packed.flags.0, packed.notes));
+            out.value(&(packed.at() - near.at()));
             out.difference(packed.seq.get(), near.seq.get());
             out.difference(packed.ack.get(), near.ack.get());
-            out.number(packed.payload_len.into());
+            out.value(&packed.payload_len);
             out.difference(packed.window.into(), near.window.into());
             out.difference(packed.ip_id.into(), near.ip_id.into());
             out.difference(packed.stamp, near.stamp);
@@ -216,15 +215,16 @@ impl Log {
         };
         let mut likely = Likely::default();
         for _ in 0..count {
-            let (flags, notes) = (Flags(bytes.byte()), bytes.byte());
+            let (flags, notes) = bytes.value();
+            let flags = Flags(flags);
             let near = likely.after(flags, notes);
-            let at = near.at() + bytes.signed();
+            let at = near.at() + bytes.value::<i64>();
             let packed = Packed {
                 at_low: at as u32,
                 at_high: (at >> 32) as i16,
                 seq: SeqNum::new(bytes.difference(near.seq.get())),
                 ack: SeqNum::new(bytes.difference(near.ack.get())),
-                payload_len: bytes.number() as u32,
+                payload_len: bytes.value(),
                 window: bytes.difference(near.window.into()) as u16,
                 ip_id: bytes.difference(near.ip_id.into()) as u16,
                 stamp: bytes.difference(near.stamp),

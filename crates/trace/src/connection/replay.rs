@@ -50,7 +50,7 @@ impl Connection {
             replay.delays[of as usize] = self.cold.syns.delay(of).unwrap_or(Duration::ZERO);
         }
         replay.agreed = terms[0].agreed;
-        replay.begin(self.start);
+        replay.begin(self.start, common.settings.timeline);
         let mut messages = core::mem::take(&mut self.cold.messages)
             .into_iter()
             .peekable();
@@ -90,7 +90,7 @@ impl Replay {
         }
     }
 
-    fn begin(&mut self, start: Time) {
+    fn begin(&mut self, start: Time, timeline: bool) {
         for view in &mut self.views {
             view.side = Side::default();
             view.isn = None;
@@ -100,7 +100,7 @@ impl Replay {
         }
         self.windows = [0; 2];
         let mss = self.segments.map(|mss| self.agreed.then_some(mss));
-        self.account.begin(start, mss);
+        self.account.begin(start, mss, timeline);
     }
 
     /// As [`Connection::packet`] has it, as far as it matters here.

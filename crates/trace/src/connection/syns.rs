@@ -159,21 +159,18 @@ impl Syns {
 
     /// Writes them down; none where hosts offer too much that others do not.
     pub fn write(&self, start: Time, offers: &mut Offers, out: &mut Writer) -> Option<()> {
-        for part in [self.server_part, self.client_part] {
-            out.byte(part.is_some().into());
-            out.signed(part.unwrap_or(Duration::ZERO).as_nanos());
-        }
+        out.value(&(self.server_part, self.client_part));
         for (me, syn) in self.first.iter().enumerate() {
-            out.number(self.counts[me].into());
+            out.value(&self.counts[me]);
             let Some(syn) = syn else {
-                out.number(0);
+                out.value(&None::<usize>);
                 continue;
             };
             let place = offers.place(Offer {
                 like: syn.like(),
                 hint: self.hints[me],
             })?;
-            out.number(place as u64 + 1);
+            out.value(&Some(place));
             syn.write(start, out);
         }
         Some(())
@@ -182,14 +179,10 @@ impl Syns {
     /// Reads what was [written](Syns::write).
     pub fn read(start: Time, offers: &Offers, bytes: &mut Reader<'_>) -> Self {
         let mut syns = Syns::default();
-        for part in [&mut syns.server_part, &mut syns.client_part] {
-            let known = bytes.byte() != 0;
-            let nanos = bytes.signed();
-            *part = known.then(|| Duration::from_nanos(nanos));
-        }
+        (syns.server_part, syns.client_part) = bytes.value();
         for me in 0..2 {
-            syns.counts[me] = bytes.number() as u32;
-            let place = (bytes.number() as usize).checked_sub(1);
+            syns.counts[me] = bytes.value();
+            let place: Option<usize> = bytes.value();
             if let Some(offer) = place.and_then(|place| offers.at(place)) {
                 syns.first[me] = Some(offer.like.read(start, bytes));
                 syns.hints[me] = offer.hint;

@@ -3,6 +3,8 @@
 
 use std::sync::OnceLock;
 
+use serde::{Deserialize, Serialize};
+
 use super::profile::{self, Profile};
 
 /// The stack whose ways a host may choose between.
@@ -42,13 +44,11 @@ impl DetectionMode {
 }
 
 /// What one connection says of its sender's way, as natural logarithms of likelihoods.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModePosterior {
     /// How likely all that was seen is with each way, what is usual among hosts counted in.
     scores: [f64; MODES],
 }
-
-crate::parts::exact_struct!(ModePosterior { scores });
 
 impl Default for ModePosterior {
     fn default() -> Self {

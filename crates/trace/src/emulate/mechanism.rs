@@ -16,6 +16,7 @@
 
 use rexmit_tcp::Mechanism;
 use rexmit_time::Duration;
+use serde::{Deserialize, Serialize};
 
 use super::detection_mode::{DetectionMode, MODES};
 use crate::calibrate::calibrate;
@@ -104,7 +105,7 @@ impl Judged {
 }
 
 /// What the emulations say of one retransmission.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Opinions {
     /// How likely each way is by itself.
     weights: [f64; MODES],
@@ -113,13 +114,6 @@ pub struct Opinions {
     timers: [[Option<Duration>; MECHANISMS]; MODES],
     heaviest: [[f64; MECHANISMS]; MODES],
 }
-
-crate::parts::exact_struct!(Opinions {
-    weights,
-    shares,
-    timers,
-    heaviest,
-});
 
 impl Opinions {
     /// None yet, of ways that are so likely.

@@ -4,71 +4,47 @@
 pub(crate) mod percentiles;
 pub(crate) mod window;
 
+use rexmit_tcp::words;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::Flags;
+use serde::{Deserialize, Serialize};
 
 use crate::event::Direction;
 
-/// What became of a connection's handshake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Handshake {
-    /// SYN, SYN-ACK, and the client's acknowledgement.
-    Complete,
-    /// SYN and SYN-ACK, and nothing from the client that acknowledges.
-    HalfOpen,
-    /// A SYN was answered by an RST.
-    Refused,
-    /// SYNs, and nothing came back.
-    Unanswered,
-    /// The capture does not show it, or only one side of it.
-    Unseen,
-}
-
-impl Handshake {
-    /// The word as it stands in tables.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Handshake::Complete => "complete",
-            Handshake::HalfOpen => "half-open",
-            Handshake::Refused => "refused",
-            Handshake::Unanswered => "unanswered",
-            Handshake::Unseen => "unseen",
-        }
+words! {
+    /// What became of a connection's handshake.
+    pub enum Handshake ("handshake") {
+        /// SYN, SYN-ACK, and the client's acknowledgement.
+        Complete = "complete",
+        /// SYN and SYN-ACK, and nothing from the client that acknowledges.
+        HalfOpen = "half-open",
+        /// A SYN was answered by an RST.
+        Refused = "refused",
+        /// SYNs, and nothing came back.
+        Unanswered = "unanswered",
+        /// The capture does not show it, or only one side of it.
+        Unseen = "unseen",
     }
 }
 
-/// What state a connection was in (RFC 9293 §3.3.2, both sides taken together).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// A SYN was not answered yet.
-    SynSent,
-    /// A SYN-ACK was not acknowledged yet.
-    SynReceived,
-    /// Open in both directions.
-    Established,
-    /// One side had sent its FIN.
-    HalfClosed,
-    /// Both had.
-    Closed,
-}
-
-impl State {
-    /// The word as it stands in tables.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            State::SynSent => "syn-sent",
-            State::SynReceived => "syn-received",
-            State::Established => "established",
-            State::HalfClosed => "half-closed",
-            State::Closed => "closed",
-        }
+words! {
+    /// What state a connection was in (RFC 9293 §3.3.2, both sides taken together).
+    pub enum State ("state") {
+        /// A SYN was not answered yet.
+        SynSent = "syn-sent",
+        /// A SYN-ACK was not acknowledged yet.
+        SynReceived = "syn-received",
+        /// Open in both directions.
+        Established = "established",
+        /// One side had sent its FIN.
+        HalfClosed = "half-closed",
+        /// Both had.
+        Closed = "closed",
     }
 }
 
 /// The first reset of a connection whose numbers fit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reset {
     /// Who sent it.
     pub by: Direction,
@@ -81,7 +57,7 @@ pub struct Reset {
 }
 
 /// What a packet was, in a byte: whose, with which of SYN, FIN, RST and ACK, and whether it bore data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Before(u8);
 
 impl Before {
@@ -119,18 +95,8 @@ impl Before {
     }
 }
 
-impl crate::parts::Exact for Before {
-    fn write(&self, to: &mut Vec<u8>) {
-        to.push(self.0);
-    }
-
-    fn read(from: &mut crate::parts::Input<'_>) -> Result<Self, crate::parts::Broken> {
-        from.byte().map(Before)
-    }
-}
-
 /// What was measured of one direction of a connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measures {
     /// SYNs of the client, SYN-ACKs of the server, the first one counted.
     pub syns: u32,
@@ -157,7 +123,7 @@ pub struct Measures {
 
 /// The first byte of a sender that nothing had acknowledged when its connection ended, though it was sent more than once, to a
 /// peer that acknowledges.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unacked {
     /// How often it was sent.
     pub sends: u32,

@@ -3,6 +3,7 @@
 use rexmit_wire::mptcp::{Capable, Identity, Version};
 use rexmit_wire::table::{Hashed, Keyed, Table};
 use rexmit_wire::FlowKey;
+use serde::{Deserialize, Serialize};
 
 use super::Signal;
 use crate::connection::Pair;
@@ -79,7 +80,7 @@ impl Routes {
 }
 
 /// What a packet says of the subflows that a connection has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Lesson {
     /// It joins the connection of this token.
     pub joins: Option<u32>,

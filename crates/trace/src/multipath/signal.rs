@@ -2,9 +2,10 @@
 
 use rexmit_wire::mptcp::{self, Capable, Dss, Join, MptcpOption};
 use rexmit_wire::TcpPacket;
+use serde::{Deserialize, Serialize};
 
 /// What the Multipath TCP options of one packet say, as far as the analysis asks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signal {
     /// MP_CAPABLE: a connection begins (RFC 8684 §3.1).
     pub capable: Option<Capable>,

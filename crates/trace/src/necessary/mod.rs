@@ -16,7 +16,7 @@ mod table;
 mod tests;
 mod witness;
 
-use rexmit_tcp::Mechanism;
+use rexmit_tcp::{words, Mechanism};
 use rexmit_time::Time;
 
 pub use short::ShortTimers;
@@ -24,39 +24,9 @@ pub(crate) use table::LEAST_THRESHOLD;
 pub use table::{Necessary, Prompted, PROMPTED, TABLE};
 pub use witness::{Packet, Timed, Witness};
 
-/// An enum whose variants have a word, as it stands in tables, and a meaning.
-macro_rules! words {
-    ($(#[$about:meta])* $name:ident { $($variant:ident = $word:literal: $meaning:literal,)+ }) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $name {
-            $(#[doc = $meaning] $variant,)+
-        }
-
-        crate::parts::exact_enum!($name { $($variant),+ });
-
-        impl $name {
-            /// All of them.
-            pub const ALL: &[$name] = &[$($name::$variant),+];
-
-            /// The word as it stands in tables.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $($name::$variant => $word),+ }
-            }
-
-            /// What it means.
-            #[must_use]
-            pub const fn meaning(self) -> &'static str {
-                match self { $($name::$variant => $meaning),+ }
-            }
-        }
-    };
-}
-
-words!(
+words! {
     /// What in the packets shows that a mechanism can have made a retransmission.
-    Basis {
+    pub enum Basis ("basis") {
         DuplicateAcks = "duplicate-acks": "as many duplicate ACKs as the threshold, or SACKed segments",
         PartialAck = "partial-ack": "an ACK of a part, in a recovery that duplicates began",
         SackAbove = "sack-above": "a SACK block above it",
@@ -68,11 +38,11 @@ words!(
         FastOpen = "fast-open": "the SYN-ACK acknowledged the SYN, and not the data in it",
         FinAgain = "fin-again": "a packet of the peer came right before it, which it acknowledges",
     }
-);
+}
 
-words!(
+words! {
     /// What would have to be in the packets for the likeliest mechanism, and is not.
-    Missing {
+    pub enum Missing ("missing evidence") {
         DuplicateAcks = "duplicate-acks": "as many duplicate ACKs, or SACKed segments, as a threshold",
         SackAbove = "sack-above": "a SACK block above it",
         Sack = "sack": "SACK itself: it was not agreed upon",
@@ -90,7 +60,7 @@ words!(
         Stack = "stack": "a stack known here that would do so",
         Likelihood = "likelihood": "any explanation that is as likely as not",
     }
-);
+}
 
 /// What shows that a mechanism can have made it, and when the packet that does came by: none where it is the time that passed
 /// without one.

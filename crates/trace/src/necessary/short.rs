@@ -1,19 +1,16 @@
 //! Timers shorter than the usual least one: believed where a host shows one twice.
 
 use rexmit_time::Duration;
-
-use crate::parts::exact_struct;
+use serde::{Deserialize, Serialize};
 
 /// Those of one host that are remembered.
 const MOST: usize = 64;
 
 /// Times after which a sender sent something again that it had heard nothing of, each shorter than the usual least timer.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ShortTimers {
     spans: Vec<Duration>,
 }
-
-exact_struct!(ShortTimers { spans });
 
 impl ShortTimers {
     /// Whether there is none.

@@ -1,6 +1,9 @@
 //! The table: of each mechanism what it cannot do without.
 
 use rexmit_tcp::recovery::constants::{RTO_MAX, RTO_MIN};
+use rexmit_tcp::recovery::early_retransmit::few_out;
+use rexmit_tcp::recovery::rack::{Rack, Reordering};
+use rexmit_tcp::recovery::State;
 use rexmit_tcp::Mechanism;
 use rexmit_time::Duration;
 
@@ -13,9 +16,6 @@ pub(super) const SHORTEST: Duration = Duration::from_millis(1);
 
 /// How far the age of a packet may be off.
 const MOST_OFF: Duration = Duration::from_millis(1);
-
-/// Segments outstanding below which Early Retransmit counts (RFC 5827 §3.1).
-const FEW: u32 = 4;
 
 /// The usual threshold (RFC 5681 §3.2).
 const THRESHOLD: u32 = 3;
@@ -239,7 +239,7 @@ fn fack(witness: &Witness) -> Result<Shown, Missing> {
 }
 
 fn early_retransmit(witness: &Witness) -> Result<Shown, Missing> {
-    if witness.out >= FEW {
+    if !few_out(witness.out) {
         return Err(Missing::FewOut);
     }
     let least = match witness.timed {
@@ -260,8 +260,20 @@ fn rack(witness: &Witness) -> Result<Shown, Missing> {
         return Err(Missing::LaterDelivered);
     };
     let trip = witness.least_rtt.unwrap_or(Duration::ZERO);
-    let closed = !witness.first || witness.sacked >= THRESHOLD;
-    if witness.is_younger(if closed { trip } else { trip * 5 / 4 }) {
+    // That of a sender that has not seen reordering, and never widened it, is the least.
+    let window = Rack::default().reordering_window(&Reordering {
+        state: match witness.first {
+            true => State::Open,
+            false => State::Recovery,
+        },
+        seen: false,
+        sacked_out: witness.sacked,
+        threshold: THRESHOLD,
+        no_threshold: false,
+        min_rtt: Some(trip),
+        srtt: Some(trip),
+    });
+    if witness.is_younger(trip + window) {
         return Err(Missing::ReorderWindow);
     }
     Ok((Basis::LaterDelivered, Some(at)))

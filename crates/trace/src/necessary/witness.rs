@@ -1,66 +1,46 @@
 //! What the packets show of one retransmission.
 
+use rexmit_tcp::words;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::Flags;
+use serde::{Deserialize, Serialize};
 
 use super::table::SHORTEST;
 use super::Shown;
-use crate::parts::{exact_enum, exact_struct};
 
 /// A tick of the slowest clock that timers of a stack here run by but those of old hosts (`HZ` of 100). A timer may run out so
 /// much before its time, as a monitor with a clock of its own sees it.
 pub(super) const TICK: Duration = Duration::from_millis(10);
 
-/// By what the time at which a packet left is known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Timed {
-    /// A monitor beside the sender.
-    Sender,
-    /// The sender's own stamps (RFC 7323).
-    Stamps,
-    /// Nothing: it is when the packet came by.
-    #[default]
-    Arrival,
-}
-
-exact_enum!(Timed {
-    Sender,
-    Stamps,
-    Arrival,
-});
-
-impl Timed {
-    /// The word as it stands in tables.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Timed::Sender => "sender",
-            Timed::Stamps => "stamps",
-            Timed::Arrival => "arrival",
-        }
+words! {
+    /// By what the time at which a packet left is known.
+    #[derive(Default)]
+    pub enum Timed ("time") {
+        /// A monitor beside the sender.
+        Sender = "sender",
+        /// The sender's own stamps (RFC 7323).
+        Stamps = "stamps",
+        /// Nothing: it is when the packet came by.
+        #[default]
+        Arrival = "arrival",
     }
 }
 
-/// What a packet is that was sent again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Packet {
-    /// It has payload.
-    #[default]
-    Data,
-    /// A SYN, without ACK.
-    Syn,
-    /// A SYN with ACK.
-    SynAck,
-    /// A FIN without payload.
-    Fin,
+words! {
+    /// What a packet is that was sent again.
+    #[derive(Default)]
+    pub enum Packet ("packet") {
+        /// It has payload.
+        #[default]
+        Data = "data",
+        /// A SYN, without ACK.
+        Syn = "syn",
+        /// A SYN with ACK.
+        SynAck = "syn-ack",
+        /// A FIN without payload.
+        Fin = "fin",
+    }
 }
-
-exact_enum!(Packet {
-    Data,
-    Syn,
-    SynAck,
-    Fin,
-});
 
 impl Packet {
     /// What a packet with these flags and so much payload is.
@@ -73,22 +53,11 @@ impl Packet {
             _ => Packet::Data,
         }
     }
-
-    /// The word as it stands in tables.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Packet::Data => "data",
-            Packet::Syn => "syn",
-            Packet::SynAck => "syn-ack",
-            Packet::Fin => "fin",
-        }
-    }
 }
 
 /// What the packets show of one retransmission: what its sender had sent and heard when it sent it. What is said of *it* is said
 /// of its first byte.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Witness {
     /// By what times are known.
     pub timed: Timed,
@@ -176,32 +145,3 @@ impl Witness {
         timer >= SHORTEST && since <= timer + off && timer <= self.since_sent.0 + off
     }
 }
-
-exact_struct!(Witness {
-    timed,
-    slack,
-    since_sent,
-    since_seen,
-    since_news,
-    least_rtt,
-    packet,
-    sack,
-    duplicates,
-    duplicate_at,
-    sacked,
-    reach,
-    sacked_at,
-    later_at,
-    partial_at,
-    rescue,
-    timeout_at,
-    first,
-    raised,
-    out,
-    tail,
-    probed,
-    twice,
-    of_today,
-    alike,
-    prompted,
-});

@@ -6,9 +6,10 @@ use std::io::{self, Read, Write};
 
 use rexmit_time::Time;
 use rexmit_wire::table::Key as HashKey;
+use serde::{Deserialize, Serialize};
 
 use super::blocks::{Kind, Packer, Writer};
-use super::exact::{exact_struct, Exact};
+use super::exact;
 use super::extra::Extra;
 use super::order::{Happening, Open};
 use super::part::{Detail, Key, Part};
@@ -24,7 +25,7 @@ use crate::settings::Settings;
 use crate::whatif::Totals;
 
 /// What an analysis of one group says of itself.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Analysed {
     /// What its shards counted.
     pub counters: Counters,
@@ -37,14 +38,6 @@ pub struct Analysed {
     /// What the settings of a grid would have done, over all stretches.
     pub(super) totals: Totals,
 }
-
-exact_struct!(Analysed {
-    counters,
-    rows,
-    pieces,
-    connections,
-    totals,
-});
 
 /// Where an analysis reads. What is opened has a name for errors.
 pub struct Source<O, D> {
@@ -221,7 +214,7 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
         let shard = |_| Analyzer::shard(settings.clone(), usize::from(shards));
         let analyzers: Vec<Analyzer> = own.map(shard).collect();
         let mut waiting_rows = Writer::new(to.waiting, Kind::Waiting)?;
-        head.write(&mut waiting_rows.block);
+        exact::write(&head, &mut waiting_rows.block);
         Ok(Group {
             spread: spread(settings),
             groups,
@@ -343,8 +336,8 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
         let waiting = self.split.divide(&mut rows);
         if !waiting.is_empty() {
             let block = &mut self.waiting_rows.block;
-            Tag::Stretch(self.stretch).write(block);
-            waiting.write(block);
+            exact::write(&Tag::Stretch(self.stretch), block);
+            exact::write(&waiting, block);
             self.waiting_rows.flush_full(&mut self.packer)?;
         }
         self.settled.write(self.stretch, &rows, &mut self.packer)?;
@@ -374,8 +367,8 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
             connections: self.connections,
             totals: self.totals,
         };
-        Tag::End.write(&mut self.waiting_rows.block);
-        analysed.write(&mut self.waiting_rows.block);
+        exact::write(&Tag::End, &mut self.waiting_rows.block);
+        exact::write(&analysed, &mut self.waiting_rows.block);
         self.waiting_rows.finish(&mut self.packer)?;
         Ok(analysed)
     }
@@ -418,8 +411,8 @@ impl Head {
 pub(super) fn files(parts: &[Part]) -> u64 {
     let mut all = Vec::new();
     for part in parts {
-        part.name.write(&mut all);
-        part.counted.frames.write(&mut all);
+        exact::write(&part.name, &mut all);
+        exact::write(&part.counted.frames, &mut all);
     }
     hash(&all)
 }

@@ -5,10 +5,12 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 
+use serde::de::DeserializeOwned;
+use serde::Serialize;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::CParameter;
 
-use super::exact::{Exact, Input};
+use super::exact::{self, Input};
 use super::{Error, FORMAT};
 
 const MAGIC: &[u8; 8] = b"rexmit\x00P";
@@ -202,15 +204,15 @@ impl<R: Read> Reader<R> {
 }
 
 /// Writes a file of one value.
-pub(super) fn write_one(value: &impl Exact, to: impl Write, kind: Kind) -> Result<(), Error> {
+pub(super) fn write_one(value: &impl Serialize, to: impl Write, kind: Kind) -> Result<(), Error> {
     let mut packer = Packer::new()?;
     let mut writer = Writer::new(to, kind)?;
-    value.write(&mut writer.block);
+    exact::write(value, &mut writer.block);
     writer.finish(&mut packer)
 }
 
 /// Reads a file of one value.
-pub(super) fn read_one<T: Exact>(
+pub(super) fn read_one<T: DeserializeOwned>(
     name: impl Into<String>,
     from: impl Read,
     kind: Kind,
@@ -220,7 +222,7 @@ pub(super) fn read_one<T: Exact>(
         return Err(reader.broken());
     }
     let mut input = Input(&reader.block);
-    let value = T::read(&mut input).map_err(|_| reader.broken())?;
+    let value = input.value().map_err(|_| reader.broken())?;
     if !input.0.is_empty() || reader.advance()? {
         return Err(reader.broken());
     }

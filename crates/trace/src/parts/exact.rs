@@ -1,16 +1,13 @@
-//! Values as bytes, and back, bit for bit.
-//!
-//! Numbers are written short (LEB128): seven bits a byte, the lowest first.
+//! Values as bytes, and back, bit for bit, in the form of postcard: numbers are short.
 
-use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use rexmit_tcp::{Mechanism, Need};
-use rexmit_time::{Duration, Time};
-use rexmit_wire::{FlowKey, SeqNum, SeqRange};
+use postcard::ser_flavors::Flavor;
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::account::Owner;
+use crate::rows::Word;
 
 /// What is read makes no sense.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,408 +17,103 @@ pub(crate) struct Broken;
 #[derive(Debug)]
 pub(crate) struct Input<'a>(pub &'a [u8]);
 
-impl<'a> Input<'a> {
-    pub fn take(&mut self, count: usize) -> Result<&'a [u8], Broken> {
-        let (taken, rest) = self.0.split_at_checked(count).ok_or(Broken)?;
-        self.0 = rest;
-        Ok(taken)
-    }
-
-    #[inline]
-    pub fn byte(&mut self) -> Result<u8, Broken> {
-        let (&first, rest) = self.0.split_first().ok_or(Broken)?;
-        self.0 = rest;
-        Ok(first)
-    }
-
-    #[inline]
-    pub fn number(&mut self) -> Result<u64, Broken> {
-        let first = self.byte()?;
-        if first < 0x80 {
-            return Ok(u64::from(first));
-        }
-        let mut number = u64::from(first & 0x7f);
-        for shift in (7..64).step_by(7) {
-            let byte = self.byte()?;
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Ok(number);
-            }
-        }
-        Err(Broken)
-    }
-
-    #[inline]
-    pub fn signed(&mut self) -> Result<i64, Broken> {
-        let bits = self.number()?;
-        Ok((bits >> 1) as i64 ^ -((bits & 1) as i64))
-    }
-}
-
-/// Adds a number.
-#[inline]
-pub(crate) fn number(to: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        to.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    to.push(number as u8);
-}
-
-/// Adds a number that may be negative.
-#[inline]
-pub(crate) fn signed(to: &mut Vec<u8>, value: i64) {
-    number(to, (value << 1 ^ value >> 63) as u64);
-}
-
-/// A value that is read as it was written.
-pub(crate) trait Exact: Sized {
-    fn write(&self, to: &mut Vec<u8>);
-
+impl Input<'_> {
+    /// The next value.
+    ///
     /// # Errors
     /// When the bytes are no such value.
-    fn read(from: &mut Input<'_>) -> Result<Self, Broken>;
-}
-
-/// A struct by its fields, all of them.
-macro_rules! exact_struct {
-    ($type:ident { $($field:ident),+ $(,)? }) => {
-        impl $crate::parts::Exact for $type {
-            fn write(&self, to: &mut Vec<u8>) {
-                let $type { $($field),+ } = self;
-                $($crate::parts::Exact::write($field, to);)+
-            }
-
-            fn read(
-                from: &mut $crate::parts::Input<'_>,
-            ) -> Result<Self, $crate::parts::Broken> {
-                Ok($type { $($field: $crate::parts::Exact::read(from)?),+ })
-            }
-        }
-    };
-}
-pub(crate) use exact_struct;
-
-/// An enum without data by its variants, all of them.
-macro_rules! exact_enum {
-    ($type:ident { $($variant:ident),+ $(,)? }) => {
-        impl $crate::parts::Exact for $type {
-            fn write(&self, to: &mut Vec<u8>) {
-                // All variants are named, or this does not compile.
-                match self { $($type::$variant => {}),+ }
-                to.push(*self as u8);
-            }
-
-            fn read(
-                from: &mut $crate::parts::Input<'_>,
-            ) -> Result<Self, $crate::parts::Broken> {
-                match from.byte()? {
-                    $(byte if byte == $type::$variant as u8 => Ok($type::$variant),)+
-                    _ => Err($crate::parts::Broken),
-                }
-            }
-        }
-    };
-}
-pub(crate) use exact_enum;
-
-macro_rules! exact_numbers {
-    ($($type:ty),+) => {$(
-        impl Exact for $type {
-            #[inline]
-            fn write(&self, to: &mut Vec<u8>) {
-                number(to, u64::from(*self));
-            }
-
-            #[inline]
-            fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
-                from.number()?.try_into().map_err(|_| Broken)
-            }
-        }
-    )+};
-}
-exact_numbers!(u8, u16, u32, u64);
-
-impl Exact for usize {
-    fn write(&self, to: &mut Vec<u8>) {
-        number(to, *self as u64);
-    }
-
-    fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
-        from.number()?.try_into().map_err(|_| Broken)
+    #[inline]
+    pub fn value<T: DeserializeOwned>(&mut self) -> Result<T, Broken> {
+        let (value, rest) = postcard::take_from_bytes(self.0).map_err(|_| Broken)?;
+        self.0 = rest;
+        Ok(value)
     }
 }
 
-impl Exact for bool {
-    fn write(&self, to: &mut Vec<u8>) {
-        to.push(u8::from(*self));
+/// Adds a value to bytes.
+#[inline]
+pub(crate) fn write<T: Serialize + ?Sized>(value: &T, to: &mut Vec<u8>) {
+    let written = postcard::serialize_with_flavor(value, Bytes(to));
+    written.expect("of every list it is known how long it is");
+}
+
+/// Where bytes are added.
+struct Bytes<'v>(&'v mut Vec<u8>);
+
+impl Flavor for Bytes<'_> {
+    type Output = ();
+
+    #[inline]
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.0.push(byte);
+        Ok(())
     }
 
-    fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
-        match from.byte()? {
-            0 => Ok(false),
-            1 => Ok(true),
-            _ => Err(Broken),
-        }
+    #[inline]
+    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<()> {
+        Ok(())
     }
 }
 
-impl Exact for f64 {
-    fn write(&self, to: &mut Vec<u8>) {
-        to.extend(self.to_bits().to_le_bytes());
-    }
+/// Words that were read: names of stacks and systems, of which there are few.
+static WORDS: Mutex<BTreeSet<Word>> = Mutex::new(BTreeSet::new());
 
-    fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
-        let bytes = from.take(8)?.try_into().map_err(|_| Broken)?;
-        Ok(f64::from_bits(u64::from_le_bytes(bytes)))
-    }
-}
+/// A word that is read.
+pub(crate) struct Known(pub Word);
 
-impl<T: Exact> Exact for Option<T> {
-    fn write(&self, to: &mut Vec<u8>) {
-        self.is_some().write(to);
-        if let Some(value) = self {
-            value.write(to);
-        }
-    }
-
-    fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
-        bool::read(from)?.then(|| T::read(from)).transpose()
-    }
-}
-
-impl<T: Exact> Exact for Box<T> {
-    fn write(&self, to: &mut Vec<u8>) {
-        T::write(self, to);
-    }
-
-    fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
-        T::read(from).map(Box::new)
-    }
-}
-
-impl<T: Exact> Exact for Vec<T> {
-    fn write(&self, to: &mut Vec<u8>) {
-        self.len().write(to);
-        self.iter().for_each(|one| one.write(to));
-    }
-
-    fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
-        let count = usize::read(from)?;
-        // Each takes a byte at least: a wrong number asks for no memory that is not there.
-        let mut all = Vec::with_capacity(count.min(from.0.len()));
-        for _ in 0..count {
-            all.push(T::read(from)?);
-        }
-        Ok(all)
-    }
-}
-
-impl<T: Exact, const N: usize> Exact for [T; N] {
-    fn write(&self, to: &mut Vec<u8>) {
-        self.iter().for_each(|one| one.write(to));
-    }
-
-    fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
-        let mut all = Vec::with_capacity(N);
-        for _ in 0..N {
-            all.push(T::read(from)?);
-        }
-        all.try_into().map_err(|_| Broken)
-    }
-}
-
-impl<A: Exact, B: Exact> Exact for (A, B) {
-    fn write(&self, to: &mut Vec<u8>) {
-        self.0.write(to);
-        self.1.write(to);
-    }
-
-    fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
-        Ok((A::read(from)?, B::read(from)?))
-    }
-}
-
-impl<A: Exact, B: Exact, C: Exact> Exact for (A, B, C) {
-    fn write(&self, to: &mut Vec<u8>) {
-        self.0.write(to);
-        self.1.write(to);
-        self.2.write(to);
-    }
-
-    fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
-        Ok((A::read(from)?, B::read(from)?, C::read(from)?))
-    }
-}
-
-impl<A: Exact, B: Exact, C: Exact, D: Exact> Exact for (A, B, C, D) {
-    fn write(&self, to: &mut Vec<u8>) {
-        self.0.write(to);
-        self.1.write(to);
-        self.2.write(to);
-        self.3.write(to);
-    }
-
-    fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
-        Ok((
-            A::read(from)?,
-            B::read(from)?,
-            C::read(from)?,
-            D::read(from)?,
-        ))
-    }
-}
-
-impl Exact for String {
-    fn write(&self, to: &mut Vec<u8>) {
-        self.len().write(to);
-        to.extend(self.as_bytes());
-    }
-
-    fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
-        let length = usize::read(from)?;
-        let text = core::str::from_utf8(from.take(length)?).map_err(|_| Broken)?;
-        Ok(text.to_owned())
-    }
-}
-
-/// Words that were read and live as long as the program: names of stacks and systems, of which there are few.
-static WORDS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-
-impl Exact for &'static str {
-    fn write(&self, to: &mut Vec<u8>) {
-        self.len().write(to);
-        to.extend(self.as_bytes());
-    }
-
-    fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
+impl<'de> Deserialize<'de> for Known {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         /// Words at most, and how long one is at most: no bytes that are broken fill the memory.
         const MOST: (usize, usize) = (4_096, 256);
-        let length = usize::read(from)?;
-        let word = core::str::from_utf8(from.take(length)?).map_err(|_| Broken)?;
+        let word = <&str>::deserialize(from)?;
         let mut words = WORDS.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = words.get(word) {
-            return Ok(known);
+            return Ok(Known(known));
         }
-        if words.len() >= MOST.0 || length > MOST.1 {
-            return Err(Broken);
+        if words.len() >= MOST.0 || word.len() > MOST.1 {
+            return Err(D::Error::custom("more words than there are"));
         }
-        let word: &'static str = word.to_owned().leak();
+        let word: Word = word.to_owned().leak();
         words.insert(word);
-        Ok(word)
+        Ok(Known(word))
     }
 }
 
-impl Exact for Time {
-    #[inline]
-    fn write(&self, to: &mut Vec<u8>) {
-        number(to, self.as_nanos());
-    }
-
-    #[inline]
-    fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
-        from.number().map(Time::from_nanos)
-    }
+/// Reads a word.
+pub(crate) fn word<'de, D: Deserializer<'de>>(from: D) -> Result<Word, D::Error> {
+    Known::deserialize(from).map(|known| known.0)
 }
 
-impl Exact for Duration {
-    #[inline]
-    fn write(&self, to: &mut Vec<u8>) {
-        signed(to, self.as_nanos());
-    }
-
-    #[inline]
-    fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
-        from.signed().map(Duration::from_nanos)
-    }
+/// Reads a word that need not be there.
+pub(crate) fn any_word<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Word>, D::Error> {
+    Option::<Known>::deserialize(from).map(|known| known.map(|known| known.0))
 }
 
-impl Exact for IpAddr {
-    fn write(&self, to: &mut Vec<u8>) {
-        match self {
-            IpAddr::V4(address) => {
-                to.push(4);
-                to.extend(address.octets());
-            }
-            IpAddr::V6(address) => {
-                to.push(6);
-                to.extend(address.octets());
-            }
-        }
-    }
-
-    fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
-        match from.byte()? {
-            4 => {
-                let octets: [u8; 4] = from.take(4)?.try_into().map_err(|_| Broken)?;
-                Ok(IpAddr::V4(Ipv4Addr::from(octets)))
-            }
-            6 => {
-                let octets: [u8; 16] = from.take(16)?.try_into().map_err(|_| Broken)?;
-                Ok(IpAddr::V6(Ipv6Addr::from(octets)))
-            }
-            _ => Err(Broken),
-        }
-    }
+/// Reads words.
+pub(crate) fn words<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Word>, D::Error> {
+    let all = Vec::<Known>::deserialize(from)?;
+    Ok(all.into_iter().map(|known| known.0).collect())
 }
-
-impl Exact for Ipv4Addr {
-    fn write(&self, to: &mut Vec<u8>) {
-        self.to_bits().write(to);
-    }
-
-    fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
-        u32::read(from).map(Ipv4Addr::from_bits)
-    }
-}
-
-exact_struct!(FlowKey {
-    src,
-    dst,
-    src_port,
-    dst_port
-});
-
-impl Exact for SeqNum {
-    fn write(&self, to: &mut Vec<u8>) {
-        self.get().write(to);
-    }
-
-    fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
-        u32::read(from).map(SeqNum::new)
-    }
-}
-
-exact_struct!(SeqRange { start, end });
-
-/// A word of a list by its place.
-macro_rules! exact_words {
-    ($($type:ident),+) => {$(
-        impl Exact for $type {
-            fn write(&self, to: &mut Vec<u8>) {
-                let place = $type::ALL.iter().position(|one| one == self);
-                to.push(place.map_or(u8::MAX, |place| place as u8));
-            }
-
-            fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
-                $type::ALL.get(usize::from(from.byte()?)).copied().ok_or(Broken)
-            }
-        }
-    )+};
-}
-exact_words!(Mechanism, Need, Owner);
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use rexmit_tcp::Mechanism;
+    use rexmit_time::{Duration, Time};
+    use rexmit_wire::FlowKey;
 
     use super::*;
 
-    fn again<T: Exact>(value: &T) -> (T, usize) {
+    fn again<T: Serialize + DeserializeOwned>(value: &T) -> (T, usize) {
         let mut bytes = Vec::new();
-        value.write(&mut bytes);
+        write(value, &mut bytes);
         let mut input = Input(&bytes);
-        let read = T::read(&mut input).unwrap();
+        let read = input.value().unwrap();
         (read, input.0.len())
     }
 
@@ -437,21 +129,28 @@ mod tests {
 
         #[test]
         fn any_bytes_are_a_value_or_broken(bytes: Vec<u8>) {
-            let _ = Vec::<(Time, Option<String>)>::read(&mut Input(&bytes));
-            let _ = Vec::<FlowKey>::read(&mut Input(&bytes));
+            let _ = Input(&bytes).value::<Vec<(Time, Option<String>)>>();
+            let _ = Input(&bytes).value::<Vec<FlowKey>>();
         }
     }
 
     #[test]
     fn words_are_the_same_word_again() {
-        for word in ["linux-6", "", "linux-6"] {
-            assert_eq!(again(&word), (word, 0));
+        for text in ["linux-6", "", "linux-6"] {
+            let mut bytes = Vec::new();
+            write(text, &mut bytes);
+            let mut input = Input(&bytes);
+            assert_eq!(input.value().map(|Known(word)| word), Ok(text));
+            assert!(input.0.is_empty());
         }
+        let mut bytes = Vec::new();
+        write(&"x".repeat(300), &mut bytes);
+        assert!(Input(&bytes).value::<Known>().is_err());
         for mechanism in Mechanism::ALL {
             assert_eq!(again(mechanism), (*mechanism, 0));
         }
-        assert_eq!(Mechanism::read(&mut Input(&[99])), Err(Broken));
-        assert_eq!(bool::read(&mut Input(&[2])), Err(Broken));
-        assert_eq!(u16::read(&mut Input(&[0xff, 0xff, 0x7f])), Err(Broken));
+        assert_eq!(Input(&[99]).value::<Mechanism>(), Err(Broken));
+        assert_eq!(Input(&[2]).value::<bool>(), Err(Broken));
+        assert_eq!(Input(&[0xff, 0xff, 0x7f]).value::<u16>(), Err(Broken));
     }
 }

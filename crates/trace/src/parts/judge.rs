@@ -5,9 +5,10 @@
 
 use std::io::{self, Read, Write};
 
+use serde::{Deserialize, Serialize};
+
 use super::analyse::{files, hash, Analysed};
 use super::blocks::{read_one, write_one, Kind, Packer};
-use super::exact::exact_struct;
 use super::part::Part;
 use super::pieces::{Pieces, Stretches};
 use super::rows::{first_of, Head};
@@ -27,7 +28,7 @@ struct Group<R> {
 }
 
 /// What a step `judge` says: what the merge of a piece must know.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Judged {
     head: Head,
     counted: Counted,
@@ -40,16 +41,6 @@ pub struct Judged {
     /// Of each group the number of pieces.
     pieces: Vec<u32>,
 }
-
-exact_struct!(Judged {
-    head,
-    counted,
-    counters,
-    warnings,
-    capture,
-    settings,
-    pieces,
-});
 
 impl Judged {
     /// How many pieces there are, one at least.

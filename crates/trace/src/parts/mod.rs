@@ -35,7 +35,7 @@ use core::fmt;
 use std::io;
 
 pub use analyse::{analyse, Analysed, Sink, Source};
-pub(crate) use exact::{exact_enum, exact_struct, Broken, Exact, Input};
+pub(crate) use exact::{any_word, word, words, write, Input, Known};
 pub use judge::{judge, Judged};
 pub use merge::Piece;
 pub use part::{broken, Detail, Part};
@@ -44,7 +44,7 @@ pub use read::read;
 use crate::settings::Settings;
 
 /// The version of all that is written. A change of what packets or rows hold changes it.
-const FORMAT: u16 = 5;
+const FORMAT: u16 = 6;
 
 /// Why a step cannot be done.
 #[derive(Debug)]

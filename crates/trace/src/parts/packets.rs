@@ -7,17 +7,13 @@
 use std::io::{Read, Write};
 
 use rexmit_time::Time;
-use rexmit_wire::dns::Question;
-use rexmit_wire::headers::{Notes, OptionLayout, Record, Sack, SynOptions, Timestamps};
-use rexmit_wire::http::Request;
-use rexmit_wire::message::Message;
-use rexmit_wire::mptcp::{Capable, DataNumber, Dss, Mapping};
-use rexmit_wire::{Flags, FlowKey, Headers, SeqNum, SeqRange};
+use rexmit_wire::headers::{Notes, Record, Sack, Timestamps};
+use rexmit_wire::{Flags, FlowKey, Headers, SeqNum};
+use serde::{Deserialize, Serialize};
 
 use super::blocks::{Kind, Packer, Reader, Writer};
-use super::exact::{exact_struct, number, signed, Broken, Exact, Input};
+use super::exact::{write, Broken, Input};
 use super::Error;
-use crate::multipath::Signal;
 use crate::run::decode::{Beside, Packet};
 
 /// Places for flows; as many as the cache nearest to the processor's core holds.
@@ -60,12 +56,12 @@ struct Last {
     ttl: u8,
     dont_fragment: bool,
     ecn: u8,
-    notes: u8,
-    record: u8,
+    notes: Notes,
+    record: Record,
 }
 
 impl Last {
-    const fn new(flow: FlowKey) -> Self {
+    fn new(flow: FlowKey) -> Self {
         Last {
             flow,
             seq: 0,
@@ -78,8 +74,8 @@ impl Last {
             ttl: 0,
             dont_fragment: false,
             ecn: 0,
-            notes: 0,
-            record: 0,
+            notes: Notes::default(),
+            record: Record::None,
         }
     }
 
@@ -91,9 +87,14 @@ impl Last {
         }
     }
 
-    fn rest(&self) -> [u8; 5] {
-        let dont_fragment = u8::from(self.dont_fragment);
-        [self.ttl, dont_fragment, self.ecn, self.notes, self.record]
+    const fn rest(&self) -> (u8, bool, u8, Notes, Record) {
+        (
+            self.ttl,
+            self.dont_fragment,
+            self.ecn,
+            self.notes,
+            self.record,
+        )
     }
 
     fn note(&mut self, headers: &Headers) {
@@ -109,8 +110,8 @@ impl Last {
         self.ttl = headers.ttl;
         self.dont_fragment = headers.dont_fragment;
         self.ecn = headers.ecn;
-        self.notes = headers.notes.bits();
-        self.record = headers.record.bits();
+        self.notes = headers.notes;
+        self.record = headers.record;
     }
 }
 
@@ -201,27 +202,25 @@ impl<W: Write> PacketWriter<W> {
         set(has::BESIDE, beside.is_some());
         set(has::LATEST, latest != packet.at);
         to.extend(mask.to_le_bytes());
-        number(to, frame - state.frame);
-        signed(
-            to,
-            packet.at.as_nanos().wrapping_sub(state.at.as_nanos()) as i64,
-        );
+        write(&(frame - state.frame), to);
+        let later = packet.at.as_nanos().wrapping_sub(state.at.as_nanos()) as i64;
+        write(&later, to);
         let has = |bit: u16| mask & bit != 0;
         if has(has::PLACE) {
             to.extend((place as u16).to_le_bytes());
         }
         if has(has::FLOW) {
-            headers.flow.write(to);
+            write(&headers.flow, to);
         }
         let difference = |one: u32, other: u32| i64::from(one.wrapping_sub(other) as i32);
         if has(has::SEQ) {
-            signed(to, difference(headers.seq.get(), last.seq));
+            write(&difference(headers.seq.get(), last.seq), to);
         }
         if has(has::ACK) {
-            signed(to, difference(headers.ack.get(), last.ack));
+            write(&difference(headers.ack.get(), last.ack), to);
         }
         if has(has::LENGTH) {
-            number(to, u64::from(headers.payload_len));
+            write(&headers.payload_len, to);
         }
         if has(has::WINDOW) {
             to.extend(headers.window.to_le_bytes());
@@ -230,33 +229,28 @@ impl<W: Write> PacketWriter<W> {
             to.push(headers.flags.0);
         }
         if has(has::VALUE) {
-            signed(to, difference(stamps.value, last.stamps.0));
+            write(&difference(stamps.value, last.stamps.0), to);
         }
         if has(has::ECHO) {
-            signed(to, difference(stamps.echo, last.stamps.1));
+            write(&difference(stamps.echo, last.stamps.1), to);
         }
         if has(has::ID) {
-            headers.ip_id.write(to);
+            write(&headers.ip_id, to);
         }
         if has(has::REST) {
-            to.extend(next.rest());
+            write(&next.rest(), to);
         }
         if has(has::SACK) {
-            headers.sack.blocks().len().write(to);
-            headers
-                .sack
-                .blocks()
-                .iter()
-                .for_each(|block| block.write(to));
+            write(headers.sack.blocks(), to);
         }
         if let Some(syn) = &headers.syn {
-            syn.write(to);
+            write(syn, to);
         }
         if let Some(beside) = beside {
-            beside.write(to);
+            write(beside, to);
         }
         if has(has::LATEST) {
-            latest.write(to);
+            write(&latest, to);
         }
         state.places[place] = Some(next);
         state.place = place;
@@ -311,21 +305,21 @@ impl State {
     fn read(&mut self, from: &mut Input<'_>) -> Result<Recorded, Broken> {
         let mask = two(from)?;
         let has = |bit: u16| mask & bit != 0;
-        self.frame = self.frame.checked_add(from.number()?).ok_or(Broken)?;
-        let at = self.at.as_nanos().wrapping_add(from.signed()? as u64);
+        self.frame = self.frame.checked_add(from.value()?).ok_or(Broken)?;
+        let at = self.at.as_nanos().wrapping_add(from.value::<i64>()? as u64);
         self.at = Time::from_nanos(at);
         if has(has::PLACE) {
             self.place = usize::from(two(from)?);
         }
         let place = self.places.get_mut(self.place).ok_or(Broken)?;
         let mut last = if has(has::FLOW) {
-            Last::new(FlowKey::read(from)?)
+            Last::new(from.value()?)
         } else {
             (*place).ok_or(Broken)?
         };
         let next_id = last.next_id();
         let apart = |from: &mut Input<'_>, own: u32| -> Result<u32, Broken> {
-            Ok(own.wrapping_add(from.signed()? as u32))
+            Ok(own.wrapping_add(from.value::<i64>()? as u32))
         };
         if has(has::SEQ) {
             last.seq = apart(from, last.seq)?;
@@ -334,13 +328,13 @@ impl State {
             last.ack = apart(from, last.ack)?;
         }
         if has(has::LENGTH) {
-            last.payload_len = u32::read(from)?;
+            last.payload_len = from.value()?;
         }
         if has(has::WINDOW) {
             last.window = two(from)?;
         }
         if has(has::FLAGS) {
-            last.flags = from.byte()?;
+            last.flags = from.value()?;
         }
         if has(has::VALUE) {
             last.stamps.0 = apart(from, last.stamps.0)?;
@@ -348,28 +342,26 @@ impl State {
         if has(has::ECHO) {
             last.stamps.1 = apart(from, last.stamps.1)?;
         }
-        let ip_id = if has(has::ID) {
-            Option::read(from)?
-        } else {
-            next_id
-        };
+        let ip_id = if has(has::ID) { from.value()? } else { next_id };
         if has(has::REST) {
-            last.ttl = from.byte()?;
-            last.dont_fragment = bool::read(from)?;
-            last.ecn = from.byte()?;
-            last.notes = from.byte()?;
-            last.record = from.byte()?;
+            (
+                last.ttl,
+                last.dont_fragment,
+                last.ecn,
+                last.notes,
+                last.record,
+            ) = from.value()?;
         }
         let mut sack = Sack::default();
         if has(has::SACK) {
-            for _ in 0..usize::read(from)?.min(4) {
-                sack.push(SeqRange::read(from)?);
+            for _ in 0..from.value::<usize>()?.min(4) {
+                sack.push(from.value()?);
             }
         }
-        let syn = has(has::SYN).then(|| SynOptions::read(from)).transpose()?;
-        let beside = has(has::BESIDE).then(|| Beside::read(from)).transpose()?;
+        let syn = has(has::SYN).then(|| from.value()).transpose()?;
+        let beside = has(has::BESIDE).then(|| from.value()).transpose()?;
         let latest = if has(has::LATEST) {
-            Time::read(from)?
+            from.value()?
         } else {
             self.at
         };
@@ -384,8 +376,8 @@ impl State {
             ip_id,
             dont_fragment: last.dont_fragment,
             ecn: last.ecn,
-            record: Record::of_bits(last.record),
-            notes: Notes::from_bits(last.notes),
+            record: last.record,
+            notes: last.notes,
             timestamps: has(has::STAMPS).then_some(Timestamps {
                 value: last.stamps.0,
                 echo: last.stamps.1,
@@ -407,11 +399,11 @@ impl State {
 
 #[inline]
 fn two(from: &mut Input<'_>) -> Result<u16, Broken> {
-    Ok(u16::from_le_bytes([from.byte()?, from.byte()?]))
+    from.value().map(u16::from_le_bytes)
 }
 
 /// Where the packets of a flow may be found: a set of hashes that may say yes where it should say no, never the other way round.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Flows {
     bits: Vec<u64>,
 }
@@ -436,126 +428,5 @@ impl Flows {
         let place = hash as usize % Flows::BITS;
         let word = self.bits.get(place / 64).copied().unwrap_or(u64::MAX);
         word & 1 << (place % 64) != 0
-    }
-}
-
-exact_struct!(Flows { bits });
-exact_struct!(SynOptions {
-    mss,
-    window_scale,
-    sack_permitted,
-    timestamps,
-    mptcp,
-    fast_open,
-    malformed,
-    cut,
-    padding_used,
-    layout,
-    urgent,
-    ip_header_len,
-});
-
-impl Exact for OptionLayout {
-    fn write(&self, to: &mut Vec<u8>) {
-        self.options().len().write(to);
-        self.options().iter().for_each(|option| option.write(to));
-    }
-
-    fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
-        let mut layout = OptionLayout::default();
-        for (kind, length) in Vec::<(u8, u8)>::read(from)? {
-            layout.push(kind, length);
-        }
-        Ok(layout)
-    }
-}
-
-exact_struct!(Beside { signal, message });
-exact_struct!(Request {
-    method,
-    path,
-    host,
-    count,
-});
-exact_struct!(Question { name, kind });
-
-impl Exact for Message {
-    fn write(&self, to: &mut Vec<u8>) {
-        match self {
-            Message::Request(request) => {
-                to.push(0);
-                request.write(to);
-            }
-            Message::Response(status) => {
-                to.push(1);
-                status.write(to);
-            }
-            Message::Hello(name) => {
-                to.push(2);
-                name.write(to);
-            }
-            Message::Query(question) => {
-                to.push(3);
-                question.write(to);
-            }
-            Message::Named(name) => {
-                to.push(4);
-                name.write(to);
-            }
-        }
-    }
-
-    fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
-        match from.byte()? {
-            0 => Request::read(from).map(Message::Request),
-            1 => u16::read(from).map(Message::Response),
-            2 => Option::read(from).map(Message::Hello),
-            3 => Question::read(from).map(Message::Query),
-            4 => String::read(from).map(Message::Named),
-            _ => Err(Broken),
-        }
-    }
-}
-
-exact_struct!(Signal {
-    capable,
-    joins,
-    token,
-    dss,
-    failed,
-});
-exact_struct!(Capable {
-    version,
-    flags,
-    sender_key,
-    receiver_key,
-    data_len,
-    checksum,
-});
-exact_struct!(Dss {
-    fin,
-    data_ack,
-    mapping,
-});
-exact_struct!(Mapping {
-    data_seq,
-    subflow_seq,
-    len,
-    checksum,
-});
-
-impl Exact for DataNumber {
-    fn write(&self, to: &mut Vec<u8>) {
-        match self {
-            DataNumber::Low(low) => (false, u64::from(*low)).write(to),
-            DataNumber::Full(full) => (true, *full).write(to),
-        }
-    }
-
-    fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
-        match <(bool, u64)>::read(from)? {
-            (true, full) => Ok(DataNumber::Full(full)),
-            (false, low) => low.try_into().map(DataNumber::Low).map_err(|_| Broken),
-        }
     }
 }

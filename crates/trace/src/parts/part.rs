@@ -7,10 +7,10 @@ use rexmit_time::Time;
 use rexmit_wire::capture::{Drops, Misdated};
 use rexmit_wire::headers::Notes;
 use rexmit_wire::table::Hashed;
-use rexmit_wire::{FlowKey, Skips};
+use rexmit_wire::FlowKey;
+use serde::{Deserialize, Serialize};
 
 use super::blocks::{read_one, write_one, Kind};
-use super::exact::{exact_struct, Broken, Exact, Input};
 use super::packets::Flows;
 use super::Error;
 use crate::connection::Pair;
@@ -26,7 +26,7 @@ use crate::run::{misdated, undated};
 pub(super) type Key = (Time, usize);
 
 /// What one file of a capture says of itself, and of the files after it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Part {
     /// Its name, for warnings.
     pub name: String,
@@ -54,7 +54,7 @@ pub struct Part {
 }
 
 /// What is needed of a file while its packets are read, and is not small.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Detail {
     pub(super) stretches: Vec<Stretch>,
     /// How hosts were numbering packets at its end.
@@ -77,7 +77,7 @@ impl Detail {
 }
 
 /// A frame before which a stretch ends.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Stretch {
     pub frame: u64,
     /// The file's latest time stamp up to the frame.
@@ -87,7 +87,7 @@ pub(super) struct Stretch {
 }
 
 /// A packet that says something of subflows.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Taught {
     pub frame: u64,
     /// The file's latest time stamp up to the packet.
@@ -194,67 +194,4 @@ impl Part {
 #[must_use]
 pub fn broken(error: &str, packets: u64) -> String {
     format!("{error}; packets that came before: {packets}; what follows it is left out")
-}
-
-exact_struct!(Part {
-    name,
-    shards,
-    key,
-    groups,
-    counted,
-    earliest,
-    packets,
-    lessons,
-    now,
-    error,
-    cut,
-    undated,
-    misdated,
-    missing,
-    drops,
-});
-exact_struct!(Detail {
-    stretches,
-    verdicts,
-    flows,
-});
-exact_struct!(Stretch { frame, latest, now });
-exact_struct!(Taught {
-    frame,
-    latest,
-    flow,
-    lesson,
-});
-exact_struct!(Lesson { joins, tokens });
-exact_struct!(Misdated { packets, farthest });
-exact_struct!(Drops { interface, system });
-exact_struct!(Counted {
-    frames,
-    bytes,
-    cut,
-    skips,
-    first,
-    latest,
-    steps_back,
-    longest_step_back,
-});
-
-impl Exact for Notes {
-    fn write(&self, to: &mut Vec<u8>) {
-        to.push(self.bits());
-    }
-
-    fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
-        from.byte().map(Notes::from_bits)
-    }
-}
-
-impl Exact for Skips {
-    fn write(&self, to: &mut Vec<u8>) {
-        self.counts().write(to);
-    }
-
-    fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
-        Exact::read(from).map(Skips::from_counts)
-    }
 }

@@ -2,8 +2,10 @@
 
 use std::io::{self, Read, Write};
 
+use serde::de::DeserializeOwned;
+
 use super::blocks::{Kind, Packer, Reader, Writer};
-use super::exact::{Exact, Input};
+use super::exact::{self, Input};
 use super::rows::{piece_of, Head, Tag};
 use super::Error;
 use crate::analyzer::Rows;
@@ -33,13 +35,13 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>> Pieces<W, P> {
         while self.count <= piece_of(stretch) {
             self.end(packer)?;
             let mut writer = Writer::new((self.open)(self.count)?, Kind::Rows)?;
-            self.head.write(&mut writer.block);
+            exact::write(&self.head, &mut writer.block);
             self.current = Some((self.count, writer));
             self.count += 1;
         }
         if let Some((_, writer)) = self.current.as_mut().filter(|_| !rows.is_empty()) {
-            Tag::Stretch(stretch).write(&mut writer.block);
-            rows.write(&mut writer.block);
+            exact::write(&Tag::Stretch(stretch), &mut writer.block);
+            exact::write(rows, &mut writer.block);
             writer.flush_full(packer)?;
         }
         Ok(())
@@ -47,7 +49,7 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>> Pieces<W, P> {
 
     fn end(&mut self, packer: &mut Packer) -> Result<(), Error> {
         if let Some((_, mut writer)) = self.current.take() {
-            Tag::End.write(&mut writer.block);
+            exact::write(&Tag::End, &mut writer.block);
             writer.finish(packer)?;
         }
         Ok(())
@@ -82,7 +84,7 @@ impl<R: Read> Stretches<R> {
     }
 
     /// What there is of this stretch, if anything.
-    pub fn of<T: Exact>(&mut self, stretch: u64) -> Result<Option<T>, Error> {
+    pub fn of<T: DeserializeOwned>(&mut self, stretch: u64) -> Result<Option<T>, Error> {
         if self.next != Some(stretch) {
             return Ok(None);
         }
@@ -92,7 +94,7 @@ impl<R: Read> Stretches<R> {
     }
 
     /// The next value.
-    pub fn value<T: Exact>(&mut self) -> Result<T, Error> {
+    pub fn value<T: DeserializeOwned>(&mut self) -> Result<T, Error> {
         if self.read == self.from.block.len() {
             if !self.from.advance()? {
                 return Err(self.from.broken());
@@ -100,7 +102,7 @@ impl<R: Read> Stretches<R> {
             self.read = 0;
         }
         let mut input = Input(&self.from.block[self.read..]);
-        let value = T::read(&mut input).map_err(|_| self.from.broken())?;
+        let value = input.value().map_err(|_| self.from.broken())?;
         self.read = self.from.block.len() - input.0.len();
         Ok(value)
     }

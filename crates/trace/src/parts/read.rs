@@ -53,7 +53,7 @@ pub fn read<W: Write>(
     let spread = spread(settings);
     // Which of the files it is, is known when all are there.
     let mut decoder = Decoder::new(0, spread);
-    let mut besides = Vec::new();
+    let (mut decoded, mut besides) = (Vec::with_capacity(1), Vec::new());
     loop {
         match capture.advance() {
             Ok(true) => {}
@@ -75,7 +75,8 @@ pub fn read<W: Write>(
         }
         let earliest = part.earliest.unwrap_or(frame.time);
         part.earliest = Some(earliest.min(frame.time));
-        if let Some(packet) = decoder.decode(&frame, &mut besides) {
+        decoded.clear();
+        if let Some(packet) = decoder.decode(&frame, &mut decoded, &mut besides) {
             part.packets += 1;
             detail.flows.add(spread.hash(&packet.headers.flow));
             let beside = besides.pop();
@@ -92,7 +93,7 @@ pub fn read<W: Write>(
             writers[usize::from(group)].add(
                 number,
                 latest,
-                &packet,
+                packet,
                 beside.as_ref(),
                 &mut packer,
             )?;

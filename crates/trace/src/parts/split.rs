@@ -2,21 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use super::exact::exact_struct;
+use serde::{Deserialize, Serialize};
+
 use crate::analyzer::{Of, Rows};
 use crate::run::hosts::Said;
 use crate::run::waits;
 
 /// What of a stretch goes through [`Hosts`](crate::run::hosts::Hosts).
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Waiting {
     /// What connections say, those of which nothing waits among them.
     pub said: Vec<Of<Said>>,
     /// All of connections of which something waits.
     pub rows: Rows,
 }
-
-exact_struct!(Waiting { said, rows });
 
 impl Waiting {
     pub fn is_empty(&self) -> bool {

@@ -5,7 +5,7 @@ use rexmit_schema::values::Table;
 use rexmit_tcp::Need;
 
 use super::rows::{Followed, Leg, Lost, Rows};
-use crate::columns::{whole, Filler};
+use crate::columns::Filler;
 
 /// The tables of some rows; `points` are the points' names. To which connection a row belongs the analysis of the captures says.
 #[must_use]
@@ -17,27 +17,27 @@ fn legs(rows: &[Leg], names: &[String]) -> Table {
     let name = |point: usize| names.get(point).map(String::as_str);
     let delay = |row: &Leg, which: usize| row.delays.map(|all| all[which] as f64 / 1e9);
     Filler::fill(&points::LEGS, rows, |table, rows| {
-        table.integer_or_null("connection", rows.iter().map(|_| None));
-        table.flow("flow", rows.iter().map(|row| Some(row.flows.0)));
-        table.text("direction", rows.iter().map(|_| None));
-        table.text("from_point", rows.iter().map(|row| name(row.points.0)));
-        table.text("to_point", rows.iter().map(|row| name(row.points.1)));
-        table.text("first_point", rows.iter().map(|row| name(row.ends.0)));
-        table.text("last_point", rows.iter().map(|row| name(row.ends.1)));
-        table.flow("to_flow", rows.iter().map(|row| Some(row.flows.1)));
-        let since = |time: u64| (time > 0).then(|| whole(time));
-        table.integer_or_null("from_start_ns", rows.iter().map(|row| since(row.firsts.0)));
-        table.integer_or_null("to_start_ns", rows.iter().map(|row| since(row.firsts.1)));
-        table.integer("packets", rows.iter().map(|row| whole(row.packets)));
-        table.integer("lost", rows.iter().map(|row| whole(row.lost)));
-        table.integer("data_lost", rows.iter().map(|row| whole(row.data_lost)));
-        table.integer("acks_lost", rows.iter().map(|row| whole(row.acks_lost)));
-        table.integer("missed", rows.iter().map(|row| whole(row.missed)));
-        table.integer("unseen", rows.iter().map(|row| whole(row.unseen)));
-        table.number("delay_min_s", rows.iter().map(|row| delay(row, 0)));
-        table.number("delay_median_s", rows.iter().map(|row| delay(row, 1)));
-        table.number("delay_p95_s", rows.iter().map(|row| delay(row, 2)));
-        table.number("delay_max_s", rows.iter().map(|row| delay(row, 3)));
+        table.integer("connection", rows, |_| None::<i64>);
+        table.flow("flow", rows, |row| row.flows.0);
+        table.text("direction", rows, |_| None::<&str>);
+        table.text("from_point", rows, |row| name(row.points.0));
+        table.text("to_point", rows, |row| name(row.points.1));
+        table.text("first_point", rows, |row| name(row.ends.0));
+        table.text("last_point", rows, |row| name(row.ends.1));
+        table.flow("to_flow", rows, |row| row.flows.1);
+        let since = |time: u64| (time > 0).then_some(time);
+        table.integer("from_start_ns", rows, |row| since(row.firsts.0));
+        table.integer("to_start_ns", rows, |row| since(row.firsts.1));
+        table.integer("packets", rows, |row| row.packets);
+        table.integer("lost", rows, |row| row.lost);
+        table.integer("data_lost", rows, |row| row.data_lost);
+        table.integer("acks_lost", rows, |row| row.acks_lost);
+        table.integer("missed", rows, |row| row.missed);
+        table.integer("unseen", rows, |row| row.unseen);
+        table.number("delay_min_s", rows, |row| delay(row, 0));
+        table.number("delay_median_s", rows, |row| delay(row, 1));
+        table.number("delay_p95_s", rows, |row| delay(row, 2));
+        table.number("delay_max_s", rows, |row| delay(row, 3));
     })
 }
 
@@ -50,32 +50,26 @@ fn followed(rows: &[Followed], names: &[String]) -> Table {
             Lost::Beyond(point) => format!("beyond {}", name(point)?),
         })
     };
-    let seconds = |nanos: i64| Some(nanos as f64 / 1e9);
+    let seconds = |nanos: i64| nanos as f64 / 1e9;
     Filler::fill(&points::FOLLOWED, rows, |table, rows| {
-        table.integer_or_null("connection", rows.iter().map(|_| None));
-        table.flow("flow", rows.iter().map(|row| Some(row.flow)));
-        table.text("direction", rows.iter().map(|_| None));
-        table.text("point", rows.iter().map(|row| name(row.points.0)));
-        table.integer("time_ns", rows.iter().map(|row| whole(row.times.0)));
-        table.text("last_point", rows.iter().map(|row| name(row.points.1)));
-        table.integer("last_ns", rows.iter().map(|row| whole(row.times.1)));
-        table.number("sent_s", rows.iter().map(|row| seconds(row.aligned.0)));
-        let arrived = |row: &Followed| seconds(row.aligned.1).filter(|_| row.lost.is_none());
-        table.number("arrived_s", rows.iter().map(arrived));
-        table.integer(
-            "seq_start",
-            rows.iter().map(|row| i64::from(row.range.start.get())),
-        );
-        table.integer(
-            "seq_end",
-            rows.iter().map(|row| i64::from(row.range.end.get())),
-        );
-        table.text("kind", rows.iter().map(|row| Some(row.kind.as_str())));
-        table.boolean("again", rows.iter().map(|row| row.again));
-        table.text("need", rows.iter().map(|row| row.need.map(Need::as_str)));
+        table.integer("connection", rows, |_| None::<i64>);
+        table.flow("flow", rows, |row| row.flow);
+        table.text("direction", rows, |_| None::<&str>);
+        table.text("point", rows, |row| name(row.points.0));
+        table.integer("time_ns", rows, |row| row.times.0);
+        table.text("last_point", rows, |row| name(row.points.1));
+        table.integer("last_ns", rows, |row| row.times.1);
+        table.number("sent_s", rows, |row| seconds(row.aligned.0));
+        let arrived = |row: &Followed| row.lost.is_none().then(|| seconds(row.aligned.1));
+        table.number("arrived_s", rows, arrived);
+        table.integer("seq_start", rows, |row| row.range.start.get());
+        table.integer("seq_end", rows, |row| row.range.end.get());
+        table.text("kind", rows, |row| row.kind.as_str());
+        table.boolean("again", rows, |row| row.again);
+        table.text("need", rows, |row| row.need.map(Need::as_str));
         let lost: Vec<_> = rows.iter().map(|row| place(row.lost)).collect();
-        table.text("lost", lost.iter().map(Option::as_deref));
+        table.text("lost", &lost, Option::as_deref);
         let previous: Vec<_> = rows.iter().map(|row| place(row.previous)).collect();
-        table.text("previous_lost", previous.iter().map(Option::as_deref));
+        table.text("previous_lost", &previous, Option::as_deref);
     })
 }

@@ -1,36 +1,23 @@
 //! What is known of packets that came by at several points.
 
-use rexmit_tcp::Need;
+use rexmit_tcp::{words, Need};
 use rexmit_wire::{FlowKey, SeqRange};
 
 use super::MOST_POINTS;
 
-/// What a packet was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// It opened a connection.
-    Syn,
-    /// It carried data.
-    Data,
-    /// It ended a direction, without data.
-    Fin,
-    /// An acknowledgement and nothing else.
-    Ack,
-    /// It reset the connection.
-    Rst,
-}
-
-impl Kind {
-    /// The word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Kind::Syn => "syn",
-            Kind::Data => "data",
-            Kind::Fin => "fin",
-            Kind::Ack => "ack",
-            Kind::Rst => "rst",
-        }
+words! {
+    /// What a packet was.
+    pub enum Kind ("kind of a packet") {
+        /// It opened a connection.
+        Syn = "syn",
+        /// It carried data.
+        Data = "data",
+        /// It ended a direction, without data.
+        Fin = "fin",
+        /// An acknowledgement and nothing else.
+        Ack = "ack",
+        /// It reset the connection.
+        Rst = "rst",
     }
 }
 

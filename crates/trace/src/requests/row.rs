@@ -1,46 +1,33 @@
 //! A request as its row has it.
 
+use rexmit_tcp::words;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::message::Message;
+use serde::{Deserialize, Serialize};
 
 use super::spans::Whose;
 use crate::account::{Owner, Step};
-use crate::parts::{exact_enum, exact_struct};
 
-/// What a request is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A turn of a protocol that is not known.
-    Turn,
-    /// HTTP/1.
-    Http,
-    /// Data over TLS.
-    Tls,
-    /// DNS over TCP.
-    Dns,
-    /// What the server sends first, unasked, as that of SMTP, SSH and `MySQL` does.
-    Greeting,
-    /// The set-up of TLS.
-    TlsSetUp,
-}
-
-impl Kind {
-    /// The word as it stands in tables.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Kind::Turn => "turn",
-            Kind::Http => "http",
-            Kind::Tls => "tls",
-            Kind::Dns => "dns",
-            Kind::Greeting => "greeting",
-            Kind::TlsSetUp => "tls-set-up",
-        }
+words! {
+    /// What a request is of.
+    pub enum Kind ("kind of a request") {
+        /// A turn of a protocol that is not known.
+        Turn = "turn",
+        /// HTTP/1.
+        Http = "http",
+        /// Data over TLS.
+        Tls = "tls",
+        /// DNS over TCP.
+        Dns = "dns",
+        /// What the server sends first, unasked, as that of SMTP, SSH and `MySQL` does.
+        Greeting = "greeting",
+        /// The set-up of TLS.
+        TlsSetUp = "tls-set-up",
     }
 }
 
 /// A request and its answer; several at once are one, as long as any of them is under way.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// Which of its connection, from 0.
     pub number: u32,
@@ -73,32 +60,6 @@ pub struct Request {
     /// What the server says to that.
     pub status: Option<u16>,
 }
-
-exact_enum!(Kind {
-    Turn,
-    Http,
-    Tls,
-    Dns,
-    Greeting,
-    TlsSetUp
-});
-exact_struct!(Request {
-    number,
-    kind,
-    start,
-    asked,
-    first,
-    last,
-    sent_bytes,
-    received_bytes,
-    count,
-    owner,
-    owned,
-    name,
-    method,
-    path,
-    status,
-});
 
 impl Request {
     pub(super) fn new(number: u32, kind: Kind, at: Time) -> Self {

@@ -73,7 +73,7 @@ impl Spans {
     fn decide(&mut self) {
         let sums = core::mem::replace(&mut self.sums, [Duration::ZERO; Owner::ALL.len()]);
         let none = (Owner::Unknown, Duration::ZERO);
-        let owners = Owner::ALL.into_iter().zip(sums);
+        let owners = Owner::ALL.iter().copied().zip(sums);
         let most = owners.fold(none, |most, of| if of.1 > most.1 { of } else { most });
         self.found.push(most);
         self.waiting.pop_front();

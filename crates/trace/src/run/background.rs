@@ -284,7 +284,8 @@ impl Shared {
         // So many packets may come before there can be too many connections.
         let mut room = settings.most_connections;
         let mut parts: Vec<Batch> = self.shards.iter().map(|_| Batch::default()).collect();
-        let mut besides = Vec::new();
+        // The one that is being decoded.
+        let (mut packet, mut besides) = (Vec::with_capacity(1), Vec::new());
         let mut counts = vec![0; self.shards.len()];
         let mut error = None;
         let mut stretch = 0;
@@ -313,9 +314,10 @@ impl Shared {
                         break;
                     }
                 }
-                if let Some(packet) = stream.decode(&source, &mut besides) {
-                    if let Some(part) = parts.get_mut(packet.shard()) {
-                        part.packets.push(packet);
+                let decoded = stream.decode(&source, &mut packet, &mut besides);
+                if let Some(shard) = decoded.map(Packet::shard) {
+                    if let Some(part) = parts.get_mut(shard) {
+                        part.packets.append(&mut packet);
                         if !besides.is_empty() {
                             part.besides.append(&mut besides);
                         }

@@ -8,6 +8,7 @@ use rexmit_wire::headers::{Notes, Record};
 use rexmit_wire::message::Message;
 use rexmit_wire::table::{Hashed, Key};
 use rexmit_wire::{FlowKey, Headers, Skip, Skips, TcpPacket};
+use serde::{Deserialize, Serialize};
 
 use crate::analyzer::Analyzer;
 use crate::connection::Pair;
@@ -67,7 +68,7 @@ pub(crate) const fn file_and_frame(number: u64) -> (usize, u64) {
 }
 
 /// What there is beside a packet's headers: of few packets, and larger than them.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Beside {
     /// What its Multipath TCP options say.
     pub signal: Option<Signal>,
@@ -178,7 +179,7 @@ pub(crate) fn give(
 }
 
 /// What was counted of the frames of a file, or of several.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Counted {
     pub frames: u64,
     pub bytes: u64,
@@ -237,10 +238,15 @@ impl Decoder {
         }
     }
 
-    /// The packet in a frame, or the one that an ICMP message in it returns; none when it is no TCP packet, which is counted. What there is beside it
-    /// goes to the end of `besides`.
+    /// The packet in a frame, or the one that an ICMP message in it returns; none when it is no TCP packet, which is counted.
+    /// It is put at the end of `packets`, and what there is beside it at that of `besides`.
     #[inline]
-    pub fn decode(&mut self, frame: &Frame<'_>, besides: &mut Vec<Beside>) -> Option<Packet> {
+    pub fn decode<'p>(
+        &mut self,
+        frame: &Frame<'_>,
+        packets: &'p mut Vec<Packet>,
+        besides: &mut Vec<Beside>,
+    ) -> Option<&'p mut Packet> {
         let counted = &mut self.counted;
         counted.frames += 1;
         counted.bytes += u64::from(frame.original_len);
@@ -257,7 +263,8 @@ impl Decoder {
         match Headers::decode(frame.link, frame.data, frame.original_len) {
             Ok(headers) => {
                 let number = number_of(self.file, counted.frames - 1);
-                let mut packet = Packet::new(frame.time, headers, number, self.spread);
+                packets.push(Packet::new(frame.time, headers, number, self.spread));
+                let packet = packets.last_mut()?;
                 self.numbering.packet(&mut packet.headers);
                 let name = self.names.of(&packet.headers);
                 if name.is_some() {
@@ -279,7 +286,8 @@ impl Decoder {
                 }
                 let returned = Headers::returned(frame.link, frame.data, frame.original_len)?;
                 let number = number_of(self.file, counted.frames - 1);
-                Some(Packet::new(frame.time, returned, number, self.spread))
+                packets.push(Packet::new(frame.time, returned, number, self.spread));
+                packets.last_mut()
             }
         }
     }

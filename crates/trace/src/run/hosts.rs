@@ -10,6 +10,7 @@ use std::net::IpAddr;
 
 use rexmit_tcp::Mechanism;
 use rexmit_wire::FlowKey;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::places::{self, Places};
 use crate::analyzer::{Failure, Failures, Of, Rows};
@@ -20,7 +21,8 @@ use crate::emulate::{shares_by, MODES};
 use crate::event::Direction;
 use crate::fault::{Fault, Moment};
 use crate::necessary::ShortTimers;
-use crate::rows::{Connection, Retransmission, SenderRow};
+use crate::parts::Known;
+use crate::rows::{Connection, Retransmission, SenderRow, Word};
 use crate::sender_view::{column_of, position_of};
 use crate::settings::Settings;
 
@@ -34,18 +36,31 @@ const MOST_HOSTS: usize = 1 << 16;
 const MOST_SAID: f64 = 5.0;
 
 /// An address, and what the SYN names the system: one address may stand for several hosts.
-type Host = (IpAddr, Option<&'static str>);
+type Host = (IpAddr, Option<Word>);
+
+/// What there is of the client and of the server.
+type OfHosts<T> = [Option<(Host, T)>; 2];
 
 /// What a connection says of its hosts.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Said {
-    of: [Option<(Host, [f64; MODES])>; 2],
+    #[serde(deserialize_with = "of_hosts")]
+    of: OfHosts<[f64; MODES]>,
     /// Those beside which the monitor stands.
     beside: [Option<IpAddr>; 2],
-    short: [Option<(Host, ShortTimers)>; 2],
+    #[serde(deserialize_with = "of_hosts")]
+    short: OfHosts<ShortTimers>,
 }
 
-crate::parts::exact_struct!(Said { of, beside, short });
+fn of_hosts<'de, D, T>(from: D) -> Result<OfHosts<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    let both = <[Option<((IpAddr, Option<Known>), T)>; 2]>::deserialize(from)?;
+    let host = |(at, system): (IpAddr, Option<Known>)| (at, system.map(|known| known.0));
+    Ok(both.map(|one| one.map(|(of, has)| (host(of), has))))
+}
 
 /// Whether a retransmission waits for what other connections of its hosts say.
 pub(crate) fn waits(row: &Retransmission) -> bool {

@@ -110,9 +110,9 @@ impl<S: Source> Inline<S> {
                     break;
                 }
             }
-            if let Some(packet) = self.stream.decode(&self.source, &mut self.besides) {
+            let (packets, besides) = (&mut self.waiting, &mut self.besides);
+            if let Some(packet) = self.stream.decode(&self.source, packets, besides) {
                 self.shards[packet.shard()].prefetch(packet.hash, Prefetch::Index);
-                self.waiting.push(packet);
             }
         }
         for step in [Prefetch::Connection, Prefetch::Log] {

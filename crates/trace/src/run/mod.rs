@@ -148,7 +148,7 @@ pub(crate) const TOGETHER: u64 = 32;
 const FEW: usize = 4_096;
 
 /// When the capture is over, connections end by the numbers of their first packets, those of so many numbers at a time.
-pub(crate) const ENDED_AT_ONCE: u64 = STRETCH;
+pub(crate) const ENDED_AT_ONCE: u64 = 1_024;
 
 /// How many shards there are; the same for any number of threads.
 pub(crate) fn shard_count(settings: &Settings) -> usize {

@@ -86,19 +86,24 @@ impl Stream {
         begins.filter(|_| self.frames > 0)
     }
 
-    /// The packet in the frame at which the source stands, if there is one; what there is beside it
-    /// goes to the end of `besides`.
+    /// Puts the packet in the frame at which the source stands, if there is one, at the end of `packets`, and what there is
+    /// beside it at that of `besides`.
     #[inline]
-    pub fn decode(&mut self, source: &impl Source, besides: &mut Vec<Beside>) -> Option<Packet> {
+    pub fn decode<'p>(
+        &mut self,
+        source: &impl Source,
+        packets: &'p mut Vec<Packet>,
+        besides: &mut Vec<Beside>,
+    ) -> Option<&'p Packet> {
         let frame = source.frame()?;
         self.frames += 1;
         self.now = frame.time;
         self.latest = self.latest.max(frame.time);
         let decoder = &mut self.open.get_mut(self.current)?.1;
-        let mut packet = decoder.decode(&frame, besides)?;
+        let packet = decoder.decode(&frame, packets, besides)?;
         let beside = packet.has_beside().then(|| besides.last()).flatten();
         let signal = beside.and_then(|beside| beside.signal.as_ref());
-        self.carry.pass(&mut packet, signal);
+        self.carry.pass(packet, signal);
         Some(packet)
     }
 

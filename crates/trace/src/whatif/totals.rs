@@ -1,12 +1,14 @@
 //! What the settings of a grid would have done, summed up over connections.
 
 use rexmit_time::Duration;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::event::Direction;
-use crate::rows::{Changes, Connection, WhatIf};
+use crate::parts::Known;
+use crate::rows::{Changes, Connection, WhatIf, Word};
 
 /// What one setting would have done to all senders of one stack.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Total {
     /// Senders for which it changes something.
     pub changed: u32,
@@ -43,20 +45,19 @@ impl Total {
 }
 
 /// The sums of a grid by stack and setting. They take room for each stack met, whatever the number of connections.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
-    stacks: Vec<(&'static str, Vec<Total>)>,
+    #[serde(deserialize_with = "sums")]
+    stacks: Vec<(Word, Vec<Total>)>,
 }
 
-crate::parts::exact_struct!(Total {
-    changed,
-    shorter,
-    longer,
-    changes,
-    change,
-    waited,
-});
-crate::parts::exact_struct!(Totals { stacks });
+fn sums<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(Word, Vec<Total>)>, D::Error> {
+    let all = Vec::<(Known, _)>::deserialize(from)?;
+    Ok(all
+        .into_iter()
+        .map(|(stack, sums)| (stack.0, sums))
+        .collect())
+}
 
 impl Totals {
     /// Whether nothing was added.

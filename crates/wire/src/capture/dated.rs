@@ -7,13 +7,14 @@
 //! Two packets in a row that are far away are no such error: there the clock was set.
 
 use rexmit_time::{Duration, Time};
+use serde::{Deserialize, Serialize};
 
 /// So far from its neighbours a time stamp is wrong. Queues of a network card and of the kernel disorder packets by
 /// milliseconds, and ntpd sets a clock at once that is off by 128 ms (`CLOCK_MAX`, ntp_proto.h): neither is meant here.
 const FAR: Duration = Duration::from_secs(1);
 
 /// What was found of a file's times.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Misdated {
     /// Packets with a wrong time stamp. They were given the time of the packet before.
     pub packets: u64,

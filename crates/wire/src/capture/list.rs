@@ -11,15 +11,17 @@ use rexmit_time::Time;
 
 use self::clock::Clock;
 use self::flows::Flows;
-use self::line::{Kind, Line, Place};
+use self::line::{Form, Kind, Line, Place};
 use self::lines::Lines;
 use self::missing::Missing;
 use self::names::Names;
+use self::utf16::{Order, Utf16};
 use super::window::Window;
 use crate::{pcap, LinkType};
 
 mod clock;
 mod columns;
+mod details;
 mod flows;
 mod frame;
 mod line;
@@ -27,29 +29,38 @@ mod lines;
 mod missing;
 mod names;
 mod tcpdump;
+mod utf16;
 
 /// What is missing in a list, in words, once it has been read.
 pub(super) type Said = Arc<Mutex<Option<String>>>;
 
 /// Bytes at the begin of a stream that tell whether it is a list, and what its times count from.
-const JUDGED: usize = 1 << 16;
+const JUDGED: usize = 1 << 18;
 
 /// The stream as it is, or the capture that a list in it becomes, and where it then says what is missing.
 pub(super) fn layer(mut window: Window<'_>) -> io::Result<(Window<'_>, Option<Said>)> {
     const FIRST: usize = 16;
     window.need(FIRST)?;
     let first = window.ahead();
-    if !is_text(&first[..first.len().min(FIRST)]) {
+    let order = Order::of(first);
+    if order.is_none() && !is_text(&first[..first.len().min(FIRST)]) {
         return Ok((window, None));
     }
     window.need(JUDGED)?;
     let head = window.ahead();
     let head = &head[..head.len().min(JUDGED)];
-    let Some(clock) = judged(head)? else {
+    let judged = match order {
+        Some(order) => judged(order.decoded(head).as_bytes()),
+        None => judged(head),
+    };
+    let Some((form, clock)) = judged? else {
         return Ok((window, None));
     };
+    if let Some(order) = order {
+        window = Window::new(Box::new(Utf16::new(window, order)));
+    }
     let said = Said::default();
-    let list = List::new(Lines::new(window), clock, Arc::clone(&said))?;
+    let list = List::new(Lines::new(window, form), clock, Arc::clone(&said))?;
     Ok((Window::new(Box::new(list)), Some(said)))
 }
 
@@ -63,9 +74,18 @@ fn is_text(bytes: &[u8]) -> bool {
     !bytes.is_empty() && is_utf8 && !bytes.iter().any(is_control)
 }
 
-/// How a list's times are to be read, where the text has a TCP packet with its numbers.
-fn judged(head: &[u8]) -> io::Result<Option<Clock>> {
-    let mut lines = Lines::new(Window::new(Box::new(head)));
+/// The form of a list and how its times are to be read, where the text has a TCP packet with its numbers.
+fn judged(head: &[u8]) -> io::Result<Option<(Form, Clock)>> {
+    let read = |form| read_head(head, form);
+    // A packet in detail may stand behind a line of the same packet.
+    Ok(match read(Form::Details)? {
+        Some(clock) => Some((Form::Details, clock)),
+        None => read(Form::Lines)?.map(|clock| (Form::Lines, clock)),
+    })
+}
+
+fn read_head(head: &[u8], form: Form) -> io::Result<Option<Clock>> {
+    let mut lines = Lines::new(Window::new(Box::new(head)), form);
     let mut place = Place::default();
     let (mut stamps, mut is_list) = (Vec::new(), false);
     while let Some((_, text)) = lines.next()? {

@@ -10,7 +10,7 @@ const CUT: &str = "a capture that is cut off in its header";
 const BEGINNINGS: [(&[u8], &str); 33] = [
     (
         b"\xff\xfe",
-        "text in UTF-16, which is not read: save it as UTF-8",
+        "text in UTF-16 without a line of a TCP packet and its sequence numbers",
     ),
     (b"GMBU", "a capture of Microsoft Network Monitor 2"),
     (b"RTSS", "a capture of Microsoft Network Monitor 1"),
@@ -68,6 +68,10 @@ pub(super) fn seems(bytes: &[u8]) -> &'static str {
     if bytes.get(257..262) == Some(b"ustar") {
         return "a tar archive";
     }
+    if is_quiet(bytes) {
+        return "a list of tcpdump -q, which leaves sequence numbers out: print it without -q, best by \
+                tcpdump -n -vv -tttt -r CAPTURE";
+    }
     let head = &bytes[..bytes.len().min(512)];
     let printable = |&byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
     if head.iter().all(printable) {
@@ -77,4 +81,16 @@ pub(super) fn seems(bytes: &[u8]) -> &'static str {
         return "zeros";
     }
     "not recognised"
+}
+
+/// Whether a line is one of `tcpdump -q`: `… 10.0.0.1.80 > 10.0.0.2.40000: tcp 1448`.
+fn is_quiet(bytes: &[u8]) -> bool {
+    let is_one = |line: &[u8]| {
+        let line = String::from_utf8_lossy(line);
+        let behind = line
+            .split_once(" > ")
+            .and_then(|(_, rest)| rest.split_once(": tcp "));
+        behind.is_some_and(|(_, rest)| rest.trim_end().bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    bytes.split(|&byte| byte == b'\n').take(100).any(is_one)
 }

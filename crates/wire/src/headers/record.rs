@@ -1,8 +1,10 @@
 //! What a payload begins with: a record of TLS (RFC 8446 §5.1, RFC 5246 §6.2.1), which tells who is setting up a session and who
 //! sends data, or what looks like a [message](crate::message::Message) that names something.
 
+use serde::{Deserialize, Serialize};
+
 /// What a payload begins with, as far as its first bytes tell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Record {
     /// Nothing that is known.
     #[default]

@@ -1,7 +1,9 @@
 //! What a SYN or SYN-ACK offers.
 
+use serde::{Deserialize, Serialize};
+
 /// The options of a packet with SYN, and what else of it tells stacks apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SynOptions {
     /// Largest segment the sender takes, bytes (RFC 9293 §3.7.1).
     pub mss: Option<u16>,
@@ -31,7 +33,7 @@ pub struct SynOptions {
 
 /// The options of one header in the order sent: the kind and the length of each in bytes, no-operations
 /// (kind 1, length 1) and the end of the list (kind 0, its length with all that follows it) included.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct OptionLayout {
     options: [(u8, u8); OptionLayout::MOST],
     count: u8,

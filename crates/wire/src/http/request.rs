@@ -2,6 +2,8 @@
 
 use core::mem::MaybeUninit;
 
+use serde::{Deserialize, Serialize};
+
 use super::head::FIELDS;
 use super::path;
 use crate::headers::Record;
@@ -19,7 +21,7 @@ const MOST: usize = 4_096;
 const MOST_REQUESTS: u16 = 256;
 
 /// A request, as far as its packet shows it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     /// The method.
     pub method: String,

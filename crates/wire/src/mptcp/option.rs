@@ -2,6 +2,8 @@
 
 use std::net::IpAddr;
 
+use serde::{Deserialize, Serialize};
+
 use super::key::{Identity, Version};
 
 /// The TCP option kind of Multipath TCP (RFC 8684 §9.1).
@@ -56,7 +58,7 @@ pub enum MptcpOption<'a> {
 }
 
 /// MP_CAPABLE (RFC 8684 §3.1, RFC 6824 §3.1).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capable {
     /// The protocol's version: 0 or 1.
     pub version: u8,
@@ -117,7 +119,7 @@ pub enum Join {
 }
 
 /// DSS, the data sequence signal (RFC 8684 §3.3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dss {
     /// DATA_FIN: the mapping's last number is the end of the data.
     pub fin: bool,
@@ -128,7 +130,7 @@ pub struct Dss {
 }
 
 /// A number of the data sequence, whole or its low half (RFC 8684 §3.3.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DataNumber {
     /// The low 32 bits.
     Low(u32),
@@ -151,7 +153,7 @@ impl DataNumber {
 }
 
 /// A mapping of a subflow's bytes to data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mapping {
     /// The data sequence number of the first byte.
     pub data_seq: DataNumber,

@@ -13,7 +13,7 @@ from rexmit.comparison.pairs import Selection
 from rexmit.comparison.traces.apart import Apart, Side, apart, named
 from rexmit.comparison.traces.notes import notes
 from rexmit.comparison.traces.observed import Place, Quantity, Seen, none_of, observed
-from rexmit.comparison.traces.places import Pair, common_servers, pairs
+from rexmit.comparison.traces.places import Pair, common_servers, largest, pairs
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.owners import LAST, NOBODY
 
@@ -79,7 +79,7 @@ class TraceComparison:
     notes: tuple[str, ...]
     changes: tuple[Change, ...]
 
-    def of(self, verdict: Verdict) -> tuple[Change, ...]:
+    def judged(self, verdict: Verdict) -> tuple[Change, ...]:
         """The changes with a verdict."""
         return tuple(one for one in self.changes if one.verdict == verdict)
 
@@ -99,8 +99,9 @@ def compare(
     """`selection` is by `observed.AXES`. Raises UserError (usage) where nothing is in common."""
     servers = common_servers(a, b, names, selection)
     seen = [observed(trace, ends) for trace, ends in zip((a, b), servers.common, strict=True)]
-    found, only_a, only_b = pairs(seen[0], seen[1], names, selection)
-    raw = [one for pair in found for one in _measured(pair) if one.metric in metrics]
+    every, only_a, only_b = pairs(seen[0], seen[1], names, selection)
+    common = largest(every)
+    raw = [one for pair in common for one in _measured(pair) if one.metric in metrics]
     differences = [_apart(one) for one in raw]
     real = named([one.chance if one.difference else None for one in differences])
     judged = zip(raw, differences, real, strict=True)
@@ -110,10 +111,10 @@ def compare(
         b,
         names,
         tuple(metrics),
-        tuple(pair.place for pair in found),
+        tuple(pair.place for pair in common),
         (*servers.only_a, *map(str, only_a)),
         (*servers.only_b, *map(str, only_b)),
-        tuple(notes(a, b, names, found)),
+        (*_of_many(common, every), *notes(a, b, names, common)),
         tuple(sorted(changes, key=_order)),
     )
 
@@ -127,6 +128,14 @@ class _Raw:
     of: str
     a: Side
     b: Side
+
+
+def _of_many(found: Sequence[Pair], every: Sequence[Pair]) -> Iterator[str]:
+    if len(found) < len(every):
+        yield (
+            f"of {len(every):,} servers and kinds of requests the {len(found):,} are compared that "
+            "have most connections and requests"
+        )
 
 
 def _measured(pair: Pair) -> Iterator[_Raw]:
@@ -148,25 +157,25 @@ def _either(a: Iterable[Quantity], b: Iterable[Quantity]) -> list[Quantity]:
 
 
 def _apart(raw: _Raw) -> Apart:
-    found = apart(raw.a, raw.b)
-    if raw.metric not in SHARES or found.low is None or found.high is None:
-        return found
-    return replace(found, low=max(found.low, -1.0), high=min(found.high, 1.0))
+    difference = apart(raw.a, raw.b)
+    if raw.metric not in SHARES or difference.low is None or difference.high is None:
+        return difference
+    return replace(difference, low=max(difference.low, -1.0), high=min(difference.high, 1.0))
 
 
-def _judged(raw: _Raw, found: Apart, *, is_real: bool) -> Change:
+def _judged(raw: _Raw, difference: Apart, *, is_real: bool) -> Change:
     verdict: Verdict = "same"
     least = 0.0 if raw.metric in (*SHARES, "payload") else _LEAST_S
-    if abs(found.difference) > max(LEAST * abs(raw.a.value), least):
-        if found.chance is None:
+    if abs(difference.difference) > max(LEAST * abs(raw.a.value), least):
+        if difference.chance is None:
             verdict = "not-known"
         elif is_real and (raw.metric == "payload" or raw.of in _NEITHER):
             verdict = "other"
         elif is_real:
-            verdict = "worse" if found.difference > 0 else "better"
-    pair, weight_s = raw.pair, _weight_s(raw, found.difference)
+            verdict = "worse" if difference.difference > 0 else "better"
+    pair, weight_s = raw.pair, _weight_s(raw, difference.difference)
     return Change(
-        pair.place, pair.other, raw.metric, raw.of, raw.a, raw.b, found, verdict, weight_s
+        pair.place, pair.other, raw.metric, raw.of, raw.a, raw.b, difference, verdict, weight_s
     )
 
 

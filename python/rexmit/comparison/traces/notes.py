@@ -21,13 +21,21 @@ def notes(a: Trace, b: Trace, names: tuple[str, str], pairs: Sequence[Pair]) -> 
 
 def _of_clocks(a: Trace, b: Trace, names: tuple[str, str]) -> Iterator[str]:
     starts = [_starts(trace) for trace in (a, b)]
-    near = (pl.col("start_s") - pl.col("start_s_b")).abs() < _SAME_S
-    same = starts[0].join(starts[1], on="flow", suffix="_b").filter(near)
-    both = same["flow"].n_unique()
+    # The nearest one alone: one flow may be that of very many connections, one after the other.
+    nearest = starts[0].join_asof(
+        starts[1].with_columns(pl.lit(True).alias("there")),
+        on="start_s",
+        by="flow",
+        strategy="nearest",
+        tolerance=_SAME_S,
+        # Of all rows they are: of those of a flow, too.
+        check_sortedness=False,
+    )
+    both = nearest.filter("there")["flow"].n_unique()
     if both:
-        told = f"{count(both, 'connection')} {'is' if both == 1 else 'are'} in both"
+        text = f"{count(both, 'connection')} {'is' if both == 1 else 'are'} in both"
         yield (
-            f"{told}: these are captures of one time; of two points of the network "
+            f"{text}: these are captures of one time; of two points of the network "
             f"`rexmit trace {names[0]} {names[1]}` says more"
         )
     elif starts[0]["start_s"].min() > starts[1]["start_s"].max():  # type: ignore[operator]
@@ -35,7 +43,7 @@ def _of_clocks(a: Trace, b: Trace, names: tuple[str, str]) -> Iterator[str]:
 
 
 def _starts(trace: Trace) -> pl.DataFrame:
-    return trace.scan("connections").select("flow", "start_s").collect()
+    return trace.scan("connections").select("flow", "start_s").sort("start_s").collect()
 
 
 def _of_views(a: Trace, b: Trace, pairs: Sequence[Pair]) -> Iterator[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Final
 
 import polars as pl
@@ -56,11 +57,24 @@ _SET_UP: Final = ("tls-set-up", "greeting")
 @dataclass(frozen=True)
 class Seen:
     """A place: its connections or requests, what is measured there, and of a server where the
-    monitor stood."""
+    monitor stood, both when they are asked for: there may be very many places."""
 
     units: int
-    measured: Measured
-    position: str | None = None
+    measure: Callable[[], Measured]
+    positions: pl.Series | None = None
+
+    @cached_property
+    def measured(self) -> Measured:
+        """What is compared."""
+        return self.measure()
+
+    @cached_property
+    def position(self) -> str | None:
+        """Where the monitor stood most often; None where that is not known."""
+        if self.positions is None:
+            return None
+        usual = self.positions.drop_nulls().mode().sort()
+        return usual[0] if len(usual) else None
 
 
 def observed(trace: Trace, wanted: pl.DataFrame | None = None) -> dict[Place, Seen]:
@@ -70,18 +84,16 @@ def observed(trace: Trace, wanted: pl.DataFrame | None = None) -> dict[Place, Se
         connections = connections.join(wanted, on=["host", "port"], how="semi")
     account = _account(trace, connections)
     asked = _requests(trace, connections)
-    found: dict[Place, Seen] = {}
+    seen: dict[Place, Seen] = {}
     times = account.partition_by("host", "port", as_dict=True)
     for key, rows in connections.partition_by("host", "port", as_dict=True).items():
-        place = Place(*map(str, key))
-        measured = {**_of_connections(rows), **dict(_times(rows.height, times.get(key)))}
-        positions = rows["position"].drop_nulls().mode().sort()
-        found[place] = Seen(rows.height, measured, positions[0] if len(positions) else None)
+        measure = partial(_of_server, rows, times.get(key))
+        seen[Place(*map(str, key))] = Seen(rows.height, measure, rows["position"])
     every = asked.with_columns(pl.lit(ALL_REQUESTS).alias("what"))
     for some in (asked, every):
         for key, rows in some.partition_by("host", "port", "what", as_dict=True).items():
-            found[Place(*map(str, key))] = Seen(rows.height, dict(_of_requests(rows)))
-    return found
+            seen[Place(*map(str, key))] = Seen(rows.height, partial(_of_requests, rows))
+    return seen
 
 
 def servers(trace: Trace) -> pl.DataFrame:
@@ -156,10 +168,14 @@ def _requests(trace: Trace, connections: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def _of_server(rows: pl.DataFrame, times: pl.DataFrame | None) -> dict[Quantity, Side]:
+    return {**_of_connections(rows), **dict(_times(rows.height, times))}
+
+
 def _of_connections(rows: pl.DataFrame) -> dict[Quantity, Side]:
-    found = {(name, ""): mean(rows[column]) for name, column in _MEANS.items()}
-    found |= {(name, ""): _share(rows, *columns) for name, columns in _SHARES.items()}
-    return {name: side for name, side in found.items() if side is not None}
+    measured = {(name, ""): mean(rows[column]) for name, column in _MEANS.items()}
+    measured |= {(name, ""): _share(rows, *columns) for name, columns in _SHARES.items()}
+    return {name: side for name, side in measured.items() if side is not None}
 
 
 _MEANS: Final = {
@@ -191,22 +207,21 @@ def none_of(units: int) -> Side:
     return Side(units, 0.0, None if units < 2 else 0.0, max(1, units - 1))
 
 
-def _of_requests(rows: pl.DataFrame) -> Iterator[tuple[Quantity, Side]]:
-    for name, column in (("first-byte", "first_s"), ("total", "total_s")):
-        side = mean(rows[column])
-        if side is not None:
-            yield (name, ""), side
+def _of_requests(rows: pl.DataFrame) -> dict[Quantity, Side]:
+    both = {"first-byte": mean(rows["first_s"]), "total": mean(rows["total_s"])}
+    found = {(name, ""): side for name, side in both.items() if side is not None}
     never, every = rows["first_s"].null_count(), rows.height
     # Shares of few are not without error (Agresti and Caffo 2000).
     share = (never + 1) / (every + 2)
-    yield ("unanswered", ""), Side(every, never / every, math.sqrt(share * (1 - share) / every))
+    error = math.sqrt(share * (1 - share) / every)
+    return {**found, ("unanswered", ""): Side(every, never / every, error)}
 
 
 def mean(values: pl.Series) -> Side | None:
     """Nulls do not count; None where nothing does."""
-    found = spread(values)
-    one = found.estimate
-    return None if one is None else Side(found.n, one.value, one.error, one.freedom)
+    sample = spread(values)
+    one = sample.estimate
+    return None if one is None else Side(sample.n, one.value, one.error, one.freedom)
 
 
 def _share(rows: pl.DataFrame, part: str, squares: str) -> Side | None:

@@ -14,6 +14,10 @@ from rexmit.errors import UserError, argument, by_caller
 from rexmit.tracing.folder import Trace
 from rexmit.wording import count
 
+MOST = 1_000
+"""So many servers and requests are compared: each takes milliseconds, and of single units nothing
+is told by it."""
+
 _NAMED = 3
 """So many servers are named where none is in common."""
 
@@ -39,11 +43,11 @@ class Pair:
 
 def common_servers(a: Trace, b: Trace, names: tuple[str, str], selection: Selection) -> Servers:
     """Raises UserError (usage) where a trace has no connection, or they share no server."""
-    found = [_servers(trace, name) for trace, name in zip((a, b), names, strict=True)]
+    tables = [_servers(trace, name) for trace, name in zip((a, b), names, strict=True)]
     of_servers = _without_paths(selection)
     kept = [
         [place for place in places if of_servers.keeps(place, mapped=bool(side))]
-        for side, places in enumerate(found)
+        for side, places in enumerate(tables)
     ]
     partners = {place: Place(*of_servers.partner(place)) for place in kept[0]}
     there = set(kept[1])
@@ -52,7 +56,7 @@ def common_servers(a: Trace, b: Trace, names: tuple[str, str], selection: Select
         raise UserError(
             f"{names[0]} and {names[1]} have no server in common",
             [
-                *(_described(*one) for one in zip(names, kept, found, strict=True)),
+                *(_described(*one) for one in zip(names, kept, tables, strict=True)),
                 _remedy(selection, kept[0], kept[1]),
             ],
             usage=True,
@@ -81,12 +85,12 @@ def pairs(
     mine = [place for place in in_a if selection.keeps(place, mapped=False)]
     theirs = {place for place in in_b if selection.keeps(place, mapped=True)}
     partners = {place: Place(*selection.partner(place)) for place in mine}
-    found = [
+    both = [
         Pair(place, other, in_a[place], in_b[other])
         for place, other in partners.items()
         if other in theirs
     ]
-    if not found:
+    if not both:
         raise UserError(
             f"{names[0]} and {names[1]} have no such request in common",
             f"choose others with {argument('cells')} and {argument('maps')}",
@@ -94,11 +98,18 @@ def pairs(
         )
     met = set(partners.values())
     alone = [place for place, other in partners.items() if other not in theirs]
-    return _without_repeats(found, in_a, in_b), alone, [p for p in sorted(theirs) if p not in met]
+    return _without_repeats(both, in_a, in_b), alone, [p for p in sorted(theirs) if p not in met]
+
+
+def largest(found: Sequence[Pair]) -> list[Pair]:
+    """The `MOST` of most units, in their order."""
+    units = [pair.a.units + pair.b.units for pair in found]
+    most = sorted(range(len(found)), key=lambda place: -units[place])[:MOST]
+    return [found[place] for place in sorted(most)]
 
 
 def _without_repeats(
-    found: Sequence[Pair], in_a: Mapping[Place, Seen], in_b: Mapping[Place, Seen]
+    both: Sequence[Pair], in_a: Mapping[Place, Seen], in_b: Mapping[Place, Seen]
 ) -> list[Pair]:
     """Without `all requests` of servers of which both have requests of one kind alone."""
     kinds = [
@@ -107,7 +118,7 @@ def _without_repeats(
     # One kind and all of them.
     return [
         pair
-        for pair in found
+        for pair in both
         if pair.place.path != ALL_REQUESTS
         or kinds[0][pair.place.host, pair.place.port] > 2
         or kinds[1][pair.other.host, pair.other.port] > 2
@@ -136,8 +147,8 @@ def _without_paths(selection: Selection) -> Selection:
     return Selection(only, maps, AXES)  # type: ignore[arg-type]
 
 
-def _described(name: str, kept: Sequence[Place], found: Sequence[Place]) -> str:
-    places = kept or found
+def _described(name: str, kept: Sequence[Place], there: Sequence[Place]) -> str:
+    places = kept or there
     words = ", ".join(map(str, places[:_NAMED]))
     more = f" and {len(places) - _NAMED:,} more" if len(places) > _NAMED else ""
     return f"{name}: {'' if kept else 'none of '}{count(len(places), 'server')}: {words}{more}"

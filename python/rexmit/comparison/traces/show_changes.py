@@ -68,7 +68,7 @@ def changes_blocks(comparison: TraceComparison, *, every: bool) -> Iterator[Bloc
         yield heading(f"{letter}: {name}: {_holds(trace)}")
     yield from (Paragraph(text, kind="note: ") for text in comparison.notes)
     for verdict in VERDICTS[:-1]:
-        yield from _of_verdict(comparison.of(verdict), verdict)
+        yield from _of_verdict(comparison.judged(verdict), verdict)
     yield from _alone(comparison)
     if every:
         yield BLANK
@@ -91,22 +91,22 @@ def summary(comparison: TraceComparison) -> str:
     kinds = len(comparison.places) - servers
     where = [count(servers, "server")] if servers else []
     where += [f"{kinds:,} {'kind' if kinds == 1 else 'kinds'} of requests"] if kinds else []
-    found = f"{len(comparison.changes):,} quantities of {' and '.join(where)}"
+    compared = f"{len(comparison.changes):,} quantities of {' and '.join(where)}"
     if comparison.identical:
-        return f"{found}: nothing differs"
-    numbers = {verdict: len(comparison.of(verdict)) for verdict in VERDICTS}
+        return f"{compared}: nothing differs"
+    numbers = {verdict: len(comparison.judged(verdict)) for verdict in VERDICTS}
     words = {"other": "changed", "not-known": "perhaps", "same": "as before"}
-    told = (f"{n:,} {words.get(name, name)}" for name, n in numbers.items() if n)
-    return f"{found}: {', '.join(told)}"
+    parts = (f"{n:,} {words.get(name, name)}" for name, n in numbers.items() if n)
+    return f"{compared}: {', '.join(parts)}"
 
 
 def sentence(one: Change) -> str:
     """`10.0.0.1:80, payload lost: 3.2%, before 0.1% (+3.1 points; …; n 8, 8)`."""
     place = str(one.place) if one.place == one.other else f"{one.place} and {one.other}"
-    found = one.apart
-    parts = [signed(one.metric, found.difference)]
-    if found.low is not None and found.high is not None:
-        parts.append(f"{signed(one.metric, found.low)} to {signed(one.metric, found.high)}")
+    apart = one.apart
+    parts = [signed(one.metric, apart.difference)]
+    if apart.low is not None and apart.high is not None:
+        parts.append(f"{signed(one.metric, apart.low)} to {signed(one.metric, apart.high)}")
     parts.append(f"n {one.a.n:,}, {one.b.n:,}")
     here = value(one.metric, one.b) + _each(one)
     return f"{place}, {what(one)}: {here}, before {value(one.metric, one.a)} ({'; '.join(parts)})"
@@ -178,10 +178,10 @@ def _weight(one: Change) -> str:
 
 
 def _alone(comparison: TraceComparison) -> Iterator[Block]:
-    told = [(x, y) for x, y in (("A", comparison.only_a), ("B", comparison.only_b)) if y]
-    if told:
+    alone = [(x, y) for x, y in (("A", comparison.only_a), ("B", comparison.only_b)) if y]
+    if alone:
         yield BLANK
-    for letter, labels in told:
+    for letter, labels in alone:
         more = f" and {len(labels) - _SHOWN:,} more" if len(labels) > _SHOWN else ""
         yield Paragraph(f"only in {letter}: {', '.join(labels[:_SHOWN])}{more}")
 
@@ -201,14 +201,14 @@ def _table(changes: Sequence[Change]) -> Grid:
 
 
 def _line(one: Change) -> Line:
-    found = one.apart
+    apart = one.apart
     ends = NONE
-    if found.low is not None and found.high is not None:
-        ends = f"{signed(one.metric, found.low)} to {signed(one.metric, found.high)}"
+    if apart.low is not None and apart.high is not None:
+        ends = f"{signed(one.metric, apart.low)} to {signed(one.metric, apart.high)}"
     texts = (
         f"  {what(one)}{_each(one).replace(' ', ', ', 1)}",
         *(text for side in (one.a, one.b) for text in (value(one.metric, side), f"{side.n:,}")),
-        signed(one.metric, found.difference),
+        signed(one.metric, apart.difference),
         signed_percent(one.percent),
         ends,
         one.verdict,

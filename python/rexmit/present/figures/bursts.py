@@ -38,11 +38,11 @@ class Figure:
     marks_label: str = ""
 
 
-def plan(run: Run, found: Cases) -> list[Figure]:
+def plan(run: Run, cases: Cases) -> list[Figure]:
     """A figure of all networks and configurations for each loss."""
     return [
-        Figure(f"bursts-{slug(loss)}", loss, small(run), found.networks, found.configs, (loss,))
-        for loss in found.losses
+        Figure(f"bursts-{slug(loss)}", loss, small(run), cases.networks, cases.configs, (loss,))
+        for loss in cases.losses
     ]
 
 
@@ -53,13 +53,13 @@ def small(run: Run) -> str:
     return f"{alone}{runner(run.meta).words}; mean and 95 % interval over start phases"
 
 
-def draw(figures: Iterable[Figure], found: Cases) -> Iterator[tuple[str, Canvas]]:
+def draw(figures: Iterable[Figure], cases: Cases) -> Iterator[tuple[str, Canvas]]:
     """Each figure's name and the figure. Inside `styled`."""
     for figure in figures:
-        yield figure.name, _draw(figure, found)
+        yield figure.name, _draw(figure, cases)
 
 
-def _draw(figure: Figure, found: Cases) -> Canvas:
+def _draw(figure: Figure, cases: Cases) -> Canvas:
     # The page plans the same figures, and draws without matplotlib.
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Canvas
@@ -81,8 +81,8 @@ def _draw(figure: Figure, found: Cases) -> Canvas:
         words = figure.words.get(loss, loss if panels > 1 else "")
         words = f"{letter}) {words}" if panels > 1 else words
         axes.set_title(folded(canvas, words, wide - 0.9, fontsize=9), fontsize=9)
-        _panel(axes, figure, found, loss)
-    every[0][0].set_ylim(0, _top(figure, found))
+        _panel(axes, figure, cases, loss)
+    every[0][0].set_ylim(0, _top(figure, cases))
     every[0][0].set_ylabel("completion of the last burst (s)")
     handles, labels = every[0][0].get_legend_handles_labels()
     # The marks were drawn last and stand last. A configuration that is alone needs no key.
@@ -98,7 +98,7 @@ def _draw(figure: Figure, found: Cases) -> Canvas:
     return canvas
 
 
-def _panel(axes: Any, figure: Figure, found: Cases, loss: str) -> None:  # noqa: ANN401 - matplotlib's
+def _panel(axes: Any, figure: Figure, cases: Cases, loss: str) -> None:  # noqa: ANN401 - matplotlib's
     look = _colours(figure.configs)
     width = 0.8 / len(figure.configs)
     for place, config in enumerate(figure.configs):
@@ -106,7 +106,7 @@ def _panel(axes: Any, figure: Figure, found: Cases, loss: str) -> None:  # noqa:
         bars = [
             (at + shift, case.completion)
             for at, network in enumerate(figure.networks)
-            if (case := found.of(network, config, loss)) and case.completion.mean_s is not None
+            if (case := cases.of(network, config, loss)) and case.completion.mean_s is not None
         ]
         axes.bar(
             [at for at, _ in bars],
@@ -121,7 +121,7 @@ def _panel(axes: Any, figure: Figure, found: Cases, loss: str) -> None:  # noqa:
             label=config,
         )
     _mark_bars(axes, figure, loss, width)
-    names = ["-".join(f"{d:g}" for d in found.delays_ms[name]) for name in figure.networks]
+    names = ["-".join(f"{d:g}" for d in cases.delays_ms[name]) for name in figure.networks]
     axes.set_xticks(range(len(names)), names)
     axes.set_xlabel("one-way delays of the paths (ms),\nthat of the losses first")
 
@@ -151,7 +151,7 @@ def _mark_bars(axes: Any, figure: Figure, loss: str, width: float) -> None:  # n
         )
 
 
-def _top(figure: Figure, found: Cases) -> float:
+def _top(figure: Figure, cases: Cases) -> float:
     """Room above the highest bar and mark of any panel."""
     places = [
         (network, config, loss)
@@ -159,18 +159,18 @@ def _top(figure: Figure, found: Cases) -> float:
         for config in figure.configs
         for loss in figure.losses
     ]
-    ours = [case.completion for place in places if (case := found.of(*place))]
+    ours = [case.completion for place in places if (case := cases.of(*place))]
     theirs = list(figure.marks.values())
     return 1.06 * max([(one.mean_s or 0.0) + half(one) for one in ours] + theirs) or 1.0
 
 
 def _colours(configs: tuple[str, ...]) -> dict[str, tuple[str, str]]:
     """A colour and a hatch for each: bars have no markers, and are told apart without colours."""
-    found = looks(configs)
-    made: dict[str, tuple[str, str]] = {}
+    every = looks(configs)
+    colours: dict[str, tuple[str, str]] = {}
     for place, config in enumerate(configs):
-        colour = found[config].colour
+        colour = every[config].colour
         turned = _HATCHES[place % len(_HATCHES) :] + _HATCHES[: place % len(_HATCHES)]
-        free = [hatch for hatch in turned if (colour, hatch) not in made.values()]
-        made[config] = (colour, (free or turned)[0])
-    return made
+        free = [hatch for hatch in turned if (colour, hatch) not in colours.values()]
+        colours[config] = (colour, (free or turned)[0])
+    return colours

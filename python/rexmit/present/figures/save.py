@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from rexmit.errors import UserError, by_caller
 from rexmit.present.figures import formats
@@ -46,11 +47,23 @@ def save(canvas: Canvas, paths: Iterable[Path]) -> list[Path]:
     return written
 
 
+def save_text(text: str, path: Path) -> None:
+    """Writes what another program draws, whole or not at all. Raises UserError as `save`."""
+    with _writing(path) as file:
+        file.write(text.encode())
+
+
 def _save(canvas: Canvas, path: Path, ending: str) -> None:
+    with _writing(path) as file:
+        canvas.savefig(file, format=ending, metadata=_METADATA[ending])
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[IO[bytes]]:
     try:
         named_folder(path.parent)
         with whole_file(path) as file:
-            canvas.savefig(file, format=ending, metadata=_METADATA[ending])
+            yield file
     except OSError as error:
         raise UserError(
             f"{path}: cannot be written: {error.strerror or error}",

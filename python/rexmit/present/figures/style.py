@@ -43,13 +43,13 @@ _KNOWN = {
 def looks(configs: tuple[str, ...]) -> dict[str, Look]:
     """A look for each: known ones have theirs, others one by their place among the others."""
     others = [config for config in configs if config not in _KNOWN]
-    made = {config: look for config, look in _KNOWN.items() if config in configs}
+    chosen = {config: look for config, look in _KNOWN.items() if config in configs}
     # Where nobody has a look of their own, the colours furthest apart come first.
-    colours = _REST if made else (_BLUE, _RED, _GREEN, *_REST)
+    colours = _REST if chosen else (_BLUE, _RED, _GREEN, *_REST)
     for i, config in enumerate(others):
-        made[config] = Look(colours[i % len(colours)], _MARKERS[i % len(_MARKERS)])
+        chosen[config] = Look(colours[i % len(colours)], _MARKERS[i % len(_MARKERS)])
     return {
-        config: replace(made[config], dash=_DASHES[place % len(_DASHES)])
+        config: replace(chosen[config], dash=_DASHES[place % len(_DASHES)])
         for place, config in enumerate(configs)
     }
 

@@ -60,7 +60,7 @@ class Places:
 
 
 def find(
-    trace: Trace, captures: Sequence[Capture], expression: str | None, told: Progress
+    trace: Trace, captures: Sequence[Capture], expression: str | None, progress: Progress
 ) -> Places:
     """Reads the captures again for the frames. Raises UserError where they cannot be read."""
     rows = _rows(trace)
@@ -72,7 +72,7 @@ def find(
                 for name in ("flow", "time_ns", "seq_start", "since_ns", "heard_by_ns")
             },
             filter=expression,
-            report=told.advance,
+            report=progress.advance,
         )
     except OSError as error:
         raise UserError(f"cannot be read again: {error}") from error
@@ -87,9 +87,9 @@ def find(
     rows = rows.with_columns(
         pl.Series(name, column, pl.Int64) for name, column in zip(names, columns, strict=True)
     )
-    found = rows.filter(pl.col("frame").is_not_null()).sort("frame", maintain_order=True)
+    places = rows.filter(pl.col("frame").is_not_null()).sort("frame", maintain_order=True)
     return Places(
-        [(captures[file], packets) for file, packets in files], found, rows.height - found.height
+        [(captures[file], packets) for file, packets in files], places, rows.height - places.height
     )
 
 

@@ -69,10 +69,10 @@ def _copy(row: Mapping[str, Any], before: int | None) -> str:
     earlier = after(row, span)
     nth = f"copy {row['copy'] + 1}" if row["copy"] > 1 else ""
     if before is None:
-        said = "the copy before it is not in the capture"
+        text = "the copy before it is not in the capture"
     else:
-        said = f"{earlier} frame {before}" if earlier else f"before it: frame {before}"
-    return ", ".join(part for part in (nth, said) if part)
+        text = f"{earlier} frame {before}" if earlier else f"before it: frame {before}"
+    return ", ".join(part for part in (nth, text) if part)
 
 
 def _other(row: Mapping[str, Any]) -> str:
@@ -90,23 +90,23 @@ def original(again: Sequence[tuple[int, str, str]]) -> str:
     return _clean(f"{BEGINS}sent again in {_frames(again)}")
 
 
-def trigger(made: Sequence[tuple[int, str, str]], *, sure: bool) -> str:
+def trigger(retransmissions: Sequence[tuple[int, str, str]], *, sure: bool) -> str:
     """Of an acknowledgement that made its receiver retransmit these frames."""
     likely = "" if sure else "most likely "
-    return _clean(f"{BEGINS}{likely}triggered {_frames(made)}")
+    return _clean(f"{BEGINS}{likely}triggered {_frames(retransmissions)}")
 
 
 def _frames(of: Sequence[tuple[int, str, str]]) -> str:
-    told = [f"{n} ({mechanism}, {NEED_OF_ROW[need]})" for n, mechanism, need in of[:_LISTED]]
+    texts = [f"{n} ({mechanism}, {NEED_OF_ROW[need]})" for n, mechanism, need in of[:_LISTED]]
     more = f" and {len(of) - _LISTED:,} more" if len(of) > _LISTED else ""
-    return f"frame{'s' if len(of) > 1 else ''} {', '.join(told)}{more}"
+    return f"frame{'s' if len(of) > 1 else ''} {', '.join(texts)}{more}"
 
 
 def summary(packets: int, retransmissions: int, causes: int) -> str:
     """What was written, for a line on the terminal."""
     again = count(retransmissions, "retransmission")
-    told = f"{count(packets, 'packet')}, comments on {again}"
-    return f"{told} and {count(causes, 'packet')} that caused {'it' if again[0] == '1' else 'them'}"
+    text = f"{count(packets, 'packet')}, comments on {again}"
+    return f"{text} and {count(causes, 'packet')} that caused {'it' if again[0] == '1' else 'them'}"
 
 
 def _clean(text: str) -> str:

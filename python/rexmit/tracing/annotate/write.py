@@ -35,7 +35,7 @@ class Annotated:
 
 
 def annotate(
-    trace: Trace, captures: Sequence[Capture], out: Path, expression: str | None, told: Progress
+    trace: Trace, captures: Sequence[Capture], out: Path, expression: str | None, progress: Progress
 ) -> Annotated:
     """Copies the captures of a trace to `out`, whole or not at all. Raises UserError."""
     check(captures, out)
@@ -44,46 +44,46 @@ def annotate(
             "the captures are of several points, and show the same packets more than once",
             f"give the captures of one point alone to {argument('annotate', out)}",
         )
-    told.start(None)
+    progress.start(None)
     try:
-        found = places.find(trace, captures, expression, told)
-        by_frame, causes = comments(found)
+        where = places.find(trace, captures, expression, progress)
+        by_frame, causes = comments(where)
         with _opened(out) as file:
             packets, unplaced, warnings = _core.copy_commented(
-                found.files,
+                where.files,
                 sorted(by_frame.items()),
                 file,
                 without=words.BEGINS,
                 filter=expression,
-                report=told.advance,
+                report=progress.advance,
             )
     except OSError as error:
         if error.filename is not None or error.errno is not None:
             raise
         raise UserError(f"cannot be copied: {error}") from error
     finally:
-        told.close()
-    if found.missing:
-        warnings.append(f"{found.missing:,} retransmissions were not found again in the captures")
+        progress.close()
+    if where.missing:
+        warnings.append(f"{where.missing:,} retransmissions were not found again in the captures")
     if unplaced:
         warnings.append(f"{unplaced:,} comments are of packets in blocks that have none")
-    return Annotated(out, packets, found.rows.height, causes, tuple(warnings))
+    return Annotated(out, packets, where.rows.height, causes, tuple(warnings))
 
 
-def comments(found: Places) -> tuple[dict[int, list[str]], int]:
+def comments(where: Places) -> tuple[dict[int, list[str]], int]:
     """The comments of each frame, and the number of frames that caused something."""
     by_frame: dict[int, list[str]] = defaultdict(list)
     again: dict[int, list[tuple[int, str, str]]] = defaultdict(list)
     triggered: dict[int, list[tuple[int, str, str]]] = defaultdict(list)
     sure: set[int] = set()
-    for row in found.rows.iter_rows(named=True):
+    for row in where.rows.iter_rows(named=True):
         text = words.retransmission(row, row["before"], row["trigger"])
         by_frame[row["frame"]].append(text)
-        made = (row["frame"], row["mechanism"], row["need"])
+        retransmission = (row["frame"], row["mechanism"], row["need"])
         if row["before"] is not None:
-            again[row["before"]].append(made)
+            again[row["before"]].append(retransmission)
         if row["trigger"] is not None:
-            triggered[row["trigger"]].append(made)
+            triggered[row["trigger"]].append(retransmission)
             if row["position"] == "sender":
                 sure.add(row["trigger"])
     for frame, those in again.items():

@@ -29,19 +29,21 @@ class Analysed:
     about: list[dict[str, Any]]
 
 
-def analyse(made: Recognised, analysis: Analysis, progress: Progress | None = None) -> Analysed:
+def analyse(
+    recognised: Recognised, analysis: Analysis, progress: Progress | None = None
+) -> Analysed:
     """Follows the packets over the points, and analyses the captures of each point by themselves.
 
     The tables are held in memory; what is kept of packets while captures are read is bounded.
     """
-    told = progress or Silent()
-    ways = follow(made, told)
+    hearer = progress or Silent()
+    ways = follow(recognised, hearer)
     points: list[dict[str, pl.DataFrame]] = []
     facts: list[Facts] = []
-    for point in made.points:
-        stream = Core(made.paths(point), analysis)
+    for point in recognised.points:
+        stream = Core(recognised.paths(point), analysis)
         parts = {name: [empty(name)] for name in TABLES}
-        for batch in batches(stream, told.advance):
+        for batch in batches(stream, hearer.advance):
             for name, rows in batch.items():
                 parts[name].append(rows)
         points.append({name: pl.concat(rows) for name, rows in parts.items()})
@@ -49,13 +51,13 @@ def analyse(made: Recognised, analysis: Analysis, progress: Progress | None = No
     about = [
         {
             "name": point.name,
-            "captures": [str(path) for path in made.paths(point)],
-            "files": [whole_name(path) for path in made.paths(point)],
+            "captures": [str(path) for path in recognised.paths(point)],
+            "files": [whole_name(path) for path in recognised.paths(point)],
             "clock": steps,
         }
-        for point, steps in zip(made.points, ways.clocks, strict=True)
+        for point, steps in zip(recognised.points, ways.clocks, strict=True)
     ]
-    all_facts = _together(made, facts, ways)
+    all_facts = _together(recognised, facts, ways)
     return Analysed(combine(points, ways, [_span(one) for one in facts]), all_facts, about)
 
 
@@ -66,15 +68,15 @@ def _span(facts: Facts) -> Span:
     return (min(firsts), max(lasts)) if firsts and lasts else None
 
 
-def _together(made: Recognised, facts: Sequence[Facts], ways: Ways) -> Facts:
+def _together(recognised: Recognised, facts: Sequence[Facts], ways: Ways) -> Facts:
     """What was read at all points."""
     skipped: Counter[str] = Counter()
     files: dict[int, File] = {}
-    told = list(ways.warnings)
-    for point, one in zip(made.points, facts, strict=True):
+    warnings = list(ways.warnings)
+    for point, one in zip(recognised.points, facts, strict=True):
         skipped.update(one.not_understood)
         files.update(zip(point.files, one.files, strict=True))
-        told += [f"{point.name}: {warning}" for warning in one.warnings]
+        warnings += [f"{point.name}: {warning}" for warning in one.warnings]
     return Facts(
         packets=sum(one.packets for one in facts),
         tcp_packets=sum(one.tcp_packets for one in facts),
@@ -85,7 +87,7 @@ def _together(made: Recognised, facts: Sequence[Facts], ways: Ways) -> Facts:
         failed=ways.failed + sum(one.failed for one in facts),
         failed_packets=ways.failed_packets + sum(one.failed_packets for one in facts),
         failures=(*ways.failures, *(failure for one in facts for failure in one.failures)),
-        warnings=tuple(told),
+        warnings=tuple(warnings),
         settings=facts[0].settings,
         named=facts[0].named,
         files=tuple(files[number] for number in sorted(files)),

@@ -23,13 +23,13 @@ class More:
 
 def beyond(
     points: Sequence[Frames],
-    told: pl.DataFrame,
+    known: pl.DataFrame,
     directions: Directions,
     nearest: pl.DataFrame,
     captured: Captured,
 ) -> More:
     """Retransmissions that came by at a further point while the nearest one was not captured;
-    `told` are those that the nearest points tell of.
+    `known` are those that the nearest points tell of.
     """
     rows = [points[0]["retransmissions"].clear()]
     sides = [nearest.clear()]
@@ -83,7 +83,7 @@ def beyond(
                 maybe.filter(~sure)
                 .sort("time_s")
                 .join_asof(
-                    told.select(*keys, time.alias("before")).sort("before"),
+                    known.select(*keys, time.alias("before")).sort("before"),
                     left_on="time_s",
                     right_on="before",
                     by=keys,
@@ -92,7 +92,7 @@ def beyond(
                 )
                 .filter(time - pl.col("before") <= captured.longest_s)
             )
-            found = maybe.join(here_too, on=[*keys, "time_ns"], how="anti")
-            rows.append(found)
-            sides.append(mine.join(found, on=["connection", "direction"], how="semi"))
+            alone = maybe.join(here_too, on=[*keys, "time_ns"], how="anti")
+            rows.append(alone)
+            sides.append(mine.join(alone, on=["connection", "direction"], how="semi"))
     return More(pl.concat(rows), pl.concat(sides))

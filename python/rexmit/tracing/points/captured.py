@@ -33,10 +33,10 @@ class Captured:
     longest_s: float
 
     @classmethod
-    def of(cls, spans: Sequence[Span], ways: Ways) -> Captured:
+    def by_first(cls, spans: Sequence[Span], ways: Ways) -> Captured:
         """`spans` are by the points' own clocks."""
 
-        def told(span: Span, clock: list[Any]) -> Span:
+        def aligned_span(span: Span, clock: list[Any]) -> Span:
             if span is None or not clock:
                 return span
             first, last = aligned(clock, [round(at * 1e9) for at in span])
@@ -44,7 +44,9 @@ class Captured:
 
         delays = ways.legs["delay_max_s"].drop_nulls()
         return cls(
-            tuple(told(span, clock) for span, clock in zip(spans, ways.clocks, strict=True)),
+            tuple(
+                aligned_span(span, clock) for span, clock in zip(spans, ways.clocks, strict=True)
+            ),
             max(0.0, *delays) if delays.len() else 0.0,
         )
 
@@ -73,11 +75,11 @@ def by_first_clock(tables: Frames, clock: list[Any]) -> Frames:
     def times(column: pl.Series) -> pl.Series:
         known = column.drop_nulls()
         there = aligned(clock, (known * 1e9).round().cast(pl.Int64).to_list())
-        made = pl.Series(column.name, [None] * column.len(), dtype=pl.Float64)
+        moved = pl.Series(column.name, [None] * column.len(), dtype=pl.Float64)
         at = column.is_not_null().arg_true()
-        return made.scatter(at, pl.Series(there, dtype=pl.Int64).cast(pl.Float64) / 1e9)
+        return moved.scatter(at, pl.Series(there, dtype=pl.Int64).cast(pl.Float64) / 1e9)
 
-    made = dict(tables)
+    moved = dict(tables)
     for name, columns in _TIMES.items():
-        made[name] = made[name].with_columns(times(made[name][column]) for column in columns)
-    return made
+        moved[name] = moved[name].with_columns(times(moved[name][column]) for column in columns)
+    return moved

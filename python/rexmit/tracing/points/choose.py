@@ -20,24 +20,24 @@ def chosen_of(
     on its way.
     """
     members: dict[Node, list[Node]] = {}
-    told: dict[tuple[int, int], tuple[str, bool, float, float]] = {}
+    best: dict[tuple[int, int], tuple[str, bool, float, float]] = {}
     for number, tables in enumerate(points):
         rows = tables["connections"].select("connection", "flow", "mid_stream", "start_s", "end_s")
         for connection, flow, middle, at, end in rows.iter_rows():
-            told[number, connection] = (flow, middle, at, end)
+            best[number, connection] = (flow, middle, at, end)
             here = (number, connection, SIDES[0])
             which = min(directions.root(here), directions.root(turned(here)))
             members.setdefault(which, []).append(here)
 
     def began(group: list[Node]) -> float:
-        return min(told[point, connection][2] for point, connection, _ in group)
+        return min(best[point, connection][2] for point, connection, _ in group)
 
-    made = []
+    chosen = []
     for number, group in enumerate(sorted(members.values(), key=began)):
         # Who is the client, a point that saw the handshake knows.
-        base = min(group, key=lambda node: (told[node[0], node[1]][1], node))
+        base = min(group, key=lambda node: (best[node[0], node[1]][1], node))
         forward = directions.root(base)
-        times = [told[node[0], node[1]] for node in group]
+        times = [best[node[0], node[1]] for node in group]
         misses = {
             node[0]: captured.misses_s(node[0], min(t[2] for t in times), max(t[3] for t in times))
             for node in group
@@ -50,7 +50,7 @@ def chosen_of(
         for one in group:
             for each in (one, turned(one)):
                 by_root.setdefault((directions.root(each), each[0]), each)
-        client, _, server = told[base[0], base[1]][0].partition(" > ")
+        client, _, server = best[base[0], base[1]][0].partition(" > ")
         for side, flow in zip(SIDES, (f"{client} > {server}", f"{server} > {client}"), strict=True):
             root = forward if side == SIDES[0] else directions.root(turned(base))
             begun, ended = directions.first.get(root, (base[0], base[0]))
@@ -66,9 +66,9 @@ def chosen_of(
                 )
             near = by_root.get((root, begun)) or (base if side == SIDES[0] else turned(base))
             far = by_root.get((root, ended))
-            made.append((number, side, flow, *near, ended, far and far[1], far and far[2]))
+            chosen.append((number, side, flow, *near, ended, far and far[1], far and far[2]))
     return pl.DataFrame(
-        made,
+        chosen,
         schema={
             "connection": pl.Int64,
             "direction": pl.String,

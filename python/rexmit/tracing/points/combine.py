@@ -51,20 +51,20 @@ def combine(points: Sequence[Frames], ways: Ways, spans: Sequence[Span]) -> Comb
     names = ways.points["point"].to_list()
     directions = Directions(points, ways.legs, names)
     points = [by_first_clock(one, clock) for one, clock in zip(points, ways.clocks, strict=True)]
-    captured = Captured.of(spans, ways)
+    captured = Captured.by_first(spans, ways)
     nearest = chosen_of(points, directions)
     chosen = chosen_of(points, directions, captured)
-    made: dict[str, list[pl.DataFrame]] = {name: [] for name in points[0]}
+    frames: dict[str, list[pl.DataFrame]] = {name: [] for name in points[0]}
     for number, tables in enumerate(points):
         for name in OF_SIDES:
             of = nearest if name in OF_ROWS else chosen
             of_sides = of.filter(pl.col("point") == number)
-            made[name].append(renumbered(tables[name], of_sides, of, number))
+            frames[name].append(renumbered(tables[name], of_sides, of, number))
         for name in OF_CLIENTS:
-            made[name].append(connections_of(tables[name], chosen, number))
+            frames[name].append(connections_of(tables[name], chosen, number))
     # Sums over senders are of all senders that a point saw: the first point's stand.
-    made["whatif_totals"].append(points[0]["whatif_totals"])
-    tables = {name: pl.concat(parts) for name, parts in made.items()}
+    frames["whatif_totals"].append(points[0]["whatif_totals"])
+    tables = {name: pl.concat(parts) for name, parts in frames.items()}
     of_points = {"points": ways.points}
     for name in ("legs", "followed"):
         rows = with_connections(getattr(ways, name), name, directions, chosen, names)

@@ -54,7 +54,7 @@ class Directions:
         wanted = rows.select(
             pl.col(point).alias("at"), pl.col(flow).alias("flow"), pl.col(time).alias("ns")
         ).with_row_index("row")
-        found: list[Node | None] = [None] * rows.height
+        nodes: list[Node | None] = [None] * rows.height
         for number, name in enumerate(names):
             mine = wanted.filter(pl.col("at") == name, pl.col("ns").is_not_null())
             mine = mine.with_columns(pl.col("ns") + _NEAR_NS).sort("ns")
@@ -70,8 +70,8 @@ class Directions:
             for row, connection, direction in joined.select(
                 "row", "connection", "direction"
             ).iter_rows():
-                found[row] = (number, connection, direction)
-        return found
+                nodes[row] = (number, connection, direction)
+        return nodes
 
     def root(self, node: Node) -> Node:
         """The one of the joined directions that stands for all of them."""

@@ -33,10 +33,10 @@ class Ways:
     warnings: tuple[str, ...]
 
 
-def follow(made: Recognised, progress: Progress) -> Ways:
+def follow(recognised: Recognised, progress: Progress) -> Ways:
     """Reads the captures of all points side by side."""
-    names = [point.name for point in made.points]
-    following = _core.Points(made.samples, made.groups(), names)
+    names = [point.name for point in recognised.points]
+    following = _core.Points(recognised.samples, recognised.groups(), names)
     parts: dict[str, list[pl.DataFrame]] = {
         name: [pl.DataFrame(schema=polars_schema(POINT_TABLES[name]))]
         for name in ("legs", "followed")
@@ -50,14 +50,14 @@ def follow(made: Recognised, progress: Progress) -> Ways:
         now = following.progress()
         progress.advance(now - done)
         done = now
-    told = following.clocks()
+    clocks = following.clocks()
     points = [
         {
             "point": point.name,
-            "files": ",".join(map(str, made.paths(point))),
+            "files": ",".join(map(str, recognised.paths(point))),
             **{name: clock[name] for name in clock if name not in ("apart", "contradicted")},
         }
-        for point, clock in zip(made.points, told, strict=True)
+        for point, clock in zip(recognised.points, clocks, strict=True)
     ]
     columns = polars_schema(POINT_TABLES["points"])
     failed = following.failures()
@@ -69,27 +69,27 @@ def follow(made: Recognised, progress: Progress) -> Ways:
         failed["failed"],
         failed["failed_packets"],
         failures_of(failed),
-        tuple(_warnings(made, told)),
+        tuple(_warnings(recognised, clocks)),
     )
 
 
-def _warnings(made: Recognised, told: list[dict[str, Any]]) -> list[str]:
-    found = []
-    for point, clock in zip(made.points[1:], told[1:], strict=True):
+def _warnings(recognised: Recognised, clocks: list[dict[str, Any]]) -> list[str]:
+    texts = []
+    for point, clock in zip(recognised.points[1:], clocks[1:], strict=True):
         if clock["apart"]:
-            found.append(f"no packet of {point.name} came by at another point")
+            texts.append(f"no packet of {point.name} came by at another point")
         elif clock["offset_uncertainty_s"] is None:
-            found.append(
+            texts.append(
                 f"{point.name} has packets in common with another point in one direction only: "
                 "its clock is taken to be ahead by the least delay, too"
             )
         if clock["contradicted"]:
-            found.append(
+            texts.append(
                 f"the clock of {point.name} went unevenly within moments: delays there may be wrong"
             )
         elif clock["stretches"] > 1:
-            found.append(
+            texts.append(
                 f"the clock of {point.name} was set, or went faster or slower: "
                 f"{clock['stretches']:,} stretches were aligned apart"
             )
-    return found
+    return texts

@@ -29,11 +29,11 @@ def with_needs(
     now, with `was`. `more` are sides at further points that rows are of, too.
     """
     rows = tables["retransmissions"]
-    told = _known(rows, followed, pl.concat([chosen, more]), names)
+    needs = _known(rows, followed, pl.concat([chosen, more]), names)
     far = _far(points, chosen)
     joined = (
         rows.with_row_index("row")
-        .join(told, on="row", how="left", maintain_order="left")
+        .join(needs, on="row", how="left", maintain_order="left")
         .join(
             _at_receiver(points, chosen),
             on=["connection", "direction"],
@@ -58,14 +58,14 @@ def with_needs(
         chain = pl.when(never).then(known).when(came).then(seen).when(there).then(far)
         return chain.otherwise(pl.col(column)).alias(column)
 
-    made = joined.with_columns(
+    judged = joined.with_columns(
         pl.col("need").alias("was"),
         settled("need", pl.lit("needed"), pl.lit("spurious")),
         settled("evidence", pl.lit("original-unseen"), pl.lit("original-seen")),
         settled("need_confidence", pl.lit(1.0), pl.lit(1.0)),
     )
-    changed = made.filter(pl.col("was") != pl.col("need"))
-    return made.select(rows.columns), changed
+    changed = judged.filter(pl.col("was") != pl.col("need"))
+    return judged.select(rows.columns), changed
 
 
 def _known(
@@ -76,7 +76,7 @@ def _known(
     """
     places = {name: number for number, name in enumerate(names)}
     near = chosen.select("connection", "direction", "point")
-    told = (
+    again = (
         followed.filter("again", pl.col("connection").is_not_null())
         .with_columns(
             pl.col("point").replace_strict(places, return_dtype=pl.Int64),
@@ -90,10 +90,10 @@ def _known(
     )
     # Numbers are told from those of the first packet of that time, so that they have an order.
     bases = mine.group_by(keys).agg(pl.col("from").first().alias("base"))
-    told = told.join(bases, on=keys).pipe(_spans, "seq_start", "seq_end")
+    again = again.join(bases, on=keys).pipe(_spans, "seq_start", "seq_end")
     mine = mine.join(bases, on=keys).pipe(_spans, "from", "to")
-    needed = _met(mine, told.filter(pl.col("need") == "needed"), keys)
-    met = _met(mine, told, keys)
+    needed = _met(mine, again.filter(pl.col("need") == "needed"), keys)
+    met = _met(mine, again, keys)
     known = pl.when(pl.col("row").is_in(needed["row"].implode())).then(pl.lit("needed"))
     return met.select("row", known.otherwise("need").alias("known"), "last", "last_ns")
 
@@ -108,8 +108,8 @@ def _spans(packets: pl.DataFrame, start: str, end: str) -> pl.DataFrame:
     )
 
 
-def _met(mine: pl.DataFrame, told: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Each of `mine` with the first of those of `told` that have a number of its own."""
+def _met(mine: pl.DataFrame, again: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Each of `mine` with the first of those of `again` that have a number of its own."""
     lowest = pl.col("first").cum_min().over(keys)
     lower = (lowest < lowest.shift().over(keys)).fill_null(value=True)
     carried = [
@@ -117,7 +117,7 @@ def _met(mine: pl.DataFrame, told: pl.DataFrame, keys: Sequence[str]) -> pl.Data
     ]
     # From the last one on, what begins first of all that end as late.
     least = (
-        told.sort("final", descending=True, maintain_order=True)
+        again.sort("final", descending=True, maintain_order=True)
         .select(*keys, "final", lowest.alias("lowest"), *carried)
         .with_columns(pl.col("need", "last", "last_ns").forward_fill().over(keys))
         .reverse()

@@ -140,8 +140,8 @@ def _refuse_twice(captures: Sequence[Capture], advice: str) -> None:
 def _identity(capture: Capture) -> object:
     """What the same file or object has by any name."""
     if isinstance(capture, Path):
-        found = capture.stat()
-        return found.st_dev, found.st_ino
+        status = capture.stat()
+        return status.st_dev, status.st_ino
     return whole_name(capture)
 
 

@@ -23,13 +23,13 @@ def renumbered(
         pl.col("of_connection").alias("connection"),
         pl.col("of_direction").alias("direction"),
     )
-    made = rows.join(new, on=["connection", "direction"], how="inner", maintain_order="left")
-    made = made.with_columns(
+    renamed = rows.join(new, on=["connection", "direction"], how="inner", maintain_order="left")
+    renamed = renamed.with_columns(
         pl.col("new").alias("connection"),
         pl.col("new_direction").alias("direction"),
         pl.col("new_flow").alias("flow"),
     )
-    return _subflows(made, chosen, number).select(columns)
+    return _subflows(renamed, chosen, number).select(columns)
 
 
 def connections_of(rows: pl.DataFrame, chosen: pl.DataFrame, number: int) -> pl.DataFrame:
@@ -40,10 +40,10 @@ def connections_of(rows: pl.DataFrame, chosen: pl.DataFrame, number: int) -> pl.
         pl.col("flow").alias("new_flow"),
         pl.col("of_connection").alias("connection"),
     )
-    made = rows.join(new, on="connection", how="inner", maintain_order="left").with_columns(
+    renamed = rows.join(new, on="connection", how="inner", maintain_order="left").with_columns(
         pl.col("new").alias("connection"), pl.col("new_flow").alias("flow")
     )
-    return _subflows(made, chosen, number).select(columns)
+    return _subflows(renamed, chosen, number).select(columns)
 
 
 def with_connections(
@@ -61,12 +61,12 @@ def with_connections(
         ).iter_rows()
     }
     if name == "legs":
-        found = directions.find_all(rows, "from_point", "flow", "from_start_ns", names)
+        nodes = directions.find_all(rows, "from_point", "flow", "from_start_ns", names)
         beyond = directions.find_all(rows, "to_point", "to_flow", "to_start_ns", names)
-        found = [one or other for one, other in zip(found, beyond, strict=True)]
+        nodes = [one or other for one, other in zip(nodes, beyond, strict=True)]
     else:
-        found = directions.find_all(rows, "point", "flow", "time_ns", names)
-    known = [None if node is None else new.get(directions.root(node)) for node in found]
+        nodes = directions.find_all(rows, "point", "flow", "time_ns", names)
+    known = [None if node is None else new.get(directions.root(node)) for node in nodes]
     types = polars_schema(POINT_TABLES[name])
     return rows.with_columns(
         pl.Series("connection", [one and one[0] for one in known], dtype=pl.Int64),
@@ -85,7 +85,7 @@ def _numbers(chosen: pl.DataFrame, number: int) -> pl.DataFrame:
 def _subflows(rows: pl.DataFrame, chosen: pl.DataFrame, number: int) -> pl.DataFrame:
     if "mptcp_connection" not in rows.columns:
         return rows
-    made = rows.join(
+    renamed = rows.join(
         _numbers(chosen, number), on="mptcp_connection", how="left", maintain_order="left"
     )
-    return made.with_columns(pl.col("now").alias("mptcp_connection")).drop("now")
+    return renamed.with_columns(pl.col("now").alias("mptcp_connection")).drop("now")

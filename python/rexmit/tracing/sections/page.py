@@ -42,40 +42,40 @@ def page_blocks(page: Page, *, kept: Path | None = None) -> Iterator[Block]:
     """Everything; `kept` is the folder of the tables, or the capture where they were not asked for,
     None where there is no single one.
     """
-    facts, made = page.trace.facts, page.summary
-    yield heading(_title(page.trace.captures, facts, made))
+    facts, summary = page.trace.facts, page.summary
+    yield heading(_title(page.trace.captures, facts, summary))
     if page.selected:
         yield heading(page.selected)
-    if why := time.said(made.owners, made.totals.connections, made.slow_s):
+    if why := time.said(summary.owners, summary.totals.connections, summary.slow_s):
         yield from (heading("Why it was slow"), labelled(why), BLANK)
-    if made.requests is not None and made.requests.slowest:
-        yield heading(_slowest(made.requests))
-        yield labelled(requests.said(made.requests))
-        if cut := requests.cut(made.requests, facts.cut_packets):
+    if summary.requests is not None and summary.requests.slowest:
+        yield heading(_slowest(summary.requests))
+        yield labelled(requests.said(summary.requests))
+        if cut := requests.cut(summary.requests, facts.cut_packets):
             yield note(cut)
         yield BLANK
-    yield Facts(tuple(_captured(facts, made)))
-    yield from map(warning, warnings(facts, made))
-    if made.points is not None:
-        yield from (BLANK, points.stretches(made.points))
+    yield Facts(tuple(_captured(facts, summary)))
+    yield from map(warning, warnings(facts, summary))
+    if summary.points is not None:
+        yield from (BLANK, points.stretches(summary.points))
     yield from (BLANK, heading("What went wrong"))
-    yield labelled(wrong.said(made, unread=sum(unread(facts).values())))
-    if made.mechanisms:
-        yield from (BLANK, _mechanisms(made.mechanisms))
-    if made.senders:
-        yield from (BLANK, *_senders(made))
-    if made.worst:
-        yield from (BLANK, *_worst(made.worst))
+    yield labelled(wrong.said(summary, unread=sum(unread(facts).values())))
+    if summary.mechanisms:
+        yield from (BLANK, _mechanisms(summary.mechanisms))
+    if summary.senders:
+        yield from (BLANK, *_senders(summary))
+    if summary.worst:
+        yield from (BLANK, *_worst(summary.worst))
         if kept is not None:
-            which = "one of them" if len(made.worst) > 1 else "the same"
-            told = (
+            which = "one of them" if len(summary.worst) > 1 else "the same"
+            text = (
                 f"{which}, packet by packet: rexmit show {escaping.shell_word(str(kept))} --flow "
-                f"{made.worst[0].number}"
+                f"{summary.worst[0].number}"
             )
-            yield Paragraph(told, whole=True)
-    if made.mechanisms and facts.settings:
+            yield Paragraph(text, whole=True)
+    if summary.mechanisms and facts.settings:
         yield BLANK
-        yield from settings(page.advice, made, page.checked, tried=len(facts.settings))
+        yield from settings(page.advice, summary, page.checked, tried=len(facts.settings))
 
 
 def unfit_blocks(
@@ -87,20 +87,20 @@ def unfit_blocks(
     yield Facts(tuple(lines))
 
 
-def _slowest(found: Requests) -> str:
-    shown = len(found.slowest)
-    every = f" of {found.slow:,}" if found.slow > shown else ""
+def _slowest(asked: Requests) -> str:
+    shown = len(asked.slowest)
+    every = f" of {asked.slow:,}" if asked.slow > shown else ""
     return f"The slowest {count(shown, 'request') if shown > 1 else 'request'}{every}"
 
 
 # What was captured.
 
 
-def _title(captures: Iterable[str], facts: Captured, made: Summary) -> str:
-    names, took = list(captures), made.captured
+def _title(captures: Iterable[str], facts: Captured, summary: Summary) -> str:
+    names, took = list(captures), summary.captured
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
-    told = f"{shown}: {count(facts.packets or made.totals.packets, 'packet')}"
-    return told + _when(took.start_s, took.end_s, took.captured_s)
+    text = f"{shown}: {count(facts.packets or summary.totals.packets, 'packet')}"
+    return text + _when(took.start_s, took.end_s, took.captured_s)
 
 
 def _when(start_s: float | None, end_s: float | None, captured_s: float) -> str:
@@ -111,16 +111,16 @@ def _when(start_s: float | None, end_s: float | None, captured_s: float) -> str:
     return (f" in {span(captured_s)}" if captured_s else "") + (f", {when}" if when else "")
 
 
-def _captured(facts: Captured, made: Summary) -> list[tuple[str, str]]:
+def _captured(facts: Captured, summary: Summary) -> list[tuple[str, str]]:
     """Labels and lines."""
     others = {NOT_TCP[why]: n for why, n in facts.not_understood.items() if why in NOT_TCP}
-    lines = _files(made.captured.files) if len(made.captured.files) > 1 else []
-    if made.points is not None:
-        lines += points.captured(made.points)
+    lines = _files(summary.captured.files) if len(summary.captured.files) > 1 else []
+    if summary.points is not None:
+        lines += points.captured(summary.points)
     if facts.capture_filter:
         passing = f"that pass {facts.capture_filter}: {facts.left_out:,} others are left out"
         lines.append(("only packets", passing))
-    lines += [(one.label, one.text) for one in traffic.said(made)]
+    lines += [(one.label, one.text) for one in traffic.said(summary)]
     if others:
         lines.append(("not TCP", _not_tcp(others)))
     return lines
@@ -136,9 +136,9 @@ def _not_tcp(others: Mapping[str, int]) -> str:
 def _files(every: Sequence[File]) -> list[tuple[str, str]]:
     lines: list[tuple[str, str]] = []
     for file in every[:_FILES_SHOWN]:
-        told = f"{file.path}: {count(file.packets, 'packet')}"
-        told += _when(file.first_s, file.last_s, (file.last_s or 0) - (file.first_s or 0))
-        lines.append(("" if lines else "files", told))
+        text = f"{file.path}: {count(file.packets, 'packet')}"
+        text += _when(file.first_s, file.last_s, (file.last_s or 0) - (file.first_s or 0))
+        lines.append(("" if lines else "files", text))
     if len(every) > _FILES_SHOWN:
         lines.append(("", f"and {len(every) - _FILES_SHOWN:,} more"))
     return lines
@@ -165,19 +165,19 @@ def _mechanisms(mechanisms: tuple[OfMechanism, ...]) -> Grid:
     )
 
 
-def _senders(made: Summary) -> Iterator[Block]:
+def _senders(summary: Summary) -> Iterator[Block]:
     yield table(
-        made.senders[:_SENDERS_SHOWN],
+        summary.senders[:_SENDERS_SHOWN],
         Column("who retransmitted", least=28, cell=lambda one: one.words),
         ("connections", lambda one: f"{one.connections:,}"),
         ("retransmissions", lambda one: f"{one.retransmissions:,}"),
         ("time waited", lambda one: span(one.waited_s)),
     )
-    more = made.senders[_SENDERS_SHOWN:]
+    more = summary.senders[_SENDERS_SHOWN:]
     if more:
         again = sum(one.retransmissions for one in more)
         yield Paragraph(f"and {count(len(more), 'more kind')}, {count(again, 'retransmission')}")
-    if any(one.by_syn for one in made.senders):
+    if any(one.by_syn for one in summary.senders):
         yield note(_NO_SECOND_PROOF)
 
 

@@ -8,33 +8,33 @@ from rexmit.tracing.words import share, span
 from rexmit.wording import count, known
 
 
-def captured(made: Points) -> list[tuple[str, str]]:
+def captured(points: Points) -> list[tuple[str, str]]:
     """Labels and lines on the points and their clocks."""
-    first = made.clocks[0]
+    first = points.clocks[0]
     lines = [("points", f"{first.point}: {count(first.packets, 'packet')}")]
-    lines += [("", _clock(one, first)) for one in made.clocks[1:]]
-    if made.at_one:
-        lines.append(("", f"{count(made.at_one, 'connection')} came by at one of them only"))
+    lines += [("", _clock(one, first)) for one in points.clocks[1:]]
+    if points.at_one:
+        lines.append(("", f"{count(points.at_one, 'connection')} came by at one of them only"))
     return lines
 
 
 def _clock(one: Clock, first: Clock) -> str:
-    told = f"{one.point}: {count(one.packets, 'packet')}"
+    text = f"{one.point}: {count(one.packets, 'packet')}"
     if one.offset_s is None:
-        return f"{told}; none of them came by at another point"
+        return f"{text}; none of them came by at another point"
     way = "ahead of" if one.offset_s >= 0 else "behind"
-    told += f"; its clock is {span(abs(one.offset_s))} {way} that of {first.point}"
+    text += f"; its clock is {span(abs(one.offset_s))} {way} that of {first.point}"
     if one.offset_uncertainty_s is not None:
-        told += f", {span(one.offset_uncertainty_s)} more or less"
+        text += f", {span(one.offset_uncertainty_s)} more or less"
     if one.drift_ppm:
-        told += f", and gains {one.drift_ppm:+.3g} millionths"
-    return told
+        text += f", and gains {one.drift_ppm:+.3g} millionths"
+    return text
 
 
-def stretches(made: Points) -> Grid:
+def stretches(points: Points) -> Grid:
     """A line for each stretch from one point to the next."""
     return table(
-        made.stretches,
+        points.stretches,
         Column(
             "between the points",
             least=20,

@@ -30,25 +30,25 @@ def helping(settings: tuple[Advice, ...], totals: Totals) -> tuple[Advice, ...]:
 
 
 def settings(
-    settings: tuple[Advice, ...], made: Summary, checked: Calibration | None, *, tried: int
+    settings: tuple[Advice, ...], summary: Summary, checked: Calibration | None, *, tried: int
 ) -> Iterator[Block]:
     """What would have helped, of so many settings that were tried; those that were asked for by
     name, whatever they do; and before it what none can help.
     """
-    totals = made.totals
+    totals = summary.totals
     yield heading("What would have helped")
-    if made.unacked:
-        yield facts(unacked.said(made.unacked))
+    if summary.unacked:
+        yield facts(unacked.said(summary.unacked))
         yield Paragraph("no setting saves what was waited for data that were never acknowledged")
     asked = [one for one in settings if one.named]
     others = tuple(one for one in settings if not one.named)
-    found = helping(others, totals)
-    for one in [*asked, *found[:1]]:
+    helpful = helping(others, totals)
+    for one in [*asked, *helpful[:1]]:
         yield Paragraph(_effect(one, totals))
-    if not found and tried > len(asked):
+    if not helpful and tried > len(asked):
         none = none_helps(others, tried - len(asked), totals, named=bool(asked))
         yield Paragraph(none.text)
-    shown = tuple(one for one in settings if one in asked or one in found)
+    shown = tuple(one for one in settings if one in asked or one in helpful)
     if not shown:
         return
     yield _table(shown, checked)

@@ -28,21 +28,21 @@ def said(totals: Totals) -> list[Sentence]:
     ]
     if not delivered:
         return []
-    text = f"delivered {listed(delivered)}; these are no retransmissions"
+    text = f"delivered {listed(delivered)}; these are not retransmissions"
     both = {name: getattr(totals, name) for name in ("reordered", "network_duplicates")}
     return [Sentence(text, "sides", _sums(both), label="network")]
 
 
 def warnings(totals: Totals, half_seen: int) -> list[Sentence]:
     """What to know of the capture before its page is trusted."""
-    told = []
+    sentences = []
     if half_seen:
         text = (
             f"of {count(half_seen, 'connection')} only one direction is in the capture "
             f"({share(half_seen, totals.connections)} of all): little can be told of "
             f"{'it' if half_seen == 1 else 'them'}"
         )
-        told.append(_connections(text, "one_sided", lambda rows: rows.height >= half_seen))
+        sentences.append(_connections(text, "one_sided", lambda rows: rows.height >= half_seen))
     if totals.mid_stream:
         its = "its" if totals.mid_stream == 1 else "their"
         text = (
@@ -50,7 +50,7 @@ def warnings(totals: Totals, half_seen: int) -> list[Sentence]:
             f"agreed on in {its} handshake is not known"
         )
         number = totals.mid_stream
-        told.append(_connections(text, "mid_stream", lambda rows: rows.height == number))
+        sentences.append(_connections(text, "mid_stream", lambda rows: rows.height == number))
     if totals.capture_losses:
         they, were = ("it", "was") if totals.capture_losses == 1 else ("they", "were")
         text = (
@@ -58,15 +58,15 @@ def warnings(totals: Totals, half_seen: int) -> list[Sentence]:
             f"{count(totals.with_capture_losses, 'connection')}: {they} arrived, but {were} not "
             "recorded"
         )
-        told.append(Sentence(text, "sides", _sums({"capture_losses": totals.capture_losses})))
+        sentences.append(Sentence(text, "sides", _sums({"capture_losses": totals.capture_losses})))
     if totals.capture_duplicates:
         copies = (
             "1 copy" if totals.capture_duplicates == 1 else f"{totals.capture_duplicates:,} copies"
         )
         text = f"the capture recorded packets again that it had recorded before: {copies}"
         duplicates = {"capture_duplicates": totals.capture_duplicates}
-        told.append(Sentence(text, "sides", _sums(duplicates)))
-    return told
+        sentences.append(Sentence(text, "sides", _sums(duplicates)))
+    return sentences
 
 
 def _connections(text: str, column: str, condition: Callable[[pl.DataFrame], bool]) -> Sentence:
@@ -77,33 +77,33 @@ def _sums(wanted: dict[str, int]) -> Callable[[pl.DataFrame], bool]:
     return lambda rows: all(rows[name].sum() == number for name, number in wanted.items())
 
 
-def flood(made: Flood) -> Sentence:
+def flood(seen: Flood) -> Sentence:
     """What it is called, and of whom it is."""
-    label, text = _flood(made)
+    label, text = _flood(seen)
 
     def condition(rows: pl.DataFrame) -> bool:
-        return round(made.share * rows.height) == made.connections
+        return round(seen.share * rows.height) == seen.connections
 
     return Sentence(text, "connections", condition, label=label)
 
 
-def _flood(made: Flood) -> tuple[str, str]:
+def _flood(seen: Flood) -> tuple[str, str]:
     """What it is called, and the line that says so."""
-    over = f"from {_addresses(made.sources)} in {span(made.duration_s)}"
-    told = f"{count(made.connections, 'connection')} ({share(made.share, 1)} of all)"
-    host = f"of {made.hosts:,} hosts" if made.hosts > 1 else f"of {made.service.rpartition(':')[0]}"
-    ports = f"{made.services:,} ports {host}"
-    most = f"{made.for_service:,} of them"
-    few = made.for_service * 2 <= made.connections
-    if made.kind == "backscatter":
+    over = f"from {_addresses(seen.sources)} in {span(seen.duration_s)}"
+    text = f"{count(seen.connections, 'connection')} ({share(seen.share, 1)} of all)"
+    host = f"of {seen.hosts:,} hosts" if seen.hosts > 1 else f"of {seen.service.rpartition(':')[0]}"
+    ports = f"{seen.services:,} ports {host}"
+    most = f"{seen.for_service:,} of them"
+    few = seen.for_service * 2 <= seen.connections
+    if seen.kind == "backscatter":
         return "backscatter", (
-            f"of {told} only the answer to a SYN was seen, as when others flood a host under "
-            f"forged addresses; {f'from {ports}' if few else f'{most} from {made.service}'}, in "
-            f"{span(made.duration_s)}"
+            f"of {text} only the answer to a SYN was seen, as when others flood a host under "
+            f"forged addresses; {f'from {ports}' if few else f'{most} from {seen.service}'}, in "
+            f"{span(seen.duration_s)}"
         )
-    never = f"{told} never got beyond the handshake, {over}"
-    if made.kind == "syn-flood":
-        return "SYN flood", f"{never}{f', to {ports}' if few else f'; {most} to {made.service}'}"
+    never = f"{text} never got beyond the handshake, {over}"
+    if seen.kind == "syn-flood":
+        return "SYN flood", f"{never}{f', to {ports}' if few else f'; {most} to {seen.service}'}"
     return "scan", f"{never}, to {ports}"
 
 

@@ -61,21 +61,21 @@ def reason(
         if set(by_cause["cause"]) <= set(terms.PROMPTED):
             names = listed([terms.PROMPTED[one] for one in sorted(by_cause["cause"])])
             text = f"{count(waits.height, 'packet')} sent again though no loss was found: {names}"
-            return _of(waits, text, _were_prompted)
+            return _sentence(waits, text, _were_prompted)
         none = "which was not" if waits.height == 1 else "none of which was"
         text = f"{count(waits.height, 'retransmission')}, {none} waited for"
-        return _of(waits, text, lambda rows: not rows["waited_s"].sum())
+        return _sentence(waits, text, lambda rows: not rows["waited_s"].sum())
     cause = str(by_cause.sort("waited_s", "cause", descending=[True, False])[0, 0])
     mine = waits.filter(pl.col("cause") == cause)
-    made = mine.filter(verdict() == cause)
-    if made.height and set(cause.split(EITHER)) <= set(_NOUNS):
-        return _timers(cause, made, waits, handshake, ends=ends)
+    of_cause = mine.filter(verdict() == cause)
+    if of_cause.height and set(cause.split(EITHER)) <= set(_NOUNS):
+        return _timers(cause, of_cause, waits, handshake, ends=ends)
     if handshake in NOT_OPENED:
         again = count(waits.height, "retransmission")
-        return _of(waits, f"{again}{_longest(waits)}: {NOT_OPENED[handshake]}", _any)
+        return _sentence(waits, f"{again}{_longest(waits)}: {NOT_OPENED[handshake]}", _any)
     if cause == "unknown":
         again = f"{count(mine.height, 'retransmission')}{_longest(mine)}"
-        return _of(mine, f"{again}: {_unknown_words(mine)}", _any)
+        return _sentence(mine, f"{again}: {_unknown_words(mine)}", _any)
     if cause == "mptcp-reinject":
         head = f"{count(mine.height, 'packet')} sent again on another subflow{_longest(mine)}"
         return _first(head, _REINJECTIONS, mine, waits)
@@ -90,7 +90,7 @@ def _cause() -> pl.Expr:
     return pl.when(timers | own).then(verdict()).otherwise(begun)
 
 
-def _of(rows: pl.DataFrame, text: str, condition: Callable[[pl.DataFrame], bool]) -> Sentence:
+def _sentence(rows: pl.DataFrame, text: str, condition: Callable[[pl.DataFrame], bool]) -> Sentence:
     """Said of the rows of a connection that have the same causes, and verdicts, as these."""
     mine = pl.col("connection") == rows["connection"][0]
     for word in (_cause(), verdict()):
@@ -110,8 +110,8 @@ def _first(head: str, table: tuple[_Why, ...], rows: pl.DataFrame, every: pl.Dat
     """What the first of a table says that holds; the head alone where none does."""
     why = next((one for one in table if one.holds(rows, every)), None)
     if why is None:
-        return _of(rows, head, _any)
-    return _of(rows, f"{head}: {why.words(rows, every)}", lambda some: why.holds(some, every))
+        return _sentence(rows, head, _any)
+    return _sentence(rows, f"{head}: {why.words(rows, every)}", lambda some: why.holds(some, every))
 
 
 def _most(condition: pl.Expr) -> Callable[[pl.DataFrame, pl.DataFrame], bool]:
@@ -123,18 +123,20 @@ def _most(condition: pl.Expr) -> Callable[[pl.DataFrame, pl.DataFrame], bool]:
 
 
 def _timers(
-    cause: str, made: pl.DataFrame, every: pl.DataFrame, handshake: str | None, *, ends: bool
+    cause: str, of_cause: pl.DataFrame, every: pl.DataFrame, handshake: str | None, *, ends: bool
 ) -> Sentence:
     """`ends`: no packet of the connection follows the last retransmission."""
-    nouns = (count(made.height, _NOUNS[one]) for one in cause.split(EITHER))
-    head = EITHER.join(nouns).replace(f"{EITHER}{made.height:,} ", EITHER) + _longest_timer(made)
+    nouns = (count(of_cause.height, _NOUNS[one]) for one in cause.split(EITHER))
+    head = EITHER.join(nouns).replace(f"{EITHER}{of_cause.height:,} ", EITHER) + _longest_timer(
+        of_cause
+    )
     if cause == "tlp":
-        return _first(head, _PROBES, made, every)
+        return _first(head, _PROBES, of_cause, every)
     if handshake in NOT_OPENED:
-        return _of(made, f"{head}: {NOT_OPENED[handshake]}", _any)
-    if ends and _is_silence(made, every):
-        return _first(head, (_SILENCE,), made, every)
-    return _first(head, _TIMEOUTS, made, every)
+        return _sentence(of_cause, f"{head}: {NOT_OPENED[handshake]}", _any)
+    if ends and _is_silence(of_cause, every):
+        return _first(head, (_SILENCE,), of_cause, every)
+    return _first(head, _TIMEOUTS, of_cause, every)
 
 
 def _longest_timer(fired: pl.DataFrame) -> str:
@@ -152,12 +154,12 @@ def _longest_timer(fired: pl.DataFrame) -> str:
 
 def runs(every: pl.DataFrame, timer: str = "rto") -> list[pl.DataFrame]:
     """Timeouts of one byte that follow each other: nothing else was sent again in between."""
-    found: list[pl.DataFrame] = []
+    series: list[pl.DataFrame] = []
     for _, rows in every.group_by("direction", maintain_order=True):
         same = pl.struct(verdict(), "seq_start").rle_id().alias("run")
         fired = rows.with_columns(same).filter(verdict() == timer)
-        found += fired.partition_by("run", maintain_order=True)
-    return found
+        series += fired.partition_by("run", maintain_order=True)
+    return series
 
 
 def _longest_run(every: pl.DataFrame) -> pl.DataFrame:
@@ -201,8 +203,8 @@ def _silence_words(_: pl.DataFrame, every: pl.DataFrame) -> str:
     flight = int(run["flight_segments"][0])
     which = {1: "the packet", 2: "both packets"}.get(flight, f"all {flight:,} packets")
     again = f"; the first one timed out {_in_a_row(run)}" if run.height >= _ROW else ""
-    told = f"{which} in flight stayed without an ACK"
-    return told + (again if flight > 1 else again.replace("the first one", "it"))
+    text = f"{which} in flight stayed without an ACK"
+    return text + (again if flight > 1 else again.replace("the first one", "it"))
 
 
 def _spurious(rows: pl.DataFrame, _: pl.DataFrame) -> bool:
@@ -292,11 +294,11 @@ def _longest_recovery(mine: pl.DataFrame) -> str:
 
 def _unknown_words(mine: pl.DataFrame) -> str:
     """That the cause is not known, and what is missing for the likeliest one of most."""
-    told = "what made the sender retransmit is not known"
+    text = "what made the sender retransmit is not known"
     if "missing" not in mine.columns or mine["missing"].drop_nulls().is_empty():
-        return told
+        return text
     most = mine["missing"].drop_nulls().mode().sort()[0]
-    return f"{told}; the packets lack {lacks(str(most))}"
+    return f"{text}; the packets lack {lacks(str(most))}"
 
 
 def _longest(waits: pl.DataFrame) -> str:
@@ -307,5 +309,5 @@ def _longest(waits: pl.DataFrame) -> str:
     if not isinstance(least, int | float):
         return ""
     bound = waits["waited_most_s"].max() if "waited_most_s" in waits.columns else None
-    told = between(least, bound if isinstance(bound, int | float) else None)
-    return f" after a wait of {told}" if waits.height == 1 else f", the longest wait {told}"
+    text = between(least, bound if isinstance(bound, int | float) else None)
+    return f" after a wait of {text}" if waits.height == 1 else f", the longest wait {text}"

@@ -15,21 +15,21 @@ _WHAT: Final = {
     "turn": "a request",
     "http": "a request",
     "tls": "a request over TLS",
-    "dns": "a question",
+    "dns": "a DNS query",
     "greeting": "the server's greeting",
-    "tls-set-up": "the set-up of TLS",
+    "tls-set-up": "the TLS handshake",
 }
 
 
-def said(found: Requests) -> list[Sentence]:
+def said(requests: Requests) -> list[Sentence]:
     """A sentence for each of the slowest, behind how long it took."""
-    return [_one(one) for one in found.slowest]
+    return [_one(one) for one in requests.slowest]
 
 
-def cut(found: Requests, packets: int) -> str:
+def cut(requests: Requests, packets: int) -> str:
     """What is not known of these requests, as so many packets are not whole in the capture; empty
     where all of them have their names."""
-    if not packets or all(one.kind != "turn" for one in found.slowest):
+    if not packets or all(one.kind != "turn" for one in requests.slowest):
         return ""
     return (
         f"The capture has not all of {count(packets, 'packet')} (tcpdump -s 0 has): of requests "
@@ -38,14 +38,14 @@ def cut(found: Requests, packets: int) -> str:
 
 
 def _one(one: Slow) -> Sentence:
-    text = f"{_of(one)}: "
+    text = f"{_where(one)}: "
     if one.first_s is None:
         text += "no answer came"
     else:
         text += f"the answer began after {span(one.first_s)}"
     text += f"; {span(one.owner_s)} of it {one.owner}"
     if one.behind is not None:
-        text += f", which waited for {_of(one.behind)}: {span(one.behind.took_s)}"
+        text += f", which waited for {_where(one.behind)}: {span(one.behind.took_s)}"
         text += f", {span(one.behind.owner_s)} of it {one.behind.owner}"
     rows = pl.col("flow") == one.flow
     least_ns = round(one.owner_s * 1e9) - 1
@@ -56,7 +56,7 @@ def _one(one: Slow) -> Sentence:
     return Sentence(text, "requests", condition, rows, span(one.took_s))
 
 
-def _of(one: Asked) -> str:
+def _where(one: Asked) -> str:
     return f"{_asked(one)}, {span(one.after_s)} into connection {one.number} ({one.flow})"
 
 

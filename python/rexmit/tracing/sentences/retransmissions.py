@@ -84,16 +84,16 @@ def after(row: Mapping[str, Any], words: Callable[[float], str]) -> str:
 
 def between(least_s: float, most_s: float | None, words: Callable[[float], str] = span) -> str:
     """A time, or its bounds where nobody saw from when on it counts."""
-    told = [words(time_s) for time_s in (least_s, most_s) if time_s is not None]
-    return " to ".join(dict.fromkeys(told))
+    texts = [words(time_s) for time_s in (least_s, most_s) if time_s is not None]
+    return " to ".join(dict.fromkeys(texts))
 
 
-def said(made: Summary) -> list[Sentence]:
+def said(summary: Summary) -> list[Sentence]:
     """How many there are, of what, and how long they were waited for; nothing where none is."""
-    totals, volume = made.totals, made.volume
+    totals, volume = summary.totals, summary.volume
     if not totals.retransmissions:
         return []
-    lines = [_numbers(made)]
+    lines = [_numbers(summary)]
     if volume.data_packets:
         noun = "packet" if totals.wire_segments == totals.segments else "segment"
         part, whole = volume.data_segments, totals.wire_segments
@@ -109,10 +109,10 @@ def said(made: Summary) -> list[Sentence]:
         text = f"{count(volume.other_packets, 'packet')} (SYN or FIN)"
         bare = pl.col("length_bytes") == 0
         lines.append(Sentence(text, _TABLE, _height(volume.other_packets), bare, "  without data"))
-    if made.missing:
-        lines.append(_unknown(made.missing))
+    if summary.missing:
+        lines.append(_unknown(summary.missing))
     if totals.waited_s > 0:
-        lines.append(_waited(made))
+        lines.append(_waited(summary))
     return lines
 
 
@@ -123,24 +123,25 @@ def _height(number: int) -> Callable[[pl.DataFrame], bool]:
     return lambda rows: rows.height == number
 
 
-def _numbers(made: Summary) -> Sentence:
-    totals = made.totals
+def _numbers(summary: Summary) -> Sentence:
+    totals = summary.totals
     need = {
-        words: sum(getattr(one, name) for one in made.mechanisms) for name, words in NEEDS.items()
+        words: sum(getattr(one, name) for one in summary.mechanisms)
+        for name, words in NEEDS.items()
     }
     some = {what: n for what, n in need.items() if n}
-    told = ", ".join(f"{n:,} {what}" for what, n in some.items())
+    kinds = ", ".join(f"{n:,} {what}" for what, n in some.items())
     if len(some) == 1:
         (only,) = some
         every = "all " if totals.retransmissions > 1 and only != NEEDS["unknown"] else ""
-        told = "need not known" if only == NEEDS["unknown"] else f"{every}{only}"
+        kinds = "need not known" if only == NEEDS["unknown"] else f"{every}{only}"
     where = connections(totals.with_retransmissions, totals.connections)
 
     def condition(rows: pl.DataFrame) -> bool:
         counted = {words: (rows["need"] == name).sum() for name, words in NEEDS.items()}
         return counted == need and rows["connection"].n_unique() == totals.with_retransmissions
 
-    text = f"{count(totals.retransmissions, 'packet')} in {where}: {told}"
+    text = f"{count(totals.retransmissions, 'packet')} in {where}: {kinds}"
     return Sentence(text, _TABLE, condition, label="retransmissions")
 
 
@@ -151,9 +152,9 @@ def lacks(word: str) -> str:
 
 def _unknown(missing: tuple[tuple[str, int], ...]) -> Sentence:
     """Why the cause of some is not known: what is missing, and of how many."""
-    told = ", ".join(f"{lacks(word)} ({number:,})" for word, number in missing)
+    lacking = ", ".join(f"{lacks(word)} ({number:,})" for word, number in missing)
     every = sum(number for _, number in missing)
-    text = f"{count(every, 'packet')}, for whose likeliest cause this is missing: {told}"
+    text = f"{count(every, 'packet')}, for whose likeliest cause this is missing: {lacking}"
 
     def condition(rows: pl.DataFrame) -> bool:
         return all((rows["missing"] == word).sum() == number for word, number in missing)
@@ -162,14 +163,14 @@ def _unknown(missing: tuple[tuple[str, int], ...]) -> Sentence:
     return Sentence(text, _TABLE, condition, unknown, "  unknown cause")
 
 
-def _waited(made: Summary) -> Sentence:
-    totals = made.totals
+def _waited(summary: Summary) -> Sentence:
+    totals = summary.totals
     lasted = "connection" if totals.connections == 1 else "connections"
     text = (
-        f"{between(totals.waited_s, made.waited_most_s)} of the {span(totals.duration_s)} that the "
-        f"{lasted} lasted ({share(totals.waited_s, totals.duration_s)})"
+        f"{between(totals.waited_s, summary.waited_most_s)} of the {span(totals.duration_s)} "
+        f"that the {lasted} lasted ({share(totals.waited_s, totals.duration_s)})"
     )
-    unknown_s = sum(one.waited_s for one in made.mechanisms if one.mechanism == "unknown")
+    unknown_s = sum(one.waited_s for one in summary.mechanisms if one.mechanism == "unknown")
     if unknown_s < totals.waited_s:
         text += ", for a timer or for ACKs that show a loss"
     if unknown_s > 0:

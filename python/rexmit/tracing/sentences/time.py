@@ -19,30 +19,30 @@ MOST: Final = 5
 _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "connecting": (
         "connecting from {host} to {peer} took long",
-        "Look at the path, and whether the first packet was sent more than once.",
+        "Look at the path, and whether the SYN was retransmitted.",
     ),
     "client": (
         "the client {host} sent late",
         "Look at its program; away from that host, what it sent before may have been lost.",
     ),
     "between-requests": (
-        "the client {host} was silent between its requests",
-        "Nobody kept it waiting.",
+        "the client {host} paused between requests",
+        "It waited for nobody.",
     ),
     "server": (
         "the server {host} answered late",
         "Look at its program and what stands behind it.",
     ),
     "tls-set-up": (
-        "{host} and {peer} took long to set up TLS",
-        "Look at what their programs do meanwhile: keys, certificates, questions to others.",
+        "the TLS handshake of {host} and {peer} took long",
+        "Look at what their programs do in it: keys, certificates, look-ups.",
     ),
     "unanswered": (
         "{peer} did not answer the last request of {host} before connection or capture ended",
-        "Look at the program of {peer}, and whether large packets of it arrive.",
+        "Look at the program of {peer}, and whether its large packets arrive.",
     ),
     "round-trip": (
-        "the way from {host} to {peer} and back took long",
+        "round trips from {host} to {peer} were long",
         "Look at the network: distance, a queue, a slow link.",
     ),
     "receiver-window": (
@@ -54,48 +54,48 @@ _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "Set TCP_NODELAY on {host}, or let it write each message at once.",
     ),
     "sender": (
-        "{host} sent late with packets under way: its program, its buffer, its pacing or its link",
+        "{host} sent late with data in flight: its program, send buffer, pacing or link",
         "Look at the sending program; a capture beside it tells more.",
     ),
     "slow-start": (
-        "{host} waited for the first congestion window to grow",
-        "Keep connections open, or let the first window be larger.",
+        "slow start of {host}: the congestion window had yet to grow",
+        "Keep connections open, or enlarge the initial window.",
     ),
     "small-window": (
         "losses kept the congestion window of {host} small",
-        "Mend the loss on the path to {peer}, or use a congestion control that bears it.",
+        "Fix the loss on the path to {peer}, or use a congestion control that tolerates it.",
     ),
     "path-rate": (
-        "the path from {host} to {peer} took no more",
-        "It is the link's rate; a shorter queue would not be faster, but others would wait less.",
+        "the path from {host} to {peer} was full",
+        "The link's rate is the limit; a shorter queue would only shorten round trips.",
     ),
     "policer": (
         "a policer on the path from {host} to {peer} dropped what was sent faster than its rate",
         "Raise that rate, or let {host} send no faster (pacing); a queue there would shape it.",
     ),
     "recovery-timer": (
-        "{host} found losses only by a timer",
-        "See what was retransmitted, and mend the loss on the path to {peer}.",
+        "{host} retransmitted only after a timeout",
+        "See what was retransmitted, and fix the loss on the path to {peer}.",
     ),
     "recovery-probe": (
-        "{host} found losses only by a probe",
-        "See what was retransmitted, and mend the loss on the path to {peer}.",
+        "{host} retransmitted only after a tail loss probe",
+        "See what was retransmitted, and fix the loss on the path to {peer}.",
     ),
     "recovery-fast": (
         "{host} repaired losses",
-        "Mend the loss on the path to {peer}.",
+        "Fix the loss on the path to {peer}.",
     ),
     "path-mtu": (
-        "no packet of {host} to {peer} of full size arrived: the path takes only smaller ones",
+        "no full-size packet from {host} to {peer} arrived: the path MTU is smaller",
         "Let ICMP pass, lower the MTU, or clamp the MSS; see whether {peer} answers at all.",
     ),
     "unknown": (
-        "what {host} waited for is not told by this capture",
-        "One beside {host}, of both directions and from the beginning, tells more.",
+        "this capture does not show what {host} waited for",
+        "One taken beside {host}, of both directions and from the start, shows more.",
     ),
     "peer-gone": (
-        "{peer} did not answer {host} any more",
-        "Look whether that host, its link or a firewall on the way is down.",
+        "{peer} stopped answering {host}",
+        "Check whether that host, its link or a firewall on the path is down.",
     ),
 }
 
@@ -112,20 +112,33 @@ _NEED_NOT_KNOWN: Final = (
     "See what was retransmitted; a capture beside {peer} tells more.",
 )
 
+_REFUSED: Final = (
+    "{peer} answered the SYNs of {host} with a RST",
+    "Let a program listen there, or see which firewall refuses for it.",
+)
+
+_NO_ANSWER: Final = (
+    "nothing came back for the SYNs of {host} to {peer}",
+    "Look whether that host is up, and whether a firewall drops them.",
+)
+
 
 def _texts(one: Owned) -> tuple[str, str]:
-    """What is the owner's, and the remedy: of a repair by what is known of its need."""
+    """What is the owner's, and the remedy: of a repair by what is known of its need, of connecting
+    by what came back."""
+    if one.owner == "connecting" and one.connections in (one.refused, one.unanswered):
+        return _REFUSED if one.refused else _NO_ANSWER
     if one.owner not in _REPAIRS or one.needed:
         return _TEXTS[one.owner]
     return _NEED_NOT_KNOWN if one.not_known else _NOT_NEEDED
 
 
-def said(found: Sequence[Owned] | None, every: int, slow_s: float = SLOW_S) -> list[Sentence]:
+def said(owners: Sequence[Owned] | None, every: int, slow_s: float = SLOW_S) -> list[Sentence]:
     """A sentence for each owner, in their order; of `every` connections, in which a wait of
     `slow_s` is slow."""
-    if found is None:
+    if owners is None:
         return []
-    return [_one(one, every) for one in found[:MOST]] or [_healthy(slow_s)]
+    return [_one(one, every) for one in owners[:MOST]] or [_healthy(slow_s)]
 
 
 def _healthy(slow_s: float) -> Sentence:

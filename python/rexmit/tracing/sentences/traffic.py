@@ -16,14 +16,16 @@ if TYPE_CHECKING:
     from rexmit.tracing.summed import Multipath, Summary, Totals
 
 
-def said(made: Summary) -> list[Sentence]:
+def said(summary: Summary) -> list[Sentence]:
     """Sentences with labels; nothing where there is no connection."""
-    totals = made.totals
-    told = []
+    totals = summary.totals
+    sentences = []
     if totals.connections:
-        told = [_hosts(totals, *made.hosts), _data(totals), *_speed(made.overall)]
-        told += [_queue(made.queued, totals.connections)] if made.queued is not None else []
-    return told + ([_multipath(made.multipath)] if made.multipath is not None else [])
+        sentences = [_hosts(totals, *summary.hosts), _data(totals), *_speed(summary.overall)]
+        sentences += (
+            [_queue(summary.queued, totals.connections)] if summary.queued is not None else []
+        )
+    return sentences + ([_multipath(summary.multipath)] if summary.multipath is not None else [])
 
 
 def _sums(wanted: Mapping[str, float]) -> Callable[[pl.DataFrame], bool]:
@@ -56,13 +58,13 @@ def _data(totals: Totals) -> Sentence:
 
 def _speed(every: Group) -> list[Sentence]:
     """Round trips and throughput of all connections together."""
-    told = []
+    sentences = []
     if every.rtt_median_s is not None and every.rtt_p95_s is not None:
         text = f"median {span(every.rtt_median_s)}, 95th percentile {span(every.rtt_p95_s)}"
         if not every.rtt_p95_s:
             text = "shorter than the step of the capture's clock"
         sampled = pl.col("rtt_samples") > 0
-        told.append(Sentence(text, "sides", _some, sampled, "round trip"))
+        sentences.append(Sentence(text, "sides", _some, sampled, "round trip"))
     median, most = every.throughput_median_bps, every.throughput_p95_bps
     if median is not None and most is not None:
         number = every.throughput_connections
@@ -71,21 +73,21 @@ def _speed(every: Group) -> list[Sentence]:
         if number == 1:
             text = rate(median) if every.connections == 1 else f"{rate(median)}, of {of}"
         sent = pl.col("data_s") > 0
-        told.append(Sentence(text, "sides", _some, sent, "throughput"))
-    return told
+        sentences.append(Sentence(text, "sides", _some, sent, "throughput"))
+    return sentences
 
 
-def _queue(found: Queued, every: int) -> Sentence:
+def _queue(queued: Queued, every: int) -> Sentence:
     """Round trips at rest and under load."""
-    of = connections(found.connections, every)
-    text = f"in {of} round trips grew as data queued: {span(found.rest_s)} at rest, "
-    text += f"{span(found.load_s)} under load"
-    if found.connections > 1:
-        text = f"{text} (medians); most in connection {found.number}, to {span(found.most_s)}"
+    of = connections(queued.connections, every)
+    text = f"in {of} round trips grew as data queued: {span(queued.rest_s)} at rest, "
+    text += f"{span(queued.load_s)} under load"
+    if queued.connections > 1:
+        text = f"{text} (medians); most in connection {queued.number}, to {span(queued.most_s)}"
     grown = pl.col("rtt_p95_s") >= pl.col("rtt_min_s") * GREW[0] + GREW[1]
 
     def condition(rows: pl.DataFrame) -> bool:
-        return rows["connection"].n_unique() >= found.connections
+        return rows["connection"].n_unique() >= queued.connections
 
     return Sentence(text, "sides", condition, grown, "queue")
 
@@ -94,20 +96,21 @@ def _some(rows: pl.DataFrame) -> bool:
     return rows.height > 0
 
 
-def _multipath(made: Multipath) -> Sentence:
-    several = f", {made.joined:,} with more than one" if made.joined else ""
-    told = f"{count(made.connections, 'connection')} of {count(made.subflows, 'subflow')}{several}"
+def _multipath(multipath: Multipath) -> Sentence:
+    several = f", {multipath.joined:,} with more than one" if multipath.joined else ""
+    subflows = count(multipath.subflows, "subflow")
+    text = f"{count(multipath.connections, 'connection')} of {subflows}{several}"
     again = "nothing sent again on another subflow"
-    if made.reinjections:
+    if multipath.reinjections:
         again = (
-            f"{count(made.reinjections, 'packet')} sent again on another subflow "
-            f"({size(made.reinjected_bytes)}), {made.spurious:,} of them spurious"
+            f"{count(multipath.reinjections, 'packet')} sent again on another subflow "
+            f"({size(multipath.reinjected_bytes)}), {multipath.spurious:,} of them spurious"
         )
 
     def condition(rows: pl.DataFrame) -> bool:
-        return rows.height == made.reinjections and (rows["need"] == "spurious").sum() == (
-            made.spurious
+        return rows.height == multipath.reinjections and (rows["need"] == "spurious").sum() == (
+            multipath.spurious
         )
 
     mine = pl.col("mechanism") == "mptcp-reinject"
-    return Sentence(f"{told}; {again}", "retransmissions", condition, mine, "Multipath TCP")
+    return Sentence(f"{text}; {again}", "retransmissions", condition, mine, "Multipath TCP")

@@ -83,11 +83,11 @@ def unacked(trace: Trace) -> tuple[Unacked, ...]:
     return tuple(Unacked(**row) for row in rows.to_dicts())
 
 
-def said(found: Sequence[Unacked]) -> list[Sentence]:
+def said(every: Sequence[Unacked]) -> list[Sentence]:
     """A sentence for each kind, of the rows of `sides` that `KINDS` has for it."""
     return [
         Sentence(_text(one), "sides", _connections(one.connections), KINDS[one.kind], one.kind)
-        for one in found
+        for one in every
     ]
 
 

@@ -81,33 +81,34 @@ def _held_up(trace: Trace, side: str) -> pl.LazyFrame:
 
 def said_closed(number: int, length_s: float, worst: HeldUp, every: int) -> Sentence:
     """Of `number` connections with closed windows; `worst` is the one whose was closed longest."""
-    told = connections(number, every)
+    text = connections(number, every)
     if number > 1:
-        told += f": receivers closed their windows, for {span(length_s)} in all"
-    told += f"{'; longest' if number > 1 else ':'} {_closed(worst)}"
+        text += f": receivers closed their windows, for {span(length_s)} in all"
+    text += f"{'; longest' if number > 1 else ':'} {_closed(worst)}"
     closed = pl.col("zero_windows") > 0
-    return Sentence(told, "sides", _of(number, "zero_window_s", length_s), closed, "zero window")
+    return Sentence(
+        text, "sides", _sums_to(number, "zero_window_s", length_s), closed, "zero window"
+    )
 
 
 def said_full(number: int, length_s: float, worst: HeldUp, every: int) -> Sentence:
     """Of `number` connections with full windows; `worst` is the one whose was full longest."""
-    told = connections(number, every)
+    text = connections(number, every)
     if number > 1:
-        told += (
-            f": senders had more to send than the windows of their peers took, for "
-            f"{span(length_s)} in all; longest {worst.sender} to {worst.receiver}, "
-            f"{span(worst.full_s)}"
+        text += (
+            f": the receiver's window was full, for {span(length_s)} in all; longest that of "
+            f"{worst.receiver}, to which {worst.sender} had more to send, {span(worst.full_s)}"
         )
     else:
-        told += (
-            f": {worst.sender} had more to send than the window of {worst.receiver} took, for "
+        text += (
+            f": the window of {worst.receiver} was full, and {worst.sender} had more to send, for "
             f"{span(worst.full_s)}"
         )
     full = pl.col("window_full_s") > 0
-    return Sentence(told, "sides", _of(number, "window_full_s", length_s), full, "window full")
+    return Sentence(text, "sides", _sums_to(number, "window_full_s", length_s), full, "window full")
 
 
-def _of(number: int, column: str, length_s: float) -> Callable[[pl.DataFrame], bool]:
+def _sums_to(number: int, column: str, length_s: float) -> Callable[[pl.DataFrame], bool]:
     """So many connections, and so long in all."""
     return lambda rows: (
         rows["connection"].n_unique() == number
@@ -119,5 +120,5 @@ def _closed(worst: HeldUp) -> str:
     """Who closed its window, how often, for how long."""
     if not worst.times:
         return f"{worst.receiver}, whose window was closed for {span(worst.closed_s)}"
-    told = f"{worst.receiver} closed its window {times(worst.times)}, for {span(worst.closed_s)}"
-    return f"{told}, and was probed {times(worst.probes)}" if worst.probes else told
+    text = f"{worst.receiver} closed its window {times(worst.times)}, for {span(worst.closed_s)}"
+    return f"{text}, and was probed {times(worst.probes)}" if worst.probes else text

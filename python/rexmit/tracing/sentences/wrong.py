@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from rexmit.tracing.summed import Summary
 
 
-def said(made: Summary, *, unread: int = 0) -> list[Sentence]:
+def said(summary: Summary, *, unread: int = 0) -> list[Sentence]:
     """Sentences with labels, those first that touch most connections, each with what belongs to it;
     `unread` is the number of packets that could not be read.
     """
-    totals, wrong, every = made.totals, made.troubles, made.totals.connections
+    totals, wrong, every = summary.totals, summary.troubles, summary.totals.connections
     if not every:
         label, text = ("nothing", "there is no TCP connection in the capture")
         if unread:
             label, text = ("not known", "no TCP packet could be read: see the warning above")
         return [Sentence(text, "connections", pl.DataFrame.is_empty, label=label)]
-    found = [(totals.with_retransmissions, retransmissions.said(made))]
+    groups = [(totals.with_retransmissions, retransmissions.said(summary))]
     counted = {
         "unanswered": wrong.unanswered,
         "refused": wrong.refused,
@@ -32,22 +32,22 @@ def said(made: Summary, *, unread: int = 0) -> list[Sentence]:
     for one, number in zip(
         handshakes.said(counted, wrong.failed, every), filter(None, counted.values()), strict=True
     ):
-        found.append((number, [one]))
+        groups.append((number, [one]))
     if wrong.longest_closed is not None:
         number, length_s = wrong.with_zero_window, wrong.zero_window_s
         closed = windows.said_closed(number, length_s, wrong.longest_closed, every)
-        found.append((number, [closed]))
+        groups.append((number, [closed]))
     if wrong.longest_full is not None:
         number, length_s = wrong.with_full_window, wrong.window_full_s
         full = windows.said_full(number, length_s, wrong.longest_full, every)
-        found.append((number, [full]))
-    found.append((wrong.reset, resets.said(wrong.resets, wrong.reset, every)))
-    if made.flood is not None:
-        found.append((made.flood.connections, [network.flood(made.flood)]))
-    found.sort(key=lambda one: -one[0])
-    told = [sentence for _, some in found for sentence in some]
-    told += network.said(totals)
-    return told or [_nothing()]
+        groups.append((number, [full]))
+    groups.append((wrong.reset, resets.said(wrong.resets, wrong.reset, every)))
+    if summary.flood is not None:
+        groups.append((summary.flood.connections, [network.flood(summary.flood)]))
+    groups.sort(key=lambda one: -one[0])
+    sentences = [sentence for _, some in groups for sentence in some]
+    sentences += network.said(totals)
+    return sentences or [_nothing()]
 
 
 def _nothing() -> Sentence:

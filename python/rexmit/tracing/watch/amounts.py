@@ -46,7 +46,7 @@ def amount(where: str, word: str) -> Amount:
 
 def seconds(where: str, word: str) -> float:
     """A time in seconds. Raises UserError (usage)."""
-    found = amount(where, word).seconds
-    if found is None:
+    limit = amount(where, word).seconds
+    if limit is None:
         raise UserError(f"{where} {word}: no time", "as in 60s, 15min, 1h, 7d", usage=True)
-    return found
+    return limit

@@ -37,7 +37,7 @@ class Capturing:
     interface: str
     program: str
     process: subprocess.Popen[bytes]
-    told: IO[bytes]
+    errors: IO[bytes]
     asked_at: float | None = None
 
     @property
@@ -62,13 +62,13 @@ class Capturing:
             raise UserError(*self._why())
 
     def _why(self) -> tuple[str, tuple[str, ...]]:
-        self.told.seek(0)
-        lines = self.told.read().decode(errors="replace").splitlines()
-        said = " ".join(line.strip() for line in lines if line.strip())
-        why = said[:600] or "it does not say why"
+        self.errors.seek(0)
+        lines = self.errors.read().decode(errors="replace").splitlines()
+        text = " ".join(line.strip() for line in lines if line.strip())
+        why = text[:600] or "it does not say why"
         what = f"{self.interface}: {self.program} cannot capture: {why}"
         refused = ("permission", "not permitted", "Operation not", "CAP_NET_RAW")
-        if any(word in said for word in refused):
+        if any(word in text for word in refused):
             path = shutil.which(self.program)
             return what, (
                 "capture as root, or give the program the right once:",
@@ -135,19 +135,19 @@ def capturing(interface: str, capture_filter: str | None) -> Iterator[Capturing]
             usage=True,
         )
     command = _command(interface, capture_filter)
-    with tempfile.TemporaryFile() as told:
+    with tempfile.TemporaryFile() as errors:
         # In a group of its own: a Ctrl-C is ours, and we tell it.
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=told,
+            stderr=errors,
             bufsize=0,
             start_new_session=True,
         )
         with undone_by(process.kill):
             try:
-                yield Capturing(interface, command[0], process, told)
+                yield Capturing(interface, command[0], process, errors)
             finally:
                 process.kill()
                 process.wait()

@@ -126,8 +126,8 @@ class _Server(ThreadingMixIn, WSGIServer):
 
     def __init__(self, where: tuple[str, int], app: Any) -> None:  # noqa: ANN401 - of WSGI
         """Raises OSError."""
-        found = socket.getaddrinfo(*where, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        self.address_family = found[0][0]
+        addresses = socket.getaddrinfo(*where, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        self.address_family = addresses[0][0]
         self._room = threading.BoundedSemaphore(MOST_CLIENTS)
         super().__init__(where, _Handler)
         self.set_app(app)

@@ -9,14 +9,13 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import shutil
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 from rexmit.errors import UserError, argument
-from rexmit.store.files import sweep
+from rexmit.store.files import remove, sweep
 from rexmit.store.opening import is_temporary, named_folder, temporary_name
 from rexmit.tracing.folder import META, pieces_of
 from rexmit.tracing.watch.amounts import Amount
@@ -64,10 +63,12 @@ class Pieces:
         while len(pieces) > 1 and self._is_too_much(pieces, sizes, most):
             # Under a name that no reader looks at it can go bit by bit.
             gone = self.path / temporary_name(pieces[0].name)
-            pieces.pop(0).rename(gone)
             sizes.pop(0)
-            shutil.rmtree(gone, ignore_errors=True)
-            deleted += 1
+            # Others may delete pieces, too.
+            with contextlib.suppress(FileNotFoundError):
+                pieces.pop(0).rename(gone)
+                remove(gone)
+                deleted += 1
         return deleted
 
     @staticmethod
@@ -77,12 +78,19 @@ class Pieces:
         if most.bytes is not None:
             return sum(sizes) > most.bytes
         assert most.seconds is not None  # noqa: S101 - it is one of the three
-        # The rows of a piece came out before it was written.
-        return pieces[0].stat().st_mtime < time.time() - most.seconds
+        try:
+            # The rows of a piece came out before it was written.
+            return pieces[0].stat().st_mtime < time.time() - most.seconds
+        except FileNotFoundError:
+            return True
 
 
 def _bytes(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    size = 0
+    for path in folder.rglob("*"):
+        with contextlib.suppress(FileNotFoundError):
+            size += path.stat().st_size if path.is_file() else 0
+    return size
 
 
 @contextlib.contextmanager

@@ -157,10 +157,10 @@ class _Rotating(Place[Core]):
     def finish(self, writer: Writer, read: Read[Core], facts: Facts, **about: object) -> Trace:
         """As `Place` has it; what goes on with the next piece stands in its trace.json."""
         about[PIECE] = {"began_s": round(self.began, 3), NEXT: self._next}
-        made = _aside(partial(super().finish, writer, read, facts, **about))
+        trace = _aside(partial(super().finish, writer, read, facts, **about))
         self._tally.pieces += 1
         self._read = self._tally.copy()
-        return made
+        return trace
 
     def facts(self, read: Read[Core], *, last: bool) -> Facts | None:
         """What was read for this piece."""

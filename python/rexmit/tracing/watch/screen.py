@@ -24,9 +24,10 @@ from rexmit.wording import count
 @contextmanager
 def shown(every_s: float, *, pieces: bool) -> Iterator[Callable[[Seen], None]]:
     """Gives what shows a state: on standard error where that is a terminal, else in a line every
-    `every_s` seconds. Of `pieces` there are lines, and a last one of the whole.
+    `every_s` seconds. Of `pieces` there are lines, and a last one of the whole. With --quiet there
+    is nothing.
     """
-    if pieces or not sys.stderr.isatty():
+    if pieces or not sys.stderr.isatty() or outputs.level == outputs.Level.QUIET:
         lines = _Lines(every_s)
         yield lines
         if pieces:
@@ -48,14 +49,14 @@ class _Lines:
         now, self._last = time.monotonic(), seen
         if now - self._at < self._every_s:
             return
-        outputs.say(f"rexmit: {line(seen.tally, self._before, now - self._at)}")
+        outputs.note(f"rexmit: {line(seen.tally, self._before, now - self._at)}")
         self._at, self._before = now, seen.tally.copy()
 
     def end(self) -> None:
         """All that came."""
         tally = self._last.tally
-        told = line(tally, Tally(), self._last.lasted_s)
-        outputs.say(f"rexmit: ended; in all {told}; {count(tally.pieces, 'piece')} written")
+        text = line(tally, Tally(), self._last.lasted_s)
+        outputs.note(f"rexmit: ended; in all {text}; {count(tally.pieces, 'piece')} written")
 
 
 def screen(seen: Seen) -> RenderableType:

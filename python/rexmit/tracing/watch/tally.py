@@ -53,21 +53,21 @@ class Tally:
         """Packets that never reached the capture, as far as anybody said so."""
         return self.interface_drops + self.system_drops + self.tcpdump_drops
 
-    def read(self, told: Mapping[str, Any]) -> None:
+    def read(self, summary: Mapping[str, Any]) -> None:
         """What was read so far, as `_core.Trace.so_far` has it."""
-        self.packets = told["packets"]
-        self.tcp_packets = told["tcp_packets"]
-        self.bytes = told["bytes"]
-        self.skipped = {why: n for why, n in told["skipped"].items() if n}
-        self.evicted = told["evicted"]
-        self.failed = told["failed"]
-        self.failed_packets = told["failed_packets"]
-        self.failures = failures_of(told)
-        self.steps_back = told["steps_back"]
-        self.left_out = told["left_out"]
-        self.interface_drops = told["interface_drops"]
-        self.system_drops = told["system_drops"]
-        self.clock_s = told["last_s"]
+        self.packets = summary["packets"]
+        self.tcp_packets = summary["tcp_packets"]
+        self.bytes = summary["bytes"]
+        self.skipped = {why: n for why, n in summary["skipped"].items() if n}
+        self.evicted = summary["evicted"]
+        self.failed = summary["failed"]
+        self.failed_packets = summary["failed_packets"]
+        self.failures = failures_of(summary)
+        self.steps_back = summary["steps_back"]
+        self.left_out = summary["left_out"]
+        self.interface_drops = summary["interface_drops"]
+        self.system_drops = summary["system_drops"]
+        self.clock_s = summary["last_s"]
 
     def came_out(self, batch: Batch) -> None:
         """Rows that came out."""
@@ -103,19 +103,19 @@ def line(now: Tally, before: Tally, over_s: float) -> str:
         needs[need] += n
     retransmissions = sum(mechanisms.values())
     a_second = f"{packets / max(over_s, 1e-3):,.0f}/s, {size(now.bytes - before.bytes)}"
-    told = [
+    texts = [
         f"{count(packets, 'packet')} ({a_second})",
         count(now.connections - before.connections, "connection"),
         count(retransmissions, "retransmission"),
     ]
     if retransmissions:
         kinds = ", ".join(f"{word} {n:,}" for word, n in mechanisms.most_common())
-        told[-1] += f" ({kinds}; {needs['spurious']:,} spurious)"
+        texts[-1] += f" ({kinds}; {needs['spurious']:,} spurious)"
         waited_s = sum(now.waited_s.values()) - sum(before.waited_s.values())
-        told.append(f"{span(waited_s)} waited")
+        texts.append(f"{span(waited_s)} waited")
     lag_s = now.lag_s()
     if lag_s is not None:
-        told.append(f"{span(lag_s)} behind" if lag_s >= 0 else f"{span(-lag_s)} ahead")
+        texts.append(f"{span(lag_s)} behind" if lag_s >= 0 else f"{span(-lag_s)} ahead")
     for word, n in (
         ("skipped", sum(now.skipped.values()) - sum(before.skipped.values())),
         ("evicted", now.evicted - before.evicted),
@@ -123,5 +123,5 @@ def line(now: Tally, before: Tally, over_s: float) -> str:
         ("dropped before the capture", now.dropped - before.dropped),
     ):
         if n:
-            told.append(f"{n:,} {word}")
-    return "; ".join(told)
+            texts.append(f"{n:,} {word}")
+    return "; ".join(texts)

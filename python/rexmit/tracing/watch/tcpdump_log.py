@@ -75,6 +75,6 @@ class TcpdumpLog:
                 self._before += self._now
                 self._now = 0
             self._told = []
-        elif told := _TOLD.match(line):
-            self._told.append(int(told[1]))
+        elif match := _TOLD.match(line):
+            self._told.append(int(match[1]))
             self._now = sum(self._told)

@@ -13,6 +13,7 @@ import { showTable } from "./table.js";
 import { turn } from "./theme.js";
 import { showTimeLine } from "./timeline.js";
 import { showWhatIf } from "./whatif.js";
+import { showWords } from "./words.js";
 
 const FORMAT = 1;
 
@@ -86,6 +87,7 @@ function navigation(place, view) {
     links.push([part.view === "transfer" ? "A transfer" : "A connection", { ...base, [part.view]: view[part.view] || first }]);
   }
   if (part.pairs.length) links.push(["Beside each other", { ...base, pair: view.pair || part.pairs[0].number }]);
+  links.push(["Words", { ...base, view: "words" }]);
   const here = (target) => {
     for (const name of ["table", "pair", "connection", "transfer"]) {
       if ((view[name] !== undefined) !== (target[name] !== undefined)) return false;
@@ -150,6 +152,7 @@ async function draw(host, place, view) {
   if (view.view === "figures" && part.figures.length) return showFigures(host, part, view);
   if (view.view === "whatif" && part.whatif) return showWhatIf(host, part, view);
   if (view.view === "time" && part.time) return showTimeLine(host, part, base, view);
+  if (view.view === "words") return showWords(host, head.words);
   showSections(host, part, base);
   if (part.rule) host.append(h("p", { class: "dim" }, part.rule));
   return undefined;

@@ -89,7 +89,8 @@ impl Flows {
                 self.each.clear();
             }
             self.connections += 1;
-            self.midway += u64::from(!segment.flags.syn());
+            let is_relative = segment.style != Style::Absolute;
+            self.midway += u64::from(is_relative && !segment.flags.syn());
         }
         let flow = self.each.entry(name).or_default();
         let (seq, ack) = match segment.style {
@@ -99,6 +100,7 @@ impl Flows {
                 let from = |number: u32| number.wrapping_add(flow.first);
                 (from(segment.seq.unwrap_or(0)), segment.ack.map_or(0, from))
             }
+            Style::Absolute => (segment.seq.unwrap_or(0), segment.ack.unwrap_or(0)),
         };
         let options = flow.options(me, segment, ack, self.is_absolute);
         let window = flow.window(me, segment);
@@ -293,9 +295,10 @@ impl Flow {
         let from = match segment.style {
             Style::Tcpdump => self.base.map_or(0, |base| base[1 - me]),
             Style::Columns => self.first,
+            Style::Absolute => 0,
         };
         let is_plain = |edge: u32, counted: u32| match (segment.style, is_absolute) {
-            (Style::Columns, _) => false,
+            (Style::Columns | Style::Absolute, _) => false,
             (Style::Tcpdump, Some(is_absolute)) => is_absolute,
             (Style::Tcpdump, None) => distance(edge, ack) < distance(counted, ack),
         };

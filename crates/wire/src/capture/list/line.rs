@@ -2,7 +2,7 @@
 
 use super::clock::{self, Stamp};
 use super::columns::Columns;
-use super::{columns, tcpdump};
+use super::{columns, details, tcpdump};
 use crate::Flags;
 
 /// A line that is a packet.
@@ -30,6 +30,15 @@ pub(super) enum Protocol {
     Unknown,
 }
 
+/// What a list has of each packet.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A line, or a few.
+    Lines,
+    /// All its fields. A line that stands before them says nothing else.
+    Details,
+}
+
 /// Who prints lines like it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
@@ -37,6 +46,8 @@ pub(super) enum Style {
     Tcpdump,
     /// tshark and Wireshark: numbers count from the first of each direction, windows are scaled.
     Columns,
+    /// Both in detail: numbers and windows as they are in the header.
+    Absolute,
 }
 
 /// Who sends to whom, as printed.
@@ -155,6 +166,9 @@ pub(super) fn begins(text: &str) -> Option<Begin> {
 pub(super) fn parse<'l>(text: &'l str, place: &mut Place) -> Option<Result<Line<'l>, Broken>> {
     if text.starts_with('"') {
         return place.columns.quoted(text);
+    }
+    if details::begins(text) {
+        return Some(details::parse(text));
     }
     let (stamp, rest) = clock::split(text);
     let kind = tcpdump::parse(rest).or_else(|| columns::parse(rest))?;

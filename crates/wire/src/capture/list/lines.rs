@@ -2,15 +2,20 @@
 
 use std::io::{self, BufRead, ErrorKind};
 
-use super::line::{self, Begin};
+use super::details;
+use super::line::{self, Begin, Form};
 use crate::capture::window::Window;
 
 /// Bytes of a line that are kept, with the lines that go on with it.
 const MOST: usize = 4096;
+/// The same of a packet in detail.
+const MOST_DETAILS: usize = 1 << 14;
 
-/// Lines that may begin a packet, with those that go on with them: the second of `tcpdump -v`, and what mail wraps.
+/// Lines that may begin a packet, with those that go on with them: the second of `tcpdump -v`, what mail wraps, and all
+/// fields of a packet in detail.
 pub(super) struct Lines<'r> {
     window: Window<'r>,
+    form: Form,
     /// Lines read.
     number: u64,
     /// The first line of the next packet.
@@ -21,9 +26,10 @@ pub(super) struct Lines<'r> {
 }
 
 impl<'r> Lines<'r> {
-    pub fn new(window: Window<'r>) -> Self {
+    pub fn new(window: Window<'r>, form: Form) -> Self {
         Lines {
             window,
+            form,
             number: 0,
             ahead: None,
             is_timed: false,
@@ -51,8 +57,12 @@ impl<'r> Lines<'r> {
                 self.ahead = Some((self.number, more));
                 break;
             }
-            if text.len() + more.len() < MOST {
-                text.push(' ');
+            let (between, most) = match self.form {
+                Form::Lines => (' ', MOST),
+                Form::Details => ('\n', MOST_DETAILS),
+            };
+            if text.len() + more.len() < most {
+                text.push(between);
                 text.push_str(&more);
             }
         }
@@ -60,6 +70,9 @@ impl<'r> Lines<'r> {
     }
 
     fn begins(&mut self, line: &str) -> bool {
+        if self.form == Form::Details {
+            return details::begins(line);
+        }
         let begin = line::begins(line);
         self.is_timed |= begin == Some(Begin::Time);
         match begin {

@@ -1,19 +1,16 @@
-"""Two ladders beside each other on the terminal, around the place where the senders part."""
+"""Two ladders beside each other, around the place where the senders part."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
-
-from rich.console import Console
 
 from rexmit.analysis.runner import runner
 from rexmit.comparison.beside import Row, parting_row, window
 from rexmit.comparison.packets import Compared, Parting, at_server
 from rexmit.ladder.steps import Step
-from rexmit.present.grid import Column, Line, print_grid
-from rexmit.present.terminal import is_unicode, say
-from rexmit.present.text import Text
+from rexmit.result.blocks import BLANK, Block, Column, Grid, Line, Paragraph, Room, heading, note
 from rexmit.store.open_run import Run
 from rexmit.wording import count
 
@@ -21,68 +18,65 @@ from rexmit.wording import count
 _BLOCKS = 2
 
 
-def print_packets(
-    compared: Compared, a: Run, b: Run, console: Console, *, every_packet: bool
-) -> None:
+def packets_blocks(
+    compared: Compared, a: Run, b: Run, room: Room, *, every_packet: bool
+) -> Iterator[Block]:
     """What both are, where they part, and the packets there."""
-    say(console, Text(f"{compared.label}, repetition {compared.repetition}", "bold"))
+    yield heading(f"{compared.label}, repetition {compared.repetition}")
     for letter, run in (("A", a), ("B", b)):
-        say(console, f"{letter}: {run.path}: {runner(run.meta).words}")
-    for text in told(compared):
-        say(console, Text(text, "bold"))
-    console.print()
+        yield Paragraph(f"{letter}: {run.path}: {runner(run.meta).words}")
+    yield from map(heading, partings(compared))
+    yield BLANK
     shown = window(compared, every_packet=every_packet)
     if shown.before:
-        say(console, f"{count(shown.before, 'packet')} before these (--all)", "dim")
+        yield note(f"{count(shown.before, 'packet')} before these (--all)")
     here = parting_row(shown.rows, compared.first)
-    lines = [_line(row, place == here, console) for place, row in enumerate(shown.rows)]
-    print_grid(
-        [
+    yield Grid(
+        (
             Column("A: ms", right=True),
             Column("from h1 < > from h2", least=30),
             Column("", before=2),
             Column("B: ms", right=True, before=2),
             Column("", least=30),
-        ],
-        lines,
-        console,
+        ),
+        tuple(_line(row, place == here, room) for place, row in enumerate(shown.rows)),
     )
     if shown.after:
-        say(console, f"{count(shown.after, 'packet')} after these (--all)", "dim")
-    note = "times at the server, from the first packet; = alike, t alike but for the time"
-    say(console, f"{note} (by more than {compared.tolerance_ns / 1e6:g} ms)", "dim")
+        yield note(f"{count(shown.after, 'packet')} after these (--all)")
+    yield note(
+        "times at the server, from the first packet; = alike, t alike but for the time "
+        f"(by more than {compared.tolerance_ns / 1e6:g} ms)"
+    )
 
 
-def told(compared: Compared) -> list[str]:
+def partings(compared: Compared) -> list[str]:
     """Where the two part, in sentences."""
+    read = count(compared.looked_at, "repetition")
     if compared.first is None:
-        read = count(compared.looked_at, "repetition")
-        within = f"{compared.tolerance_ns / 1e6:g} ms"
-        return [f"no packet differs in {read} (times within {within})"]
-    found = []
+        return [f"no packet differs in {read} (times within {compared.tolerance_ns / 1e6:g} ms)"]
+    texts = []
     if compared.clients is not None:
-        found.append(_sentence("clients", compared.clients))
+        texts.append(_sentence("clients", compared.clients))
     if compared.senders is not None:
-        found.append(_sentence("senders", compared.senders))
+        texts.append(_sentence("senders", compared.senders))
     else:
-        read = count(compared.looked_at, "repetition")
-        found.append(f"the senders do not part ({read} read)")
-    return found
+        texts.append(f"the senders do not part ({read} read)")
+    return texts
 
 
 def packets_data(compared: Compared) -> dict[str, Any]:
     """Both rows of packets and where they part, for `--json`; times in ns."""
-
-    def told_of(parting: Parting | None) -> dict[str, Any] | None:
-        return None if parting is None else asdict(parting)
-
+    senders, clients = (
+        None if parting is None else asdict(parting)
+        for parting in (compared.senders, compared.clients)
+    )
     return {
         "label": compared.label,
         "repetition": compared.repetition,
         "repetitions_read": compared.looked_at,
         "tolerance_ns": compared.tolerance_ns,
-        "senders_part": told_of(compared.senders),
-        "clients_part": told_of(compared.clients),
+        "senders_part": senders,
+        "clients_part": clients,
         "a": {"flow": compared.a.number, "packets": [asdict(step) for step in compared.a.steps]},
         "b": {"flow": compared.b.number, "packets": [asdict(step) for step in compared.b.steps]},
     }
@@ -127,16 +121,15 @@ def packet_words(step: Step) -> str:
     return " ".join(parts)
 
 
-def _line(row: Row, here: bool, console: Console) -> Line:
+def _line(row: Row, here: bool, room: Room) -> Line:
     texts = []
     for step in (row.a, row.b):
         if step is None:
             texts += ["", ""]
             continue
-        way = ("<" if step.from_server else ">") + " "
-        if is_unicode(console.encoding):
-            way = ("◀" if step.from_server else "▶") + " "
-        texts += [f"{at_server(step) / 1e6:.3f}", way + packet_words(step)]
+        to_h2, to_h1 = "◀▶" if room.has_arrows else "<>"
+        way = to_h2 if step.from_server else to_h1
+        texts += [f"{at_server(step) / 1e6:.3f}", f"{way} {packet_words(step)}"]
     both = row.a is not None and row.b is not None
     mark = ("t" if row.late else "=") if both else ""
     style = "bold red" if here else "yellow" if not both or row.late else ""

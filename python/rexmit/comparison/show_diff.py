@@ -1,18 +1,24 @@
-"""A comparison on the terminal: what runs they are, a table a quantity, the sum of it."""
+"""What is said of two runs: which they are, a table a quantity, and a summary."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
-from rich.console import Console
+from collections.abc import Iterable, Iterator, Sequence
 
 from rexmit.analysis.units import seed_words
 from rexmit.comparison.compare import CellDiff, Comparison
 from rexmit.comparison.gate import Trip
 from rexmit.comparison.measures import COUNTS, ESTIMATES, TIMES, Difference
-from rexmit.present.grid import Column, Line, print_grid
-from rexmit.present.terminal import say
-from rexmit.present.text import Text
+from rexmit.result.blocks import (
+    BLANK,
+    Block,
+    Column,
+    Grid,
+    Line,
+    Paragraph,
+    heading,
+    note,
+    table,
+)
 from rexmit.statistics.words import EXACT, Unit, fitting
 from rexmit.wording import NONE, count, signed_percent
 
@@ -28,19 +34,18 @@ _TITLES = {
 }
 
 
-def print_comparison(comparison: Comparison, console: Console, *, every_cell: bool) -> None:
+def comparison_blocks(comparison: Comparison, *, every_cell: bool) -> Iterator[Block]:
     """Both runs, the cells that differ (`every_cell`: all), and in the end one line."""
-    _print_runs(comparison, console)
+    yield from _runs(comparison)
     for metric in comparison.metrics:
         if metric in TIMES or metric in ESTIMATES:
-            _print_measure(comparison, metric, console, every_cell=every_cell)
-    _print_counts(comparison, console, every_cell=every_cell)
-    _print_firsts(comparison, console, every_cell=every_cell)
-    _print_alone(comparison, console)
-    console.print()
-    for text in _rule(comparison, every_cell=every_cell):
-        say(console, text, "dim")
-    say(console, Text(summary(comparison), "bold"))
+            yield from _measure(comparison, metric, every_cell=every_cell)
+    yield from _counts(comparison, every_cell=every_cell)
+    yield from _firsts(comparison, every_cell=every_cell)
+    yield from _alone(comparison)
+    yield BLANK
+    yield from map(note, _rules(comparison, every_cell=every_cell))
+    yield heading(summary(comparison))
 
 
 def summary(comparison: Comparison) -> str:
@@ -59,25 +64,25 @@ def summary(comparison: Comparison) -> str:
     return ", ".join(parts)
 
 
-def print_trips(trips: Sequence[Trip], most: str, console: Console) -> None:
+def trips_blocks(trips: Sequence[Trip], most: str) -> Iterator[Block]:
     """What was over the limit of `--fail-over`."""
-    console.print()
+    yield BLANK
     head = f"more than {most} and more than chance: {count(len(trips), 'difference')}"
-    say(console, Text(head, "bold red" if trips else "bold green"))
+    yield Paragraph(head, "bold red" if trips else "bold green")
     for trip in trips[:_LINES]:
         percent = "none in one of the runs" if trip.percent is None else f"{trip.percent:+.1f}%"
-        say(console, f"  {trip.label}: {trip.metric} {percent}")
+        yield Paragraph(f"  {trip.label}: {trip.metric} {percent}")
     if len(trips) > _LINES:
-        say(console, f"  and {len(trips) - _LINES} more")
+        yield Paragraph(f"  and {len(trips) - _LINES} more")
 
 
-def _print_runs(comparison: Comparison, console: Console) -> None:
+def _runs(comparison: Comparison) -> Iterator[Block]:
     runs = zip("AB", (comparison.a, comparison.b), comparison.runners, strict=True)
     for letter, run, ran in runs:
         text = f"{letter}: {run.path}: {ran.words}"
         if ran.differing:
             text += f" ({ran.differing})"
-        say(console, Text("; ".join(filter(None, (text, seed_words(run)))), "bold"))
+        yield heading("; ".join(filter(None, (text, seed_words(run)))))
 
 
 def _shown(
@@ -89,13 +94,12 @@ def _shown(
     return shown, len(chosen) - len(shown)
 
 
-def _print_measure(
-    comparison: Comparison, metric: str, console: Console, *, every_cell: bool
-) -> None:
-    found = [cell.of(metric) for cell in comparison.cells]
-    cells, left = _shown(comparison.cells, (d.beyond for d in found), every_cell=every_cell)
-    unit = fitting(side.mean_s for cell in cells for side in (cell.of(metric).a, cell.of(metric).b))
-    _head(f"{_TITLES[metric]}, {unit.words}", cells, console)
+def _measure(comparison: Comparison, metric: str, *, every_cell: bool) -> Iterator[Block]:
+    differs = (cell.difference(metric).beyond for cell in comparison.cells)
+    cells, left = _shown(comparison.cells, differs, every_cell=every_cell)
+    every = [cell.difference(metric) for cell in cells]
+    unit = fitting(side.mean_s for one in every for side in (one.a, one.b))
+    yield from _head(f"{_TITLES[metric]}, {unit.words}", cells)
     if not cells:
         return
     columns = [
@@ -109,121 +113,120 @@ def _print_measure(
         Column("95 %", right=True, least=6, before=2),
         Column("transfers", right=True, before=2),
     ]
-    undecided = any(not cell.of(metric).beyond for cell in cells)
+    undecided = any(not one.beyond for one in every)
     if undecided:
         columns.insert(8, Column("would show", right=True, before=2))
     lines = []
-    for cell in cells:
-        here = cell.of(metric)
-        style = "" if not here.beyond else "yellow"
+    for cell, here in zip(cells, every, strict=True):
         texts = _texts(here, unit)
         if undecided:
             smallest = "" if here.beyond else unit.text(here.smallest)
             texts = (*texts[:-1], smallest, texts[-1])
-        lines.append(Line((cell.label, *texts), style))
-    print_grid(columns, lines, console)
-    _more(left, console)
+        lines.append(Line((cell.label, *texts), "yellow" if here.beyond else ""))
+    yield Grid(tuple(columns), tuple(lines))
+    yield from _more(left)
 
 
-def _texts(found: Difference, unit: Unit) -> tuple[str, ...]:
+def _texts(difference: Difference, unit: Unit) -> tuple[str, ...]:
     texts = []
-    for side in (found.a, found.b):
+    for side in (difference.a, difference.b):
         half = unit.half(side.estimate)
         texts += [unit.text(side.mean_s), half if half in (NONE, EXACT) else f"±{half}"]
-    size = str(found.pairs) if found.pairs is not None else f"{found.a.n}, {found.b.n}"
-    if found.a.endless or found.b.endless:
-        size += f" ({found.a.endless}, {found.b.endless} never ended)"
-    mark = "" if found.beyond else "="
-    within = f"{mark}±{unit.text(found.limit)}"
-    percent = signed_percent(found.percent)
-    return (*texts, unit.signed(found.difference), percent, within, size)
+    size = (
+        str(difference.pairs)
+        if difference.pairs is not None
+        else f"{difference.a.n}, {difference.b.n}"
+    )
+    if difference.a.endless or difference.b.endless:
+        size += f" ({difference.a.endless}, {difference.b.endless} never ended)"
+    mark = "" if difference.beyond else "="
+    within = f"{mark}±{unit.text(difference.limit)}"
+    percent = signed_percent(difference.percent)
+    return (*texts, unit.signed(difference.difference), percent, within, size)
 
 
-def _print_counts(comparison: Comparison, console: Console, *, every_cell: bool) -> None:
-    named = [name for name in COUNTS if name in comparison.metrics]
-    there = [
+def _counts(comparison: Comparison, *, every_cell: bool) -> Iterator[Block]:
+    names = [
         name
         for name in COUNTS
-        if name in named or any(cell.of(name).beyond for cell in comparison.cells)
+        if name in comparison.metrics
+        or any(cell.difference(name).beyond for cell in comparison.cells)
     ]
-    differs = [any(cell.of(name).beyond for name in there) for cell in comparison.cells]
-    if not there:
+    if not names:
         return
+    differs = (any(cell.difference(name).beyond for name in names) for cell in comparison.cells)
     cells, left = _shown(comparison.cells, differs, every_cell=every_cell)
-    _head("numbers a transfer, A : B", cells, console)
+    yield from _head("numbers a transfer, A : B", cells)
     if not cells:
         return
-    columns = [Column("cell"), *(Column(name, right=True, before=2) for name in there)]
-    lines = [Line((cell.label, *(_counted(cell.of(name)) for name in there))) for cell in cells]
-    print_grid(columns, lines, console)
-    _more(left, console)
-
-
-def _counted(found: Difference) -> str:
-    sides = [NONE if side.mean_s is None else f"{side.mean_s:.4g}" for side in (found.a, found.b)]
-    return " : ".join(sides) if found.beyond else f"{sides[0]} = {sides[1]}"
-
-
-def _print_firsts(comparison: Comparison, console: Console, *, every_cell: bool) -> None:
-    cells, left = _shown(
-        comparison.cells, (cell.firsts.beyond for cell in comparison.cells), every_cell=every_cell
+    columns = (Column("cell"), *(Column(name, right=True, before=2) for name in names))
+    lines = (
+        Line((cell.label, *(_counted(cell.difference(name)) for name in names))) for cell in cells
     )
+    yield Grid(columns, tuple(lines))
+    yield from _more(left)
+
+
+def _counted(difference: Difference) -> str:
+    sides = [
+        NONE if side.mean_s is None else f"{side.mean_s:.4g}"
+        for side in (difference.a, difference.b)
+    ]
+    return " : ".join(sides) if difference.beyond else f"{sides[0]} = {sides[1]}"
+
+
+def _firsts(comparison: Comparison, *, every_cell: bool) -> Iterator[Block]:
+    differs = (cell.firsts.beyond for cell in comparison.cells)
+    cells, left = _shown(comparison.cells, differs, every_cell=every_cell)
     if not cells:
         return
-    _head("first retransmission, transfers", cells, console)
-    columns = [
-        Column("cell"),
-        Column("A", before=2),
-        Column("B", before=2),
-        Column("other", right=True, before=2),
-    ]
-    lines = [
-        Line(
-            (
-                cell.label,
-                _mechanisms(cell.firsts.a),
-                _mechanisms(cell.firsts.b),
-                NONE if cell.firsts.differing is None else str(cell.firsts.differing),
-            )
-        )
-        for cell in cells
-    ]
-    print_grid(columns, lines, console)
-    _more(left, console)
+    yield from _head("first retransmission, transfers", cells)
+    yield table(
+        cells,
+        Column("cell", cell=lambda cell: cell.label),
+        Column("A", before=2, cell=lambda cell: _mechanisms(cell.firsts.a)),
+        Column("B", before=2, cell=lambda cell: _mechanisms(cell.firsts.b)),
+        ("other", _others),
+    )
+    yield from _more(left)
+
+
+def _others(cell: CellDiff) -> str:
+    return NONE if cell.firsts.differing is None else str(cell.firsts.differing)
 
 
 def _mechanisms(firsts: dict[str | None, int]) -> str:
     return ", ".join(f"{n} {name or 'none'}" for name, n in firsts.items())
 
 
-def _head(title: str, cells: Sequence[CellDiff], console: Console) -> None:
-    console.print()
+def _head(title: str, cells: Sequence[CellDiff]) -> Iterator[Block]:
+    yield BLANK
     if cells:
-        say(console, Text(title, "bold cyan"))
+        yield Paragraph(title, "bold cyan")
     else:
-        say(console, Text.assemble((title, "bold cyan"), ": no cell differs"))
+        yield Paragraph(f"{title}: no cell differs", "cyan")
 
 
-def _more(left: int, console: Console) -> None:
+def _more(left: int) -> Iterator[Block]:
     if left:
-        say(console, f"and {left} more (--all)", "dim")
+        yield note(f"and {left} more (--all)")
 
 
-def _print_alone(comparison: Comparison, console: Console) -> None:
+def _alone(comparison: Comparison) -> Iterator[Block]:
     sides = (("A", comparison.only_a), ("B", comparison.only_b))
-    told = [(letter, labels) for letter, labels in sides if labels]
-    if told or any(comparison.failed):
-        console.print()
-    for letter, labels in told:
+    alone = [(letter, labels) for letter, labels in sides if labels]
+    if alone or any(comparison.failed):
+        yield BLANK
+    for letter, labels in alone:
         names = "; ".join(labels[:_NAMES])
         more = f" and {len(labels) - _NAMES} more" if len(labels) > _NAMES else ""
-        say(console, f"only in {letter}: {count(len(labels), 'cell')}: {names}{more}")
+        yield Paragraph(f"only in {letter}: {count(len(labels), 'cell')}: {names}{more}")
     for letter, failed in zip("AB", comparison.failed, strict=True):
         if failed:
-            say(console, Text(f"failed in {letter}: {count(failed, 'cell')}", "red"))
+            yield Paragraph(f"failed in {letter}: {count(failed, 'cell')}", "red")
 
 
-def _rule(comparison: Comparison, *, every_cell: bool) -> list[str]:
+def _rules(comparison: Comparison, *, every_cell: bool) -> list[str]:
     """What counts as a difference, and which transfers do."""
     tick = f"{comparison.tick_s * 1000:g} ms"
     halves = (
@@ -251,12 +254,13 @@ def _rule(comparison: Comparison, *, every_cell: bool) -> list[str]:
 
 
 def _most(comparison: Comparison, metric: str) -> str:
-    over = [(cell.of(metric), cell.label) for cell in comparison.cells if cell.of(metric).beyond]
+    every = [(cell.difference(metric), cell.label) for cell in comparison.cells]
+    over = [(one, label) for one, label in every if one.beyond]
     if not over:
         return ""
     text = f"{metric} in {len(over)}"
-    known = [(found, label) for found, label in over if found.percent is not None]
+    known = [(one.percent, label) for one, label in over if one.percent is not None]
     if not known:
         return text
-    found, label = max(known, key=lambda pair: abs(pair[0].percent or 0.0))
-    return f"{text}, most {signed_percent(found.percent)} in {label}"
+    percent, label = max(known, key=lambda pair: abs(pair[0]))
+    return f"{text}, most {signed_percent(percent)} in {label}"

@@ -1,0 +1,292 @@
+"""Whose the time of connections was, by what the kernel recorded that its sockets waited for.
+
+The record is that of the optional patch `tcp-record-waits`; docs/notes/waits.md says how its words
+and the captures at both hosts become owners.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+from rexmit_validate.truth.causes import Cause
+from rexmit_validate.truth.follow import Sent
+from rexmit_validate.truth.label import Flow, Retransmission
+
+CONGESTION: Final = "congestion-window"
+RECOVERY: Final = "recovery"
+PROGRAM: Final = "program"
+"""The sender's program had written nothing more, and data were on their way."""
+
+LOST: Final = "lost"
+"""No word of the kernel's: what is on its way will be sent again."""
+
+OWNERS: Final = {
+    LOST: RECOVERY,
+    "recovery": RECOVERY,
+    "loss": RECOVERY,
+    "cwnd": CONGESTION,
+    "defer-cwnd": CONGESTION,
+    "window": "receiver-window",
+    "defer-window": "receiver-window",
+    "nagle": "nagle",
+    "buffer": "sender",
+    "defer": "sender",
+    "pacing": "sender",
+    "small-queue": "sender",
+    "host": "sender",
+}
+"""What keeps data back that were written, or that a buffer has no room for."""
+
+_REPAIRS: Final = ("recovery", "loss")
+"""Congestion states in which what is lost is sent again."""
+_IDLE, _BUFFER = 0, 3
+"""Of `enum tcp_chrono`."""
+_WRAP: Final = 1 << 32
+
+Point = str
+Delays = Mapping[str, Mapping[Point, int]]
+"""From each host the shortest way to each point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One end of a connection: what it sent, and what its socket waited for, in order."""
+
+    host: str
+    client: bool
+    sent: Sequence[Sent]
+    records: Sequence[Cause]
+    retransmissions: Sequence[Retransmission]
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Time of one direction, between what happened at two hosts."""
+
+    wait: str
+    owner: str
+    begin: tuple[int, str]
+    end: tuple[int, str]
+
+    def at(self, point: Point, ways: Delays) -> tuple[int, int]:
+        """From when to when it is seen at a point."""
+        begin, end = (at + ways[host][point] for at, host in (self.begin, self.end))
+        return begin, max(begin, end)
+
+
+def delays(sent: Mapping[str, Sequence[Sent]], near: Mapping[str, Point]) -> Delays:
+    """How long packets of each host take to each point at least; `near`: the point beside it."""
+    ways: dict[str, dict[Point, int]] = {}
+    for host, own in near.items():
+        far = next(point for point in near.values() if point != own)
+        times = {
+            "switch": [(one.switch_ns, one.packet.time_ns) for one in sent[host]],
+            far: [(one.arrived_ns, one.packet.time_ns) for one in sent[host]],
+        }
+        ways[host] = {own: 0} | {
+            point: min((at - left for at, left in pairs if at is not None), default=0)
+            for point, pairs in times.items()
+        }
+    return ways
+
+
+def rows(
+    part: str, connections: Iterable[tuple[Side, Side]], ways: Delays, offset_ns: int
+) -> Iterator[dict[str, Any]]:
+    """The table `waits`: both directions of each connection."""
+    for client, server in connections:
+        for sender, peer in ((client, server), (server, client)):
+            for stretch in stretches(sender, peer, offset_ns):
+                row: dict[str, Any] = {
+                    "part": part,
+                    "flow": sender.sent[0].packet.flow,
+                    "wait": stretch.wait,
+                    "owner": stretch.owner,
+                }
+                for point in ways[sender.host]:
+                    row[f"{point}_from_ns"], row[f"{point}_to_ns"] = stretch.at(point, ways)
+                yield row
+
+
+def sides(
+    flows: Mapping[str, Flow],
+    sent: Mapping[str, Sequence[Sent]],
+    records: Mapping[str, Sequence[Cause]],
+    outcomes: Sequence[Mapping[str, Any]],
+) -> Iterator[tuple[Side, Side]]:
+    """Client and server of each connection on which both sent. `sent` is by host, `flows` and
+    `records` are by the flow's name.
+    """
+    by_flow: defaultdict[str, list[Sent]] = defaultdict(list)
+    hosts: dict[str, str] = {}
+    for host, packets in sent.items():
+        for one in packets:
+            by_flow[one.packet.flow].append(one)
+            hosts[one.packet.flow] = host
+    for outcome in outcomes:
+        there = f"{outcome['client']} > {outcome['server']}"
+        back = f"{outcome['server']} > {outcome['client']}"
+        if there in by_flow and back in by_flow:
+            client, server = (
+                Side(
+                    host=hosts[name],
+                    client=name == there,
+                    sent=by_flow[name],
+                    records=records.get(name, ()),
+                    retransmissions=flows[name].retransmissions,
+                )
+                for name in (there, back)
+            )
+            yield client, server
+
+
+def stretches(sender: Side, peer: Side, offset_ns: int) -> list[Stretch]:
+    """Whose the time of a direction was, from the connection's first packet to its last.
+    `offset_ns` is what the captures' clock shows more than TCP's.
+    """
+    line = _Line(sender, peer, offset_ns)
+    joined: list[Stretch] = []
+    for begin, end in pairwise(line.instants()):
+        wait, owner = line.whose(begin[0])
+        last = joined[-1] if joined else None
+        if last is not None and (last.wait, last.owner) == (wait, owner):
+            joined[-1] = Stretch(wait, owner, last.begin, end)
+        else:
+            joined.append(Stretch(wait, owner, begin, end))
+    return joined
+
+
+class _States:
+    """What a socket waited for at each instant."""
+
+    def __init__(self, side: Side, offset_ns: int) -> None:
+        self._at = [record.stamp_ns + offset_ns for record in side.records]
+        self._waits = [_wait(record) for record in side.records]
+        self._idle = [record.numbers["chrono"] == _IDLE for record in side.records]
+        sends = [one.packet.time_ns for one in side.sent if one.packet.payload]
+        # From what was sent last before what was sent again.
+        self._repairs = [
+            (sends[bisect_left(sends, at) - 1], at)
+            for again in side.retransmissions
+            if again.sent.packet.payload and (at := again.sent.packet.time_ns) > sends[0]
+        ]
+
+    def instants(self) -> Iterator[int]:
+        yield from self._at
+        for repair in self._repairs:
+            yield from repair
+
+    def wait(self, at: int) -> str | None:
+        """The kernel's word, None where nothing that was written waits to be sent."""
+        place = bisect_right(self._repairs, (at, _FOREVER)) - 1
+        if place >= 0 and at < self._repairs[place][1]:
+            return LOST
+        place = bisect_right(self._at, at) - 1
+        return self._waits[place] if place >= 0 else None
+
+    def is_idle(self, at: int) -> bool:
+        """All that was written has arrived."""
+        place = bisect_right(self._at, at) - 1
+        return place < 0 or self._idle[place]
+
+
+def _wait(record: Cause) -> str | None:
+    chrono = record.numbers["chrono"]
+    if chrono == _IDLE:
+        return None
+    if record.state in _REPAIRS:
+        return record.state
+    if record.cause == "empty":
+        return "buffer" if chrono == _BUFFER else None
+    return record.cause
+
+
+_FOREVER: Final = 1 << 63
+
+
+class _Line:
+    """One direction of a connection."""
+
+    def __init__(self, sender: Side, peer: Side, offset_ns: int) -> None:
+        self._sides = (sender, peer)
+        self._states = [_States(side, offset_ns) for side in self._sides]
+        client = sender if sender.client else peer
+        others = [one.packet.time_ns for one in client.sent if not one.packet.syn]
+        sent = [(one.packet.time_ns, side.host) for side in self._sides for one in side.sent]
+        self._start, self._end = min(sent), max(sent)
+        self._open = others[0] if others else self._end[0]
+        self._client = client
+        # When each packet of new data was sent, and by which side.
+        new = ((at, place) for place, side in enumerate(self._sides) for at in _new(side))
+        self._new = sorted(new)
+        self._sent = [at for at, _ in self._new]
+        self._arrived = [
+            sorted(
+                one.arrived_ns
+                for one in side.sent
+                if one.packet.payload and one.arrived_ns is not None
+            )
+            for side in self._sides
+        ]
+
+    def instants(self) -> list[tuple[int, str]]:
+        """When anything may change, and at which host."""
+        hosts = [side.host for side in self._sides]
+        hosts_at = dict([self._end, self._start, (self._open, self._client.host)])
+        for place, states in enumerate(self._states):
+            hosts_at |= dict.fromkeys(states.instants(), hosts[place])
+            hosts_at |= dict.fromkeys(self._arrived[place], hosts[1 - place])
+        hosts_at |= {at: hosts[place] for at, place in self._new}
+        return [one for one in sorted(hosts_at.items()) if self._start <= one <= self._end]
+
+    def whose(self, at: int) -> tuple[str, str]:
+        """The kernel's word and the owner of what follows an instant."""
+        if at < self._open:
+            return "connecting", "connecting"
+        for states in self._states:
+            wait = states.wait(at)
+            if wait is not None:
+                return wait, OWNERS[wait]
+        owner = self._program(at)
+        return "empty", owner
+
+    def _program(self, at: int) -> str:
+        """Whose it is while nothing waits to be sent."""
+        place = bisect_right(self._sent, at)
+        last = self._new[place - 1][1] if place else None
+        if place == len(self._new):
+            return self._rest(at, last)
+        sent, next_ = self._new[place]
+        if last == next_ and not self._states[next_].is_idle(at):
+            return PROGRAM
+        if last is not None and last != next_:
+            arrived = self._arrived[last]
+            number = bisect_right(arrived, sent) - 1
+            if number < 0 or at < arrived[number]:
+                return "round-trip"
+        if not self._sides[next_].client:
+            return "server"
+        return "client" if last in (None, next_) else "between-requests"
+
+    def _rest(self, at: int, last: int | None) -> str:
+        if last is None:
+            return "closing"
+        if self._arrived[last] and at < self._arrived[last][-1]:
+            return "round-trip"
+        return "unanswered" if self._sides[last].client else "closing"
+
+
+def _new(side: Side) -> Iterator[int]:
+    """When it sent what it had not sent before."""
+    isn, highest = side.sent[0].packet.seq, 0
+    for one in side.sent:
+        packet = one.packet
+        end = (packet.seq - isn) % _WRAP + packet.length
+        if packet.payload and end > highest:
+            yield packet.time_ns
+        highest = max(highest, end)
