@@ -40,7 +40,7 @@ CODE: Final = (
     *(f"python/rexmit_papers/unc_2007/{name}.py" for name in ("claims", "curves", "parameters")),
     *(
         f"python/rexmit_papers/unc_2007/{name}.py"
-        for name in ("senders", "setting_claims", "systems")
+        for name in ("related_claims", "senders", "setting_claims", "systems")
     ),
     *(f"python/rexmit_papers/unc_2007/{name}.py" for name in ("paper", "tables", "told")),
     "scripts/findings/corpora.py",

@@ -8,15 +8,17 @@ from collections.abc import Iterator
 from typing import Final
 
 import polars as pl
-from scripts.findings import corpora, lab, unc_rerun
+from scripts.findings import corpora, lab, unc_rerun, unc_rerun_claims
 from scripts.findings.corpora import KINDS, MIXES, corpus, studied
 from scripts.findings.finding import Work
 from scripts.findings.results import Data, Value
 
 import rexmit
 from rexmit.progress import Silent
+from rexmit_papers.claim import Claim
 from rexmit_papers.library.study import UncStudy
 from rexmit_papers.unc_2007.systems import FR, RTO
+from rexmit_papers.unc_2007.told import Told, of_column
 from rexmit_validate.whatif.calibrate import calibrate
 from rexmit_validate.whatif.transfers import usual
 
@@ -26,6 +28,7 @@ CODE: Final = (
     "python/rexmit/whatif/*.py",
     "scripts/findings/unc_2007.py",
     "scripts/findings/unc_rerun.py",
+    "scripts/findings/unc_rerun_claims.py",
 )
 FIGURES: Final = ("2", "3", "4-linux", "6", "7")
 """Those of campus, with the stacks as printed, that the document shows."""
@@ -45,16 +48,29 @@ def measure(work: Work) -> Data:
     work.table("unc-2007-rerun", rerun)
     return Data(
         {
+            "seed": corpora.SEED,
             "connections": corpora.CONNECTIONS,
             "rerun.connections": unc_rerun.CONNECTIONS,
             **_explained(studies),
         },
         {
             "claims": [
-                {"kind": kind, "mix": mix, "key": one.key, "words": one.words}
-                | {"holds": one.word, "measured": one.measured}
+                _claim(kind, mix, one)
                 for (kind, mix), study in studies.items()
                 for one in study.claims
+            ],
+            "rerun-claims": [
+                _claim(kind, mix, one)
+                for kind, mix in studies
+                for one in unc_rerun_claims.claims(rerun, kind, mix)
+            ],
+            "sizes": [
+                row for (kind, mix), study in studies.items() for row in _sizes(kind, mix, study)
+            ],
+            "parameters": [
+                {"kind": kind, **vars(one), "assumed": " ".join(f"{x:g}" for x in one.assumed)}
+                for kind in KINDS
+                for one in studies[kind, "campus"].tables.parameters
             ],
             "table-iv": [
                 row
@@ -83,6 +99,30 @@ def sample(work: Work) -> dict[str, str]:
             changes = trace.scan("whatif").select("setting", "change_s").collect()
             found[f"{stack}, {mix}"] = (durations.to_list(), rows.rows(), changes.rows())
     return lab.digests(found)
+
+
+def _claim(kind: str, mix: str, one: Claim) -> dict[str, Value]:
+    head: dict[str, Value] = {"kind": kind, "mix": mix, "key": one.key, "words": one.words}
+    return head | {"holds": one.word, "measured": one.measured}
+
+
+def _sizes(kind: str, mix: str, study: UncStudy) -> Iterator[dict[str, Value]]:
+    """Of each system how many connections are lossy and explained, and what the Best-Case, which
+    no way to detect losses can be better than, saves of their time.
+    """
+    seen = Told(study.study, study.tables)
+    for system, frame in seen.frames("k=2"):
+        best = of_column(frame, "best")
+        interval = best.interval
+        yield {
+            "kind": kind,
+            "mix": mix,
+            "system": system,
+            "connections": frame.height,
+            "best_rtts": best.value,
+            "low": None if interval is None else interval.low,
+            "high": None if interval is None else interval.high,
+        }
 
 
 def _explained(studies: dict[tuple[str, str], UncStudy]) -> dict[str, Value]:

@@ -18,20 +18,29 @@ from scripts.findings.corpora import KINDS, MIXES, RECEIVERS, SEED, studied
 from scripts.findings.finding import Work
 
 from rexmit.progress import Silent
+from rexmit.stacks import stack as stack_of
+from rexmit.statistics.interval import LEVEL, student
 from rexmit.whatif.settings import applicable, as_stack
 from rexmit_papers.unc_2007 import curves
 from rexmit_papers.unc_2007.senders import Study
 from rexmit_validate.library.synth import Synthetic, prepare
 
 CONNECTIONS: Final = 3_000
-"""Of each stack and mix: half of the study's; the standard errors are beside the means."""
+"""Of each stack and mix: half of the study's; the intervals are beside the means."""
 
 SETTINGS: Final = (
     *("k=2", "k=3", "k=6", "min_rto=100ms", "min_rto=400ms", "min_rto=1000ms"),
     *("a=1/2", "a=1/32", "b=1/2", "b=1/32", "d=2", "d=3", "d=4", "smart", "d=smart"),
-    # What the study left for later.
-    *("no-undo", "undo", "frto"),
+    # What the study does not show, and what it left for later.
+    *("m=1", "m=1.25", "no-undo", "undo", "frto"),
 )
+TICKS: Final = {"tick=10ms": "100", "tick=100ms": "10"}
+"""The two granularities of Table I, as how many ticks a second has."""
+
+OUTER: Final = 0.01
+"""Of connections, on either side, left out of means: a few wait for minutes in either run, and
+would say all.
+"""
 
 _SCRIPTS: Final = ("scripts/findings/corpora.py", "scripts/findings/unc_rerun.py")
 """What makes the rows, beside the program."""
@@ -46,7 +55,8 @@ def settings(stack: str) -> dict[str, dict[str, str]]:
             key: str(value).lower() if isinstance(value, bool) else str(value)
             for key, value in changes.items()
         }
-    return tried
+    own = stack_of(stack, {}).settings["hz"]
+    return tried | {name: {"hz": hz} for name, hz in TICKS.items() if hz != own}
 
 
 def changed(work: Work, kind: str, mix: str, stack: str) -> pl.DataFrame:
@@ -117,16 +127,16 @@ def predicted(of: Study, number: int, setting: str) -> pl.DataFrame | None:
 
 def against(both: pl.DataFrame, predictions: pl.DataFrame | None) -> dict[str, float | None]:
     """What was predicted of the explained connections, and what became of them, in RTTs."""
-    names = ("explained", "predicted_rtts", "became_rtts", "became_error_rtts")
+    names = ("explained", "predicted_rtts", "became_rtts", "became_half_rtts")
     if predictions is None:
         return dict.fromkeys(names)
     rtts = both.join(predictions, on="flow").select(
         (pl.col("predicted_s") / pl.col("rtt_s")).alias("predicted"),
         (pl.col("change_s") / pl.col("rtt_s")).alias("became"),
     )
-    inner = rtts.filter(_inner("became"))
-    became = inner["became"]
-    values = (rtts.height, _mean(inner["predicted"]), _mean(became), _error(became))
+    low, high = (pl.col("became").quantile(end) for end in (OUTER, 1 - OUTER))
+    inner = rtts.filter(pl.col("became").is_between(low, high))
+    values = (rtts.height, _mean(inner["predicted"]), *trimmed(rtts["became"]))
     return dict(zip(names, values, strict=True))
 
 
@@ -141,16 +151,15 @@ def beside(
         .with_columns((pl.col("change_s") / pl.col("rtt_s")).alias("rtts"))
     )
     relative = both["change_s"] / both["duration_s"]
-    # A few connections wait for minutes in either run: the outer hundredths would say all.
-    inner = both.filter(_inner("rtts"))["rtts"]
+    (inner, half), (share, half_share) = trimmed(both["rtts"]), trimmed(100 * relative)
     return {
         "connections": both.height,
         "total_change_percent": 100 * _sum(both, "change_s") / _sum(both, "duration_s"),
-        "mean_change_s": _mean(both["change_s"]),
-        "error_s": _error(both["change_s"]),
         "mean_change_rtts": _mean(both["rtts"]),
-        "inner_change_rtts": _mean(inner),
-        "inner_error_rtts": _error(inner),
+        "inner_change_rtts": inner,
+        "inner_half_rtts": half,
+        "inner_change_percent": share,
+        "inner_half_percent": half_share,
         "shorter_10_percent": _percent(relative <= -0.1),
         "longer_10_percent": _percent(relative >= 0.1),
         "retransmissions": _sum(both, "retransmissions"),
@@ -161,9 +170,18 @@ def beside(
     }
 
 
-def _inner(column: str) -> pl.Expr:
-    values = pl.col(column)
-    return values.is_between(values.quantile(0.01), values.quantile(0.99))
+def trimmed(values: pl.Series) -> tuple[float | None, float | None]:
+    """The mean without the outer hundredths, and half the width of its 95 % interval (Tukey and
+    McLaughlin 1963); of so few that none is left out the usual ones.
+    """
+    from scipy.stats import mstats
+
+    if values.len() < 2:
+        return _mean(values), None
+    limits, array = (OUTER, OUTER), values.to_numpy()
+    left = values.len() - 2 * int(OUTER * values.len())
+    half = student((1 + LEVEL) / 2, left - 1) * float(mstats.trimmed_stde(array, limits))
+    return float(mstats.trimmed_mean(array, limits)), half
 
 
 def _sum(frame: pl.DataFrame, column: str) -> float:
@@ -173,12 +191,6 @@ def _sum(frame: pl.DataFrame, column: str) -> float:
 def _mean(values: pl.Series) -> float | None:
     mean = values.mean()
     return mean if isinstance(mean, int | float) else None
-
-
-def _error(values: pl.Series) -> float | None:
-    """The standard error of the mean."""
-    deviation = values.std()
-    return deviation / values.len() ** 0.5 if isinstance(deviation, int | float) else None
 
 
 def _percent(which: pl.Series) -> float | None:

@@ -33,26 +33,92 @@ SHOWN: Final = (
 )
 """Settings of the table; the file of results has all."""
 
+_KINDS: Final = {"printed": "as printed", "real": "as they are"}
+_NAMED: Final = {
+    "granularity_s": "timer granularity, s",
+    "initial_rto_s": "initial RTO, s",
+    "min_rto_s": "minRTO, s",
+    "a": "a",
+    "b": "b",
+    "m": "m",
+    "k": "k",
+    "d": "D",
+}
+"""Parameters as Table I has them."""
+
 _NAMES: Final = {"linux": "Linux", "windows": "Windows", "freebsd": "FreeBSD", "solaris": "Solaris"}
 
 
 def items(data: Data) -> str:
     """Everything the study says: the claims that are computed, with what stands around them."""
-    lines: list[tuple[str, ...]] = [(*row[:1], "", *row[1:4], row[4]) for row in BEFORE]
-    seen = dict.fromkeys((str(row["key"]), str(row["words"])) for row in data.rows("claims"))
-    missing = {key for key, _ in seen} ^ set(WHY)
+    lines: list[tuple[str, ...]] = [_table_i(data)]
+    lines += [(*row[:1], "", *row[1:]) for row in BEFORE]
+    claims = {
+        str(row["key"]): (name, str(row["words"]))
+        for name in ("claims", "rerun-claims")
+        for row in data.rows(name)
+    }
+    missing = claims.keys() ^ WHY.keys()
     if missing:
         raise ValueError(f"unc_items.WHY and the study's claims differ in {sorted(missing)}")
-    for key, words in seen:
+    for key, (name, words) in claims.items():
         verdicts = []
         for kind in KINDS:
-            mine = (data.row("claims", kind=kind, mix=mix, key=key)["holds"] for mix in MIXES)
+            mine = (data.row(name, kind=kind, mix=mix, key=key)["holds"] for mix in MIXES)
             verdicts.append(alike(map(verdict, mine)))
-        measured = data.row("claims", kind="printed", mix="campus", key=key)["measured"]
+        measured = data.row(name, kind="printed", mix="campus", key=key)["measured"]
         lines.append((words, f"`{key}`", *verdicts, _short(str(measured)), WHY[key]))
-    lines += [(*row[:1], "", *row[1:4], row[4]) for row in AFTER]
+    lines += [(*row[:1], "", *row[1:]) for row in AFTER]
     head = ("the study", "key", "as printed", "as they are", "campus, as printed", "why")
     return table(head, lines)
+
+
+def _table_i(data: Data) -> tuple[str, ...]:
+    rows = [row for row in data.rows("parameters") if row["kind"] == "real"]
+    other = [row for row in rows if row["assumed"] != f"{row['printed']:g}"]
+    words = "; ".join(
+        f"{row['system']} {_NAMED[str(row['parameter'])]} {row['assumed']} for {row['printed']:g}"
+        for row in other
+    )
+    same = f"{len(rows) - len(other)} of {len(rows)} the same"
+    return (
+        "Table I: parameters of four stacks",
+        "",
+        "by construction",
+        same,
+        "",
+        f"as they are: {words} ([what is inferred](#the-six-parameters))",
+    )
+
+
+def parameters(data: Data) -> str:
+    """Of each parameter what the paper prints, and what senders showed of it."""
+    lines = []
+    for parameter, words in _NAMED.items():
+        cells = []
+        for system in SYSTEMS:
+            row = data.row("parameters", kind="printed", system=system, parameter=parameter)
+            text = number(row["printed"], "g")
+            if row["n"]:
+                low, high = (number(row[end], ".4g") for end in ("low", "high"))
+                text += f": {low}" if low == high else f": {low} to {high}"
+            cells.append(text)
+        lines.append((words, *cells))
+    return table(("", *SYSTEMS), lines)
+
+
+def sizes(data: Data) -> str:
+    """How many connections the study is of, and what the Best-Case saves."""
+    lines = []
+    for mix in MIXES:
+        for kind in KINDS:
+            cells = []
+            for system in SYSTEMS:
+                row = data.row("sizes", kind=kind, mix=mix, system=system)
+                best, low, high = (number(row[key], ".1f") for key in ("best_rtts", "low", "high"))
+                cells.append(f"{number(row['connections'])}: {best} ({low} to {high})")
+            lines.append((mix if kind == "printed" else "", _KINDS[kind], *cells))
+    return table(("", "", *SYSTEMS), lines)
 
 
 def _short(measured: str) -> str:
@@ -98,9 +164,9 @@ def rerun(data: Data) -> str:  # noqa: ARG001 - its rows are a file of their own
 def _changed(rows: pl.DataFrame) -> str:
     (row,) = rows.iter_rows(named=True)
     mean = number(float(row["inner_change_rtts"]), "+.2f")
-    error = 2 * float(row["inner_error_rtts"])
+    half = float(row["inner_half_rtts"])
     shorter, longer = (round(float(row[f"{how}_10_percent"])) for how in ("shorter", "longer"))
-    return f"{mean} ± {error:.2f} ({shorter}, {longer})"
+    return f"{mean} ± {half:.2f} ({shorter}, {longer})"
 
 
 def predicted(data: Data) -> str:  # noqa: ARG001 - its rows are a file of their own
@@ -110,11 +176,11 @@ def predicted(data: Data) -> str:  # noqa: ARG001 - its rows are a file of their
     for stack, words in STACKS.items():
         for setting in ("k=2", "min_rto=100ms", "min_rto=400ms", "d=4"):
             for row in frame.filter(stack=stack, setting=setting).iter_rows(named=True):
-                told, became, error = (
-                    row[name] for name in ("predicted_rtts", "became_rtts", "became_error_rtts")
+                told, became, half = (
+                    row[name] for name in ("predicted_rtts", "became_rtts", "became_half_rtts")
                 )
                 if told is not None:
-                    really = f"{number(became, '+.2f')} ± {2 * error:.2f}"
+                    really = f"{number(became, '+.2f')} ± {half:.2f}"
                     lines.append((words, f"`{setting}`", number(told, "+.2f"), really))
     return table(("", "setting", "predicted", "became"), lines)
 
@@ -167,6 +233,8 @@ def _long(name: str) -> pl.DataFrame:
 
 TABLES: Final[Mapping[str, Callable[[Data], str]]] = {
     "items": items,
+    "sizes": sizes,
+    "parameters": parameters,
     "table-iv": table_iv,
     "rerun": rerun,
     "predicted": predicted,

@@ -132,6 +132,17 @@ def test_a_claim_turns_with_what_was_seen(tmp_path: Path) -> None:
     assert of["d-after-k"].verdict is Verdict.DOES_NOT
 
 
+def test_systems_are_judged_one_by_one(tmp_path: Path) -> None:
+    of = told(study([trace(tmp_path / "t", copies=50)]))
+    parts = {part.name: part.verdict for part in of["min-most"].parts}
+    # k saves Linux something, and Windows nothing, as minRTO does.
+    assert parts == {"Linux": Verdict.HOLDS, "Windows": Verdict.DOES_NOT}
+    assert of["min-most"].verdict is Verdict.DOES_NOT
+    # Windows's median timeout takes as long as Linux's, and no spurious one is Linux's.
+    times = {part.name: part.value for part in of["estimator"].parts}
+    assert times == {"Windows time": 1.0, "Windows spurious": float("inf")}
+
+
 def test_what_shortens_significantly_is_no_next_to_nothing(tmp_path: Path) -> None:
     """One margin for both: half a round trip is neither."""
     of = told(study([trace(tmp_path / "t", k_saves_s=0.1, copies=50)]))

@@ -1,7 +1,7 @@
 """What UNC 2007 claims (section V), each computed from a study of any traces.
 
 Where the paper says no number, `MEANT` says what its words are taken to mean. `setting_claims` has
-those about settings, from section V-B on.
+those about settings, from section V-B on, `related_claims` those of section VI.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rexmit.statistics.interval import of_share
 from rexmit.statistics.spread import Spread
 from rexmit.statistics.verdict import Band, about
 from rexmit_papers.claim import Claim, Source, claim
-from rexmit_papers.unc_2007 import setting_claims
+from rexmit_papers.unc_2007 import related_claims, setting_claims
 from rexmit_papers.unc_2007.paper import SOURCE as PAPER
 from rexmit_papers.unc_2007.paper import TABLE_3
 from rexmit_papers.unc_2007.senders import Study
@@ -55,8 +55,9 @@ SOURCE: Final = Source("2007", PAPER, MEANT)
 def claims(study: Study, tables: Tables) -> tuple[Claim, ...]:
     """In the paper's order."""
     told = Told(study, tables)
-    rooms = (_identified, _accuracy, _timeliness, _recovery, _scope, *setting_claims.ROOMS)
-    return tuple(one for room in rooms for one in room(told))
+    rooms = (_identified, _accuracy, _timeliness, _recovery, _scope)
+    others = (*setting_claims.ROOMS, related_claims.claims)
+    return tuple(one for room in (*rooms, *others) for one in room(told))
 
 
 def _identified(told: Told) -> Iterator[Claim]:
@@ -192,6 +193,19 @@ def _timeliness(told: Told) -> Iterator[Claim]:
         ],
     )
     yield from _why_timeouts(told)
+    early = {s: of_sums(frame, "spurious_rto", "total") for s, frame in told.counted.items()}
+    yield claim(
+        "estimator",
+        "Linux's estimator is the most efficient: others' timeouts take longer, and more of them "
+        "are spurious (sections I, VII; how many times)",
+        [
+            part_of(f"{s} {what}", ratio_of(of[s], of["Linux"]), Band(low=1.0), times)
+            for what, of in (("time", medians), ("spurious", early))
+            if "Linux" in of
+            for s in of
+            if s != "Linux"
+        ],
+    )
 
 
 def _why_timeouts(told: Told) -> Iterator[Claim]:

@@ -99,6 +99,20 @@ class Told:
             if frame is not None:
                 yield system, frame
 
+    def changed(self, setting: str, system: str, **sums: pl.Expr) -> pl.DataFrame | None:
+        """The connections of a system, with what a setting would have changed of their counts."""
+        counted = self.counted.get(system)
+        if counted is None or not self.study.replayed(setting):
+            return None
+        columns = sorted(
+            {name for expression in sums.values() for name in expression.meta.root_names()}
+        )
+        rows = self.study.whatif(setting, *columns).select(
+            *KEYS, *(expression.alias(name) for name, expression in sums.items())
+        )
+        joined = counted.join(rows, on=KEYS, how="left", maintain_order="left")
+        return joined.with_columns(pl.col(*sums).fill_null(0))
+
     def reduction(self, setting: str, system: str) -> Estimate | None:
         """The mean reduction of durations in RTTs; None where it was not replayed."""
         frame = self.frame(setting, system)

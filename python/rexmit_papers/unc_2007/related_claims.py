@@ -1,0 +1,88 @@
+"""What UNC 2007 says of others' work (section VI): Paxson's numbers of the dupACK threshold, and a
+wait that nobody had evaluated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from rexmit.statistics.estimate import Estimate
+from rexmit.statistics.verdict import MORE, about
+from rexmit_papers.claim import Claim, Part, claim, of_estimate
+from rexmit_papers.unc_2007.senders import KEYS
+from rexmit_papers.unc_2007.setting_claims import ABOUT
+from rexmit_papers.unc_2007.systems import FR
+from rexmit_papers.unc_2007.tables import threshold
+from rexmit_papers.unc_2007.told import Told, of_column, percent, rtts, times
+
+
+def claims(study: Told) -> Iterator[Claim]:
+    """Those of section VI."""
+    higher: list[Part] = []
+    lower: list[Part] = []
+    for system in study.systems:
+        if threshold(system) == 3:
+            higher += _paxson_4(study, system)
+            lower += _paxson_2(study, system)
+    words = "Paxson: D = 4 makes needed by spurious fast retransmits 2.5 times, and misses 30 %"
+    yield claim("paxson-4", words, higher)
+    words = "Paxson: D = 2 makes 65 to 70 % more, and needed by spurious ones a third"
+    yield claim("paxson-2", words, lower)
+    words = "open: to wait an RTT for duplicates (RFC 4653) shortens connections"
+    yield claim("ncr", words, _waited(study))
+
+
+def _paxson_4(study: Told, system: str) -> Iterator[Part]:
+    lost = pl.col("fr_to_rto") - pl.col("rto_to_fr")
+    fewer = pl.col("spurious_fr_avoided") - pl.col("spurious_fr_caused")
+    frame = study.changed("d=4", system, lost=lost, fewer=fewer)
+    if frame is not None and frame["needed_fr"].sum():
+        needed, spurious = (of_column(frame, f"{need}_fr") for need in ("needed", "spurious"))
+        missed, avoided = (of_column(frame, name) for name in ("lost", "fewer"))
+        yield from _by(system, needed - missed, spurious - avoided, needed, spurious, 2.5)
+        yield of_estimate(f"{system} missed", missed / needed, about(0.3, ABOUT), percent)
+
+
+def _paxson_2(study: Told, system: str) -> Iterator[Part]:
+    turned = pl.col("rto_to_fr") - pl.col("fr_to_rto")
+    caused = pl.col("spurious_fr_caused") - pl.col("spurious_fr_avoided")
+    frame = study.changed("d=2", system, turned=turned, caused=caused)
+    if frame is not None and frame["needed_fr"].sum():
+        needed, spurious = (of_column(frame, f"{need}_fr") for need in ("needed", "spurious"))
+        detected, wrong = (of_column(frame, name) for name in ("turned", "caused"))
+        more = (detected + wrong) / (needed + spurious)
+        yield of_estimate(f"{system} more", more, about(0.675, ABOUT), percent)
+        yield from _by(system, needed + detected, spurious + wrong, needed, spurious, 1 / 3)
+
+
+def _by(
+    system: str, one: Estimate, by: Estimate, before: Estimate, by_before: Estimate, printed: float
+) -> Iterator[Part]:
+    """How many times as many a needed one by a spurious one are, where there are spurious ones."""
+    if by.value > 0 and by_before.value > 0:
+        ratio = (one / by) / (before / by_before)
+        yield of_estimate(f"{system} needed by spurious", ratio, about(printed, ABOUT), times)
+
+
+def _waited(study: Told) -> Iterator[Part]:
+    """Every needed fast retransmit comes an RTT later, every spurious one is avoided, which saves
+    what equation (1) says.
+    """
+    first = (
+        study.study.retransmissions("episode", "time_ns", "mechanism", "need", "flight_segments")
+        .drop_nulls("episode")
+        .sort("time_ns", maintain_order=True)
+        .group_by(*KEYS, "episode", maintain_order=True)
+        .first()
+        .filter(pl.col("mechanism").is_in(FR))
+    )
+    x = pl.col("flight_segments") / 2
+    saved = x + 1 - (3 * x * x - x) / (5 * x + 1)
+    rtts_each = pl.when(pl.col("need") == "spurious").then(saved.fill_null(0)).otherwise(-1.0)
+    of_each = first.group_by(KEYS).agg(rtts_each.sum().alias("reduction"))
+    for system, counted in study.counted.items():
+        frame = counted.join(of_each, on=KEYS, how="left", maintain_order="left")
+        filled = frame.with_columns(pl.col("reduction").fill_null(0))
+        yield of_estimate(system, of_column(filled, "reduction"), MORE, rtts)
