@@ -226,7 +226,7 @@ def _time(corpus: Corpus, capture: Capture, taken: Taken, flows: pl.Series) -> T
     truth = corpus.time(capture) if taken.followed is None else None
     if truth is None:
         return None
-    return owners.judge(_of(flows, truth), _of(flows, taken.tables.account))
+    return owners.judge(_of_flows(flows, truth), _of_flows(flows, taken.tables.account))
 
 
 def _by_sender(joined: Joined, of: Mapping[str, str]) -> dict[str, tuple[Matrix, Matrix]]:
