@@ -75,7 +75,7 @@ def console(*, stderr: bool = False) -> Console:
     return _console_class()(stderr=stderr, highlight=False, emoji=False, markup=False, **_colors())
 
 
-def _colors() -> dict[str, bool]:
+def _colors() -> dict[str, Any]:
     """What Rich is told beside NO_COLOR, FORCE_COLOR and TERM, which it heeds itself. The command
     line goes before the environment, that before the user's file (no-color.org, CLICOLOR).
     """

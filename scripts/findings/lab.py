@@ -78,7 +78,7 @@ def estimate(run: rexmit.Run, rows: pl.DataFrame, time: str) -> Estimate:
     if known.is_empty():
         raise ValueError(f"{run.path}: no {time} of these transfers")
     units = units_of(run)
-    found = spread(known[time], units.of(known), units.source(known["network"][0])).estimate
+    found = spread(known[time], units.column(known), units.source(known["network"][0])).estimate
     assert found is not None  # noqa: S101 - there are rows
     return found
 

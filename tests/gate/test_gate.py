@@ -128,7 +128,7 @@ def test_a_report_is_xml_whatever_a_script_is_called() -> None:
 
 def test_a_script_that_never_ends_saying_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     def endless(*_: object, on_stdout: Any, end: Callable[[], bool], **__: object) -> None:  # noqa: ANN401
-        for _ in range(100):
+        for _piece in range(100):
             if end():
                 raise NoLongerWantedError
             on_stdout(b"x" * (1 << 20))

@@ -220,7 +220,7 @@ def _settings() -> list[Finding]:
     except UserError as error:
         hint = (error.hint or remedy).splitlines()[0]
         return [Finding("settings", "file", None, True, hint, error.what)]
-    return [Finding("settings", "file", there and str(there), False, remedy, use)]
+    return [Finding("settings", "file", str(there) if there else None, False, remedy, use)]
 
 
 PARTS: Final[dict[str, Callable[[], list[Finding]]]] = {
