@@ -47,9 +47,10 @@ def test_the_analysis_needs_nothing_else() -> None:
 def test_modules_that_are_compiled_at_each_start_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source = tmp_path / "__init__.py"
+    source = tmp_path / "library" / "doctor.py"
+    source.parent.mkdir()
     source.write_text("")
-    monkeypatch.setattr("rexmit.__file__", str(source))
+    monkeypatch.setattr(doctors, "__file__", str(source))
     bytecode = by_name("trace")["bytecode"]
     assert (bytecode.found, bytecode.needed) == (None, False)
     assert bytecode.remedy is not None

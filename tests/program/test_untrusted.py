@@ -46,7 +46,7 @@ def test_a_file_is_not_larger_than_its_file_system(
 ) -> None:
     (source / "capture").write_bytes(b"x")
     os.truncate(source / "capture", 2_000_000)
-    monkeypatch.setattr(untrusted.Budget, "of", lambda _: Budget(bytes=1_000_000, files=1))
+    monkeypatch.setattr(untrusted.Budget, "on", lambda _: Budget(bytes=1_000_000, files=1))
     with pytest.raises(OSError, match="with their holes") as caught:
         copy_file(source / "capture", tmp_path / "kept")
     assert caught.value.errno == errno.EFBIG

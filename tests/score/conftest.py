@@ -134,7 +134,7 @@ def corpus(tmp_path: Path) -> Path:
     )
 
 
-def analyse(path: Path) -> Tables:
+def analyse(path: Path, *, timeline: bool = False) -> Tables:  # noqa: ARG001 - as the real one
     """What the hand-made analysis says of the corpus' captures."""
     server = connection(
         backward_stack="linux-6", backward_stack_confidence=0.97, backward_stacks="linux-6"

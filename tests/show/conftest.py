@@ -106,9 +106,13 @@ def write_folder(
     retransmissions: Iterable[Row] = (),
     **meta: Any,  # noqa: ANN401 - any key of run.json
 ) -> Path:
-    """A finished run; `meta` replaces keys of run.json (None takes one out)."""
+    """A finished run; `meta` replaces keys of run.json (None takes one out). Rows that leave their
+    cells as they are, but stand for several, are numbered.
+    """
     path.mkdir(parents=True, exist_ok=True)
     rows = list(transfers)
+    if len({(row["cell"], row["repetition"]) for row in rows}) < len(rows):
+        rows = [{**row, "cell": cell} for cell, row in enumerate(rows)]
     pl.DataFrame(rows, schema=polars_schema(TRANSFERS), orient="row").write_parquet(
         path / "transfers.parquet"
     )

@@ -1,7 +1,6 @@
 //! One direction of a link, with the semantics of Linux's netem (net/sched/sch_netem.c), two of which stand in a row
 //! on every wire of the lab: the first delays by a microsecond, the second does all the rest.
 
-mod bucket;
 mod chance;
 mod spell;
 
@@ -10,7 +9,6 @@ use std::num::NonZeroU64;
 
 use rexmit_time::{Duration, Stream, Time};
 
-pub use bucket::Bucket;
 pub use chance::{Bursts, Loss};
 pub use spell::Spells;
 
@@ -31,8 +29,6 @@ pub struct Settings {
     pub reorder: f64,
     /// What makes the rate, and where.
     pub shaper: Shaper,
-    /// A token bucket that packets pass before all that.
-    pub bucket: Option<Bucket>,
     /// Only a packet after so many less one others can do that.
     pub reorder_gap: u32,
     /// Probability that a packet goes on twice.
@@ -54,7 +50,6 @@ impl Default for Settings {
             loss: Loss::None,
             reorder: 0.0,
             shaper: Shaper::Netem,
-            bucket: None,
             reorder_gap: 1,
             duplicate: 0.0,
             stalls: None,
@@ -90,9 +85,7 @@ pub struct Link {
     /// When the packets inside leave, ascending.
     leaving: VecDeque<Time>,
     /// What htb's bucket holds, in nanoseconds of sending, and since when.
-    shaped: (i64, Time),
-    /// When the token bucket is full.
-    full_at: Time,
+    bucket: (i64, Time),
     /// Since the last packet that was let past (`q->counter`).
     counter: u32,
     /// What the link has done.
@@ -115,8 +108,6 @@ pub struct Counters {
     pub lost: u64,
     /// Packets that found the queue full.
     pub overflowed: u64,
-    /// Packets that found no token, and no room to wait for it.
-    pub policed: u64,
     /// Packets that left twice.
     pub duplicated: u64,
 }
@@ -141,8 +132,7 @@ impl Link {
                 stall: spell::Spell::default(),
             }),
             leaving: VecDeque::new(),
-            shaped: (i64::MAX, Time::ZERO),
-            full_at: Time::ZERO,
+            bucket: (i64::MAX, Time::ZERO),
             counter: 0,
             counters: Counters::default(),
             settings,
@@ -161,10 +151,6 @@ impl Link {
     #[inline]
     pub fn enter(&mut self, now: Time, bytes: u32) -> Leaves {
         self.counters.entered += 1;
-        let Some(now) = self.pass_bucket(now, bytes) else {
-            self.counters.policed += 1;
-            return [None; 2];
-        };
         let first = match self.settings.shaper {
             Shaper::Netem => FIRST_STAGE,
             Shaper::Htb => Duration::ZERO,
@@ -192,14 +178,6 @@ impl Link {
             leaves[1] = self.queue(at + first, bytes);
         }
         leaves
-    }
-
-    /// When a packet leaves the token bucket, if there is one.
-    fn pass_bucket(&mut self, now: Time, bytes: u32) -> Option<Time> {
-        match &self.settings.bucket {
-            Some(bucket) => bucket.pass(now, bytes, &mut self.full_at),
-            None => Some(now),
-        }
     }
 
     /// The second stage: `netem_enqueue` after loss and duplication.
@@ -242,12 +220,12 @@ impl Link {
     /// `htb_accnt_ctokens`).
     fn take_tokens(&mut self, ready: Time, bytes: u32, bytes_per_s: NonZeroU64) -> Time {
         let nanos = |bytes: u64| (bytes * 1_000_000_000 / bytes_per_s) as i64;
-        let (held, since) = self.shaped;
+        let (held, since) = self.bucket;
         let ready = self.leaving.back().map_or(ready, |last| ready.max(*last));
         let held = held.saturating_add(ready.since(since).as_nanos());
         let held = held.min(nanos(BUCKET));
         let leaves = ready + Duration::from_nanos((-held).max(0));
-        self.shaped = (held.max(0) - nanos(u64::from(bytes)), leaves);
+        self.bucket = (held.max(0) - nanos(u64::from(bytes)), leaves);
         leaves
     }
 

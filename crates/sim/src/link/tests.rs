@@ -26,7 +26,6 @@ const EIGHT_MEGABIT: Settings = Settings {
     loss: Loss::None,
     reorder: 0.0,
     shaper: Shaper::Netem,
-    bucket: None,
     reorder_gap: 1,
     duplicate: 0.0,
     stalls: None,
@@ -272,44 +271,4 @@ fn a_link_that_fades_loses_all_of_a_time_and_none_of_the_rest() {
     assert!(long < 20, "{long}");
     // Of 1,000 s.
     assert!((900..1_100).contains(&runs.len()), "{}", runs.len());
-}
-
-/// A bucket of two frames at 8 Mbit/s.
-const BUCKET_OF_TWO: Bucket = Bucket {
-    rate_bps: 8_000_000,
-    burst_bytes: 2_000,
-    queue_bytes: 0,
-};
-
-fn behind(bucket: Bucket) -> Link {
-    link(Settings {
-        rate_bps: 0,
-        bucket: Some(bucket),
-        ..EIGHT_MEGABIT
-    })
-}
-
-#[test]
-fn a_policer_lets_a_burst_pass_and_drops_what_finds_no_token() {
-    let mut link = behind(BUCKET_OF_TWO);
-    // A token for a frame each millisecond; after a while it holds no more than two.
-    let got = leave(
-        &mut link,
-        &[0, 0, 0, 999, 1_000, 1_500, 9_000, 9_000, 9_000],
-    );
-    let passed = [0, 0, -1, -1, 1_000, -1, 9_000, 9_000, -1];
-    let expected = passed.map(|at| u64::try_from(at).ok().map(|at| at * 1_000 + 500_000));
-    assert_eq!(got, expected);
-    assert_eq!((link.counters.policed, link.counters.overflowed), (4, 0));
-}
-
-#[test]
-fn a_bucket_with_a_queue_shapes() {
-    let mut link = behind(Bucket {
-        queue_bytes: 1_000,
-        ..BUCKET_OF_TWO
-    });
-    let got = leave(&mut link, &[0, 0, 0, 0, 1_000]);
-    let expected = [Some(0), Some(0), Some(1_000), None, Some(2_000)];
-    assert_eq!(got, expected.map(|at| at.map(|at| at * 1_000 + 500_000)));
 }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{SeqNum, SeqRange};
 
-use super::policer::{Path, Policer};
+use super::policer::Policer;
 use super::rounds::Rounds;
 use super::sizes::Sizes;
 
@@ -29,15 +29,6 @@ struct Heard {
     window: u32,
     /// Its stamp, if the sender echoes that from when it has heard it on.
     stamp: Option<u32>,
-}
-
-/// An acknowledgement as it comes by, with its SACK blocks.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Acked<'s> {
-    pub at: Time,
-    pub ack: SeqNum,
-    pub window: u32,
-    pub sacks: &'s [SeqRange],
 }
 
 /// A packet of new data.
@@ -158,15 +149,13 @@ pub(super) struct Flow {
     /// When all was acknowledged last, as it came by, and up to where that was.
     pub empty_at: Option<Time>,
     shown: SeqNum,
-    /// From the monitor to the receiver and back: shortest, by how much the newest and the one before were longer, and how
-    /// many in a row showed a queue.
+    /// From the monitor to the receiver and back: shortest, by how much the newest was longer, and how many in a row showed
+    /// a queue.
     beyond: Option<Duration>,
-    longer: [Duration; 2],
+    longer: Duration,
     long: u8,
-    /// The oldest acknowledgement that had not reached the sender had come by so much earlier than it takes.
-    held: Duration,
-    /// That is later than others do.
-    held_back: bool,
+    /// Acknowledgements that came by long ago had not reached the sender, so much later than others do.
+    held_back: Option<Duration>,
     /// The monitor does not stand beside the sender.
     away: bool,
     rounds: Rounds,
@@ -247,7 +236,7 @@ impl Flow {
     pub fn sample(&mut self, rtt: Duration, near: Duration) {
         let least = self.beyond.unwrap_or(rtt).min(rtt);
         self.beyond = Some(least);
-        self.longer = [rtt - least, self.longer[0]];
+        self.longer = rtt - least;
         let long = rtt > least + QUEUED.max((least + near) / 4) && near <= least;
         self.long = if long { self.long.saturating_add(1) } else { 0 };
     }
@@ -258,22 +247,15 @@ impl Flow {
         !self.known || acked.is_some_and(|to| !seq.is_after(to))
     }
 
-    /// An acknowledgement of it came by; `near`: from the monitor to its sender and back.
-    pub fn acked(&mut self, ack: Acked<'_>, stamp: Option<u32>, near: Duration) {
-        let Acked {
-            at,
-            ack,
-            window,
-            sacks,
-        } = ack;
+    /// An acknowledgement of it came by.
+    pub fn acked(&mut self, at: Time, ack: SeqNum, window: u32, stamp: Option<u32>) {
         let open = self.known && self.nxt.is_after(self.shown);
         if open && !self.nxt.is_after(ack) {
             self.empty_at = Some(at);
             self.shown = ack;
         }
         if self.known && !ack.is_after(self.nxt) {
-            let path = self.path(near);
-            self.policer.acked(at, ack, sacks, self.nxt, path);
+            self.policer.acked(at, ack, self.repair.is_none());
             self.sizes.acked(at, ack);
         }
         if self.heard.len() == MOST_HEARD {
@@ -330,26 +312,18 @@ impl Flow {
             self.hear(one, (one.at + near).min(at));
         }
         let least = near + self.beyond.unwrap_or(Duration::ZERO);
-        let waiting = self.heard.front().filter(|one| one.stamp.is_some());
-        let held = waiting.map(|one| at.since(one.at + near));
-        self.held = held.unwrap_or_default().max(Duration::ZERO);
-        self.held_back = self.held > QUEUED.max(least / 4);
+        let late = near + QUEUED.max(least / 4);
+        let waiting = self.heard.front();
+        let waiting = waiting.filter(|one| one.stamp.is_some() && one.at + late < at);
+        self.held_back = waiting.map(|one| at.since(one.at + near));
         // Beside the sender that is its own queue, which it may pace.
         self.away = near > least / 8;
     }
 
-    /// Whether packets queue on the path.
-    fn queues(&self) -> bool {
-        self.long >= 2 || (self.held_back && self.away)
-    }
-
-    /// How long packets queue at least, by the shorter of two round trips, and the shortest of all.
-    fn path(&self, near: Duration) -> Path {
-        let held = if self.away { self.held } else { Duration::ZERO };
-        Path {
-            queue: held.max(self.longer[0].min(self.longer[1])),
-            trip: near + self.beyond.unwrap_or(Duration::ZERO),
-        }
+    /// Packets queue on the path: how long.
+    fn queue(&self) -> Option<Duration> {
+        let beyond = (self.long >= 2).then_some(self.longer);
+        beyond.max(self.held_back.filter(|_| self.away))
     }
 
     fn flight(&self) -> i64 {
@@ -395,13 +369,13 @@ impl Flow {
                 window: if self.shut { Some(0) } else { scaled },
                 largest_window,
                 left: self.flight(),
-                clocked: clocked || self.held_back,
+                clocked: clocked || self.held_back.is_some(),
                 delayed: new.at.since(from) >= least + DELAYED,
                 together: new.at.since(from) <= at_once.min(AT_ONCE * 5),
                 gap: (new.end - new.len).is_after(self.nxt),
                 lens: [self.last_len, new.len],
                 mss: mss.unwrap_or(self.largest),
-                queued: self.queues(),
+                queued: self.queue().is_some(),
                 shows_queues: new.echo.is_some() || near <= least / 2,
                 repaired: self.repair.is_none(),
                 after_loss: self.rounds.is_after_loss(),
@@ -429,13 +403,7 @@ impl Flow {
     }
 
     /// Sends this again, or what did not come by before. Whether by a timer, if it had sent anything.
-    pub fn resend(
-        &mut self,
-        at: Time,
-        range: SeqRange,
-        near: Duration,
-        mss: Option<u32>,
-    ) -> Option<bool> {
+    pub fn resend(&mut self, at: Time, range: SeqRange, mss: Option<u32>) -> Option<bool> {
         let from = self.sent;
         self.unseen = self.unseen.saturating_sub(range.len().into());
         self.sent = Some(at);
@@ -443,9 +411,10 @@ impl Flow {
             return None;
         }
         if self.repair.is_none() {
-            let path = self.path(near);
-            self.policer.again(path);
+            let queue = self.queue().unwrap_or(Duration::ZERO);
+            self.policer.loses(queue);
         }
+        self.policer.again(range.len());
         self.repair = Some(self.nxt);
         self.rounds.loses(self.flight());
         let trip = self.beyond.unwrap_or(Duration::ZERO);

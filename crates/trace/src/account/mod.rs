@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::Direction;
 use crate::requests::{Request, Requests, Told};
-use flow::{Acked, Flow, New};
+use flow::{Flow, New};
 use timeline::{By, Timeline};
 use turns::Turns;
 
@@ -162,9 +162,9 @@ impl Account {
         self.requests.finish(&mut self.lines[SERVER].sure.spans)
     }
 
-    /// The next packet, its SACK blocks, and what its payload begins with.
+    /// The next packet, and what its payload begins with.
     #[inline]
-    pub fn step(&mut self, step: &Step, sacks: &[SeqRange], message: Option<Message>) {
+    pub fn step(&mut self, step: &Step, message: Option<Message>) {
         let (me, peer) = (step.of as usize, step.of.reversed() as usize);
         if step.flags.syn() {
             if let Some(sample) = self.turns.syn(step) {
@@ -181,14 +181,7 @@ impl Account {
             if let Some(sample) = step.sample {
                 self.sample(peer, sample);
             }
-            let near = self.flows[me].beyond().unwrap_or(Duration::ZERO);
-            let ack = Acked {
-                at: step.at,
-                ack,
-                window: step.window,
-                sacks,
-            };
-            self.flows[peer].acked(ack, stamp, near);
+            self.flows[peer].acked(step.at, ack, step.window, stamp);
         }
         if let Some(to) = self.turns.opens(step) {
             if let Some(sample) = self.turns.client_part(step) {
@@ -286,9 +279,8 @@ impl Account {
 
     /// Something is sent again.
     fn again(&mut self, step: &Step, me: usize, peer: usize) {
-        let near = self.flows[peer].beyond().unwrap_or(Duration::ZERO);
         let range = SeqRange::new(step.seq, step.payload_len);
-        let Some(by_timer) = self.flows[me].resend(step.at, range, near, self.mss[me]) else {
+        let Some(by_timer) = self.flows[me].resend(step.at, range, self.mss[me]) else {
             return;
         };
         let owner = if by_timer {

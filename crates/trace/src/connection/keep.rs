@@ -57,7 +57,7 @@ impl Connection {
         let marked = self.is_marked();
         if let Some(replay) = &mut self.cold.replay {
             let message = headers.record.tells().then(|| common.message.take());
-            replay.packet(&event, sacks, message.flatten());
+            replay.packet(&event, message.flatten());
             common.requests.extend(replay.account.ready());
         }
         if self.logging {

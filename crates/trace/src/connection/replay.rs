@@ -3,7 +3,7 @@
 
 use rexmit_time::{Duration, Time};
 use rexmit_wire::message::Message;
-use rexmit_wire::{SeqNum, SeqRange};
+use rexmit_wire::SeqNum;
 
 use super::side::Side;
 use super::{Common, Connection, BOTH};
@@ -55,9 +55,9 @@ impl Connection {
             .into_iter()
             .peekable();
         let events = self.log.iter(self.start, &self.cold.sacks);
-        for (number, (event, sacks)) in events.enumerate() {
+        for (number, (event, _)) in events.enumerate() {
             let message = messages.next_if(|(at, _)| *at as usize == number);
-            replay.packet(&event, sacks, message.map(|(_, message)| message));
+            replay.packet(&event, message.map(|(_, message)| message));
         }
         replay
     }
@@ -104,7 +104,7 @@ impl Replay {
     }
 
     /// As [`Connection::packet`] has it, as far as it matters here.
-    pub fn packet(&mut self, event: &Event, sacks: &[SeqRange], message: Option<Message>) {
+    pub fn packet(&mut self, event: &Event, message: Option<Message>) {
         let (me, peer) = (
             event.direction as usize,
             event.direction.reversed() as usize,
@@ -126,7 +126,7 @@ impl Replay {
             sample: None,
         };
         if flags.rst() && !flags.syn() {
-            return self.account.step(&step, &[], None);
+            return self.account.step(&step, None);
         }
         let Replayed { side, isn, .. } = &mut self.views[me];
         if flags.syn() {
@@ -160,7 +160,7 @@ impl Replay {
             // Its answer comes by so much later.
             self.note_flight(peer, event.at + self.delays[peer], false);
         }
-        self.account.step(&step, sacks, message);
+        self.account.step(&step, message);
     }
 
     fn note_flight(&mut self, of: usize, at: Time, new: bool) {

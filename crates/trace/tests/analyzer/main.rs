@@ -9,7 +9,6 @@ mod measures;
 mod multipath;
 mod parts;
 mod paths;
-mod policers;
 mod properties;
 mod requests;
 mod run;
