@@ -23,7 +23,7 @@ OFFERS = [
     ("run mine", {"mine-too"}),
     ("stacks win", {name for name in names() if name.startswith("win")}),
     ("kernel build 6", set(recipe.patched_series())),
-    ("kernel build 6.12 --patch mptcp", set(recipe.optional_names())),
+    ("kernel build 6.12 --patch ", set(recipe.optional_names())),
     ("kernel exec --net mptcp-s", {"mptcp-schedulers", "mptcp-smoke"}),
     ("validate agree --stack rf", {"rfc"}),
     ("doctor ", set(PARTS)),

@@ -75,9 +75,12 @@ def test_one_figure_shows_the_whole_grid(campaign: Rows, write_run: Rows) -> Non
     assert not figure.shares_y
     assert all(len(panel.series) == 3 for panel in figure.panels)
     # Four axes: panels to the right and downwards, and a figure for each quantity.
-    rows = swept(row_of, [{"congestion_control": cc} for cc in ("cubic", "bbr")], (1, 5))
-    both = [one | {"network": name} for one in rows for name in ("high-speed", "mobile")]
-    figures = planned(write_run(both))
+    changes = [
+        {"congestion_control": cc, "network": name}
+        for cc in ("cubic", "bbr")
+        for name in ("high-speed", "mobile")
+    ]
+    figures = planned(write_run(swept(row_of, changes, (1, 5))))
     assert [(figure.name, len(figure.rows), len(figure.rows[0])) for figure in figures] == [
         ("t-total-by-lost-segments", 2, 2),
         ("t-recover-by-lost-segments", 2, 2),
