@@ -54,7 +54,8 @@ pub fn run(
     let hosts = [&network.h1.namespace, &network.h2.namespace];
     let mut former = Former::default();
     let read_back = settings::apply(&hosts, &part.sysctls, &part.congestion_control, &mut former)?;
-    let logs = Log::ALL.map(|log| (part.causes > 0 && log.is_kept()).then_some(log));
+    // They are looked for in either case: a part that records makes the same calls up to here as one that does not.
+    let logs = Log::ALL.map(|log| (log.is_kept() && part.causes > 0).then_some(log));
     for log in logs.into_iter().flatten() {
         log.start(part.causes)?;
     }
