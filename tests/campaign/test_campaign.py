@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
@@ -115,19 +116,27 @@ def test_another_seed_gives_other_rows(lab: Lab) -> None:
     assert lab.files("a")["transfers.csv"] != lab.files("b")["transfers.csv"]
 
 
+def once(at: int, number: signal.Signals) -> Callable[[int], None]:
+    """Sends the test a signal when so much is done; a second one would end the process."""
+    sent: list[int] = []
+
+    def send(done: int) -> None:
+        if done == at and not sent:
+            sent.append(done)
+            os.kill(os.getpid(), number)
+
+    return send
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_run_goes_on_and_gives_the_same_rows(
     lab: Lab, tmp_path: Path, number: signal.Signals
 ) -> None:
     lab.run("whole")
 
-    def interrupt(done: int) -> None:
-        if done == 450:
-            os.kill(os.getpid(), number)
-
     lab.fake(log=str(tmp_path / "log"), slow=0.001)
     with installed(), pytest.raises(Interrupted):
-        lab.run("cut", on_advance=interrupt)
+        lab.run("cut", on_advance=once(450, number))
     assert lab.told.closed
     for boot in lab.boots(tmp_path / "log"):
         assert not Path(f"/proc/{boot['pid']}/cmdline").exists()
@@ -328,13 +337,9 @@ def test_what_a_program_left_that_was_killed_at_its_very_end_goes(lab: Lab) -> N
 def interrupted(lab: Lab) -> Path:
     """The partial folder of a run that was stopped with some cells done."""
 
-    def stop(done: int) -> None:
-        if done == 100:
-            os.kill(os.getpid(), signal.SIGTERM)
-
     lab.fake(slow=0.001)
     with installed(), pytest.raises(Interrupted):
-        lab.run(settings=("network=near",), on_advance=stop)
+        lab.run(settings=("network=near",), on_advance=once(100, signal.SIGTERM))
     lab.fake()
     return lab.tmp_path / "run" / "partial"
 
