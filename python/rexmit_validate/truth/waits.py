@@ -165,9 +165,8 @@ class _States:
     """What a socket waited for at each instant."""
 
     def __init__(self, side: Side, offset_ns: int) -> None:
+        self._records = side.records
         self._at = [record.stamp_ns + offset_ns for record in side.records]
-        self._waits = [_wait(record) for record in side.records]
-        self._idle = [record.numbers["chrono"] == _IDLE for record in side.records]
         sends = [one.packet.time_ns for one in side.sent if one.packet.payload]
         # From what was sent last before what was sent again.
         self._repairs = [
@@ -186,13 +185,17 @@ class _States:
         place = bisect_right(self._repairs, (at, _FOREVER)) - 1
         if place >= 0 and at < self._repairs[place][1]:
             return LOST
-        place = bisect_right(self._at, at) - 1
-        return self._waits[place] if place >= 0 else None
+        record = self._latest(at)
+        return None if record is None else _wait(record)
 
     def is_idle(self, at: int) -> bool:
         """All that was written has arrived."""
+        record = self._latest(at)
+        return record is None or record.numbers["chrono"] == _IDLE
+
+    def _latest(self, at: int) -> Cause | None:
         place = bisect_right(self._at, at) - 1
-        return place < 0 or self._idle[place]
+        return self._records[place] if place >= 0 else None
 
 
 def _wait(record: Cause) -> str | None:
