@@ -140,8 +140,8 @@ impl Analyzer {
     /// were found.
     pub(super) fn sweep(&mut self, now: Time) {
         if self.over.is_due(now) {
-            let found = self.over(now);
-            self.over.note(found);
+            let over = self.over(now);
+            self.over.note(over);
         }
         for (number, place) in self.over.part() {
             // Another may have taken its place.
