@@ -7,7 +7,7 @@ from typing import Final
 
 from scripts.findings.markdown import MINUS, NONE, number, table, verdict
 from scripts.findings.mptcp_tails import STACKS
-from scripts.findings.results import Data
+from scripts.findings.results import Data, Value
 
 from rexmit_papers.probe_or_wait_2017.paper import PAIRS
 
@@ -23,8 +23,7 @@ def tails(data: Data) -> str:
             for run in STACKS:
                 row = data.row("tails", run=run, network=network, lost=lost)
                 cells.append(" / ".join(number(row[key], ".0f") for key in ("tlp_ms", "new_ms")))
-                apart = str(row["measured"]).replace("-", MINUS)
-                cells.append(f"{verdict(row['holds'])}: {apart}")
+                cells.append(": ".join(_judged(row)))
             first = network == _NETWORKS[0]
             rows.append((str(lost) if first else "", network.replace("-", NONE), *cells))
     columns = ((f"{run}: TLP / New", "New is earlier") for run in STACKS)
@@ -52,15 +51,15 @@ def costs(data: Data) -> str:
     """The bytes that New re-injects more than the probe alone."""
     rows = []
     for lost in dict.fromkeys(row["lost"] for row in data.rows("bytes")):
-        found = [data.row("bytes", run=run, lost=lost) for run in STACKS]
-        cells = (
-            text
-            for row in found
-            for text in (verdict(row["holds"]), str(row["measured"]).replace("-", MINUS))
-        )
-        rows.append((str(lost), *cells))
+        cells = (_judged(data.row("bytes", run=run, lost=lost)) for run in STACKS)
+        rows.append((str(lost), *(text for each in cells for text in each)))
     columns = ((f"{run}: it is small", "of the burst") for run in STACKS)
     return table(("lost", *(name for each in columns for name in each)), rows)
+
+
+def _judged(row: Mapping[str, Value]) -> tuple[str, str]:
+    """The verdict, and what was measured."""
+    return verdict(row["holds"]), str(row["measured"]).replace("-", MINUS)
 
 
 TABLES: Final[Mapping[str, Callable[[Data], str]]] = {

@@ -24,12 +24,11 @@ def claims(rerun: pl.DataFrame, kind: str, mix: str) -> Iterator[Claim]:
         if row["stack"] in systems
     }
 
+    def tried(setting: str) -> Iterator[tuple[str, dict[str, float]]]:
+        return ((system, row) for (one, system), row in rows.items() if one == setting)
+
     def each(setting: str, band: Band, name: str = "{}") -> list[Part]:
-        return [
-            _part(name.format(system), row, band)
-            for (tried, system), row in rows.items()
-            if tried == setting
-        ]
+        return [_part(name.format(system), row, band) for system, row in tried(setting)]
 
     yield claim(
         "adapt", "D should adapt to the flight (section V-C): that shortens", each("d=smart", LESS)
@@ -48,8 +47,7 @@ def claims(rerun: pl.DataFrame, kind: str, mix: str) -> Iterator[Claim]:
         [
             part
             for setting in ("tick=10ms", "tick=100ms")
-            for (tried, system), row in rows.items()
-            if tried == setting
+            for system, row in tried(setting)
             for part in _nothing(f"{system} {setting.removeprefix('tick=')}", row)
         ],
     )

@@ -17,7 +17,6 @@ use crate::contain::contain;
 use crate::fault::Moment;
 use crate::multipath::{Multipath, Signal};
 use crate::run::decode::Beside;
-use crate::run::Span;
 use crate::settings::Settings;
 use crate::whatif::Totals;
 
@@ -39,13 +38,6 @@ const OPENINGS: usize = 8;
 /// With more than one in so many of the connections that may be remembered, quiet ones are kept small. Up to there a
 /// connection takes about 2 KB, those of a run of default settings 250 MB: that time is not taken where memory is plenty.
 const MANY: usize = 16;
-
-/// Connections that are over are looked for so often in the time after which a silent one is: for each, a look costs a fetch
-/// from memory. A closed one is kept a little longer than need be.
-const SWEEPS: i64 = 64;
-
-/// Those that are found end at as many ends of stretches as there were between the last two looks, but at so many at most: where the clock leaps, the rows of all would fill memory.
-const MOST_PARTS: u64 = 16;
 
 /// What [`Analyzer::prefetch`] fetches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,8 +66,6 @@ pub struct Analyzer {
     remains: Table<Remains>,
     rows: Rows,
     counters: Counters,
-    /// The time between two looks for connections that are over.
-    sweeps: Span,
     over: Over,
     /// What is left when the capture has ended, once it has.
     rest: Option<Vec<(u64, Place)>>,
@@ -93,9 +83,7 @@ impl Analyzer {
     pub fn shard(settings: Settings, of: usize) -> Self {
         let capacity = settings.most_connections / of.max(1);
         let capacity = capacity.clamp(1, Slot::MAX as usize);
-        // At the first stretch's end it is over.
-        let mut sweeps = Span::new(Some(settings.idle / SWEEPS));
-        sweeps.begin(Time::ZERO);
+        let over = Over::new(settings.idle);
         Analyzer {
             openings: Table::new(capacity),
             table: Table::new(capacity),
@@ -106,8 +94,7 @@ impl Analyzer {
             common: Common::new(settings),
             rows: Rows::default(),
             counters: Counters::default(),
-            sweeps,
-            over: Over::default(),
+            over,
             rest: None,
         }
     }

@@ -379,11 +379,13 @@ def _points(
 
 def _interval(of: Column, values: Spread, mean: Estimate, ci: float | None) -> Interval | None:
     """Of a point, which is of one run and network: its units are of one source."""
-    if of.kind == "boolean" and ci is not None:
+    if ci is None:
+        sd = values.sd_s
+        return None if sd is None else Interval(mean.value - sd, mean.value + sd)
+    if of.kind == "boolean":
         share = values.share(0.0, ci / 100)
         return None if share is None else share[1]
-    half = values.sd_s if ci is None else mean.half_at(ci / 100)
-    return None if half is None else Interval(mean.value - half, mean.value + half)
+    return mean.interval_at(ci / 100)
 
 
 def _values(frame: pl.DataFrame, axis: str) -> str:

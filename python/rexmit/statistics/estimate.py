@@ -93,14 +93,14 @@ class Estimate:
     @cached_property
     def interval(self) -> Interval | None:
         """Student's; None of a single unit, of which nothing can be said."""
-        half = self.half_at(LEVEL)
-        return None if half is None else Interval(self.value - half, self.value + half)
+        return self.interval_at(LEVEL)
 
-    def half_at(self, level: float) -> float | None:
-        """Half the width of an interval of another level."""
+    def interval_at(self, level: float) -> Interval | None:
+        """The same of another level."""
         if self.error is None:
             return None
-        return student((1 + level) / 2, self.freedom) * self.error if self.error else 0.0
+        half = student((1 + level) / 2, self.freedom) * self.error if self.error else 0.0
+        return Interval(self.value - half, self.value + half)
 
     @property
     def half(self) -> float | None:

@@ -35,26 +35,35 @@ def claims(study: Told) -> Iterator[Claim]:
 
 
 def _paxson_4(study: Told, system: str) -> Iterator[Part]:
-    lost = pl.col("fr_to_rto") - pl.col("rto_to_fr")
-    fewer = pl.col("spurious_fr_avoided") - pl.col("spurious_fr_caused")
-    frame = study.changed("d=4", system, lost=lost, fewer=fewer)
-    if frame is not None and frame["needed_fr"].sum():
-        needed, spurious = (of_column(frame, f"{need}_fr") for need in ("needed", "spurious"))
-        missed, avoided = (of_column(frame, name) for name in ("lost", "fewer"))
-        yield from _by(system, needed - missed, spurious - avoided, needed, spurious, 2.5)
-        yield of_estimate(f"{system} missed", missed / needed, about(0.3, ABOUT), percent)
+    if turned := _turned(study, "d=4", system):
+        needed, spurious, detected, wrong = turned
+        yield from _by(system, needed + detected, spurious + wrong, needed, spurious, 2.5)
+        missed = detected.times(-1) / needed
+        yield of_estimate(f"{system} missed", missed, about(0.3, ABOUT), percent)
 
 
 def _paxson_2(study: Told, system: str) -> Iterator[Part]:
-    turned = pl.col("rto_to_fr") - pl.col("fr_to_rto")
-    caused = pl.col("spurious_fr_caused") - pl.col("spurious_fr_avoided")
-    frame = study.changed("d=2", system, turned=turned, caused=caused)
-    if frame is not None and frame["needed_fr"].sum():
-        needed, spurious = (of_column(frame, f"{need}_fr") for need in ("needed", "spurious"))
-        detected, wrong = (of_column(frame, name) for name in ("turned", "caused"))
+    if turned := _turned(study, "d=2", system):
+        needed, spurious, detected, wrong = turned
         more = (detected + wrong) / (needed + spurious)
         yield of_estimate(f"{system} more", more, about(0.675, ABOUT), percent)
         yield from _by(system, needed + detected, spurious + wrong, needed, spurious, 1 / 3)
+
+
+def _turned(study: Told, setting: str, system: str) -> tuple[Estimate, ...] | None:
+    """Fast retransmits of a connection, needed and spurious, and how many more of each a setting
+    makes; None where there are none.
+    """
+    frame = study.changed(
+        setting,
+        system,
+        detected=pl.col("rto_to_fr") - pl.col("fr_to_rto"),
+        wrong=pl.col("spurious_fr_caused") - pl.col("spurious_fr_avoided"),
+    )
+    if frame is None or not frame["needed_fr"].sum():
+        return None
+    columns = ("needed_fr", "spurious_fr", "detected", "wrong")
+    return tuple(of_column(frame, name) for name in columns)
 
 
 def _by(

@@ -119,6 +119,37 @@ impl Scale {
     }
 }
 
+/// What is known of the way from the sender to its receiver and back.
+#[derive(Debug, Default)]
+struct Path {
+    /// From the monitor to the receiver and back: shortest, by how much the newest was longer, and how many in a row showed
+    /// a queue.
+    beyond: Option<Duration>,
+    longer: Duration,
+    long: u8,
+    /// Acknowledgements that came by long ago had not reached the sender, so much later than others do.
+    held_back: Option<Duration>,
+    /// The monitor does not stand beside the sender.
+    away: bool,
+}
+
+impl Path {
+    /// From the monitor to the receiver and back it took so long, and takes `near` to the sender and back.
+    fn sample(&mut self, rtt: Duration, near: Duration) {
+        let least = self.beyond.unwrap_or(rtt).min(rtt);
+        self.beyond = Some(least);
+        self.longer = rtt - least;
+        let long = rtt > least + QUEUED.max((least + near) / 4) && near <= least;
+        self.long = if long { self.long.saturating_add(1) } else { 0 };
+    }
+
+    /// How long packets queue on it, if they do.
+    fn queue(&self) -> Option<Duration> {
+        let beyond = (self.long >= 2).then_some(self.longer);
+        beyond.max(self.held_back.filter(|_| self.away))
+    }
+}
+
 /// One direction.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
@@ -149,15 +180,7 @@ pub(super) struct Flow {
     /// When all was acknowledged last, as it came by, and up to where that was.
     pub empty_at: Option<Time>,
     shown: SeqNum,
-    /// From the monitor to the receiver and back: shortest, by how much the newest was longer, and how many in a row showed
-    /// a queue.
-    beyond: Option<Duration>,
-    longer: Duration,
-    long: u8,
-    /// Acknowledgements that came by long ago had not reached the sender, so much later than others do.
-    held_back: Option<Duration>,
-    /// The monitor does not stand beside the sender.
-    away: bool,
+    path: Path,
     rounds: Rounds,
     pub policer: Policer,
     pub sizes: Sizes,
@@ -228,17 +251,13 @@ impl Flow {
 
     /// From the monitor to its receiver and back, at least.
     pub fn beyond(&self) -> Option<Duration> {
-        self.beyond
+        self.path.beyond
     }
 
     /// From the monitor to its receiver and back it took so long, and takes `near` to its sender and back. Where little of the
     /// path lies beyond the monitor, what is long there is a delayed acknowledgement.
     pub fn sample(&mut self, rtt: Duration, near: Duration) {
-        let least = self.beyond.unwrap_or(rtt).min(rtt);
-        self.beyond = Some(least);
-        self.longer = rtt - least;
-        let long = rtt > least + QUEUED.max((least + near) / 4) && near <= least;
-        self.long = if long { self.long.saturating_add(1) } else { 0 };
+        self.path.sample(rtt, near);
     }
 
     /// All before `seq` is acknowledged. A receiver echoes no stamp of a packet beyond that (RFC 7323 §4.3).
@@ -311,19 +330,13 @@ impl Flow {
             self.heard.pop_front();
             self.hear(one, (one.at + near).min(at));
         }
-        let least = near + self.beyond.unwrap_or(Duration::ZERO);
+        let least = near + self.path.beyond.unwrap_or(Duration::ZERO);
         let late = near + QUEUED.max(least / 4);
         let waiting = self.heard.front();
         let waiting = waiting.filter(|one| one.stamp.is_some() && one.at + late < at);
-        self.held_back = waiting.map(|one| at.since(one.at + near));
+        self.path.held_back = waiting.map(|one| at.since(one.at + near));
         // Beside the sender that is its own queue, which it may pace.
-        self.away = near > least / 8;
-    }
-
-    /// Packets queue on the path: how long.
-    fn queue(&self) -> Option<Duration> {
-        let beyond = (self.long >= 2).then_some(self.longer);
-        beyond.max(self.held_back.filter(|_| self.away))
+        self.path.away = near > least / 8;
     }
 
     fn flight(&self) -> i64 {
@@ -344,7 +357,7 @@ impl Flow {
             self.shown = self.una;
         }
         self.largest = self.largest.max(new.len);
-        let least = near + self.beyond.unwrap_or(Duration::ZERO);
+        let least = near + self.path.beyond.unwrap_or(Duration::ZERO);
         let at_once = AT_ONCE.max(least / 8);
         // What comes by far from its sender may have queued on the way, and the sender's stamps say what it had heard.
         let far = new.echo.is_some() && near > least / 2 && self.rounds.is_after_loss();
@@ -369,13 +382,13 @@ impl Flow {
                 window: if self.shut { Some(0) } else { scaled },
                 largest_window,
                 left: self.flight(),
-                clocked: clocked || self.held_back.is_some(),
+                clocked: clocked || self.path.held_back.is_some(),
                 delayed: new.at.since(from) >= least + DELAYED,
                 together: new.at.since(from) <= at_once.min(AT_ONCE * 5),
                 gap: (new.end - new.len).is_after(self.nxt),
                 lens: [self.last_len, new.len],
                 mss: mss.unwrap_or(self.largest),
-                queued: self.queue().is_some(),
+                queued: self.path.queue().is_some(),
                 shows_queues: new.echo.is_some() || near <= least / 2,
                 repaired: self.repair.is_none(),
                 after_loss: self.rounds.is_after_loss(),
@@ -411,13 +424,13 @@ impl Flow {
             return None;
         }
         if self.repair.is_none() {
-            let queue = self.queue().unwrap_or(Duration::ZERO);
+            let queue = self.path.queue().unwrap_or(Duration::ZERO);
             self.policer.loses(queue);
         }
         self.policer.again(range.len());
         self.repair = Some(self.nxt);
         self.rounds.loses(self.flight());
-        let trip = self.beyond.unwrap_or(Duration::ZERO);
+        let trip = self.path.beyond.unwrap_or(Duration::ZERO);
         let from = from?;
         self.sizes.again(range, mss.unwrap_or(self.largest), from);
         Some(at.since(from) > (trip + trip / 2).max(AT_ONCE * 180))

@@ -189,13 +189,15 @@ impl Account {
             }
             self.both(to, Owner::Connecting);
         }
-        if step.payload_len == 0 && !step.flags.rst() {
+        if step.payload_len > 0 {
+            self.data(step, message, me, peer);
+            return;
+        }
+        if !step.flags.rst() {
             self.flows[me].says(step.seq);
             self.flows[me].probe(step.seq);
         }
-        if step.payload_len > 0 {
-            self.data(step, message, me, peer);
-        } else if step.flags.fin() || step.flags.rst() {
+        if step.flags.fin() || step.flags.rst() {
             self.turns.closes(step);
         }
     }

@@ -3,11 +3,12 @@
 //! Nothing here follows from the slot or the shard of a connection, but from its packets: so rows, and their order, do not tell
 //! by which key connections were spread over shards.
 
-use rexmit_time::Time;
+use rexmit_time::{Duration, Time};
 use rexmit_wire::table::{Slot, Table};
 
-use super::{Analyzer, MOST_PARTS, OPENINGS};
+use super::{Analyzer, OPENINGS};
 use crate::connection::{Connection, Opening};
+use crate::run::Span;
 
 /// When a connection had its last packet, and its number: by this, those unused for longest come first.
 type Use = (Time, u64);
@@ -21,9 +22,19 @@ pub(super) enum Place {
     Whole(Slot),
 }
 
+/// Connections that are over are looked for so often in the time after which a silent one is: for each, a look costs a fetch
+/// from memory. A closed one is kept a little longer than need be.
+const LOOKS: i64 = 64;
+
+/// Those that are found end at as many ends of stretches as there were between the last two looks, but at so many at most: where
+/// the clock leaps, the rows of all would fill memory.
+const MOST_PARTS: u64 = 16;
+
 /// Connections that were found to be over, and are to end in parts.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Over {
+    /// The time between two looks.
+    every: Span,
     /// Which, by their numbers.
     found: Vec<(u64, Place)>,
     /// In how many parts they end, and how many of these are left.
@@ -34,6 +45,35 @@ pub(super) struct Over {
 }
 
 impl Over {
+    /// None was found; a connection is over that was silent for `idle`.
+    pub fn new(idle: Duration) -> Self {
+        let mut every = Span::new(Some(idle / LOOKS));
+        // At the first stretch's end it is over.
+        every.begin(Time::ZERO);
+        Over {
+            every,
+            found: Vec::new(),
+            parts: 0,
+            left: 0,
+            stretches: 0,
+        }
+    }
+
+    /// A stretch has ended: whether to look for more. Not while some are left of those that were found.
+    fn is_due(&mut self, now: Time) -> bool {
+        let due = self.left == 0 && self.every.is_over(now);
+        self.stretches += u64::from(!due);
+        due
+    }
+
+    /// These were found.
+    fn note(&mut self, found: Vec<(u64, Place)>) {
+        self.found = found;
+        self.parts = self.stretches.clamp(1, MOST_PARTS);
+        self.left = self.parts;
+        self.stretches = 0;
+    }
+
     /// A stretch has ended: the part that ends with it.
     fn part(&mut self) -> Vec<(u64, Place)> {
         let Some(left) = self.left.checked_sub(1) else {
@@ -99,16 +139,9 @@ impl Analyzer {
     /// Looks for the connections that are over at `now`, if that was done last some time ago, and ends a part of those that
     /// were found.
     pub(super) fn sweep(&mut self, now: Time) {
-        if self.over.left == 0 && self.sweeps.is_over(now) {
-            let parts = self.over.stretches.clamp(1, MOST_PARTS);
-            self.over = Over {
-                found: self.over(now),
-                parts,
-                left: parts,
-                stretches: 0,
-            };
-        } else {
-            self.over.stretches += 1;
+        if self.over.is_due(now) {
+            let over = self.over(now);
+            self.over.note(over);
         }
         for (number, place) in self.over.part() {
             // Another may have taken its place.

@@ -53,6 +53,12 @@ struct Last {
     flags: u8,
     stamps: (u32, u32),
     ip_id: Option<u16>,
+    rest: Rest,
+}
+
+/// What is mostly that of the packet before.
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Rest {
     ttl: u8,
     dont_fragment: bool,
     ecn: u8,
@@ -71,11 +77,13 @@ impl Last {
             flags: 0,
             stamps: (0, 0),
             ip_id: None,
-            ttl: 0,
-            dont_fragment: false,
-            ecn: 0,
-            notes: Notes::default(),
-            record: Record::None,
+            rest: Rest {
+                ttl: 0,
+                dont_fragment: false,
+                ecn: 0,
+                notes: Notes::default(),
+                record: Record::None,
+            },
         }
     }
 
@@ -85,16 +93,6 @@ impl Last {
             Some(id) => Some(id.wrapping_add(1)),
             None => None,
         }
-    }
-
-    const fn rest(&self) -> (u8, bool, u8, Notes, Record) {
-        (
-            self.ttl,
-            self.dont_fragment,
-            self.ecn,
-            self.notes,
-            self.record,
-        )
     }
 
     fn note(&mut self, headers: &Headers) {
@@ -107,11 +105,13 @@ impl Last {
             self.stamps = (stamps.value, stamps.echo);
         }
         self.ip_id = headers.ip_id;
-        self.ttl = headers.ttl;
-        self.dont_fragment = headers.dont_fragment;
-        self.ecn = headers.ecn;
-        self.notes = headers.notes;
-        self.record = headers.record;
+        self.rest = Rest {
+            ttl: headers.ttl,
+            dont_fragment: headers.dont_fragment,
+            ecn: headers.ecn,
+            notes: headers.notes,
+            record: headers.record,
+        };
     }
 }
 
@@ -196,7 +196,7 @@ impl<W: Write> PacketWriter<W> {
         set(has::ID, headers.ip_id != last.next_id());
         let mut next = last;
         next.note(headers);
-        set(has::REST, next.rest() != last.rest());
+        set(has::REST, next.rest != last.rest);
         set(has::SACK, !headers.sack.is_empty());
         set(has::SYN, headers.syn.is_some());
         set(has::BESIDE, beside.is_some());
@@ -238,7 +238,7 @@ impl<W: Write> PacketWriter<W> {
             write(&headers.ip_id, to);
         }
         if has(has::REST) {
-            write(&next.rest(), to);
+            write(&next.rest, to);
         }
         if has(has::SACK) {
             write(headers.sack.blocks(), to);
@@ -344,13 +344,7 @@ impl State {
         }
         let ip_id = if has(has::ID) { from.value()? } else { next_id };
         if has(has::REST) {
-            (
-                last.ttl,
-                last.dont_fragment,
-                last.ecn,
-                last.notes,
-                last.record,
-            ) = from.value()?;
+            last.rest = from.value()?;
         }
         let mut sack = Sack::default();
         if has(has::SACK) {
@@ -372,12 +366,12 @@ impl State {
             payload_len: last.payload_len,
             window: last.window,
             flags: Flags(last.flags),
-            ttl: last.ttl,
+            ttl: last.rest.ttl,
             ip_id,
-            dont_fragment: last.dont_fragment,
-            ecn: last.ecn,
-            record: last.record,
-            notes: last.notes,
+            dont_fragment: last.rest.dont_fragment,
+            ecn: last.rest.ecn,
+            record: last.rest.record,
+            notes: last.rest.notes,
             timestamps: has(has::STAMPS).then_some(Timestamps {
                 value: last.stamps.0,
                 echo: last.stamps.1,

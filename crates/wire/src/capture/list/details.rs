@@ -120,10 +120,9 @@ fn traffic_class(text: &str) -> Option<u16> {
 
 fn hops(text: &str) -> Option<u8> {
     let (key, value) = text.split_once(": ")?;
-    let is_one = matches!(
-        key.to_ascii_lowercase().as_str(),
-        "time to live" | "hop limit"
-    );
+    let is_one = ["time to live", "hop limit"]
+        .iter()
+        .any(|one| key.eq_ignore_ascii_case(one));
     u8::try_from(number(value)?.0).ok().filter(|_| is_one)
 }
 
