@@ -198,9 +198,9 @@ def _claims(run: Run, options: RunOptions, source: Source) -> RunTable:
     from rexmit_papers.library.tables import claims
     from rexmit_papers.show_claims import claim_blocks
 
-    found = claims(run, inexact=options.inexact)
+    judged = claims(run, inexact=options.inexact)
     return RunTable(
-        "claims", lambda: claims_data(found), lambda room: claim_blocks(found, room, source)
+        "claims", lambda: claims_data(judged), lambda room: claim_blocks(judged, room, source)
     )
 
 
@@ -214,20 +214,20 @@ def _show_beside(
     from rexmit_papers.show_claims import claim_blocks_beside
 
     wanted = options.claims or table is None
-    found = [claims(run, inexact=options.inexact) for run in runs if wanted]
+    by_run = [claims(run, inexact=options.inexact) for run in runs if wanted]
 
     def data() -> dict[str, Any]:
         bare: dict[str, Any] = {"runs": [{"path": str(run.path)} for run in runs]}
-        made = bare if table is None else beside_data(table)
-        for entry, one in zip(made["runs"], found, strict=False):
+        described = bare if table is None else beside_data(table)
+        for entry, one in zip(described["runs"], by_run, strict=False):
             entry["claims"] = claims_data(one)
-        return made
+        return described
 
     def blocks(_: Room) -> Iterator[Block]:
         if table is not None:
             yield from table4_blocks_beside(table)
-        if found:
-            yield from claim_blocks_beside(found, runs, source)
+        if by_run:
+            yield from claim_blocks_beside(by_run, runs, source)
 
     print_result(data, blocks, as_json=options.as_json)
 

@@ -83,35 +83,35 @@ def unc_2007(options: UncOptions) -> None:
 
     out = options.out
     with ExitStack() as kept:
-        found, missing = find(options.captures)
+        captures, missing = find(options.captures)
         for line in missing:
             outputs.say(f"rexmit: {line}")
         traces = []
-        for number, capture in enumerate(found):
+        for number, capture in enumerate(captures):
             where = out
-            if out is not None and len(found) > 1:
+            if out is not None and len(captures) > 1:
                 where = out / f"{number}-{capture.name.partition('.')[0]}"
-            told = for_stream(sys.stderr, "packets", transient=True)
-            traces.append(analysed([capture], where, kept, analysis, progress=told))
-        made = study(traces)
+            progress = for_stream(sys.stderr, "packets", transient=True)
+            traces.append(analysed([capture], where, kept, analysis, progress=progress))
+        studied = study(traces)
         paths: list[Path] = []
         if out is not None:
             paths = save_figures(
-                paper_figures(made), out / "figures", formats=as_list(options.formats)
+                paper_figures(studied), out / "figures", formats=as_list(options.formats)
             )
-        write_page([made], options.html, as_json=options.as_json)
+        write_page([studied], options.html, as_json=options.as_json)
         if options.as_json:
             from rexmit_papers.unc_2007.as_json import study_data
 
-            print_json(study_data(made, paths))
+            print_json(study_data(studied, paths))
             return
-        print_blocks(lambda _: study_blocks(made.tables))
+        print_blocks(lambda _: study_blocks(studied.tables))
         if options.claims:
-            print_blocks(lambda room: (BLANK, *claim_blocks(made.claims, room, SOURCE)))
+            print_blocks(lambda room: (BLANK, *claim_blocks(studied.claims, room, SOURCE)))
         for path in paths:
             outputs.line(path)
         if out is None:
             outputs.line("figures: --out DIR")
             return
-        for why in made.missing:
+        for why in studied.missing:
             outputs.line(f"not drawn: {why}")
