@@ -26,7 +26,7 @@ Edits = Mapping[str, tuple[tuple[str, str], ...]]
 """Of each file of the package the lines that are added, each behind a line that is there."""
 
 JSON: Final = """\
-    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False
 """
 RESUME: Final = """\
     resume: bool = False

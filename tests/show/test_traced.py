@@ -279,7 +279,7 @@ def test_the_picture(trace: Trace, tmp_path: Path, ending: str) -> None:
 def test_wrong_usage(trace: Trace) -> None:
     for words, told in (
         (["--repairs"], "a trace has no --losses"),
-        (["--flow", "1", "--figure", "x.gif"], "no format ends so"),
+        (["--flow", "1", "--figure", "x.gif"], "unknown format"),
     ):
         with pytest.raises(UserError, match=told):
             runner.invoke(app, ["show", str(trace.path), *words], catch_exceptions=False)

@@ -674,8 +674,8 @@ def test_a_trace_is_shown_again(trace: Trace) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["x.pcap", "--csv"], "--csv writes files"),
-        (["-", "x.pcap"], "- is read alone"),
+        (["x.pcap", "--csv"], "--csv needs --out"),
+        (["-", "x.pcap"], "cannot be combined with files"),
         (["nowhere.pcap"], "there is no such file"),
         (["{empty}"], "is a folder"),
     ],

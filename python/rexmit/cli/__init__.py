@@ -110,7 +110,7 @@ def root(
         typer.Option(
             "--quiet",
             "-q",
-            help="On standard error errors and warnings alone: no progress, no notes.",
+            help="Print only errors and warnings on standard error: no progress, no notes.",
             expose_value=False,
             callback=_set_quiet,
         ),
@@ -120,8 +120,8 @@ def root(
         typer.Option(
             "--verbose",
             "-v",
-            help="Say on standard error what is read and what it took, and of an error where in "
-            "the program it arose.",
+            help="Print on standard error what is read and how long that takes, and where in the "
+            "program an error arose.",
             expose_value=False,
             callback=_set_verbose,
         ),
@@ -130,7 +130,7 @@ def root(
         bool,
         typer.Option(
             "--no-color",
-            help="Without colours, as NO_COLOR in the environment.",
+            help="Print without colours, like NO_COLOR in the environment.",
             expose_value=False,
             callback=_set_no_color,
         ),

@@ -140,7 +140,7 @@ class DiffOptions:
     ] = False
     inexact: Inexact = False
     html: Html = None
-    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False
 
 
 @typed(DiffOptions)
@@ -189,7 +189,7 @@ def diff(options: DiffOptions) -> None:
     if options.packets is not None:
         if of_traces:
             raise UserError(
-                "--packets is of runs, and these are captures",
+                "--packets compares runs, and these are captures",
                 "rexmit show CAPTURE --flow K shows a connection packet by packet",
                 usage=True,
             )

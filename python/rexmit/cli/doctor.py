@@ -35,7 +35,7 @@ def doctor(
             autocompletion=completion.parts,
         ),
     ] = None,
-    json_output: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
+    json_output: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
 ) -> None:
     """Say what rexmit finds of what it needs on this machine, what is missing, and the command that
     brings it. Nothing is changed.

@@ -34,8 +34,8 @@ UnpackLimit = Annotated[
         min=1,
         max=2**63 - 1,
         callback=_allow,
-        help="A packed capture is read until it has unpacked to N times its size, and to 16 MiB at "
-        "least. [default: 10000]",
+        help="Read a compressed capture until it has unpacked to N times its size, and to 16 MiB "
+        "at least. [default: 10000]",
         show_default=False,
     ),
 ]
@@ -53,7 +53,11 @@ OnKernel = Annotated[
 KernelsAtATime = Annotated[
     int | None,
     typer.Option(
-        "--jobs", "-j", min=1, max=MOST_JOBS, help="Kernels at a time. Default: one a core."
+        "--jobs",
+        "-j",
+        min=1,
+        max=MOST_JOBS,
+        help="Kernels that run at the same time. Default: one per core.",
     ),
 ]
 
@@ -62,8 +66,8 @@ OnCluster = Annotated[
     typer.Option(
         "--cluster",
         metavar="ADDRESS",
-        help="Run cells on N processes (local:N), or on the workers of a Dask scheduler "
-        "(tls://HOST:PORT), instead of --jobs. Kernels are sent to those that lack them.",
+        help="Run cells in N processes (local:N), or on the workers of a Dask scheduler "
+        "(tls://HOST:PORT), instead of --jobs. Workers that lack a kernel are sent it.",
         show_default=False,
     ),
 ]
@@ -75,7 +79,7 @@ ClusterCa = Annotated[
         "--cluster-ca",
         metavar="FILE",
         help="With --cluster tls://HOST:PORT: the certificate of the cluster's authority, PEM. "
-        "[default: of Dask's configuration, as the two others]",
+        "[default: from Dask's configuration, like the next two]",
         show_default=False,
     ),
 ]
@@ -84,7 +88,7 @@ ClusterCert = Annotated[
     typer.Option(
         "--cluster-cert",
         metavar="FILE",
-        help="A certificate that it signed, by which the cluster knows you.",
+        help="Your certificate, which that authority signed.",
         show_default=False,
     ),
 ]
@@ -104,7 +108,7 @@ def on_cluster(
         files = {"--cluster-ca": ca, "--cluster-cert": cert, "--cluster-key": key}
         if given := [name for name, file in files.items() if file is not None]:
             raise UserError(
-                f"{given[0]} is of --cluster", "add --cluster tls://HOST:PORT", usage=True
+                f"{given[0]} needs --cluster", "add --cluster tls://HOST:PORT", usage=True
             )
         return None
     from rexmit.cluster.address import ClusterAddress

@@ -130,13 +130,13 @@ def report(options: ReportOptions) -> None:
 
     if options.connections is not None and options.packets is not None:
         raise UserError(
-            "--packets bounds what is chosen by itself; --connections chooses",
+            "--packets limits what rexmit chooses; --connections makes the choice",
             "leave one of them out",
             usage=True,
         )
     if options.table is None and (options.where is not None or options.sort is not None):
         raise UserError(
-            "--where and --sort are of --table",
+            "--where and --sort need --table",
             "as in --table connections --sort=-waited_s",
             usage=True,
         )
@@ -194,7 +194,7 @@ def numbers(text: str) -> list[int]:
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not parts or not all(part.isdecimal() for part in parts):
         raise UserError(
-            f"--connections {text}: not numbers with commas",
+            f"--connections {text}: not numbers separated by commas",
             "as in --connections 17,23",
             usage=True,
         )

@@ -36,7 +36,7 @@ class RunOptions:
         str,
         typer.Argument(
             metavar="SCENARIO",
-            help="A scenario by name or file, or a run.json to repeat.",
+            help="A scenario, by its name or its file, or the run.json of a run to repeat.",
             autocompletion=completion.scenarios,
         ),
     ]
@@ -64,18 +64,22 @@ class RunOptions:
             "--hz",
             metavar="HZ",
             min=1,
-            help="With the model: timer ticks a second. Default: the scenario's, else the stack's.",
+            help="With the model: timer ticks per second. Default: the scenario's, else the "
+            "stack's.",
         ),
     ] = None
     seed: Annotated[
         int | None,
-        typer.Option(min=0, max=2**64 - 1, help="Seed, instead of the scenario's."),
+        typer.Option(
+            min=0, max=2**64 - 1, help="Seed of the random numbers, instead of the scenario's."
+        ),
     ] = None
     seeds: Annotated[
         str | None,
         typer.Option(
             metavar="A..B",
-            help="Several seeds, as 1..10: the whole grid under each, its transfers pooled.",
+            help="Several seeds, such as 1..10: run the whole grid with each of them, and pool the "
+            "transfers.",
             show_default=False,
         ),
     ] = None
@@ -83,15 +87,19 @@ class RunOptions:
         str | None,
         typer.Option(
             metavar="SHARE",
-            help="Seed after seed, at most --seeds or 100, until half the 95 % interval of "
-            "t_total's mean is within this share of it (2%) in every cell.",
+            help="Add seed after seed until half of the 95 % interval of t_total's mean is within "
+            "this share of the mean (2%) in every cell; at most those of --seeds, or 100.",
             show_default=False,
         ),
     ] = None
     jobs: Annotated[
         int | None,
         typer.Option(
-            "--jobs", "-j", min=1, max=MOST_JOBS, help="Cells at a time. Default: one a core."
+            "--jobs",
+            "-j",
+            min=1,
+            max=MOST_JOBS,
+            help="Cells that run at the same time. Default: one per core.",
         ),
     ] = None
     settings: Annotated[
@@ -99,11 +107,13 @@ class RunOptions:
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
-            help="Change a key of the scenario: lists by commas, ranges as 0..20. Repeatable.",
+            help="Change a key of the scenario. Lists are separated by commas, ranges are written "
+            "0..20. Repeatable.",
         ),
     ] = None
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of the run. Default: below runs/.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for the run. Default: a new one in runs/."),
     ] = None
     capture: Annotated[
         bool, typer.Option("--capture", help="Keep pcapng captures of both hosts.")
@@ -113,7 +123,8 @@ class RunOptions:
         typer.Option(
             metavar="S",
             min=1,
-            help="With kernels: real seconds of silence after which a cell fails. Default: 60.",
+            help="With kernels: a cell fails if its kernel reports nothing for this many seconds "
+            "of real time. Default: 60.",
         ),
     ] = None
     cluster: OnCluster = None

@@ -11,7 +11,7 @@ Host = Annotated[
     typer.Option(
         "--host",
         metavar="ADDRESS",
-        help="Only connections of this host, or of a prefix as 10.0.0.0/8. Repeatable.",
+        help="Only connections of this host, or of a prefix such as 10.0.0.0/8. Repeatable.",
         show_default=False,
     ),
 ]
@@ -33,8 +33,8 @@ Since = Annotated[
     typer.Option(
         "--from",
         metavar="TIME",
-        help="Only connections that were there at this time (2024-12-12T16:03:42, in UTC, or "
-        "seconds since 1970) or later.",
+        help="Only connections that lasted until this time (2024-12-12T16:03:42, in UTC, or "
+        "seconds since 1970) or longer.",
         show_default=False,
     ),
 ]
@@ -44,7 +44,7 @@ Until = Annotated[
     typer.Option(
         "--to",
         metavar="TIME",
-        help="Only connections that were there at this time or before.",
+        help="Only connections that began by this time.",
         show_default=False,
     ),
 ]

@@ -119,7 +119,7 @@ class ShowOptions:
     inexact: Inexact = False
     unpack_limit: UnpackLimit = None
     html: Html = None
-    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False
 
 
 @typed(ShowOptions)
@@ -169,13 +169,13 @@ def show(options: ShowOptions) -> None:
     for path in options.figure or ():
         if not is_drawable(path) and ending(path) not in _EXPORTS:
             raise UserError(
-                f"--figure {path}: no format ends so",
+                f"--figure {path}: unknown format",
                 "name a .pdf, .png or .svg, an .xpl or a .qlog",
                 usage=True,
             )
         if options.ladder and not is_drawable(path):
             raise UserError(
-                f"--figure {path}: others draw no ladder", "leave --ladder out", usage=True
+                f"--figure {path}: xplot and qvis draw no ladder", "leave --ladder out", usage=True
             )
     if len(options.runs) > 1 and (options.flow is not None or options.repairs or options.full):
         raise UserError(

@@ -115,7 +115,7 @@ def analysed(
         )
     if out is None:
         raise UserError(
-            f"{argument('cluster')} keeps what workers make in a folder",
+            f"{argument('cluster')} needs a folder for what workers make",
             f"name one that all of them see: {argument('out', 'DIR')}",
             usage=True,
         )

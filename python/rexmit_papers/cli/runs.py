@@ -76,7 +76,7 @@ class RunOptions:
     ] = None
     formats: Formats = "pdf,png"
     html: Html = None
-    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False
 
     def __post_init__(self) -> None:
         refuse(iter([rule(self.formats)]))

@@ -102,7 +102,7 @@ class ScoreOptions:
             show_default=False,
         ),
     ] = None
-    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False
 
 
 @typed(ScoreOptions)

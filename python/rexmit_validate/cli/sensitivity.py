@@ -101,7 +101,7 @@ class SensitivityOptions:
     cluster_ca: ClusterCa = None
     cluster_cert: ClusterCert = None
     cluster_key: ClusterKey = None
-    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False
 
 
 @typed(SensitivityOptions)

@@ -53,7 +53,7 @@ class TroublesOptions:
             show_default=False,
         ),
     ] = None
-    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False
 
 
 @typed(TroublesOptions)
