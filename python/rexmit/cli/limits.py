@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
 from rexmit.cli import completion
+from rexmit.cli.front import Option
 from rexmit.errors import UserError
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ def _allow(times: int | None) -> int | None:
 
 UnpackLimit = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--unpack-limit",
         metavar="N",
         min=1,
@@ -42,7 +41,7 @@ UnpackLimit = Annotated[
 
 OnKernel = Annotated[
     str | None,
-    typer.Option(
+    Option(
         metavar="KERNEL",
         help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
         autocompletion=completion.kernels,
@@ -52,14 +51,12 @@ OnKernel = Annotated[
 
 KernelsAtATime = Annotated[
     int | None,
-    typer.Option(
-        "--jobs", "-j", min=1, max=MOST_JOBS, help="Kernels at a time. Default: one a core."
-    ),
+    Option("--jobs", "-j", min=1, max=MOST_JOBS, help="Kernels at a time. Default: one a core."),
 ]
 
 OnCluster = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--cluster",
         metavar="ADDRESS",
         help="Run cells on N processes (local:N), or on the workers of a Dask scheduler "
@@ -71,7 +68,7 @@ OnCluster = Annotated[
 
 ClusterCa = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--cluster-ca",
         metavar="FILE",
         help="With --cluster tls://HOST:PORT: the certificate of the cluster's authority, PEM. "
@@ -81,7 +78,7 @@ ClusterCa = Annotated[
 ]
 ClusterCert = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--cluster-cert",
         metavar="FILE",
         help="A certificate that it signed, by which the cluster knows you.",
@@ -90,7 +87,7 @@ ClusterCert = Annotated[
 ]
 ClusterKey = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--cluster-key", metavar="FILE", help="The key of that certificate.", show_default=False
     ),
 ]

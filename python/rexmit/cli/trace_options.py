@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from rexmit.cli import wireshark
+from rexmit.cli.front import Argument, Option
 from rexmit.cli.html import Html
 from rexmit.cli.limits import MOST_JOBS, ClusterCa, ClusterCert, ClusterKey, UnpackLimit, on_cluster
 from rexmit.cli.selection import Host, Port, Since, Until
@@ -41,7 +40,7 @@ class Analysing:
     capture_filter: wireshark.Filter = None
     out: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--out",
             metavar="DIR",
             help=f"Keep the tables in this folder: {', '.join(TABLES)} (.parquet).",
@@ -49,14 +48,12 @@ class Analysing:
         ),
     ] = None
     replace: Annotated[
-        bool, typer.Option("--replace", help="With --out: in place of a trace that is there.")
+        bool, Option("--replace", help="With --out: in place of a trace that is there.")
     ] = False
-    csv: Annotated[bool, typer.Option("--csv", help="With --out: the tables as CSV as well.")] = (
-        False
-    )
+    csv: Annotated[bool, Option("--csv", help="With --out: the tables as CSV as well.")] = False
     stacks: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--stacks",
             metavar="LIST",
             help="Emulate these senders only, with commas: as the page names them (linux-6, "
@@ -67,7 +64,7 @@ class Analysing:
     ] = None
     whatif: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--whatif",
             metavar="SETTING",
             help="Replay the connections under this setting, as in k=2,min_rto=100ms, no-tlp or "
@@ -79,7 +76,7 @@ class Analysing:
     ] = None
     names: Annotated[
         bool,
-        typer.Option(
+        Option(
             " /--no-names",
             help="Without names of servers and paths of requests, which hosts sent in the clear.",
             show_default=False,
@@ -87,7 +84,7 @@ class Analysing:
     ] = True
     jobs: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--jobs",
             "-j",
             min=1,
@@ -98,7 +95,7 @@ class Analysing:
     ] = None
     connections_limit: Annotated[
         int,
-        typer.Option(
+        Option(
             "--connections-limit",
             metavar="N",
             min=16,
@@ -107,7 +104,7 @@ class Analysing:
             "idle are ended early, half-open ones first.",
         ),
     ] = CONNECTIONS_LIMIT
-    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
+    as_json: Annotated[bool, Option("--json", help="The same as JSON.")] = False
 
     def analysis(self) -> Analysis:
         """How what is read is analysed. Raises UserError."""
@@ -138,7 +135,7 @@ class Paging(Analysing):
     until: Until = None
     group: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--by",
             metavar="host|port|prefix",
             help="A table by host, by the server's port, or by prefix (/24, /64) instead of the "
@@ -148,7 +145,7 @@ class Paging(Analysing):
     ] = None
     slow_ms: Annotated[
         float | None,
-        typer.Option(
+        Option(
             "--slow",
             metavar="MS",
             help="A wait of so many milliseconds counts as slow on the page, and so do shorter "
@@ -197,7 +194,7 @@ class TraceOptions(Paging):
 
     captures: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="FILE...",
             help="Captures (pcap, pcapng, ERF, snoop, also packed), files of a rotation as one, "
             "or -. Also patterns of them, and addresses: "
@@ -209,7 +206,7 @@ class TraceOptions(Paging):
     colorfilters: wireshark.Colorfilters = False
     points: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--points",
             metavar="NAME,NAME...",
             help="The captures are of several points of the network: the name of each one's point, "
@@ -220,7 +217,7 @@ class TraceOptions(Paging):
     unpack_limit: UnpackLimit = None
     cluster: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--cluster",
             metavar="ADDRESS",
             help="With --out: spread the work over N processes (local:N), or the workers of a Dask "
@@ -233,7 +230,7 @@ class TraceOptions(Paging):
     cluster_key: ClusterKey = None
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="With --cluster: go on with an analysis that was stopped."),
+        Option("--resume", help="With --cluster: go on with an analysis that was stopped."),
     ] = False
 
     def __post_init__(self) -> None:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rexmit.cli import trace_page
+from rexmit.cli.front import Argument, Option
 from rexmit.cli.trace_options import Paging, Rule, refuse
 from rexmit.options import typed
 
@@ -36,7 +35,7 @@ class WatchOptions(Paging):
 
     what: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="IFACE|PIPE",
             help="An interface, captured on with dumpcap or tcpdump (any: all of them); or a pipe "
             "of a capture: a named one, or - for standard input.",
@@ -45,7 +44,7 @@ class WatchOptions(Paging):
     ]
     rotate: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--rotate",
             metavar="TIME|SIZE",
             help="For days: write rows as connections end, and begin another folder in "
@@ -55,7 +54,7 @@ class WatchOptions(Paging):
     ] = None
     keep: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--keep",
             metavar="N|SIZE|TIME",
             help="With --rotate: keep so many folders, so much (20GB), or for so long (7d). "
@@ -65,7 +64,7 @@ class WatchOptions(Paging):
     ] = None
     metrics: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--metrics",
             metavar="[ADDRESS:]PORT",
             help="With --rotate: tell counts as OpenMetrics at http://ADDRESS:PORT/metrics; "
@@ -75,7 +74,7 @@ class WatchOptions(Paging):
     ] = None
     every: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--every",
             metavar="TIME",
             help="A line on standard error so often, with --rotate or where that is no terminal. "
@@ -85,7 +84,7 @@ class WatchOptions(Paging):
     ] = None
     tcpdump_log: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--tcpdump-log",
             metavar="FILE",
             help="With --rotate: the file of tcpdump's standard error; the packets that it says "

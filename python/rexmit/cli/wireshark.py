@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rexmit import outputs
+from rexmit.cli.front import Option
 from rexmit.errors import EXIT_OK
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 Filter = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--filter",
         metavar="EXPRESSION",
         help="Analyse only the packets that pass, as tcpdump's and Wireshark's capture filters "
@@ -33,7 +32,7 @@ Filter = Annotated[
 ]
 Annotate = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--annotate",
         metavar="OUT.pcapng",
         help="Write the same packets as pcapng for Wireshark, with a comment on every "
@@ -50,12 +49,12 @@ def _print_colorfilters(wanted: bool) -> None:
         from rexmit.library.annotate import colorfilters
 
         outputs.lines(colorfilters())
-        raise typer.Exit(EXIT_OK)
+        raise SystemExit(EXIT_OK)
 
 
 Colorfilters = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--colorfilters",
         callback=_print_colorfilters,
         is_eager=True,
