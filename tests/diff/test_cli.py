@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from tests.diff.conftest import WriteRuns, cell
-from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError

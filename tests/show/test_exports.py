@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from tests.real import captures
 from tests.show.captures import pcapng, transfer
 from tests.tools import needs
-from typer.testing import CliRunner
 
 import rexmit
 from rexmit.cli import app

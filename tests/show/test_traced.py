@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from tests.show.captures import CLIENT, ISN_SERVER, MSS, SERVER, pcapng, transfer
 from tests.trace.rows import connection, mechanism, retransmission
 from tests.trace.rows import write_trace as write
-from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from tests.real.rebuilt import a_flow, acked, data, opened, write
 from tests.trace.rows import connection, retransmission, share, write_trace
-from typer.testing import CliRunner
 
 from rexmit import _core, trace
 from rexmit.cli import app

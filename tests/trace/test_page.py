@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 from tests.trace.rows import (
     batch,
@@ -21,7 +22,6 @@ from tests.trace.rows import (
     whatif_total,
     write_trace,
 )
-from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError

@@ -336,7 +336,7 @@ def test_a_pipe_that_breaks_within_a_packet(replay: Replay, start: Start, tmp_pa
 def test_wrong_usage(
     words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from typer.testing import CliRunner
+    from click.testing import CliRunner
 
     from rexmit.cli import app
 

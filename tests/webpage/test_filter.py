@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from tests.webpage.conftest import Open
-from typer.testing import CliRunner
 
 import rexmit
 from rexmit.cli import app

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rexmit import outputs
 from rexmit.cli.as_json import print_json
+from rexmit.cli.front import Argument, Option
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.run_tables import Inexact
@@ -43,16 +42,16 @@ class DiffOptions:
 
     run_a: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="A", help="Folder of a run or of a trace, or a capture.", show_default=False
         ),
     ]
     run_b: Annotated[
-        str, typer.Argument(metavar="B", help="What is compared with it.", show_default=False)
+        str, Argument(metavar="B", help="What is compared with it.", show_default=False)
     ]
     metric: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--metric",
             metavar="LIST",
             help="What is compared, by commas, of t_total, t_recover, client, srtt, rto, "
@@ -64,7 +63,7 @@ class DiffOptions:
     ] = None
     cell: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--cell",
             metavar="AXIS=VALUES",
             help="Only cells with these values: network=mobile, config=er,tlp, lost=1..5; of "
@@ -74,7 +73,7 @@ class DiffOptions:
     ] = None
     mapping: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--map",
             metavar="AXIS:A=B",
             help="Compare A's cells of one value with B's of another: config:tlp=er, "
@@ -84,7 +83,7 @@ class DiffOptions:
     ] = None
     fail_over: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--fail-over",
             metavar="SHARE",
             help="Exit with 1 if a cell differs by more than this (5%) and more than chance, "
@@ -94,7 +93,7 @@ class DiffOptions:
     ] = None
     packets: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--packets",
             metavar="CELL[/REP]",
             help="One transfer of both runs, packet by packet (runs with --capture): the number of "
@@ -104,7 +103,7 @@ class DiffOptions:
     ] = None
     tolerance: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--tolerance",
             metavar="TIME",
             help="With --packets: packets this far apart in time are alike (1ms). [default: a "
@@ -114,7 +113,7 @@ class DiffOptions:
     ] = None
     ignore: Annotated[
         str,
-        typer.Option(
+        Option(
             "--ignore",
             metavar="LIST",
             help="With --packets: what does not count, by commas, of range, flags (without PSH), "
@@ -123,7 +122,7 @@ class DiffOptions:
     ] = "push"
     figure: Annotated[
         list[Path] | None,
-        typer.Option(
+        Option(
             "--figure",
             metavar="FILE",
             help="With --packets: draw both ladders into this .pdf, .png or .svg. Repeatable.",
@@ -132,7 +131,7 @@ class DiffOptions:
     ] = None
     every: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--all",
             help="Every cell (with --packets: every packet; of captures every quantity), alike or "
             "not.",
@@ -140,7 +139,7 @@ class DiffOptions:
     ] = False
     inexact: Inexact = False
     html: Html = None
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False
+    as_json: Annotated[bool, Option("--json", help="Print JSON instead.")] = False
 
 
 @typed(DiffOptions)
@@ -216,7 +215,7 @@ def diff(options: DiffOptions) -> None:
     write_page([comparison], options.html, as_json=options.as_json)
     failed = isinstance(comparison, Comparison) and any(comparison.failed)
     if over is not None and (over or failed):
-        raise typer.Exit(EXIT_FAILED)
+        raise SystemExit(EXIT_FAILED)
 
 
 def _show(

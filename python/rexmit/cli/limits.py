@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
 from rexmit.cli import completion
+from rexmit.cli.front import Option
 from rexmit.errors import UserError
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ def _allow(times: int | None) -> int | None:
 
 UnpackLimit = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--unpack-limit",
         metavar="N",
         min=1,
@@ -42,7 +41,7 @@ UnpackLimit = Annotated[
 
 OnKernel = Annotated[
     str | None,
-    typer.Option(
+    Option(
         metavar="KERNEL",
         help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
         autocompletion=completion.kernels,
@@ -52,7 +51,7 @@ OnKernel = Annotated[
 
 KernelsAtATime = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--jobs",
         "-j",
         min=1,
@@ -63,7 +62,7 @@ KernelsAtATime = Annotated[
 
 OnCluster = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--cluster",
         metavar="ADDRESS",
         help="Run cells in N processes (local:N), or on the workers of a Dask scheduler "
@@ -75,7 +74,7 @@ OnCluster = Annotated[
 
 ClusterCa = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--cluster-ca",
         metavar="FILE",
         help="With --cluster tls://HOST:PORT: the certificate of the cluster's authority, PEM. "
@@ -85,7 +84,7 @@ ClusterCa = Annotated[
 ]
 ClusterCert = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--cluster-cert",
         metavar="FILE",
         help="Your certificate, which that authority signed.",
@@ -94,7 +93,7 @@ ClusterCert = Annotated[
 ]
 ClusterKey = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--cluster-key", metavar="FILE", help="The key of that certificate.", show_default=False
     ),
 ]

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from rexmit import outputs
 from rexmit.cli.as_json import print_json
+from rexmit.cli.front import Argument, Option
 from rexmit.cli.limits import KernelsAtATime, OnKernel
 from rexmit.errors import judging
 from rexmit.options import as_typed, typed
@@ -29,12 +27,8 @@ Examples:
 """
 
 
-class Family(StrEnum):
-    """Families of addresses."""
-
-    IPV4 = "ipv4"
-    IPV6 = "ipv6"
-    MAPPED = "ipv4-mapped-ipv6"
+Family = Literal["ipv4", "ipv6", "ipv4-mapped-ipv6"]
+"""Of addresses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +37,7 @@ class PacketdrillOptions:
 
     paths: Annotated[
         list[Path],
-        typer.Argument(
+        Argument(
             metavar="FILE|DIR...",
             help="Scripts, and folders of which all *.pkt below are meant.",
             show_default=False,
@@ -52,7 +46,7 @@ class PacketdrillOptions:
     kernel: OnKernel = None
     tool: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--packetdrill",
             metavar="PROGRAM",
             help="The packetdrill to run, as it is. [default: the one on PATH]",
@@ -61,7 +55,7 @@ class PacketdrillOptions:
     ] = None
     families: Annotated[
         list[Family] | None,
-        typer.Option(
+        Option(
             "--family",
             help="The addresses that scripts run with. Repeatable. [default: ipv4 and ipv6]",
             show_default=False,
@@ -69,7 +63,7 @@ class PacketdrillOptions:
     ] = None
     arguments: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--argument",
             metavar="OPTION",
             help="An option of packetdrill's own: --argument=--tolerance_usecs=10000. Repeatable.",
@@ -77,25 +71,23 @@ class PacketdrillOptions:
         ),
     ] = None
     repeat: Annotated[
-        int, typer.Option(metavar="N", min=1, max=1 << 20, help="Run each script N times.")
+        int, Option(metavar="N", min=1, max=1 << 20, help="Run each script N times.")
     ] = 1
     jobs: KernelsAtATime = None
     junit: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write a JUnit report there.", show_default=False),
+        Option(metavar="FILE", help="Write a JUnit report there.", show_default=False),
     ] = None
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document instead of KTAP.")
-    ] = False
-    seed: Annotated[
-        int, typer.Option(min=0, max=2**64 - 1, help="Seed of the kernel's randomness.")
-    ] = 1
+    as_json: Annotated[bool, Option("--json", help="Print one JSON document instead of KTAP.")] = (
+        False
+    )
+    seed: Annotated[int, Option(min=0, max=2**64 - 1, help="Seed of the kernel's randomness.")] = 1
     memory: Annotated[
-        int, typer.Option(metavar="MIB", min=64, max=1 << 20, help="The kernel's memory.")
+        int, Option(metavar="MIB", min=64, max=1 << 20, help="The kernel's memory.")
     ] = 256
     hang_limit: Annotated[
         float,
-        typer.Option(
+        Option(
             metavar="S",
             min=0,
             help="End a kernel that for so many real seconds writes nothing while its clock stands "
@@ -137,12 +129,11 @@ def packetdrill(options: PacketdrillOptions) -> None:
             # Whoever reads it waits for each.
             outputs.flush()
 
-    families = [one.value for one in options.families or ()]
     with judging():
         how = as_typed(
             Scripts,
             options,
-            families=families or DEFAULT_FAMILIES,
+            families=options.families or DEFAULT_FAMILIES,
             arguments=options.arguments or (),
             hang_limit_s=options.hang_limit or None,
         )
@@ -152,4 +143,4 @@ def packetdrill(options: PacketdrillOptions) -> None:
     if options.as_json:
         print_json(judged.as_json())
     outputs.note(summary(judged.results))
-    raise typer.Exit(judged.exit_status)
+    raise SystemExit(judged.exit_status)

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from rexmit import outputs
 from rexmit.cli import completion
+from rexmit.cli.front import Argument, Option
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.limits import (
@@ -34,7 +33,7 @@ class RunOptions:
 
     scenario: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="SCENARIO",
             help="A scenario, by its name or its file, or the run.json of a run to repeat.",
             autocompletion=completion.scenarios,
@@ -42,7 +41,7 @@ class RunOptions:
     ]
     engine: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="kernel|model",
             help="What runs the transfers: a real kernel in virtual time, or the model.",
             autocompletion=completion.engines,
@@ -51,7 +50,7 @@ class RunOptions:
     kernel: OnKernel = None
     stack: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="STACK",
             help="With the model: the TCP stack of both hosts, as `rexmit stacks` lists them. "
             "Default: the scenario's, else the newest, linux-6.12.",
@@ -60,7 +59,7 @@ class RunOptions:
     ] = None
     hz: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--hz",
             metavar="HZ",
             min=1,
@@ -70,13 +69,11 @@ class RunOptions:
     ] = None
     seed: Annotated[
         int | None,
-        typer.Option(
-            min=0, max=2**64 - 1, help="Seed of the random numbers, instead of the scenario's."
-        ),
+        Option(min=0, max=2**64 - 1, help="Seed of the random numbers, instead of the scenario's."),
     ] = None
     seeds: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="A..B",
             help="Several seeds, such as 1..10: run the whole grid with each of them, and pool the "
             "transfers.",
@@ -85,7 +82,7 @@ class RunOptions:
     ] = None
     until: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="SHARE",
             help="Add seed after seed until half of the 95 % interval of t_total's mean is within "
             "this share of the mean (2%) in every cell; at most those of --seeds, or 100.",
@@ -94,7 +91,7 @@ class RunOptions:
     ] = None
     jobs: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--jobs",
             "-j",
             min=1,
@@ -104,7 +101,7 @@ class RunOptions:
     ] = None
     settings: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--set",
             metavar="KEY=VALUE",
             help="Change a key of the scenario. Lists are separated by commas, ranges are written "
@@ -113,14 +110,14 @@ class RunOptions:
     ] = None
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder for the run. Default: a new one in runs/."),
+        Option(metavar="DIR", help="Folder for the run. Default: a new one in runs/."),
     ] = None
-    capture: Annotated[
-        bool, typer.Option("--capture", help="Keep pcapng captures of both hosts.")
-    ] = False
+    capture: Annotated[bool, Option("--capture", help="Keep pcapng captures of both hosts.")] = (
+        False
+    )
     hang_limit: Annotated[
         float | None,
-        typer.Option(
+        Option(
             metavar="S",
             min=1,
             help="With kernels: a cell fails if its kernel reports nothing for this many seconds "
@@ -133,7 +130,7 @@ class RunOptions:
     cluster_key: ClusterKey = None
     html: Html = None
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the finished run as JSON on standard output.")
+        bool, Option("--json", help="Print the finished run as JSON on standard output.")
     ] = False
 
     def campaign(self) -> Campaign:
@@ -195,7 +192,7 @@ def run(options: RunOptions) -> None:
 
         write_page([open_run(prepared.out)], options.html, as_json=options.as_json)
     if meta["failed_cells"]:
-        raise typer.Exit(EXIT_FAILED)
+        raise SystemExit(EXIT_FAILED)
 
 
 def _report(out: Path, meta: dict[str, Any], *, as_json: bool) -> None:

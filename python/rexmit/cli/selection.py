@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from rexmit.cli.front import Option
 
 Host = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--host",
         metavar="ADDRESS",
         help="Only connections of this host, or of a prefix such as 10.0.0.0/8. Repeatable.",
@@ -18,7 +18,7 @@ Host = Annotated[
 
 Port = Annotated[
     list[int] | None,
-    typer.Option(
+    Option(
         "--port",
         metavar="PORT",
         min=0,
@@ -30,7 +30,7 @@ Port = Annotated[
 
 Since = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--from",
         metavar="TIME",
         help="Only connections that lasted until this time (2024-12-12T16:03:42, in UTC, or "
@@ -41,7 +41,7 @@ Since = Annotated[
 
 Until = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--to",
         metavar="TIME",
         help="Only connections that began by this time.",

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from rexmit.cli import wireshark
+from rexmit.cli.front import Argument, Option
 from rexmit.cli.html import Html
 from rexmit.cli.limits import MOST_JOBS, ClusterCa, ClusterCert, ClusterKey, UnpackLimit, on_cluster
 from rexmit.cli.selection import Host, Port, Since, Until
@@ -41,7 +40,7 @@ class Analysing:
     capture_filter: wireshark.Filter = None
     out: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--out",
             metavar="DIR",
             help=f"Keep the tables in this folder: {', '.join(TABLES)} (.parquet).",
@@ -50,16 +49,14 @@ class Analysing:
     ] = None
     replace: Annotated[
         bool,
-        typer.Option(
-            "--replace", help="With --out: replace the trace that the folder already holds."
-        ),
+        Option("--replace", help="With --out: replace the trace that the folder already holds."),
     ] = False
-    csv: Annotated[
-        bool, typer.Option("--csv", help="With --out: write the tables as CSV as well.")
-    ] = False
+    csv: Annotated[bool, Option("--csv", help="With --out: write the tables as CSV as well.")] = (
+        False
+    )
     stacks: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--stacks",
             metavar="LIST",
             help="Emulate only these senders, separated by commas: by their names on the page "
@@ -70,7 +67,7 @@ class Analysing:
     ] = None
     whatif: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--whatif",
             metavar="SETTING",
             help="Replay the connections under this setting, such as k=2,min_rto=100ms, no-tlp or "
@@ -81,7 +78,7 @@ class Analysing:
     ] = None
     names: Annotated[
         bool,
-        typer.Option(
+        Option(
             " /--no-names",
             help="Leave out the names of servers and the paths of requests, which hosts sent "
             "unencrypted.",
@@ -90,7 +87,7 @@ class Analysing:
     ] = True
     jobs: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--jobs",
             "-j",
             min=1,
@@ -101,7 +98,7 @@ class Analysing:
     ] = None
     connections_limit: Annotated[
         int,
-        typer.Option(
+        Option(
             "--connections-limit",
             metavar="N",
             min=16,
@@ -110,7 +107,7 @@ class Analysing:
             "have been idle for longest are ended early, half-open ones first.",
         ),
     ] = CONNECTIONS_LIMIT
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False
+    as_json: Annotated[bool, Option("--json", help="Print JSON instead.")] = False
 
     def analysis(self) -> Analysis:
         """How what is read is analysed. Raises UserError."""
@@ -141,7 +138,7 @@ class Paging(Analysing):
     until: Until = None
     group: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--by",
             metavar="host|port|prefix",
             help="Print a table by host, by the server's port, or by prefix (/24, /64) instead of "
@@ -151,7 +148,7 @@ class Paging(Analysing):
     ] = None
     slow_ms: Annotated[
         float | None,
-        typer.Option(
+        Option(
             "--slow",
             metavar="MS",
             help="Count a wait as slow from this many milliseconds on; shorter waits count that "
@@ -200,7 +197,7 @@ class TraceOptions(Paging):
 
     captures: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="FILE...",
             help="Captures: pcap, pcapng, ERF or snoop, compressed or not; lists of packets that "
             "tcpdump or tshark printed; - for standard input. Several files of a rotation are read "
@@ -213,7 +210,7 @@ class TraceOptions(Paging):
     colorfilters: wireshark.Colorfilters = False
     points: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--points",
             metavar="NAME,NAME...",
             help="The captures were taken at several points of the network: the point's name for "
@@ -224,7 +221,7 @@ class TraceOptions(Paging):
     unpack_limit: UnpackLimit = None
     cluster: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--cluster",
             metavar="ADDRESS",
             help="With --out: spread the work over N processes (local:N), or over the workers of a "
@@ -238,7 +235,7 @@ class TraceOptions(Paging):
     cluster_key: ClusterKey = None
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="With --cluster: continue an analysis that was stopped."),
+        Option("--resume", help="With --cluster: continue an analysis that was stopped."),
     ] = False
 
     def __post_init__(self) -> None:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rexmit.cli import trace_page
+from rexmit.cli.front import Argument, Option
 from rexmit.cli.trace_options import Paging, Rule, refuse
 from rexmit.options import typed
 
@@ -36,7 +35,7 @@ class WatchOptions(Paging):
 
     what: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="IFACE|PIPE",
             help="An interface to capture on, with dumpcap or tcpdump (any: all interfaces); or a "
             "pipe that brings a capture: a named pipe, or - for standard input.",
@@ -45,7 +44,7 @@ class WatchOptions(Paging):
     ]
     rotate: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--rotate",
             metavar="TIME|SIZE",
             help="For days: write rows as connections end, and begin a new folder in --out every "
@@ -55,7 +54,7 @@ class WatchOptions(Paging):
     ] = None
     keep: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--keep",
             metavar="N|SIZE|TIME",
             help="With --rotate: keep this many folders (24), this much (20GB), or those of the "
@@ -65,7 +64,7 @@ class WatchOptions(Paging):
     ] = None
     metrics: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--metrics",
             metavar="[ADDRESS:]PORT",
             help="With --rotate: serve counters as OpenMetrics at http://ADDRESS:PORT/metrics; "
@@ -75,7 +74,7 @@ class WatchOptions(Paging):
     ] = None
     every: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--every",
             metavar="TIME",
             help="Print a line on standard error this often, with --rotate or where standard error "
@@ -85,7 +84,7 @@ class WatchOptions(Paging):
     ] = None
     tcpdump_log: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--tcpdump-log",
             metavar="FILE",
             help="With --rotate: the file that has tcpdump's standard error, from which dropped "

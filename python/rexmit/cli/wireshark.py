@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rexmit import outputs
+from rexmit.cli.front import Option
 from rexmit.errors import EXIT_OK
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 Filter = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--filter",
         metavar="EXPRESSION",
         help="Analyse only packets that match this filter, in the language of tcpdump and of "
@@ -36,7 +35,7 @@ Filter = Annotated[
 ]
 Annotate = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--annotate",
         metavar="OUT.pcapng",
         help="Write the same packets as pcapng for Wireshark, with a comment on every "
@@ -53,12 +52,12 @@ def _print_colorfilters(wanted: bool) -> None:
         from rexmit.library.annotate import colorfilters
 
         outputs.lines(colorfilters())
-        raise typer.Exit(EXIT_OK)
+        raise SystemExit(EXIT_OK)
 
 
 Colorfilters = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--colorfilters",
         callback=_print_colorfilters,
         is_eager=True,

@@ -240,8 +240,8 @@ class Writer:
     Of a folder that is not to be kept (`passing`), and of parts that others have written (`take`),
     a table of several parts stays in them: a folder by the table's name, which is read as the file
     is, with a folder `part=NUMBER` for each, in the order in which connections ended. The other
-    tables of one that is not to be kept are held in memory. `beside` is what may lie in the folder
-    before it is a trace's; it goes when the trace is there.
+    tables of one that is not to be kept are held in memory, and it has no trace.json. `beside` is
+    what may lie in the folder before it is a trace's; it goes when the trace is there.
     """
 
     def __init__(
@@ -341,10 +341,12 @@ class Writer:
             else:
                 with whole_file(path) as file:
                     rows.write_parquet(file, compression="zstd")
-            if csv:
+            if csv and not self._passing:
                 with whole_file(folder / f"{name}.csv") as file:
                     without_formulas(scan_table(path)).sink_csv(file)
         shutil.rmtree(self._parts.folder, ignore_errors=True)
+        if self._passing:
+            return Trace(self.path, meta, facts, held=held)
         about = {
             "format": formats.TRACE,
             "kind": "trace",
@@ -353,7 +355,7 @@ class Writer:
             digests.KEY: digests.of_tables(folder, _all_files(folder)),
         }
         write_text(folder / META, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
-        return Trace(self.path, about, facts, held=held)
+        return Trace(self.path, about, facts)
 
     def _whole_table(self, name: str) -> pl.DataFrame | None:
         """A table of one part, sorted; None for one of which parts are on the disk."""

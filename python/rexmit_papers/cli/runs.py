@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from rexmit import outputs
 from rexmit.cli.as_json import print_result
 from rexmit.cli.drawn import Formats, as_list, rule
+from rexmit.cli.front import Argument, Option
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.run_tables import Inexact, RunTable, show_run
@@ -54,7 +53,7 @@ class RunOptions:
 
     runs: Annotated[
         list[Path],
-        typer.Argument(
+        Argument(
             metavar="RUN...",
             help="Folders that `rexmit run` wrote; several stand side by side.",
             show_default=False,
@@ -62,12 +61,12 @@ class RunOptions:
     ]
     claims: Annotated[
         bool,
-        typer.Option("--claims", help="The paper's claims, whether each holds and by how much."),
+        Option("--claims", help="The paper's claims, whether each holds and by how much."),
     ] = False
     inexact: Inexact = False
     out: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--out",
             metavar="DIR",
             help="Draw the paper's figures of a run into DIR.",
@@ -76,7 +75,7 @@ class RunOptions:
     ] = None
     formats: Formats = "pdf,png"
     html: Html = None
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False
+    as_json: Annotated[bool, Option("--json", help="Print JSON instead.")] = False
 
     def __post_init__(self) -> None:
         refuse(iter([rule(self.formats)]))
@@ -90,7 +89,7 @@ class TlpOptions(RunOptions):
 
     losses: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--losses",
             metavar="N",
             min=0,
@@ -101,14 +100,14 @@ class TlpOptions(RunOptions):
     ] = None
     table4: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--table4",
             help="Times and what the configurations gain (the default); where the run has many "
             "settings, each in full.",
         ),
     ] = False
     table1: Annotated[
-        bool, typer.Option("--table1", help="Which mechanism repairs the tail after the probe.")
+        bool, Option("--table1", help="Which mechanism repairs the tail after the probe.")
     ] = False
 
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rexmit import outputs
 from rexmit.cli.as_json import print_blocks, print_json
 from rexmit.cli.drawn import Formats, as_list, rule
+from rexmit.cli.front import Argument, Option
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.limits import UnpackLimit
@@ -37,7 +36,7 @@ class UncOptions(Analysing):
 
     captures: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="FILE...",
             help="Captures, or folders of traces, each studied as a trace of its own. Also "
             "patterns of them, and addresses: s3://, gs://, az://, https://.",
@@ -46,7 +45,7 @@ class UncOptions(Analysing):
     ]
     claims: Annotated[
         bool,
-        typer.Option("--claims", help="What the paper claims, each computed, after the tables."),
+        Option("--claims", help="What the paper claims, each computed, after the tables."),
     ] = False
     formats: Formats = "pdf,png"
     html: Html = None
