@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rexmit.library.flow import draw_flow, export_flow, open_flow
     from rexmit.library.kernel_exec import kernel_exec
     from rexmit.library.kernels import add_kernel, build_kernel, list_kernels
+    from rexmit.library.kselftest import kselftest
     from rexmit.library.opened import open_run
     from rexmit.library.packetdrill import packetdrill
     from rexmit.library.page import groups, page, why_empty
@@ -64,6 +65,7 @@ __all__ = [
     "export_flow",
     "groups",
     "kernel_exec",
+    "kselftest",
     "list_kernels",
     "list_stacks",
     "open_flow",
@@ -116,6 +118,7 @@ _LIBRARY: Final = {
     "export_flow": "flow",
     "groups": "page",
     "kernel_exec": "kernel_exec",
+    "kselftest": "kselftest",
     "list_kernels": "kernels",
     "list_stacks": "stacks",
     "open_flow": "flow",

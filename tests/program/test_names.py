@@ -13,7 +13,7 @@ from rexmit_validate.cli import COMMANDS
 
 FIRST = [
     *("run", "show", "plot", "diff", "trace", "watch", "report", "stacks", "tcpfilter"),
-    *("doctor", "packetdrill", "kernel", "paper", "validate"),
+    *("doctor", "packetdrill", "kselftest", "kernel", "paper", "validate"),
 ]
 
 

@@ -147,6 +147,7 @@ from rexmit.cli import (  # noqa: E402
     diff,
     doctor,
     kernel,
+    kselftest,
     packetdrill,
     plot,
     report,
@@ -193,6 +194,11 @@ app.command(
     short_help="Run packet scripts on a kernel in virtual time.",
     epilog=packetdrill.EXAMPLES,
 )(packetdrill.packetdrill)
+app.command(
+    "kselftest",
+    short_help="Run the kernel's own tests in virtual time.",
+    epilog=kselftest.EXAMPLES,
+)(kselftest.kselftest)
 app.add_typer(kernel.app, name="kernel", short_help="Build, list and use kernels.")
 for package in additions.packages():
     package.add_commands(app)

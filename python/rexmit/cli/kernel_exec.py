@@ -12,7 +12,7 @@ import typer
 from rexmit import outputs
 from rexmit.cli import completion
 from rexmit.cli.limits import OnKernel
-from rexmit.errors import EXIT_SPLAT, judging
+from rexmit.errors import EXIT_SPLAT, SPLATTED, judging
 from rexmit.options import as_typed, typed
 
 EXAMPLES = """\
@@ -120,7 +120,7 @@ def exec_(options: ExecOptions) -> None:
             on_stderr=_writer(sys.stderr.fileno()),
         )
     if ended.splat:
-        outputs.say("rexmit: the kernel warns of a defect of its own:")
+        outputs.say(f"rexmit: {SPLATTED}:")
         for line in ended.splat:
             outputs.say(f"  {line}")
         raise typer.Exit(EXIT_SPLAT)
