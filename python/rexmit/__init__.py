@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rexmit.cluster.address import ClusterAddress
     from rexmit.errors import UserError as Error
     from rexmit.library.annotate import annotate, colorfilters
-    from rexmit.library.diff import diff, differences_over
+    from rexmit.library.diff import diff, worse_than
     from rexmit.library.diff_packets import diff_packets, draw_packets
     from rexmit.library.doctor import doctor
     from rexmit.library.figures import plot, plot_points, save_figures
@@ -58,7 +58,6 @@ __all__ = [
     "colorfilters",
     "diff",
     "diff_packets",
-    "differences_over",
     "doctor",
     "draw_flow",
     "draw_packets",
@@ -88,6 +87,7 @@ __all__ = [
     "trace",
     "watch",
     "why_empty",
+    "worse_than",
 ]
 
 _ELSEWHERE: Final = {
@@ -111,7 +111,6 @@ _LIBRARY: Final = {
     "colorfilters": "annotate",
     "diff": "diff",
     "diff_packets": "diff_packets",
-    "differences_over": "diff",
     "doctor": "doctor",
     "draw_flow": "flow",
     "draw_packets": "diff_packets",
@@ -141,11 +140,12 @@ _LIBRARY: Final = {
     "trace": "trace",
     "watch": "watch",
     "why_empty": "page",
+    "worse_than": "diff",
 }
 """The module of `rexmit.library` that each function is in."""
 
 
-_MOVED: Final = {"figures": "plot", "live": "watch"}
+_MOVED: Final = {"differences_over": "worse_than", "figures": "plot", "live": "watch"}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
