@@ -7,8 +7,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from click.testing import CliRunner
 from tests.diff.conftest import WriteRuns, cell
-from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.comparison.measures import METRICS

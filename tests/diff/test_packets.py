@@ -9,10 +9,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from tests.show.captures import ISN_CLIENT, ISN_SERVER, MSS, Sent, transfer, write_captures
 from tests.show.conftest import make_row, write_folder
 from tests.steps import PLAIN
-from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.comparison.beside import rows

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from tests.diff.conftest import WriteRuns, cell
 from tests.diff.served import Site
 from tests.trace.rows import connection, request, write_trace
-from typer.testing import CliRunner
 
 import rexmit
 from rexmit.cli import app

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rexmit import outputs
 from rexmit.cli.as_json import print_json
+from rexmit.cli.front import Argument, Option
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.judged import Junit
@@ -45,18 +44,18 @@ class DiffOptions:
 
     run_a: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="A",
             help="Folder of a run or of a trace, a baseline (rexmit run --baseline), or a capture.",
             show_default=False,
         ),
     ]
     run_b: Annotated[
-        str, typer.Argument(metavar="B", help="What is compared with it.", show_default=False)
+        str, Argument(metavar="B", help="What is compared with it.", show_default=False)
     ]
     metric: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--metric",
             metavar="LIST",
             help="What is compared, by commas, of t_total, t_recover, client, srtt, rto, "
@@ -68,7 +67,7 @@ class DiffOptions:
     ] = None
     cell: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--cell",
             metavar="AXIS=VALUES",
             help="Only cells with these values: network=mobile, config=er,tlp, lost=1..5; of "
@@ -78,7 +77,7 @@ class DiffOptions:
     ] = None
     mapping: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--map",
             metavar="AXIS:A=B",
             help="Compare A's cells of one value with B's of another: config:tlp=er, "
@@ -88,23 +87,23 @@ class DiffOptions:
     ] = None
     worse_than: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--worse-than",
             metavar="SHARE",
-            help="Judge B: it is worse where what is compared is by more than this (5%) above A's "
-            "mean, with its whole interval; by another first retransmission, more timeouts, probes "
-            "or spurious retransmissions; by a cell that one of the two lacks. Of captures: by "
-            "what got worse by more.",
+            help="Exit with 1 if B is worse than A: what is compared exceeds A's mean by more than "
+            "this (5%), with its whole interval; something else makes the first retransmission; "
+            "there are more timeouts, probes or spurious retransmissions; or only one of the two "
+            "has a cell. Of captures: if something got worse by more.",
             show_default=False,
         ),
     ] = None
     ktap: Annotated[
-        bool, typer.Option("--ktap", help="With --worse-than: print KTAP, a line a cell.")
+        bool, Option("--ktap", help="With --worse-than: print KTAP, a line a cell.")
     ] = False
     junit: Junit = None
     packets: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--packets",
             metavar="CELL[/REP]",
             help="One transfer of both runs, packet by packet (runs with --capture): the number of "
@@ -114,7 +113,7 @@ class DiffOptions:
     ] = None
     tolerance: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--tolerance",
             metavar="TIME",
             help="With --packets: packets this far apart in time are alike (1ms). [default: a "
@@ -124,7 +123,7 @@ class DiffOptions:
     ] = None
     ignore: Annotated[
         str,
-        typer.Option(
+        Option(
             "--ignore",
             metavar="LIST",
             help="With --packets: what does not count, by commas, of range, flags (without PSH), "
@@ -133,7 +132,7 @@ class DiffOptions:
     ] = "push"
     figure: Annotated[
         list[Path] | None,
-        typer.Option(
+        Option(
             "--figure",
             metavar="FILE",
             help="With --packets: draw both ladders into this .pdf, .png or .svg. Repeatable.",
@@ -142,7 +141,7 @@ class DiffOptions:
     ] = None
     every: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--all",
             help="Every cell (with --packets: every packet; of captures every quantity), alike or "
             "not.",
@@ -150,7 +149,7 @@ class DiffOptions:
     ] = False
     inexact: Inexact = False
     html: Html = None
-    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
+    as_json: Annotated[bool, Option("--json", help="Print JSON instead.")] = False
 
 
 @typed(DiffOptions)
@@ -208,7 +207,7 @@ def diff(options: DiffOptions) -> None:
     if options.packets is not None:
         if of_traces:
             raise UserError(
-                "--packets is of runs, and these are captures",
+                "--packets compares runs, and these are captures",
                 "rexmit show CAPTURE --flow K shows a connection packet by packet",
                 usage=True,
             )
@@ -240,7 +239,7 @@ def diff(options: DiffOptions) -> None:
             write_bytes(options.junit, junit(lines(gate), "diff"))
     write_page([comparison], options.html, as_json=options.as_json)
     if gate is not None:
-        raise typer.Exit(gate.exit_status)
+        raise SystemExit(gate.exit_status)
 
 
 def _show(

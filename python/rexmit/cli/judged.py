@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rexmit import outputs
 from rexmit.cli.as_json import print_json
+from rexmit.cli.front import Option
 from rexmit.cli.limits import KernelsAtATime, OnKernel
 from rexmit.errors import judging
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 Junit = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Write a JUnit report there.", show_default=False),
+    Option(metavar="FILE", help="Write a JUnit report there.", show_default=False),
 ]
 
 
@@ -31,7 +30,7 @@ class TestsOptions:
     kernel: OnKernel = None
     tool: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--packetdrill",
             metavar="PROGRAM",
             help="The packetdrill to run, as it is. [default: the one on PATH]",
@@ -39,22 +38,20 @@ class TestsOptions:
         ),
     ] = None
     repeat: Annotated[
-        int, typer.Option(metavar="N", min=1, max=1 << 20, help="Run each test N times.")
+        int, Option(metavar="N", min=1, max=1 << 20, help="Run each test N times.")
     ] = 1
     jobs: KernelsAtATime = None
     junit: Junit = None
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document instead of KTAP.")
-    ] = False
-    seed: Annotated[
-        int, typer.Option(min=0, max=2**64 - 1, help="Seed of the kernel's randomness.")
-    ] = 1
+    as_json: Annotated[bool, Option("--json", help="Print one JSON document instead of KTAP.")] = (
+        False
+    )
+    seed: Annotated[int, Option(min=0, max=2**64 - 1, help="Seed of the kernel's randomness.")] = 1
     memory: Annotated[
-        int, typer.Option(metavar="MIB", min=64, max=1 << 20, help="The kernel's memory.")
+        int, Option(metavar="MIB", min=64, max=1 << 20, help="The kernel's memory.")
     ] = 256
     hang_limit: Annotated[
         float,
-        typer.Option(
+        Option(
             metavar="S",
             min=0,
             help="End a kernel that for so many real seconds writes nothing while its clock stands "
@@ -92,4 +89,4 @@ def judge(options: TestsOptions, run: Callable[[OnStart, OnResult], Judged]) -> 
     if options.as_json:
         print_json(judged.as_json())
     outputs.note(summary(judged.results))
-    raise typer.Exit(judged.exit_status)
+    raise SystemExit(judged.exit_status)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-import typer
-
+from rexmit.cli.front import Argument, Option
 from rexmit.cli.judged import TestsOptions, judge
 from rexmit.options import as_typed, typed
 
@@ -28,7 +27,7 @@ class KselftestOptions(TestsOptions):
 
     target: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="TARGET[:TEST]",
             help="A folder below tools/testing/selftests, or one test of it.",
             show_default=False,
@@ -36,7 +35,7 @@ class KselftestOptions(TestsOptions):
     ]
     scripts_from: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="TREE",
             help="The kernel's source that has the tests: a folder, a tarball, or a series of "
             "Debian's. [default: what the kernel was built from]",

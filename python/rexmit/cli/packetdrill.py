@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
-import typer
-
+from rexmit.cli.front import Argument, Option
 from rexmit.cli.judged import TestsOptions, judge
 from rexmit.options import as_typed, typed
 
@@ -23,12 +21,8 @@ Examples:
 """
 
 
-class Family(StrEnum):
-    """Families of addresses."""
-
-    IPV4 = "ipv4"
-    IPV6 = "ipv6"
-    MAPPED = "ipv4-mapped-ipv6"
+Family = Literal["ipv4", "ipv6", "ipv4-mapped-ipv6"]
+"""Of addresses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +31,7 @@ class PacketdrillOptions(TestsOptions):
 
     paths: Annotated[
         list[Path],
-        typer.Argument(
+        Argument(
             metavar="FILE|DIR...",
             help="Scripts, and folders of which all *.pkt below are meant.",
             show_default=False,
@@ -45,7 +39,7 @@ class PacketdrillOptions(TestsOptions):
     ]
     families: Annotated[
         list[Family] | None,
-        typer.Option(
+        Option(
             "--family",
             help="The addresses that scripts run with. Repeatable. [default: ipv4 and ipv6]",
             show_default=False,
@@ -53,7 +47,7 @@ class PacketdrillOptions(TestsOptions):
     ] = None
     arguments: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--argument",
             metavar="OPTION",
             help="An option of packetdrill's own: --argument=--tolerance_usecs=10000. Repeatable.",
@@ -80,7 +74,7 @@ def packetdrill(options: PacketdrillOptions) -> None:
     how = as_typed(
         Scripts,
         options,
-        families=[one.value for one in options.families or ()] or DEFAULT_FAMILIES,
+        families=options.families or DEFAULT_FAMILIES,
         arguments=options.arguments or (),
         hang_limit_s=options.hang_limit or None,
     )

@@ -89,7 +89,7 @@ def diff(
     if is_of_traces(a, b):
         if inexact:
             raise UserError(
-                f"{argument('inexact')} is of runs, and these are captures",
+                f"{argument('inexact')} is about runs, and these are captures",
                 "leave it out",
                 usage=True,
             )
