@@ -67,6 +67,7 @@ COMMANDS: Final = {
     "tcpfilter": "Drop the last N segments of this host's transfers.",
     "doctor": "What is missing here, and how to get it.",
     "packetdrill": "Run packet scripts on a kernel in virtual time.",
+    "kselftest": "Run the kernel's own tests in virtual time.",
     "kernel": "Build, list and use kernels.",
 }
 """What each command does; it is the function, or the group, of its name in its module."""

@@ -11,7 +11,7 @@ from rexmit import outputs
 from rexmit.cli import completion
 from rexmit.cli.front import Argument, Option
 from rexmit.cli.limits import OnKernel
-from rexmit.errors import EXIT_SPLAT, judging
+from rexmit.errors import EXIT_SPLAT, SPLATTED, judging
 from rexmit.options import as_typed, typed
 
 EXAMPLES = """\
@@ -115,7 +115,7 @@ def exec_(options: ExecOptions) -> None:
             on_stderr=_writer(sys.stderr.fileno()),
         )
     if ended.splat:
-        outputs.say("rexmit: the kernel warns of a defect of its own:")
+        outputs.say(f"rexmit: {SPLATTED}:")
         for line in ended.splat:
             outputs.say(f"  {line}")
         raise SystemExit(EXIT_SPLAT)

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
-from rexmit import outputs
-from rexmit.cli.as_json import print_json
 from rexmit.cli.front import Argument, Option
-from rexmit.cli.limits import KernelsAtATime, OnKernel
-from rexmit.errors import judging
+from rexmit.cli.judged import TestsOptions, judge
 from rexmit.options import as_typed, typed
-
-if TYPE_CHECKING:
-    from rexmit.gate.verdicts import Result
 
 EXAMPLES = """\
 Examples:
@@ -32,7 +26,7 @@ Family = Literal["ipv4", "ipv6", "ipv4-mapped-ipv6"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PacketdrillOptions:
+class PacketdrillOptions(TestsOptions):
     """What can be typed, in the order in which `--help` has it."""
 
     paths: Annotated[
@@ -43,16 +37,6 @@ class PacketdrillOptions:
             show_default=False,
         ),
     ]
-    kernel: OnKernel = None
-    tool: Annotated[
-        Path | None,
-        Option(
-            "--packetdrill",
-            metavar="PROGRAM",
-            help="The packetdrill to run, as it is. [default: the one on PATH]",
-            show_default=False,
-        ),
-    ] = None
     families: Annotated[
         list[Family] | None,
         Option(
@@ -70,30 +54,6 @@ class PacketdrillOptions:
             show_default=False,
         ),
     ] = None
-    repeat: Annotated[
-        int, Option(metavar="N", min=1, max=1 << 20, help="Run each script N times.")
-    ] = 1
-    jobs: KernelsAtATime = None
-    junit: Annotated[
-        Path | None,
-        Option(metavar="FILE", help="Write a JUnit report there.", show_default=False),
-    ] = None
-    as_json: Annotated[bool, Option("--json", help="Print one JSON document instead of KTAP.")] = (
-        False
-    )
-    seed: Annotated[int, Option(min=0, max=2**64 - 1, help="Seed of the kernel's randomness.")] = 1
-    memory: Annotated[
-        int, Option(metavar="MIB", min=64, max=1 << 20, help="The kernel's memory.")
-    ] = 256
-    hang_limit: Annotated[
-        float,
-        Option(
-            metavar="S",
-            min=0,
-            help="End a kernel that for so many real seconds writes nothing while its clock stands "
-            "still; 0: never.",
-        ),
-    ] = 60.0
 
 
 @typed(PacketdrillOptions)
@@ -107,40 +67,15 @@ def packetdrill(options: PacketdrillOptions) -> None:
     Exit status: 0 all are good; 1 one is worse; 3 the kernel warned of a defect of its own; 125 one
     has no verdict (a kernel that hangs or dies, no packetdrill) and none is worse; 2 wrong usage.
     """
-    from rexmit.gate.formats import ktap, ktap_head, summary
     from rexmit.gate.scripts import DEFAULT_FAMILIES
     from rexmit.library.packetdrill import Scripts
     from rexmit.library.packetdrill import packetdrill as run
-    from rexmit.store.files import write_bytes
 
-    done: list[Result] = []
-
-    def on_start(kernel: str, cases: int) -> None:
-        outputs.note(kernel)
-        if not options.as_json:
-            for line in ktap_head(cases):
-                outputs.line(line)
-
-    def on_result(result: Result) -> None:
-        done.append(result)
-        if not options.as_json:
-            for line in ktap(len(done), result):
-                outputs.line(line)
-            # Whoever reads it waits for each.
-            outputs.flush()
-
-    with judging():
-        how = as_typed(
-            Scripts,
-            options,
-            families=options.families or DEFAULT_FAMILIES,
-            arguments=options.arguments or (),
-            hang_limit_s=options.hang_limit or None,
-        )
-        judged = run(options.paths, how, on_start=on_start, on_result=on_result)
-        if options.junit is not None:
-            write_bytes(options.junit, judged.junit())
-    if options.as_json:
-        print_json(judged.as_json())
-    outputs.note(summary(judged.results))
-    raise SystemExit(judged.exit_status)
+    how = as_typed(
+        Scripts,
+        options,
+        families=options.families or DEFAULT_FAMILIES,
+        arguments=options.arguments or (),
+        hang_limit_s=options.hang_limit or None,
+    )
+    judge(options, lambda start, result: run(options.paths, how, on_start=start, on_result=result))

@@ -37,6 +37,15 @@ def now(words: Sequence[str]) -> tuple[str, str, list[str]]:
             return renamed
     if name == "trace" and any(one.partition("=")[0] == "--rotate" for one in options):
         return "trace --rotate", "watch --rotate", ["watch", *rest]
+    if name == "diff":
+        old, option = "--fail-over", "--worse-than"
+        if any(one.partition("=")[0] == old for one in options):
+            last = len(options)
+            typed = [
+                option + one.removeprefix(old) if one.partition("=")[0] == old else one
+                for one in rest[:last]
+            ]
+            return f"diff {old}", f"diff {option}", [name, *typed, *rest[last:]]
     if name == "trace":
         for place, one in enumerate(options):
             option, joined, interface = one.partition("=")

@@ -20,7 +20,7 @@ from rexmit.cli.limits import (
     OnKernel,
     on_cluster,
 )
-from rexmit.errors import EXIT_FAILED
+from rexmit.errors import EXIT_FAILED, EXIT_SPLAT, SPLATTED
 from rexmit.options import as_typed, typed
 
 if TYPE_CHECKING:
@@ -128,6 +128,16 @@ class RunOptions:
     cluster_ca: ClusterCa = None
     cluster_cert: ClusterCert = None
     cluster_key: ClusterKey = None
+    baseline: Annotated[
+        Path | None,
+        Option(
+            "--baseline",
+            metavar="FILE",
+            help="Write there, too, what `rexmit diff` compares of the finished run: a small file "
+            "of text, to commit.",
+            show_default=False,
+        ),
+    ] = None
     html: Html = None
     as_json: Annotated[
         bool, Option("--json", help="Print the finished run as JSON on standard output.")
@@ -153,6 +163,9 @@ def run(options: RunOptions) -> None:
 
     A run that was interrupted goes on where it stopped when the same command is given again. Rows
     depend on scenario, seed and kernel (or stack) alone, never on --jobs or interruptions.
+
+    Exit status: 0; 1 where a cell failed; 3 where it failed because the kernel warned of a defect
+    of its own; 2 wrong usage.
 
     Examples:
 
@@ -187,12 +200,19 @@ def run(options: RunOptions) -> None:
     if campaign.was_complete:
         outputs.note(f"{prepared.out} is complete already: nothing to do")
     _report(prepared.out, meta, as_json=options.as_json)
+    if options.baseline is not None and meta["transfers"]:
+        from rexmit.library.opened import open_run
+        from rexmit.store.baseline import write_baseline
+
+        write_baseline(open_run(prepared.out), options.baseline)
+        outputs.note(f"baseline: {options.baseline}")
     if options.html is not None and meta["transfers"]:
         from rexmit.library.opened import open_run
 
         write_page([open_run(prepared.out)], options.html, as_json=options.as_json)
-    if meta["failed_cells"]:
-        raise SystemExit(EXIT_FAILED)
+    if failed := meta["failed_cells"]:
+        splat = any(cell["message"] == SPLATTED for cell in failed)
+        raise SystemExit(EXIT_SPLAT if splat else EXIT_FAILED)
 
 
 def _report(out: Path, meta: dict[str, Any], *, as_json: bool) -> None:

@@ -22,7 +22,7 @@ from rexmit.cli.limits import (
     OnKernel,
     on_cluster,
 )
-from rexmit.errors import EXIT_FAILED, UserError
+from rexmit.errors import EXIT_FAILED, UserError, judging
 from rexmit.options import as_typed, typed
 
 EXAMPLES = """\
@@ -109,6 +109,9 @@ def agree(options: AgreeOptions) -> None:
     With --paths 2 a case is a connection of TCP or Multipath TCP that sends bursts over two paths
     and loses the end of one; compared are path and mechanism of each retransmission, and
     completion.
+
+    Exit status: 0; 1 where fewer cases agree than --fail-under asks for, or the --case does not;
+    125 where a kernel is missing, hangs or dies; 2 wrong usage.
     """
     import json
     import sys
@@ -139,15 +142,18 @@ def agree(options: AgreeOptions) -> None:
                 *("ticks", "html", "as_json", "fail_under"),
             ),
         )
-        raise SystemExit(_one(options.case, options.kernel, options.stack, show=options.show))
-    if options.again is not None:
-        agreement = library.agree_again(
-            options.again, stack=options.stack, against=options.against, ticks=options.ticks
-        )
-    else:
-        asked = as_typed(library.Cases, options, cluster=at)
-        progress = for_stream(sys.stderr, "cases")
-        agreement = library.agree(asked, keep=options.keep, progress=progress)
+        with judging():
+            status = _one(options.case, options.kernel, options.stack, show=options.show)
+        raise SystemExit(status)
+    with judging():
+        if options.again is not None:
+            agreement = library.agree_again(
+                options.again, stack=options.stack, against=options.against, ticks=options.ticks
+            )
+        else:
+            asked = as_typed(library.Cases, options, cluster=at)
+            progress = for_stream(sys.stderr, "cases")
+            agreement = library.agree(asked, keep=options.keep, progress=progress)
     rates, about = agreement.rates, agreement.about
     if options.as_json:
         outputs.lines(json.dumps(agreement.as_json()))
