@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
@@ -81,7 +80,7 @@ class _Number(click.ParamType[Any]):
             if self.most is not None:
                 bounds = f"from {self.least} to {self.most}"
             bounds = f"; give one {bounds}"
-        return self.fail(f"{value} is {wrong}{bounds}", param, ctx)
+        return self.fail(f"{shown(str(value))} is {wrong}{bounds}", param, ctx)
 
     def _wrong(self, value: object) -> str | None:
         """What it is not, or beyond; None where it is right."""
@@ -154,16 +153,6 @@ class Listed:
         )
 
 
-@contextmanager
-def _escaped() -> Iterator[None]:
-    """Inside, what is wrong with words is said as they may be shown, whoever chose them."""
-    try:
-        yield
-    except click.UsageError as error:
-        error.message = shown(error.message)
-        raise
-
-
 class Group(click.Group):
     """Commands, loaded when they are called, each with the common options."""
 
@@ -180,16 +169,6 @@ class Group(click.Group):
         if cmd_name in self.listed and cmd_name not in self.commands:
             self.commands[cmd_name] = self.listed[cmd_name].load(cmd_name)
         return super().get_command(ctx, cmd_name)
-
-    def make_context(self, *words: Any, **about: Any) -> click.Context:  # noqa: ANN401 - Click's
-        """Reads its own options."""
-        with _escaped():
-            return super().make_context(*words, **about)
-
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - Click's
-        """Runs a command."""
-        with _escaped():
-            return super().invoke(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
