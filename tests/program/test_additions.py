@@ -63,7 +63,10 @@ SENTENCE: Final[Edits] = {
 
 
 COLUMN: Final[Edits] = {
-    "tracing/groups.py": (("    refused: int\n", "    trial: int = 7\n"),),
+    "tracing/groups.py": (
+        ("    refused: int\n", "    trial: int\n"),
+        ('    pl.len().alias("connections"),\n', '    pl.lit(7).alias("trial"),\n'),
+    ),
     "tracing/sections/groups.py": (
         (
             '        ("\\nrefused", lambda one: f"{one.refused:,}"),\n',

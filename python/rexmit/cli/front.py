@@ -174,6 +174,15 @@ class Group(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, one.about) for name, one in self.listed.items()])
 
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as Click's
+        """Runs a command. What is wrong with its words is said with these as they may be shown."""
+        try:
+            return super().invoke(ctx)
+        except click.exceptions.NoArgsIsHelpError:
+            raise
+        except click.UsageError as error:
+            raise click.UsageError(shown(error.format_message()), ctx=error.ctx) from error
+
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:  # noqa: ANN401 - Click's
         """The command that these words begin with."""
         try:
