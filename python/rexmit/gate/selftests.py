@@ -14,7 +14,7 @@ from rexmit.engines.command import Command, Done
 from rexmit.errors import UserError, argument
 from rexmit.gate import scripts
 from rexmit.gate.attempts import Attempt, Verdict
-from rexmit.kernels import lookup, recipe, source, tarball, tools
+from rexmit.kernels import lookup, recipe, source, tarball
 from rexmit.kernels.confine import Confinement
 from rexmit.kernels.kernel import QEMU, Kernel
 from rexmit.kernels.newtree import NewTree
@@ -204,7 +204,14 @@ def tree(scripts_from: str | os.PathLike[str] | None, kernel: str | None) -> Sou
     if scripts_from is None:
         plain = (kernel or recipe.DEFAULT_SERIES).partition("+")[0].partition("@")[0]
         scripts_from = plain if recipe.is_series(plain) else _source(lookup.find(kernel))
-    return source.resolve(os.fspath(scripts_from), missing=tools.name_package)
+    return source.resolve(os.fspath(scripts_from), missing=_name_package)
+
+
+def _name_package(package: str) -> None:
+    raise UserError(
+        f"the Debian package {package} is not installed",
+        f"install it, or name a tree or a tarball: {argument('scripts_from')} TREE",
+    )
 
 
 def _source(kernel: Kernel) -> str:

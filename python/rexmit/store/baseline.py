@@ -48,7 +48,7 @@ _HINT: Final = "write it again: rexmit run SCENARIO --baseline FILE"
 def write_baseline(run: Run, path: Path) -> None:
     """Writes what is compared of a run. Raises OSError."""
     rows = run.transfers.select(column.name for column in COLUMNS)
-    about = {key: run.meta[key] for key in _ABOUT if key in run.meta}
+    about: dict[str, Any] = {key: run.meta[key] for key in _ABOUT if key in run.meta}
     lines = [json.dumps(row, ensure_ascii=False) for row in rows.rows()]
     head: dict[str, Any] = {"baseline": FORMAT, **about, "columns": rows.columns}
     fields = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
