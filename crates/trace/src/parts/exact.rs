@@ -208,8 +208,8 @@ impl<T: Exact> Exact for Vec<T> {
 
     fn read(from: &mut Input<'_>) -> Result<Self, Broken> {
         let count = usize::read(from)?;
-        // Each takes a byte at least: a wrong number asks for no memory that is not there.
-        let mut all = Vec::with_capacity(count.min(from.0.len()));
+        // A wrong number asks for no more memory than the bytes take.
+        let mut all = Vec::with_capacity(count.min(from.0.len() / size_of::<T>().max(1)));
         for _ in 0..count {
             all.push(T::read(from)?);
         }
