@@ -12,6 +12,7 @@ from rexmit import outputs
 from rexmit.cli.as_json import print_json
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
+from rexmit.cli.limits import UnpackLimit
 from rexmit.cli.run_tables import Inexact
 from rexmit.errors import EXIT_FAILED, UserError
 from rexmit.options import typed
@@ -140,6 +141,7 @@ class DiffOptions:
     ] = False
     inexact: Inexact = False
     html: Html = None
+    unpack_limit: UnpackLimit = None
     as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
 
 

@@ -35,7 +35,7 @@ UnpackLimit = Annotated[
         max=2**63 - 1,
         callback=_allow,
         help="A packed capture is read until it has unpacked to N times its size, and to 16 MiB at "
-        "least. [default: 10000]",
+        "least; a table that would take more is refused. [default: 10000]",
         show_default=False,
     ),
 ]

@@ -11,6 +11,7 @@ import typer
 from rexmit import configuration, outputs
 from rexmit.cli.as_json import print_json
 from rexmit.cli.html import say
+from rexmit.cli.limits import UnpackLimit
 from rexmit.cli.selection import Host, Port, Since, Until
 from rexmit.errors import UserError
 from rexmit.options import typed
@@ -108,6 +109,7 @@ class ReportOptions:
             show_default=False,
         ),
     ] = None
+    unpack_limit: UnpackLimit = None
     as_json: Annotated[bool, typer.Option("--json", help="Say what was written as JSON.")] = False
 
 
