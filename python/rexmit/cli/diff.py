@@ -12,6 +12,7 @@ from rexmit.cli.front import Argument, Option
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.judged import Junit
+from rexmit.cli.limits import UnpackLimit
 from rexmit.cli.run_tables import Inexact
 from rexmit.errors import UserError, judging
 from rexmit.options import typed
@@ -149,6 +150,7 @@ class DiffOptions:
     ] = False
     inexact: Inexact = False
     html: Html = None
+    unpack_limit: UnpackLimit = None
     as_json: Annotated[bool, Option("--json", help="Print JSON instead.")] = False
 
 

@@ -34,7 +34,7 @@ UnpackLimit = Annotated[
         max=2**63 - 1,
         callback=_allow,
         help="Read a compressed capture until it has unpacked to N times its size, and to 16 MiB "
-        "at least. [default: 10000]",
+        "at least; refuse a table that would take more. [default: 10000]",
         show_default=False,
     ),
 ]

@@ -10,6 +10,7 @@ from rexmit import outputs
 from rexmit.cli.as_json import print_json
 from rexmit.cli.drawn import Formats, as_list, rule
 from rexmit.cli.front import Argument, Option
+from rexmit.cli.limits import UnpackLimit
 from rexmit.cli.run_tables import Inexact
 from rexmit.cli.trace_options import comma_words, refuse
 from rexmit.options import typed
@@ -103,6 +104,7 @@ class PlotOptions:
     ] = None
     formats: Formats = "pdf,png"
     inexact: Inexact = False
+    unpack_limit: UnpackLimit = None
     as_json: Annotated[
         bool, Option("--json", help="Print the paths, and all that is drawn, as JSON.")
     ] = False

@@ -10,6 +10,7 @@ from rexmit import configuration, outputs
 from rexmit.cli.as_json import print_json
 from rexmit.cli.front import Argument, Option
 from rexmit.cli.html import say
+from rexmit.cli.limits import UnpackLimit
 from rexmit.cli.selection import Host, Port, Since, Until
 from rexmit.errors import UserError
 from rexmit.options import typed
@@ -107,6 +108,7 @@ class ReportOptions:
             show_default=False,
         ),
     ] = None
+    unpack_limit: UnpackLimit = None
     as_json: Annotated[bool, Option("--json", help="Say what was written as JSON.")] = False
 
 
