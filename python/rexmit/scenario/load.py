@@ -97,9 +97,9 @@ def check(
         scenario = Scenario.model_validate(data)
     except ValidationError as error:
         raise _report(sources, map(invalid, error.errors())) from None
-    found = chain(across.problems(scenario), _stacks(scenario, allowed=stacks))
-    for first in found:
-        raise _report(sources, chain([first], found))
+    problems = chain(across.problems(scenario), _stacks(scenario, allowed=stacks))
+    for first in problems:
+        raise _report(sources, chain([first], problems))
     cells, seeds = _most_cells(scenario), len(scenario.all_seeds)
     if cells * seeds > MOST_CELLS:
         under = f", each under {seeds:,} seeds" if seeds > 1 else ""
@@ -156,9 +156,9 @@ def _most_cells(scenario: Scenario) -> int:
     return points * len(scenario.config_names) * len(scenario.loss.losses)
 
 
-def _report(sources: Sources, found: Iterable[Problem]) -> UserError:
+def _report(sources: Sources, every: Iterable[Problem]) -> UserError:
     # What is near each, to guess at what was meant, takes a while to find.
-    problems = list(islice(found, MOST_TOLD + 1))
+    problems = list(islice(every, MOST_TOLD + 1))
     more = len(problems) > MOST_TOLD
     problems = problems[:MOST_TOLD]
 
