@@ -216,7 +216,7 @@ def test_a_kernel_without_multipath_tcp_is_refused_and_nothing_is_written(folder
     assert "--set config=tcp" in done.stderr
     assert {path.name for path in folder.iterdir()} == {"mine.toml", "kernel-config"}
     agree = rexmit(folder, "validate", "agree", "--paths", "2", "--keep", "here")
-    assert agree.returncode == 1
+    assert agree.returncode == 125
     assert "are of Multipath TCP, and the kernel 6.12.0-hz250-abc was built" in agree.stderr
     assert not (folder / "here").exists()
 

@@ -155,8 +155,8 @@ def test_captures_folders_and_what_is_neither(tmp_path: Path, write_runs: WriteR
     for words, told in (
         ((capture, folder), "is a run"),
         ((capture, tmp_path / "none.pcap"), "no such file"),
-        ((capture, capture, "--packets", "0"), "--packets is of runs"),
-        ((capture, capture, "--inexact"), "is of runs"),
+        ((capture, capture, "--packets", "0"), "--packets compares runs"),
+        ((capture, capture, "--inexact"), "is about runs"),
     ):
         with pytest.raises(UserError, match=told) as raised:
             run(*words)

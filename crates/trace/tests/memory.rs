@@ -239,7 +239,7 @@ fn what_a_capture_misses_takes_up_no_more_than_some_packets() {
                 .into_iter()
                 .take(if number == 0 { 3 } else { 0 });
             for packet in opening.chain([Headers { seq, ..data }]) {
-                now = now + Duration::from_micros(10);
+                now += Duration::from_micros(10);
                 analyzer.packet(now, &packet);
             }
         }

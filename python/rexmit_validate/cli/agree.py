@@ -111,7 +111,7 @@ def agree(options: AgreeOptions) -> None:
     completion.
 
     Exit status: 0; 1 where fewer cases agree than --fail-under asks for, or the --case does not;
-    125 where a kernel is missing, hangs or dies; 2 wrong usage.
+    3 where the kernel warned of a defect of its own; 125 where there is none; 2 wrong usage.
     """
     import json
     import sys

@@ -176,7 +176,7 @@ fn whoever_keeps_most_makes_room_for_what_others_keep() {
         established(&mut analyzer, port, now);
         // Sent again once, and never acknowledged.
         for seq in [1, 1].into_iter().chain(1..400) {
-            now = now + Duration::from_micros(10);
+            now += Duration::from_micros(10);
             analyzer.packet(now, &data(port, seq));
         }
     }
@@ -186,7 +186,7 @@ fn whoever_keeps_most_makes_room_for_what_others_keep() {
     let few = analyzer.kept();
     assert!(few > 1_000 && few < 10_000, "{few}");
     for seq in 400..70_000 {
-        now = now + Duration::from_micros(10);
+        now += Duration::from_micros(10);
         analyzer.packet(now, &data(105, seq));
     }
     assert!(analyzer.kept() > 70_000);

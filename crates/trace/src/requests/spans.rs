@@ -142,9 +142,9 @@ mod tests {
                 spans.stretch(at(0), at(0) + ms(1) / 2, Owner::Server);
             }
         }
-        let all: Vec<_> = spans.found().collect();
+        let shares: Vec<_> = spans.found().collect();
         let rest = (Owner::Unknown, ms(0));
-        assert_eq!(all, [(Owner::Server, ms(1) / 2), rest, rest]);
+        assert_eq!(shares, [(Owner::Server, ms(1) / 2), rest, rest]);
         assert_eq!(spans.finish().count(), MOST);
     }
 
