@@ -94,10 +94,13 @@ impl Connection {
         }
     }
 
-    /// A router returned one of its packets, as too large.
+    /// A router returned one of its packets, as too large, or as one that cannot be delivered.
     #[cold]
     pub fn returned(&mut self, at: Time, headers: &Headers) {
         let of = self.direction(&headers.flow);
+        if headers.flags.rst() {
+            return self.cannot_reach(at, of);
+        }
         self.cold
             .views
             .take_returned(of, Returned::new(at, headers));
