@@ -290,6 +290,17 @@ def gaps(capture: Capture, count: int) -> None:
         capture.data(1 + number * 200 * SEGMENT)
 
 
+def gaps_of_many(capture: Capture, count: int) -> None:
+    """Segments of two hundred connections in turn, each two hundred behind the one before."""
+    clients = range(CLIENT + 0x100, CLIENT + 0x100 + 200)
+    for client in clients:
+        capture.open((client, SERVER))
+    for number in range(count // 200):
+        for client in clients:
+            at, ports = 1 + number * 200 * SEGMENT, (PORTS[1], PORTS[0])
+            capture.send(DATA, at, 1, SEGMENT, hosts=(SERVER, client), ports=ports)
+
+
 def duplicate_acknowledgements(capture: Capture, count: int) -> None:
     """A thousand segments, and duplicate acknowledgements of the first."""
     capture.open()
@@ -694,6 +705,24 @@ def requests_without_end(capture: Capture, count: int) -> None:
         talk.ask(b"GET / HTTP/1.1\r\n" + b"a:b\r\n" * 100)
 
 
+def requests_on_their_way(capture: Capture, count: int) -> None:
+    """Requests and answers that acknowledge nothing, of a path that seems to take ten seconds: all
+    the time of all of them is the path's.
+    """
+    back = (PORTS[1], PORTS[0])
+    capture.send(SYN, 0, 0, hosts=(CLIENT, SERVER), ports=PORTS, options=MSS)
+    capture.wait(10**10)
+    capture.send(SYN | ACK, 0, 1, ports=back, options=MSS)
+    capture.wait(10**10)
+    capture.answer(1)
+    asks, answers = 1, 1
+    for number in range(count // 2):
+        payload = request(f"{number}{'p' * 240}", "h" * 240)
+        capture.send(PSH, asks, 0, hosts=(CLIENT, SERVER), ports=PORTS, payload=payload)
+        capture.send(PSH, answers, 0, ports=back, payload=OK)
+        asks, answers = asks + len(payload), answers + len(OK)
+
+
 def answers_unasked(capture: Capture, count: int) -> None:
     """Responses to no request, the most of them interim ones."""
     talk = Talk(capture)
@@ -787,7 +816,8 @@ KINDS: Final[dict[str, Kind]] = {
     for kind in (
         *(holes, sacks_backwards, sacks_at_random, sacks_of_bytes, duplicates_of_all),
         *(sacks_of_all, one_again, one_byte_again, window_again, bytes_at_random),
-        *(bytes_without_answer, backwards, overlaps, gaps, duplicate_acknowledgements),
+        *(bytes_without_answer, backwards, overlaps, gaps, gaps_of_many),
+        duplicate_acknowledgements,
         *(
             answers_afterwards,
             timeouts,
@@ -804,7 +834,8 @@ KINDS: Final[dict[str, Kind]] = {
         *(stamps_at_random, stamps_that_jump, clock_back, identifications, half_open, resets),
         *(reset_storm, reuse, one_host, many_hosts, interleaved, fragments, tunnels),
         *(subflows, addresses, mappings, mappings_near),
-        *(requests, requests_in_no_time, requests_at_once, requests_without_end, answers_unasked),
+        *(requests, requests_in_no_time, requests_at_once, requests_without_end),
+        *(requests_on_their_way, answers_unasked),
         *(hellos, names, proxies, causes),
         *(lines_of_hosts, lines_without_numbers, lines_that_go_on),
     )

@@ -1,8 +1,9 @@
-"""What `rexmit trace` of a small capture costs: real processes, user and system time of each.
+"""What it costs to start: `rexmit --version` and `rexmit trace` of a small capture, as real
+processes, user and system time of each.
 
-`python benches/small.py [--runs N] [CAPTURE]`. References, each run in turn with it: the
-interpreter that does nothing, the interpreter that imports Polars, and `tshark -r` where there is
-one. Bytecode is cached, as in a package that was installed.
+`python benches/small.py [--runs N] [CAPTURE]`. References, each run in turn with them: the
+interpreter that does nothing, of which all are multiples, the interpreter that imports Polars, and
+`tshark -r` where there is one. Bytecode is cached, as in a package that was installed.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ import tempfile
 from pathlib import Path
 
 CAPTURE = Path(__file__).parents[1] / "tests/real/captures/dcerpc.pcap"
+
+NOTHING = "python -c pass"
+AIMS = {"rexmit --version": 4, "rexmit trace": 12}
+"""So many times what the interpreter takes that does nothing, at most."""
 
 
 def cpu_s(command: list[str], environment: dict[str, str]) -> float:
@@ -36,8 +41,9 @@ def main() -> None:
     asked = parser.parse_args()
     capture = str(asked.capture)
     programs = {
+        NOTHING: [sys.executable, "-c", "pass"],
+        "rexmit --version": [sys.executable, "-m", "rexmit", "--version"],
         "rexmit trace": [sys.executable, "-m", "rexmit", "trace", capture],
-        "python": [sys.executable, "-c", "pass"],
         "python, polars": [sys.executable, "-c", "import polars"],
     }
     if tshark := shutil.which("tshark"):
@@ -51,12 +57,13 @@ def main() -> None:
         for _ in range(asked.runs):
             for name, command in programs.items():
                 took[name].append(cpu_s(command, environment))
-    ours = statistics.median(took["rexmit trace"])
+    nothing = statistics.median(took[NOTHING])
     print(f"{capture}, {asked.runs} runs: CPU, s")
     for name, each in took.items():
         median = statistics.median(each)
-        told = f"median {median:.3f}, from {min(each):.3f} to {max(each):.3f}"
-        print(f"{name:16} {told}" + (f"; rexmit {ours / median:.1f} times" * (median < ours)))
+        spread = f"median {median:.3f}, from {min(each):.3f} to {max(each):.3f}"
+        aim = f", aim {AIMS[name]}" if name in AIMS else ""
+        print(f"{name:16} {spread}; {median / nothing:.1f} times python{aim}")
 
 
 if __name__ == "__main__":

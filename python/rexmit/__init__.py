@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from rexmit.cluster.address import ClusterAddress
     from rexmit.errors import UserError as Error
     from rexmit.library.annotate import annotate, colorfilters
-    from rexmit.library.diff import diff, differences_over
+    from rexmit.library.diff import diff, worse_than
     from rexmit.library.diff_packets import diff_packets, draw_packets
     from rexmit.library.doctor import doctor
     from rexmit.library.figures import plot, plot_points, save_figures
     from rexmit.library.flow import draw_flow, export_flow, open_flow
     from rexmit.library.kernel_exec import kernel_exec
     from rexmit.library.kernels import add_kernel, build_kernel, list_kernels
+    from rexmit.library.kselftest import kselftest
     from rexmit.library.opened import open_run
     from rexmit.library.packetdrill import packetdrill
     from rexmit.library.page import groups, page, why_empty
@@ -57,13 +58,13 @@ __all__ = [
     "colorfilters",
     "diff",
     "diff_packets",
-    "differences_over",
     "doctor",
     "draw_flow",
     "draw_packets",
     "export_flow",
     "groups",
     "kernel_exec",
+    "kselftest",
     "list_kernels",
     "list_stacks",
     "open_flow",
@@ -86,6 +87,7 @@ __all__ = [
     "trace",
     "watch",
     "why_empty",
+    "worse_than",
 ]
 
 _ELSEWHERE: Final = {
@@ -109,13 +111,13 @@ _LIBRARY: Final = {
     "colorfilters": "annotate",
     "diff": "diff",
     "diff_packets": "diff_packets",
-    "differences_over": "diff",
     "doctor": "doctor",
     "draw_flow": "flow",
     "draw_packets": "diff_packets",
     "export_flow": "flow",
     "groups": "page",
     "kernel_exec": "kernel_exec",
+    "kselftest": "kselftest",
     "list_kernels": "kernels",
     "list_stacks": "stacks",
     "open_flow": "flow",
@@ -138,11 +140,12 @@ _LIBRARY: Final = {
     "trace": "trace",
     "watch": "watch",
     "why_empty": "page",
+    "worse_than": "diff",
 }
 """The module of `rexmit.library` that each function is in."""
 
 
-_MOVED: Final = {"figures": "plot", "live": "watch"}
+_MOVED: Final = {"differences_over": "worse_than", "figures": "plot", "live": "watch"}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for

@@ -97,6 +97,11 @@ def unpack_limit() -> int:
 def set_unpack_limit(times: int) -> None:
     """From here on so many times as many bytes may come out of packed captures."""
 
+def table_size(path: str | os.PathLike[str]) -> tuple[int, int, int]:
+    """The rows of a Parquet file, and bytes that they take in memory: all, and those of its largest
+    group. Raises ValueError for a file that no table of ours is like.
+    """
+
 def version() -> str:
     """The version of rexmit."""
 

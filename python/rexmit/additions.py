@@ -1,9 +1,9 @@
 """Packages that lie beside this one and add to it, where they are installed.
 
 Each is called `rexmit_*` and has a module `adds`: FUNCTIONS, what `import rexmit` offers of it, by
-name the module; `add_commands`, which takes the command line; `moved`, which says of words for it
-what their command was called and is, and the words of now; `open_thing`, what of its own a page can
-be about. They know this package; it knows none of them.
+name the module; COMMANDS, the groups of commands, by name where each is and what it does; `moved`,
+which says of words for it what their command was called and is, and the words of now; `open_thing`,
+what of its own a page can be about. They know this package; it knows none of them.
 """
 
 from __future__ import annotations

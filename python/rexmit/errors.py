@@ -15,6 +15,8 @@ EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
 EXIT_SPLAT: Final = 3
 """The kernel warned of a defect of its own."""
+SPLATTED: Final = "the kernel warns of a defect of its own"
+"""What is said of one that did."""
 EXIT_CANNOT_TELL: Final = 125
 """Of a command that judges: there is no verdict. `git bisect run` skips a commit at this status."""
 

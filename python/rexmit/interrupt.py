@@ -18,7 +18,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import socket
 import sys
 import threading
 import time
@@ -75,8 +74,8 @@ class _State:
         self.over = threading.Event()
         self.undo: list[Undo] = []
         self.spares: list[Spare] = []
-        self.reads, self.written = socket.socketpair()
-        self.written.setblocking(False)
+        self.reads, self.written = os.pipe()
+        os.set_blocking(self.written, False)
 
     def was_heard(self) -> bool:
         """Whether the main thread has heard, or hears in time, the signal whose byte was read."""
@@ -113,7 +112,7 @@ def install() -> None:
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _on_signal)
-    signal.set_wakeup_fd(state.written.fileno(), warn_on_full_buffer=False)
+    signal.set_wakeup_fd(state.written, warn_on_full_buffer=False)
     sys.unraisablehook = _on_unraisable
     threading.Thread(target=_watch, args=(state,), daemon=True).start()
 
@@ -133,7 +132,7 @@ def installed() -> Iterator[None]:
         for number, handler in before.items():
             signal.signal(number, handler)
         state.over.set()
-        state.written.close()
+        os.close(state.written)
 
 
 def came() -> Interrupted | None:
@@ -218,8 +217,8 @@ def _end(number: int) -> None:
 
 def _watch(state: _State) -> None:
     """Ends the process where the main thread does not."""
-    with state.reads:
-        while numbers := state.reads.recv(64):
+    with os.fdopen(state.reads, "rb", buffering=0) as reads:
+        while numbers := reads.read(64):
             caught = [n for n in numbers if n in SIGNALS and signal.getsignal(n) is _on_signal]
             if not caught:
                 continue

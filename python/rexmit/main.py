@@ -6,6 +6,7 @@ Importing the commands takes a few tenths of a second, so signals are seen to be
 from __future__ import annotations
 
 import gc
+import sys
 import time
 from typing import Final, NoReturn
 
@@ -86,15 +87,22 @@ def _say_cost() -> None:
 
 def _run() -> int:
     """Run the command line; its exit status."""
-    from rexmit import extras
-    from rexmit.cli import app
     from rexmit.errors import EXIT_FAILED
 
+    status: object = None
     try:
         try:
-            with extras.told():
-                app()
-            status: object = None
+            if sys.argv[1:] == ["--version"]:
+                # It does not wait for what reads command lines.
+                from rexmit.store.formats import line
+
+                outputs.line(line())
+            else:
+                from rexmit import extras
+                from rexmit.cli import app
+
+                with extras.told():
+                    app()
         except SystemExit as end:
             status = end.code
         outputs.flush()

@@ -11,6 +11,8 @@ import os
 import resource
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 from rexmit.errors import UserError
@@ -43,6 +45,25 @@ def watch() -> None:
         raise _too_little(limit)
     if limit is not None and limit < needed():
         sys.meta_path.insert(0, _Watch())
+
+
+def available() -> int:
+    """Bytes of memory that may be taken up without harm to others, as far as the system says."""
+    free = next(
+        (
+            int(line.split()[1]) << 10
+            for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+            if line.startswith("MemAvailable:")
+        ),
+        2**63,
+    )
+    allowed = [free, *(limit for limit in (_limit(),) if limit is not None)]
+    with suppress(OSError, ValueError):
+        # A container has its own.
+        group = Path("/sys/fs/cgroup")
+        most, taken = (int((group / f"memory.{name}").read_text()) for name in ("max", "current"))
+        allowed.append(max(most - taken, 0))
+    return min(allowed)
 
 
 def ran_out() -> UserError:

@@ -42,8 +42,8 @@ def takes(options: type, keywords: type | None = None) -> Callable[[Function], F
 
 
 def typed(options: type[Options]) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
-    """Makes a command, of which Typer reads what can be typed, of a function that takes all that as
-    one object: each field of a dataclass is an argument or an option.
+    """Makes a command of a function that takes all that can be typed as one object: each field of a
+    dataclass is an argument or an option, which `cli.front` reads.
     """
 
     def declare(function: Callable[[Options], None]) -> Callable[..., None]:

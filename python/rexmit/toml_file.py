@@ -18,10 +18,21 @@ _DEEPEST: Final = 32
 """Lists and tables in one another at most."""
 
 
+_LONGEST: Final = 1_000_000
+"""Bytes of a file at most. Of larger ones the reader makes tables for minutes."""
+
+_LARGEST: Final = 2**64
+"""No number reaches it; TOML has 64 bits, and a seed takes them all."""
+
+
 def read(path: Path) -> tuple[dict[str, Any], str]:
     """What a file says, unchecked, and its text. Raises UserError."""
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            content = file.read(_LONGEST + 1)
+        if len(content) > _LONGEST:
+            raise UserError(f"{path} has more than {_LONGEST:,} bytes", "nothing here needs that")
+        text = content.decode()
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
@@ -35,10 +46,13 @@ def read(path: Path) -> tuple[dict[str, Any], str]:
         raise UserError(f"{path}: a number has too many digits") from None
     except RecursionError:
         data = None
-    if data is None or too_deep(data):
+    levels = None if data is None else _levels(data)
+    if data is None or levels is None:
         raise UserError(
             f"{path}: lists or tables lie too deep in one another", "nothing here needs that"
         )
+    if any(isinstance(one, int) and abs(one) >= _LARGEST for level in levels for one in level):
+        raise UserError(f"{path}: a number has too many digits")
     return data, text
 
 
@@ -51,15 +65,18 @@ def _syntax(path: Path, text: str, error: tomllib.TOMLDecodeError) -> UserError:
 
 def too_deep(data: object) -> bool:
     """Whether lists and tables lie deeper in one another than in any file of ours."""
-    level = [data]
-    for _ in range(_DEEPEST):
+    return _levels(data) is None
+
+
+def _levels(data: object) -> list[list[object]] | None:
+    """All values by how deep they lie; None where that is too deep."""
+    levels = [[data]]
+    while levels[-1] and len(levels) <= _DEEPEST:
         inner: list[object] = []
-        for value in level:
+        for value in levels[-1]:
             if isinstance(value, dict):
                 inner += value.values()
             elif isinstance(value, list):
                 inner += value
-        if not inner:
-            return False
-        level = inner
-    return True
+        levels.append(inner)
+    return None if levels[-1] else levels

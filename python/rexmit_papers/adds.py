@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    import typer
-
     from rexmit.webpage.part import Shown
+
+COMMANDS: Final = {"paper": ("rexmit_papers.cli:app", "A paper's tables, figures and claims.")}
+"""The groups of commands that it adds: of each where it is, and what it does."""
 
 _LIBRARY: Final = {
     "figures": ("paper_figures",),
@@ -56,13 +57,6 @@ def _has_bursts(words: Sequence[str]) -> bool:
         except UserError:
             continue
     return False
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Adds `rexmit paper`."""
-    from rexmit_papers import cli
-
-    app.add_typer(cli.app, name="paper", short_help="A paper's tables, figures and claims.")
 
 
 def open_thing(path: Path) -> Shown | None:  # noqa: ARG001 - no folder is this package's own

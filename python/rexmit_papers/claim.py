@@ -126,14 +126,14 @@ def claim(
     nothing: str = "nothing to tell it by",
 ) -> Claim:
     """Of its parts; `measured` says them where they are too many to be said one by one."""
-    found = tuple(parts)
+    judged = tuple(parts)
     if measured is None:
-        measured = ", ".join(part.words for part in found)
-        bands = list(dict.fromkeys(band_words(part) for part in found))
+        measured = ", ".join(part.words for part in judged)
+        bands = list(dict.fromkeys(band_words(part) for part in judged))
         if len(bands) == 1:
             measured += f"; to be {bands[0]}"
-    verdict = every(part.verdict for part in found)
-    return Claim(key, words, verdict, measured if found else nothing, found, counted)
+    verdict = every(part.verdict for part in judged)
+    return Claim(key, words, verdict, measured if judged else nothing, judged, counted)
 
 
 def band_words(part: Part) -> str:

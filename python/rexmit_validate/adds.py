@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    import typer
-
     from rexmit.webpage.part import Shown
+
+COMMANDS: Final = {"validate": ("rexmit_validate.cli:app", "Judge rexmit itself.")}
+"""The groups of commands that it adds: of each where it is, and what it does."""
 
 _LIBRARY: Final = {
     "agree": ("agree", "agree_again", "agree_case"),
@@ -32,13 +33,6 @@ FUNCTIONS: Final = {
 
 def moved(words: Sequence[str]) -> None:
     """What a command was called; none of this package had another name."""
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Adds `rexmit validate`."""
-    from rexmit_validate import cli
-
-    app.add_typer(cli.app, name="validate", short_help="Judge rexmit itself.")
 
 
 def open_thing(path: Path) -> Shown | None:

@@ -39,7 +39,7 @@ Settings = Mapping[str, Any] | None
 
 def get_requires_for_build_wheel(settings: Settings = None) -> list[str]:
     """Beside what maturin takes, what the commands take to say of themselves."""
-    return [*maturin.get_requires_for_build_wheel(settings), "typer>=0.15"]
+    return [*maturin.get_requires_for_build_wheel(settings), "click>=8.5"]
 
 
 def build_wheel(folder: str, settings: Settings = None, metadata: str | None = None) -> str:

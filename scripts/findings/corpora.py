@@ -42,7 +42,7 @@ CODE: Final = (
         f"python/rexmit_papers/unc_2007/{name}.py"
         for name in ("related_claims", "senders", "setting_claims", "systems")
     ),
-    *(f"python/rexmit_papers/unc_2007/{name}.py" for name in ("paper", "tables", "told")),
+    *(f"python/rexmit_papers/unc_2007/{name}.py" for name in ("paper", "tables", "evidence")),
     "scripts/findings/corpora.py",
 )
 

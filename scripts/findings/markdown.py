@@ -28,9 +28,6 @@ def number(value: object, spec: str = "") -> str:
 
 def verdict(word: object) -> str:
     """Of a claim, as it is printed; a dash where the run has nothing to tell it by."""
-    if isinstance(word, bool):
-        # Results of before there were three.
-        return "holds" if word else "no"
     return NONE if word in (None, "-") else str(word)
 
 

@@ -17,8 +17,8 @@ import rexmit
 from rexmit.progress import Silent
 from rexmit_papers.claim import Claim
 from rexmit_papers.library.study import UncStudy
+from rexmit_papers.unc_2007.evidence import Evidence, of_column
 from rexmit_papers.unc_2007.systems import FR, RTO
-from rexmit_papers.unc_2007.told import Told, of_column
 from rexmit_validate.whatif.calibrate import calibrate
 from rexmit_validate.whatif.transfers import usual
 
@@ -110,7 +110,7 @@ def _sizes(kind: str, mix: str, study: UncStudy) -> Iterator[dict[str, Value]]:
     """Of each system how many connections are lossy and explained, and what the Best-Case, which
     no way to detect losses can be better than, saves of their time.
     """
-    seen = Told(study.study, study.tables)
+    seen = Evidence(study.study, study.tables)
     for system, frame in seen.frames("k=2"):
         best = of_column(frame, "best")
         interval = best.interval

@@ -11,8 +11,8 @@ from scripts.findings.unc_rerun import names
 from rexmit.statistics.interval import Interval
 from rexmit.statistics.verdict import LESS, Band
 from rexmit_papers.claim import Claim, Part, claim
+from rexmit_papers.unc_2007.evidence import rtts
 from rexmit_papers.unc_2007.setting_claims import NOTHING_RTTS, NOTHING_SHARE
-from rexmit_papers.unc_2007.told import rtts
 
 
 def claims(rerun: pl.DataFrame, kind: str, mix: str) -> Iterator[Claim]:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from matplotlib.container import BarContainer, ErrorbarContainer
 from matplotlib.image import imread
 from scipy.stats import t
-from typer.testing import CliRunner
 
 import rexmit
 from rexmit.cli import app

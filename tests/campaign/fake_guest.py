@@ -4,7 +4,7 @@
 Its rows follow from the boot's seed and its plan, as a real kernel's do. `REXMIT_FAKE`, a JSON
 object, makes it misbehave:
 
-  die, hang, fail, short, skip, garbage: the label of the cell it happens in, or "all"
+  die, hang, fail, short, skip, garbage, splat: the label of the cell it happens in, or "all"
   once: a file; the trouble above happens only if it is not there, and makes it
   slow: seconds per transfer;  log: a file that gets a line per boot
   ignored: the list of that name
@@ -149,6 +149,8 @@ def run(cell: dict[str, Any], clock: int) -> None:
         if index == 1 and trouble("hang", cell):
             emit("heartbeat", virtual_ns=clock, cell=cell["id"], doing="transfer 2 of many")
             time.sleep(600)
+        if index == 1 and trouble("splat", cell):
+            print("WARNING: CPU: 0 PID: 9 at net/ipv4/fake.c:7 fake+0x1/0x2\r", flush=True)
         if trouble("garbage", cell):
             with (SHARE / "events.jsonl").open("a") as file:
                 file.write("\x00\x01 what\n")

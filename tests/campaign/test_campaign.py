@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 from tests.campaign.conftest import Lab
 
-from rexmit.errors import UserError
+from rexmit.errors import SPLATTED, UserError
 from rexmit.interrupt import Interrupted, installed
 from rexmit.store.folder import TABLES, RunFolder
 from rexmit.store.schema import RETRANSMISSIONS, TRANSFERS, polars_schema
@@ -220,6 +220,17 @@ def test_a_dying_kernel_costs_one_cell(lab: Lab, tmp_path: Path) -> None:
     assert lab.run("hurt")["state"] == "complete"
     assert [boot["cell"] for boot in lab.boots(log)] == ["near er 1"]
     assert lab.files("hurt") == lab.files("whole")
+
+
+def test_a_kernel_that_warns_costs_one_cell(lab: Lab, tmp_path: Path) -> None:
+    lab.fake(splat="near er 1")
+    meta = lab.run("hurt")
+    (failed,) = meta["failed_cells"]
+    assert (failed["label"], failed["message"]) == ("near er 1", SPLATTED)
+    assert failed["console_tail"][0].startswith("WARNING: CPU: 0 PID: 9 at net/ipv4/fake.c:7")
+    assert meta["transfers"] == 800 == lab.told.done
+    hurt = pl.read_parquet(tmp_path / "hurt" / "transfers.parquet")
+    assert 1 not in hurt["cell"]
 
 
 def test_a_hanging_kernel_costs_one_cell(lab: Lab, tmp_path: Path) -> None:

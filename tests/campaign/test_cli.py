@@ -87,6 +87,14 @@ def test_failed_cells_are_reported(folder: Path) -> None:
     assert rexmit(folder, *words).returncode == 0
 
 
+def test_a_kernel_that_warns_has_a_status_of_its_own(folder: Path) -> None:
+    words = ("run", "mine.toml", "--set", "network=near", "--set", "repeat=2", "--out", "run")
+    done = rexmit(folder, *words, splat="near er 1")
+    assert done.returncode == 3
+    assert "failed: near er 1: the kernel warns of a defect of its own" in done.stdout
+    assert "  | WARNING: CPU: 0 PID: 9 at net/ipv4/fake.c:7" in done.stdout
+
+
 def test_failures_alike_are_told_once(folder: Path) -> None:
     words = ("run", "mine.toml", "--set", "network=near", "--set", "repeat=2")
     done = rexmit(folder, *words, fail="all")

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import rexmit
 from rexmit.campaign.rounds import rounds

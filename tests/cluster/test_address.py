@@ -76,7 +76,7 @@ TLS = "tls://127.0.0.1:1"
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--cluster-ca", "own.pem"], "--cluster-ca is of --cluster"),
+        (["--cluster-ca", "own.pem"], "--cluster-ca needs --cluster"),
         (["--cluster", TLS], "needs certificates, and neither options nor Dask's"),
         (["--cluster", TLS, "--cluster-ca", "own.pem"], "needs --cluster-cert and --cluster-key"),
         (

@@ -238,9 +238,9 @@ def test_objects_of_a_store_by_workers(
         ({"cluster": "local:0"}, "as in local:8"),
         ({"cluster": "nowhere"}, "as in local:8"),
         ({"cluster": "127.0.0.1:1"}, "no answer"),
-        ({"cluster": "local:1", "out": None}, "keeps what workers make"),
+        ({"cluster": "local:1", "out": None}, "needs a folder for what workers make"),
         ({"cluster": "local:1", "points": ["a", "b"]}, "are not followed on a cluster"),
-        ({"resume": True}, "goes on with"),
+        ({"resume": True}, "needs"),
     ],
 )
 def test_what_is_asked_wrongly_is_told(

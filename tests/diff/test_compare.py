@@ -13,7 +13,7 @@ from tests.show.conftest import make_row
 
 from rexmit.analysis.axes import with_axes
 from rexmit.comparison.compare import CellDiff, Comparison, compare
-from rexmit.comparison.gate import share, trips
+from rexmit.comparison.gate import Judgement, gate, share
 from rexmit.comparison.measures import Side, difference, firsts, same_phases
 from rexmit.comparison.pairs import selection
 from rexmit.comparison.show_diff import summary
@@ -210,14 +210,14 @@ def test_the_gate_needs_both_the_share_and_the_spread(write_runs: WriteRuns) -> 
         + cell(2, [t * 1.1 for t in BASE], lost_segments=2)
     )
     found = compared(write_runs(a, b))
-    over = trips(found, share("5%"))
-    assert [(trip.label, trip.metric) for trip in over] == [
-        ("high-speed, er, 2 lost", "t_total"),
-        ("high-speed, er, 2 lost", "t_recover"),
-    ]
-    assert len(trips(found, share("1%"))) == 4
-    assert trips(found, share("50%")) == []
-    with pytest.raises(UserError, match="--fail-over 5"):
+    over = gate(found, share("5%"))
+    assert {(one.label, one.what, one.judgement) for one in over.findings} == {
+        ("high-speed, er, 2 lost", "t_total", Judgement.WORSE),
+        ("high-speed, er, 2 lost", "t_recover", Judgement.WORSE),
+    }
+    assert len(gate(found, share("1%")).findings) == 4
+    assert gate(found, share("50%")).findings == ()
+    with pytest.raises(UserError, match="`worse_than='5'`"):
         share("5")
 
 

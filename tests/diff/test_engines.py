@@ -33,7 +33,7 @@ def test_the_model_does_as_its_kernel(tmp_path: Path, version: str) -> None:
     rexmit(
         "run", "tlp-2013", *GRID, "--out", model, "--engine", "model", "--stack", f"linux-{version}"
     )
-    said = json.loads(rexmit("diff", model, kernel, "--fail-over", "0%", "--json"))
+    said = json.loads(rexmit("diff", model, kernel, "--worse-than", "0%", "--json"))
     assert len(said["cells"]) == 16
     assert all(cell["paired"] for cell in said["cells"])
     assert said["differing"] == 0
@@ -41,5 +41,5 @@ def test_the_model_does_as_its_kernel(tmp_path: Path, version: str) -> None:
         text = rexmit("diff", model, kernel, "--packets", cell)
         assert "no packet differs in 3 repetitions" in text
     # Two configurations that do differ are told apart.
-    other = rexmit("diff", model, kernel, "--map", "config:er=tlp", "--fail-over", "5%", status=1)
+    other = rexmit("diff", model, kernel, "--map", "config:er=tlp", "--worse-than", "5%", status=1)
     assert "high-speed, er : tlp, 5 lost" in other

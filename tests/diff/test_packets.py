@@ -7,11 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
+from click.testing import CliRunner
 from tests.show.captures import ISN_CLIENT, ISN_SERVER, MSS, Sent, transfer, write_captures
 from tests.show.conftest import make_row, write_folder
 from tests.steps import PLAIN
-from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.comparison.beside import rows
@@ -55,6 +56,25 @@ def test_senders_that_do_not_part(tmp_path: Path) -> None:
     a = folder(tmp_path / "A", transfer(), transfer())
     b = folder(tmp_path / "B", transfer(), transfer())
     assert "no packet differs in 2 repetitions (times within 4 ms)" in run(a, b, "--packets", 0)
+
+
+def test_where_senders_part_is_told_unasked(tmp_path: Path) -> None:
+    a = folder(tmp_path / "A", transfer(), transfer())
+    other = changed(lambda p: replace(p, comment=p.comment.replace("tlp", "rto")))
+    b = folder(tmp_path / "B", transfer(), other)
+    for side, mechanism in ((a, "tlp"), (b, "rto")):
+        table = side / "transfers.parquet"
+        pl.read_parquet(table).with_columns(mechanism=pl.lit(mechanism)).write_parquet(table)
+        (side / "run.json").write_text(
+            json.dumps({**json.loads((side / "run.json").read_text()), "tables": {}})
+        )
+    said = "the senders part at packet 33 (mechanism): A at 84.000 ms"
+    text = run(a, b)
+    assert "high-speed, tlp, 5 lost, repetition 1:" in text
+    assert said in text
+    assert "rexmit diff A B --packets 0/1" in text
+    assert json.loads(run(a, b, "--json"))["parting"]["senders_part"]["place"] == 33
+    assert "part at packet" not in run(a, a)
 
 
 @pytest.mark.parametrize(

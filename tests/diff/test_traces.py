@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from tests.diff.conftest import WriteRuns, cell
 from tests.diff.served import Site
 from tests.trace.rows import connection, request, write_trace
-from typer.testing import CliRunner
 
 import rexmit
 from rexmit.cli import app
@@ -49,7 +49,7 @@ def metrics(changes: tuple[Change, ...]) -> list[str]:
 
 def test_nothing_differs_between_a_capture_and_itself(tmp_path: Path) -> None:
     a = replace(BEFORE, lost_every=4).write(tmp_path / "a.pcap")
-    status, text = run(a, a, "--fail-over", "0%")
+    status, text = run(a, a, "--worse-than", "0%")
     assert status == 0
     assert "kind of requests: nothing differs" in text
     assert "note: 8 connections are in both" in text
@@ -102,7 +102,7 @@ def test_one_connection_each_shows_no_error(tmp_path: Path) -> None:
     one = replace(BEFORE, connections=1, requests=1)
     a = one.write(tmp_path / "a.pcap")
     b = replace(one, think_s=2.0, start_s=1000).write(tmp_path / "b.pcap")
-    status, text = run(a, b, "--fail-over", "5%")
+    status, text = run(a, b, "--worse-than", "5%")
     assert status == 0
     assert "What got worse" not in text
     assert "What differs from a single one" in text
@@ -112,9 +112,9 @@ def test_one_connection_each_shows_no_error(tmp_path: Path) -> None:
 def test_a_limit_is_of_what_got_worse(tmp_path: Path) -> None:
     a = BEFORE.write(tmp_path / "a.pcap")
     b = replace(AFTER, think_s=0.06).write(tmp_path / "b.pcap")
-    assert run(a, b, "--fail-over", "10%")[0] == 1
-    assert run(a, b, "--fail-over", "30%")[0] == 0
-    assert run(b, a, "--fail-over", "10%")[0] == 0
+    assert run(a, b, "--worse-than", "10%")[0] == 1
+    assert run(a, b, "--worse-than", "30%")[0] == 0
+    assert run(b, a, "--worse-than", "10%")[0] == 0
 
 
 def test_places_are_chosen_and_a_server_may_move(tmp_path: Path) -> None:
@@ -155,8 +155,8 @@ def test_captures_folders_and_what_is_neither(tmp_path: Path, write_runs: WriteR
     for words, told in (
         ((capture, folder), "is a run"),
         ((capture, tmp_path / "none.pcap"), "no such file"),
-        ((capture, capture, "--packets", "0"), "--packets is of runs"),
-        ((capture, capture, "--inexact"), "is of runs"),
+        ((capture, capture, "--packets", "0"), "--packets compares runs"),
+        ((capture, capture, "--inexact"), "is about runs"),
     ):
         with pytest.raises(UserError, match=told) as raised:
             run(*words)
@@ -243,7 +243,7 @@ def test_all_of_it_in_json_and_in_a_page(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     _, text = run(a, b, "--json", "--html", page)
     told = json.loads(text)
-    assert told["over"] is None
+    assert told["gate"] is None
     assert {one["verdict"] for one in told["changes"]} == {"worse", "other", "same"}
     assert page.stat().st_size > 50_000
     _, text = run(a, b, "--all")

@@ -65,7 +65,7 @@ def test_a_wrong_command_is_told() -> None:
     first, second, third = errors
     assert "--nosuch" in str(first)
     assert second == "no command nothing"
-    assert "valid integer" in str(third)
+    assert "x is no whole number" in str(third)
     assert [wrong(words) for words in commands("rexmit --version # rexmit\nrexmit run smoke")] == [
         None,
         None,

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from functools import cache
-from typing import Any, Final
+from typing import Final
 
-import typer
+import click
 
 from rexmit.cli import app
 
@@ -38,27 +37,22 @@ def commands(text: str) -> Iterator[list[str]]:
             words = []
 
 
-@cache
-def _root() -> Any:  # noqa: ANN401 - Typer's own kind of a command
-    return typer.main.get_command(app)
-
-
 def wrong(words: list[str]) -> str | None:
-    """What Typer says against a command; it is not run."""
-    command = _root()
+    """What Click says against a command; it is not run."""
+    command: click.Command | None = app
     name, *rest = words
-    while hasattr(command, "commands") and rest and not rest[0].startswith("-"):
+    while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
         name, *rest = rest
-        command = command.commands.get(name)
-        if command is None:
-            return f"no command {name}"
+        command = command.get_command(click.Context(command), name)
+    if command is None:
+        return f"no command {name}"
     try:
-        if hasattr(command, "commands"):
+        if isinstance(command, click.Group):
             context = command.make_context(name, [], resilient_parsing=True)
             command.make_parser(context).parse_args(rest)
         else:
             command.make_context(name, rest)
-    except typer.Exit:
+    except (click.exceptions.Exit, SystemExit):
         return None
     except Exception as error:
         return f"{type(error).__name__}: {getattr(error, 'message', error)}"

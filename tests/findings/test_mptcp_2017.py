@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from click.testing import CliRunner
 from scripts.findings import documents, mptcp_tails, results
 from scripts.findings.results import kept
-from typer.testing import CliRunner
 
 import rexmit
 from rexmit.cli import app

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from scripts.findings import results
-from typer.testing import CliRunner
 
 import rexmit
 from rexmit.cli import app

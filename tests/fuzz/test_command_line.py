@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
 import pytest
-import typer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.fuzz.targets import SEEDS
 from tests.lab.conftest import Done, Zygote
-from typer.core import TyperArgument, TyperGroup
 
 from rexmit.cli import app
 
@@ -57,6 +56,7 @@ WORDS = {
     "validate whatif": ("--engine", "kernel"),
     "tcpfilter": ("5",),
     "packetdrill": ("missing.pkt",),
+    "kselftest": ("net/packetdrill", "--scripts-from", "missing"),
     "kernel build": ("9.9",),
     "kernel list": (),
     "kernel exec": ("--", "true"),
@@ -68,21 +68,21 @@ WORDS = {
 def options() -> list[tuple[str, str | None]]:
     """Every command with the name of each of its options that takes a value; None: its argument."""
 
-    def walk(group: object, before: str) -> Iterator[tuple[str, str | None]]:
-        assert isinstance(group, TyperGroup)
-        for name, command in group.commands.items():
-            if command.hidden:
-                continue
-            if isinstance(command, TyperGroup):
+    def walk(group: click.Group, before: str) -> Iterator[tuple[str, str | None]]:
+        context = click.Context(group)
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            assert command is not None
+            if isinstance(command, click.Group):
                 yield from walk(command, f"{before}{name} ")
                 continue
             for parameter in command.params:
-                if isinstance(parameter, TyperArgument):
+                if isinstance(parameter, click.Argument):
                     yield f"{before}{name}", None
                 elif not getattr(parameter, "is_flag", False):
                     yield f"{before}{name}", parameter.opts[-1]
 
-    return sorted(set(walk(typer.main.get_command(app), "")), key=str)
+    return sorted(set(walk(app, "")), key=str)
 
 
 @dataclass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tarfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,12 +14,14 @@ from xml.etree import ElementTree
 import pytest
 
 from rexmit.engines.boot import SPLAT, NoLongerWantedError
+from rexmit.engines.command import Done
 from rexmit.errors import UserError, judging
-from rexmit.gate import attempts
+from rexmit.gate import attempts, selftests
 from rexmit.gate.attempts import Attempt, Bench, Verdict
 from rexmit.gate.beside import beside, packets, steps
 from rexmit.gate.formats import as_json, junit, ktap
 from rexmit.gate.scripts import Case, cases, hz, tool
+from rexmit.gate.selftests import Selftest
 from rexmit.gate.verdicts import Result, exit_status
 
 GOOD, WORSE = Attempt(Verdict.GOOD, ""), Attempt(Verdict.WORSE, "a.pkt:3: it differs")
@@ -27,14 +30,15 @@ UNKNOWN = Attempt(Verdict.CANNOT_TELL, "no sign of life")
 
 
 def result(*attempts: Attempt) -> Result:
-    return Result(Case(Path("/x/a.pkt"), "x/a.pkt", "ipv4"), attempts)
+    return Result(Case(Path("/x/a.pkt"), "x/a.pkt", "ipv4", Path("/p")), attempts)
 
 
 def test_scripts_are_found_once_with_each_family(tmp_path: Path) -> None:
     for name in ("b.pkt", "deep/a.pkt", "deep/only-v6.pkt", "only-v4.pkt", "readme"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    found = cases([tmp_path / "b.pkt", tmp_path], ["ipv4", "ipv6", "ipv4-mapped-ipv6"])
+    families = ["ipv4", "ipv6", "ipv4-mapped-ipv6"]
+    found = cases([tmp_path / "b.pkt", tmp_path], families, Path("/bin/packetdrill"), ["--x"])
     names = [one.name.removeprefix(f"{tmp_path}/") for one in found]
     assert names == [
         *("b.pkt ipv4", "b.pkt ipv6", "b.pkt ipv4-mapped-ipv6"),
@@ -42,13 +46,13 @@ def test_scripts_are_found_once_with_each_family(tmp_path: Path) -> None:
         "deep/only-v6.pkt ipv6",
         *("only-v4.pkt ipv4", "only-v4.pkt ipv4-mapped-ipv6"),
     ]
-    words = found[1].command(Path("/bin/packetdrill"), ["--x"])
+    words = found[1].command().argv
     assert words[0] == "/bin/packetdrill"
     assert words[-3:] == ["--verbose", "--x", "b.pkt"], "it runs in the script's folder"
     assert "--send_omit_free" in words
     for wrong in (["missing.pkt"], [tmp_path / "readme" / "x"]):
         with pytest.raises(UserError, match="no such file"):
-            cases(wrong, ["ipv4"])
+            cases(wrong, ["ipv4"], Path("/bin/packetdrill"))
 
 
 @pytest.mark.parametrize(
@@ -110,19 +114,19 @@ def test_results_for_machines() -> None:
     assert (document["kernel"], document["exit_status"]) == ("k", 3)
     verdicts = [one["verdict"] for one in document["results"]]
     assert verdicts == ["good", "worse", "splat", "cannot tell"]
-    suite = ElementTree.fromstring(junit(results))  # noqa: S314 - we have written it
+    suite = ElementTree.fromstring(junit(results, "packetdrill"))  # noqa: S314 - we have written it
     assert [suite.get(name) for name in ("tests", "failures", "errors")] == ["4", "1", "2"]
     assert [child.tag for case in suite for child in case] == ["failure", "error", "error"]
 
 
 def test_a_report_is_xml_whatever_was_said() -> None:
     odd = Attempt(Verdict.WORSE, "a.pkt:1: \0 \x1b[31m <&>\n\ufffe")
-    ElementTree.fromstring(junit([result(odd)]))  # noqa: S314 - we have written it
+    ElementTree.fromstring(junit([result(odd)], "packetdrill"))  # noqa: S314 - we have written it
 
 
 def test_a_report_is_xml_whatever_a_script_is_called() -> None:
-    case = Case(Path("/x/a\x1b\udcff.pkt"), "x/a\x1b\udcff.pkt", "ipv4")
-    document = junit([Result(case, [Attempt(Verdict.GOOD, "")])])
+    case = Case(Path("/x/a\x1b\udcff.pkt"), "x/a\x1b\udcff.pkt", "ipv4", Path("/p"))
+    document = junit([Result(case, [Attempt(Verdict.GOOD, "")])], "packetdrill")
     ElementTree.fromstring(document)  # noqa: S314 - we have written it
 
 
@@ -134,8 +138,8 @@ def test_a_script_that_never_ends_saying_is_ended(monkeypatch: pytest.MonkeyPatc
             on_stdout(b"x" * (1 << 20))
 
     monkeypatch.setattr(attempts, "execute", endless)
-    bench = Bench(Path("/p"), (), Path("/k"), 1, "64M", None)
-    case = Case(Path("/a.pkt"), "a.pkt", "ipv4")
+    bench = Bench(Path("/k"), 1, "64M", None)
+    case = Case(Path("/a.pkt"), "a.pkt", "ipv4", Path("/p"))
     attempt = bench.attempt(case, 0, lambda: False)
     assert attempt == Attempt(Verdict.CANNOT_TELL, "it said more than 16 MiB")
     with pytest.raises(NoLongerWantedError):
@@ -219,3 +223,87 @@ def test_a_script_and_the_kernel_side_by_side(tmp_path: Path) -> None:
 )
 def test_what_a_kernel_calls_a_defect_of_its_own(line: str, is_one: bool) -> None:
     assert (SPLAT.search(line) is not None) == is_one
+
+
+KTAP = "TAP version 13\n1..2\nok 1 ipv4\nnot ok 2 ipv6\n# Totals: pass:1 fail:1\n"
+
+
+def said(status: int, version: int, *faults: str) -> str:
+    """What the packetdrill of a runner says on standard error."""
+    log = TOLD.replace("\n", "\nrexmit log: ")
+    ended = f"rexmit: packetdrill ended with {status}: --ip_version=ipv{version} a.pkt"
+    return "\n".join([*faults, "", f"rexmit log: {log}", ended, ""])
+
+
+def ended(status: int) -> Done:
+    causes = CAUSES + CAUSES.replace("10.0.0.1", "[::1]").replace("probe", "timer")
+    return Done(status, (), causes, 1.0, 1.0)
+
+
+def test_of_a_selftest_the_part_that_failed_is_shown(tmp_path: Path) -> None:
+    script = tmp_path / "a.pkt"
+    script.write_text(SCRIPT)
+    test = Selftest(script, "net/packetdrill", Path("/p"), tmp_path)
+    fault = "a.pkt:9: error handling packet"
+    attempt = test.judge(ended(1), KTAP, said(0, 4) + said(1, 6, "sysctl: no such file", fault))
+    assert attempt.verdict is Verdict.WORSE
+    assert attempt.text.splitlines()[-1] == fault
+    one = Result(test, [attempt])
+    lines = list(ktap(1, one))
+    assert lines[:4] == ["  KTAP version 1", "  1..2", "  ok 1 ipv4", "  not ok 2 ipv6"]
+    assert lines[-2].endswith("(retransmission timeout; open)"), "of the record the part's own"
+    assert lines[-1] == "not ok 1 net/packetdrill:a.pkt"
+    good = test.judge(ended(0), KTAP, said(0, 4) + said(0, 6))
+    assert (good.verdict, good.text) == (Verdict.GOOD, "")
+    assert len(good.packets) == 12
+
+
+@pytest.mark.parametrize(
+    ("status", "err"),
+    [
+        (1, said(1, 4, "assertion len >= sizeof(struct _tcp_info) failed at code.c line 148")),
+        (1, said(139, 4, "a.pkt:3: half a line")),
+        (4, ""),
+        (127, "./ksft_runner.sh: not found"),
+    ],
+)
+def test_a_tool_that_does_not_judge_gives_no_verdict(tmp_path: Path, status: int, err: str) -> None:
+    test = Selftest(tmp_path / "a.pkt", "net/packetdrill", Path("/p"), tmp_path)
+    assert test.judge(ended(status), KTAP, err).verdict is Verdict.CANNOT_TELL
+    case = Case(tmp_path / "a.pkt", "a.pkt", "ipv4", Path("/p"))
+    assert case.judge(ended(1), "", "assertion failed").verdict is Verdict.CANNOT_TELL
+    assert case.judge(ended(1), "", "a.pkt:1: timing error").verdict is Verdict.WORSE
+
+
+def names_in(tree: Path, target: str) -> list[str]:
+    place = selftests.tree(tree, None)
+    with selftests.selftests(target, place, "/bin/true") as found:
+        return [one.name for one in found]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_selftests_are_those_of_a_tree_or_of_a_tarball(tmp_path: Path, packed: bool) -> None:
+    tree = tmp_path / "linux"
+    folder = tree / "tools" / "testing" / "selftests" / "net" / "packetdrill"
+    folder.mkdir(parents=True)
+    (tree / "arch" / "um").mkdir(parents=True)
+    for name in ("b.pkt", "a.pkt", "ksft_runner.sh", "config"):
+        (folder / name).touch()
+    (folder.parent / "fib.sh").touch()
+    (tree / "Makefile").touch()
+    if packed:
+        with tarfile.open(tmp_path / "linux.tar", "w") as file:
+            file.add(tree, "linux")
+        tree = tmp_path / "linux.tar"
+    assert names_in(tree, "net/packetdrill") == ["net/packetdrill:a.pkt", "net/packetdrill:b.pkt"]
+    assert names_in(tree, "net/packetdrill:b.pkt") == ["net/packetdrill:b.pkt"]
+    assert names_in(tree, "net:fib.sh") == ["net:fib.sh"]
+    for target, what in {
+        "net": "has no ksft_runner.sh",
+        "net/mptcp": "has no tools/testing/selftests/net/mptcp",
+        "net/packetdrill:c.pkt": "no test c.pkt",
+        "../net": "no folder of tests",
+        "net/../..": "no folder of tests",
+    }.items():
+        with pytest.raises(UserError, match=what):
+            names_in(tree, target)

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from rexmit import kernels
 from rexmit.cli import app

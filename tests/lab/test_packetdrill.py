@@ -131,3 +131,51 @@ def test_packetdrill_itself(each: Lab, tmp_path: Path) -> None:
         return
     assert done.lines[-2:] == [f"ok 1 {script} ipv4", f"ok 2 {script} ipv6"], done.text
     assert "different packet logs" not in done.text
+
+
+RUNNER = """\
+#!/bin/bash
+# As the kernel's own: two parts, packetdrill by its name, and what it tells thrown away.
+[ -n "$KSFT_MACHINE_SLOW" ] && exit 9
+echo "1..2"
+status=0
+for part in 1 2; do
+  unshare -n packetdrill --ip_version=ipv4 "$1" > /dev/null && echo "ok $part run" ||
+    { echo "not ok $part run"; status=1; }
+done
+exit $status
+"""
+
+
+def test_selftests_by_the_runner_of_their_tree(each: Lab, tmp_path: Path) -> None:
+    folder = tmp_path / "tools" / "testing" / "selftests" / "net" / "mine"
+    folder.mkdir(parents=True)
+    (tmp_path / "arch" / "um").mkdir(parents=True)
+    (tmp_path / "Makefile").touch()
+    (folder / "ksft_runner.sh").write_text(RUNNER)
+    (folder / "ksft_runner.sh").chmod(0o755)
+    (folder / "good.pkt").write_text(GOOD)
+    (folder / "late.pkt").write_text(WORSE)
+    (folder / "skipped.sh").write_text("#!/bin/sh\nexit 4\n")
+    (folder / "skipped.sh").chmod(0o755)
+    tool = ("--packetdrill", str(STANDIN))
+    options = ("--scripts-from", str(tmp_path), "--kernel", each.kernel, *tool)
+    done = each.rexmit("kselftest", "net/mine", *options)
+    assert done.status == 1, done.err
+    told = [line for line in done.lines if line.startswith("# ")]
+    assert [line for line in done.lines if line not in told] == [
+        *("KTAP version 1", "1..2"),
+        *("  KTAP version 1", "  1..2", "  ok 1 run", "  ok 2 run", "ok 1 net/mine:good.pkt"),
+        *("  KTAP version 1", "  1..2", "  not ok 1 run", "  not ok 2 run"),
+        "not ok 2 net/mine:late.pkt",
+    ]
+    assert "late.pkt:4: timing error" in told[0]
+    assert "(timer of the SYN-ACK; open)" in told[-1]
+    assert each.rexmit("kselftest", "net/mine:good.pkt", *options).status == 0
+    assert each.rexmit("kselftest", "net/mine:skipped.sh", *options).status == 125
+
+
+def test_a_tree_without_such_tests_says_so(lab: Lab) -> None:
+    done = lab.rexmit("kselftest", "net/packetdrill", "--scripts-from", "6.1")
+    assert done.status == 125
+    assert "6.1 has no tools/testing/selftests/net/packetdrill" in done.err

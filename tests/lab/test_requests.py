@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from tests.lab.conftest import Lab
 from tests.lab.talks import NAME, TALKS
-from typer.testing import CliRunner
 
 import rexmit
 from rexmit.cli import app

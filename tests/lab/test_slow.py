@@ -41,4 +41,4 @@ def test_the_first_sentence_names_whose_the_time_was(
 ) -> None:
     mine = [one for one in judged.at(monitor) if one.trouble == trouble and one.kind in KINDS]
     assert {one.kind for one in mine} == set(KINDS)
-    assert [(one.capture.name, one.said) for one in mine if not one.right] == []
+    assert [(one.capture.name, one.sentence) for one in mine if not one.right] == []

@@ -9,7 +9,7 @@ import sys
 import pytest
 from tests.lab.conftest import Done, Lab
 
-from rexmit.cli.tcpfilter import EXAMPLE
+from rexmit.cli.tcpfilter import EXAMPLES
 from rexmit.guest import guest_binary
 
 ROW = re.compile(r"\d+, \d+, \d+, (\d+\.\d{9}|nan), (\d+\.\d{9}|nan), ([01]|nan)")
@@ -202,7 +202,7 @@ def test_a_signal_ends_it_under_load(lab: Lab) -> None:
 def test_with_the_rule_of_the_help_the_server_serves_on_after_the_filter(
     lab: Lab, signal: str
 ) -> None:
-    (rule,) = (line.strip() for line in EXAMPLE.splitlines() if "NFQUEUE" in line)
+    (rule,) = (line.strip() for line in EXAMPLES.splitlines() if "NFQUEUE" in line)
     script = f"""
         nft delete table inet t
         # The guest's kernel has the tables that iptables used before nftables.

@@ -27,7 +27,7 @@ MODULES = (
     *("rexmit.engines.command", "rexmit.engines.kernel"),
     *("rexmit.kernels", "rexmit.ladder.flow", "rexmit.ladder.render", "rexmit.scenario"),
     *("rexmit.progress", "rexmit.campaign.plan", "rexmit.store.tables"),
-    *("polars", "pydantic", "rich.console", "rich.progress", "typer"),
+    *("polars", "pydantic", "rich.console", "rich.progress"),
 )
 
 
@@ -55,12 +55,16 @@ def drop_rights() -> None:
 
 def serve(calls: socket.socket) -> None:
     """Run calls, one after the other, until the other side goes away."""
-    # Imports what the modules above leave to the moment of use.
     for name in MODULES:
         importlib.import_module(name)
+    # Imports what the modules above leave to the moment of use.
+    import click
+
     from rexmit.cli import app
 
-    app(["--version"], standalone_mode=False)
+    context = click.Context(app)
+    for name in app.list_commands(context):
+        app.get_command(context, name)
     while True:
         message, descriptors, _, _ = socket.recv_fds(calls, 1 << 20, 2)
         if not message:

@@ -6,8 +6,8 @@ import ast
 import inspect
 from pathlib import Path
 
+import click
 import pytest
-import typer
 
 from rexmit.cli import app
 
@@ -17,16 +17,18 @@ WORKING = frozenset({"campaign", "engines", "guest", "scenario", "stacks", "what
 LIBRARIES = ("library.", "rexmit_papers.library.", "rexmit_validate.library.")
 
 
-def commands(group: typer.Typer, name: str = "") -> dict[str, Path]:
+def commands(group: click.Group, before: str = "") -> dict[str, Path]:
     """Every command with the file that it stands in."""
-    found = {}
-    for one in group.registered_commands:
-        assert one.callback is not None
-        word = one.name or one.callback.__name__
-        found[f"{name}{word}"] = Path(inspect.getfile(inspect.unwrap(one.callback)))
-    for inner in group.registered_groups:
-        assert inner.typer_instance is not None
-        found |= commands(inner.typer_instance, f"{name}{inner.name} ")
+    found: dict[str, Path] = {}
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        one = group.get_command(context, name)
+        assert one is not None
+        if isinstance(one, click.Group):
+            found |= commands(one, f"{before}{name} ")
+        else:
+            assert one.callback is not None
+            found[f"{before}{name}"] = Path(inspect.getfile(inspect.unwrap(one.callback)))
     return found
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from click.testing import CliRunner
 from tests.processes import run_command
 from tests.program.conftest import REXMIT
-from typer.testing import CliRunner
 
 import rexmit
 from rexmit.cli import app

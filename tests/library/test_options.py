@@ -62,11 +62,11 @@ def test_it_stays_as_it_was_checked() -> None:
         pytest.param(
             {"capture_filter": "none such"}, "`capture_filter` none such: ", marks=LIBPCAP
         ),
-        ({"resume": True}, "`resume` goes on with `cluster`"),
+        ({"resume": True}, "`resume` needs `cluster`"),
         ({"cluster": "local:2", "points": ["a", "b"]}, "`points` are not followed on a cluster"),
         pytest.param(
             {"cluster": "local:2", "capture_filter": "tcp"},
-            "`capture_filter` is not for `cluster`",
+            "`capture_filter` does not go with `cluster`",
             marks=LIBPCAP,
         ),
     ],

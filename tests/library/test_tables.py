@@ -105,9 +105,10 @@ def test_two_runs_packet_by_packet(new: rexmit.Run, old: rexmit.Run) -> None:
         rexmit.diff_packets(old, new, "tlp 2", tolerance="soon")
 
 
-def test_differences_over_a_share(new: rexmit.Run, old: rexmit.Run) -> None:
+def test_a_run_is_judged_by_another(new: rexmit.Run, old: rexmit.Run) -> None:
     found = rexmit.diff(old, new, cells=["lost=1,2"])
-    assert rexmit.differences_over(found, 1000.0) == []
-    some = rexmit.differences_over(found, 0.0)
-    assert {trip.label for trip in some} <= {cell.label for cell in found.cells}
-    assert some, "ten years of changes"
+    judged = rexmit.worse_than(found, "0%")
+    labels = {cell.label for cell in found.cells}
+    assert {one.label for one in judged.findings} <= labels
+    assert judged.findings, "ten years of changes"
+    assert rexmit.worse_than(found, 0.0) == judged

@@ -34,12 +34,14 @@ its numpy are 215 MB, Polars is 190: intervals are not an extra.
 HELP = """
 import contextlib, io, sys
 from rexmit.cli import app
-import typer
+import click
 def pages(command, words):
-    for name, inner in sorted(getattr(command, "commands", {}).items()):
-        yield from pages(inner, [*words, name])
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            yield from pages(command.get_command(context, name), [*words, name])
     yield words
-for words in pages(typer.main.get_command(app), []):
+for words in sorted(pages(app, [])):
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         app([*words, "--help"], standalone_mode=False)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from tests.show.conftest import make_row, write_folder
-from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError

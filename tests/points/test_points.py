@@ -12,8 +12,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from tests.trace.scripted import ACK, SYN, Packet, write
-from typer.testing import CliRunner
 
 import rexmit
 from rexmit.cli import app

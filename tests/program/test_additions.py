@@ -26,7 +26,7 @@ Edits = Mapping[str, tuple[tuple[str, str], ...]]
 """Of each file of the package the lines that are added, each behind a line that is there."""
 
 JSON: Final = """\
-    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
+    as_json: Annotated[bool, Option("--json", help="Print JSON instead.")] = False
 """
 RESUME: Final = """\
     resume: bool = False
@@ -35,7 +35,7 @@ RESUME: Final = """\
 
 OPTION: Final[Edits] = {
     "cli/trace_options.py": (
-        (JSON, '    trial: Annotated[int, typer.Option("--trial", help="A trial.")] = 0\n'),
+        (JSON, '    trial: Annotated[int, Option("--trial", help="A trial.")] = 0\n'),
     ),
     "tracing/options.py": (
         (RESUME, "    trial: int = 0\n"),
@@ -63,7 +63,10 @@ SENTENCE: Final[Edits] = {
 
 
 COLUMN: Final[Edits] = {
-    "tracing/groups.py": (("    refused: int\n", "    trial: int = 7\n"),),
+    "tracing/groups.py": (
+        ("    refused: int\n", "    trial: int\n"),
+        ('    pl.len().alias("connections"),\n', '    pl.lit(7).alias("trial"),\n'),
+    ),
     "tracing/sections/groups.py": (
         (
             '        ("\\nrefused", lambda one: f"{one.refused:,}"),\n',

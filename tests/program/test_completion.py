@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -38,7 +37,7 @@ def answer(home: Path, **asked: str) -> str:
     environment.pop("XDG_CACHE_HOME", None)
     done = subprocess.run(
         ["rexmit"],
-        # Typer speaks of completion by the name that the program has.
+        # Click speaks of completion by the name that the program has.
         executable=Path(sys.executable).with_name("rexmit"),
         cwd=home,
         env=environment,
@@ -50,15 +49,18 @@ def answer(home: Path, **asked: str) -> str:
     return done.stdout
 
 
-def asked_by(shell: str, line: str) -> Mapping[str, str]:
-    """How the function of a shell asks."""
+def asked(home: Path, line: str, shell: str = "bash") -> set[tuple[str, str]]:
+    """What the function of a shell is told: of each what kind it is of, and itself."""
     words = f"rexmit {line}"
-    if shell == "bash":
-        at = len(words.split()) - (0 if words.endswith(" ") else 1)
-        return {"COMP_WORDS": words, "COMP_CWORD": str(at)}
-    if shell == "fish":
-        return {"_TYPER_COMPLETE_ARGS": words, "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
-    return {"_TYPER_COMPLETE_ARGS": words}
+    number = len(words.split()) - (0 if words.endswith(" ") else 1)
+    word = line.rpartition(" ")[2] if shell == "fish" else str(number)
+    told = answer(
+        home, _REXMIT_COMPLETE=f"{shell}_complete", COMP_WORDS=words, COMP_CWORD=word
+    ).splitlines()
+    if shell == "zsh":
+        return set(zip(told[::3], told[1::3], strict=True))
+    pairs = (one.partition("\t")[0].partition(",") for one in told)
+    return {(kind, offered) for kind, _, offered in pairs}
 
 
 @pytest.fixture
@@ -70,32 +72,46 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(("line", "offered"), OFFERS)
 def test_names_are_offered(home: Path, line: str, offered: set[str]) -> None:
-    told = answer(home, _REXMIT_COMPLETE="complete_bash", **asked_by("bash", line))
-    assert set(told.split()) == offered
+    assert asked(home, line) == {("plain", one) for one in offered}
     assert offered
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_other_shells_are_told_the_same(home: Path, shell: str) -> None:
-    for line, offered in (OFFERS[0], OFFERS[1]):
-        told = answer(home, _REXMIT_COMPLETE=f"complete_{shell}", **asked_by(shell, line))
-        words = set(told.replace('"', " ").split())
-        assert offered <= words
-        assert not words & {"smoke", "rfc"}
+    for line, _ in (OFFERS[0], OFFERS[1]):
+        assert asked(home, line, shell) == asked(home, line)
 
 
 def test_kernels_are_offered_as_they_are_built(home: Path) -> None:
-    line = asked_by("bash", "run smoke --kernel ")
-    assert answer(home, _REXMIT_COMPLETE="complete_bash", **line).split() == []
+    assert asked(home, "run smoke --kernel ") == {("file", "")}
 
 
 def test_where_no_name_fits_the_shell_offers_files(home: Path) -> None:
-    line = asked_by("zsh", "run ./sc")
-    assert answer(home, _REXMIT_COMPLETE="complete_zsh", **line).strip() == "_files"
+    assert asked(home, "run ./sc", "zsh") == {("file", "./sc")}
+
+
+def test_it_is_installed_once(home: Path) -> None:
+    (home / ".bashrc").write_text("export A=1")
+    for _ in range(2):
+        # The shell that runs it is the current one.
+        subprocess.run(
+            [
+                "bash",
+                "-c",
+                f"{Path(sys.executable).with_name('rexmit')} --install-completion; true",
+            ],
+            env={**os.environ, "HOME": str(home)},
+            capture_output=True,
+            check=True,
+        )
+    installed = home / ".bash_completions/rexmit.sh"
+    assert installed.read_text() == answer(home, _REXMIT_COMPLETE="bash_source")
+    lines = (home / ".bashrc").read_text().splitlines()
+    assert lines == ["export A=1", f"source ~/{installed.relative_to(home)}"]
 
 
 def test_bash_does_it(home: Path) -> None:
-    script = answer(home, _REXMIT_COMPLETE="source_bash")
+    script = answer(home, _REXMIT_COMPLETE="bash_source")
     typed = (
         'COMP_WORDS=(rexmit run smo); COMP_CWORD=2; _rexmit_completion rexmit; echo "$COMPREPLY"'
     )

@@ -41,6 +41,7 @@ def test_what_is_not_alike_is_not_meant() -> None:
         ("trace x --port 99999", "99999 is more than 65535; give one from 0 to 65535"),
         ("run smoke --jobs 0", "0 is less than 1; give one from 1 to 4096"),
         ("run smoke --hang-limit soon", "soon is no number; give one of at least 1"),
+        ("trace x --port", "Option '--port' requires an argument."),
         ("validate agree --cases 1.5", "1.5 is no whole number; give one from 1 to 1000000"),
     ],
 )

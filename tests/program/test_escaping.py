@@ -48,7 +48,7 @@ def test_what_is_hidden_is_shown_as_in_json() -> None:
 
 PACKAGES: Final = Path(escaping.__file__).parents[1]
 
-WAYS_ROUND: Final = {"print", "typer.echo", "sys.stdout.write", "sys.stderr.write"}
+WAYS_ROUND: Final = {"print", "click.echo", "sys.stdout.write", "sys.stderr.write"}
 """What writes lines by itself, where `outputs` escapes them."""
 
 

@@ -13,6 +13,7 @@ CAPTURE = Path(__file__).parents[1] / "real/captures/dcerpc.pcap"
 HEAVY = {
     "altair",
     "asyncio",
+    "click",
     "dask",
     "distributed",
     "duckdb",
@@ -23,33 +24,38 @@ HEAVY = {
     "polars",
     "prometheus_client",
     "pyarrow",
+    "pydantic",
     "rexmit.addresses",
+    "rexmit.cli.run",
     "rexmit.engines",
     "rexmit.library",
+    "rexmit.tracing.points.analyse",
+    "rexmit_papers.cli",
+    "rexmit_validate.cli",
     "rich",
     "scipy",
     "shlex",
     "sqlite3",
 }
-"""A tenth of a second of CPU or more each, or what would bring such in; and what errors and quoted
-commands alone need."""
+"""A tenth of a second of CPU or more each, or what would bring such in; what errors and quoted
+commands alone need, and other commands. Click is for command lines."""
 
 
 @pytest.mark.parametrize(
     ("words", "needs"),
     [
         (["--version"], set()),
-        (["--help"], set()),
-        (["trace", "--help"], set()),
-        (["no-such-command"], set()),
-        (["stacks"], {"rexmit.library"}),
+        (["--help"], {"click"}),
+        (["trace", "--help"], {"click"}),
+        (["no-such-command"], {"click"}),
+        (["stacks"], {"click", "rexmit.library"}),
         (
             ["trace", str(CAPTURE)],
-            {"polars", "rexmit.addresses", "rexmit.library", "rich", "shlex"},
+            {"click", "polars", "rexmit.addresses", "rexmit.library", "rich", "shlex"},
         ),
         (
             ["trace", "--json", str(CAPTURE)],
-            {"polars", "rexmit.addresses", "rexmit.library", "shlex"},
+            {"click", "polars", "rexmit.addresses", "rexmit.library", "shlex"},
         ),
     ],
 )

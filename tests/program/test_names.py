@@ -9,11 +9,11 @@ import pytest
 from tests.processes import run_command
 
 from rexmit.cli.renamed import now
-from rexmit_validate.cli import COMMANDS
+from rexmit_validate.cli import app
 
 FIRST = [
     *("run", "show", "plot", "diff", "trace", "watch", "report", "stacks", "tcpfilter"),
-    *("doctor", "packetdrill", "kernel", "paper", "validate"),
+    *("doctor", "packetdrill", "kselftest", "kernel", "paper", "validate"),
 ]
 
 
@@ -36,7 +36,7 @@ def test_help_shows_what_users_need_first() -> None:
 def test_what_judges_rexmit_is_a_group() -> None:
     done = rexmit("validate", "--help")
     assert (done.returncode, done.stderr) == (0, "")
-    assert listed(done.stdout) == list(COMMANDS)
+    assert listed(done.stdout) == list(app.listed)
 
 
 @pytest.mark.parametrize(

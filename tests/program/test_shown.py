@@ -210,6 +210,7 @@ COMMANDS: Final[dict[str, Sequence[Sequence[str]]]] = {
     "doctor": [(NAME,), ()],
     "kernel build": [(NAME,), (".",), ("6.12", "--patch", NAME)],
     "packetdrill": [(NAME,), (CAPTURE,), (CAPTURE, "--packetdrill", NAME)],
+    "kselftest": [(NAME,), ("net", "--scripts-from", NAME), ("net", "--scripts-from", CAPTURE)],
     "kernel list": [(), ("--json",)],
     "kernel exec": [("--kernel", NAME, "--", "true"), ("--net", NAME, "--", "true")],
     "kernel add": [(NAME,), (CAPTURE,), (CAPTURE, "--name", NAME), (CAPTURE, "--modules", NAME)],

@@ -81,6 +81,35 @@ def test_a_file_with_a_number_of_thousands_of_digits(tmp_path: Path) -> None:
         load(file)
 
 
+@pytest.mark.parametrize("number", [f"0x{'f' * 6000}", str(2**64), str(-(2**64))])
+def test_numbers_of_more_than_64_bits(tmp_path: Path, number: str) -> None:
+    file = tmp_path / "long.toml"
+    file.write_text(find("smoke").read_text() + f"\n[stack]\nmin_rto = {number}\n")
+    with pytest.raises(UserError, match="a number has too many digits"):
+        load(file)
+
+
+def test_a_file_that_is_too_long(tmp_path: Path) -> None:
+    file = tmp_path / "long.toml"
+    file.write_text("#" * 1_000_001)
+    with pytest.raises(UserError, match="has more than 1,000,000 bytes"):
+        load(file)
+
+
+@pytest.mark.parametrize("each", ["[t{}]\n", "[configs.er.stack]\nk{} = '1'\n"])
+def test_of_very_many_errors_some_are_told(tmp_path: Path, each: str) -> None:
+    file = tmp_path / "wrong.toml"
+    head, line = each.split("\n", 1) if "stack" in each else ("", each)
+    lines = "\n".join(line.format(number) for number in range(20_000))
+    text = find("smoke").read_text().replace("[configs.er]", f"{head}\n{lines}\n[configs.er]")
+    file.write_text(text)
+    began_s = time.process_time()
+    with pytest.raises(UserError, match="more than 20 errors") as caught:
+        load(file)
+    assert len(caught.value.text()) < 100_000
+    assert time.process_time() - began_s < 20
+
+
 @pytest.mark.parametrize(
     "text", ["lost=1..100000000", f"lost={'9' * 5000}", "lost=5..1", "lost=0..100001", "lost=a"]
 )

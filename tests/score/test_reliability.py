@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from tests.score.conftest import (
     analyse,
     claim,
@@ -16,7 +17,6 @@ from tests.score.conftest import (
     truth_frame,
     write_corpus,
 )
-from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from tests.score.conftest import (
     FLOW,
     TRUTH,
@@ -19,7 +20,6 @@ from tests.score.conftest import (
     truth_frame,
     write_corpus,
 )
-from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError

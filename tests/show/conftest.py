@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.store.schema import RETRANSMISSIONS, TRANSFERS, polars_schema

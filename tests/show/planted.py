@@ -85,6 +85,11 @@ def changes(draw: st.DrawFn, rows: pl.DataFrame) -> Change:
 def plant(folder: Path, file: Path, rows: pl.DataFrame) -> None:
     """Writes a table of a folder, and what the folder says of its tables."""
     rows.write_parquet(file)
+    digested(folder)
+
+
+def digested(folder: Path) -> None:
+    """Makes a folder say of its tables what they are."""
     (about,) = (one for one in folder.glob("*.json") if one.name in ("run.json", "trace.json"))
     meta = json.loads(about.read_text())
     meta[digests.KEY] = digests.of_tables(folder, meta[digests.KEY])

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from tests.show.conftest import make_row, write_folder
-from typer.testing import CliRunner
 
 from rexmit.analysis.beside import beside
 from rexmit.cli import app

@@ -12,9 +12,9 @@ from typing import Any
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from rexmit.campaign.runner import CampaignRun, Request
 from rexmit.campaign.streams import core_streams

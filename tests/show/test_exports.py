@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from tests.real import captures
 from tests.show.captures import pcapng, transfer
 from tests.tools import needs
-from typer.testing import CliRunner
 
 import rexmit
 from rexmit.cli import app
@@ -154,7 +154,7 @@ def test_what_there_is_not_is_said(capture: Path) -> None:
         rexmit.export_flow(flow, "pcap")
     for words, said in (
         (("--figure", "0.pcap"), "name a .pdf, .png or .svg, an .xpl or a .qlog"),
-        (("--ladder", "--figure", "0.xpl"), "others draw no ladder"),
+        (("--ladder", "--figure", "0.xpl"), "xplot and qvis draw no ladder"),
     ):
         done = show(str(capture), "--flow", "0", *words)
         assert isinstance(done.exception, UserError)

@@ -11,13 +11,13 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.container import ErrorbarContainer
 from scipy.stats import binomtest
 from tests.show.conftest import make_row as row_of
 from tests.show.conftest import write_folder
-from typer.testing import CliRunner
 
 import rexmit
 from rexmit.analysis.chart import Question, charts

@@ -10,9 +10,9 @@ from typing import Any
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 from tests.show.captures import CLIENT, ISN_CLIENT, ISN_SERVER, MSS, transfer, write_captures
-from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError

@@ -11,11 +11,13 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.show.planted import changes, copied, dropped, plant, retyped, valued
+from tests.show.planted import changes, copied, digested, dropped, plant, retyped, valued
 from tests.show.test_damaged import BURSTS, SMALL, changed, made, tells
 
 import rexmit
+from rexmit import memory
 from rexmit.errors import UserError
+from rexmit.sources import packed
 from rexmit.store import checked
 from rexmit.store.open_run import open_run
 from rexmit.store.schema import Column, declared
@@ -225,6 +227,62 @@ def test_a_file_that_is_no_table(folders: dict[str, Path], tmp_path: Path) -> No
     plant(folder, folder / "sides.parquet", rows)
     with pytest.raises(UserError, match=r"retransmissions\.parquet: cannot be read"):
         open_trace(folder)
+
+
+@pytest.mark.parametrize("kind", ["run", "trace"])
+def test_rows_that_fill_the_memory(
+    folders: dict[str, Path], kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A few kilobytes that unpack to a great many equal rows."""
+    folder = copied(folders[kind], tmp_path / "planted")
+    file = folder / "retransmissions.parquet"
+    first = pl.read_parquet(file).row(0, named=True)
+    rows = pl.select(
+        pl.repeat(first[name], 300_000, dtype=dtype).alias(name)
+        for name, dtype in pl.read_parquet_schema(file).items()
+    )
+    plant(folder, file, rows)
+    with packed.allowed(100), pytest.raises(UserError, match="the limit is 100 times") as caught:
+        _read(kind, folder)
+    assert "raise --unpack-limit" in str(caught.value.hint)
+    _read(kind, folder)
+    monkeypatch.setattr(memory, "available", lambda: 1 << 20)
+    with pytest.raises(UserError, match=r"its 300,000 rows take .* MiB of memory, and 1 MiB"):
+        _read(kind, folder)
+
+
+@pytest.mark.parametrize("kind", ["run", "trace"])
+@pytest.mark.parametrize(
+    ("deep", "said"), [(900, "columns within columns"), (200_000, "more than 1,000 columns")]
+)
+def test_columns_within_columns(
+    folders: dict[str, Path], kind: str, deep: int, said: str, tmp_path: Path
+) -> None:
+    """Eight bytes for each, over which a reader that calls itself runs out of its stack."""
+    folder = copied(folders[kind], tmp_path / "planted")
+    file = folder / "retransmissions.parquet"
+    # Thrift's compact form. Of a column: whether it may be null, its name, how many are in it.
+    group, leaf = b"\x35\0\x18\1a\x15\2\0", b"\x15\4\x25\0\x18\1a\0"
+    count = bytes([(deep + 1) & 127 | 128, (deep + 1) >> 7 & 127 | 128, (deep + 1) >> 14])
+    columns = b"\x19\xfc" + count + deep * group + leaf
+    footer = b"\x15\2" + columns + b"\x16\0\x19\x0c\0"
+    file.write_bytes(b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+    digested(folder)
+    with pytest.raises(UserError, match=f"{file}: cannot be read: it has {said}"):
+        _read(kind, folder)
+
+
+@pytest.mark.parametrize("kind", ["run", "trace"])
+def test_pages_that_are_not_there(folders: dict[str, Path], kind: str, tmp_path: Path) -> None:
+    """A footer alone, as one that names a page a thousand times."""
+    folder = copied(folders[kind], tmp_path / "planted")
+    file = folder / "retransmissions.parquet"
+    data = file.read_bytes()
+    footer = int.from_bytes(data[-8:-4], "little")
+    file.write_bytes(b"PAR1" + data[-8 - footer :])
+    digested(folder)
+    with pytest.raises(UserError, match="cannot be read: columns of it lie in one another"):
+        _read(kind, folder)
 
 
 @pytest.mark.slow

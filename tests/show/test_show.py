@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 from tests.processes import run_command
 from tests.show.conftest import printed, squeezed, three
-from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from tests.show.captures import CLIENT, ISN_SERVER, MSS, SERVER, pcapng, transfer
 from tests.trace.rows import connection, mechanism, retransmission
 from tests.trace.rows import write_trace as write
-from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError
@@ -279,7 +279,7 @@ def test_the_picture(trace: Trace, tmp_path: Path, ending: str) -> None:
 def test_wrong_usage(trace: Trace) -> None:
     for words, told in (
         (["--repairs"], "a trace has no --losses"),
-        (["--flow", "1", "--figure", "x.gif"], "no format ends so"),
+        (["--flow", "1", "--figure", "x.gif"], "unknown format"),
     ):
         with pytest.raises(UserError, match=told):
             runner.invoke(app, ["show", str(trace.path), *words], catch_exceptions=False)

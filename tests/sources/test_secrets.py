@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from tests.sources.liar import lying_store
-from typer.testing import CliRunner
 
 from rexmit.addresses import shown
 from rexmit.cli import app

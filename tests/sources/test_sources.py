@@ -11,10 +11,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from polars.testing import assert_frame_equal
 from tests.sources.liar import lying_store
 from tests.sources.servers import Web, s3_server, web_server
-from typer.testing import CliRunner
 
 import rexmit
 from rexmit.cli import app

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 from tests.trace.rows import (
     connection,
@@ -18,7 +19,6 @@ from tests.trace.rows import (
     whatif,
     write_trace,
 )
-from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError

@@ -11,9 +11,9 @@ from typing import Any
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 from tests.trace.rows import connection, detected, mechanism, retransmission, whatif, write_trace
-from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.present.show import show

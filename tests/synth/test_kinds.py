@@ -7,9 +7,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from tests.real.packets import read
 from tests.tools import needs
-from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError

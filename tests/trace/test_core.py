@@ -11,8 +11,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from tests.processes import state
-from typer.testing import CliRunner
 
 from rexmit import _core
 from rexmit.cli import app

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 from tests.trace.rows import connection
 from tests.trace.test_core import capture
 from tests.trace.test_floods import made
-from typer.testing import CliRunner
 
 import rexmit
 from rexmit import _core

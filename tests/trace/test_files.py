@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from tests.trace.rows import connection, write_trace
-from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.tracing.files import Captured, captured, warnings

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 from tests.trace.rows import batch, connection
 from tests.trace.test_core import capture
-from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.present.show import show

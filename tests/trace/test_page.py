@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 from tests.trace.rows import (
     batch,
@@ -21,7 +22,6 @@ from tests.trace.rows import (
     whatif_total,
     write_trace,
 )
-from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError
@@ -674,8 +674,8 @@ def test_a_trace_is_shown_again(trace: Trace) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["x.pcap", "--csv"], "--csv writes files"),
-        (["-", "x.pcap"], "- is read alone"),
+        (["x.pcap", "--csv"], "--csv needs --out"),
+        (["-", "x.pcap"], "cannot be combined with files"),
         (["nowhere.pcap"], "there is no such file"),
         (["{empty}"], "is a folder"),
     ],

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from click.testing import CliRunner
 from tests.real.captures import HERE, committed, others
-from typer.testing import CliRunner
 
 from rexmit.cli import app
 

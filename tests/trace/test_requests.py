@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from tests.show.planted import STRANGE, plant, valued
 from tests.trace.rows import connection, request, write_trace
-from typer.testing import CliRunner
 
 from rexmit import trace
 from rexmit.cli import app

@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from tests.trace.paths import compare
-from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.store.schema import EVERY_RETRANSMISSION

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from tests.trace.rows import (
     connection,
     mechanism,
@@ -14,7 +15,6 @@ from tests.trace.rows import (
     whatif_total,
     write_trace,
 )
-from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.errors import UserError

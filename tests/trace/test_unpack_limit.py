@@ -9,7 +9,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import rexmit
 from rexmit.cli import app

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from tests.real.captures import FOLDER, others
-from typer.testing import CliRunner
 
 from rexmit.cli import app
 from rexmit.tracing.advice import advice

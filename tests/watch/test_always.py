@@ -322,11 +322,11 @@ def test_a_pipe_that_breaks_within_a_packet(replay: Replay, start: Start, tmp_pa
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["-", "--rotate", "1h"], "--rotate writes folders"),
+        (["-", "--rotate", "1h"], "--rotate needs --out"),
         (["-", "--out", "o", "--rotate", "5"], "--rotate takes a time or a size"),
         (["-", "--out", "o", "--rotate", "0h"], "--rotate 0h: no time, size or number"),
-        (["-", "--out", "o", "--rotate", "1h", "--json"], "with --rotate no page is printed"),
-        (["-", "--out", "o", "--keep", "5"], "--keep is of --rotate"),
+        (["-", "--out", "o", "--rotate", "1h", "--json"], "--rotate prints no page"),
+        (["-", "--out", "o", "--keep", "5"], "--keep needs --rotate"),
         (["-", "--out", "o", "--rotate", "1h", "--metrics", "x"], "--metrics x: no address"),
         (["-", "--out", "o", "--rotate", "1h", "--every", "5MB"], "--every 5MB: no time"),
         (["no-such", "--out", "o", "--rotate", "1h"], "no-such: there is no such interface"),
@@ -336,7 +336,7 @@ def test_a_pipe_that_breaks_within_a_packet(replay: Replay, start: Start, tmp_pa
 def test_wrong_usage(
     words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from typer.testing import CliRunner
+    from click.testing import CliRunner
 
     from rexmit.cli import app
 

@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from tests.webpage.conftest import Open
-from typer.testing import CliRunner
 
 import rexmit
 from rexmit.cli import app
@@ -179,4 +179,4 @@ def test_the_help_names_terms_that_there_are(trace: rexmit.Trace) -> None:
 def test_terms_without_a_table(traced: Path) -> None:
     done = CliRunner().invoke(app, ["report", str(traced), "--where", "x"])
     assert isinstance(done.exception, UserError)
-    assert "--where and --sort are of --table" in str(done.exception)
+    assert "--where and --sort need --table" in str(done.exception)

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from tests.real.packets import ACK, FIN, SYN
 from tests.real.rebuilt import Sent, write
 from tests.webpage.conftest import Open
-from typer.testing import CliRunner
 
 import rexmit
 from rexmit.cli import app

@@ -18,6 +18,7 @@ mod points;
 mod schema;
 mod stacks;
 mod synth;
+mod tables;
 mod toml_lines;
 mod trace;
 
@@ -83,6 +84,13 @@ mod _core {
     #[pyfunction]
     fn set_unpack_limit(times: u64) {
         rexmit_wire::capture::set_unpack_limit(times);
+    }
+
+    /// The rows of a Parquet file, and bytes that they take in memory: all, and those of its largest group. Raises ValueError
+    /// for a file that no table of ours is like.
+    #[pyfunction]
+    fn table_size(py: Python<'_>, path: PathBuf) -> Result<(u64, u64, u64), Error> {
+        detached(py, || crate::tables::size(&path))
     }
 
     /// The version of rexmit.

@@ -222,3 +222,29 @@ fn a_reset_of_nothing_takes_up_nothing() {
     }
     assert_eq!(in_use(), empty);
 }
+
+/// Each packet stands behind as many as are taken for missing at most; packets of all connections come in turn.
+#[test]
+fn what_a_capture_misses_takes_up_no_more_than_some_packets() {
+    const CONNECTIONS: u32 = 20;
+    const PACKETS: u32 = 400;
+    let before = in_use();
+    let mut analyzer = Analyzer::new(Settings::default());
+    let mut now = Time::ZERO + Duration::from_secs(1_000);
+    for number in 0..PACKETS {
+        for n in 0..CONNECTIONS {
+            let data = exchange(n)[5];
+            let seq = data.seq + number * 200 * 1_460;
+            let opening = exchange(n)
+                .into_iter()
+                .take(if number == 0 { 3 } else { 0 });
+            for packet in opening.chain([Headers { seq, ..data }]) {
+                now = now + Duration::from_micros(10);
+                analyzer.packet(now, &packet);
+            }
+        }
+    }
+    let each = (in_use() - before) / (CONNECTIONS * PACKETS) as isize;
+    println!("{each} bytes");
+    assert!(each <= 2_500, "{each}");
+}

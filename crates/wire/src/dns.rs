@@ -173,7 +173,9 @@ fn name(mut bytes: &[u8]) -> Option<(String, &[u8])> {
         let (label, rest) = rest
             .split_at_checked(usize::from(length))
             .filter(|_| length < 64)?;
-        let plain = |byte: &u8| byte.is_ascii_graphic() && *byte != b'.';
+        // Of hosts and services (RFC 1123 §2.1, RFC 8552 §1.2), wildcards and parts of networks (RFC 2317 §4): what else may
+        // stand there names nothing, and a spreadsheet may take it for a formula.
+        let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_*/".contains(byte);
         if !label.iter().all(plain) || name.len() + label.len() >= MOST_TEXT {
             return None;
         }
@@ -212,7 +214,14 @@ mod tests {
         assert_eq!(question.kind_name(), "AAAA");
         let root = Question::over_tcp(&query(b"\0")).unwrap();
         assert_eq!(root.name.as_deref(), Some("."));
-        for wrong in [&b"\xc0\x0c"[..], b"\x03a.b\0", b"\x02a\n\0", b"\x09abc\0"] {
+        let formula = &b"\x0c=cmd|'/c'!A1\0"[..];
+        for wrong in [
+            &b"\xc0\x0c"[..],
+            b"\x03a.b\0",
+            b"\x02a\n\0",
+            b"\x09abc\0",
+            formula,
+        ] {
             assert_eq!(Question::over_tcp(&query(wrong)), None, "{wrong:?}");
         }
         let mut answer = query(b"\0");

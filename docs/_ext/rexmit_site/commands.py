@@ -1,8 +1,4 @@
-"""The commands with their options, as `--help` of each has them.
-
-Typer's commands are read by their attributes: it carries its own Click since 0.2x, so extensions
-that ask for `click.Command` (sphinx-click) do not know them.
-"""
+"""The commands with their options, as `--help` of each has them."""
 
 from __future__ import annotations
 
@@ -12,7 +8,7 @@ from dataclasses import dataclass
 from textwrap import dedent
 from typing import Any, Final
 
-import typer
+import click
 
 from rexmit.cli import app
 from rexmit_site.markdown import code, fenced, plain, table, together
@@ -25,15 +21,14 @@ def every() -> Iterator[tuple[list[str], Any]]:
     """The words of each command that a user is shown, and the command."""
 
     def below(words: list[str], command: Any) -> Iterator[tuple[list[str], Any]]:  # noqa: ANN401
-        inner = getattr(command, "commands", None)
-        if inner is None:
+        if not isinstance(command, click.Group):
             yield words, command
             return
-        for name, one in inner.items():
-            if not one.hidden:
-                yield from below([*words, name], one)
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            yield from below([*words, name], command.get_command(context, name))
 
-    yield from below(["rexmit"], typer.main.get_command(app))
+    yield from below(["rexmit"], app)
 
 
 @dataclass(frozen=True)
@@ -87,7 +82,7 @@ def _examples(epilog: str | None) -> tuple[str, str]:
 
 
 def _written(option: str) -> str:
-    """`--seed N` for `--seed <int range>`: what Typer calls a type says less than a name."""
+    """`--seed N` for `--seed <int range>`: what a type is called says less than a name."""
     found = re.fullmatch(r"(.*?)( [^-\s]\S*)? <([^>]*)>", option)
     if found is None:
         return option
@@ -121,7 +116,7 @@ def commands() -> str:
 
 def program() -> Described:
     """The program itself: its options, which may be typed behind each command, too."""
-    return described(["rexmit"], typer.main.get_command(app))
+    return described(["rexmit"], app)
 
 
 def _section(one: Described) -> str:

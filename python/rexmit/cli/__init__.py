@@ -1,22 +1,20 @@
 """The command line: `rexmit COMMAND`.
 
-Commands live in a module each; this one registers them. `rexmit.main` runs them and reports errors.
-
-Start-up stays fast: a command module imports only Typer and `rexmit.errors` at its top, the rest
-inside the command.
+Commands live in a module each, which is imported when one is called; this one lists them.
+`rexmit.main` runs them and reports errors.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Final
 
-import typer
+import click
 
 from rexmit import additions, configuration, outputs
-from rexmit.cli import renamed
+from rexmit.cli import completion
+from rexmit.cli.front import Listed, Option, parameter
+from rexmit.cli.renamed import Commands
 from rexmit.errors import EXIT_OK, speaking_of_options
-from rexmit.store import formats
-from rexmit.version import commit, version
 
 EXAMPLES = """\
 Examples:
@@ -57,24 +55,30 @@ OPTIONS: Final = {
 }
 """Options for arguments of the library that have other names."""
 
-app = typer.Typer(
-    name="rexmit",
-    cls=renamed.Commands,
-    help="A laboratory for TCP loss recovery.",
-    epilog=EXAMPLES,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+COMMANDS: Final = {
+    "run": "Run a campaign from a scenario file.",
+    "show": "Print a run's tables, or one transfer.",
+    "plot": "Draw a run's figures.",
+    "diff": "Compare two runs, by cells and by packets.",
+    "trace": "Explain the retransmissions in captures, and what they cost.",
+    "watch": "Explain what passes an interface or comes through a pipe.",
+    "report": "Write a page for the browser, one file.",
+    "stacks": "List the model's TCP stacks and settings.",
+    "tcpfilter": "Drop the last N segments of this host's transfers.",
+    "doctor": "What is missing here, and how to get it.",
+    "packetdrill": "Run packet scripts on a kernel in virtual time.",
+    "kselftest": "Run the kernel's own tests in virtual time.",
+    "kernel": "Build, list and use kernels.",
+}
+"""What each command does; it is the function, or the group, of its name in its module."""
 
 
 def _print_version(asked: bool) -> None:
     if asked:
-        made_of = commit() or "unknown"
-        written = f"run.json format {formats.RUN}, trace.json format {formats.TRACE}"
-        outputs.line(f"rexmit {version()} (commit {made_of}; {written})")
-        raise typer.Exit(EXIT_OK)
+        from rexmit.store.formats import line
+
+        outputs.line(line())
+        raise SystemExit(EXIT_OK)
 
 
 def _set_quiet(asked: bool) -> None:
@@ -92,107 +96,78 @@ def _set_no_color(asked: bool) -> None:
         outputs.without_colors = True
 
 
-# Their callbacks do it all. Behind commands they may be typed as well (`renamed.Commands`).
-@app.callback()
-def root(
-    context: typer.Context,
-    version: Annotated[  # noqa: ARG001
-        bool,
-        typer.Option(
-            "--version",
-            help="Print version, commit and formats of results, and exit.",
-            is_eager=True,
-            callback=_print_version,
-        ),
-    ] = False,
-    quiet: Annotated[  # noqa: ARG001
-        bool,
-        typer.Option(
-            "--quiet",
-            "-q",
-            help="On standard error errors and warnings alone: no progress, no notes.",
-            expose_value=False,
-            callback=_set_quiet,
-        ),
-    ] = False,
-    verbose: Annotated[  # noqa: ARG001
-        bool,
-        typer.Option(
-            "--verbose",
-            "-v",
-            help="Say on standard error what is read and what it took, and of an error where in "
-            "the program it arose.",
-            expose_value=False,
-            callback=_set_verbose,
-        ),
-    ] = False,
-    no_color: Annotated[  # noqa: ARG001
-        bool,
-        typer.Option(
-            "--no-color",
-            help="Without colours, as NO_COLOR in the environment.",
-            expose_value=False,
-            callback=_set_no_color,
-        ),
-    ] = False,
-) -> None:
-    """A laboratory for TCP loss recovery."""
+_OPTIONS: Final = {
+    "version": Option(
+        "--version",
+        help="Print version, commit and formats of results, and exit.",
+        is_eager=True,
+        expose_value=False,
+        callback=_print_version,
+    ),
+    "quiet": Option(
+        "--quiet",
+        "-q",
+        help="Print only errors and warnings on standard error: no progress, no notes.",
+        expose_value=False,
+        callback=_set_quiet,
+    ),
+    "verbose": Option(
+        "--verbose",
+        "-v",
+        help="Print on standard error what is read and how long that takes, and where in the "
+        "program an error arose.",
+        expose_value=False,
+        callback=_set_verbose,
+    ),
+    "no_color": Option(
+        "--no-color",
+        help="Print without colours, like NO_COLOR in the environment.",
+        expose_value=False,
+        callback=_set_no_color,
+    ),
+    "install_completion": Option(
+        "--install-completion",
+        help="Install completion for the current shell.",
+        is_eager=True,
+        expose_value=False,
+        callback=completion.install,
+    ),
+    "show_completion": Option(
+        "--show-completion",
+        help="Show completion for the current shell, to copy it or customize the installation.",
+        is_eager=True,
+        expose_value=False,
+        callback=completion.show,
+    ),
+}
+"""The program's own. Their callbacks do it all; some may be typed behind commands, too."""
+
+
+def _begin() -> None:
+    """What is done before any command."""
+    context = click.get_current_context()
     # What is wrong with the file is for `doctor` to say among the rest.
     if context.invoked_subcommand != "doctor":
         configuration.use(configuration.read())
     context.with_resource(speaking_of_options(OPTIONS))
 
 
-from rexmit.cli import (  # noqa: E402
-    diff,
-    doctor,
-    kernel,
-    packetdrill,
-    plot,
-    report,
-    run,
-    show,
-    stacks,
-    tcpfilter,
-    trace,
-    watch,
+app = Commands(
+    {
+        **{
+            name: Listed(f"{__name__}.{name}:{'app' if name == 'kernel' else name}", about)
+            for name, about in COMMANDS.items()
+        },
+        **{
+            name: Listed(*listed)
+            for package in additions.packages()
+            for name, listed in package.COMMANDS.items()
+        },
+    },
+    name="rexmit",
+    callback=_begin,
+    params=[parameter(name, bool, one, False) for name, one in _OPTIONS.items()],
+    help="A laboratory for TCP loss recovery.",
+    epilog=EXAMPLES,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-app.command("run", short_help="Run a campaign from a scenario file.")(run.run)
-app.command("show", short_help="Print a run's tables, or one transfer.")(show.show)
-app.command("plot", short_help="Draw a run's figures.")(plot.plot)
-app.command("diff", short_help="Compare two runs, by cells and by packets.", epilog=diff.EXAMPLES)(
-    diff.diff
-)
-app.command(
-    "trace",
-    short_help="Explain the retransmissions in captures, and what they cost.",
-    epilog=trace.EXAMPLES,
-)(trace.trace)
-app.command(
-    "watch",
-    short_help="Explain what passes an interface or comes through a pipe.",
-    epilog=watch.EXAMPLES,
-)(watch.watch)
-app.command("report", short_help="Write a page for the browser, one file.", epilog=report.EXAMPLES)(
-    report.report
-)
-app.command(
-    "stacks", short_help="List the model's TCP stacks and settings.", epilog=stacks.EXAMPLES
-)(stacks.stacks)
-app.command(
-    "tcpfilter",
-    short_help="Drop the last N segments of this host's transfers.",
-    epilog=tcpfilter.EXAMPLE,
-)(tcpfilter.tcpfilter)
-app.command(
-    "doctor", short_help="What is missing here, and how to get it.", epilog=doctor.EXAMPLES
-)(doctor.doctor)
-app.command(
-    "packetdrill",
-    short_help="Run packet scripts on a kernel in virtual time.",
-    epilog=packetdrill.EXAMPLES,
-)(packetdrill.packetdrill)
-app.add_typer(kernel.app, name="kernel", short_help="Build, list and use kernels.")
-for package in additions.packages():
-    package.add_commands(app)

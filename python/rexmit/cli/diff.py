@@ -6,19 +6,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rexmit import outputs
 from rexmit.cli.as_json import print_json
+from rexmit.cli.front import Argument, Option
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
+from rexmit.cli.judged import Junit
+from rexmit.cli.limits import UnpackLimit
 from rexmit.cli.run_tables import Inexact
-from rexmit.errors import EXIT_FAILED, UserError
+from rexmit.errors import UserError, judging
 from rexmit.options import typed
 
 if TYPE_CHECKING:
     from rexmit.comparison.compare import Comparison
-    from rexmit.comparison.gate import Trip
+    from rexmit.comparison.gate import Gate
     from rexmit.comparison.traces.compare import TraceComparison
     from rexmit.store.open_run import Run
 
@@ -29,7 +30,8 @@ Examples:
   rexmit diff runs/on-6.1 runs/on-6.12                         two kernels
   rexmit diff runs/model runs/kernel --metric t_recover --cell network=mobile
   rexmit diff runs/smoke runs/smoke --map config:er=tlp  two configurations of one run
-  rexmit diff base mine --fail-over 5% || echo worse           in a build
+  rexmit diff base mine --worse-than 5% || echo worse          in a build
+  rexmit diff base.json mine --worse-than 5% --ktap            against a baseline that is kept
   rexmit diff runs/model runs/kernel --packets 'mobile tlp 5'  where the senders part
   rexmit diff before.pcap after.pcap                           what got better, what worse
   rexmit diff monday tuesday.pcap --html diff.html             a folder of `rexmit trace --out`
@@ -43,16 +45,18 @@ class DiffOptions:
 
     run_a: Annotated[
         str,
-        typer.Argument(
-            metavar="A", help="Folder of a run or of a trace, or a capture.", show_default=False
+        Argument(
+            metavar="A",
+            help="Folder of a run or of a trace, a baseline (rexmit run --baseline), or a capture.",
+            show_default=False,
         ),
     ]
     run_b: Annotated[
-        str, typer.Argument(metavar="B", help="What is compared with it.", show_default=False)
+        str, Argument(metavar="B", help="What is compared with it.", show_default=False)
     ]
     metric: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--metric",
             metavar="LIST",
             help="What is compared, by commas, of t_total, t_recover, client, srtt, rto, "
@@ -64,7 +68,7 @@ class DiffOptions:
     ] = None
     cell: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--cell",
             metavar="AXIS=VALUES",
             help="Only cells with these values: network=mobile, config=er,tlp, lost=1..5; of "
@@ -74,7 +78,7 @@ class DiffOptions:
     ] = None
     mapping: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--map",
             metavar="AXIS:A=B",
             help="Compare A's cells of one value with B's of another: config:tlp=er, "
@@ -82,19 +86,25 @@ class DiffOptions:
             show_default=False,
         ),
     ] = None
-    fail_over: Annotated[
+    worse_than: Annotated[
         str | None,
-        typer.Option(
-            "--fail-over",
+        Option(
+            "--worse-than",
             metavar="SHARE",
-            help="Exit with 1 if a cell differs by more than this (5%) and more than chance, "
-            "in what is compared, or if a cell failed; of captures, if something got worse by it.",
+            help="Exit with 1 if B is worse than A: what is compared exceeds A's mean by more than "
+            "this (5%), with its whole interval; something else makes the first retransmission; "
+            "there are more timeouts, probes or spurious retransmissions; or only one of the two "
+            "has a cell. Of captures: if something got worse by more.",
             show_default=False,
         ),
     ] = None
+    ktap: Annotated[
+        bool, Option("--ktap", help="With --worse-than: print KTAP, a line a cell.")
+    ] = False
+    junit: Junit = None
     packets: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--packets",
             metavar="CELL[/REP]",
             help="One transfer of both runs, packet by packet (runs with --capture): the number of "
@@ -104,7 +114,7 @@ class DiffOptions:
     ] = None
     tolerance: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--tolerance",
             metavar="TIME",
             help="With --packets: packets this far apart in time are alike (1ms). [default: a "
@@ -114,7 +124,7 @@ class DiffOptions:
     ] = None
     ignore: Annotated[
         str,
-        typer.Option(
+        Option(
             "--ignore",
             metavar="LIST",
             help="With --packets: what does not count, by commas, of range, flags (without PSH), "
@@ -123,7 +133,7 @@ class DiffOptions:
     ] = "push"
     figure: Annotated[
         list[Path] | None,
-        typer.Option(
+        Option(
             "--figure",
             metavar="FILE",
             help="With --packets: draw both ladders into this .pdf, .png or .svg. Repeatable.",
@@ -132,7 +142,7 @@ class DiffOptions:
     ] = None
     every: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--all",
             help="Every cell (with --packets: every packet; of captures every quantity), alike or "
             "not.",
@@ -140,7 +150,8 @@ class DiffOptions:
     ] = False
     inexact: Inexact = False
     html: Html = None
-    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
+    unpack_limit: UnpackLimit = None
+    as_json: Annotated[bool, Option("--json", help="Print JSON instead.")] = False
 
 
 @typed(DiffOptions)
@@ -158,7 +169,10 @@ def diff(options: DiffOptions) -> None:
     its weight: round trips, losses, whose the time was, how long answers took, each with its
     interval.
 
-    Exit status: 0; 1 when --fail-over is exceeded; 2 when the two cannot be compared.
+    With captures of both runs the packet is named at which the senders of the worst cell part.
+
+    Exit status: 0; with --worse-than 1 where B is worse and 125 where that cannot be told (too few
+    repetitions, a cell that failed); 2 when the two cannot be compared.
     """
     from rexmit.comparison.gate import share
     from rexmit.library import diff as library
@@ -177,19 +191,25 @@ def diff(options: DiffOptions) -> None:
             "leave --packets out",
             usage=True,
         )
-    if options.packets is not None and (options.metric or options.fail_over is not None):
+    if options.packets is not None and (options.metric or options.worse_than is not None):
         raise UserError(
-            "--packets shows one transfer; --metric and --fail-over compare cells",
+            "--packets shows one transfer; --metric and --worse-than compare cells",
             "leave one of them out",
             usage=True,
         )
-    # Of a broken limit is told before anything is read.
-    most = share(options.fail_over) if options.fail_over is not None else None
+    if (options.ktap or options.junit is not None) and options.worse_than is None:
+        raise UserError(
+            "--ktap and --junit belong to --worse-than", "say how much is worse: 5%", usage=True
+        )
+    if options.ktap and options.as_json:
+        raise UserError("--ktap and --json are two formats", "leave one of them out", usage=True)
+    # A broken limit is an error before anything is read.
+    most = None if options.worse_than is None else share(options.worse_than)
     of_traces = library.is_of_traces(options.run_a, options.run_b)
     if options.packets is not None:
         if of_traces:
             raise UserError(
-                "--packets is of runs, and these are captures",
+                "--packets compares runs, and these are captures",
                 "rexmit show CAPTURE --flow K shows a connection packet by packet",
                 usage=True,
             )
@@ -199,7 +219,6 @@ def diff(options: DiffOptions) -> None:
         return
     import sys
 
-    from rexmit.comparison.compare import Comparison
     from rexmit.progress import for_stream
 
     comparison = library.diff(
@@ -211,38 +230,58 @@ def diff(options: DiffOptions) -> None:
         inexact=options.inexact,
         progress=for_stream(sys.stderr, "packets", transient=True) if of_traces else None,
     )
-    over = None if most is None else library.differences_over(comparison, most)
-    _show(comparison, over, options)
+    gate = None if most is None else library.worse_than(comparison, most)
+    _show(comparison, gate, options)
+    if gate is not None and options.junit is not None:
+        from rexmit.gate.cells import lines
+        from rexmit.gate.formats import junit
+        from rexmit.store.files import write_bytes
+
+        with judging():
+            write_bytes(options.junit, junit(lines(gate), "diff"))
     write_page([comparison], options.html, as_json=options.as_json)
-    failed = isinstance(comparison, Comparison) and any(comparison.failed)
-    if over is not None and (over or failed):
-        raise typer.Exit(EXIT_FAILED)
+    if gate is not None:
+        raise SystemExit(gate.exit_status)
 
 
 def _show(
-    comparison: Comparison | TraceComparison, over: list[Trip] | None, options: DiffOptions
+    comparison: Comparison | TraceComparison, gate: Gate | None, options: DiffOptions
 ) -> None:
     from rexmit.comparison.as_json import comparison_data
     from rexmit.comparison.compare import Comparison
-    from rexmit.comparison.show_diff import comparison_blocks, trips_blocks
+    from rexmit.comparison.show_diff import comparison_blocks, gate_blocks
+    from rexmit.comparison.show_packets import parting_blocks
     from rexmit.comparison.traces.show_changes import changes_blocks, changes_data
+    from rexmit.gate.cells import lines
+    from rexmit.gate.formats import ktap, ktap_head
+    from rexmit.library.diff_packets import where_they_part
     from rexmit.present.show import show
     from rexmit.present.terminal import console
 
+    compared = where_they_part(comparison, gate) if isinstance(comparison, Comparison) else None
     if options.as_json:
         print_json(
-            comparison_data(comparison, over)
+            comparison_data(comparison, gate, compared)
             if isinstance(comparison, Comparison)
-            else changes_data(comparison, over)
+            else changes_data(comparison, gate)
         )
+        return
+    if gate is not None and options.ktap:
+        every = lines(gate)
+        outputs.lines("\n".join(ktap_head(len(every))))
+        for number, one in enumerate(every, 1):
+            for line in ktap(number, one):
+                outputs.line(line)
         return
     out = console()
     if isinstance(comparison, Comparison):
         show(comparison_blocks(comparison, every_cell=options.every), out)
     else:
         show(changes_blocks(comparison, every=options.every), out)
-    if over is not None:
-        show(trips_blocks(over, str(options.fail_over)), out)
+    if gate is not None:
+        show(gate_blocks(gate, str(options.worse_than)), out)
+    if compared is not None:
+        show(parting_blocks(compared), out)
 
 
 def _parts(texts: list[str]) -> list[str]:

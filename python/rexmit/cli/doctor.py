@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rexmit import outputs
 from rexmit.cli import completion
 from rexmit.cli.as_json import print_json
+from rexmit.cli.front import Argument, Option
 from rexmit.errors import EXIT_FAILED
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ Examples:
 def doctor(
     parts: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="[PART...]",
             help="Only of these: trace (and the model), kernel, images, wireshark, figures, "
             "cluster, settings (the file that was read).",
@@ -35,7 +34,7 @@ def doctor(
             autocompletion=completion.parts,
         ),
     ] = None,
-    json_output: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
+    json_output: Annotated[bool, Option("--json", help="Print JSON instead.")] = False,
 ) -> None:
     """Say what rexmit finds of what it needs on this machine, what is missing, and the command that
     brings it. Nothing is changed.
@@ -52,7 +51,7 @@ def doctor(
     else:
         _print(findings)
     if parts and any(finding.missing for finding in findings):
-        raise typer.Exit(EXIT_FAILED)
+        raise SystemExit(EXIT_FAILED)
 
 
 def _print(findings: list[Finding]) -> None:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
+from rexmit.cli.front import Option
 from rexmit.cli.trace_options import Rule, comma_words
 from rexmit.present.figures.formats import FORMATS
 
 Formats = Annotated[
     str,
-    typer.Option(
-        "--format", metavar="LIST", help=f"Of the figures: {', '.join(FORMATS)}; by commas."
-    ),
+    Option("--format", metavar="LIST", help=f"Of the figures: {', '.join(FORMATS)}; by commas."),
 ]
 
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rexmit import outputs
+from rexmit.cli.front import Option
 
 if TYPE_CHECKING:
     from rexmit.library.report import About, Report
 
 Html = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--html",
         metavar="FILE",
         help="Write a page for the browser as well, as `rexmit report` does.",

@@ -5,21 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rexmit import outputs
-from rexmit.cli import completion, kernel_exec
+from rexmit.cli import completion
+from rexmit.cli.front import Argument, Group, Listed, Option
 from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import judging
 
 if TYPE_CHECKING:
     from rexmit.library.kernels import ListedKernel
-
-app = typer.Typer(
-    help="Build, add and list the kernels that experiments run on, or run a command in one.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
 
 BUILD_EXAMPLES = """\
 Examples:
@@ -35,22 +28,21 @@ Examples:
 """
 
 
-@app.command(epilog=BUILD_EXAMPLES)
 def build(
     source: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="6.1|6.12|FOLDER|TARBALL",
             help="Debian's package of a series, or a kernel source of your own (only read).",
             autocompletion=completion.series,
         ),
     ] = "6.12",
     hz: Annotated[
-        int, typer.Option(help="Ticks of the kernel's timer per second: 100, 250 or 1000.")
+        int, Option(help="Ticks of the kernel's timer per second: 100, 250 or 1000.")
     ] = 250,
     patch: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="FILE|NAME",
             help="A patch to apply, or the name of an optional one of ours; may be repeated.",
             autocompletion=completion.patches,
@@ -58,7 +50,7 @@ def build(
     ] = None,
     config: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="FILE|NAME",
             help="A fragment of configuration (FILE.config), or ours: selftests, what packet "
             "scripts ask for; may be repeated.",
@@ -67,20 +59,20 @@ def build(
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--jobs", "-j", min=1, max=MOST_JOBS, help="Compilers at a time (default: one a core)."
         ),
     ] = None,
     unconfined: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--unconfined",
             help="Run the code of the source and its patches without a sandbox, with your rights.",
         ),
     ] = False,
     install: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--install",
             help="Install Debian's package of the series where it is missing, as root, by apt-get.",
         ),
@@ -130,24 +122,23 @@ Examples:
 """
 
 
-@app.command(epilog=ADD_EXAMPLES)
 def add(
     image: Annotated[
-        Path, typer.Argument(metavar="IMAGE", help="A bzImage for x86-64 (vmlinuz); only read.")
+        Path, Argument(metavar="IMAGE", help="A bzImage for x86-64 (vmlinuz); only read.")
     ],
     modules: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Its modules, as in /lib/modules/VERSION."),
+        Option(metavar="FOLDER", help="Its modules, as in /lib/modules/VERSION."),
     ] = None,
     config: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="What it was configured with (default: config-VERSION beside the image).",
         ),
     ] = None,
     name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What to call it (default: its version).")
+        str | None, Option(metavar="NAME", help="What to call it (default: its version).")
     ] = None,
 ) -> None:
     """Take a kernel image that others have built, unmodified, and print its name.
@@ -164,10 +155,12 @@ def add(
     outputs.note(f"Linux {kernel.version}, HZ {kernel.hz}: {done}")
 
 
-@app.command("list", epilog="Example:\n\n\b\n  rexmit kernel list --json")
+LIST_EXAMPLE = "Example:\n\n\b\n  rexmit kernel list --json"
+
+
 def list_kernels(
     json_output: Annotated[
-        bool, typer.Option("--json", help="Print all that is known of them as JSON.")
+        bool, Option("--json", help="Print all that is known of them as JSON.")
     ] = False,
 ) -> None:
     """List the kernels that have been built or added; the one used by default has a star.
@@ -225,8 +218,28 @@ def _remark(one: ListedKernel) -> str:
     return "" if one.current else "other options"
 
 
-app.command(
-    "exec",
-    epilog=kernel_exec.EXAMPLES,
-    context_settings={"allow_interspersed_args": False},
-)(kernel_exec.exec_)
+app = Group(
+    {
+        "build": Listed(
+            f"{__name__}:build",
+            "Build a kernel, unless it has been built already, and print its name.",
+            "BUILD_EXAMPLES",
+        ),
+        "add": Listed(
+            f"{__name__}:add",
+            "Take a kernel image that others have built, unmodified, and print its name.",
+            "ADD_EXAMPLES",
+        ),
+        "list": Listed(
+            f"{__name__}:list_kernels",
+            "List the kernels that have been built or added; the one used by default has a star.",
+            "LIST_EXAMPLE",
+        ),
+        "exec": Listed(
+            "rexmit.cli.kernel_exec:exec_",
+            "Run a command of this machine inside a booted kernel.",
+            context={"allow_interspersed_args": False},
+        ),
+    },
+    help="Build, add and list the kernels that experiments run on, or run a command in one.",
+)

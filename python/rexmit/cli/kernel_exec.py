@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from rexmit import outputs
 from rexmit.cli import completion
+from rexmit.cli.front import Argument, Option
 from rexmit.cli.limits import OnKernel
-from rexmit.errors import EXIT_SPLAT, judging
+from rexmit.errors import EXIT_SPLAT, SPLATTED, judging
 from rexmit.options import as_typed, typed
 
 EXAMPLES = """\
@@ -32,12 +31,12 @@ class ExecOptions:
     """What can be typed, in the order in which `--help` has it."""
 
     argv: Annotated[
-        list[str], typer.Argument(metavar="COMMAND...", help="The command and its arguments.")
+        list[str], Argument(metavar="COMMAND...", help="The command and its arguments.")
     ]
     kernel: OnKernel = None
     net: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="SCENARIO",
             help="Set up this scenario's network; its hosts are h1, h2 (see ip netns exec).",
             autocompletion=completion.scenarios,
@@ -45,21 +44,19 @@ class ExecOptions:
     ] = None
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of that scenario."),
+        Option("--set", metavar="KEY=VALUE", help="Change a key of that scenario."),
     ] = None
     host: Annotated[
         str | None,
-        typer.Option(help="With --net: the host that the command runs on, h1 (default) or h2."),
+        Option(help="With --net: the host that the command runs on, h1 (default) or h2."),
     ] = None
     keep: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR", help="Bring back here what the command leaves in $REXMIT_SCRATCH."
-        ),
+        Option(metavar="DIR", help="Bring back here what the command leaves in $REXMIT_SCRATCH."),
     ] = None
     scratch_limit: Annotated[
         int,
-        typer.Option(
+        Option(
             metavar="MIB",
             min=1,
             max=1 << 20,
@@ -68,18 +65,16 @@ class ExecOptions:
     ] = 1024
     env: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="NAME[=VALUE]",
             help="Give the command this variable, too; without a value, the one it has here.",
         ),
     ] = None
-    seed: Annotated[
-        int, typer.Option(min=0, max=2**64 - 1, help="Seed of the kernel's randomness.")
-    ] = 1
-    memory: Annotated[int, typer.Option(metavar="MIB", min=64, help="The kernel's memory.")] = 256
+    seed: Annotated[int, Option(min=0, max=2**64 - 1, help="Seed of the kernel's randomness.")] = 1
+    memory: Annotated[int, Option(metavar="MIB", min=64, help="The kernel's memory.")] = 256
     hang_limit: Annotated[
         float,
-        typer.Option(
+        Option(
             metavar="S",
             min=0,
             help="End a guest that for so many real seconds writes nothing while its clock stands "
@@ -120,11 +115,11 @@ def exec_(options: ExecOptions) -> None:
             on_stderr=_writer(sys.stderr.fileno()),
         )
     if ended.splat:
-        outputs.say("rexmit: the kernel warns of a defect of its own:")
+        outputs.say(f"rexmit: {SPLATTED}:")
         for line in ended.splat:
             outputs.say(f"  {line}")
-        raise typer.Exit(EXIT_SPLAT)
-    raise typer.Exit(ended.status)
+        raise SystemExit(EXIT_SPLAT)
+    raise SystemExit(ended.status)
 
 
 def _writer(descriptor: int) -> Callable[[bytes], None]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
 from rexmit.cli import completion
+from rexmit.cli.front import Option
 from rexmit.errors import UserError
 
 if TYPE_CHECKING:
@@ -28,21 +27,21 @@ def _allow(times: int | None) -> int | None:
 
 UnpackLimit = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--unpack-limit",
         metavar="N",
         min=1,
         max=2**63 - 1,
         callback=_allow,
-        help="A packed capture is read until it has unpacked to N times its size, and to 16 MiB at "
-        "least. [default: 10000]",
+        help="Read a compressed capture until it has unpacked to N times its size, and to 16 MiB "
+        "at least; refuse a table that would take more. [default: 10000]",
         show_default=False,
     ),
 ]
 
 OnKernel = Annotated[
     str | None,
-    typer.Option(
+    Option(
         metavar="KERNEL",
         help="6.1, 6.12, 6.12@HZ, 6.12+PATCH, or a name of `rexmit kernel list`.",
         autocompletion=completion.kernels,
@@ -52,18 +51,22 @@ OnKernel = Annotated[
 
 KernelsAtATime = Annotated[
     int | None,
-    typer.Option(
-        "--jobs", "-j", min=1, max=MOST_JOBS, help="Kernels at a time. Default: one a core."
+    Option(
+        "--jobs",
+        "-j",
+        min=1,
+        max=MOST_JOBS,
+        help="Kernels that run at the same time. Default: one per core.",
     ),
 ]
 
 OnCluster = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--cluster",
         metavar="ADDRESS",
-        help="Run cells on N processes (local:N), or on the workers of a Dask scheduler "
-        "(tls://HOST:PORT), instead of --jobs. Kernels are sent to those that lack them.",
+        help="Run cells in N processes (local:N), or on the workers of a Dask scheduler "
+        "(tls://HOST:PORT), instead of --jobs. Workers that lack a kernel are sent it.",
         show_default=False,
     ),
 ]
@@ -71,26 +74,26 @@ OnCluster = Annotated[
 
 ClusterCa = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--cluster-ca",
         metavar="FILE",
         help="With --cluster tls://HOST:PORT: the certificate of the cluster's authority, PEM. "
-        "[default: of Dask's configuration, as the two others]",
+        "[default: from Dask's configuration, like the next two]",
         show_default=False,
     ),
 ]
 ClusterCert = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--cluster-cert",
         metavar="FILE",
-        help="A certificate that it signed, by which the cluster knows you.",
+        help="Your certificate, which that authority signed.",
         show_default=False,
     ),
 ]
 ClusterKey = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--cluster-key", metavar="FILE", help="The key of that certificate.", show_default=False
     ),
 ]
@@ -104,7 +107,7 @@ def on_cluster(
         files = {"--cluster-ca": ca, "--cluster-cert": cert, "--cluster-key": key}
         if given := [name for name, file in files.items() if file is not None]:
             raise UserError(
-                f"{given[0]} is of --cluster", "add --cluster tls://HOST:PORT", usage=True
+                f"{given[0]} needs --cluster", "add --cluster tls://HOST:PORT", usage=True
             )
         return None
     from rexmit.cluster.address import ClusterAddress

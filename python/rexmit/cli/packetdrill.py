@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Literal
 
-import typer
-
-from rexmit import outputs
-from rexmit.cli.as_json import print_json
-from rexmit.cli.limits import KernelsAtATime, OnKernel
-from rexmit.errors import judging
+from rexmit.cli.front import Argument, Option
+from rexmit.cli.judged import TestsOptions, judge
 from rexmit.options import as_typed, typed
-
-if TYPE_CHECKING:
-    from rexmit.gate.verdicts import Result
 
 EXAMPLES = """\
 Examples:
@@ -29,39 +21,25 @@ Examples:
 """
 
 
-class Family(StrEnum):
-    """Families of addresses."""
-
-    IPV4 = "ipv4"
-    IPV6 = "ipv6"
-    MAPPED = "ipv4-mapped-ipv6"
+Family = Literal["ipv4", "ipv6", "ipv4-mapped-ipv6"]
+"""Of addresses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PacketdrillOptions:
+class PacketdrillOptions(TestsOptions):
     """What can be typed, in the order in which `--help` has it."""
 
     paths: Annotated[
         list[Path],
-        typer.Argument(
+        Argument(
             metavar="FILE|DIR...",
             help="Scripts, and folders of which all *.pkt below are meant.",
             show_default=False,
         ),
     ]
-    kernel: OnKernel = None
-    tool: Annotated[
-        Path | None,
-        typer.Option(
-            "--packetdrill",
-            metavar="PROGRAM",
-            help="The packetdrill to run, as it is. [default: the one on PATH]",
-            show_default=False,
-        ),
-    ] = None
     families: Annotated[
         list[Family] | None,
-        typer.Option(
+        Option(
             "--family",
             help="The addresses that scripts run with. Repeatable. [default: ipv4 and ipv6]",
             show_default=False,
@@ -69,39 +47,13 @@ class PacketdrillOptions:
     ] = None
     arguments: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--argument",
             metavar="OPTION",
             help="An option of packetdrill's own: --argument=--tolerance_usecs=10000. Repeatable.",
             show_default=False,
         ),
     ] = None
-    repeat: Annotated[
-        int, typer.Option(metavar="N", min=1, max=1 << 20, help="Run each script N times.")
-    ] = 1
-    jobs: KernelsAtATime = None
-    junit: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write a JUnit report there.", show_default=False),
-    ] = None
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document instead of KTAP.")
-    ] = False
-    seed: Annotated[
-        int, typer.Option(min=0, max=2**64 - 1, help="Seed of the kernel's randomness.")
-    ] = 1
-    memory: Annotated[
-        int, typer.Option(metavar="MIB", min=64, max=1 << 20, help="The kernel's memory.")
-    ] = 256
-    hang_limit: Annotated[
-        float,
-        typer.Option(
-            metavar="S",
-            min=0,
-            help="End a kernel that for so many real seconds writes nothing while its clock stands "
-            "still; 0: never.",
-        ),
-    ] = 60.0
 
 
 @typed(PacketdrillOptions)
@@ -115,41 +67,15 @@ def packetdrill(options: PacketdrillOptions) -> None:
     Exit status: 0 all are good; 1 one is worse; 3 the kernel warned of a defect of its own; 125 one
     has no verdict (a kernel that hangs or dies, no packetdrill) and none is worse; 2 wrong usage.
     """
-    from rexmit.gate.formats import ktap, ktap_head, summary
     from rexmit.gate.scripts import DEFAULT_FAMILIES
     from rexmit.library.packetdrill import Scripts
     from rexmit.library.packetdrill import packetdrill as run
-    from rexmit.store.files import write_bytes
 
-    done: list[Result] = []
-
-    def on_start(kernel: str, cases: int) -> None:
-        outputs.note(kernel)
-        if not options.as_json:
-            for line in ktap_head(cases):
-                outputs.line(line)
-
-    def on_result(result: Result) -> None:
-        done.append(result)
-        if not options.as_json:
-            for line in ktap(len(done), result):
-                outputs.line(line)
-            # Whoever reads it waits for each.
-            outputs.flush()
-
-    families = [one.value for one in options.families or ()]
-    with judging():
-        how = as_typed(
-            Scripts,
-            options,
-            families=families or DEFAULT_FAMILIES,
-            arguments=options.arguments or (),
-            hang_limit_s=options.hang_limit or None,
-        )
-        judged = run(options.paths, how, on_start=on_start, on_result=on_result)
-        if options.junit is not None:
-            write_bytes(options.junit, judged.junit())
-    if options.as_json:
-        print_json(judged.as_json())
-    outputs.note(summary(judged.results))
-    raise typer.Exit(judged.exit_status)
+    how = as_typed(
+        Scripts,
+        options,
+        families=options.families or DEFAULT_FAMILIES,
+        arguments=options.arguments or (),
+        hang_limit_s=options.hang_limit or None,
+    )
+    judge(options, lambda start, result: run(options.paths, how, on_start=start, on_result=result))

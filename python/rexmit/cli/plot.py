@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from rexmit import outputs
 from rexmit.cli.as_json import print_json
 from rexmit.cli.drawn import Formats, as_list, rule
+from rexmit.cli.front import Argument, Option
+from rexmit.cli.limits import UnpackLimit
 from rexmit.cli.run_tables import Inexact
 from rexmit.cli.trace_options import comma_words, refuse
 from rexmit.options import typed
@@ -22,7 +22,7 @@ class PlotOptions:
 
     runs: Annotated[
         list[Path],
-        typer.Argument(
+        Argument(
             metavar="RUN...",
             help="Folder that `rexmit run` wrote; several: in the same figures.",
             show_default=False,
@@ -30,7 +30,7 @@ class PlotOptions:
     ]
     x: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--x",
             metavar="AXIS",
             help="What stands along the figure: an axis of the grid, as the scenario or a column "
@@ -41,7 +41,7 @@ class PlotOptions:
     ] = None
     y: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--y",
             metavar="LIST",
             help="Columns of transfers, by commas, each with panels of its own. "
@@ -51,7 +51,7 @@ class PlotOptions:
     ] = None
     colour: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--colour",
             metavar="AXIS",
             help="What colours and markers tell apart. [default: runs, else configurations, else "
@@ -61,7 +61,7 @@ class PlotOptions:
     ] = None
     facet: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--facet",
             metavar="LIST",
             help="One axis or two, by commas: a panel for each value, to the right and downwards. "
@@ -71,11 +71,11 @@ class PlotOptions:
     ] = None
     ci: Annotated[
         float,
-        typer.Option("--ci", metavar="PERCENT", help="Of the intervals of means."),
+        Option("--ci", metavar="PERCENT", help="Of the intervals of means."),
     ] = 95.0
     cell: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--cell",
             metavar="AXIS=VALUES",
             help="Only cells with these values: network=mobile, config=er,tlp, lost=1..5. "
@@ -85,7 +85,7 @@ class PlotOptions:
     ] = None
     losses: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--losses",
             metavar="N",
             min=0,
@@ -95,7 +95,7 @@ class PlotOptions:
     ] = None
     out: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--out",
             metavar="DIR",
             help="Where the figures go. [default: RUN/figures, of the first run]",
@@ -104,8 +104,9 @@ class PlotOptions:
     ] = None
     formats: Formats = "pdf,png"
     inexact: Inexact = False
+    unpack_limit: UnpackLimit = None
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the paths, and all that is drawn, as JSON.")
+        bool, Option("--json", help="Print the paths, and all that is drawn, as JSON.")
     ] = False
 
 

@@ -1,36 +1,22 @@
-"""The commands: what may be typed behind each, and their names of the version before, which go on
-working for one release.
-"""
+"""The commands by their names of the version before, which go on working for one release."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Final
 
-from typer import BadParameter
-from typer.core import TyperGroup
+import click
 
 from rexmit import additions, outputs
-from rexmit.cli.numbers import plain
+from rexmit.cli.front import Group
 
 _INTERFACE: Final = ("-i", "--interface")
 
-COMMON: Final = ("quiet", "verbose", "no_color")
-"""Options of the program that may be typed behind each command."""
 
+class Commands(Group):
+    """The commands, also by the names that they had before."""
 
-class Commands(TyperGroup):
-    """The commands, also by the names that they had before, each with the common options."""
-
-    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - Click's
-        """Run what is typed. What is wrong with a number is said in plain words."""
-        try:
-            return super().invoke(ctx)
-        except BadParameter as error:
-            error.message = plain(error)
-            raise
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - Click's
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:  # noqa: ANN401 - Click's
         """The command that these words begin with. Says its new name, once."""
         old, new, words = now(args)
         if old and not ctx.resilient_parsing:
@@ -38,20 +24,7 @@ class Commands(TyperGroup):
                 f"rexmit: `rexmit {old}` is now `rexmit {new}`; "
                 "the next release does not know the old name"
             )
-        resolved = super().resolve_command(ctx, words)
-        self._give(resolved[1])
-        return resolved
-
-    def _give(self, command: Any) -> None:  # noqa: ANN401 - Click's
-        inner = getattr(command, "commands", None)
-        if inner is not None:
-            for one in inner.values():
-                self._give(one)
-        elif command is not None:
-            there = {one.name for one in command.params}
-            command.params += [
-                one for one in self.params if one.name in COMMON and one.name not in there
-            ]
+        return super().resolve_command(ctx, words)
 
 
 def now(words: Sequence[str]) -> tuple[str, str, list[str]]:
@@ -64,6 +37,15 @@ def now(words: Sequence[str]) -> tuple[str, str, list[str]]:
             return renamed
     if name == "trace" and any(one.partition("=")[0] == "--rotate" for one in options):
         return "trace --rotate", "watch --rotate", ["watch", *rest]
+    if name == "diff":
+        old, option = "--fail-over", "--worse-than"
+        if any(one.partition("=")[0] == old for one in options):
+            last = len(options)
+            typed = [
+                option + one.removeprefix(old) if one.partition("=")[0] == old else one
+                for one in rest[:last]
+            ]
+            return f"diff {old}", f"diff {option}", [name, *typed, *rest[last:]]
     if name == "trace":
         for place, one in enumerate(options):
             option, joined, interface = one.partition("=")

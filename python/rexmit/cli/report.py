@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rexmit import configuration, outputs
 from rexmit.cli.as_json import print_json
+from rexmit.cli.front import Argument, Option
 from rexmit.cli.html import say
+from rexmit.cli.limits import UnpackLimit
 from rexmit.cli.selection import Host, Port, Since, Until
 from rexmit.errors import UserError
 from rexmit.options import typed
@@ -39,7 +39,7 @@ class ReportOptions:
 
     paths: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="PATH...",
             help="Folders of runs, of traces, of `rexmit validate agree`; or captures, which "
             "together are one trace. Two runs are compared, too.",
@@ -48,7 +48,7 @@ class ReportOptions:
     ]
     out: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--out",
             "-o",
             metavar="FILE",
@@ -62,7 +62,7 @@ class ReportOptions:
     until: Until = None
     connections: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--connections",
             metavar="K,K...",
             help="Put the packets of these into the page: rows of connections.parquet, or of a "
@@ -72,7 +72,7 @@ class ReportOptions:
     ] = None
     packets: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--packets",
             metavar="N",
             min=0,
@@ -82,7 +82,7 @@ class ReportOptions:
     ] = None
     table: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--table",
             metavar="NAME",
             help="Print this table of the page as CSV, and write no page.",
@@ -91,7 +91,7 @@ class ReportOptions:
     ] = None
     where: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--where",
             metavar="TERMS",
             help="With --table: the rows that fit, as in the page's search field: words to find, "
@@ -101,14 +101,15 @@ class ReportOptions:
     ] = None
     sort: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--sort",
             metavar="COLUMN",
             help="With --table: rows in order of a column; --sort=-COLUMN from the largest down.",
             show_default=False,
         ),
     ] = None
-    as_json: Annotated[bool, typer.Option("--json", help="Say what was written as JSON.")] = False
+    unpack_limit: UnpackLimit = None
+    as_json: Annotated[bool, Option("--json", help="Say what was written as JSON.")] = False
 
 
 @typed(ReportOptions)
@@ -130,13 +131,13 @@ def report(options: ReportOptions) -> None:
 
     if options.connections is not None and options.packets is not None:
         raise UserError(
-            "--packets bounds what is chosen by itself; --connections chooses",
+            "--packets limits what rexmit chooses; --connections makes the choice",
             "leave one of them out",
             usage=True,
         )
     if options.table is None and (options.where is not None or options.sort is not None):
         raise UserError(
-            "--where and --sort are of --table",
+            "--where and --sort need --table",
             "as in --table connections --sort=-waited_s",
             usage=True,
         )
@@ -194,7 +195,7 @@ def numbers(text: str) -> list[int]:
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not parts or not all(part.isdecimal() for part in parts):
         raise UserError(
-            f"--connections {text}: not numbers with commas",
+            f"--connections {text}: not numbers separated by commas",
             "as in --connections 17,23",
             usage=True,
         )

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from rexmit import outputs
 from rexmit.cli import completion
+from rexmit.cli.front import Argument, Option
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.limits import (
@@ -21,7 +20,7 @@ from rexmit.cli.limits import (
     OnKernel,
     on_cluster,
 )
-from rexmit.errors import EXIT_FAILED
+from rexmit.errors import EXIT_FAILED, EXIT_SPLAT, SPLATTED
 from rexmit.options import as_typed, typed
 
 if TYPE_CHECKING:
@@ -34,15 +33,15 @@ class RunOptions:
 
     scenario: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="SCENARIO",
-            help="A scenario by name or file, or a run.json to repeat.",
+            help="A scenario, by its name or its file, or the run.json of a run to repeat.",
             autocompletion=completion.scenarios,
         ),
     ]
     engine: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="kernel|model",
             help="What runs the transfers: a real kernel in virtual time, or the model.",
             autocompletion=completion.engines,
@@ -51,7 +50,7 @@ class RunOptions:
     kernel: OnKernel = None
     stack: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="STACK",
             help="With the model: the TCP stack of both hosts, as `rexmit stacks` lists them. "
             "Default: the scenario's, else the newest, linux-6.12.",
@@ -60,69 +59,88 @@ class RunOptions:
     ] = None
     hz: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--hz",
             metavar="HZ",
             min=1,
-            help="With the model: timer ticks a second. Default: the scenario's, else the stack's.",
+            help="With the model: timer ticks per second. Default: the scenario's, else the "
+            "stack's.",
         ),
     ] = None
     seed: Annotated[
         int | None,
-        typer.Option(min=0, max=2**64 - 1, help="Seed, instead of the scenario's."),
+        Option(min=0, max=2**64 - 1, help="Seed of the random numbers, instead of the scenario's."),
     ] = None
     seeds: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="A..B",
-            help="Several seeds, as 1..10: the whole grid under each, its transfers pooled.",
+            help="Several seeds, such as 1..10: run the whole grid with each of them, and pool the "
+            "transfers.",
             show_default=False,
         ),
     ] = None
     until: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="SHARE",
-            help="Seed after seed, at most --seeds or 100, until half the 95 % interval of "
-            "t_total's mean is within this share of it (2%) in every cell.",
+            help="Add seed after seed until half of the 95 % interval of t_total's mean is within "
+            "this share of the mean (2%) in every cell; at most those of --seeds, or 100.",
             show_default=False,
         ),
     ] = None
     jobs: Annotated[
         int | None,
-        typer.Option(
-            "--jobs", "-j", min=1, max=MOST_JOBS, help="Cells at a time. Default: one a core."
+        Option(
+            "--jobs",
+            "-j",
+            min=1,
+            max=MOST_JOBS,
+            help="Cells that run at the same time. Default: one per core.",
         ),
     ] = None
     settings: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--set",
             metavar="KEY=VALUE",
-            help="Change a key of the scenario: lists by commas, ranges as 0..20. Repeatable.",
+            help="Change a key of the scenario. Lists are separated by commas, ranges are written "
+            "0..20. Repeatable.",
         ),
     ] = None
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of the run. Default: below runs/.")
+        Path | None,
+        Option(metavar="DIR", help="Folder for the run. Default: a new one in runs/."),
     ] = None
-    capture: Annotated[
-        bool, typer.Option("--capture", help="Keep pcapng captures of both hosts.")
-    ] = False
+    capture: Annotated[bool, Option("--capture", help="Keep pcapng captures of both hosts.")] = (
+        False
+    )
     hang_limit: Annotated[
         float | None,
-        typer.Option(
+        Option(
             metavar="S",
             min=1,
-            help="With kernels: real seconds of silence after which a cell fails. Default: 60.",
+            help="With kernels: a cell fails if its kernel reports nothing for this many seconds "
+            "of real time. Default: 60.",
         ),
     ] = None
     cluster: OnCluster = None
     cluster_ca: ClusterCa = None
     cluster_cert: ClusterCert = None
     cluster_key: ClusterKey = None
+    baseline: Annotated[
+        Path | None,
+        Option(
+            "--baseline",
+            metavar="FILE",
+            help="Write there, too, what `rexmit diff` compares of the finished run: a small file "
+            "of text, to commit.",
+            show_default=False,
+        ),
+    ] = None
     html: Html = None
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the finished run as JSON on standard output.")
+        bool, Option("--json", help="Print the finished run as JSON on standard output.")
     ] = False
 
     def campaign(self) -> Campaign:
@@ -145,6 +163,9 @@ def run(options: RunOptions) -> None:
 
     A run that was interrupted goes on where it stopped when the same command is given again. Rows
     depend on scenario, seed and kernel (or stack) alone, never on --jobs or interruptions.
+
+    Exit status: 0; 1 where a cell failed; 3 where it failed because the kernel warned of a defect
+    of its own; 2 wrong usage.
 
     Examples:
 
@@ -179,12 +200,19 @@ def run(options: RunOptions) -> None:
     if campaign.was_complete:
         outputs.note(f"{prepared.out} is complete already: nothing to do")
     _report(prepared.out, meta, as_json=options.as_json)
+    if options.baseline is not None and meta["transfers"]:
+        from rexmit.library.opened import open_run
+        from rexmit.store.baseline import write_baseline
+
+        write_baseline(open_run(prepared.out), options.baseline)
+        outputs.note(f"baseline: {options.baseline}")
     if options.html is not None and meta["transfers"]:
         from rexmit.library.opened import open_run
 
         write_page([open_run(prepared.out)], options.html, as_json=options.as_json)
-    if meta["failed_cells"]:
-        raise typer.Exit(EXIT_FAILED)
+    if failed := meta["failed_cells"]:
+        splat = any(cell["message"] == SPLATTED for cell in failed)
+        raise SystemExit(EXIT_SPLAT if splat else EXIT_FAILED)
 
 
 def _report(out: Path, meta: dict[str, Any], *, as_json: bool) -> None:

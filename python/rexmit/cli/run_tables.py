@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from rexmit.cli.as_json import print_result
+from rexmit.cli.front import Option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -18,9 +17,7 @@ if TYPE_CHECKING:
 
 Inexact = Annotated[
     bool,
-    typer.Option(
-        "--inexact", help="Take in transfers that lost other segments than those asked for."
-    ),
+    Option("--inexact", help="Take in transfers that lost other segments than those asked for."),
 ]
 
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from rexmit.cli.front import Option
 
 Host = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--host",
         metavar="ADDRESS",
-        help="Only connections of this host, or of a prefix as 10.0.0.0/8. Repeatable.",
+        help="Only connections of this host, or of a prefix such as 10.0.0.0/8. Repeatable.",
         show_default=False,
     ),
 ]
 
 Port = Annotated[
     list[int] | None,
-    typer.Option(
+    Option(
         "--port",
         metavar="PORT",
         min=0,
@@ -30,21 +30,21 @@ Port = Annotated[
 
 Since = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--from",
         metavar="TIME",
-        help="Only connections that were there at this time (2024-12-12T16:03:42, in UTC, or "
-        "seconds since 1970) or later.",
+        help="Only connections that lasted until this time (2024-12-12T16:03:42, in UTC, or "
+        "seconds since 1970) or longer.",
         show_default=False,
     ),
 ]
 
 Until = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--to",
         metavar="TIME",
-        help="Only connections that were there at this time or before.",
+        help="Only connections that began by this time.",
         show_default=False,
     ),
 ]

@@ -7,10 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
 from rexmit import outputs
 from rexmit.cli.as_json import print_result
+from rexmit.cli.front import Argument, Option
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.limits import UnpackLimit
@@ -33,7 +32,7 @@ class ShowOptions:
 
     runs: Annotated[
         list[Path],
-        typer.Argument(
+        Argument(
             metavar="RUN...",
             help="Folder that `rexmit run` wrote; several: their times side by side. "
             "Or one of `rexmit trace`, or a capture: a connection, packet by packet.",
@@ -42,7 +41,7 @@ class ShowOptions:
     ]
     losses: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--losses",
             metavar="N",
             min=0,
@@ -53,7 +52,7 @@ class ShowOptions:
     ] = None
     baseline: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--baseline",
             metavar="CONFIG",
             help="What percentages are against. [default: the first configuration]",
@@ -62,7 +61,7 @@ class ShowOptions:
     ] = None
     full: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--full",
             help="Times in blocks, also where there are many, with standard deviations and the "
             "intervals of percentiles.",
@@ -70,14 +69,14 @@ class ShowOptions:
     ] = False
     repairs: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--repairs",
             help="What retransmitted the lost tail, in order, in place of the times.",
         ),
     ] = False
     flow: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--flow",
             metavar="K",
             help="One transfer, packet by packet: row K of transfers.parquet, from 0 (a run with "
@@ -88,7 +87,7 @@ class ShowOptions:
     ] = None
     at: Annotated[
         float | None,
-        typer.Option(
+        Option(
             "--at",
             metavar="SECONDS",
             help="With --flow of a trace: every packet around this time of the capture's clock.",
@@ -97,7 +96,7 @@ class ShowOptions:
     ] = None
     figure: Annotated[
         list[Path] | None,
-        typer.Option(
+        Option(
             "--figure",
             metavar="FILE",
             help="With --flow: draw data, acknowledgements and retransmissions over time into "
@@ -108,18 +107,18 @@ class ShowOptions:
     ] = None
     ladder: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--ladder",
             help="With --figure, of a run: draw a ladder, client left and server right.",
         ),
     ] = False
     every_packet: Annotated[
-        bool, typer.Option("--all", help="With --flow: every packet, the uneventful ones too.")
+        bool, Option("--all", help="With --flow: every packet, the uneventful ones too.")
     ] = False
     inexact: Inexact = False
     unpack_limit: UnpackLimit = None
     html: Html = None
-    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
+    as_json: Annotated[bool, Option("--json", help="Print JSON instead.")] = False
 
 
 @typed(ShowOptions)
@@ -169,13 +168,13 @@ def show(options: ShowOptions) -> None:
     for path in options.figure or ():
         if not is_drawable(path) and ending(path) not in _EXPORTS:
             raise UserError(
-                f"--figure {path}: no format ends so",
+                f"--figure {path}: unknown format",
                 "name a .pdf, .png or .svg, an .xpl or a .qlog",
                 usage=True,
             )
         if options.ladder and not is_drawable(path):
             raise UserError(
-                f"--figure {path}: others draw no ladder", "leave --ladder out", usage=True
+                f"--figure {path}: xplot and qvis draw no ladder", "leave --ladder out", usage=True
             )
     if len(options.runs) > 1 and (options.flow is not None or options.repairs or options.full):
         raise UserError(

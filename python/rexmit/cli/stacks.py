@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rexmit import outputs
 from rexmit.cli import completion
+from rexmit.cli.front import Argument, Option
 
 if TYPE_CHECKING:
     from rexmit._core import StackPage
@@ -25,7 +24,7 @@ Examples:
 def stacks(
     name: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             metavar="[NAME]",
             help="Show this stack's settings.",
             show_default=False,
@@ -33,7 +32,7 @@ def stacks(
         ),
     ] = None,
     json_output: Annotated[
-        bool, typer.Option("--json", help="Print names, values and sources as JSON.")
+        bool, Option("--json", help="Print names, values and sources as JSON.")
     ] = False,
 ) -> None:
     """List the TCP stacks of the model, or the settings of one with the source of each value.

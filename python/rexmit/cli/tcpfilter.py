@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
-import typer
+from rexmit.cli.front import Argument, Option
 
-EXAMPLE = """\
+EXAMPLES = """\
 Examples:
 
 \b
@@ -17,23 +16,16 @@ Examples:
 """
 
 
-class Mode(StrEnum):
-    """How the tail of a transfer is found."""
-
-    SEQUENCE = "sequence"
-    HOLD = "hold"
-
-
 def tcpfilter(
     segments: Annotated[
         int | None,
-        typer.Argument(
+        Argument(
             metavar="[N]", min=0, help="Data segments to drop at the end.", show_default=False
         ),
     ] = None,
     pattern: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="TEXT",
             help="Instead of N, packets by position: `data 5..7 5#2 -1; ack 3`. "
             "For `ack` the client's packets must reach the queue too. With Multipath TCP "
@@ -42,16 +34,16 @@ def tcpfilter(
         ),
     ] = None,
     queue: Annotated[
-        int, typer.Option(min=0, max=65535, help="The number of the NFQUEUE to listen on.")
+        int, Option(min=0, max=65535, help="The number of the NFQUEUE to listen on.")
     ] = 0,
     mode: Annotated[
-        Mode,
-        typer.Option(
+        Literal["sequence", "hold"],
+        Option(
             help="sequence: by sequence number, holds nothing. hold: holds the last packets until "
             "the FIN shows; stalls on today's kernels at low rates.",
         ),
-    ] = Mode.SEQUENCE,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object a line.")] = False,
+    ] = "sequence",
+    as_json: Annotated[bool, Option("--json", help="Print a JSON object a line.")] = False,
 ) -> None:
     """Drop the last N segments of every HTTP transfer that this host sends, and measure.
 
@@ -72,5 +64,5 @@ def tcpfilter(
 
     from rexmit.library.tcpfilter import command
 
-    words = command(segments, pattern=pattern, queue=queue, mode=mode.value)
+    words = command(segments, pattern=pattern, queue=queue, mode=mode)
     os.execv(words[0], [*words, "--json"] if as_json else words)  # noqa: S606 - our own program

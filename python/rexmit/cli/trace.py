@@ -57,7 +57,6 @@ def trace(options: TraceOptions) -> None:
     from rexmit.library.trace import analysed
     from rexmit.progress import for_stream
     from rexmit.sources import find, spooled
-    from rexmit.tracing.annotate.write import check as check_annotated
 
     found, missing = find(options.captures or (), every=analysis.points is not None)
     for capture in found:
@@ -67,6 +66,8 @@ def trace(options: TraceOptions) -> None:
     annotate = options.annotate
     with ExitStack() as kept:
         if annotate is not None:
+            from rexmit.tracing.annotate.write import check as check_annotated
+
             check_annotated(found, annotate)
             if folder is None:
                 from rexmit.interrupt import spared

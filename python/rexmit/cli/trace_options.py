@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from rexmit.cli import wireshark
+from rexmit.cli.front import Argument, Option
 from rexmit.cli.html import Html
 from rexmit.cli.limits import MOST_JOBS, ClusterCa, ClusterCert, ClusterKey, UnpackLimit, on_cluster
 from rexmit.cli.selection import Host, Port, Since, Until
@@ -41,7 +40,7 @@ class Analysing:
     capture_filter: wireshark.Filter = None
     out: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--out",
             metavar="DIR",
             help=f"Keep the tables in this folder: {', '.join(TABLES)} (.parquet).",
@@ -49,65 +48,66 @@ class Analysing:
         ),
     ] = None
     replace: Annotated[
-        bool, typer.Option("--replace", help="With --out: in place of a trace that is there.")
+        bool,
+        Option("--replace", help="With --out: replace the trace that the folder already holds."),
     ] = False
-    csv: Annotated[bool, typer.Option("--csv", help="With --out: the tables as CSV as well.")] = (
+    csv: Annotated[bool, Option("--csv", help="With --out: write the tables as CSV as well.")] = (
         False
     )
     stacks: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--stacks",
             metavar="LIST",
-            help="Emulate these senders only, with commas: as the page names them (linux-6, "
-            "windows-xp), a stack of `rexmit stacks`, or unc-2007 for the four of UNC 2007, Table "
-            "I; no-NAME leaves one out. [default: all]",
+            help="Emulate only these senders, separated by commas: by their names on the page "
+            "(linux-6, windows-xp) or in `rexmit stacks`, or unc-2007 for the four of UNC 2007, "
+            "Table I; no-NAME leaves one out. [default: all]",
             show_default=False,
         ),
     ] = None
     whatif: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--whatif",
             metavar="SETTING",
-            help="Replay the connections under this setting, as in k=2,min_rto=100ms, no-tlp or "
-            "init_rto=3s; "
-            "default: twenty usual ones; grid: the 720 of UNC 2007; none. Repeatable. "
-            "[default: default]",
+            help="Replay the connections under this setting, such as k=2,min_rto=100ms, no-tlp or "
+            "init_rto=3s. `default` stands for twenty usual settings, `grid` for the 720 of UNC "
+            "2007, `none` for no replay. Repeatable. [default: default]",
             show_default=False,
         ),
     ] = None
     names: Annotated[
         bool,
-        typer.Option(
+        Option(
             " /--no-names",
-            help="Without names of servers and paths of requests, which hosts sent in the clear.",
+            help="Leave out the names of servers and the paths of requests, which hosts sent "
+            "unencrypted.",
             show_default=False,
         ),
     ] = True
     jobs: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--jobs",
             "-j",
             min=1,
             max=MOST_JOBS,
-            help="Threads. [default: one a core]",
+            help="Number of threads. [default: one per core]",
             show_default=False,
         ),
     ] = None
     connections_limit: Annotated[
         int,
-        typer.Option(
+        Option(
             "--connections-limit",
             metavar="N",
             min=16,
-            help="Connections remembered at a time: up to 0.3 kB for one that has only begun, from "
-            "1 kB on for others, 0.5 kB for one that is quiet among many. With more, the longest "
-            "idle are ended early, half-open ones first.",
+            help="Connections kept in memory at a time. One that has only begun takes up to 0.3 "
+            "kB, a quiet one among many 0.5 kB, any other 1 kB or more. Above the limit those that "
+            "have been idle for longest are ended early, half-open ones first.",
         ),
     ] = CONNECTIONS_LIMIT
-    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
+    as_json: Annotated[bool, Option("--json", help="Print JSON instead.")] = False
 
     def analysis(self) -> Analysis:
         """How what is read is analysed. Raises UserError."""
@@ -124,8 +124,8 @@ class Analysing:
 
     def _rules(self) -> Iterator[Rule]:
         """What does not go together."""
-        yield self.csv and self.out is None, "--csv writes files", "say where: --out DIR"
-        yield self.replace and self.out is None, "--replace is of --out", "leave it out"
+        yield self.csv and self.out is None, "--csv needs --out", "say where: --out DIR"
+        yield self.replace and self.out is None, "--replace needs --out", "leave it out"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,21 +138,21 @@ class Paging(Analysing):
     until: Until = None
     group: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--by",
             metavar="host|port|prefix",
-            help="A table by host, by the server's port, or by prefix (/24, /64) instead of the "
-            "page.",
+            help="Print a table by host, by the server's port, or by prefix (/24, /64) instead of "
+            "the page.",
             show_default=False,
         ),
     ] = None
     slow_ms: Annotated[
         float | None,
-        typer.Option(
+        Option(
             "--slow",
             metavar="MS",
-            help="A wait of so many milliseconds counts as slow on the page, and so do shorter "
-            "ones that are a tenth of their connection. [default: 200]",
+            help="Count a wait as slow from this many milliseconds on; shorter waits count that "
+            "together are a tenth of their connection. [default: 200]",
             show_default=False,
         ),
     ] = None
@@ -181,12 +181,12 @@ class Paging(Analysing):
         yield from Analysing._rules(self)
         yield (
             self.html is not None and self.group,
-            "--html is the page of a trace",
+            "--html writes the page of a trace, --by prints a table",
             "leave out --by",
         )
         yield (
             self.slow_ms is not None and self.group,
-            "--slow is of the page of a trace",
+            "--slow is about the page of a trace, --by prints a table",
             "leave out --by",
         )
 
@@ -197,11 +197,12 @@ class TraceOptions(Paging):
 
     captures: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="FILE...",
-            help="Captures (pcap, pcapng, ERF, snoop, also packed), files of a rotation as one, "
-            "or -. Also patterns of them, and addresses: "
-            "s3://, gs://, az://, https://.",
+            help="Captures: pcap, pcapng, ERF or snoop, compressed or not; lists of packets that "
+            "tcpdump or tshark printed; - for standard input. Several files of a rotation are read "
+            "as one capture. Patterns (*) and addresses (s3://, gs://, az://, https://) may be "
+            "given. Or a folder that --out kept.",
             show_default=False,
         ),
     ] = None
@@ -209,22 +210,23 @@ class TraceOptions(Paging):
     colorfilters: wireshark.Colorfilters = False
     points: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--points",
             metavar="NAME,NAME...",
-            help="The captures are of several points of the network: the name of each one's point, "
-            "in their order. [default: by their packets]",
+            help="The captures were taken at several points of the network: the point's name for "
+            "each FILE, in the same order. [default: found from the packets]",
             show_default=False,
         ),
     ] = None
     unpack_limit: UnpackLimit = None
     cluster: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--cluster",
             metavar="ADDRESS",
-            help="With --out: spread the work over N processes (local:N), or the workers of a Dask "
-            "scheduler (tls://HOST:PORT), which all see that folder. The tables are the same.",
+            help="With --out: spread the work over N processes (local:N), or over the workers of a "
+            "Dask scheduler (tls://HOST:PORT), which must all see that folder. The tables are the "
+            "same.",
             show_default=False,
         ),
     ] = None
@@ -233,7 +235,7 @@ class TraceOptions(Paging):
     cluster_key: ClusterKey = None
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="With --cluster: go on with an analysis that was stopped."),
+        Option("--resume", help="With --cluster: continue an analysis that was stopped."),
     ] = False
 
     def __post_init__(self) -> None:
@@ -249,18 +251,18 @@ class TraceOptions(Paging):
         yield from Paging._rules(self)
         yield (
             "-" in captures and len(captures) > 1,
-            "- is read alone",
+            "- (standard input) cannot be combined with files",
             "give files, or - for a pipe",
         )
         copied = self.annotate is not None
         yield (
             copied and self.points,
-            "--annotate copies the captures of one point",
+            "--annotate copies captures of one point only",
             "leave --points out",
         )
         yield (
             copied and str(self.annotate) == "-" and (self.as_json or self.group),
-            "standard output has the capture",
+            "--annotate - writes the capture to standard output",
             "name a file: --annotate OUT.pcapng",
         )
 

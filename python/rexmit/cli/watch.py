@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rexmit.cli import trace_page
+from rexmit.cli.front import Argument, Option
 from rexmit.cli.trace_options import Paging, Rule, refuse
 from rexmit.options import typed
 
@@ -36,60 +35,60 @@ class WatchOptions(Paging):
 
     what: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="IFACE|PIPE",
-            help="An interface, captured on with dumpcap or tcpdump (any: all of them); or a pipe "
-            "of a capture: a named one, or - for standard input.",
+            help="An interface to capture on, with dumpcap or tcpdump (any: all interfaces); or a "
+            "pipe that brings a capture: a named pipe, or - for standard input.",
             show_default=False,
         ),
     ]
     rotate: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--rotate",
             metavar="TIME|SIZE",
-            help="For days: write rows as connections end, and begin another folder in "
-            "--out every 1h, or after 500MB.",
+            help="For days: write rows as connections end, and begin a new folder in --out every "
+            "1h, or after 500MB.",
             show_default=False,
         ),
     ] = None
     keep: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--keep",
             metavar="N|SIZE|TIME",
-            help="With --rotate: keep so many folders, so much (20GB), or for so long (7d). "
-            "[default: all]",
+            help="With --rotate: keep this many folders (24), this much (20GB), or those of the "
+            "last 7d. [default: all]",
             show_default=False,
         ),
     ] = None
     metrics: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--metrics",
             metavar="[ADDRESS:]PORT",
-            help="With --rotate: tell counts as OpenMetrics at http://ADDRESS:PORT/metrics; "
-            "without an address on loopback alone.",
+            help="With --rotate: serve counters as OpenMetrics at http://ADDRESS:PORT/metrics; "
+            "without an address, on loopback only.",
             show_default=False,
         ),
     ] = None
     every: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--every",
             metavar="TIME",
-            help="A line on standard error so often, with --rotate or where that is no terminal. "
-            "[default: 60s with --rotate, else 10s]",
+            help="Print a line on standard error this often, with --rotate or where standard error "
+            "is no terminal. [default: 60s with --rotate, else 10s]",
             show_default=False,
         ),
     ] = None
     tcpdump_log: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--tcpdump-log",
             metavar="FILE",
-            help="With --rotate: the file of tcpdump's standard error; the packets that it says "
-            "were dropped are counted.",
+            help="With --rotate: the file that has tcpdump's standard error, from which dropped "
+            "packets are counted.",
             show_default=False,
         ),
     ] = None
@@ -105,17 +104,17 @@ class WatchOptions(Paging):
             "--tcpdump-log": self.tcpdump_log,
         }
         for name, value in of_rotate.items():
-            yield self.rotate is None and value, f"{name} is of --rotate", "add --rotate 1h"
+            yield self.rotate is None and value, f"{name} needs --rotate", "add --rotate 1h"
         chooses = self.host or self.port or self.since or self.until or self.group
         yield (
             self.rotate is not None and self.out is None,
-            "--rotate writes folders",
-            "say where: --out DIR",
+            "--rotate needs --out",
+            "add --out DIR",
         )
         yield (
             self.rotate is not None and (self.as_json or self.html or chooses),
-            "with --rotate no page is printed",
-            "print it of the folder: rexmit trace DIR",
+            "--rotate prints no page",
+            "print that of the folder: rexmit trace DIR",
         )
 
     def rotation(self) -> Rotation | None:

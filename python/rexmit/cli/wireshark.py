@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rexmit import outputs
+from rexmit.cli.front import Option
 from rexmit.errors import EXIT_OK
 
 if TYPE_CHECKING:
@@ -21,25 +20,28 @@ if TYPE_CHECKING:
 
 Filter = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--filter",
         metavar="EXPRESSION",
-        help="Analyse only the packets that pass, as tcpdump's and Wireshark's capture filters "
-        '(man pcap-filter): "host 10.0.0.1 and port 443". Where both directions do not pass, the '
-        "analysis sees one. --host, --port, --from and --to choose afterwards, among analysed "
-        "connections, what is shown.",
+        help="Analyse only packets that match this filter, in the language of tcpdump and of "
+        "Wireshark's "
+        'capture filters (man pcap-filter): "host 10.0.0.1 and port 443". Let it match both '
+        "directions "
+        "of a connection. --host, --port, --from and --to instead choose, after the analysis, "
+        "which "
+        "connections are shown.",
         show_default=False,
     ),
 ]
 Annotate = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--annotate",
         metavar="OUT.pcapng",
         help="Write the same packets as pcapng for Wireshark, with a comment on every "
-        "retransmission and on what caused it; - is standard output, in place of the page. A pipe "
-        "is kept in TMPDIR until it ends, and nothing comes out before: cut one that has no end "
-        "into files. Files of a rotation stand one behind the other.",
+        "retransmission and on what caused it; - writes it to standard output instead of the page. "
+        "What comes through a pipe is kept in TMPDIR until the pipe ends, and nothing is written "
+        "before: cut an endless one into files. Files of a rotation are written one after another.",
         show_default=False,
     ),
 ]
@@ -50,17 +52,17 @@ def _print_colorfilters(wanted: bool) -> None:
         from rexmit.library.annotate import colorfilters
 
         outputs.lines(colorfilters())
-        raise typer.Exit(EXIT_OK)
+        raise SystemExit(EXIT_OK)
 
 
 Colorfilters = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--colorfilters",
         callback=_print_colorfilters,
         is_eager=True,
-        help="Print colouring rules for --annotate's comments, a colour a mechanism, pale where "
-        "spurious, and do nothing else: for the file colorfilters of a profile of Wireshark.",
+        help="Only print colouring rules for --annotate's comments, for the file colorfilters of a "
+        "Wireshark profile: one colour per mechanism, pale where the retransmission was spurious.",
     ),
 ]
 

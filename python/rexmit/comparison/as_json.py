@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from rexmit.analysis.axes import AXES
 from rexmit.comparison.compare import CellDiff, Comparison
-from rexmit.comparison.gate import Trip
+from rexmit.comparison.gate import Gate
 from rexmit.comparison.measures import Difference, Firsts
+from rexmit.comparison.packets import Compared
 from rexmit.comparison.show_diff import summary
+from rexmit.comparison.show_packets import parting_data
 from rexmit.statistics.spread import spread_data
 
 
-def comparison_data(comparison: Comparison, trips: Sequence[Trip] | None) -> dict[str, Any]:
-    """Times in seconds, percentages in percent, null where there is none; `over` is null without
-    `--fail-over`.
+def comparison_data(
+    comparison: Comparison, gate: Gate | None, compared: Compared | None = None
+) -> dict[str, Any]:
+    """Times in seconds, percentages in percent, null where there is none; `gate` is null without
+    `--worse-than`, `parting` without captures.
     """
     runs = zip("ab", (comparison.a, comparison.b), comparison.runners, strict=True)
     return {
@@ -32,7 +34,8 @@ def comparison_data(comparison: Comparison, trips: Sequence[Trip] | None) -> dic
         "only_in_a": list(comparison.only_a),
         "only_in_b": list(comparison.only_b),
         "failed_cells": dict(zip("ab", comparison.failed, strict=True)),
-        "over": None if trips is None else [asdict(trip) for trip in trips],
+        "gate": None if gate is None else gate.as_json(),
+        "parting": None if compared is None else parting_data(compared),
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rexmit.analysis.units import seed_words
 from rexmit.comparison.compare import CellDiff, Comparison
-from rexmit.comparison.gate import Trip
+from rexmit.comparison.gate import Gate, Judgement
 from rexmit.comparison.measures import COUNTS, ESTIMATES, TIMES, Difference
 from rexmit.result.blocks import (
     BLANK,
@@ -64,16 +64,27 @@ def summary(comparison: Comparison) -> str:
     return ", ".join(parts)
 
 
-def trips_blocks(trips: Sequence[Trip], most: str) -> Iterator[Block]:
-    """What was over the limit of `--fail-over`."""
-    yield BLANK
-    head = f"more than {most} and more than chance: {count(len(trips), 'difference')}"
-    yield Paragraph(head, "bold red" if trips else "bold green")
-    for trip in trips[:_LINES]:
-        percent = "none in one of the runs" if trip.percent is None else f"{trip.percent:+.1f}%"
-        yield Paragraph(f"  {trip.label}: {trip.metric} {percent}")
-    if len(trips) > _LINES:
-        yield Paragraph(f"  and {len(trips) - _LINES} more")
+def gate_blocks(gate: Gate, most: str) -> Iterator[Block]:
+    """What is worse than A by more than the limit of `--worse-than`, what cannot be told, and what
+    is better.
+    """
+    heads = {
+        Judgement.WORSE: (f"worse than A by more than {most}", "bold red"),
+        Judgement.CANNOT_TELL: (f"within {most} or not: more repetitions would tell", "yellow"),
+        Judgement.BETTER: ("better than A", "bold green"),
+    }
+    for judgement, (head, style) in heads.items():
+        there = gate.judged(judgement)
+        if not there and judgement is not Judgement.WORSE:
+            continue
+        yield BLANK
+        yield Paragraph(
+            f"{head}: {count(len(there), 'difference')}", style if there else "bold green"
+        )
+        for one in there[:_LINES]:
+            yield Paragraph(f"  {one.label}: {one.words}")
+        if len(there) > _LINES:
+            yield Paragraph(f"  and {len(there) - _LINES} more")
 
 
 def _runs(comparison: Comparison) -> Iterator[Block]:

@@ -64,8 +64,17 @@ def partings(compared: Compared) -> list[str]:
     return texts
 
 
-def packets_data(compared: Compared) -> dict[str, Any]:
-    """Both rows of packets and where they part, for `--json`; times in ns."""
+def parting_blocks(compared: Compared) -> Iterator[Block]:
+    """The same beside cells, and how to see the packets."""
+    yield BLANK
+    yield heading(f"{compared.label}, repetition {compared.repetition}:")
+    yield from (Paragraph(f"  {line}") for line in partings(compared))
+    cell = compared.a.row["cell"]
+    yield note(f"the packets there: rexmit diff A B --packets {cell}/{compared.repetition}")
+
+
+def parting_data(compared: Compared) -> dict[str, Any]:
+    """Where the two part, for `--json`; times in ns."""
     senders, clients = (
         None if parting is None else asdict(parting)
         for parting in (compared.senders, compared.clients)
@@ -77,6 +86,13 @@ def packets_data(compared: Compared) -> dict[str, Any]:
         "tolerance_ns": compared.tolerance_ns,
         "senders_part": senders,
         "clients_part": clients,
+    }
+
+
+def packets_data(compared: Compared) -> dict[str, Any]:
+    """Both rows of packets besides."""
+    return {
+        **parting_data(compared),
         "a": {"flow": compared.a.number, "packets": [asdict(step) for step in compared.a.steps]},
         "b": {"flow": compared.b.number, "packets": [asdict(step) for step in compared.b.steps]},
     }

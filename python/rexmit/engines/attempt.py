@@ -10,7 +10,7 @@ from typing import Final
 from rexmit.engines.boot import NO_SANDBOX, Event, GuestBoot
 from rexmit.engines.engine import Task
 from rexmit.engines.intake import EVENTS, Intake
-from rexmit.errors import UserError
+from rexmit.errors import SPLATTED, UserError
 from rexmit.store.record import Record
 
 GUEST_VERSION: Final = 1
@@ -81,6 +81,8 @@ class Attempt:
             self._intake.fail(self._why(), guest.console_tail())
         else:
             self._intake.fail("the guest did not run it", [])
+        if guest.is_program and (splat := guest.splat()):
+            self._intake.discard(SPLATTED, list(splat))
         if guest.usage is not None:
             self.record.cpu_s = guest.usage.cpu_s
             self.record.peak_memory_bytes = guest.usage.peak_memory_bytes

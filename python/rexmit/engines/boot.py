@@ -147,6 +147,8 @@ class GuestBoot:
             )
             self._closing = undo.pop_all()
         self.started_at = time.monotonic()
+        self.is_program = options.machine is None
+        """Not the image of a machine, which warns of the machine, too."""
         self._last_sign = self.started_at
         self._status: int | None = None
         self.usage: Usage | None = None

@@ -87,17 +87,19 @@ class Intake:
         A failed cell has no rows: half a cell would pass for a whole one in every mean.
         """
         if not self._ended:
-            self._fail(message, console_tail)
+            self.discard(message, console_tail)
 
     def _refuse(self, fault: str) -> None:
         """Events are not what they must be: the cell fails, if it had ended well too."""
         if self.record.failed is None:
-            self._fail(f"{fault}; {_BUILD_AGAIN}", [])
+            self.discard(f"{fault}; {_BUILD_AGAIN}", [])
 
-    def _fail(self, message: str, console_tail: list[str]) -> None:
+    def discard(self, message: str, console_tail: list[str]) -> None:
+        """The cell has failed for this, whether or not it had ended."""
         self._ended = True
         if self._transfers:
             self._count(-self._transfers)
+            self._transfers = 0
         self.record.tables = {}
         self.record.failed = FailedCell(self._task.cell, self._task.label, message, console_tail)
 

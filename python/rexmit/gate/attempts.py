@@ -1,32 +1,28 @@
-"""One run of a packet script in a kernel of its own, and what came of it."""
+"""One run of a test in a kernel of its own, and what came of it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from rexmit.engines.boot import BootOptions, GuestDiedError, NoLongerWantedError
-from rexmit.engines.command import SHARE_MIB, Command, execute
-from rexmit.gate.scripts import Case
+from rexmit.engines.command import SHARE_MIB, Command, Done, execute
 
 RECORDS: Final = 4096
 """Records of why TCP retransmitted that a kernel has room for."""
 
 MOST_BYTES: Final = 16 << 20
-"""A script, and the programs that it runs, may say so much on an output."""
-
-_FAILED: Final = 1
-"""packetdrill's exit status where a kernel does something else than its script says."""
+"""A test, and the programs that it runs, may say so much on an output."""
 
 _PACKET: Final = re.compile(r"^(?:outbound sniffed|inbound injected) packet: ")
 
 
 class Verdict(StrEnum):
-    """What a script says of a kernel."""
+    """What a test says of a kernel."""
 
     GOOD = "good"
     WORSE = "worse"
@@ -36,16 +32,18 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A run of a script."""
+    """A run of a test."""
 
     verdict: Verdict
     text: str
-    """What packetdrill said on standard error, or how the kernel ended."""
+    """What the test said of a fault, or how the kernel ended."""
     log: str = ""
-    """What it told of packets, system calls and states."""
+    """What packetdrill told of packets, system calls and states."""
     causes: str = ""
     """The kernel's record of why it retransmitted."""
     splat: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    """Lines of KTAP, where the test itself consists of several."""
     virtual_s: float = 0.0
     cpu_s: float = 0.0
 
@@ -55,33 +53,51 @@ class Attempt:
         return tuple(line for line in self.log.splitlines() if _PACKET.match(line))
 
 
+class Test(Protocol):
+    """What can be run on a kernel and judges it."""
+
+    @property
+    def group(self) -> str:
+        """What it belongs to; of a script with several families of addresses the script."""
+
+    @property
+    def part(self) -> str:
+        """Which one of its group it is."""
+
+    @property
+    def name(self) -> str:
+        """Both, for a line."""
+
+    @property
+    def script(self) -> Path:
+        """Absolute."""
+
+    def command(self) -> Command:
+        """Runs it."""
+
+    def judge(self, done: Done, out: str, err: str) -> Attempt:
+        """What is to be said of a run that ended, and what it wrote."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What all scripts run with."""
+    """What all tests run on."""
 
-    tool: Path
-    arguments: Sequence[str]
     kernel: Path
     seed: int
     memory: str
     hang_limit_s: float | None
 
-    def attempt(self, case: Case, core: int, end: Callable[[], bool]) -> Attempt:
-        """Boots a kernel, and runs a script in a network namespace of its own there.
+    def attempt(self, test: Test, core: int, end: Callable[[], bool]) -> Attempt:
+        """Boots a kernel, and runs a test there.
 
-        What another script did cannot be seen: the kernel has done nothing else.
+        What another test did cannot be seen: the kernel has done nothing else.
         """
         out, err = _Output(), _Output()
-        command = Command(
-            case.command(self.tool, self.arguments),
-            folder=case.script.parent,
-            alone=True,
-            causes=RECORDS,
-        )
         options = BootOptions(self.kernel, core, self.seed, self.memory, share_mib=SHARE_MIB)
         try:
             done = execute(
-                command,
+                replace(test.command(), causes=RECORDS),
                 options,
                 on_stdout=out.add,
                 on_stderr=err.add,
@@ -96,26 +112,18 @@ class Bench:
             verdict = Verdict.SPLAT if error.splat else Verdict.CANNOT_TELL
             text = "\n".join([str(error), *(() if error.splat else error.console_tail)])
             return Attempt(verdict, text, out.text(), splat=error.splat)
-        return Attempt(
-            Verdict.SPLAT if done.splat else _verdict(done.status),
-            err.text() or (f"exit status {done.status}" if done.status else ""),
-            out.text(),
-            done.causes,
-            done.splat,
-            done.virtual_s,
-            done.cpu_s,
+        attempt = test.judge(done, out.text(), err.text())
+        return replace(
+            attempt,
+            verdict=Verdict.SPLAT if done.splat else attempt.verdict,
+            splat=done.splat,
+            virtual_s=done.virtual_s,
+            cpu_s=done.cpu_s,
         )
 
 
-def _verdict(status: int) -> Verdict:
-    if status == 0:
-        return Verdict.GOOD
-    # Others are of the shell (not found) or of a signal: packetdrill did not judge.
-    return Verdict.WORSE if status == _FAILED else Verdict.CANNOT_TELL
-
-
 class _Output:
-    """What a script said on one of its outputs."""
+    """What a test said on one of its outputs."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []

@@ -3,36 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from xml.etree import ElementTree
 
 from rexmit.gate.attempts import Verdict
 from rexmit.gate.verdicts import Result, exit_status
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Of the JSON document. Raise it when a key goes or means something else."""
 
 
-def ktap_head(cases: int) -> list[str]:
+class Line(Protocol):
+    """What was judged: a test, or a cell of two runs."""
+
+    @property
+    def group(self) -> str:
+        """What it belongs to."""
+
+    @property
+    def part(self) -> str:
+        """Which one of its group it is."""
+
+    @property
+    def name(self) -> str:
+        """Both, for a line."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Of it."""
+
+    @property
+    def why(self) -> Sequence[str]:
+        """What there is to say, in lines."""
+
+    @property
+    def parts(self) -> Sequence[str]:
+        """Lines of KTAP, where it consists of several."""
+
+    @property
+    def virtual_s(self) -> float:
+        """How long it ran by the kernel's clock."""
+
+
+def ktap_head(tests: int) -> list[str]:
     """The lines that come before all results."""
-    return ["KTAP version 1", f"1..{cases}"]
+    return ["KTAP version 1", f"1..{tests}"]
 
 
-def ktap(number: int, result: Result) -> Iterator[str]:
-    """The lines of one result, which is the one numbered `number`, from 1."""
-    good = result.verdict is Verdict.GOOD
-    verdict = f"{'ok' if good else 'not ok'} {number} {result.case.name.replace('#', '_')}"
-    if result.verdict is Verdict.CANNOT_TELL:
+def ktap(number: int, judged: Line) -> Iterator[str]:
+    """The lines of what is numbered `number`, from 1."""
+    good = judged.verdict is Verdict.GOOD
+    verdict = f"{'ok' if good else 'not ok'} {number} {judged.name.replace('#', '_')}"
+    if judged.verdict is Verdict.CANNOT_TELL:
         verdict += " # ERROR cannot tell"
-    yield from (f"# {line}" for line in result.why)
-    if result.packet_logs > 1:
-        yield f"# {result.packet_logs} different packet logs in {len(result.attempts)} runs"
+    # What a test consists of is set in by two spaces.
+    if judged.parts:
+        yield from (f"  {line}" for line in ("KTAP version 1", *judged.parts))
+    yield from (f"# {line}" for line in judged.why)
     yield verdict
 
 
-def summary(results: Sequence[Result]) -> str:
-    """How many results have each verdict."""
-    counts = [(sum(one.verdict is verdict for one in results), verdict) for verdict in Verdict]
+def summary(judged: Sequence[Line]) -> str:
+    """How many have each verdict."""
+    counts = [(sum(one.verdict is verdict for one in judged), verdict) for verdict in Verdict]
     return ", ".join(f"{count} {verdict}" for count, verdict in counts if count)
 
 
@@ -46,30 +79,30 @@ def as_json(results: Sequence[Result], made_by: Mapping[str, Any]) -> dict[str, 
     }
 
 
-def junit(results: Sequence[Result]) -> bytes:
-    """A JUnit report: a script that is worse is a failure; a splat, or no verdict, is an error."""
-    failures = [one for one in results if one.verdict is Verdict.WORSE]
-    good = [one for one in results if one.verdict is Verdict.GOOD]
+def junit(judged: Sequence[Line], command: str) -> bytes:
+    """A JUnit report: what is worse is a failure; a splat, or no verdict, is an error."""
+    failures = [one for one in judged if one.verdict is Verdict.WORSE]
+    good = [one for one in judged if one.verdict is Verdict.GOOD]
     suite = ElementTree.Element(
         "testsuite",
-        name="rexmit packetdrill",
-        tests=str(len(results)),
+        name=f"rexmit {command}",
+        tests=str(len(judged)),
         failures=str(len(failures)),
-        errors=str(len(results) - len(failures) - len(good)),
+        errors=str(len(judged) - len(failures) - len(good)),
     )
-    for result in results:
+    for one in judged:
         case = ElementTree.SubElement(
             suite,
             "testcase",
-            classname=_xml(result.case.shown),
-            name=result.case.family,
-            time=f"{max(one.virtual_s for one in result.attempts):.6f}",
+            classname=_xml(one.group),
+            name=_xml(one.part),
+            time=f"{one.virtual_s:.6f}",
         )
-        if result.verdict is not Verdict.GOOD:
-            kind = "failure" if result.verdict is Verdict.WORSE else "error"
-            why = [_xml(line) for line in result.why]
+        if one.verdict is not Verdict.GOOD:
+            kind = "failure" if one.verdict is Verdict.WORSE else "error"
+            why = [_xml(line) for line in one.why]
             failure = ElementTree.SubElement(
-                case, kind, message=why[0] if why else "", type=result.verdict.value
+                case, kind, message=why[0] if why else "", type=one.verdict.value
             )
             failure.text = "\n".join(why)
     ElementTree.indent(suite)

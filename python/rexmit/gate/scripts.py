@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from rexmit.engines.command import Command, Done
 from rexmit.errors import UserError, argument
+from rexmit.gate.attempts import Attempt, Verdict
 
 SUFFIX: Final = ".pkt"
 
@@ -60,37 +62,61 @@ _HZ: Final = re.compile(r"^CONFIG_HZ(?:_|=)([0-9]{1,5})(?:=y)?$", re.MULTILINE)
 _LONGEST_CONFIG: Final = 1 << 20
 
 
+FAILED: Final = 1
+"""packetdrill's exit status where a kernel does something else than its script says."""
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A script with one family of addresses."""
+    """A script with one family of addresses, and the packetdrill that runs it."""
 
     script: Path
     """Absolute."""
-    shown: str
-    """As its caller named it."""
-    family: str
+    group: str
+    """The script, as its caller named it."""
+    part: str
+    """The family."""
+    tool: Path
+    arguments: Sequence[str] = ()
 
     @property
     def name(self) -> str:
         """What it is called in results."""
-        return f"{self.shown} {self.family}"
+        return f"{self.group} {self.part}"
 
-    def command(self, tool: Path, arguments: Sequence[str]) -> list[str]:
-        """Runs it, in the folder of the script, and tells of each packet."""
-        words = [str(tool), *FAMILIES[self.family], *ALWAYS, *arguments]
-        return [*words, self.script.name]
+    def command(self) -> Command:
+        """In the folder of the script and a network namespace of its own; tells of each packet."""
+        words = [str(self.tool), *FAMILIES[self.part], *ALWAYS, *self.arguments]
+        return Command([*words, self.script.name], folder=self.script.parent, alone=True)
+
+    def judge(self, done: Done, out: str, err: str) -> Attempt:
+        """By packetdrill's exit status."""
+        text = err or (f"exit status {done.status}" if done.status else "")
+        return Attempt(judged(done.status, err, self.script), text, out, causes=done.causes)
 
 
-def cases(paths: Iterable[str | os.PathLike[str]], families: Sequence[str]) -> list[Case]:
+def judged(status: int, err: str, script: Path) -> Verdict:
+    """What packetdrill says: of a kernel that does something else it names the script. With the
+    same exit status it ends where it is older or newer than the kernel.
+    """
+    if status == 0:
+        return Verdict.GOOD
+    names_it = any(line.startswith(f"{script.name}:") for line in err.splitlines())
+    # Other statuses are of the shell (not found) or of a signal.
+    return Verdict.WORSE if status == FAILED and names_it else Verdict.CANNOT_TELL
+
+
+def cases(
+    paths: Iterable[str | os.PathLike[str]],
+    families: Sequence[str],
+    tool: Path,
+    arguments: Sequence[str] = (),
+) -> list[Case]:
     """The scripts that `paths` name, files and folders with all below them, each once with each
     family. A script whose name ends with v4 or v6 is for that family alone.
 
     Raises UserError where there is none.
     """
-    if unknown := [family for family in families if family not in FAMILIES]:
-        raise UserError(
-            argument("families", unknown[0]), f"families: {', '.join(FAMILIES)}", usage=True
-        )
     scripts: dict[Path, str] = {}
     for path in map(Path, paths):
         try:
@@ -108,7 +134,7 @@ def cases(paths: Iterable[str | os.PathLike[str]], families: Sequence[str]) -> l
         for script in below:
             scripts.setdefault(script.absolute(), str(script))
     every = [
-        Case(script, shown, family)
+        Case(script, shown, family, tool, arguments)
         for script, shown in scripts.items()
         for family in families
         if _fits(script, family)
@@ -116,6 +142,14 @@ def cases(paths: Iterable[str | os.PathLike[str]], families: Sequence[str]) -> l
     if not every:
         raise UserError("no script is for these families of addresses", usage=True)
     return every
+
+
+def known(families: Sequence[str]) -> None:
+    """Raises UserError (usage) where one is no family of addresses."""
+    if unknown := [family for family in families if family not in FAMILIES]:
+        raise UserError(
+            argument("families", unknown[0]), f"families: {', '.join(FAMILIES)}", usage=True
+        )
 
 
 def _fits(script: Path, family: str) -> bool:

@@ -1,4 +1,4 @@
-"""Many scripts, a kernel each, some at a time."""
+"""Many tests, a kernel each, some at a time."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from rexmit import interrupt
 from rexmit.engines.engine import slots
-from rexmit.gate.attempts import Attempt, Bench
-from rexmit.gate.scripts import Case
+from rexmit.gate.attempts import Attempt, Bench, Test
 from rexmit.gate.verdicts import Result
 
 
 def results(
-    bench: Bench, cases: Sequence[Case], *, repeat: int, jobs: int | None
+    bench: Bench, tests: Sequence[Test], *, repeat: int, jobs: int | None
 ) -> Iterator[Result]:
-    """What came of each case, in their order, as soon as it and those before it are done.
+    """What came of each test, in their order, as soon as it and those before it are done.
 
     However it ends, no kernel is left running.
     """
@@ -24,11 +23,11 @@ def results(
     lock = threading.Lock()
     stopped = threading.Event()
 
-    def attempt(case: Case) -> Attempt:
+    def attempt(test: Test) -> Attempt:
         with lock:
             core = free.pop(0)
         try:
-            return bench.attempt(case, core, stopped.is_set)
+            return bench.attempt(test, core, stopped.is_set)
         finally:
             with lock:
                 free.append(core)
@@ -37,10 +36,10 @@ def results(
     with interrupt.undone_by(interrupt.nothing):
         try:
             begun: list[list[Future[Attempt]]] = [
-                [pool.submit(attempt, case) for _ in range(repeat)] for case in cases
+                [pool.submit(attempt, test) for _ in range(repeat)] for test in tests
             ]
-            for case, futures in zip(cases, begun, strict=True):
-                yield Result(case, [future.result() for future in futures])
+            for test, futures in zip(tests, begun, strict=True):
+                yield Result(test, [future.result() for future in futures])
         finally:
             stopped.set()
             pool.shutdown(cancel_futures=True)

@@ -1,4 +1,4 @@
-"""What all runs of a script say together, and all scripts."""
+"""What all runs of a test say together, and all tests."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from rexmit.errors import EXIT_CANNOT_TELL, EXIT_FAILED, EXIT_OK, EXIT_SPLAT
-from rexmit.gate.attempts import Attempt, Verdict
+from rexmit.errors import EXIT_CANNOT_TELL, EXIT_FAILED, EXIT_OK, EXIT_SPLAT, SPLATTED
+from rexmit.gate.attempts import Attempt, Test, Verdict
 from rexmit.gate.beside import beside
-from rexmit.gate.scripts import Case
 
 _STATUS: Final = {
     Verdict.SPLAT: EXIT_SPLAT,
@@ -33,14 +32,14 @@ def exit_status(results: Iterable[Result]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of a script with one family of addresses, in one run or several."""
+    """What came of a test, in one run or several."""
 
-    case: Case
+    test: Test
     attempts: Sequence[Attempt]
 
     @property
     def verdict(self) -> Verdict:
-        """None can be told where the runs of a script have different ones."""
+        """None can be told where the runs of a test have different ones."""
         verdicts = {one.verdict for one in self.attempts}
         if verdicts == {Verdict.GOOD, Verdict.WORSE}:
             return Verdict.CANNOT_TELL
@@ -58,17 +57,49 @@ class Result:
         return next(one for one in self.attempts if one.verdict is worst)
 
     @property
+    def group(self) -> str:
+        """What the test belongs to."""
+        return self.test.group
+
+    @property
+    def part(self) -> str:
+        """Which one of its group it is."""
+        return self.test.part
+
+    @property
+    def name(self) -> str:
+        """Both."""
+        return self.test.name
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What a test consists of, in lines of KTAP."""
+        return self.shown.parts
+
+    @property
+    def virtual_s(self) -> float:
+        """The longest run, by the kernel's clock."""
+        return max(one.virtual_s for one in self.attempts)
+
+    @property
     def why(self) -> list[str]:
-        """Why it is not good, in lines; nothing where it is."""
+        """Why it is not good, in lines, and whether its runs differ."""
+        lines = self._fault
+        if self.packet_logs > 1:
+            lines.append(f"{self.packet_logs} different packet logs in {len(self.attempts)} runs")
+        return lines
+
+    @property
+    def _fault(self) -> list[str]:
         verdict = self.verdict
         if verdict is Verdict.GOOD:
             return []
         shown = self.shown
         lines = shown.text.splitlines()
         if verdict is Verdict.SPLAT:
-            return [*lines, "the kernel warns of a defect of its own:", *shown.splat]
+            return [*lines, f"{SPLATTED}:", *shown.splat]
         if verdict is Verdict.WORSE:
-            return [*lines, *beside(self.case.script, shown)]
+            return [*lines, *beside(self.test.script, shown)]
         if len(self.attempts) > 1:
             good = sum(one.verdict is Verdict.GOOD for one in self.attempts)
             lines.insert(0, f"{good} of {len(self.attempts)} runs are good")
@@ -77,13 +108,14 @@ class Result:
     def as_json(self) -> dict[str, Any]:
         """For a program."""
         return {
-            "script": self.case.shown,
-            "family": self.case.family,
+            "group": self.group,
+            "test": self.part,
+            "parts": list(self.parts),
             "verdict": self.verdict.value,
             "runs": len(self.attempts),
             "packet_logs": self.packet_logs,
             "why": self.why,
-            "virtual_s": max(one.virtual_s for one in self.attempts),
+            "virtual_s": self.virtual_s,
             "cpu_s": round(sum(one.cpu_s for one in self.attempts), 3),
             "packets": list(self.shown.packets),
         }

@@ -10,8 +10,9 @@ from typing import overload
 from rexmit.addresses import is_address
 from rexmit.analysis.axes import AXES
 from rexmit.analysis.choice import Cells
+from rexmit.comparison import gate
 from rexmit.comparison.compare import USUAL, Comparison, compare
-from rexmit.comparison.gate import Trip, trips
+from rexmit.comparison.gate import Gate, share
 from rexmit.comparison.measures import METRICS
 from rexmit.comparison.pairs import Selection, selection
 from rexmit.comparison.traces import compare as traces
@@ -20,6 +21,7 @@ from rexmit.comparison.traces.observed import AXES as AXES_OF_TRACES
 from rexmit.errors import UserError, argument, closest
 from rexmit.library.trace import trace
 from rexmit.progress import Hear
+from rexmit.store.baseline import is_baseline, read_baseline
 from rexmit.store.open_run import Run, open_run
 from rexmit.store.run_json import NAME as RUN
 from rexmit.tracing.folder import Trace, is_trace
@@ -28,7 +30,7 @@ from rexmit.webpage import commands
 RunOrFolder = Run | str | PathLike[str]
 
 Things = Run | Trace | str | PathLike[str]
-"""A run or a trace, the folder of one, or a capture."""
+"""A run or a trace, the folder of one, a baseline, or a capture."""
 
 Maps = Mapping[str, Mapping[str, str]] | Iterable[str]
 """Cells of unlike values: `{"config": {"tlp": "er"}}`, or texts `AXIS:A=B`."""
@@ -87,7 +89,7 @@ def diff(
     if is_of_traces(a, b):
         if inexact:
             raise UserError(
-                f"{argument('inexact')} is of runs, and these are captures",
+                f"{argument('inexact')} is about runs, and these are captures",
                 "leave it out",
                 usage=True,
             )
@@ -129,6 +131,8 @@ def _is_trace(one: Things) -> bool | None:
     word, path = fspath(one), Path(one)
     if path.is_dir():
         return is_trace(path)
+    if is_baseline(path):
+        return False
     if path.name == RUN:
         return None
     return path.exists() or is_address(word) or word == "-" or bool(set("*?[") & set(word)) or None
@@ -140,11 +144,13 @@ def _name(one: Things) -> str:
     return str(one.path) if isinstance(one, Run) else fspath(one)
 
 
-def differences_over(comparison: Comparison | TraceComparison, share: float) -> list[Trip]:
-    """The differences of what was compared that are more than chance and than `share` (0.05:
-    five percent) of A's; of traces those that are worse.
+def worse_than(comparison: Comparison | TraceComparison, most: float | str) -> Gate:
+    """What of B is worse than A by more than `most` (0.05, or "5%") of A's mean, by whole
+    intervals; what cannot be told, and what is better. Besides: other first retransmissions, more
+    timeouts, probes or spurious retransmissions, cells that only one of the runs has. The answer
+    has `exit_status`: 0; 1: something is worse; 125: of something it cannot be told.
     """
-    return trips(comparison, share)
+    return gate.gate(comparison, share(most) if isinstance(most, str) else most)
 
 
 def chosen_by(cells: Cells | None, maps: Maps | None, axes: tuple[str, ...] = AXES) -> Selection:
@@ -163,7 +169,8 @@ def opened(run: RunOrFolder) -> Run:
     if isinstance(run, Run):
         return run
     try:
-        return open_run(Path(run))
+        path = Path(run)
+        return read_baseline(path) if is_baseline(path) else open_run(path)
     except UserError as error:
         error.usage = True
         raise

@@ -9,6 +9,8 @@ from rexmit import extras
 from rexmit.analysis.choice import Cells
 from rexmit.analysis.runner import runner, tick_ns
 from rexmit.comparison.beside import window
+from rexmit.comparison.compare import Comparison
+from rexmit.comparison.gate import Gate, Judgement
 from rexmit.comparison.packets import ASPECTS, Compared, compare_packets, find_pair
 from rexmit.comparison.pairs import match
 from rexmit.errors import UserError, argument
@@ -52,6 +54,25 @@ def diff_packets(
     except UserError as error:
         error.usage = True
         raise
+
+
+def where_they_part(comparison: Comparison, gate: Gate | None = None) -> Compared | None:
+    """Of the cell that is worst by `gate`, else of the first that differs, the transfer in which
+    the senders part first; None where none differs, or a run has no captures.
+    """
+    worst = [one.label for one in gate.judged(Judgement.WORSE)] if gate else []
+    cells = {cell.label: cell for cell in comparison.cells}
+    chosen = next(
+        (cells[label] for label in worst if label in cells), next(iter(comparison.differing), None)
+    )
+    if chosen is None:
+        return None
+    a, b = comparison.a, comparison.b
+    within = max(tick_ns(a.meta), tick_ns(b.meta))
+    try:
+        return compare_packets(a, b, chosen.pair, None, within, frozenset(IGNORED))
+    except UserError:
+        return None
 
 
 @extras.told()

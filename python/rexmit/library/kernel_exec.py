@@ -73,7 +73,7 @@ class Inside:
     def __post_init__(self) -> None:
         if texts(self.settings) and self.net is None:
             raise UserError(
-                f"{argument('settings')} changes the scenario of {argument('net')}",
+                f"{argument('settings')} needs {argument('net')}, whose scenario it changes",
                 f"name one: {argument('net')} SCENARIO",
                 usage=True,
             )
@@ -81,7 +81,7 @@ class Inside:
             raise UserError(f"there is no host {self.host}", "hosts: h1, h2", usage=True)
         if self.host is not None and self.net is None:
             raise UserError(
-                f"{argument('host')} is one of {argument('net')}'s",
+                f"{argument('host')} needs {argument('net')}",
                 f"name a scenario: {argument('net')} SCENARIO",
                 usage=True,
             )

@@ -3,81 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Unpack
 
-from rexmit.engines.kernel import HANG_LIMIT_S, find_kernel
-from rexmit.errors import UserError, argument
-from rexmit.gate import scripts, session, verdicts
-from rexmit.gate.attempts import Bench
-from rexmit.gate.formats import as_json, junit
-from rexmit.gate.verdicts import Result
-from rexmit.kernels import recipe
-from rexmit.options import given, takes, whole, workers
+from rexmit.gate import scripts
+from rexmit.library.judged import Judged, OnResult, OnStart, Tests, TestsKeywords, judged
+from rexmit.options import given, takes
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """What packet scripts say of a kernel."""
-
-    kernel: str
-    """The kernel's name."""
-    hz: int
-    tool: Path
-    """The packetdrill that ran."""
-    results: tuple[Result, ...]
-    """One for each script and family of addresses."""
-
-    @property
-    def exit_status(self) -> int:
-        """0: all are good, 1: one is worse, 3: the kernel warned of a defect of its own, 125: one
-        has no verdict, and none is worse."""
-        return verdicts.exit_status(self.results)
-
-    def as_json(self) -> dict[str, Any]:
-        """For a program."""
-        made_by = {"kernel": self.kernel, "hz": self.hz, "packetdrill": str(self.tool)}
-        return as_json(self.results, made_by)
-
-    def junit(self) -> bytes:
-        """A JUnit report."""
-        return junit(self.results)
-
-
-class Keywords(TypedDict, total=False):
+class Keywords(TestsKeywords, total=False):
     """Those of `Scripts` as keywords."""
 
-    kernel: str | None
-    tool: str | PathLike[str] | None
     families: Sequence[str]
     arguments: Sequence[str]
-    repeat: int
-    jobs: int | None
-    seed: int
-    memory: int
-    hang_limit_s: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scripts:
-    """How packet scripts run. Raises UserError (usage) for numbers out of their range."""
+class Scripts(Tests):
+    """How packet scripts run."""
 
-    kernel: str | None = None
-    tool: str | PathLike[str] | None = None
     families: Sequence[str] = scripts.DEFAULT_FAMILIES
     arguments: Sequence[str] = ()
-    repeat: int = 1
-    jobs: int | None = None
-    seed: int = 1
-    memory: int = 256
-    hang_limit_s: float | None = HANG_LIMIT_S
-
-    def __post_init__(self) -> None:
-        whole("repeat", self.repeat, 1)
-        workers(self.jobs)
 
 
 @takes(Scripts, Keywords)
@@ -85,8 +33,8 @@ def packetdrill(
     paths: str | PathLike[str] | Sequence[str | PathLike[str]],
     how: Scripts | None = None,
     *,
-    on_start: Callable[[str, int], None] | None = None,
-    on_result: Callable[[Result], None] | None = None,
+    on_start: OnStart = None,
+    on_result: OnResult = None,
     **keywords: Unpack[Keywords],
 ) -> Judged:
     """Runs packet scripts, files and folders of them, on a kernel in virtual time.
@@ -102,34 +50,7 @@ def packetdrill(
     """
     how = given(how, Scripts, keywords)
     named = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    cases = scripts.cases(named, how.families)
+    scripts.known(how.families)
     tool = scripts.tool(how.tool)
-    kernel = find_kernel(_with_hz(how.kernel, scripts.hz(case.script for case in cases)))
-    if kernel.image is not None:
-        raise UserError(
-            f"{kernel.name} is an image: packet scripts run on kernels that rexmit built",
-            "rexmit kernel build FOLDER builds one from its source",
-        )
-    if on_start is not None:
-        on_start(f"{kernel.name}, HZ {kernel.hz}", len(cases))
-    bench = Bench(tool, how.arguments, kernel.path, how.seed, f"{how.memory}M", how.hang_limit_s)
-    results = []
-    for result in session.results(bench, cases, repeat=how.repeat, jobs=how.jobs):
-        results.append(result)
-        if on_result is not None:
-            on_result(result)
-    return Judged(kernel.name, kernel.hz, tool, tuple(results))
-
-
-def _with_hz(spec: str | None, hz: int | None) -> str | None:
-    """The kernel that is meant, with the timer frequency that scripts ask for where the caller
-    names a series alone."""
-    series, plus, patches = (spec or recipe.DEFAULT_SERIES).partition("+")
-    if hz is None or not recipe.is_series(series):
-        return spec
-    if hz not in recipe.HZ_CHOICES:
-        raise UserError(
-            f"the scripts ask for HZ {hz}, and no kernel is built with it",
-            f"name a kernel: {argument('kernel')} {series}@1000",
-        )
-    return f"{series}@{hz}{plus}{patches}"
+    cases = scripts.cases(named, how.families, tool, how.arguments)
+    return judged("packetdrill", cases, how, {"packetdrill": str(tool)}, on_start, on_result)

@@ -28,7 +28,7 @@ def slow_s(slow_ms: float | None) -> float:
         return SLOW_S
     if not 0 < slow_ms < math.inf:
         raise UserError(
-            f"{by_caller(called='slow_ms', typed='--slow')} {slow_ms:g}: no wait takes so long",
+            f"{by_caller(called='slow_ms', typed='--slow')} {slow_ms:g}: no length of a wait",
             "milliseconds, more than 0",
             usage=True,
         )

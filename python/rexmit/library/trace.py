@@ -48,8 +48,8 @@ def trace(
     in their order (the same for captures of one point), where the packets are not to tell.
 
     The tables are kept in the folder `out`, in place of a trace that it holds where `replace` says
-    so; without it they lie in a temporary folder until the
-    trace is let go, so hold it as long as a frame of it is not collected. `whatif` names the
+    so; without it they are in memory, and what there are many rows of in a temporary folder until
+    the trace is let go, so hold it as long as a frame of it is not collected. `whatif` names the
     settings under which connections are replayed: none are with `()`. `stacks` chooses the emulated
     senders by name (`linux-6`, `freebsd-5-unc2007`, `unc-2007` for the four of that study; with
     `no-` before a name all but that one): all without any. Without `names` requests have no names
@@ -100,7 +100,7 @@ def analysed(
     progress: Progress | None = None,
     missing: Sequence[str] = (),
 ) -> Trace:
-    """The trace of files. Without `out` its tables lie in a temporary folder that goes with
+    """The trace of files. Without `out` large tables lie in a temporary folder that goes with
     `kept`. A folder of a trace is opened instead. Raises UserError.
     """
     alone = next((path for path in files if isinstance(path, Path) and path.is_dir()), None)
@@ -115,7 +115,7 @@ def analysed(
         )
     if out is None:
         raise UserError(
-            f"{argument('cluster')} keeps what workers make in a folder",
+            f"{argument('cluster')} needs a folder for what workers make",
             f"name one that all of them see: {argument('out', 'DIR')}",
             usage=True,
         )

@@ -36,7 +36,7 @@ def watch(
 
     It goes on until the capturing program, or the pipe, ends: the first of SIGINT and SIGTERM ends
     it where the program `rexmit` sees to signals. `hear` is called a few times a second with what
-    was seen so far. Of an interface the kernel applies `capture_filter`. Without `out` the tables
+    was seen so far. Of an interface the kernel applies `capture_filter`. Without `out` large tables
     lie in a temporary folder until the trace is let go.
 
     With a `rotation`, for days and in bounded memory, rows are written as connections end, into a
@@ -67,7 +67,7 @@ def watched(
     rotation: Rotation | None = None,
     hear: Hears | None = None,
 ) -> Trace | None:
-    """As `watch`; without `out` the tables lie in a temporary folder that goes with `kept`."""
+    """As `watch`; without `out` large tables lie in a temporary folder that goes with `kept`."""
     pieces = () if rotation is None else ("replace",)
     analysis.refuse("what has no end", "points", "cluster", "resume", *pieces)
     if rotation is not None and not str(out or ""):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
+from itertools import chain, islice
 from pathlib import Path as FilePath
 from typing import Any, Final
 
@@ -21,6 +22,9 @@ from rexmit.scenario.problem import Path, Problem
 
 MOST_CELLS: Final = 1_000_000
 """Of a grid, under all its seeds: more would not fit into memory, and take years."""
+
+MOST_TOLD: Final = 20
+"""Errors that are told at a time."""
 
 
 class Sources:
@@ -92,10 +96,10 @@ def check(
     try:
         scenario = Scenario.model_validate(data)
     except ValidationError as error:
-        raise _report(sources, [invalid(detail) for detail in error.errors()]) from None
-    problems = [*across.problems(scenario), *_stacks(scenario, allowed=stacks)]
-    if problems:
-        raise _report(sources, problems)
+        raise _report(sources, map(invalid, error.errors())) from None
+    problems = chain(across.problems(scenario), _stacks(scenario, allowed=stacks))
+    for first in problems:
+        raise _report(sources, chain([first], problems))
     cells, seeds = _most_cells(scenario), len(scenario.all_seeds)
     if cells * seeds > MOST_CELLS:
         under = f", each under {seeds:,} seeds" if seeds > 1 else ""
@@ -152,7 +156,12 @@ def _most_cells(scenario: Scenario) -> int:
     return points * len(scenario.config_names) * len(scenario.loss.losses)
 
 
-def _report(sources: Sources, problems: list[Problem]) -> UserError:
+def _report(sources: Sources, every: Iterable[Problem]) -> UserError:
+    # What is near each, to guess at what was meant, takes a while to find.
+    problems = list(islice(every, MOST_TOLD + 1))
+    more = len(problems) > MOST_TOLD
+    problems = problems[:MOST_TOLD]
+
     def line(problem: Problem) -> str:
         key = ".".join(
             f'"{part}"' if isinstance(part, str) and "." in part else str(part)
@@ -169,7 +178,8 @@ def _report(sources: Sources, problems: list[Problem]) -> UserError:
         for problem in problems
         for text in (line(problem), *((f"  {problem.remedy}",) if problem.remedy else ()))
     ]
-    return UserError(f"{sources.file}: {len(problems)} errors", lines, usage=usage)
+    what = f"more than {MOST_TOLD} errors" if more else f"{len(problems)} errors"
+    return UserError(f"{sources.file}: {what}", lines, usage=usage)
 
 
 def _stacks(scenario: Scenario, *, allowed: bool) -> Iterable[Problem]:

@@ -166,13 +166,11 @@ def _why_empty(meta: dict[str, Any]) -> str:
 
 
 def _parquet(file: Path, columns: tuple[Column, ...]) -> pl.DataFrame:
-    checked.plain(file, "repeat the run")
+    if not file.exists():
+        raise UserError(f"{file}: not there", "the run folder is not complete; repeat the run")
+    checked.fits(file, "the file is damaged; repeat the run", whole=True)
     try:
         frame = pl.read_parquet(file, glob=False)
-    except FileNotFoundError as error:
-        raise UserError(
-            f"{file}: not there", "the run folder is not complete; repeat the run"
-        ) from error
     except checked.UNREADABLE as error:
         raise UserError(
             f"{file}: cannot be read: {checked.line(error)}", "the file is damaged; repeat the run"

@@ -136,7 +136,11 @@ def read_run(file: Path, *, own: bool = False) -> dict[str, Any]:
 
     Raises OtherFormatError, ValueError for anything else that is none, and OSError.
     """
-    meta = read(file)
+    return checked_run(read(file), own=own)
+
+
+def checked_run(meta: dict[str, Any], *, own: bool = False) -> dict[str, Any]:
+    """The same of what was read already. Raises ValueError as `read_run` does."""
     if "format" not in meta:
         raise ValueError("format is missing")
     version = meta["format"]

@@ -29,7 +29,7 @@ def hold(folder: Path, *, points: bool) -> None:
     """
     for name, columns in (TABLES | POINT_TABLES if points else TABLES).items():
         file = folder / f"{name}.parquet"
-        checked.plain(file, ANALYSE)
+        checked.fits(file, ANALYSE, whole=False)
         checked.hold(scan(folder, name), columns, file, ANALYSE)
     _hold_keys(folder)
 

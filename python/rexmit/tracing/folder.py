@@ -202,21 +202,23 @@ class Trace(ShortTable):
     path: Path
     meta: Mapping[str, Any]
     facts: Facts
+    held: Mapping[str, pl.DataFrame] = field(default_factory=dict, kw_only=True)
     slow_s: float = field(default=SLOW_S, kw_only=True)
     names: bool = field(default=True, kw_only=True)
 
     def scan(self, table: str) -> pl.LazyFrame:
         """A table, read when asked. Tables of points are without rows where there is one point."""
-        if table in POINT_TABLES:
-            if not self.points:
-                return pl.LazyFrame(schema=polars_schema(POINT_TABLES[table]))
-            return trace_tables.scan(self.path, table)
+        if table in POINT_TABLES and not self.points:
+            return pl.LazyFrame(schema=polars_schema(POINT_TABLES[table]))
         if table == LOOKUPS:
             shown = [asdict(one) for one in self.facts.lookups]
             rows = pl.DataFrame(shown, schema=_LOOKUPS).lazy()
             return rows if self.names else rows.with_columns(pl.lit("").alias("name"))
-        folders = [self.path / name for name in self.meta.get("pieces", [])] or [self.path]
-        rows = pl.concat(trace_tables.scan(folder, table) for folder in folders)
+        if table in self.held:
+            rows = self.held[table].lazy()
+        else:
+            folders = [self.path / name for name in self.meta.get("pieces", [])] or [self.path]
+            rows = pl.concat(trace_tables.scan(folder, table) for folder in folders)
         if table == "requests" and not self.names:
             rows = rows.with_columns(pl.lit(None, pl.String).alias(name) for name in NAMED)
         return rows
@@ -265,7 +267,8 @@ class Writer:
     anything else is refused.
     Of a folder that is not to be kept (`passing`), and of parts that others have written (`take`),
     a table of several parts stays in them: a folder by the table's name, which is read as the file
-    is, with a folder `part=NUMBER` for each, in the order in which connections ended. `beside` is
+    is, with a folder `part=NUMBER` for each, in the order in which connections ended. The other
+    tables of one that is not to be kept are held in memory, and it has no trace.json. `beside` is
     what may lie in the folder before it is a trace's; it goes when the trace is there.
     """
 
@@ -278,7 +281,7 @@ class Writer:
         replace: bool = False,
     ) -> None:
         self.path = path
-        self._stays = passing
+        self._passing = self._stays = passing
         self._check = partial(check_place, path, beside=beside, replace=replace)
         self._whole = ExitStack()
         self._of_points: dict[str, pl.DataFrame] = {}
@@ -355,18 +358,23 @@ class Writer:
     def finish(self, facts: Facts, meta: Mapping[str, Any], *, csv: bool = False) -> Trace:
         """Joins the parts. The folder is in its place once the writer is left."""
         folder = self._made
-        for name in TABLES:
-            self._join(name, folder / f"{name}.parquet")
-            if csv:
+        held: dict[str, pl.DataFrame] = {}
+        tables = {name: self._whole_table(name) for name in TABLES} | self._of_points
+        for name, rows in tables.items():
+            path = folder / f"{name}.parquet"
+            if rows is None:
+                self._join(name, path)
+            elif self._passing:
+                held[name] = rows
+            else:
+                with whole_file(path) as file:
+                    rows.write_parquet(file, compression="zstd")
+            if csv and not self._passing:
                 with whole_file(folder / f"{name}.csv") as file:
-                    without_formulas(scan_table(folder / f"{name}.parquet")).sink_csv(file)
-        for name, rows in self._of_points.items():
-            with whole_file(folder / f"{name}.parquet") as file:
-                rows.write_parquet(file, compression="zstd")
-            if csv:
-                with whole_file(folder / f"{name}.csv") as file:
-                    without_formulas(rows.lazy()).collect().write_csv(file)
+                    without_formulas(scan_table(path)).sink_csv(file)
         shutil.rmtree(self._parts.folder, ignore_errors=True)
+        if self._passing:
+            return Trace(self.path, meta, facts, held=held)
         about = {
             "format": formats.TRACE,
             "kind": "trace",
@@ -377,23 +385,25 @@ class Writer:
         write_text(folder / META, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
         return Trace(self.path, about, facts)
 
-    def _join(self, name: str, path: Path) -> None:
-        parts = self._parts.files[name]
-        if parts:
+    def _whole_table(self, name: str) -> pl.DataFrame | None:
+        """A table of one part, sorted; None for one of which parts are on the disk."""
+        if self._parts.files[name]:
             self._parts.flush(name)
-        if parts and self._stays:
-            for number, part in enumerate(parts):
-                place = path / f"part={number:06}" / "rows.parquet"
-                place.parent.mkdir(parents=True)
-                part.rename(place)
-            return
-        with whole_file(path) as file:
-            if parts:
+            return None
+        rows = pl.concat([empty(name), *self._parts.waiting[name]])
+        return rows.sort(*ORDERS[name], maintain_order=True)
+
+    def _join(self, name: str, path: Path) -> None:
+        """A table of the parts that are on the disk."""
+        parts = self._parts.files[name]
+        if not self._stays:
+            with whole_file(path) as file:
                 pl.scan_parquet(parts, glob=False).sink_parquet(file, compression="zstd")
-            else:
-                rows = pl.concat([empty(name), *self._parts.waiting[name]])
-                rows = rows.sort(*ORDERS[name], maintain_order=True)
-                rows.write_parquet(file, compression="zstd")
+            return
+        for at, part in enumerate(parts):
+            place = path / f"part={at:06}" / "rows.parquet"
+            place.parent.mkdir(parents=True)
+            part.rename(place)
 
 
 def _all_files(folder: Path) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final, Literal, get_args
 
 import polars as pl
@@ -69,13 +69,16 @@ class Group:
 
 
 def by(trace: Trace, key: Key) -> tuple[Group, ...]:
-    """One group for each host, port or prefix, those with the longest waits first, then those with
-    the most bytes.
-
-    Raises UserError for another key.
-    """
+    """One group for each host, port or prefix, as in `table`. Raises UserError for another key."""
     if key not in KEYS:
         raise UserError(f"connections are not summed up by {key}", f"one of {', '.join(KEYS)}")
+    return tuple(Group(**row) for row in table(trace, key).to_dicts())
+
+
+def table(trace: Trace, key: Key) -> pl.DataFrame:
+    """A row for each host, port or prefix with the values of a `Group`, those with the longest
+    waits first, then those with the most bytes.
+    """
     seated = ("backward",) if key == "port" else SIDES
     seats = pl.concat(_seats(trace, side).with_columns(_key(key)) for side in seated)
     # Both ends may be in one prefix.
@@ -84,18 +87,18 @@ def by(trace: Trace, key: Key) -> tuple[Group, ...]:
         rows = rows.with_columns(_prefixes(rows["key"]))
     if key != "port":
         rows = rows.unique(["number", "key"], keep="first", maintain_order=True)
-    groups = (
+    return (
         rows.group_by("key")
         .agg(*_SUMS)
         .sort("waited_s", "bytes", "key", descending=[True, True, False])
+        .select(_VALUES)
     )
-    return tuple(_group(row) for row in groups.to_dicts())
 
 
 def overall(trace: Trace) -> Group:
     """All connections together; their own ends are the servers."""
-    row = _seats(trace, "backward").select(*_SUMS).collect().row(0, named=True)
-    return _group({"key": "all", **row})
+    every = _seats(trace, "backward").select(pl.lit("all").alias("key"), *_SUMS)
+    return Group(**every.select(_VALUES).collect().row(0, named=True))
 
 
 @dataclass(frozen=True)
@@ -201,11 +204,13 @@ _SUMS: Final = (
     pl.col("rate").quantile(0.95, "nearest").alias("throughput_p95_bps"),
 )
 
+_SHARE: Final = pl.when(pl.col("bytes") > 0).then(pl.col("bytes_retransmitted") / pl.col("bytes"))
 
-def _group(row: dict[str, object]) -> Group:
-    sent = row["bytes"]
-    share = row["bytes_retransmitted"] / sent if sent else None  # type: ignore[operator]
-    return Group(**row, share_retransmitted=share)  # type: ignore[arg-type]
+_VALUES: Final = tuple(
+    _SHARE.alias(one.name) if one.name == "share_retransmitted" else pl.col(one.name)
+    for one in fields(Group)
+)
+"""The values of a `Group` in their order, from sums."""
 
 
 def _key(key: Key) -> pl.Expr:
@@ -223,7 +228,9 @@ def _prefixes(addresses: pl.Series) -> pl.Series:
 
 def _prefix(address: str) -> str:
     try:
-        bits = _PREFIX_BITS[ipaddress.ip_address(address).version]
+        one = ipaddress.ip_address(address)
     except ValueError:
         return address  # A folder may hold any text.
-    return str(ipaddress.ip_network(f"{address}/{bits}", strict=False))
+    bits = _PREFIX_BITS[one.version]
+    others = one.max_prefixlen - bits
+    return f"{type(one)(int(one) >> others << others)}/{bits}"

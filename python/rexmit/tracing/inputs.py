@@ -16,7 +16,6 @@ from rexmit.sources import STDIN, Capture, packed
 from rexmit.sources.capture import has_identity, identity, whole_name
 from rexmit.tracing.changed import AS_READ
 from rexmit.tracing.options import Analysis
-from rexmit.tracing.points.analyse import analyse
 from rexmit.tracing.points.recognise import recognise
 from rexmit.tracing.source import Batch, Core, Facts, Stream, check_cells, check_there
 
@@ -95,6 +94,8 @@ def files(
             if several is None:
                 stream = Core(captures, analysis)
             else:
+                from rexmit.tracing.points.analyse import analyse
+
                 analysed = analyse(several, analysis, progress)
                 stream = _Done(
                     {**analysed.combined.tables, **analysed.combined.ways}, analysed.facts

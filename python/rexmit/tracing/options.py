@@ -66,12 +66,10 @@ class Analysis:
             _check_whatif(self.whatif)
         if self.cluster is None:
             if self.resume:
-                raise UserError(
-                    f"{argument('resume')} goes on with {argument('cluster')}", usage=True
-                )
+                raise UserError(f"{argument('resume')} needs {argument('cluster')}", usage=True)
         elif self.capture_filter is not None:
             raise UserError(
-                f"{argument('capture_filter')} is not for {argument('cluster')}",
+                f"{argument('capture_filter')} does not go with {argument('cluster')}",
                 f"leave one of them out, or choose connections: {argument('hosts')}",
                 usage=True,
             )

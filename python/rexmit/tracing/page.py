@@ -24,8 +24,8 @@ class Page:
 
     `summary` has totals, mechanisms, troubles and the worst connections; `advice` the settings that
     would have saved most, and those that were asked for by name. `checked` says how far such
-    predictions were off when `check_whatif` was called last, else when the package was made. Times
-    are in seconds.
+    predictions were off when `check_whatif` was called last, else when the package was made; it is
+    None where there are none. Times are in seconds.
     """
 
     trace: Trace
@@ -67,4 +67,5 @@ def told_of(trace: Trace) -> str:
 
 def page(trace: Trace) -> Page:
     """What went wrong in a trace, why, what it cost, and which settings would have helped."""
-    return Page(trace, summed(trace), advise(trace), load(version()))
+    settings = advise(trace)
+    return Page(trace, summed(trace), settings, load(version()) if settings else None)

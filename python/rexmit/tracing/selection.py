@@ -95,6 +95,7 @@ def select(trace: Trace, wanted: Wanted) -> Selection:
         wanted,
         text,
         rows["connection"],
+        held=trace.held,
         slow_s=trace.slow_s,
         names=trace.names,
     )

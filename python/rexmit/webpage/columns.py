@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import struct
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, Final
 
 import polars as pl
@@ -89,13 +91,15 @@ def _append(data: bytes, body: bytearray) -> int:
 
 
 def _column(series: pl.Series, body: bytearray) -> dict[str, Any]:
+    # Python's own lists: a page has thousands of tables of a few rows, and for each an expression
+    # takes longer than its rows.
     if series.dtype == pl.Boolean:
-        values = series.cast(pl.UInt8).fill_null(2).to_list()
+        values = [2 if value is None else value for value in series.to_list()]
         return {"name": series.name, "kind": "boolean", "type": "u1", "at": _put("B", values, body)}
     if series.dtype.is_numeric():
         kind, at = _numbers(series, body)
         return {"name": series.name, "kind": "number", "type": kind, "at": at}
-    return _texts(series.cast(pl.String), body)
+    return _texts(series.name, series.cast(pl.String).to_list(), body)
 
 
 def _numbers(series: pl.Series, body: bytearray) -> tuple[str, int]:
@@ -105,59 +109,47 @@ def _numbers(series: pl.Series, body: bytearray) -> tuple[str, int]:
         for kind, (code, low, high) in _WHOLE.items():
             if least >= low and most <= high:
                 return kind, _put(code, series.to_list(), body)
-    return "f8", _put("d", series.cast(pl.Float64).fill_null(float("nan")).to_list(), body)
-
-
-def _shown(series: pl.Series) -> pl.Series:
-    if series.str.contains(f"[{escaping.HIDDEN}]").any():
-        return series.map_elements(escaping.shown, return_dtype=pl.String)
-    return series
+    return "f8", _put("d", [math.nan if one is None else one for one in series.to_list()], body)
 
 
 def shown_texts(frame: pl.DataFrame) -> pl.DataFrame:
     """A table with its texts as they are to be shown."""
-    return frame.with_columns(_shown(series) for series in frame if series.dtype == pl.String)
+    hidden = f"[{escaping.HIDDEN}]"
+    return frame.with_columns(
+        series.map_elements(escaping.shown, return_dtype=pl.String)
+        for series in frame
+        if series.dtype == pl.String and series.str.contains(hidden).any()
+    )
 
 
-def _texts(series: pl.Series, body: bytearray) -> dict[str, Any]:
+def _texts(name: str, texts: Sequence[str | None], body: bytearray) -> dict[str, Any]:
     # An empty text says nothing, either.
-    series = series.replace("", None)
-    series = _shown(series)
-    values = series.unique(maintain_order=True).drop_nulls()
-    if series.len() and values.len() * _FEW > series.len() and values.len() > 256:
-        return _long_texts(series, body)
-    ordered = values.sort()
+    shown = {text: escaping.shown(text) for text in set(texts) if text}
+    values = sorted(set(shown.values()))
+    if len(values) * _FEW > len(texts) and len(values) > 256:
+        return _long_texts(name, [shown[text] if text else "" for text in texts], body)
     # 0 stands for null.
-    if ordered.is_empty():
-        places: Iterable[int] = bytes(series.len())
-    else:
-        numbers = series.replace_strict(
-            ordered, pl.Series(range(1, ordered.len() + 1)), default=0, return_dtype=pl.UInt32
-        )
-        places = numbers.fill_null(0).to_list()
-    kind = next(name for name in ("u1", "u2", "u4") if ordered.len() <= _WHOLE[name][2])
+    numbers = {text: number for number, text in enumerate(values, 1)}
+    places = {text: numbers[value] for text, value in shown.items()}
+    kind = next(one for one in ("u1", "u2", "u4") if len(values) <= _WHOLE[one][2])
     return {
-        "name": series.name,
+        "name": name,
         "kind": "words",
         "type": kind,
-        "at": _put(_WHOLE[kind][0], places, body),
-        "values": ordered.to_list(),
+        "at": _put(_WHOLE[kind][0], [places[text] if text else 0 for text in texts], body),
+        "values": values,
     }
 
 
-def _long_texts(series: pl.Series, body: bytearray) -> dict[str, Any]:
+def _long_texts(name: str, texts: Sequence[str], body: bytearray) -> dict[str, Any]:
     """All texts in one, and where each ends in it, in UTF-16 code units as the browser counts."""
-    filled = series.fill_null("")
-    text = "".join(filled.to_list()).encode()
-    lengths = filled.str.len_chars()
-    if int(lengths.sum()) != len(text):
-        lengths = pl.Series([len(one.encode("utf-16-le")) // 2 for one in filled])
-    ends = lengths.cast(pl.UInt32).cum_sum().to_list()
+    text = "".join(texts).encode()
+    units = (len(one) if one.isascii() else len(one.encode("utf-16-le")) // 2 for one in texts)
     return {
-        "name": series.name,
+        "name": name,
         "kind": "texts",
         "type": "u4",
-        "at": _put("I", ends, body),
+        "at": _put("I", accumulate(units), body),
         "text_at": _append(text, body),
         "text_bytes": len(text),
     }

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable
 
 from rexmit import escaping
-from rexmit.store.files import SCRATCH
 from rexmit.tracing.folder import META, Trace
 from rexmit.tracing.selection import Selection
 
@@ -18,17 +16,8 @@ def command(*words: object) -> str:
 
 def place(trace: Trace) -> list[str]:
     """What names the trace to a command: its folder where that is kept, else its captures."""
-    kept = trace.path if trace.meta.get("pieces") or (trace.path / META).is_file() else None
-    if kept is not None and not is_passing(trace):
-        return [str(kept)]
-    return trace.captures
-
-
-def is_passing(trace: Trace) -> bool:
-    """Its tables lie in a temporary folder, which no command can name later."""
-    return trace.path.is_relative_to(tempfile.gettempdir()) and trace.path.parent.name.startswith(
-        SCRATCH
-    )
+    is_kept = trace.meta.get("pieces") or (trace.path / META).is_file()
+    return [str(trace.path)] if is_kept else trace.captures
 
 
 def chosen(trace: Trace) -> list[str]:

@@ -14,7 +14,8 @@ from rexmit.ladder.traced import Traced, open_several
 from rexmit.tracing import mechanisms, owners, sides
 from rexmit.tracing.course import course
 from rexmit.tracing.folder import Trace
-from rexmit.tracing.groups import KEYS, by
+from rexmit.tracing.groups import KEYS
+from rexmit.tracing.groups import table as summed_up
 from rexmit.tracing.page import page
 from rexmit.tracing.requests import timed
 from rexmit.tracing.sections.page import page_blocks
@@ -206,9 +207,7 @@ def _tables(
     ]
     for key in KEYS:
         # To the nanosecond: the last digits of a sum depend on the order of its parts.
-        groups = pl.DataFrame(
-            [vars(one) for one in by(trace, key)], infer_schema_length=None
-        ).with_columns(pl.col(pl.Float64).round(9))
+        groups = summed_up(trace, key).with_columns(pl.col(pl.Float64).round(9))
         if groups.height:
             tables.append(
                 Table(

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from rexmit import outputs
 from rexmit.cli.as_json import print_result
 from rexmit.cli.drawn import Formats, as_list, rule
+from rexmit.cli.front import Argument, Option
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.run_tables import Inexact, RunTable, show_run
@@ -54,7 +53,7 @@ class RunOptions:
 
     runs: Annotated[
         list[Path],
-        typer.Argument(
+        Argument(
             metavar="RUN...",
             help="Folders that `rexmit run` wrote; several stand side by side.",
             show_default=False,
@@ -62,12 +61,12 @@ class RunOptions:
     ]
     claims: Annotated[
         bool,
-        typer.Option("--claims", help="The paper's claims, whether each holds and by how much."),
+        Option("--claims", help="The paper's claims, whether each holds and by how much."),
     ] = False
     inexact: Inexact = False
     out: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--out",
             metavar="DIR",
             help="Draw the paper's figures of a run into DIR.",
@@ -76,7 +75,7 @@ class RunOptions:
     ] = None
     formats: Formats = "pdf,png"
     html: Html = None
-    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
+    as_json: Annotated[bool, Option("--json", help="Print JSON instead.")] = False
 
     def __post_init__(self) -> None:
         refuse(iter([rule(self.formats)]))
@@ -90,7 +89,7 @@ class TlpOptions(RunOptions):
 
     losses: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--losses",
             metavar="N",
             min=0,
@@ -101,14 +100,14 @@ class TlpOptions(RunOptions):
     ] = None
     table4: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--table4",
             help="Times and what the configurations gain (the default); where the run has many "
             "settings, each in full.",
         ),
     ] = False
     table1: Annotated[
-        bool, typer.Option("--table1", help="Which mechanism repairs the tail after the probe.")
+        bool, Option("--table1", help="Which mechanism repairs the tail after the probe.")
     ] = False
 
 
@@ -198,9 +197,9 @@ def _claims(run: Run, options: RunOptions, source: Source) -> RunTable:
     from rexmit_papers.library.tables import claims
     from rexmit_papers.show_claims import claim_blocks
 
-    found = claims(run, inexact=options.inexact)
+    judged = claims(run, inexact=options.inexact)
     return RunTable(
-        "claims", lambda: claims_data(found), lambda room: claim_blocks(found, room, source)
+        "claims", lambda: claims_data(judged), lambda room: claim_blocks(judged, room, source)
     )
 
 
@@ -214,20 +213,20 @@ def _show_beside(
     from rexmit_papers.show_claims import claim_blocks_beside
 
     wanted = options.claims or table is None
-    found = [claims(run, inexact=options.inexact) for run in runs if wanted]
+    by_run = [claims(run, inexact=options.inexact) for run in runs if wanted]
 
     def data() -> dict[str, Any]:
         bare: dict[str, Any] = {"runs": [{"path": str(run.path)} for run in runs]}
-        made = bare if table is None else beside_data(table)
-        for entry, one in zip(made["runs"], found, strict=False):
+        described = bare if table is None else beside_data(table)
+        for entry, one in zip(described["runs"], by_run, strict=False):
             entry["claims"] = claims_data(one)
-        return made
+        return described
 
     def blocks(_: Room) -> Iterator[Block]:
         if table is not None:
             yield from table4_blocks_beside(table)
-        if found:
-            yield from claim_blocks_beside(found, runs, source)
+        if by_run:
+            yield from claim_blocks_beside(by_run, runs, source)
 
     print_result(data, blocks, as_json=options.as_json)
 

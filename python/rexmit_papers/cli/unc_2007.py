@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rexmit import outputs
 from rexmit.cli.as_json import print_blocks, print_json
 from rexmit.cli.drawn import Formats, as_list, rule
+from rexmit.cli.front import Argument, Option
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.limits import UnpackLimit
@@ -37,7 +36,7 @@ class UncOptions(Analysing):
 
     captures: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="FILE...",
             help="Captures, or folders of traces, each studied as a trace of its own. Also "
             "patterns of them, and addresses: s3://, gs://, az://, https://.",
@@ -46,7 +45,7 @@ class UncOptions(Analysing):
     ]
     claims: Annotated[
         bool,
-        typer.Option("--claims", help="What the paper claims, each computed, after the tables."),
+        Option("--claims", help="What the paper claims, each computed, after the tables."),
     ] = False
     formats: Formats = "pdf,png"
     html: Html = None
@@ -83,35 +82,35 @@ def unc_2007(options: UncOptions) -> None:
 
     out = options.out
     with ExitStack() as kept:
-        found, missing = find(options.captures)
+        captures, missing = find(options.captures)
         for line in missing:
             outputs.say(f"rexmit: {line}")
         traces = []
-        for number, capture in enumerate(found):
+        for number, capture in enumerate(captures):
             where = out
-            if out is not None and len(found) > 1:
+            if out is not None and len(captures) > 1:
                 where = out / f"{number}-{capture.name.partition('.')[0]}"
-            told = for_stream(sys.stderr, "packets", transient=True)
-            traces.append(analysed([capture], where, kept, analysis, progress=told))
-        made = study(traces)
+            progress = for_stream(sys.stderr, "packets", transient=True)
+            traces.append(analysed([capture], where, kept, analysis, progress=progress))
+        studied = study(traces)
         paths: list[Path] = []
         if out is not None:
             paths = save_figures(
-                paper_figures(made), out / "figures", formats=as_list(options.formats)
+                paper_figures(studied), out / "figures", formats=as_list(options.formats)
             )
-        write_page([made], options.html, as_json=options.as_json)
+        write_page([studied], options.html, as_json=options.as_json)
         if options.as_json:
             from rexmit_papers.unc_2007.as_json import study_data
 
-            print_json(study_data(made, paths))
+            print_json(study_data(studied, paths))
             return
-        print_blocks(lambda _: study_blocks(made.tables))
+        print_blocks(lambda _: study_blocks(studied.tables))
         if options.claims:
-            print_blocks(lambda room: (BLANK, *claim_blocks(made.claims, room, SOURCE)))
+            print_blocks(lambda room: (BLANK, *claim_blocks(studied.claims, room, SOURCE)))
         for path in paths:
             outputs.line(path)
         if out is None:
             outputs.line("figures: --out DIR")
             return
-        for why in made.missing:
+        for why in studied.missing:
             outputs.line(f"not drawn: {why}")

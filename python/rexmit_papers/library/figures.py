@@ -41,9 +41,9 @@ def paper_figures(
                 "leave it out",
                 usage=True,
             )
-        found = cases(of, keep_inexact=inexact)
+        burst_cases = cases(of, keep_inexact=inexact)
         with styled():
-            drawn = dict(bursts.draw(of_bursts.plan(of, found), found))
+            drawn = dict(bursts.draw(of_bursts.plan(of, burst_cases), burst_cases))
             return {**drawn, **dict(diagrams.draw(of))}
     planned = of_pages.plan(of, losses, keep_inexact=inexact)
     if not planned:

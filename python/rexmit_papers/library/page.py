@@ -67,15 +67,17 @@ class PaperPage:
     def _figures(self) -> list[Figure]:
         command = self._typed("--out", "figures")
         if has_bursts(self.run):
-            found = cases(self.run)
-            return list(of_bursts(found, figures_of_2017.plan(self.run, found), command))
-        made = []
+            burst_cases = cases(self.run)
+            return list(
+                of_bursts(burst_cases, figures_of_2017.plan(self.run, burst_cases), command)
+            )
+        figures = []
         for planned in figures_of_2013.plan(self.run):
             number = figures_of_2013.number_of(planned)
             for figure in of_times(planned, command):
                 title = f"Figure {number} of the paper: {figure.title}" if number else figure.title
-                made.append(replace(figure, title=title))
-        return made
+                figures.append(replace(figure, title=title))
+        return figures
 
     def _typed(self, *words: str) -> str:
         return commands.command(*self.command, self.run.path, *words)

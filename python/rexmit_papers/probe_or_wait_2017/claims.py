@@ -68,7 +68,7 @@ class _Study:
         return case.completion.estimate if case else None
 
 
-Told = tuple[list[Part], str | None]
+Compared = tuple[list[Part], str | None]
 """The parts, and what is measured in words where these are too many."""
 
 
@@ -107,23 +107,23 @@ Choose = Callable[[_Beside], Band | None]
 
 
 def _beside(study: _Study, loss: str, first: str, other: str) -> list[_Beside]:
-    found = []
+    compared = []
     for pair in study.pairs():
         one, two = study.mean(pair, first, loss), study.mean(pair, other, loss)
         if one is not None and two is not None:
             most = max(study.tick_s, EQUAL * min(one.value, two.value))
-            found.append(_Beside(pair, one, two, most))
-    return found
+            compared.append(_Beside(pair, one, two, most))
+    return compared
 
 
 def _ms(value: float) -> str:
     return f"{value * 1000:+.1f} ms"
 
 
-def _told(found: list[_Beside], choose: Choose, what: str) -> Told:
+def _where_said(compared: list[_Beside], choose: Choose, what: str) -> Compared:
     """Every network is to be where it is said; those that are not are named."""
     parts, words, off = [], [], []
-    for beside in found:
+    for beside in compared:
         name = "-".join(f"{delay:g}" for delay in beside.pair)
         apart, band = beside.first - beside.other, choose(beside)
         part = of_estimate(name, apart, band or Band(), _ms)
@@ -132,35 +132,37 @@ def _told(found: list[_Beside], choose: Choose, what: str) -> Told:
             parts.append(part)
             if part.verdict is not Verdict.HOLDS:
                 off.append(f"{name}{'?' if part.verdict is Verdict.UNDECIDED else ''}")
-    named = f"; not in {', '.join(off)}" if off and len(off) < len(found) else ""
+    named = f"; not in {', '.join(off)}" if off and len(off) < len(compared) else ""
     return parts, f"{what}: {', '.join(words)}{named}"
 
 
-def _tcp_one(study: _Study) -> Told:
-    return _told(_beside(study, ONE, TCP_TLP, TCP_RTO), lambda one: one.equal, "TLP less RTO")
+def _tcp_one(study: _Study) -> Compared:
+    return _where_said(_beside(study, ONE, TCP_TLP, TCP_RTO), lambda one: one.equal, "TLP less RTO")
 
 
-def _tcp_two(study: _Study) -> Told:
-    return _told(
+def _tcp_two(study: _Study) -> Compared:
+    return _where_said(
         _beside(study, TWO, TCP_TLP, TCP_RTO),
         lambda one: one.worse if one.pair[0] >= 120 else one.better,
         "TLP less RTO",
     )
 
 
-def _tcp_probe(study: _Study) -> Told:
-    return _told(_beside(study, PROBE, TCP_TLP, TCP_RTO), lambda one: one.better, "TLP less RTO")
+def _tcp_probe(study: _Study) -> Compared:
+    return _where_said(
+        _beside(study, PROBE, TCP_TLP, TCP_RTO), lambda one: one.better, "TLP less RTO"
+    )
 
 
-def _mptcp_one(study: _Study) -> Told:
-    return _told(
+def _mptcp_one(study: _Study) -> Compared:
+    return _where_said(
         _beside(study, ONE, MPTCP_TLP, MPTCP_RTO),
         lambda one: one.worse if one.slow_first else one.equal,
         "TLP less RTO",
     )
 
 
-def _mptcp_two(study: _Study) -> Told:
+def _mptcp_two(study: _Study) -> Compared:
     """Of 30-20 the paper's words say nothing: TLP is better "in all scenarios except when packets
     are lost on a high delay interface", and there by "large enough" a difference of delays.
     """
@@ -170,53 +172,57 @@ def _mptcp_two(study: _Study) -> Told:
             return Band(low=-one.most)
         return None if one.slow_first else one.better
 
-    return _told(_beside(study, TWO, MPTCP_TLP, MPTCP_RTO), choose, "TLP less RTO")
+    return _where_said(_beside(study, TWO, MPTCP_TLP, MPTCP_RTO), choose, "TLP less RTO")
 
 
-def _mptcp_probe(study: _Study) -> Told:
-    return _told(
+def _mptcp_probe(study: _Study) -> Compared:
+    return _where_said(
         _beside(study, PROBE, MPTCP_TLP, MPTCP_RTO),
         lambda one: Band(low=MUCH * one.first.value),
         "TLP less RTO",
     )
 
 
-def _new_tcp(study: _Study) -> Told:
+def _new_tcp(study: _Study) -> Compared:
     every: list[Part] = []
     facts = []
     for loss, words in LOSSES.items():
         what = f"New less TCP, {words}"
-        parts, told = _told(_beside(study, loss, NEW, TCP_TLP), lambda one: one.better, what)
+        parts, measured = _where_said(
+            _beside(study, loss, NEW, TCP_TLP), lambda one: one.better, what
+        )
         if parts:
             every += parts
-            facts.append(told)
+            facts.append(measured)
     return every, "; ".join(map(str, facts))
 
 
-def _new_one(study: _Study) -> Told:
-    return _told(
+def _new_one(study: _Study) -> Compared:
+    return _where_said(
         _beside(study, ONE, NEW, MPTCP_TLP),
         lambda one: one.better if one.slow_first else one.equal,
         "New less MPTCP",
     )
 
 
-def _new_two(study: _Study) -> Told:
-    return _told(
+def _new_two(study: _Study) -> Compared:
+    return _where_said(
         _beside(study, TWO, NEW, MPTCP_TLP),
         lambda one: one.equal if one.pair == (20, 120) else one.better,
         "New less MPTCP",
     )
 
 
-def _new_probe(study: _Study) -> Told:
-    return _told(_beside(study, PROBE, NEW, MPTCP_TLP), lambda one: one.better, "New less MPTCP")
+def _new_probe(study: _Study) -> Compared:
+    return _where_said(
+        _beside(study, PROBE, NEW, MPTCP_TLP), lambda one: one.better, "New less MPTCP"
+    )
 
 
-def _diagrams(*configs: str) -> Callable[[_Study], Told]:
+def _diagrams(*configs: str) -> Callable[[_Study], Compared]:
     """Whether what goes again, where the paths are alike, is what the timing diagrams draw."""
 
-    def tell(study: _Study) -> Told:
+    def tell(study: _Study) -> Compared:
         network = study.names.get((20.0, 20.0))
         drops = study.run.transfers.select("cell", "repetition", "loss_pattern", "t_drop_s")
         rows = study.run.retransmissions().join(drops, on=["cell", "repetition"])
@@ -226,13 +232,13 @@ def _diagrams(*configs: str) -> Callable[[_Study], Told]:
             & (pl.col("repetition") == 0)
             & (pl.col("time_s") >= pl.col("t_drop_s"))
         )
-        wrong, told = [], 0
+        wrong, looked_at = [], 0
         for (config, loss), drawn in DIAGRAMS.items():
             mine = (pl.col("config") == config) & (pl.col("loss_pattern") == loss)
             again = rows.filter(mine) if config in configs else rows.clear()
             if again.is_empty():
                 continue
-            told += 1
+            looked_at += 1
             order = sorted(again["data_seq"].unique().to_list())
             seen = sorted(
                 f"{row['path']} {'xyz'[min(order.index(row['data_seq']), 2)]}"
@@ -242,21 +248,21 @@ def _diagrams(*configs: str) -> Callable[[_Study], Told]:
             if seen != sorted(drawn):
                 words = LOSSES[loss]
                 wrong.append(f"{config}, {words}: {', '.join(seen)} for {', '.join(drawn)}")
-        if not told:
+        if not looked_at:
             return [], None
         # A packet goes or does not: what is counted has no chance in it.
-        same = told - len(wrong)
-        part = Part("", same, Interval(same, same), Band(low=told), lambda n: f"{n:.0f}")
-        return [part], f"{same} of {told}" + "".join(f"; {one}" for one in wrong)
+        same = looked_at - len(wrong)
+        part = Part("", same, Interval(same, same), Band(low=looked_at), lambda n: f"{n:.0f}")
+        return [part], f"{same} of {looked_at}" + "".join(f"; {one}" for one in wrong)
 
     return tell
 
 
-def _bars(*configs: str) -> Callable[[_Study], Told]:
+def _bars(*configs: str) -> Callable[[_Study], Compared]:
     """How many of the authors' bars of these configurations are met."""
 
-    def tell(study: _Study) -> Told:
-        found: list[Part] = []
+    def tell(study: _Study) -> Compared:
+        parts: list[Part] = []
         near = NEAR_TICKS * study.tick_s
         for (config, loss), bars in BARS_MS.items():
             for pair, bar_ms in bars.items() if config in configs else ():
@@ -268,25 +274,25 @@ def _bars(*configs: str) -> Callable[[_Study], Told]:
                 if mean is not None:
                     where = f"{config} {pair[0]}-{pair[1]} {loss.removeprefix('path 1 burst 2 ')}"
                     apart = mean - known(bar_ms / 1000)
-                    found.append(of_estimate(where, apart, Band(-near, near), _ms))
-        if not found:
+                    parts.append(of_estimate(where, apart, Band(-near, near), _ms))
+        if not parts:
             return [], None
-        met = sum(abs(part.value) <= near for part in found)
-        undecided = sum(part.verdict is Verdict.UNDECIDED for part in found)
+        met = sum(abs(part.value) <= near for part in parts)
+        undecided = sum(part.verdict is Verdict.UNDECIDED for part in parts)
         least, most = DELAYED_MS
-        delayed = sum(least <= abs(part.value) * 1000 <= most for part in found)
-        farthest = max(found, key=lambda part: abs(part.value))
+        delayed = sum(least <= abs(part.value) * 1000 <= most for part in parts)
+        farthest = max(parts, key=lambda part: abs(part.value))
         words = (
-            f"{met} of {len(found)} within {NEAR_TICKS} ticks, {delayed} more off by "
+            f"{met} of {len(parts)} within {NEAR_TICKS} ticks, {delayed} more off by "
             f"{least} to {most} ms, an acknowledgement's delay; farthest {farthest.name} "
             f"{farthest.value * 1000:+.0f} ms"
         )
-        return found, words + (f"; undecided {undecided}" if undecided else "")
+        return parts, words + (f"; undecided {undecided}" if undecided else "")
 
     return tell
 
 
-_CLAIMS: Final[tuple[tuple[str, str, Callable[[_Study], Told]], ...]] = (
+_CLAIMS: Final[tuple[tuple[str, str, Callable[[_Study], Compared]], ...]] = (
     ("a", "TCP, one lost: no difference between RTO and TLP", _tcp_one),
     ("b", "TCP, two lost: TLP better at short delays, RTO slightly at 120 ms", _tcp_two),
     ("c", "TCP, probe lost too: TLP better", _tcp_probe),
@@ -325,21 +331,21 @@ SOURCE: Final = Source(
 
 def claims(run: Run, *, keep_inexact: bool = False) -> tuple[Claim, ...]:
     """Raises UserError for a run without any connection of the paper's study."""
-    found = cases(run, keep_inexact=keep_inexact)
-    names = {delays: name for name, delays in found.delays_ms.items() if delays in PAIRS}
-    study = _Study(found, names, tick_ns(run.meta) / 1e9, run)
-    if not any(_of_paper(study, case) for case in found.cases.values()):
+    burst_cases = cases(run, keep_inexact=keep_inexact)
+    names = {delays: name for name, delays in burst_cases.delays_ms.items() if delays in PAIRS}
+    study = _Study(burst_cases, names, tick_ns(run.meta) / 1e9, run)
+    if not any(_of_paper(study, case) for case in burst_cases.cases.values()):
         raise UserError(
             "the claims are about the paper's study: no connection of its networks, "
             "configurations and losses is here",
             "run it: rexmit run mptcp-2017",
         )
-    made = []
+    judged = []
     for key, words, tell in _CLAIMS:
         parts, measured = tell(study)
         nothing = "the run has none for it"
-        made.append(claim(key, f"({key[0]}) {words}", parts, measured, nothing=nothing))
-    return tuple(made)
+        judged.append(claim(key, f"({key[0]}) {words}", parts, measured, nothing=nothing))
+    return tuple(judged)
 
 
 def _of_paper(study: _Study, case: Case) -> bool:

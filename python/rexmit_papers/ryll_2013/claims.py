@@ -67,8 +67,8 @@ class _Campaign:
 
     def spread(self, measure: str, network: str, config: str, lost: int) -> Spread:
         cell = self.cells.get((network, config, lost))
-        found: Spread = getattr(cell, measure) if cell else NOTHING
-        return found
+        values: Spread = getattr(cell, measure) if cell else NOTHING
+        return values
 
     def mean(self, measure: str, network: str, config: str, lost: int) -> Estimate | None:
         return self.spread(measure, network, config, lost).estimate
@@ -85,8 +85,8 @@ class _Campaign:
         self, measure: str, network: str, config: str, losses: Iterable[int]
     ) -> Estimate | None:
         """The mean of the means over these losses."""
-        found = (self.mean(measure, network, config, lost) for lost in losses)
-        return average(mean for mean in found if mean is not None)
+        means = (self.mean(measure, network, config, lost) for lost in losses)
+        return average(mean for mean in means if mean is not None)
 
     def gain(self, measure: str, network: str, config: str, against: str) -> Estimate | None:
         """What a configuration is off another with the losses of Table 4, as a share."""
@@ -117,18 +117,18 @@ def claims(run: Run, *, keep_inexact: bool = False) -> tuple[Claim, ...]:
             "run it: rexmit run tlp-2013",
         )
     campaign = _Campaign(there, tick_ns(run.meta) / 1e9, run)
-    made = []
+    judged = []
     for key, words, tell in _CLAIMS:
         parts, measured = tell(campaign)
-        made.append(claim(key, words, parts, measured, nothing="the run has no transfers for it"))
-    return tuple(made)
+        judged.append(claim(key, words, parts, measured, nothing="the run has no transfers for it"))
+    return tuple(judged)
 
 
-Told = tuple[list[Part], str | None]
+Compared = tuple[list[Part], str | None]
 """The parts, and what is measured in words where these are too many."""
 
 
-def _said(parts: Iterable[Part]) -> Told:
+def _said(parts: Iterable[Part]) -> Compared:
     return list(parts), None
 
 
@@ -148,7 +148,7 @@ def _factor_words(value: float) -> str:
     return f"{value:.2f}"
 
 
-def _no_loss(run: _Campaign) -> Told:
+def _no_loss(run: _Campaign) -> Compared:
     def parts() -> Iterator[Part]:
         for network in run.networks():
             er = run.mean("t_total", network, ER, 0)
@@ -158,11 +158,11 @@ def _no_loss(run: _Campaign) -> Told:
                     most = run.nothing(er)
                     yield of_estimate(f"{network} {config}", other - er, Band(-most, most), _ms)
 
-    found = list(parts())
-    return found, f"apart from {ER}: {', '.join(part.words for part in found)}"
+    compared = list(parts())
+    return compared, f"apart from {ER}: {', '.join(part.words for part in compared)}"
 
 
-def _single(run: _Campaign) -> Told:
+def _single(run: _Campaign) -> Compared:
     def parts() -> Iterator[Part]:
         for network in run.networks():
             tlp, er = (run.mean("t_recover", network, config, 1) for config in (TLP, ER))
@@ -172,8 +172,11 @@ def _single(run: _Campaign) -> Told:
                 if gained is not None:
                     yield of_estimate(network, gained, Band(low=-least), _percent)
 
-    found = list(parts())
-    return found, f"t_recover against {ER}: {', '.join(part.words for part in found)}{_fin(run)}"
+    compared = list(parts())
+    return (
+        compared,
+        f"t_recover against {ER}: {', '.join(part.words for part in compared)}{_fin(run)}",
+    )
 
 
 def _fin(run: _Campaign) -> str:
@@ -185,26 +188,26 @@ def _fin(run: _Campaign) -> str:
     return f"; a FIN of its own in {bare:,} of {count(rows.height, 'transfer')}"
 
 
-def _twice(run: _Campaign) -> Told:
+def _twice(run: _Campaign) -> Compared:
     one, two = (run.mean("t_total", HIGH_SPEED, TLP, lost) for lost in (1, 2))
     return _ratio(one, two, 2.0, "t_total")
 
 
-def _factor(run: _Campaign) -> Told:
+def _factor(run: _Campaign) -> Compared:
     losses = [n for n in run.losses(HIGH_SPEED, TLP, ER) if n > 1]
     er, tlp = (run.overall("t_recover", HIGH_SPEED, config, losses) for config in (ER, TLP))
     return _ratio(er, tlp, 4.5, "t_recover")
 
 
-def _ratio(one: Estimate | None, other: Estimate | None, printed: float, measure: str) -> Told:
+def _ratio(one: Estimate | None, other: Estimate | None, printed: float, measure: str) -> Compared:
     if one is None or other is None or not other.value:
         return [], None
     part = of_estimate("factor", one / other, about(printed, ABOUT), _factor_words)
     return [part], f"{part.words}: {measure} {one.value:.4f} s against {other.value:.4f} s"
 
 
-def _plain_and_er(run: _Campaign) -> Told:
-    found: list[Part] = []
+def _plain_and_er(run: _Campaign) -> Compared:
+    compared: list[Part] = []
     facts = []
     almost = ALMOST_PERCENT / 100
     for measure in MEASURES:
@@ -216,11 +219,11 @@ def _plain_and_er(run: _Campaign) -> Told:
                 parts.append(of_estimate(measure, apart, Band(-almost, almost), _percent))
         if parts:
             facts.append(f"{max(parts, key=lambda part: abs(part.value)).words} at most")
-        found += parts
-    return found, ", ".join(facts)
+        compared += parts
+    return compared, ", ".join(facts)
 
 
-def _anomaly(run: _Campaign) -> Told:
+def _anomaly(run: _Campaign) -> Compared:
     apart = run.gain("t_recover", MOBILE, PLAIN, ER)
     if apart is None:
         return [], None
@@ -228,11 +231,11 @@ def _anomaly(run: _Campaign) -> Told:
     return [part], f"{part.words} (2013: +7.8%)"
 
 
-def _steps(run: _Campaign) -> Told:
+def _steps(run: _Campaign) -> Compared:
     """A step after each of STEPS and nowhere else; after PROBABLY there may be one. With the probe
     the first hides behind the longer timer of a single segment.
     """
-    found, facts = [], []
+    compared, facts = [], []
     for network in (MOBILE, SATELLITE):
         least = STEP * paper.NETWORKS[network].rtt_ms / 1000
         for config in (PLAIN, ER, TLP):
@@ -249,9 +252,9 @@ def _steps(run: _Campaign) -> Told:
                     continue
                 if lost not in STEPS:
                     part = of_estimate(name, rise, Band(high=least), _seconds)
-                found.append(part)
+                compared.append(part)
             facts.append(f"{network} {config} after {', '.join(after) or 'none'}")
-    return found, "; ".join(facts)
+    return compared, "; ".join(facts)
 
 
 def _rises(run: _Campaign, network: str, config: str) -> list[tuple[int, Estimate]] | None:
@@ -266,7 +269,7 @@ def _rises(run: _Campaign, network: str, config: str) -> list[tuple[int, Estimat
     return [(n, b - a) for n, (a, b) in enumerate(pairwise(known), 1)]
 
 
-def _satellite(run: _Campaign) -> Told:
+def _satellite(run: _Campaign) -> Compared:
     losses = [n for n in run.losses(SATELLITE, TLP, ER) if n > 0]
 
     def parts() -> Iterator[Part]:
@@ -279,8 +282,8 @@ def _satellite(run: _Campaign) -> Told:
     return _said(parts())
 
 
-def _never_worse(run: _Campaign) -> Told:
-    found = []
+def _never_worse(run: _Campaign) -> Compared:
+    compared = []
     for measure, network, lost in _points(run):
         tlp = run.mean(measure, network, TLP, lost)
         for config in (PLAIN, ER):
@@ -291,16 +294,16 @@ def _never_worse(run: _Campaign) -> Told:
             most = run.nothing(other) / other.value
             if apart is not None:
                 name = f"{measure}, {network}, {lost} lost, against {config}"
-                found.append(of_estimate(name, apart, Band(high=most), _percent))
-    worse = [part for part in found if part.verdict is Verdict.DOES_NOT]
-    text = f"worse in {len(worse)} of {count(len(found), 'comparison')}"
-    undecided = sum(part.verdict is Verdict.UNDECIDED for part in found)
+                compared.append(of_estimate(name, apart, Band(high=most), _percent))
+    worse = [part for part in compared if part.verdict is Verdict.DOES_NOT]
+    text = f"worse in {len(worse)} of {count(len(compared), 'comparison')}"
+    undecided = sum(part.verdict is Verdict.UNDECIDED for part in compared)
     if undecided:
         text += f", undecided in {undecided}"
     if worse:
         most_worse = max(worse, key=lambda part: part.value)
         text += f", most {_percent(most_worse.value)} ({most_worse.name})"
-    return found, text
+    return compared, text
 
 
 def _points(run: _Campaign) -> Iterator[tuple[str, str, int]]:
@@ -310,7 +313,7 @@ def _points(run: _Campaign) -> Iterator[tuple[str, str, int]]:
                 yield measure, network, lost
 
 
-def _percentages(run: _Campaign) -> Told:
+def _percentages(run: _Campaign) -> Compared:
     def parts() -> Iterator[Part]:
         for measure in MEASURES:
             for network in (HIGH_SPEED, MOBILE):
@@ -328,9 +331,9 @@ def _printed(measure: str, network: str) -> float:
     return percent(getattr(tlp, f"{measure}_s"), getattr(er, f"{measure}_s")) or 0.0
 
 
-def _low_delay_best(run: _Campaign) -> Told:
+def _low_delay_best(run: _Campaign) -> Compared:
     """Each network gains more than the next one, whose round trip is longer."""
-    found, facts = [], []
+    compared, facts = [], []
     for measure in MEASURES:
         gains = {
             network: gain
@@ -339,14 +342,14 @@ def _low_delay_best(run: _Campaign) -> Told:
         }
         for one, other in pairwise(gains):
             name = f"{measure} {one} less {other}"
-            found.append(of_estimate(name, gains[one] - gains[other], LESS, _percent))
+            compared.append(of_estimate(name, gains[one] - gains[other], LESS, _percent))
         if len(gains) > 1:
             facts.append(f"{measure} {', '.join(_percent(g.value) for g in gains.values())}")
-    return found, "; ".join(facts)
+    return compared, "; ".join(facts)
 
 
-def _timer(run: _Campaign) -> Told:
-    found, facts = [], []
+def _timer(run: _Campaign) -> Compared:
+    compared, facts = [], []
     for network in run.networks():
         losses = [n for n in run.losses(network, TLP) if n > 1]
         mean = run.overall("t_recover", network, TLP, losses)
@@ -354,9 +357,9 @@ def _timer(run: _Campaign) -> Told:
             continue
         asked = 2 * paper.NETWORKS[network].rtt_ms / 1000
         part = of_estimate(network, mean, Band(low=asked), _seconds)
-        found.append(part)
+        compared.append(part)
         facts.append(f"{part.words} against {asked:g} s{_smoothed(run, network)}")
-    return found, ", ".join(facts)
+    return compared, ", ".join(facts)
 
 
 def _smoothed(run: _Campaign, network: str) -> str:
@@ -371,7 +374,7 @@ def _smoothed(run: _Campaign, network: str) -> str:
     return f" (2 SRTT {2 * mean:.4g} s)" if isinstance(mean, float) else ""
 
 
-def _not_always(run: _Campaign) -> Told:
+def _not_always(run: _Campaign) -> Compared:
     cells = [cell for (_, config, lost), cell in run.cells.items() if config == TLP and lost > 1]
     transfers = sum(cell.transfers for cell in cells)
     if not transfers:
@@ -383,7 +386,7 @@ def _not_always(run: _Campaign) -> Told:
     return [part], f"{text}, {part.words}"
 
 
-_CLAIMS: tuple[tuple[str, str, Callable[[_Campaign], Told]], ...] = (
+_CLAIMS: tuple[tuple[str, str, Callable[[_Campaign], Compared]], ...] = (
     ("no-loss", "Without loss all are equally fast (Figure 5)", _no_loss),
     ("single", "The probe gains nothing for a single lost segment", _single),
     (

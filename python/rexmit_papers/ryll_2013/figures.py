@@ -71,8 +71,8 @@ def plan(run: Run, lost_segments: int | None = None, *, keep_inexact: bool = Fal
 
 def number_of(figure: Figure) -> str | None:
     """Which of the paper's a planned figure is: `4`, `5a`; None for any other."""
-    found = re.match("figure-(4|5[a-c])", figure.name)
-    return None if found is None else found[1]
+    match = re.match("figure-(4|5[a-c])", figure.name)
+    return None if match is None else match[1]
 
 
 def _grid(run: Run, lost_segments: int | None, *, keep_inexact: bool) -> _Grid:
@@ -95,7 +95,7 @@ def _grid(run: Run, lost_segments: int | None, *, keep_inexact: bool) -> _Grid:
 
 def _of_axis(grid: _Grid, network: str, x: str) -> Iterator[tuple[str, Figure, str]]:
     """Each time's figures along an axis, and what sets their names apart."""
-    found = {
+    by_time = {
         time: charts(
             [grid.run],
             Question(
@@ -110,8 +110,8 @@ def _of_axis(grid: _Grid, network: str, x: str) -> Iterator[tuple[str, Figure, s
         )
         for time in _TIMES
     }
-    for place in range(max(map(len, found.values()))):
-        for time, those in found.items():
+    for place in range(max(map(len, by_time.values()))):
+        for time, those in by_time.items():
             if place < len(those):
                 (figure,) = plan_charts(those[place : place + 1])
                 yield time, figure, _apart(grid, those[place], x)

@@ -30,14 +30,14 @@ def table4_blocks(table: Times, room: Room, *, in_full: bool = False) -> Iterato
 
 def _below(block: Cells, measure: str) -> list[Row]:
     """The rows below one time of a block."""
-    found = entries(block, measure)
+    by_config = entries(block, measure)
     rows: list[Row] = []
-    if any(map(_parts, found.values())):
-        letters = {c: (seconds(e.to_the_letter.mean_s), "") for c, e in found.items()}
+    if any(map(_parts, by_config.values())):
+        letters = {c: (seconds(e.to_the_letter.mean_s), "") for c, e in by_config.items()}
         rows.append(("  to the letter", letters))
-    if any(entry.paper for entry in found.values()):
-        rows.append(("  paper", {c: _paper(e.paper) for c, e in found.items()}))
-        rows.append(("  ours - paper", {c: _difference(e.paper) for c, e in found.items()}))
+    if any(entry.paper for entry in by_config.values()):
+        rows.append(("  paper", {c: _paper(e.paper) for c, e in by_config.items()}))
+        rows.append(("  ours - paper", {c: _difference(e.paper) for c, e in by_config.items()}))
     return rows
 
 

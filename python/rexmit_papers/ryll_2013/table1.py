@@ -86,12 +86,12 @@ def table1(run: Run, lost_segments: int | None = None, *, keep_inexact: bool = F
                 typed="`--set config=tlp --set loss.segments=1..5`",
             ),
         )
-    found = repairs(run, lost_segments, config=paper.TLP, keep_inexact=keep_inexact)
+    repaired = repairs(run, lost_segments, config=paper.TLP, keep_inexact=keep_inexact)
     return Table1(
         paper.TLP,
         tuple(
             Row(repair=repair, **vars(together(list(same))))
-            for (_, _, repair), same in groupby(found, _place)
+            for (_, _, repair), same in groupby(repaired, _place)
         ),
     )
 

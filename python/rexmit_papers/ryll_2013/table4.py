@@ -43,8 +43,8 @@ def table4(run: Run, lost_segments: int | None = None, *, keep_inexact: bool = F
     many.
     """
     lost = losses_of(run) if lost_segments is None else lost_segments
-    found = times(run, lost, baseline=baseline_of(run), keep_inexact=keep_inexact)
-    return replace(found, blocks=tuple(map(_beside_paper, found.blocks)))
+    table = times(run, lost, baseline=baseline_of(run), keep_inexact=keep_inexact)
+    return replace(table, blocks=tuple(map(_beside_paper, table.blocks)))
 
 
 def losses_of(run: Run) -> int:
@@ -106,9 +106,9 @@ def table4_data(table: Times) -> dict[str, Any]:
 def _block(block: Block) -> dict[str, Any]:
     data = block_data(block)
     for measure in MEASURES:
-        found = entries(block, measure)
+        by_config = entries(block, measure)
         for one in data["configs"]:
-            entry = found[one["config"]]
+            entry = by_config[one["config"]]
             one[measure] |= {
                 "to_the_letter": spread_data(entry.to_the_letter),
                 "paper": asdict(entry.paper) if entry.paper else None,

@@ -31,17 +31,17 @@ class Studied(Protocol):
         """What the paper claims."""
 
 
-def study_data(made: Studied, figures: list[Path]) -> dict[str, Any]:
+def study_data(studied: Studied, figures: list[Path]) -> dict[str, Any]:
     """Shares 0 to 1, times in seconds; null where the traces do not say. `paper` has what the paper
     prints, shares in percent.
     """
-    study = made.study
+    study = studied.study
     return {
         "traces": [str(trace.path) for trace in study.traces],
         "rto": list(RTO),
         "fr": list(FR),
         "stacks": sorted({page for trace in study.traces for page in trace.facts.stacks}),
-        "tables": asdict(made.tables),
+        "tables": asdict(studied.tables),
         "paper": {
             "table-1": {system: asdict(one) for system, one in paper.TABLE_1.items()},
             "table-2": [asdict(one) for one in paper.TABLE_2],
@@ -49,7 +49,7 @@ def study_data(made: Studied, figures: list[Path]) -> dict[str, Any]:
             "table-4": {system: asdict(one) for system, one in paper.TABLE_4.items()},
             "table-5": {system: asdict(one) for system, one in paper.TABLE_5.items()},
         },
-        "claims": claims_data(made.claims),
+        "claims": claims_data(studied.claims),
         "curves": {
             "figure-1": [asdict(one) for one in curves.bytes_sent(study)],
             "figure-2": [asdict(one) for one in curves.detection(study)],
@@ -63,8 +63,8 @@ def study_data(made: Studied, figures: list[Path]) -> dict[str, Any]:
 
 def _bins(study: Study, system: str) -> list[dict[str, Any]]:
     settings = ("k=2", "k=3", "k=6", "min_rto=100ms", "min_rto=400ms", "a=1/2", SMART_CONFIG)
-    made: list[Bins | None] = [
+    binned: list[Bins | None] = [
         *(curves.of_setting(study, system, setting) for setting in settings),
         *(bins for d in (2, 3, 4) for bins in curves.of_sizes(study, system, d)),
     ]
-    return [asdict(one) for one in made if one is not None]
+    return [asdict(one) for one in binned if one is not None]

@@ -17,14 +17,8 @@ from rexmit.statistics.spread import Spread
 from rexmit.statistics.verdict import Band, about
 from rexmit_papers.claim import Claim, Source, claim
 from rexmit_papers.unc_2007 import related_claims, setting_claims
-from rexmit_papers.unc_2007.paper import SOURCE as PAPER
-from rexmit_papers.unc_2007.paper import TABLE_3
-from rexmit_papers.unc_2007.senders import Study
-from rexmit_papers.unc_2007.setting_claims import ABOUT, MOST, NEARLY_ALL
-from rexmit_papers.unc_2007.systems import FR, RTO
-from rexmit_papers.unc_2007.tables import MOST_LOST, Tables
-from rexmit_papers.unc_2007.told import (
-    Told,
+from rexmit_papers.unc_2007.evidence import (
+    Evidence,
     almost,
     median_of,
     of_rows,
@@ -36,6 +30,12 @@ from rexmit_papers.unc_2007.told import (
     share_over,
     times,
 )
+from rexmit_papers.unc_2007.paper import SOURCE as PAPER
+from rexmit_papers.unc_2007.paper import TABLE_3
+from rexmit_papers.unc_2007.senders import Study
+from rexmit_papers.unc_2007.setting_claims import ABOUT, MOST, NEARLY_ALL
+from rexmit_papers.unc_2007.systems import FR, RTO
+from rexmit_papers.unc_2007.tables import MOST_LOST, Tables
 
 MEANT: Final = (
     f"around: within {ABOUT * 100:g} % of it; almost, nearly: from {(1 - ABOUT) * 100:g} % of it "
@@ -54,27 +54,27 @@ SOURCE: Final = Source("2007", PAPER, MEANT)
 
 def claims(study: Study, tables: Tables) -> tuple[Claim, ...]:
     """In the paper's order."""
-    told = Told(study, tables)
+    evidence = Evidence(study, tables)
     rooms = (_identified, _accuracy, _timeliness, _recovery, _scope)
     others = (*setting_claims.ROOMS, related_claims.claims)
-    return tuple(one for room in (*rooms, *others) for one in room(told))
+    return tuple(one for room in (*rooms, *others) for one in room(evidence))
 
 
-def _identified(told: Told) -> Iterator[Claim]:
+def _identified(evidence: Evidence) -> Iterator[Claim]:
     least = min(one.share for one in TABLE_3) / 100
-    lossy = told.study.senders.filter("lossy")
+    lossy = evidence.study.senders.filter("lossy")
     explained = pl.col("system").is_not_null()
     yield claim(
         "explained",
         "Table III: 76 to 99 % of lossy connections are explained",
         [
             part_of(totals.name, share_of(mine, explained), Band(low=least), percent)
-            for number, totals in enumerate(told.study.totals)
+            for number, totals in enumerate(evidence.study.totals)
             if (mine := lossy.filter(pl.col("trace") == number)).height
         ],
-        counted=not told.made_here,
+        counted=not evidence.made_here,
     )
-    agreement = told.tables.agreement
+    agreement = evidence.tables.agreement
     if agreement.named:
         share = agreement.agree / agreement.named
         part = part_of("", (share, of_share(share, agreement.named)), Band(low=0.999), percent)
@@ -83,27 +83,27 @@ def _identified(told: Told) -> Iterator[Claim]:
             "the SYN names the same system in more than 99.9 %",
             [part],
             f"{agreement.agree:,} of {agreement.named:,}: {part.words}",
-            counted=not told.made_here,
+            counted=not evidence.made_here,
         )
 
 
-def _accuracy(told: Told) -> Iterator[Claim]:
+def _accuracy(evidence: Evidence) -> Iterator[Claim]:
     spurious = pl.col("spurious_rto") + pl.col("spurious_fr")
     rows = {
         system: frame.with_columns(
             spurious.alias("spurious"),
             (pl.col("needed_rto") + pl.col("spurious_rto")).alias("rto"),
         )
-        for system, frame in told.counted.items()
+        for system, frame in evidence.counted.items()
     }
 
     def each(key: str, words: str, part: str, band: Band, whole: str = "total") -> Claim:
-        found = [
+        by_system = [
             part_of(system, of_sums(frame, part, whole), band, percent)
             for system, frame in rows.items()
             if frame[whole].sum()
         ]
-        return claim(key, words, found)
+        return claim(key, words, by_system)
 
     yield each(
         "spurious",
@@ -139,33 +139,33 @@ def _accuracy(told: Told) -> Iterator[Claim]:
     yield each("by-rto", words, "rto", Band(0.6, 0.88))
 
 
-def _timeliness(told: Told) -> Iterator[Claim]:
-    fr = {s: found for (s, word), found in told.detection.items() if word == "FR/R"}
-    rto = {s: found for (s, word), found in told.detection.items() if word == "RTO"}
+def _timeliness(evidence: Evidence) -> Iterator[Claim]:
+    fr = {s: detected for (s, word), detected in evidence.detection.items() if word == "FR/R"}
+    rto = {s: detected for (s, word), detected in evidence.detection.items() if word == "RTO"}
 
-    def between(found: Spread, low: float, high: float) -> Spread:
+    def between(detected: Spread, low: float, high: float) -> Spread:
         """1 for a value between the two, 0 for others."""
-        inside = tuple(float(low <= one <= high) for one in found.values)
-        return Spread(inside, found.units, found.source)
+        inside = tuple(float(low <= one <= high) for one in detected.values)
+        return Spread(inside, detected.units, detected.source)
 
     yield claim(
         "fr-detection",
         "most fast retransmits take 1 to 2 RTTs",
         [
-            part_of(s, share_over(between(found, 0.9, 2), 0.5), Band(low=MOST), percent)
-            for s, found in fr.items()
+            part_of(s, share_over(between(detected, 0.9, 2), 0.5), Band(low=MOST), percent)
+            for s, detected in fr.items()
         ],
     )
     yield claim(
         "fr-solaris",
         "around 7 % of Solaris's fast retransmits take more than 5 RTTs",
         [
-            part_of(s, share_over(found, 5), about(0.07, ABOUT), percent)
-            for s, found in fr.items()
+            part_of(s, share_over(detected, 5), about(0.07, ABOUT), percent)
+            for s, detected in fr.items()
             if s == "Solaris"
         ],
     )
-    medians = {s: median_of(found) for s, found in rto.items()}
+    medians = {s: median_of(detected) for s, detected in rto.items()}
     yield claim(
         "rto-longer",
         "timeouts take much longer than fast retransmits (how many times, medians)",
@@ -192,8 +192,8 @@ def _timeliness(told: Told) -> Iterator[Claim]:
             if s in rto
         ],
     )
-    yield from _why_timeouts(told)
-    early = {s: of_sums(frame, "spurious_rto", "total") for s, frame in told.counted.items()}
+    yield from _why_timeouts(evidence)
+    early = {s: of_sums(frame, "spurious_rto", "total") for s, frame in evidence.counted.items()}
     yield claim(
         "estimator",
         "Linux's estimator is the most efficient: others' timeouts take longer, and more of them "
@@ -208,13 +208,13 @@ def _timeliness(told: Told) -> Iterator[Claim]:
     )
 
 
-def _why_timeouts(told: Told) -> Iterator[Claim]:
+def _why_timeouts(evidence: Evidence) -> Iterator[Claim]:
     """What the study found behind its timeouts."""
-    rows = told.study.detections("mechanism", "flight_segments", "timer_s")
+    rows = evidence.study.detections("mechanism", "flight_segments", "timer_s")
     rows = rows.filter(pl.col("mechanism") == "rto")
     first = pl.col("timer_s").is_between(0.9 * FIRST_TIMEOUT_S, 1.1 * FIRST_TIMEOUT_S)
     few, early = [], []
-    for system in told.systems:
+    for system in evidence.systems:
         mine = rows.filter(pl.col("system") == system)
         flights = mine.drop_nulls("flight_segments")
         if flights.height:
@@ -235,9 +235,9 @@ def _why_timeouts(told: Told) -> Iterator[Claim]:
     yield claim("rto-first", words, early)
 
 
-def _recovery(told: Told) -> Iterator[Claim]:
+def _recovery(evidence: Evidence) -> Iterator[Claim]:
     rows = (
-        told.study.retransmissions(
+        evidence.study.retransmissions(
             "episode", "time_ns", "recovery_s", "moving_rtt_s", "mechanism", "lost_in_flight"
         )
         .sort("time_ns", maintain_order=True)
@@ -259,7 +259,7 @@ def _recovery(told: Told) -> Iterator[Claim]:
         for lost in range(1, MOST_LOST + 1)
         for sack in (True, False)
     }
-    of = {key: found for key, found in of.items() if found.percentile(0.5)}
+    of = {key: rtts for key, rtts in of.items() if rtts.percentile(0.5)}
     grows = [
         part_of(
             word,
@@ -289,7 +289,7 @@ def _recovery(told: Told) -> Iterator[Claim]:
         ],
     )
     one = pl.col("lost_in_flight") == 1
-    by_system = {s: median(one, pl.col("system") == s) for s in told.systems}
+    by_system = {s: median(one, pl.col("system") == s) for s in evidence.systems}
     words = "recovery does not depend on the system (RTTs, of one loss)"
     yield _alike("recovery-system", words, by_system)
     by = {
@@ -299,9 +299,9 @@ def _recovery(told: Told) -> Iterator[Claim]:
     yield _alike("recovery-mechanism", "nor on what detected the loss", by)
 
 
-def _alike(key: str, words: str, found: dict[str, Spread]) -> Claim:
+def _alike(key: str, words: str, by_name: dict[str, Spread]) -> Claim:
     """Any two within a factor of 2."""
-    medians = {name: median_of(one) for name, one in found.items() if one.percentile(0.5)}
+    medians = {name: median_of(one) for name, one in by_name.items() if one.percentile(0.5)}
     parts = [
         part_of(f"{one} by {other}", ratio_of(medians[one], medians[other]), Band(0.5, 2.0), times)
         for one, other in combinations(medians, 2)
@@ -309,12 +309,14 @@ def _alike(key: str, words: str, found: dict[str, Spread]) -> Claim:
     return claim(key, words, parts, ", ".join(f"{n} {times(one[0])}" for n, one in medians.items()))
 
 
-def _scope(told: Told) -> Iterator[Claim]:
+def _scope(evidence: Evidence) -> Iterator[Claim]:
     share = pl.col("best_case_s") / pl.col("duration_s")
-    rows = told.study.explained.filter(pl.col("duration_s") > 0).with_columns(share.alias("best"))
+    rows = evidence.study.explained.filter(pl.col("duration_s") > 0).with_columns(
+        share.alias("best")
+    )
     mine = {
         system: frame
-        for system in told.systems
+        for system in evidence.systems
         if (frame := rows.filter(pl.col("system") == system).drop_nulls("best")).height
     }
     under = {s: share_of(frame, pl.col("best") < 0.01) for s, frame in mine.items()}

@@ -66,23 +66,23 @@ def curve(label: str, values: pl.Series) -> Curve:
 
 def bytes_sent(study: Study) -> list[Curve]:
     """Figure 1: bytes transmitted in each connection, by trace."""
-    made = []
+    curves = []
     for totals, trace in zip(study.totals, study.traces, strict=True):
         sizes = trace.scan("sides").group_by("connection").agg(pl.col("bytes").sum())
-        made.append(curve(totals.name, sizes.collect()["bytes"]))
-    return made
+        curves.append(curve(totals.name, sizes.collect()["bytes"]))
+    return curves
 
 
 def detection(study: Study) -> list[Curve]:
     """Figure 2: detection time in units of the moving average of the RTT."""
     rows = study.detections("mechanism")
-    made = []
+    curves = []
     for system in study.systems:
         of = rows.filter(pl.col("system") == system)
         for word, mechanisms in (("FR/R", FR), ("RTO", RTO)):
             times = of.filter(pl.col("mechanism").is_in(mechanisms))["detected_rtts"]
-            made.append(curve(f"{system} {word}", times))
-    return [one for one in made if one.n]
+            curves.append(curve(f"{system} {word}", times))
+    return [one for one in curves if one.n]
 
 
 def best_case(study: Study) -> list[Curve]:
@@ -94,11 +94,11 @@ def best_case(study: Study) -> list[Curve]:
 
 
 def _by_system(study: Study, rows: pl.DataFrame) -> list[Curve]:
-    made = [
+    curves = [
         curve(system, rows.filter(pl.col("system") == system)["percent"])
         for system in study.systems
     ]
-    return [one for one in made if one.n]
+    return [one for one in curves if one.n]
 
 
 def changes(study: Study, setting: str) -> pl.DataFrame | None:
@@ -130,26 +130,26 @@ def bins(label: str, senders: pl.DataFrame) -> Bins:
         )
         .sort("bin")
     )
-    made = tuple(
+    filled = tuple(
         Bin(best, mean, p95, n)
         for best, mean, p95, n in rows.select("best", "mean", "p95", "n").iter_rows()
         if math.isfinite(mean)
     )
-    return Bins(label, made, senders.height - there.height)
+    return Bins(label, filled, senders.height - there.height)
 
 
 def of_setting(study: Study, system: str, setting: str) -> Bins | None:
     """The bins of one system's connections under a setting."""
-    made = changes(study, setting)
-    return None if made is None else bins(setting, made.filter(pl.col("system") == system))
+    changed = changes(study, setting)
+    return None if changed is None else bins(setting, changed.filter(pl.col("system") == system))
 
 
 def of_sizes(study: Study, system: str, d: int) -> list[Bins]:
     """Figure 5 (c): another threshold, small and large connections apart."""
-    made = changes(study, f"d={d}")
-    if made is None:
+    changed = changes(study, f"d={d}")
+    if changed is None:
         return []
-    mine = made.filter(pl.col("system") == system)
+    mine = changed.filter(pl.col("system") == system)
     small = pl.col("unique_bytes") <= SMALL_BYTES
     return [
         bins(f"d={d}, up to 15 kB", mine.filter(small)),
@@ -159,10 +159,10 @@ def of_sizes(study: Study, system: str, d: int) -> list[Bins]:
 
 def smart_change(study: Study) -> list[Curve]:
     """Figure 6: the change of durations with the Smart-Config, percent; negative is shorter."""
-    made = changes(study, SMART_CONFIG)
-    if made is None:
+    changed = changes(study, SMART_CONFIG)
+    if changed is None:
         return []
-    rows = made.filter(pl.col("duration_s") > 0).select(
+    rows = changed.filter(pl.col("duration_s") > 0).select(
         "system", (100 * pl.col("change_s") / pl.col("duration_s")).alias("percent")
     )
     return _by_system(study, rows)

@@ -124,12 +124,12 @@ def _left(curves: Sequence[Curve]) -> float:
 
 
 def _outside(curves: Sequence[Curve], low: float | None, high: float | None) -> int:
-    made = 0
+    outside = 0
     for one in curves:
         left = max((share for x, share in one.points if low is not None and x < low), default=0.0)
         right = 0.0 if high is None else 1 - one.at(high)
-        made += round(one.n * left) + round(one.n * right)
-    return made
+        outside += round(one.n * left) + round(one.n * right)
+    return outside
 
 
 def plain(value: float, _place: object = None) -> str:

@@ -43,20 +43,20 @@ def _drawn(figure: Distribution | Reductions | Recoveries) -> Canvas:
 
 def plan(study: Study, recovery: Sequence[Recovery]) -> tuple[Planned, list[str]]:
     """What can be drawn, by name; and what cannot and why."""
-    made: Planned = {}
+    planned: Planned = {}
     missing: list[str] = []
     for name, figure in _figures(study).items():
         if isinstance(figure, str):
             missing.append(f"{name}: {figure}")
         else:
-            made[name] = figure
+            planned[name] = figure
     if recovery:
-        made["recovery"] = tuple(recovery)
-    return made, missing
+        planned["recovery"] = tuple(recovery)
+    return planned, missing
 
 
 def _figures(study: Study) -> dict[str, Distribution | Reductions | str]:
-    made: dict[str, Distribution | Reductions | str] = {
+    figures: dict[str, Distribution | Reductions | str] = {
         "figure-1": distribution(
             curves.bytes_sent(study),
             "Bytes transmitted in each connection",
@@ -82,7 +82,7 @@ def _figures(study: Study) -> dict[str, Distribution | Reductions | str]:
     for system in study.systems:
         slug = system.lower()
         ks = [[curves.of_setting(study, system, f"k={k}")] for k in (2, 3, 6)]
-        made[f"figure-4-{slug}"] = reductions.reductions(
+        figures[f"figure-4-{slug}"] = reductions.reductions(
             f"{system}: impact of k", [_groups(system, panel) for panel in ks]
         )
         others: list[Sequence[Bins | None]] = [
@@ -90,10 +90,10 @@ def _figures(study: Study) -> dict[str, Distribution | Reductions | str]:
             [curves.of_setting(study, system, "a=1/2")],
             curves.of_sizes(study, system, 5 - threshold(system)),
         ]
-        made[f"figure-5-{slug}"] = reductions.reductions(
+        figures[f"figure-5-{slug}"] = reductions.reductions(
             f"{system}: impact of minRTO, a and D", [_groups(system, panel) for panel in others]
         )
-    made["figure-6"] = distribution(
+    figures["figure-6"] = distribution(
         curves.smart_change(study),
         "Smart-Config: change of the connection's duration",
         "percent of the duration",
@@ -101,7 +101,7 @@ def _figures(study: Study) -> dict[str, Distribution | Reductions | str]:
         limits=(-100, 50),
     )
     smart = curves.changes(study, SMART_CONFIG)
-    made["figure-7"] = reductions.reductions(
+    figures["figure-7"] = reductions.reductions(
         "Smart-Config: actual against Best-Case",
         [
             _groups(system, [curves.bins(system, smart.filter(system=system))])
@@ -109,7 +109,7 @@ def _figures(study: Study) -> dict[str, Distribution | Reductions | str]:
             if smart is not None
         ],
     )
-    return made
+    return figures
 
 
 def _groups(system: str, every: Sequence[Bins | None]) -> list[Group]:

@@ -14,13 +14,13 @@ from rexmit_papers.unc_2007.reductions import FEW, MARKERS, STRAIGHT_RTTS, Group
 
 def figures(planned: Planned, command: str) -> list[Figure]:
     """Of what is planned a figure a panel; `command` draws them."""
-    made: list[Figure] = []
+    panels: list[Figure] = []
     for name, one in planned.items():
         if isinstance(one, Distribution):
-            made += distribution(name, one, command)
+            panels += distribution(name, one, command)
         elif isinstance(one, Reductions):
-            made += _reductions(name, one, command)
-    return made
+            panels += _reductions(name, one, command)
+    return panels
 
 
 def _of_the_paper(name: str) -> str:

@@ -46,13 +46,13 @@ def parameters(study: Study) -> tuple[Inferred, ...]:
     """A row for each system and parameter."""
     emulated = sorted({page for trace in study.traces for page in trace.facts.stacks})
     rows = study.parameters()
-    made = []
+    inferred = []
     for name in study.systems:
         pages = [page for page in emulated if system(page) == name]
         for parameter in PARAMETERS:
             mine = rows.filter(pl.col("system") == name, pl.col("parameter") == parameter)
             printed = TABLE_1.get(name)
-            made.append(
+            inferred.append(
                 Inferred(
                     system=name,
                     parameter=parameter,
@@ -64,7 +64,7 @@ def parameters(study: Study) -> tuple[Inferred, ...]:
                     high=_number(mine["high"].quantile(_HIGH, "linear")),
                 )
             )
-    return tuple(made)
+    return tuple(inferred)
 
 
 def _number(value: object) -> float | None:

@@ -11,14 +11,14 @@ import polars as pl
 from rexmit.statistics.estimate import Estimate
 from rexmit.statistics.verdict import MORE, about
 from rexmit_papers.claim import Claim, Part, claim, of_estimate
+from rexmit_papers.unc_2007.evidence import Evidence, of_column, percent, rtts, times
 from rexmit_papers.unc_2007.senders import KEYS
 from rexmit_papers.unc_2007.setting_claims import ABOUT
 from rexmit_papers.unc_2007.systems import FR
 from rexmit_papers.unc_2007.tables import threshold
-from rexmit_papers.unc_2007.told import Told, of_column, percent, rtts, times
 
 
-def claims(study: Told) -> Iterator[Claim]:
+def claims(study: Evidence) -> Iterator[Claim]:
     """Those of section VI."""
     higher: list[Part] = []
     lower: list[Part] = []
@@ -34,7 +34,7 @@ def claims(study: Told) -> Iterator[Claim]:
     yield claim("ncr", words, _waited(study))
 
 
-def _paxson_4(study: Told, system: str) -> Iterator[Part]:
+def _paxson_4(study: Evidence, system: str) -> Iterator[Part]:
     if turned := _turned(study, "d=4", system):
         needed, spurious, detected, wrong = turned
         yield from _by(system, needed + detected, spurious + wrong, needed, spurious, 2.5)
@@ -42,7 +42,7 @@ def _paxson_4(study: Told, system: str) -> Iterator[Part]:
         yield of_estimate(f"{system} missed", missed, about(0.3, ABOUT), percent)
 
 
-def _paxson_2(study: Told, system: str) -> Iterator[Part]:
+def _paxson_2(study: Evidence, system: str) -> Iterator[Part]:
     if turned := _turned(study, "d=2", system):
         needed, spurious, detected, wrong = turned
         more = (detected + wrong) / (needed + spurious)
@@ -50,7 +50,7 @@ def _paxson_2(study: Told, system: str) -> Iterator[Part]:
         yield from _by(system, needed + detected, spurious + wrong, needed, spurious, 1 / 3)
 
 
-def _turned(study: Told, setting: str, system: str) -> tuple[Estimate, ...] | None:
+def _turned(study: Evidence, setting: str, system: str) -> tuple[Estimate, ...] | None:
     """Fast retransmits of a connection, needed and spurious, and how many more of each a setting
     makes; None where there are none.
     """
@@ -75,7 +75,7 @@ def _by(
         yield of_estimate(f"{system} needed by spurious", ratio, about(printed, ABOUT), times)
 
 
-def _waited(study: Told) -> Iterator[Part]:
+def _waited(study: Evidence) -> Iterator[Part]:
     """Every needed fast retransmit comes an RTT later, every spurious one is avoided, which saves
     what equation (1) says.
     """

@@ -77,11 +77,11 @@ class Study:
         """The retransmissions of the lossy explained connections' senders, with `system` and
         `sack`.
         """
-        return self._of("retransmissions", self.explained, columns)
+        return self._rows_of("retransmissions", self.explained, columns)
 
     def retransmissions_of(self, senders: pl.DataFrame, *columns: str) -> pl.DataFrame:
         """The retransmissions of these senders."""
-        return self._of("retransmissions", senders, columns)
+        return self._rows_of("retransmissions", senders, columns)
 
     def replayed(self, setting: str) -> bool:
         """Whether every trace was replayed under the setting."""
@@ -91,15 +91,15 @@ class Study:
         """What a setting would have changed for the lossy explained connections' senders; those
         for which it would have changed nothing have no row.
         """
-        return self._of("whatif", self.explained, columns, pl.col("setting") == setting)
+        return self._rows_of("whatif", self.explained, columns, pl.col("setting") == setting)
 
     def parameters(self) -> pl.DataFrame:
         """What was inferred of the lossy explained connections' senders: `parameter`, `value`, and
         between what it lies.
         """
-        return self._of("parameters", self.explained, ("parameter", "value", "low", "high"))
+        return self._rows_of("parameters", self.explained, ("parameter", "value", "low", "high"))
 
-    def _of(
+    def _rows_of(
         self,
         table: str,
         senders: pl.DataFrame,
@@ -148,14 +148,14 @@ def names(traces: Sequence[Trace]) -> list[str]:
     """
     files = [Path(trace.captures[0]) if trace.captures else trace.path for trace in traces]
     stems = [file.name.partition(".")[0] or str(file) for file in files]
-    made = list(stems)
+    short = list(stems)
     for i, (file, stem) in enumerate(zip(files, stems, strict=True)):
         if stems.count(stem) > 1:
             around = [part.name for part in file.parents if part.name not in ("", "captures")]
-            made[i] = "/".join([*around[:1], stem])
+            short[i] = "/".join([*around[:1], stem])
     return [
-        name if made.count(name) == 1 else f"{name} {made[: i + 1].count(name)}"
-        for i, name in enumerate(made)
+        name if short.count(name) == 1 else f"{name} {short[: i + 1].count(name)}"
+        for i, name in enumerate(short)
     ]
 
 
@@ -171,7 +171,7 @@ def _senders(trace: Trace, number: int) -> pl.DataFrame:
     more_bytes = pl.col("forward_unique_bytes") > pl.col("backward_unique_bytes")
     mine = pl.when((forward > backward) | ((forward == backward) & more_bytes))
 
-    def of(column: str) -> pl.Expr:
+    def of_sender(column: str) -> pl.Expr:
         either = (pl.col(f"{side}_{column}") for side in SIDES)
         return mine.then(next(either)).otherwise(next(either)).alias(column)
 
@@ -191,7 +191,7 @@ def _senders(trace: Trace, number: int) -> pl.DataFrame:
             "duration_s",
             sides.both("bytes").alias("bytes"),
             sides.both("packets").alias("packets"),
-            *map(of, (*columns, *mechanisms.NEEDS)),
+            *map(of_sender, (*columns, *mechanisms.NEEDS)),
             (pl.col("forward_sack_permitted") & pl.col("backward_sack_permitted")).alias("sack"),
         )
         .with_columns(

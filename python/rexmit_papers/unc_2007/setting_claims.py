@@ -13,10 +13,8 @@ from rexmit.statistics.verdict import LESS, MORE, Band, Verdict, about
 from rexmit.store.trace_schema import SMART_CONFIG
 from rexmit_papers.claim import Claim, Part, claim, of_estimate
 from rexmit_papers.unc_2007 import curves
-from rexmit_papers.unc_2007.paper import SMART_10_PERCENT
-from rexmit_papers.unc_2007.senders import KEYS
-from rexmit_papers.unc_2007.told import (
-    Told,
+from rexmit_papers.unc_2007.evidence import (
+    Evidence,
     almost,
     median_of,
     of_column,
@@ -28,6 +26,8 @@ from rexmit_papers.unc_2007.told import (
     share_of,
     times,
 )
+from rexmit_papers.unc_2007.paper import SMART_10_PERCENT
+from rexmit_papers.unc_2007.senders import KEYS
 
 OTHERS: Final = ("Windows", "Solaris", "FreeBSD")
 
@@ -46,14 +46,14 @@ _LEAST_BIN: Final = 5
 """Connections of a bin whose mean says something."""
 
 
-def _reductions(told: Told, setting: str, band: Band, *systems: str) -> Iterator[Part]:
+def _reductions(evidence: Evidence, setting: str, band: Band, *systems: str) -> Iterator[Part]:
     """The mean reduction of each system is to lie in the band."""
-    for system, frame in told.frames(setting, *systems):
+    for system, frame in evidence.frames(setting, *systems):
         yield of_estimate(system, of_column(frame, "reduction"), band, rtts)
 
 
-def _negligible(told: Told, setting: str, system: str) -> Iterator[Part]:
-    for _, frame in told.frames(setting, system):
+def _negligible(evidence: Evidence, setting: str, system: str) -> Iterator[Part]:
+    for _, frame in evidence.frames(setting, system):
         most = Band(-NOTHING_RTTS, NOTHING_RTTS)
         yield of_estimate("", of_column(frame, "reduction"), most, rtts)
         small = Band(-NOTHING_SHARE, NOTHING_SHARE)
@@ -61,41 +61,41 @@ def _negligible(told: Told, setting: str, system: str) -> Iterator[Part]:
         yield of_estimate("", change, small, lambda share: f"{share:+.2%} of the duration")
 
 
-def _saved(told: Told, setting: str, system: str, band: Band) -> Iterator[Part]:
+def _saved(evidence: Evidence, setting: str, system: str, band: Band) -> Iterator[Part]:
     """The share of the Best-Case that a setting saves."""
-    for _, frame in told.frames(setting, system):
+    for _, frame in evidence.frames(setting, system):
         best = of_column(frame, "best")
         if best.value:
             yield of_estimate("", of_column(frame, "reduction") / best, band, percent)
 
 
-def _most_of(told: Told, first: str, others: tuple[str, ...]) -> Iterator[Part]:
+def _most_of(evidence: Evidence, first: str, others: tuple[str, ...]) -> Iterator[Part]:
     """What Linux's connections gain by the first setting more than by each of the others."""
     for setting in others:
-        yield from _more(told, first, setting, "Linux", f"than {setting}")
+        yield from _more(evidence, first, setting, "Linux", f"than {setting}")
 
 
-def _more(study: Told, first: str, other: str, system: str, name: str) -> Iterator[Part]:
+def _more(study: Evidence, first: str, other: str, system: str, name: str) -> Iterator[Part]:
     """What a system's connections gain by the first setting more than by the other."""
     mine, theirs = (study.reduction(setting, system) for setting in (first, other))
     if mine is not None and theirs is not None:
         yield of_estimate(name, mine - theirs, MORE, rtts)
 
 
-def _k(told: Told) -> Iterator[Claim]:
+def _k(evidence: Evidence) -> Iterator[Claim]:
     parts = [
         of_estimate(setting, mean, SIGNIFICANTLY, rtts)
         for setting in ("k=2", "k=3")
-        if (mean := told.reduction(setting, "Linux")) is not None
+        if (mean := evidence.reduction(setting, "Linux")) is not None
     ]
     yield claim("k-helps", "Linux: k = 2 and k = 3 significantly shorten connections", parts)
     words = "Linux: k = 2 saves at least a fifth of the Best-Case"
-    yield claim("k-best", words, _saved(told, "k=2", "Linux", Band(low=0.2)))
+    yield claim("k-best", words, _saved(evidence, "k=2", "Linux", Band(low=0.2)))
     rivals = ("min_rto=100ms", "a=1/2", "b=1/2", "d=2")
     words = "Linux: k is the single-most influential parameter (mean reductions, k = 2's more)"
-    yield claim("k-most", words, _most_of(told, "k=2", rivals))
-    yield _k_6(told)
-    frame = told.frame("k=2", "Linux")
+    yield claim("k-most", words, _most_of(evidence, "k=2", rivals))
+    yield _k_6(evidence)
+    frame = evidence.frame("k=2", "Linux")
     if frame is not None:
         longer = frame.filter(pl.col("reduction") < 0).with_columns(-pl.col("reduction"))
         share = share_of(frame, pl.col("reduction") < 0)
@@ -107,24 +107,24 @@ def _k(told: Told) -> Iterator[Claim]:
         words = "Linux: k = 2 makes a few longer, slightly: by one RTT"
         yield claim("k-longer", words, parts)
     words = "k = 2 helps other systems likewise, but less than Linux"
-    yield claim("k-others", words, _less_than_linux(told))
+    yield claim("k-others", words, _less_than_linux(evidence))
 
 
-def _less_than_linux(told: Told) -> Iterator[Part]:
-    linux = told.reduction("k=2", "Linux")
+def _less_than_linux(evidence: Evidence) -> Iterator[Part]:
+    linux = evidence.reduction("k=2", "Linux")
     if linux is None:
         return
-    for system, frame in told.frames("k=2"):
+    for system, frame in evidence.frames("k=2"):
         if system != "Linux":
             mean = of_column(frame, "reduction")
             yield of_estimate(system, mean, MORE, rtts)
             yield of_estimate(f"Linux less {system}", linux - mean, MORE, rtts)
 
 
-def _k_6(told: Told) -> Claim:
+def _k_6(evidence: Evidence) -> Claim:
     """In every bin of the figure that has some connections."""
     parts = []
-    frame = told.frame("k=6", "Linux")
+    frame = evidence.frame("k=6", "Linux")
     if frame is not None:
         binned = frame.filter(pl.col("best") > 0).with_columns(
             pl.col("best").log(2).floor().alias("bin")
@@ -141,8 +141,8 @@ def _k_6(told: Told) -> Claim:
     return claim("k-6", "Linux: k = 6 consistently lengthens them", parts, text)
 
 
-def _minimum(told: Told) -> Iterator[Claim]:
-    higher = told.frame("min_rto=400ms", "Linux")
+def _minimum(evidence: Evidence) -> Iterator[Claim]:
+    higher = evidence.frame("min_rto=400ms", "Linux")
     if higher is not None:
         changed = higher.filter(pl.col("reduction") != 0)
         parts = [of_estimate("", of_column(higher, "reduction"), LESS, rtts)]
@@ -151,38 +151,38 @@ def _minimum(told: Told) -> Iterator[Claim]:
             parts.append(part_of("of those", share, Band(low=NEARLY_ALL), percent))
         words = "Linux: a minRTO of 400 ms hurts nearly all that it changes"
         yield claim("min-larger", words, parts)
-    low, k = told.reduction("min_rto=100ms", "Solaris"), told.reduction("k=2", "Solaris")
+    low, k = evidence.reduction("min_rto=100ms", "Solaris"), evidence.reduction("k=2", "Solaris")
     if low is not None and k is not None:
         words = "Solaris: a minRTO of 100 ms helps, but less than k = 2"
         less = of_estimate("k = 2 less that", k - low, MORE, rtts)
         yield claim("min-solaris", words, [of_estimate("", low, MORE, rtts), less])
     words = "Linux: a minRTO of 100 ms does next to nothing"
-    yield claim("min-linux", words, _negligible(told, "min_rto=100ms", "Linux"))
+    yield claim("min-linux", words, _negligible(evidence, "min_rto=100ms", "Linux"))
     yield claim(
         "min-most",
         "minRTO is not the most influential parameter: k = 2 shortens more than a minRTO of 100 ms "
         "(sections I, VI, VII)",
-        [part for s in told.systems for part in _more(told, "k=2", "min_rto=100ms", s, s)],
+        [part for s in evidence.systems for part in _more(evidence, "k=2", "min_rto=100ms", s, s)],
     )
 
 
-def _gains(told: Told) -> Iterator[Claim]:
+def _gains(evidence: Evidence) -> Iterator[Claim]:
     parts = [
         of_estimate(setting, mean, band, rtts)
         for setting, band in (("a=1/2", MORE), ("a=1/32", LESS))
-        if (mean := told.reduction(setting, "Linux")) is not None
+        if (mean := evidence.reduction(setting, "Linux")) is not None
     ]
     words = "Linux: a = 1/2 shortens most connections, a = 1/32 lengthens them"
     yield claim("a-linux", words, parts)
     words = "Linux: b does next to nothing"
-    yield claim("b-linux", words, _negligible(told, "b=1/2", "Linux"))
+    yield claim("b-linux", words, _negligible(evidence, "b=1/2", "Linux"))
     words = "elsewhere larger a and b shorten more than they lengthen, but lengthen many"
-    yield claim("gains-others", words, _both_ways(told))
+    yield claim("gains-others", words, _both_ways(evidence))
 
 
-def _both_ways(told: Told) -> Iterator[Part]:
+def _both_ways(evidence: Evidence) -> Iterator[Part]:
     for setting in ("a=1/2", "b=1/2"):
-        for system, frame in told.frames(setting, *OTHERS):
+        for system, frame in evidence.frames(setting, *OTHERS):
             shorter, longer = pl.col("change_s") < 0, pl.col("change_s") > 0
             frame = frame.with_columns(
                 (shorter.cast(pl.Float64) - longer.cast(pl.Float64)).alias("more")
@@ -194,18 +194,18 @@ def _both_ways(told: Told) -> Iterator[Part]:
             yield part_of(f"{name} longer", share_of(frame, longer), Band(low=0.05), percent)
 
 
-def _threshold(told: Told) -> Iterator[Claim]:
+def _threshold(evidence: Evidence) -> Iterator[Claim]:
     turned = pl.col("rto_to_fr") - pl.col("fr_to_rto")
     caused = pl.col("spurious_fr_caused") - pl.col("spurious_fr_avoided")
     lower, higher = [], []
-    for system in told.systems:
-        frame = told.changed("d=2", system, turned=turned, caused=caused)
+    for system in evidence.systems:
+        frame = evidence.changed("d=2", system, turned=turned, caused=caused)
         if system != "Windows" and frame is not None:
             lower.append(part_of(system, of_sums(frame, "turned", "total"), MORE, percent))
             if frame["turned"].sum():
                 ratio = of_column(frame, "caused") / of_column(frame, "turned")
                 lower.append(of_estimate(f"{system} spurious by turned", ratio, _AS_MANY, times))
-        frame = told.changed("d=4", system, turned=-turned, avoided=-caused)
+        frame = evidence.changed("d=4", system, turned=-turned, avoided=-caused)
         if frame is not None:
             whole = of_column(frame, "total")
             more = (of_column(frame, "turned") - of_column(frame, "avoided")) / whole
@@ -217,18 +217,18 @@ def _threshold(told: Told) -> Iterator[Claim]:
     )
     words = "D = 4 turns more fast retransmits into timeouts than spurious ones it avoids"
     yield claim("d-4-counts", words, higher)
-    yield from _sizes(told)
+    yield from _sizes(evidence)
     words = "D = 4 lengthens connections of every system"
-    yield claim("d-4", words, _reductions(told, "d=4", LESS))
+    yield claim("d-4", words, _reductions(evidence, "d=4", LESS))
     words = "Linux: D comes after k (mean reductions, k = 2's more)"
-    yield claim("d-after-k", words, _most_of(told, "k=2", ("d=2",)))
+    yield claim("d-after-k", words, _most_of(evidence, "k=2", ("d=2",)))
 
 
 _AS_MANY: Final = Band(0.5, 2.0)
 
 
-def _sizes(told: Told) -> Iterator[Claim]:
-    frame = told.frame("d=2", "Linux")
+def _sizes(evidence: Evidence) -> Iterator[Claim]:
+    frame = evidence.frame("d=2", "Linux")
     if frame is None:
         return
     small = frame.filter(pl.col("unique_bytes") <= curves.SMALL_BYTES)
@@ -256,7 +256,7 @@ def _sizes(told: Told) -> Iterator[Claim]:
         ],
     )
     others = []
-    for system, mine in told.frames("d=2", "Solaris", "FreeBSD"):
+    for system, mine in evidence.frames("d=2", "Solaris", "FreeBSD"):
         short = mine.filter(pl.col("unique_bytes") <= curves.SMALL_BYTES)
         if short.height:
             others.append(of_estimate(system, of_column(short, "reduction"), MORE, rtts))
@@ -264,8 +264,8 @@ def _sizes(told: Told) -> Iterator[Claim]:
     yield claim("d-others", words, others)
 
 
-def _smart(told: Told) -> Iterator[Claim]:
-    frames = dict(told.frames(SMART_CONFIG))
+def _smart(evidence: Evidence) -> Iterator[Claim]:
+    frames = dict(evidence.frames(SMART_CONFIG))
     shorter = {s: share_of(one, pl.col("relative") <= -0.1) for s, one in frames.items()}
     bands = {s: about(share / 100, ABOUT) for s, share in SMART_10_PERCENT.items()}
     bands["Linux"] = almost(SMART_10_PERCENT["Linux"] / 100)
@@ -287,7 +287,7 @@ def _smart(told: Told) -> Iterator[Claim]:
     more = pl.col("spurious_rto_caused") - pl.col("spurious_rto_avoided")
     parts = []
     for system, band in (("Linux", Band(0.02, 0.06)), ("Windows", Band(0.12, 0.34))):
-        frame = told.changed("k=2", system, more=more)
+        frame = evidence.changed("k=2", system, more=more)
         if frame is not None:
             frame = frame.with_columns((pl.col("needed_rto") + pl.col("spurious_rto")).alias("rto"))
             if frame["rto"].sum():
@@ -295,7 +295,7 @@ def _smart(told: Told) -> Iterator[Claim]:
     words = "k = 2 causes 2 to 6 % more spurious timeouts in Linux, 12 to 34 % in Windows"
     yield claim("smart-spurious", words, parts)
     words = "Linux: the Smart-Config saves at least half of the Best-Case (Figure 7)"
-    yield claim("smart-best", words, _saved(told, SMART_CONFIG, "Linux", Band(low=0.5)))
+    yield claim("smart-best", words, _saved(evidence, SMART_CONFIG, "Linux", Band(low=0.5)))
 
 
 def _most_shorter(frames: dict[str, pl.DataFrame]) -> Iterator[Part]:
@@ -310,7 +310,7 @@ def _most_shorter(frames: dict[str, pl.DataFrame]) -> Iterator[Part]:
             yield of_estimate(f"Linux less {system}", shares["Linux"] - share, MORE, percent)
 
 
-ROOMS: Final[tuple[Callable[[Told], Iterator[Claim]], ...]] = (
+ROOMS: Final[tuple[Callable[[Evidence], Iterator[Claim]], ...]] = (
     _k,
     _minimum,
     _gains,

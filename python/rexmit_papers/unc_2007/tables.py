@@ -152,7 +152,7 @@ def _agreement(study: Study) -> Agreement:
 
 
 def _lossy(study: Study) -> tuple[Lossy, ...]:
-    made = []
+    lossy = []
     for number, totals in enumerate(study.totals):
         here = study.senders.filter(pl.col("trace") == number, "lossy")
         explained = here.filter(pl.col("system").is_not_null())
@@ -165,7 +165,7 @@ def _lossy(study: Study) -> tuple[Lossy, ...]:
             )
 
         by_system = dict(explained.group_by("system").len().iter_rows())
-        made.append(
+        lossy.append(
             Lossy(
                 totals.name,
                 shares(here),
@@ -176,7 +176,7 @@ def _lossy(study: Study) -> tuple[Lossy, ...]:
                 },
             )
         )
-    return tuple(made)
+    return tuple(lossy)
 
 
 def by_connection(study: Study) -> pl.DataFrame:
@@ -227,11 +227,11 @@ def _thresholds(study: Study, classes: tuple[Classes, ...]) -> tuple[Threshold, 
         return {row["system"]: row for row in sums.iter_rows(named=True)}
 
     by_d = {d: replay(d) for d in (2, 3, 4)}
-    made = []
+    thresholds = []
     for row in classes:
         first = 5 - threshold(row.system)
-        lower, higher = (_of(by_d[d], row.system) for d in (first, 4))
-        made.append(
+        lower, higher = (_counts_of(by_d[d], row.system) for d in (first, 4))
+        thresholds.append(
             Threshold(
                 system=row.system,
                 fr=row.fr,
@@ -244,10 +244,10 @@ def _thresholds(study: Study, classes: tuple[Classes, ...]) -> tuple[Threshold, 
                 spurious_avoided=-higher["caused"] if higher else None,
             )
         )
-    return tuple(made)
+    return tuple(thresholds)
 
 
-def _of(replayed: dict[str, dict[str, int]] | None, system: str) -> dict[str, int] | None:
+def _counts_of(replayed: dict[str, dict[str, int]] | None, system: str) -> dict[str, int] | None:
     return None if replayed is None else replayed.get(system, {"rto_to_fr": 0, "caused": 0})
 
 
@@ -295,8 +295,8 @@ def _false_alarms(study: Study) -> tuple[FalseAlarms, ...]:
         .with_columns(pl.col("spurious_rto", "spurious_fr").fill_null(0))
         .rows(named=True)
     )
-    made = [FalseAlarms(**row) for row in rows]
+    alarms = [FalseAlarms(**row) for row in rows]
     order = (*SYSTEMS, "-")
     return tuple(
-        sorted(made, key=lambda one: order.index(one.system) if one.system in order else 9)
+        sorted(alarms, key=lambda one: order.index(one.system) if one.system in order else 9)
     )

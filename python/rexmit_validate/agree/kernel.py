@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import Any, Final
@@ -12,6 +12,7 @@ from rexmit.campaign.streams import Streams
 from rexmit.engines.boot import BootOptions, GuestBoot, GuestDiedError, NoLongerWantedError, watch
 from rexmit.engines.engine import cores
 from rexmit.engines.kernel import KernelEngine
+from rexmit.errors import EXIT_SPLAT, SPLATTED, UserError
 from rexmit_validate.agree.case import Case, plan
 from rexmit_validate.agree.outcome import Outcome, note
 
@@ -85,7 +86,11 @@ def run_batch(
     report: Callable[[int, Outcome], None],
     end: Callable[[], bool],
 ) -> None:
-    """Run a batch in one boot; where that dies, the case at fault fails and the rest go on."""
+    """Run a batch in one boot; where that dies, the case at fault fails and the rest go on.
+
+    Raises UserError where the kernel warns of a defect of its own: which case it was nobody knows,
+    so that none of the batch has run.
+    """
     left = dict(batch)
     while left:
         outcome: Outcome = {}
@@ -106,15 +111,28 @@ def run_batch(
         with GuestBoot(options, whole, guest=engine.guest) as boot:
             try:
                 watch(boot, on_event=take, hang_limit_s=HANG_LIMIT_S, poll_s=0.01, end=end)
+                _refuse_splat(batch, boot, report)
                 return
             except NoLongerWantedError:
                 return
             except GuestDiedError as error:
+                _refuse_splat(batch, boot, report)
                 if not left:
                     return
                 number = next(iter(left))
                 report(number, {"error": f"{error} {' | '.join(error.console_tail[-4:])}"})
                 del left[number]
+
+
+def _refuse_splat(
+    batch: Iterable[int], boot: GuestBoot, report: Callable[[int, Outcome], None]
+) -> None:
+    if boot.is_program and (splat := boot.splat()):
+        for number in batch:
+            report(number, {"error": SPLATTED})
+        problem = UserError(SPLATTED, splat)
+        problem.failed_with = EXIT_SPLAT
+        raise problem
 
 
 def run_alone(case: Case, engine: KernelEngine, streams: Streams) -> Outcome:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, NamedTuple
-
-import typer
-
-from rexmit_validate.cli import agree, score, sensitivity, synth, troubles, truth, whatif
+from rexmit.cli.front import Group, Listed
 
 EXAMPLES = """\
 Examples:
@@ -23,37 +18,19 @@ Examples:
 """
 
 
-class _Command(NamedTuple):
-    call: Callable[..., None]
-    about: str
-    examples: str
-
-
-COMMANDS: Final = {
-    "agree": _Command(agree.agree, "Hold the model against a real kernel.", agree.EXAMPLES),
-    "truth": _Command(
-        truth.truth, "Captures whose retransmissions the kernel labels.", truth.EXAMPLES
-    ),
-    "synth": _Command(synth.synth, "Make captures of the model with their truth.", synth.EXAMPLES),
-    "score": _Command(
-        score.score, "Hold the analysis of captures against known retransmissions.", score.EXAMPLES
-    ),
-    "troubles": _Command(
-        troubles.troubles, "Whether traces say whose the time was.", troubles.EXAMPLES
-    ),
-    "whatif": _Command(whatif.whatif, "Check what-if predictions.", whatif.EXAMPLES),
-    "sensitivity": _Command(
-        sensitivity.sensitivity,
-        "What is unknown of a bench, and how far it moves Table 4.",
-        sensitivity.EXAMPLES,
-    ),
-}
-
-app = typer.Typer(
+app = Group(
+    {
+        name: Listed(f"{__name__}.{name}:{name}", about)
+        for name, about in {
+            "agree": "Hold the model against a real kernel.",
+            "truth": "Captures whose retransmissions the kernel labels.",
+            "synth": "Make captures of the model with their truth.",
+            "score": "Hold the analysis of captures against known retransmissions.",
+            "troubles": "Whether traces say whose the time was.",
+            "whatif": "Check what-if predictions.",
+            "sensitivity": "What is unknown of a bench, and how far it moves Table 4.",
+        }.items()
+    },
     help="Judge rexmit itself: the model by real kernels, the analysis by known causes.",
     epilog=EXAMPLES,
-    no_args_is_help=True,
-    rich_markup_mode=None,
 )
-for _name, _command in COMMANDS.items():
-    app.command(_name, short_help=_command.about, epilog=_command.examples)(_command.call)

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
+import click
 
 from rexmit import outputs
 from rexmit.cli import completion
+from rexmit.cli.front import Option
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
 from rexmit.cli.limits import (
@@ -21,7 +22,7 @@ from rexmit.cli.limits import (
     OnKernel,
     on_cluster,
 )
-from rexmit.errors import EXIT_FAILED, UserError
+from rexmit.errors import EXIT_FAILED, UserError, judging
 from rexmit.options import as_typed, typed
 
 EXAMPLES = """\
@@ -43,16 +44,13 @@ Examples:
 class AgreeOptions:
     """What can be typed, in the order in which `--help` has it."""
 
-    context: typer.Context
     kernel: OnKernel = None
-    cases: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many cases.")] = 300
-    paths: Annotated[
-        int, typer.Option(min=1, max=2, help="2: bursts over two paths, TCP and MPTCP.")
-    ] = 1
-    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="What they are drawn from.")] = 1
+    cases: Annotated[int, Option(min=1, max=1_000_000, help="How many cases.")] = 300
+    paths: Annotated[int, Option(min=1, max=2, help="2: bursts over two paths, TCP and MPTCP.")] = 1
+    seed: Annotated[int, Option(min=0, max=2**64 - 1, help="What they are drawn from.")] = 1
     stack: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="STACK",
             help="The model's stack. Default: the kernel's series.",
             autocompletion=completion.stacks,
@@ -65,37 +63,33 @@ class AgreeOptions:
     cluster_key: ClusterKey = None
     keep: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             metavar="DIR", help="Folder of kernel logs and disagreements. Default: below runs/."
         ),
     ] = None
     again: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Compare the kernel logs of a folder with the model."),
+        Option(metavar="DIR", help="Compare the kernel logs of a folder with the model."),
     ] = None
     against: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             metavar="DIR", help="With --again: compare with another kernel's logs, not the model."
         ),
     ] = None
-    ticks: Annotated[
-        int, typer.Option(min=1, max=1000, help="Times agree within so many ticks.")
-    ] = 1
+    ticks: Annotated[int, Option(min=1, max=1000, help="Times agree within so many ticks.")] = 1
     case: Annotated[
         Path | None,
-        typer.Option(
-            metavar="CASE", help="One case: DIR/NAME out of a folder, or a scenario's file."
-        ),
+        Option(metavar="CASE", help="One case: DIR/NAME out of a folder, or a scenario's file."),
     ] = None
-    show: Annotated[
-        bool, typer.Option("--show", help="With --case: both logs beside each other.")
-    ] = False
+    show: Annotated[bool, Option("--show", help="With --case: both logs beside each other.")] = (
+        False
+    )
     html: Html = None
-    as_json: Annotated[bool, typer.Option("--json", help="Print the rates as JSON.")] = False
+    as_json: Annotated[bool, Option("--json", help="Print the rates as JSON.")] = False
     fail_under: Annotated[
         float | None,
-        typer.Option(
+        Option(
             metavar="PERCENT",
             help="Exit with 1 if fewer cases agree: on every packet; with --paths 2, on "
             "retransmissions and completion.",
@@ -115,6 +109,9 @@ def agree(options: AgreeOptions) -> None:
     With --paths 2 a case is a connection of TCP or Multipath TCP that sends bursts over two paths
     and loses the end of one; compared are path and mechanism of each retransmission, and
     completion.
+
+    Exit status: 0; 1 where fewer cases agree than --fail-under asks for, or the --case does not;
+    3 where the kernel warned of a defect of its own; 125 where there is none; 2 wrong usage.
     """
     import json
     import sys
@@ -134,28 +131,29 @@ def agree(options: AgreeOptions) -> None:
         raise UserError("give --case or --again, not both", usage=True)
     if options.again is not None:
         _without(
-            options.context,
             "--again",
             ("kernel", "cases", "paths", "seed", "jobs", "cluster", "keep"),
         )
     if options.case is not None:
         _without(
-            options.context,
             "--case",
             (
                 *("cases", "paths", "seed", "jobs", "cluster", "keep"),
                 *("ticks", "html", "as_json", "fail_under"),
             ),
         )
-        raise typer.Exit(_one(options.case, options.kernel, options.stack, show=options.show))
-    if options.again is not None:
-        agreement = library.agree_again(
-            options.again, stack=options.stack, against=options.against, ticks=options.ticks
-        )
-    else:
-        asked = as_typed(library.Cases, options, cluster=at)
-        progress = for_stream(sys.stderr, "cases")
-        agreement = library.agree(asked, keep=options.keep, progress=progress)
+        with judging():
+            status = _one(options.case, options.kernel, options.stack, show=options.show)
+        raise SystemExit(status)
+    with judging():
+        if options.again is not None:
+            agreement = library.agree_again(
+                options.again, stack=options.stack, against=options.against, ticks=options.ticks
+            )
+        else:
+            asked = as_typed(library.Cases, options, cluster=at)
+            progress = for_stream(sys.stderr, "cases")
+            agreement = library.agree(asked, keep=options.keep, progress=progress)
     rates, about = agreement.rates, agreement.about
     if options.as_json:
         outputs.lines(json.dumps(agreement.as_json()))
@@ -169,11 +167,12 @@ def agree(options: AgreeOptions) -> None:
         outputs.line(f"kept in {agreement.folder}")
     write_page([agreement], options.html, as_json=options.as_json)
     if options.fail_under is not None and rates.share(rates.agreed) < options.fail_under:
-        raise typer.Exit(EXIT_FAILED)
+        raise SystemExit(EXIT_FAILED)
 
 
-def _without(context: typer.Context, option: str, others: tuple[str, ...]) -> None:
+def _without(option: str, others: tuple[str, ...]) -> None:
     """Refuse what `option` makes no use of."""
+    context = click.get_current_context()
     for parameter in context.command.params:
         if parameter.name not in others:
             continue

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rexmit import outputs
 from rexmit.cli.as_json import print_result
+from rexmit.cli.front import Argument, Option
 from rexmit.errors import EXIT_FAILED, UserError
 from rexmit.options import typed
 
@@ -36,7 +35,7 @@ class ScoreOptions:
 
     corpus: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             metavar="DIR",
             help="Folder of `rexmit validate truth` or `rexmit validate synth`.",
             show_default=False,
@@ -44,7 +43,7 @@ class ScoreOptions:
     ]
     tshark: Annotated[
         bool | None,
-        typer.Option(
+        Option(
             "--tshark/--no-tshark",
             help="Score tshark's labels, too. [default: where tshark is installed]",
             show_default=False,
@@ -52,7 +51,7 @@ class ScoreOptions:
     ] = None
     point: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="POINT",
             help="Only captures of this point: sender, switch or receiver.",
             show_default=False,
@@ -60,7 +59,7 @@ class ScoreOptions:
     ] = None
     points: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="POINTS",
             help="The captures of these points together, as in sender,receiver.",
             show_default=False,
@@ -68,25 +67,23 @@ class ScoreOptions:
     ] = None
     part: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Only this part of the corpus.", show_default=False),
+        Option(metavar="NAME", help="Only this part of the corpus.", show_default=False),
     ] = None
     flow: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FLOW",
             help="Only this connection: '10.0.0.1:80 > 10.0.0.2:40000', either way round.",
             show_default=False,
         ),
     ] = None
-    worst: Annotated[
-        int, typer.Option(metavar="N", min=0, help="List the first N that are wrong.")
-    ] = 0
+    worst: Annotated[int, Option(metavar="N", min=0, help="List the first N that are wrong.")] = 0
     parts: Annotated[
-        bool, typer.Option("--parts", help="Every part in a line, not only their kinds.")
+        bool, Option("--parts", help="Every part in a line, not only their kinds.")
     ] = False
     figure: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="Draw the reliability diagram, too: FILE.pdf, .png or .svg.",
             show_default=False,
@@ -94,7 +91,7 @@ class ScoreOptions:
     ] = None
     fail_under: Annotated[
         float | None,
-        typer.Option(
+        Option(
             metavar="PERCENT",
             min=0,
             max=100,
@@ -102,7 +99,7 @@ class ScoreOptions:
             show_default=False,
         ),
     ] = None
-    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
+    as_json: Annotated[bool, Option("--json", help="Print JSON instead.")] = False
 
 
 @typed(ScoreOptions)
@@ -135,7 +132,7 @@ def score(options: ScoreOptions) -> None:
     if options.figure is not None:
         _draw(report, options.figure)
     if options.fail_under is not None and _under(report, options.fail_under / 100):
-        raise typer.Exit(EXIT_FAILED)
+        raise SystemExit(EXIT_FAILED)
 
 
 def _under(report: Report, least: float) -> bool:

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from rexmit import outputs
 from rexmit.cli import completion
+from rexmit.cli.front import Argument, Option
 from rexmit.cli.limits import ClusterCa, ClusterCert, ClusterKey, OnCluster, on_cluster
 from rexmit.options import as_typed, typed
 
@@ -31,7 +30,7 @@ class SensitivityOptions:
 
     name: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="SCENARIO",
             help="A scenario, by file or name.",
             autocompletion=completion.scenarios,
@@ -39,7 +38,7 @@ class SensitivityOptions:
     ]
     together: Annotated[
         int,
-        typer.Option(
+        Option(
             metavar="N",
             min=1,
             max=12,
@@ -49,7 +48,7 @@ class SensitivityOptions:
     ] = 1
     start: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="NAME",
             help="With --together: begin with the rows that a real kernel left on this bench, and "
             "let the model only say what departures change.",
@@ -57,7 +56,7 @@ class SensitivityOptions:
     ] = None
     nearest: Annotated[
         int | None,
-        typer.Option(
+        Option(
             metavar="N",
             min=1,
             max=1000,
@@ -66,7 +65,7 @@ class SensitivityOptions:
     ] = None
     width: Annotated[
         int | None,
-        typer.Option(
+        Option(
             metavar="N",
             min=1,
             max=10_000,
@@ -76,32 +75,32 @@ class SensitivityOptions:
     ] = None
     unknowns: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="What is unknown. Default: the file of the scenario's name in the folder "
             "unknowns beside it.",
         ),
     ] = None
     losses: Annotated[
-        int, typer.Option("--losses", metavar="N", min=1, help="Lost segments, as in Table 4.")
+        int, Option("--losses", metavar="N", min=1, help="Lost segments, as in Table 4.")
     ] = 5
     repeat: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Transfers a cell, instead of the scenario's."),
+        Option(metavar="N", min=1, help="Transfers a cell, instead of the scenario's."),
     ] = None
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change the scenario before. Repeatable."),
+        Option("--set", metavar="KEY=VALUE", help="Change the scenario before. Repeatable."),
     ] = None
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Where means are kept. Default: below runs/."),
+        Option(metavar="DIR", help="Where means are kept. Default: below runs/."),
     ] = None
     cluster: OnCluster = None
     cluster_ca: ClusterCa = None
     cluster_cert: ClusterCert = None
     cluster_key: ClusterKey = None
-    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
+    as_json: Annotated[bool, Option("--json", help="Print JSON instead.")] = False
 
 
 @typed(SensitivityOptions)

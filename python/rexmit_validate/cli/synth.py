@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rexmit import outputs
+from rexmit.cli.front import Option
 from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import UserError
 from rexmit.options import as_typed, typed
@@ -37,54 +36,46 @@ class SynthOptions:
 
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="The folder to make. Default: below runs/."),
+        Option(metavar="DIR", help="The folder to make. Default: below runs/."),
     ] = None
-    connections: Annotated[int, typer.Option(min=1, max=2**24, help="Connections of each mix.")] = (
-        1000
-    )
+    connections: Annotated[int, Option(min=1, max=2**24, help="Connections of each mix.")] = 1000
     mix: Annotated[
-        str, typer.Option(metavar="MIX", help="Mixes by name, with commas; or a TOML file.")
+        str, Option(metavar="MIX", help="Mixes by name, with commas; or a TOML file.")
     ] = "campus"
     stacks: Annotated[
         str | None,
-        typer.Option(metavar="STACKS", help="Stacks that send, with commas. Default: seven."),
+        Option(metavar="STACKS", help="Stacks that send, with commas. Default: seven."),
     ] = None
     receivers: Annotated[
         str | None,
-        typer.Option(metavar="STACKS", help="Stacks that receive. Default: those that send."),
+        Option(metavar="STACKS", help="Stacks that receive. Default: those that send."),
     ] = None
     changes: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a setting of those that send."),
+        Option("--set", metavar="KEY=VALUE", help="Change a setting of those that send."),
     ] = None
-    seed: Annotated[int, typer.Option(min=0, max=2**63, help="Where all chance comes from.")] = 1
+    seed: Annotated[int, Option(min=0, max=2**63, help="Where all chance comes from.")] = 1
     perturb: Annotated[
         float,
-        typer.Option(min=0, max=0.5, help="Constants of stacks are off by up to this share."),
+        Option(min=0, max=0.5, help="Constants of stacks are off by up to this share."),
     ] = 0.05
-    at: Annotated[
-        str, typer.Option(metavar="POINTS", help="Where to capture, with commas; or none.")
-    ] = "sender,switch,receiver"
-    snaplen: Annotated[
-        int, typer.Option(min=54, max=65_535, help="Bytes captured of a packet.")
-    ] = 96
-    format: Annotated[
-        str, typer.Option(metavar="FORMAT", help="pcapng, or pcap in nanoseconds.")
-    ] = "pcapng"
+    at: Annotated[str, Option(metavar="POINTS", help="Where to capture, with commas; or none.")] = (
+        "sender,switch,receiver"
+    )
+    snaplen: Annotated[int, Option(min=54, max=65_535, help="Bytes captured of a packet.")] = 96
+    format: Annotated[str, Option(metavar="FORMAT", help="pcapng, or pcap in nanoseconds.")] = (
+        "pcapng"
+    )
     kinds: Annotated[
         str,
-        typer.Option(
-            metavar="KINDS", help="Kinds of other hosts and captures, with commas; or all."
-        ),
+        Option(metavar="KINDS", help="Kinds of other hosts and captures, with commas; or all."),
     ] = "none"
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, max=MOST_JOBS, help="Threads. Default: one a core."),
+        Option("--jobs", "-j", min=1, max=MOST_JOBS, help="Threads. Default: one a core."),
     ] = None
-    json_output: Annotated[bool, typer.Option("--json", help="Say what was made as JSON.")] = False
-    list_mixes: Annotated[
-        bool, typer.Option("--list", help="List the mixes and kinds, and end.")
-    ] = False
+    json_output: Annotated[bool, Option("--json", help="Say what was made as JSON.")] = False
+    list_mixes: Annotated[bool, Option("--list", help="List the mixes and kinds, and end.")] = False
 
 
 @typed(SynthOptions)

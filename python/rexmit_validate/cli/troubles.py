@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from rexmit import outputs
 from rexmit.cli.as_json import print_result
+from rexmit.cli.front import Option
 from rexmit.cli.limits import KernelsAtATime, OnKernel
 from rexmit.errors import EXIT_FAILED, UserError
 from rexmit.options import as_typed, typed
@@ -29,23 +28,21 @@ class TroublesOptions:
     """What can be typed, in the order in which `--help` has it."""
 
     kernel: OnKernel = None
-    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="What chance is drawn from.")] = 1
+    seed: Annotated[int, Option(min=0, max=2**64 - 1, help="What chance is drawn from.")] = 1
     troubles: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAMES", help="Only these, with commas. Default: all.", show_default=False
-        ),
+        Option(metavar="NAMES", help="Only these, with commas. Default: all.", show_default=False),
     ] = None
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="A new folder. Default: below runs/.")
+        Path | None, Option(metavar="DIR", help="A new folder. Default: below runs/.")
     ] = None
     again: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Judge the captures of such a folder.")
+        Path | None, Option(metavar="DIR", help="Judge the captures of such a folder.")
     ] = None
     jobs: KernelsAtATime = None
     fail_under: Annotated[
         float | None,
-        typer.Option(
+        Option(
             metavar="PERCENT",
             min=0,
             max=100,
@@ -53,7 +50,7 @@ class TroublesOptions:
             show_default=False,
         ),
     ] = None
-    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False
+    as_json: Annotated[bool, Option("--json", help="Print JSON instead.")] = False
 
 
 @typed(TroublesOptions)
@@ -94,4 +91,4 @@ def troubles(options: TroublesOptions) -> None:
     if options.fail_under is not None and any(
         share * 100 < options.fail_under for share in shares.values()
     ):
-        raise typer.Exit(EXIT_FAILED)
+        raise SystemExit(EXIT_FAILED)

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rexmit import outputs
+from rexmit.cli.front import Option
 from rexmit.cli.limits import (
     ClusterCa,
     ClusterCert,
@@ -44,15 +43,15 @@ class TruthOptions:
     """What can be typed, in the order in which `--help` has it."""
 
     kernel: OnKernel = None
-    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="What it is drawn from.")] = 1
-    connections: Annotated[int, typer.Option(min=1, max=250_000, help="How many of them.")] = 1500
+    seed: Annotated[int, Option(min=0, max=2**64 - 1, help="What it is drawn from.")] = 1
+    connections: Annotated[int, Option(min=1, max=250_000, help="How many of them.")] = 1500
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="A new folder. Default: below runs/."),
+        Option(metavar="DIR", help="A new folder. Default: below runs/."),
     ] = None
     kinds: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="KINDS",
             help="Kinds of other hosts and captures, with commas; or all. "
             "`rexmit validate synth --list` says what each is.",
@@ -63,7 +62,7 @@ class TruthOptions:
     cluster_ca: ClusterCa = None
     cluster_cert: ClusterCert = None
     cluster_key: ClusterKey = None
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False
+    as_json: Annotated[bool, Option("--json", help="Print the summary as JSON.")] = False
 
 
 @typed(TruthOptions)

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from rexmit import outputs
 from rexmit.cli import completion
+from rexmit.cli.front import Option
 from rexmit.cli.limits import MOST_JOBS, OnKernel
 from rexmit.options import as_typed, typed
 
@@ -30,7 +29,7 @@ class WhatifOptions:
 
     stack: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--stack",
             metavar="STACK",
             help="One stack of the model, as `rexmit stacks` lists it.",
@@ -39,27 +38,27 @@ class WhatifOptions:
     ] = None
     settings: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--setting", metavar="SETTING", help="What to change, as k=2 or no-tlp. Repeatable."
         ),
     ] = None
     engine: Annotated[
         str,
-        typer.Option(metavar="model|kernel", help="What runs the transfers."),
+        Option(metavar="model|kernel", help="What runs the transfers."),
     ] = "model"
     kernel: OnKernel = None
-    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Of the transfers.")] = 1
+    seed: Annotated[int, Option(min=0, max=2**63 - 1, help="Of the transfers.")] = 1
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, max=MOST_JOBS, help="Cells at a time.")
+        int | None, Option("--jobs", "-j", min=1, max=MOST_JOBS, help="Cells at a time.")
     ] = None
     out: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             metavar="DIR",
             help="Keep the captures and check.parquet in this folder.",
         ),
     ] = None
-    as_json: Annotated[bool, typer.Option("--json", help="Print the errors as JSON.")] = False
+    as_json: Annotated[bool, Option("--json", help="Print the errors as JSON.")] = False
 
 
 @typed(WhatifOptions)

@@ -70,7 +70,7 @@ def _line(axes: Axes, what: str, reliability: Reliability, look: Look) -> None:
     bins = [one for one in reliability.bins if one.rows >= LEAST]
     if not bins:
         return
-    confidences = [one.said / one.rows for one in bins]
+    confidences = [one.expected / one.rows for one in bins]
     right = [one.right / one.rows for one in bins]
     ends = [one.interval or (0.0, 0.0) for one in bins]
     below = [max(0.0, share - low) for share, (low, _) in zip(right, ends, strict=True)]

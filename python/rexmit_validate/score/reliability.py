@@ -34,13 +34,13 @@ WHAT: Final[Mapping[str, tuple[str, str]]] = {
 
 @dataclass(frozen=True)
 class Bin:
-    """Rows said with a probability from `low` to `high`; `said` is the sum of what was said."""
+    """Rows said with a probability from `low` to `high`; `expected` is the sum of these."""
 
     low: float
     high: float
     rows: int = 0
     right: int = 0
-    said: float = 0.0
+    expected: float = 0.0
 
     @property
     def share(self) -> float | None:
@@ -50,7 +50,7 @@ class Bin:
     @property
     def mean(self) -> float | None:
         """What was said, on average."""
-        return self.said / self.rows if self.rows else None
+        return self.expected / self.rows if self.rows else None
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -66,7 +66,7 @@ class Bin:
             self.high,
             self.rows + other.rows,
             self.right + other.right,
-            self.said + other.said,
+            self.expected + other.expected,
         )
 
 
@@ -86,7 +86,7 @@ class Reliability:
         """The expected calibration error; None without rows."""
         if not self.rows:
             return None
-        apart = (abs(one.said - one.right) for one in self.bins)
+        apart = (abs(one.expected - one.right) for one in self.bins)
         return sum(apart) / self.rows
 
     @property
@@ -162,7 +162,7 @@ def of_pairs(pairs: Iterable[tuple[float, bool]]) -> Reliability:
         place = next((i for i, high in enumerate(EDGES[1:]) if sure < high), len(bins) - 1)
         one = bins[place]
         bins[place] = Bin(
-            one.low, one.high, one.rows + 1, one.right + bool(is_right), one.said + sure
+            one.low, one.high, one.rows + 1, one.right + bool(is_right), one.expected + sure
         )
     return Reliability(tuple(bins))
 

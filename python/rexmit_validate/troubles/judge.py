@@ -43,7 +43,7 @@ class Judged:
     monitor: str
     truth: tuple[str, ...]
     claimed: str
-    said: str
+    sentence: str
 
     @property
     def right(self) -> bool:

@@ -22,7 +22,7 @@ def judged_blocks(judgement: Judgement) -> Iterator[Block]:
         yield BLANK
     for one in judgement.wrong:
         yield heading(f"{one.capture.name}: it was {' or '.join(one.truth)}")
-        yield Paragraph(f"  {one.said}")
+        yield Paragraph(f"  {one.sentence}")
 
 
 def captures_data(judgement: Judgement) -> list[dict[str, Any]]:
@@ -36,7 +36,7 @@ def captures_data(judgement: Judgement) -> list[dict[str, Any]]:
             "truth": list(one.truth),
             "claimed": one.claimed,
             "right": one.right,
-            "said": one.said,
+            "said": one.sentence,
         }
         for one in judgement.captures
     ]

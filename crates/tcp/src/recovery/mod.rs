@@ -28,6 +28,9 @@
 //! | `causes` | what a retransmission is called |
 //! | `reduction` | the window while losses are repaired, by `prr` or `rate_halving` |
 //!
+//! `scoreboard` is what deciders ask of what was sent; the board itself is a trait of [`machine`]. `state` has the states of a
+//! sender and what its timer is set for.
+//!
 //! Deadlines are spans from now on, not rounded to ticks unless the rule itself does so; a timer runs whole ticks
 //! ([`Tick::up`](crate::clock::Tick::up)).
 

@@ -201,6 +201,33 @@ impl Analyzer {
         false
     }
 
+    /// What its connections keep for their senders.
+    pub(crate) fn kept(&self) -> usize {
+        let all = (0..self.table.slots()).filter_map(|slot| self.table.peek(slot));
+        all.map(Connection::kept).sum()
+    }
+
+    /// Connections that keep something: how much, and their numbers.
+    fn keeping(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let all = (0..self.table.slots()).filter_map(|slot| self.table.peek(slot));
+        let kept = all.map(|connection| (connection.kept(), connection));
+        let some = kept.filter(|(kept, _)| *kept > 0);
+        some.map(|(kept, connection)| (kept, connection.id()))
+    }
+
+    /// Puts out the connections that keep as much as this or more.
+    fn put_out_keeping(&mut self, least: (usize, u64)) {
+        let much = |connection: &Connection| {
+            let kept = connection.kept();
+            let of = (kept >= least.0).then(|| (kept, connection.id()));
+            of.filter(|of| *of >= least)
+        };
+        let all = chosen(&self.table, Place::Whole, much);
+        for (_, place) in all {
+            self.end(place, true);
+        }
+    }
+
     /// Notes when each connection was used last, of those that have only begun or of the others.
     fn uses(&self, openings: bool, uses: &mut Vec<Use>) {
         if openings {
@@ -230,6 +257,46 @@ impl Analyzer {
 
 /// One in so many connections more than need be is put out at a time: all are looked at for that.
 const MORE: usize = 16;
+
+/// What connections keep for their senders together, in [packets and pieces](Connection::kept), for each that may be
+/// remembered: most keep nothing.
+const KEPT_EACH: usize = 2;
+
+/// They may keep so much in any case.
+const KEPT: usize = 1 << 16;
+
+/// Stretches from one look at what they keep to the next.
+const WEIGHED: u64 = 32;
+
+/// Whether it is looked at, at the end of this stretch, what connections keep.
+pub(crate) const fn is_weighed(stretch: u64) -> bool {
+    stretch % WEIGHED == WEIGHED - 1
+}
+
+/// So many connections may keep so much.
+pub(crate) const fn of_kept(kept: usize) -> usize {
+    kept.div_ceil(KEPT_EACH)
+}
+
+/// Puts out connections of all shards where they keep more than `most` may: those that keep most, as whoever floods an
+/// analysis does.
+pub(crate) fn lighten(shards: &mut [&mut Analyzer], most: usize) {
+    let most = most.saturating_mul(KEPT_EACH).max(KEPT);
+    let mut all: Vec<_> = shards.iter().flat_map(|shard| shard.keeping()).collect();
+    let mut kept: usize = all.iter().map(|(kept, _)| kept).sum();
+    if kept <= most {
+        return;
+    }
+    all.sort_unstable_by(|one, other| other.cmp(one));
+    let last = all.into_iter().find(|(less, _)| {
+        kept -= less;
+        kept <= most - most / MORE
+    });
+    if let Some(last) = last {
+        let each = shards.iter_mut();
+        each.for_each(|shard| shard.put_out_keeping(last));
+    }
+}
 
 /// Puts out connections of all shards of a capture where they are more than `most`, at the end of a stretch: those unused for
 /// longest in all of them. Between two such ends there may be as many more as there are packets.

@@ -163,3 +163,37 @@ fn a_new_connection_finds_room_among_many_idle_ones() {
     assert_eq!((counters.connections, counters.evicted), (90, 10));
     assert_eq!(counters.evicted_openings, 0);
 }
+
+#[test]
+fn whoever_keeps_most_makes_room_for_what_others_keep() {
+    let mut analyzer = Analyzer::new(Settings::default());
+    let mut now = Time::ZERO + Duration::from_secs(1_000);
+    let data = |port, seq| Headers {
+        payload_len: 1,
+        ..packet(port, false, Flags::ACK, seq, 1)
+    };
+    for port in 100..110 {
+        established(&mut analyzer, port, now);
+        // Sent again once, and never acknowledged.
+        for seq in [1, 1].into_iter().chain(1..400) {
+            now = now + Duration::from_micros(10);
+            analyzer.packet(now, &data(port, seq));
+        }
+    }
+    let lighten = |analyzer: &mut Analyzer| room::lighten(&mut [&mut *analyzer], 1);
+    lighten(&mut analyzer);
+    assert_eq!(analyzer.counters().evicted, 0);
+    let few = analyzer.kept();
+    assert!(few > 1_000 && few < 10_000, "{few}");
+    for seq in 400..70_000 {
+        now = now + Duration::from_micros(10);
+        analyzer.packet(now, &data(105, seq));
+    }
+    assert!(analyzer.kept() > 70_000);
+    lighten(&mut analyzer);
+    assert_eq!(analyzer.counters().evicted, 1);
+    assert!(analyzer.kept() < few);
+    let mut rows = Rows::default();
+    analyzer.drain(&mut rows);
+    assert_eq!(rows.connections[0].flow.src_port, 105);
+}

@@ -94,6 +94,15 @@ impl Connection {
         }
     }
 
+    /// What its sender views keep.
+    pub fn kept(&self) -> usize {
+        if self.logging && self.trouble == [false; 2] {
+            return 0;
+        }
+        let views = self.cold.views.made.iter().flatten();
+        views.map(|view| view.kept()).sum()
+    }
+
     /// A router returned one of its packets, as too large, or as one that cannot be delivered.
     #[cold]
     pub fn returned(&mut self, at: Time, headers: &Headers) {

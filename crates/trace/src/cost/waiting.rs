@@ -50,6 +50,11 @@ pub struct Waits {
 pub type Waited = [Duration; MECHANISMS];
 
 impl Waits {
+    /// How many are remembered.
+    pub(crate) fn len(&self) -> usize {
+        self.waits.len()
+    }
+
     /// From when to when, and the mechanism's place in `Mechanism::ALL`, in order and apart.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Time, Time, usize)> + '_ {
         let parts = |wait: &Wait| (wait.from, wait.to, wait.mechanism);

@@ -14,6 +14,8 @@ use crate::rows::{self, Retransmission, Role};
 
 /// Subflows of one connection; those beyond are of another.
 const MOST_SUBFLOWS: usize = 4_096;
+/// The same where all connections of a shard have many together.
+const FEW_SUBFLOWS: usize = 8;
 
 /// Rows of ended subflows that wait for the others.
 const MOST_ROWS: usize = 64;
@@ -73,9 +75,9 @@ impl Group {
         }
     }
 
-    /// Whether another subflow may join.
-    pub(super) fn has_room(&self) -> bool {
-        self.subflows.len() < MOST_SUBFLOWS
+    /// Whether another subflow may join, of one where there are `many` together.
+    pub(super) fn has_room(&self, many: bool) -> bool {
+        self.subflows.len() < if many { FEW_SUBFLOWS } else { MOST_SUBFLOWS }
     }
 
     /// Takes a subflow in; its number.
@@ -211,8 +213,14 @@ impl Group {
         }
     }
 
-    /// A subflow has ended. Gives out the rows when all have.
-    pub(super) fn end(&mut self, number: u32, row: Of<Box<rows::Connection>>, out: &mut Rows) {
+    /// A subflow has ended. Gives out the rows when all have, or where there are `many` together.
+    pub(super) fn end(
+        &mut self,
+        number: u32,
+        row: Of<Box<rows::Connection>>,
+        many: bool,
+        out: &mut Rows,
+    ) {
         let Some(subflow) = self.subflows.get_mut(number as usize) else {
             out.connections.push(row);
             return;
@@ -221,7 +229,7 @@ impl Group {
         subflow.row = Some(row);
         self.alive -= 1;
         self.rows += 1;
-        if self.alive == 0 || self.rows > MOST_ROWS {
+        if self.alive == 0 || many || self.rows > MOST_ROWS {
             for side in [0, 1] {
                 self.turn(side);
                 while !self.data[side].open().is_empty() {

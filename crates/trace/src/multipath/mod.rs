@@ -37,6 +37,10 @@ pub(crate) use subflow::Whose;
 const MOST_PIECES: usize = 1 << 19;
 const FEW_PIECES: usize = 64;
 
+/// Subflows of all connections of a shard together, those that have ended included: beyond, rows of ended ones wait for no
+/// others, and fewer join a connection.
+const MOST_SUBFLOWS: usize = 1 << 14;
+
 /// Which subflow a connection of TCP is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -53,6 +57,7 @@ pub(crate) struct Multipath {
     /// The connection that a token names, and its side.
     tokens: BTreeMap<u32, (u64, usize)>,
     pieces: usize,
+    subflows: usize,
 }
 
 impl Multipath {
@@ -95,8 +100,10 @@ impl Multipath {
 
     fn join_by(&mut self, token: u32, whose: &Whose, direction: Direction) -> Place {
         let named = self.tokens.get(&token).copied();
+        let many = self.subflows >= MOST_SUBFLOWS;
         let group = named.and_then(|(id, side)| Some((self.groups.get_mut(&id)?, side)));
-        if let Some((group, side)) = group.filter(|(group, _)| group.has_room()) {
+        if let Some((group, side)) = group.filter(|(group, _)| group.has_room(many)) {
+            self.subflows += 1;
             // Whoever joins names the other side.
             let flipped = (1 - side) != direction as usize;
             return Place {
@@ -118,6 +125,7 @@ impl Multipath {
         let id = whose.connection;
         let mut group = Group::new(id);
         let subflow = group.add(*whose, role, flipped);
+        self.subflows += 1;
         self.groups.insert(id, group);
         Place { group: id, subflow }
     }
@@ -141,7 +149,7 @@ impl Multipath {
             out.connections.push(row);
             return;
         };
-        group.end(place.subflow, row, out);
+        group.end(place.subflow, row, self.subflows >= MOST_SUBFLOWS, out);
         if group.alive == 0 {
             self.remove(place.group);
         }
@@ -159,6 +167,7 @@ impl Multipath {
     fn remove(&mut self, group: u64) -> Option<Group> {
         let group = self.groups.remove(&group)?;
         self.pieces -= group.counted;
+        self.subflows -= group.subflows.len();
         for token in &group.tokens {
             if self
                 .tokens
@@ -187,5 +196,51 @@ fn role(headers: &Headers, signal: &Signal) -> Option<Option<Role>> {
         Some(None)
     } else {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rexmit_time::Time;
+
+    use super::*;
+    use crate::testing;
+
+    /// The first subflow of each connection goes on, and others come and go.
+    #[test]
+    fn of_very_many_subflows_no_row_waits_for_others() {
+        let (mut multipath, mut out) = (Multipath::default(), Rows::default());
+        let (mut ended, mut token) = (0, 0);
+        for number in 0..3 * MOST_SUBFLOWS as u64 {
+            let flow = testing::flow(number as u16);
+            let whose = Whose {
+                connection: number,
+                start: Time::ZERO,
+                flow,
+            };
+            if number % 32 == 0 {
+                let place = multipath.found(&whose, Some(Role::Initial), false);
+                token = number as u32;
+                multipath.tokens.insert(token, (place.group, 0));
+                continue;
+            }
+            let place = multipath.join_by(token, &whose, Direction::Forward);
+            let row = Of {
+                connection: number,
+                start: Time::ZERO,
+                flow,
+                row: Box::new(testing::connection()),
+            };
+            multipath.end(place, row, &mut out);
+            ended += 1;
+        }
+        assert!(ended - out.connections.len() <= MOST_SUBFLOWS);
+        let kept: usize = multipath
+            .groups
+            .values()
+            .map(|one| one.subflows.len())
+            .sum();
+        assert_eq!(kept, multipath.subflows);
+        assert!(kept <= 2 * MOST_SUBFLOWS, "{kept}");
     }
 }

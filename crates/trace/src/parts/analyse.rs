@@ -17,7 +17,9 @@ use super::pieces::Pieces;
 use super::rows::{Head, Tag};
 use super::split::Split;
 use super::{group_of, identity, most_groups, Error};
-use crate::analyzer::{make_room, Analyzer, Counters, Prefetch, Rows};
+use crate::analyzer::{
+    is_weighed, lighten, make_room, of_kept, Analyzer, Counters, Prefetch, Rows,
+};
 use crate::run::carry::Carry;
 use crate::run::decode::{file_and_frame, give, number_of, Beside, Packet, Spread};
 use crate::run::{collect, finish, spread, steps, Progress, ENDED_AT_ONCE, TOGETHER};
@@ -314,12 +316,20 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
 
     /// Makes room if this is the only group; if not, there must be enough.
     fn make_room(&mut self) -> Result<(), Error> {
+        let weighs = is_weighed(self.stretch - 1);
         if self.groups == 1 {
             let mut all: Vec<&mut Analyzer> = self.analyzers.iter_mut().collect();
             make_room(&mut all, self.most_connections);
+            if weighs {
+                lighten(&mut all, self.most_connections);
+            }
             return Ok(());
         }
-        let connections = self.analyzers.iter().map(Analyzer::connections).sum();
+        let mut connections: usize = self.analyzers.iter().map(Analyzer::connections).sum();
+        if weighs {
+            let kept = self.analyzers.iter().map(Analyzer::kept).sum();
+            connections = connections.max(of_kept(kept));
+        }
         self.connections.push(connections);
         // With twice a group's share in one, they are too many together, or nearly: that takes no more memory than need be.
         if connections > self.most_connections / usize::from(self.groups) * 2 {

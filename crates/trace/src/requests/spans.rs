@@ -9,6 +9,10 @@ use crate::account::Owner;
 /// An owner, and how much it has.
 pub(super) type Whose = (Owner, Duration);
 
+/// Spans that wait at most: stretches without an end, or a clock that stands still, decide none. Of more, the oldest has what it
+/// has so far.
+const MOST: usize = 1 << 14;
+
 /// From where to where, in order and apart; the last one has no end yet, if it is not over.
 #[derive(Debug, Default)]
 pub(crate) struct Spans {
@@ -27,6 +31,9 @@ impl Spans {
     }
 
     pub(super) fn begin(&mut self, at: Time) {
+        if self.waiting.len() == MOST {
+            self.decide();
+        }
         self.waiting.push_back((at, None));
     }
 
@@ -123,6 +130,22 @@ mod tests {
             spans.finish().collect::<Vec<_>>(),
             [(Owner::SlowStart, ms(50)), (Owner::Unknown, ms(0))]
         );
+    }
+
+    #[test]
+    fn so_many_wait_and_the_oldest_has_what_it_has() {
+        let mut spans = Spans::default();
+        for number in 0..MOST as u64 + 3 {
+            spans.begin(at(number));
+            spans.end(at(number + 1));
+            if number == 0 {
+                spans.stretch(at(0), at(0) + ms(1) / 2, Owner::Server);
+            }
+        }
+        let shares: Vec<_> = spans.found().collect();
+        let rest = (Owner::Unknown, ms(0));
+        assert_eq!(shares, [(Owner::Server, ms(1) / 2), rest, rest]);
+        assert_eq!(spans.finish().count(), MOST);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::hosts::Hosts;
 use super::promptly::Span;
 use super::stream::Stream;
 use super::{collect, finish, shards, spread, steps, Progress, Source, Summary, TOGETHER};
-use crate::analyzer::{make_room, Analyzer, Counters, Prefetch, Rows};
+use crate::analyzer::{is_weighed, lighten, make_room, Analyzer, Counters, Prefetch, Rows};
 use crate::settings::Settings;
 
 /// A run on the caller's thread, a stretch of the capture at a time.
@@ -19,6 +19,8 @@ pub struct Inline<S: Source> {
     /// Packets that each shard had in this stretch.
     packets: Vec<usize>,
     stream: Stream,
+    /// Stretches that have ended.
+    stretch: u64,
     /// The source stands at a frame before which a stretch has ended at this time.
     held: Option<Time>,
     hosts: Hosts,
@@ -44,6 +46,7 @@ impl<S: Source> Inline<S> {
             packets: vec![0; shards.len()],
             stream: Stream::new(spread(settings), settings.promptly),
             held: None,
+            stretch: 0,
             shards,
             hosts: Hosts::new(settings),
             wait: Span::new(settings.promptly.map(|promptly| promptly.wait)),
@@ -80,6 +83,10 @@ impl<S: Source> Inline<S> {
         }
         let mut all: Vec<&mut Analyzer> = self.shards.iter_mut().collect();
         make_room(&mut all, self.most_connections);
+        if is_weighed(self.stretch) {
+            lighten(&mut all, self.most_connections);
+        }
+        self.stretch += 1;
         rows.sort();
         self.hosts.pass(&mut rows);
         if self.wait.is_over(end) {

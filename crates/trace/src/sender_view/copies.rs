@@ -26,9 +26,10 @@ const LEAST_TIMEOUT: Duration = Duration::from_millis(5);
 const LEAST_PROBE: Duration = Duration::from_millis(2);
 /// Pieces that a gap is laid out in at most.
 const MOST_UNSEEN: i64 = 256;
-/// Pieces that all gaps are laid out in at most: so many, and more for each packet that came by.
-const UNSEEN_AT_ONCE: i64 = 1 << 13;
-const UNSEEN_EACH: i64 = 8;
+/// Pieces that all gaps are laid out in at most: so many, and more for each packet that came by. A piece takes as much memory as
+/// a packet that did.
+const UNSEEN_AT_ONCE: i64 = 1 << 9;
+const UNSEEN_EACH: i64 = 2;
 /// More packets than this are not missing in a row: the sender counts in another way.
 const MOST_MISSING: u32 = 1024;
 

@@ -185,6 +185,11 @@ impl Merge {
         self.now = Time::MAX;
     }
 
+    /// How many of them wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.sent.len() + self.heard.len()
+    }
+
     /// The newest time on the monitor's clock.
     pub(super) const fn now(&self) -> Time {
         self.now

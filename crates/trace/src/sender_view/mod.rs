@@ -281,6 +281,11 @@ impl SenderView {
         double
     }
 
+    /// Packets, pieces of what was sent and waits that are kept: all else that grows with a connection grows with these.
+    pub(crate) fn kept(&self) -> usize {
+        self.board.pieces.len_with_copies() + self.merge.waiting() + self.measured.waits.len()
+    }
+
     /// Moves out the rows of retransmissions that are settled, oldest first.
     pub fn settled(&mut self, out: &mut Vec<Retransmission>) {
         let largest = self.measured.rtts.most();

@@ -270,6 +270,11 @@ impl Pieces {
         self.pieces.len()
     }
 
+    /// The same with copies of them besides their first.
+    pub(super) fn len_with_copies(&self) -> usize {
+        self.pieces.len() + self.copies
+    }
+
     /// All numbers up to `end`, which begin where the last piece ends.
     pub(super) fn push(&mut self, end: i64, first: Copy) {
         let piece = Piece {

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Any, Final
 
-from rexmit.comparison.gate import Trip
+from rexmit.comparison.gate import Gate
 from rexmit.comparison.traces.apart import Side
 from rexmit.comparison.traces.compare import (
     SHARES,
@@ -137,9 +136,9 @@ def signed(metric: str, difference: float) -> str:
     return f"{sign}{words}"
 
 
-def changes_data(comparison: TraceComparison, trips: Sequence[Trip] | None) -> dict[str, Any]:
-    """For `--json`: times in seconds, shares of one, null where there is none; `over` is null
-    without `--fail-over`.
+def changes_data(comparison: TraceComparison, gate: Gate | None) -> dict[str, Any]:
+    """For `--json`: times in seconds, shares of one, null where there is none; `gate` is null
+    without `--worse-than`.
     """
     traces = zip("ab", comparison.names, (comparison.a, comparison.b), strict=True)
     return {
@@ -154,7 +153,7 @@ def changes_data(comparison: TraceComparison, trips: Sequence[Trip] | None) -> d
         "only_in_a": list(comparison.only_a),
         "only_in_b": list(comparison.only_b),
         "changes": table(comparison).to_dicts(),
-        "over": None if trips is None else [asdict(trip) for trip in trips],
+        "gate": None if gate is None else gate.as_json(),
     }
 
 

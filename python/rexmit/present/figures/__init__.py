@@ -1,1 +1,3 @@
-"""Figures of a run: `series` computes the points, `plan` names the figures, `draw` draws them."""
+"""Figures of runs: `plan` names those of a chart (`analysis.chart` computes its points), `bursts`
+those of bursts, `draw` draws them, `save` writes them.
+"""

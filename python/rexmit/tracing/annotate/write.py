@@ -98,8 +98,8 @@ def check(captures: Sequence[Capture], out: Path) -> None:
     if str(out) == STDIN:
         if sys.stdout.isatty():
             raise UserError(
-                "a capture is nothing for a terminal",
-                f"lead it into a pipe, or name a file: {argument('annotate', 'OUT.pcapng')}",
+                "a capture cannot be shown on a terminal",
+                f"write it into a pipe, or name a file: {argument('annotate', 'OUT.pcapng')}",
                 usage=True,
             )
         return

@@ -30,7 +30,7 @@ Measured = tuple[float, Interval | None]
 
 
 @dataclass(frozen=True)
-class Told:
+class Evidence:
     """The study, and what claims ask of it."""
 
     study: Study
@@ -64,25 +64,25 @@ class Told:
     def detection(self) -> dict[tuple[str, str], Spread]:
         """Detection times in RTTs by system and `RTO` or `FR/R`."""
         rows = self.study.detections("mechanism").drop_nulls("detected_rtts")
-        made = {}
+        by_kind = {}
         for system in self.systems:
             for word, mechanisms in (("RTO", RTO), ("FR/R", FR)):
                 wanted = (pl.col("system") == system) & pl.col("mechanism").is_in(mechanisms)
-                found = of_rows(rows.filter(wanted), "detected_rtts")
-                if found.n:
-                    made[system, word] = found
-        return made
+                detected = of_rows(rows.filter(wanted), "detected_rtts")
+                if detected.n:
+                    by_kind[system, word] = detected
+        return by_kind
 
     def frame(self, setting: str, system: str) -> pl.DataFrame | None:
         """The senders of a system with `best` and `reduction` in RTTs, and `relative`, the change
         in parts of the duration.
         """
         if setting not in self._frames:
-            made = curves.changes(self.study, setting)
+            changes = curves.changes(self.study, setting)
             self._frames[setting] = (
                 None
-                if made is None
-                else made.filter(pl.col("duration_s") > 0, pl.col("rtt_avg_s") > 0).with_columns(
+                if changes is None
+                else changes.filter(pl.col("duration_s") > 0, pl.col("rtt_avg_s") > 0).with_columns(
                     (pl.col("best_case_s") / pl.col("rtt_avg_s")).fill_null(0).alias("best"),
                     (-pl.col("change_s") / pl.col("rtt_avg_s")).alias("reduction"),
                     (pl.col("change_s") / pl.col("duration_s")).alias("relative"),
@@ -151,14 +151,14 @@ def share_of(frame: pl.DataFrame, wanted: pl.Expr) -> Measured:
     return share, of_share(share, frame.height)
 
 
-def share_over(found: Spread, least: float) -> Measured:
+def share_over(values: Spread, least: float) -> Measured:
     """The share of values that are larger."""
-    return found.share(least) or (0.0, None)
+    return values.share(least) or (0.0, None)
 
 
-def median_of(found: Spread) -> Measured:
+def median_of(values: Spread) -> Measured:
     """The median, 0 of nothing."""
-    return found.percentile(0.5) or 0.0, found.percentile_interval(0.5)
+    return values.percentile(0.5) or 0.0, values.percentile_interval(0.5)
 
 
 def ratio_of(one: Measured, other: Measured) -> Measured:
