@@ -59,22 +59,47 @@ class Packet:
 
 @dataclass(frozen=True, slots=True)
 class TooBig:
-    """A router's ICMP message that a packet is larger than the `mtu` of its next link (RFC 1191).
-    It quotes the IP header and eight bytes."""
+    """A router's ICMP message that a packet is larger than the `mtu` of its next link (RFC 1191),
+    or with another `code` why it cannot be delivered. It quotes the IP header and eight bytes."""
 
     at: float
     packet: Packet
     mtu: int = 0
+    code: int = 4
 
     padding = 0
 
     def bytes(self) -> bytes:
         """From the IP header on."""
         quoted = self.packet.bytes()[:28]
-        message = struct.pack("!BBHHH", 3, 4, 0, 0, self.mtu) + quoted
+        message = struct.pack("!BBHHH", 3, self.code, 0, 0, self.mtu) + quoted
         head = (0x45, 0, 20 + len(message), 7, 0, 60, 1, 0)
         router = IPv4Address("10.9.9.9").packed
         return struct.pack("!BBHHHBBH", *head) + router + quoted[12:16] + message
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The client's question for the address of a.org over UDP, or the `answered` one, an error."""
+
+    at: float
+    answered: bool = False
+    kind: int = 1
+
+    padding = 0
+
+    def bytes(self) -> bytes:
+        """From the IP header on."""
+        flags = 0x8183 if self.answered else 0x0100
+        message = struct.pack("!6H", 7, flags, 1, 0, 0, 0) + b"\1a\3org\0"
+        message += struct.pack("!HH", self.kind, 1)
+        ports, ends = (5_353, 53), (CLIENT, "10.0.0.53")
+        if self.answered:
+            ports, ends = ports[::-1], ends[::-1]
+        udp = struct.pack("!4H", *ports, 8 + len(message), 0) + message
+        head = (0x45, 0, 20 + len(udp), 7, 0, 64, 17, 0)
+        addresses = b"".join(IPv4Address(end).packed for end in ends)
+        return struct.pack("!BBHHHBBH", *head) + addresses + udp
 
 
 LINUX_SYN = bytes.fromhex("020405b40402080a000000010000000001030307")
@@ -120,7 +145,7 @@ def stamped(
     return packets
 
 
-def write(path: Path, packets: Iterable[Packet | TooBig], link: int = RAW) -> Path:
+def write(path: Path, packets: Iterable[Packet | TooBig | Named], link: int = RAW) -> Path:
     """A capture of them in this order, in nanoseconds."""
     written = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262_144, link)]
     for packet in packets:

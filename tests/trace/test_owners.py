@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -9,6 +10,8 @@ import pytest
 from click.testing import CliRunner
 from tests.real.rebuilt import a_flow, acked, data, opened, write
 from tests.trace.rows import connection, retransmission, share, write_trace
+from tests.trace.scripted import ACK, SYN, Named, Packet, TooBig
+from tests.trace.scripted import write as write_packets
 
 from rexmit import _core, trace
 from rexmit.cli import app
@@ -57,6 +60,59 @@ def test_connecting_says_what_came_back(tmp_path: Path) -> None:
         made = [connection(duration_s=10.0, handshake=handshake, forward_syns=3)]
         (only,) = told(write_trace(tmp_path / handshake, connections=made, account=[share_of]))
         assert words in only
+
+
+def test_what_was_in_vain_is_not_healthy(tmp_path: Path) -> None:
+    for handshake, reset, owner, words in (
+        ("refused", {}, "connecting", "10.0.0.1 answered the SYNs of 10.0.0.2 with a RST, 1.0 ms"),
+        ("unreachable", {}, "connecting", "ICMP said of the SYNs of 10.0.0.2 that 10.0.0.1 cannot"),
+        (
+            "complete",
+            {"reset_by": "server", "reset_state": "established"},
+            "unanswered",
+            "10.0.0.1 reset the connection instead of answering the last request of 10.0.0.2",
+        ),
+    ):
+        made = [connection(duration_s=10.0, handshake=handshake, **reset)]
+        short = share(owner=owner, length_ns=1_000_000, slow=0, longest_ns=1_000_000)
+        (only,) = told(write_trace(tmp_path / handshake, connections=made, account=[short]))
+        assert words in only
+    (only,) = of(tmp_path, short)
+    assert only.startswith("healthy ")
+
+
+def test_a_refusal_that_takes_no_time_is_one(tmp_path: Path) -> None:
+    made = [connection(duration_s=0.0, handshake="refused")]
+    (only,) = told(write_trace(tmp_path / "t", connections=made))
+    assert only.startswith("0 s of 0 s: 10.0.0.1 answered the SYNs of 10.0.0.2 with a RST, 0 s")
+
+
+def test_a_host_that_icmp_says_is_unreachable_is_no_silent_one(tmp_path: Path) -> None:
+    syns = [Packet(at, True, SYN, id=at) for at in (0, 1)]
+    captured = write_packets(tmp_path / "c.pcap", [*syns, TooBig(1.5, syns[1], code=1)])
+    (only,) = told(trace(captured))
+    assert only.startswith(
+        "1.50 s of 1.50 s: ICMP said of the SYNs of 10.0.0.2 that 10.0.0.1 cannot be reached"
+    )
+
+
+def test_a_name_that_is_looked_up_slowly_comes_first(tmp_path: Path) -> None:
+    twice = [Named(at, kind=kind) for at in (0, 2) for kind in (1, 28)]
+    answers = [Named(2.5, answered=True), Named(2.6, answered=True, kind=28)]
+    sent = [Packet(3, True, SYN), Packet(3.01, False, SYN | ACK, ack=1), Packet(3.02, True, ack=1)]
+    slow = trace(write_packets(tmp_path / "slow.pcap", [*twice, *answers, *sent]))
+    first, *_ = told(slow)
+    assert first == (
+        "2.60 s before connections: 10.0.0.2 waited for the address of a.org: the name server "
+        "10.0.0.53 answered late, once, 2.60 s (the longest until 2.60 s into the capture). Look "
+        "at that name server, the ones that it asks, and packet loss on the path to it."
+    )
+    hidden, *_ = told(replace(slow, names=False))
+    assert "waited for the address of a name: the" in hidden
+    (only,) = told(trace(write_packets(tmp_path / "none.pcap", twice)))
+    assert (
+        "got no address for a.org: the name server 10.0.0.53 did not answer, once, 2.00 s" in only
+    )
 
 
 def test_short_stretches_are_slow_together(tmp_path: Path) -> None:

@@ -57,10 +57,10 @@ def test_the_slowest_come_first_with_what_was_asked_and_whose_the_time_was(tmp_p
     ]
     where = "into connection 0 (10.0.0.2:40000 > 10.0.0.1:80): "
     of = made(tmp_path / "t", *rows)
-    answered = where + "the answer began after {0}; {0} of it server"
+    answered = where + "the answer began after {0}; {0} of it: the server's program"
     assert told(of) == [
         "2.50 s GET a.org/x (200), 100 ms " + answered.format("2.50 s"),
-        f"900 ms a request, 0 s {where}no answer came; 900 ms of it unanswered",
+        f"900 ms a request, 0 s {where}no answer came; 900 ms of it: last request unanswered",
         "400 ms GET /y and 2 more at once, 0 s " + answered.format("400 ms"),
         "300 ms a request over TLS to b.org, 0 s " + answered.format("300 ms"),
     ]

@@ -150,7 +150,7 @@ const CONNECTION_ROW: &[Column] = &[
     boolean("one_sided", "only one direction was seen"),
     text("closed", "by what it was closed: fin, rst, or open"),
     boolean("evicted", "it was put out to make room for others"),
-    text("handshake", "what became of it: complete; half-open: no ACK of the SYN-ACK; refused: an RST answered the SYN; unanswered; unseen: not, or only one side of it"),
+    text("handshake", "what became of it: complete; half-open: no ACK of the SYN-ACK; refused: an RST answered the SYN; unreachable: ICMP did; unanswered; unseen: not, or only one side of it"),
     text("reset_by", "who sent the first RST that fits: client or server").or_null(),
     text("reset_state", "the state it came in: syn-sent, syn-received, established, half-closed (after one FIN), closed (after both)").or_null(),
     text("reset_after", "the packet before it, as in client data").or_null(),

@@ -261,7 +261,11 @@ impl Analyzer {
 
     /// A router returned a packet of this flow, of which these are the headers: it belongs to a connection that is known, or to none.
     pub fn returned_packet(&mut self, at: Time, headers: &Headers, hash: Hashed) {
-        let slot = self.table.find(hash, &Pair(headers.flow));
+        let pair = Pair(headers.flow);
+        let slot = self.table.find(hash, &pair).or_else(|| {
+            let opening = self.openings.find(hash, &pair)?;
+            self.unfold(opening, hash)
+        });
         if let Some(connection) = slot.and_then(|slot| self.table.get(slot)) {
             if !connection.is_over(at, &self.common.settings) {
                 if connection.is_frozen() {

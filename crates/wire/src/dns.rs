@@ -1,4 +1,4 @@
-//! DNS (RFC 1035 §4): questions over TCP, behind their length (§4.2.2), and the addresses that names have by answers over UDP.
+//! DNS (RFC 1035 §4): questions over TCP, behind their length (§4.2.2), and questions and answers over UDP.
 
 use core::net::IpAddr;
 
@@ -68,49 +68,63 @@ const UDP_HEADER: usize = 8;
 /// Records of an answer that are looked at.
 const MOST_RECORDS: u16 = 64;
 
-/// Which addresses a name has, and who was told so.
+/// A question about a name, or the answer to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// Who asked.
+pub struct Datagram {
+    /// Who asks, and whom.
     pub asker: IpAddr,
-    /// The name that was asked for.
+    /// Who is asked.
+    pub server: IpAddr,
+    /// The name that is asked for.
     pub name: String,
-    /// Its addresses.
-    pub addresses: Vec<IpAddr>,
+    /// The type of the records that are wanted.
+    pub kind: u16,
+    /// Of an answer: the addresses that the name has, none where there was an error.
+    pub answer: Option<Vec<IpAddr>>,
 }
 
-impl Answer {
-    /// The answer in a captured frame as [`crate::Headers::decode`] takes it, over UDP and in no tunnel.
+impl Datagram {
+    /// The message in a captured frame as [`crate::Headers::decode`] takes it, over UDP and in no tunnel.
     #[must_use]
-    pub fn in_frame(link: LinkType, data: &[u8], original_len: u32) -> Option<Answer> {
+    pub fn in_frame(link: LinkType, data: &[u8], original_len: u32) -> Option<Datagram> {
         let packet = link::strip(link, data).ok()?.bytes;
         let located = ip::locate(packet, original_len as usize).ok()?;
         let (udp, message) = packet
             .get(located.offset..)?
             .split_first_chunk::<UDP_HEADER>()?;
-        let from = u16::from_be_bytes([udp[0], udp[1]]);
-        (located.protocol == protocol::UDP && from == PORT).then_some(())?;
-        let &[_, _, flags, code, 0, 1, high, low, ..] = message else {
+        let [from, to] = [[udp[0], udp[1]], [udp[2], udp[3]]].map(u16::from_be_bytes);
+        (located.protocol == protocol::UDP).then_some(())?;
+        let &[_, _, flags, _, 0, 1, high, low, ..] = message else {
             return None;
         };
-        // The answer to a standard query, without an error.
-        (flags & 0xf8 == 0x80 && code & 0x0f == 0).then_some(())?;
+        // A standard query, or the answer to one.
+        let answers = match (flags & 0xf8, from, to) {
+            (0x80, PORT, _) => true,
+            (0, _, PORT) => false,
+            _ => return None,
+        };
         let (name, rest) = name(message.get(HEAD..)?)?;
-        let mut rest = rest.get(4..)?;
-        let mut addresses = Vec::new();
-        for _ in 0..u16::from_be_bytes([high, low]).min(MOST_RECORDS) {
-            // The packet may end before the answer does.
-            let Some(address) = record(&mut rest) else {
-                break;
-            };
-            addresses.extend(address);
-        }
-        Some(Answer {
-            asker: located.dst,
+        let (&[kind_high, kind_low, ..], rest) = rest.split_first_chunk::<4>()?;
+        let records = u16::from_be_bytes([high, low]).min(MOST_RECORDS);
+        let [asker, server] = if answers {
+            [located.dst, located.src]
+        } else {
+            [located.src, located.dst]
+        };
+        Some(Datagram {
+            asker,
+            server,
             name,
-            addresses,
+            kind: u16::from_be_bytes([kind_high, kind_low]),
+            answer: answers.then(|| addresses(rest, records)),
         })
     }
+}
+
+/// The addresses in so many records, as far as the packet has them.
+fn addresses(mut rest: &[u8], records: u16) -> Vec<IpAddr> {
+    let all = (0..records).map_while(|_| record(&mut rest));
+    all.flatten().collect()
 }
 
 /// Reads a record: its address, if that is what it has.
@@ -227,8 +241,8 @@ mod tests {
         frame
     }
 
-    fn read(frame: &[u8]) -> Option<Answer> {
-        Answer::in_frame(LinkType::RAW, frame, frame.len() as u32)
+    fn read(frame: &[u8]) -> Option<Datagram> {
+        Datagram::in_frame(LinkType::RAW, frame, frame.len() as u32)
     }
 
     const ALIAS: &[u8] = b"\xc0\x0c\0\x05\0\x01\0\0\0\x09\0\x04\x01b\xc0\x10";
@@ -238,17 +252,31 @@ mod tests {
     #[test]
     fn an_answer_says_which_addresses_a_name_has() {
         let told = read(&answer(&[ALIAS, V4, V6])).unwrap();
-        assert_eq!(told.asker, IpAddr::from([10, 0, 0, 2]));
-        assert_eq!(told.name, "www.a.org");
+        let [asker, server] = [2, 9].map(|last| IpAddr::from([10, 0, 0, last]));
+        assert_eq!((told.asker, told.server), (asker, server));
+        assert_eq!((told.name.as_str(), told.kind), ("www.a.org", 1));
         let v6: IpAddr = "fd00::1".parse().unwrap();
-        assert_eq!(told.addresses, [IpAddr::from([10, 0, 0, 1]), v6]);
+        assert_eq!(told.answer, Some(vec![IpAddr::from([10, 0, 0, 1]), v6]));
         let cut = answer(&[V4, V6]);
-        assert_eq!(read(&cut[..cut.len() - 1]).unwrap().addresses.len(), 1);
-        for (place, byte) in [(9, 6), (21, 54), (30, 1), (31, 0x83)] {
+        let addresses = read(&cut[..cut.len() - 1]).unwrap().answer.unwrap();
+        assert_eq!(addresses.len(), 1);
+        for (place, byte) in [(9, 6), (21, 54), (30, 1)] {
             let mut other = answer(&[V4]);
             other[place] = byte;
             assert_eq!(read(&other), None, "{place}");
         }
+    }
+
+    #[test]
+    fn a_question_over_udp_is_of_the_same_name_the_other_way() {
+        let mut question = answer(&[]);
+        question[12..20].rotate_left(4);
+        question[20..24].rotate_left(2);
+        question[30] = 1;
+        let [told, answered] = [&question, &answer(&[])].map(|frame| read(frame).unwrap());
+        assert_eq!(told.answer, None);
+        let of = |one: &Datagram| (one.asker, one.server, one.name.clone(), one.kind);
+        assert_eq!(of(&told), of(&answered));
     }
 
     proptest! {
@@ -265,9 +293,9 @@ mod tests {
                 }
             }
             frame.truncate(cut);
-            if let Some(answer) = read(&frame) {
-                prop_assert!(answer.name.len() <= MOST_TEXT);
-                prop_assert!(answer.addresses.len() <= usize::from(MOST_RECORDS));
+            if let Some(told) = read(&frame) {
+                prop_assert!(told.name.len() <= MOST_TEXT);
+                prop_assert!(told.answer.is_none_or(|all| all.len() <= usize::from(MOST_RECORDS)));
             }
         }
 

@@ -125,7 +125,8 @@ impl Notes {
     pub const FIRST_FRAGMENT: Notes = Notes(0x04);
     /// The IP length is 0; `payload_len` follows from the length on the wire.
     pub const LENGTH_FROM_CAPTURE: Notes = Notes(0x08);
-    /// A router has returned the packet, as too large for its next link: these are what its message quotes of the headers.
+    /// A router or a host has returned the packet by ICMP, as too large for its next link, or as one that cannot be delivered: these
+    /// are what its message quotes of the headers.
     pub const RETURNED: Notes = Notes(0x10);
     /// There is a Multipath TCP option.
     pub const MPTCP: Notes = Notes(0x20);

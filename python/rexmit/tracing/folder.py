@@ -43,7 +43,7 @@ from rexmit.store.trace_tables import ANALYSE
 from rexmit.tracing import changed as changes
 from rexmit.tracing.changed import AS_READ, Changed
 from rexmit.tracing.points.clocks import aligned
-from rexmit.tracing.source import Batch, Facts, Failure, File, empty, together
+from rexmit.tracing.source import Batch, Facts, Failure, File, Lookup, empty, together
 from rexmit.tracing.table_parts import TableParts, values
 
 META: Final = "trace.json"
@@ -88,6 +88,19 @@ _FAILURE: Final = shape(
         "defect": text,
     },
     needed=("start_s", "client", "client_port", "server", "server_port", "defect"),
+)
+
+_LOOKUP: Final = shape(
+    {
+        "asker": text,
+        "server": text,
+        "name": text,
+        "start_s": number(most=checked.LONGEST_S),
+        "waited_s": number(most=checked.LONGEST_S),
+        "questions": whole(),
+        "answered": one_of(True, False),
+    },
+    needed=("asker", "server", "name", "start_s", "waited_s", "questions", "answered"),
 )
 
 
@@ -143,6 +156,7 @@ _CHECK: Final = shape(
                 "failed": whole(),
                 "failed_packets": whole(),
                 "failures": list_of(_FAILURE),
+                "lookups": list_of(_LOOKUP),
                 "warnings": list_of(text),
                 "settings": list_of(text),
                 "named": list_of(text),
@@ -167,6 +181,16 @@ SLOW_S: Final = 0.2
 NAMED: Final = ("name", "path")
 """Columns of the table `requests` that hold what hosts sent."""
 
+_LOOKUPS: Final = {
+    **dict.fromkeys(("asker", "server", "name"), pl.String),
+    **dict.fromkeys(("start_s", "waited_s"), pl.Float64),
+    "questions": pl.Int64,
+    "answered": pl.Boolean,
+}
+
+LOOKUPS: Final = "lookups"
+"""What `Trace.scan` has besides: names that were looked up, rows with the fields of `Lookup`."""
+
 
 @dataclass(frozen=True, repr=False)
 class Trace(ShortTable):
@@ -186,6 +210,10 @@ class Trace(ShortTable):
         """A table, read when asked. Tables of points are without rows where there is one point."""
         if table in POINT_TABLES and not self.points:
             return pl.LazyFrame(schema=polars_schema(POINT_TABLES[table]))
+        if table == LOOKUPS:
+            shown = [asdict(one) for one in self.facts.lookups]
+            rows = pl.DataFrame(shown, schema=_LOOKUPS).lazy()
+            return rows if self.names else rows.with_columns(pl.lit("").alias("name"))
         if table in self.held:
             rows = self.held[table].lazy()
         else:
@@ -510,4 +538,5 @@ def _meta(path: Path) -> Mapping[str, Any]:
 def _facts(data: Mapping[str, Any]) -> Facts:
     files = tuple(File(**file) for file in data.get("files", ()))
     failures = tuple(Failure(**failure) for failure in data.get("failures", ()))
-    return Facts(**{**data, "files": files, "failures": failures})
+    lookups = tuple(Lookup(**lookup) for lookup in data.get("lookups", ()))
+    return Facts(**{**data, "files": files, "failures": failures, "lookups": lookups})

@@ -8,7 +8,8 @@ from typing import Final
 import polars as pl
 
 from rexmit.tracing import sides
-from rexmit.tracing.folder import SLOW_S, Trace
+from rexmit.tracing.files import captured
+from rexmit.tracing.folder import LOOKUPS, SLOW_S, Trace
 
 PART: Final = 0.1
 """Short stretches together are slow from this part of their connection on, and from `LEAST_S`."""
@@ -27,6 +28,15 @@ UNKNOWN: Final = "unknown"
 LAST: Final = (IDLE, UNKNOWN)
 """Where nobody waits as far as is known: told last, but for what is not known if that is longer
 than all that somebody waited for together."""
+
+DNS: Final = "dns"
+"""Looking up names, before connections begin: no owner of the table `account`."""
+
+_REFUSED: Final = pl.col("handshake").is_in(["refused", "unreachable"])
+_OPEN: Final = ~_REFUSED & (pl.col("handshake") != "unanswered")
+_RESET: Final = (pl.col("reset_by") == "server").fill_null(value=False) & (
+    pl.col("reset_state") == "established"
+)
 
 CLIENT: Final = (
     "client",
@@ -47,7 +57,9 @@ class Owned:
     `host`, whose `peer` was at the other end of the longest stretch, that of the connection in row
     `number` of connections.parquet; it ended `evidence_s` after that one's first packet. Their
     senders' retransmissions were needed, or it is not known whether they were. Of its connections
-    some were refused, and to the SYNs of others nothing came back.
+    some were refused, or ICMP said that they cannot be; to the SYNs of others nothing came back; of
+    others the last request was answered by a reset. Where names were looked up, `connections` are
+    those, the longest of `name`; there is no `number`.
     """
 
     owner: str
@@ -62,21 +74,25 @@ class Owned:
     host: str
     host_s: float
     peer: str
-    number: int
+    number: int | None
     evidence_s: float
     needed: int = 0
     not_known: int = 0
     refused: int = 0
+    unreachable: int = 0
     unanswered: int = 0
+    reset: int = 0
+    name: str = ""
 
 
 def slow(slow_s: float) -> pl.Expr:
-    """Rows of `account`, with `duration_s` beside, whose time somebody waited for."""
+    """Rows of `joined` whose time somebody waited for, however short it was if it was in vain."""
     noticed = pl.col("longest_ns") >= round(slow_s * 1e9)
     length_s = pl.col("length_ns") / 1e9
     part = (length_s >= PART * pl.col("duration_s")) & (length_s >= LEAST_S)
     of_any = ~pl.col("owner").is_in(list(WHOLE))
-    return pl.col("asked") & ~pl.col("owner").is_in(list(NOBODY)) & (noticed | (part & of_any))
+    long = noticed | (part & of_any) | pl.col("in_vain")
+    return pl.col("asked") & ~pl.col("owner").is_in(list(NOBODY)) & long
 
 
 def joined(trace: Trace) -> pl.LazyFrame:
@@ -87,6 +103,8 @@ def joined(trace: Trace) -> pl.LazyFrame:
         "duration_s",
         "start_s",
         "handshake",
+        _REFUSED.alias("was_refused"),
+        _RESET.alias("was_reset"),
         _address(sides.CLIENT).alias("client"),
         _address(sides.SERVER).alias("server"),
     )
@@ -119,15 +137,17 @@ def joined(trace: Trace) -> pl.LazyFrame:
     once = trace.scan("sides").group_by("connection").agg((pl.col("syns").max() < 2).alias("once"))
     connecting = owner == "connecting"
     sender = pl.when(swapped).then(sides.other(pl.col("direction"))).otherwise("direction")
+    in_vain = connecting & pl.col("was_refused") | (owner == "unanswered") & pl.col("was_reset")
     rows = (
-        trace.scan("account")
+        pl.concat([trace.scan("account"), _at_once(trace)], how="diagonal_relaxed")
         .join(ends, on="connection")
         .join(once, on="connection")
         .with_columns(sender.alias("sender"))
         .join(_needs(trace), on=["connection", "sender"], how="left")
     )
     return rows.with_columns(
-        pl.when(connecting & pl.col("once"))
+        in_vain.alias("in_vain"),
+        pl.when(connecting & pl.col("once") & ~in_vain)
         .then(pl.lit("round-trip"))
         .otherwise(owner)
         .alias("owner"),
@@ -164,8 +184,9 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
     """What was slow, most time first, and last what was between requests, where nobody waits, and
     what is not known, unless that is most. None where a trace does not say.
     """
-    if trace.scan("account").head(1).collect().is_empty():
-        return None
+    looked_up = _looked_up(trace)
+    if joined(trace).head(1).collect().is_empty():
+        return looked_up or None
     longest = pl.col("longest_ns").arg_max()
     counted = pl.lit(trace.slow_s == SLOW_S)
     of_host = (
@@ -179,6 +200,7 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             pl.col("longest_ns").max(),
             pl.col("evidence_ns", "peer").get(longest),
             pl.col("duration_s", "number", "start_s", "handshake").first(),
+            (pl.col("in_vain") & pl.col("was_reset")).any().alias("reset"),
             pl.col("needed", "not_known").max(),
         )
         .group_by("owner", "host")
@@ -186,7 +208,9 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             pl.col("length_ns", "duration_s", "stretches", "slow").sum(),
             pl.col("needed", "not_known").sum(),
             (pl.col("handshake") == "refused").sum().alias("refused"),
+            (pl.col("handshake") == "unreachable").sum().alias("unreachable"),
             (pl.col("handshake") == "unanswered").sum().alias("unanswered"),
+            pl.col("reset").sum(),
             pl.col("slow_least_ns").min(),
             pl.col("longest_ns").max(),
             pl.len().alias("connections"),
@@ -204,7 +228,7 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             (pl.col("length_ns").sum() / 1e9).alias("length_s"),
             pl.col("duration_s").sum().alias("of_s"),
             pl.col("connections", "stretches", "slow", "needed", "not_known").sum(),
-            pl.col("refused", "unanswered").sum(),
+            pl.col("refused", "unreachable", "unanswered", "reset").sum(),
             (pl.col("slow_least_ns").min() / 1e9).alias("least_s"),
             (pl.col("longest_ns").max() / 1e9).alias("most_s"),
             pl.len().alias("hosts"),
@@ -212,11 +236,81 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             pl.col("host", "peer", "number", "evidence_s").first(),
         )
         .with_columns(last.alias("last"))
-        .sort("last", "length_s", "owner", descending=[False, True, False])
-        .drop("last")
         .collect()
     )
-    return tuple(Owned(**row) for row in rows.to_dicts())
+    every = [(row.pop("last"), Owned(**row)) for row in rows.to_dicts()]
+    every += [(False, one) for one in looked_up]
+    every.sort(key=lambda one: (one[0], -one[1].length_s, one[1].owner))
+    return tuple(one for _, one in every)
+
+
+def _at_once(trace: Trace) -> pl.LazyFrame:
+    """Rows as of `account` for connections that were refused in no time, as beside the server."""
+    at_once = _REFUSED & (pl.col("duration_s") <= 0)
+    nothing = ("length_ns", "slow", "slow_ns", "longest_ns", "other_ns")
+    return (
+        trace.scan("connections")
+        .filter(at_once)
+        .select(
+            "connection",
+            "flow",
+            pl.lit("forward").alias("direction"),
+            pl.lit("connecting").alias("owner"),
+            pl.lit(value=True).alias("asked"),
+            *(pl.lit(0, pl.Int64).alias(name) for name in nothing),
+            pl.lit(1, pl.Int64).alias("stretches"),
+            (pl.col("start_s") * 1e9).cast(pl.Int64).alias("evidence_ns"),
+        )
+    )
+
+
+def _looked_up(trace: Trace) -> tuple[Owned, ...]:
+    """What is slow of looking up names, of which no connection knows: none, or one."""
+    begun_s = captured(trace).start_s or 0.0
+    slowest = pl.col("waited_s").arg_max()
+    # Where answers to SYNs do not come by, those of name servers do not either.
+    seen = trace.scan("connections").select((pl.col("one_sided") & _OPEN).any()).collect()
+    half_seen = pl.lit(bool(seen.item()))
+    rows = (
+        trace.scan(LOOKUPS)
+        .filter(pl.col("waited_s") >= trace.slow_s, pl.col("answered") | ~half_seen)
+        .group_by(pl.col("asker").alias("host"))
+        .agg(
+            pl.col("waited_s").sum().alias("length_s"),
+            pl.len().alias("connections"),
+            pl.col("waited_s").min().alias("least_s"),
+            pl.col("waited_s").max().alias("most_s"),
+            pl.col("server").get(slowest).alias("peer"),
+            pl.col("name").get(slowest),
+            (pl.col("start_s") + pl.col("waited_s") - begun_s).get(slowest).alias("evidence_s"),
+            (~pl.col("answered")).sum().alias("unanswered"),
+        )
+        .sort("length_s", "host", descending=[True, False])
+        .collect()
+    )
+    if rows.is_empty():
+        return ()
+    first, count = rows.row(0, named=True), int(rows["connections"].sum())
+    every = {
+        **first,
+        "length_s": float(rows["length_s"].sum()),
+        "connections": count,
+        "least_s": float(rows["least_s"].min()),  # type: ignore[arg-type]
+        "most_s": float(rows["most_s"].max()),  # type: ignore[arg-type]
+        "unanswered": int(rows["unanswered"].sum()),
+    }
+    return (
+        Owned(
+            owner=DNS,
+            of_s=every["length_s"],
+            stretches=count,
+            slow=count,
+            hosts=rows.height,
+            host_s=first["length_s"],
+            number=None,
+            **every,
+        ),
+    )
 
 
 def _address(end: pl.Expr) -> pl.Expr:

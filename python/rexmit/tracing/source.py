@@ -52,14 +52,30 @@ class Failure:
 
 
 @dataclass(frozen=True)
+class Lookup:
+    """A name that `asker` looked up by DNS over UDP, the first of its `questions` at `start_s`,
+    seconds since 1970: `waited_s` until all were answered by `server`, or until it asked no more.
+    The name is foreign text.
+    """
+
+    asker: str
+    server: str
+    name: str
+    start_s: float
+    waited_s: float
+    questions: int
+    answered: bool
+
+
+@dataclass(frozen=True)
 class Facts:
     """What was read. `not_understood` counts packets by why they were left out, `evicted`
     connections that made room for others and `evicted_openings` of them that had hardly more than a
     first packet, `failed` connections that were left out since their analysis failed, `failures`
     the latest of them, `failed_packets` the packets at which they failed and that came of them
-    later, `warnings` are sentences (a capture that ends within a
-    packet, a clock that steps back), `settings` those under which the connections were replayed,
-    `stacks` the emulated ones, `files` what each of the captures held.
+    later, `lookups` has the names that took longest to look up, `warnings` are sentences (a capture
+    that ends within a packet, a clock that steps back), `settings` those under which the
+    connections were replayed, `stacks` the emulated ones, `files` what each of the captures held.
     """
 
     packets: int = 0
@@ -73,6 +89,7 @@ class Facts:
     failed: int = 0
     failed_packets: int = 0
     failures: Sequence[Failure] = ()
+    lookups: Sequence[Lookup] = ()
     warnings: Sequence[str] = ()
     settings: Sequence[str] = ()
     stacks: Sequence[str] = ()
@@ -105,6 +122,7 @@ def together(each: Sequence[Facts], name: str) -> Facts:
         failed=sum(one.failed for one in each),
         failed_packets=sum(one.failed_packets for one in each),
         failures=tuple(failure for one in each for failure in one.failures),
+        lookups=tuple(lookup for one in each for lookup in one.lookups),
         warnings=tuple(dict.fromkeys(warning for one in each for warning in one.warnings)),
         settings=tuple(dict.fromkeys(name for one in each for name in one.settings)),
         named=tuple(dict.fromkeys(name for one in each for name in one.named)),
@@ -296,6 +314,7 @@ def facts_of(summary: Mapping[str, Any], captures: Sequence[Capture]) -> Facts:
         failed=summary["failed"],
         failed_packets=summary["failed_packets"],
         failures=failures_of(summary),
+        lookups=tuple(Lookup(*one) for one in summary["lookups"]),
         warnings=summary["warnings"],
         settings=summary.get("settings", []),
         stacks=summary.get("stacks", []),

@@ -93,7 +93,7 @@ def _hosts(trace: Trace) -> tuple[int, int]:
 
 
 def _half_seen(trace: Trace) -> int:
-    never = pl.col("handshake").is_in(["unanswered", "refused"])
+    never = pl.col("handshake").is_in(["unanswered", "refused", "unreachable"])
     rows = trace.scan("connections").select((pl.col("one_sided") & ~never).sum())
     return int(rows.collect().item())
 

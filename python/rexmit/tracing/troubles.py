@@ -34,6 +34,7 @@ class Troubles:
     failed: tuple[Failed, ...]
     unanswered: int
     refused: int
+    unreachable: int
     half_open: int
     resets: tuple[Resets, ...]
     reset: int
@@ -70,6 +71,7 @@ def troubles(trace: Trace, most: int = MOST) -> Troubles:
         failed=tuple(Failed(**row) for row in tables[4].head(most).to_dicts()),
         unanswered=by_kind.get("unanswered", 0),
         refused=by_kind.get("refused", 0),
+        unreachable=by_kind.get("unreachable", 0),
         half_open=by_kind.get("half-open", 0),
         resets=tuple(Resets(**row) for row in tables[5].head(most).to_dicts()),
         reset=int(tables[5]["connections"].sum()),

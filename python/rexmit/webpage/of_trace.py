@@ -181,7 +181,8 @@ def _retransmissions(trace: Trace) -> pl.DataFrame:
 def _requests(trace: Trace) -> pl.DataFrame:
     """The requests that took longest, no more than a browser sorts at once."""
     rows = timed(trace).top_k(_MOST_REQUESTS, by="took_s")
-    return rows.with_columns(pl.col("row").alias("number")).select(_REQUESTS).collect()
+    rows = rows.with_columns(pl.col("row").alias("number"), pl.col("owner").replace(OWNERS))
+    return rows.select(_REQUESTS).collect()
 
 
 def _tables(

@@ -11,20 +11,23 @@ import socket
 import ssl
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from rexmit_validate.troubles.scenes import PLACES, Pace, Scene, of_variant
+from rexmit_validate.troubles.scenes import PLACES, PORT, SERVER, Pace, Scene, of_variant
 
 MODULE: Final = "rexmit_validate.troubles.inside"
-PORT: Final = 8080
 HEAD: Final = 120
 """Bytes of a request: a number, how many bytes follow, and the end of the line."""
+SEEN: Final = ("tcp or icmp or udp port 53",)
 SNAPLEN: Final = 1_000
 """Bytes kept of a packet: all of what begins a request."""
-SERVER: Final = "10.0.0.1"
+DNS: Final = 53
+ASKS_FOR_S: Final = 2.0
+"""A client asks a name server again after so long, and gives up when it has asked twice."""
 DEVICES: Final = {
     "server": ("h1", "h1-eth0"),
     "midway": ("s1", "s1-eth2"),
@@ -50,6 +53,7 @@ def shape(scene: Scene) -> None:
     run("s1", "ip", "link", "set", "s1-eth2", "mtu", "1500")
     for host in ("h1", "h2"):
         run(host, "ip", "link", "set", f"{host}-eth0", "up")
+    run("h1", "sysctl", "-qw", "net.ipv4.tcp_mtu_probing=0")
     forth, back = (TO_SERVER, TO_CLIENT) if scene.upload else (TO_CLIENT, TO_SERVER)
     slow, slow_back = (forth[0], back[1]) if scene.near else (forth[1], back[0])
     for device in (*forth, *back):
@@ -101,8 +105,38 @@ def _buffers(one: socket.socket, scene: Scene, sends: bool) -> None:
         one.setsockopt(socket.SOL_SOCKET, option, pace.buffer)
 
 
+def _answer_names(scene: Scene) -> None:
+    """Answers questions of DNS (RFC 1035 §4.1), late, but for those that it does not hear."""
+    late_s, unheard = scene.looks_up or (0, 0)
+    one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    one.bind((SERVER, DNS))
+    address = b"\xc0\x0c\0\1\0\1\0\0\0\x3c\0\4" + socket.inet_aton(SERVER)
+    while True:
+        question, asker = one.recvfrom(512)
+        if unheard:
+            unheard -= 1
+            continue
+        time.sleep(late_s)
+        one.sendto(question[:2] + b"\x81\x80\0\1\0\1" + question[8:] + address, asker)
+
+
+def _look_up() -> bool:
+    """Whether a name server tells the address of the server."""
+    labels = b"".join(bytes([len(label)]) + label.encode() for label in NAME.split("."))
+    question = b"\7\7\1\0\0\1\0\0\0\0\0\0" + labels + b"\0\0\1\0\1"
+    one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    one.settimeout(ASKS_FOR_S)
+    for _ in range(2):
+        one.sendto(question, (SERVER, DNS))
+        with suppress(TimeoutError):
+            return bool(one.recv(512))
+    return False
+
+
 def serve(scene: Scene) -> None:
     """Answers one connection after the other."""
+    if scene.looks_up is not None:
+        threading.Thread(target=_answer_names, args=(scene,), daemon=True).start()
     folder = Path(os.environ["REXMIT_SCRATCH"])
     listening = socket.create_server((SERVER, PORT))
     _buffers(listening, scene, sends=not scene.upload)
@@ -139,6 +173,8 @@ def _answer(one: socket.socket, scene: Scene) -> None:
 
 def fetch(scene: Scene) -> None:
     """Asks for one answer after the other."""
+    if scene.looks_up is not None and not _look_up():
+        return
     to = socket.socket()
     _buffers(to, scene, sends=scene.upload)
     if scene.keepalive_s:
@@ -148,14 +184,20 @@ def fetch(scene: Scene) -> None:
     if not scene.nagle:
         to.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     to.settimeout(scene.gives_up_s)
-    to.connect((SERVER, PORT))
+    try:
+        to.connect(scene.to)
+    except OSError:
+        return
     if scene.tls:
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         to = context.wrap_socket(to, server_hostname=NAME)
     time.sleep(scene.before_s)
     with suppress(OSError):
-        for number in range(scene.requests):
+        if scene.pipelined:
+            to.sendall(b"%0*d\n" % (HEAD - 1, 0) * scene.requests)
+            _take(to, scene.size * scene.requests, scene.reads)
+        for number in range(0 if scene.pipelined else scene.requests):
             time.sleep(scene.between_s if number else 0)
             size = scene.size if scene.upload else 0
             head = b"%0*d\n" % (HEAD - 1, size)
@@ -176,13 +218,13 @@ def watched(name: str, folder: Path) -> None:
     """Runs a scene between its monitors."""
     scene = of_variant(name)
     shape(scene)
-    words = ["tcpdump", "-U", "-s", str(SNAPLEN), "-w", "-", "tcp", "-i"]
+    words = ["tcpdump", "-U", "-s", str(SNAPLEN), "-w", "-"]
     devices = dict(DEVICES)
     if scene.before_switch:
         devices["midway"] = ("s1", "s1-eth1")
     captures = [
         subprocess.Popen(
-            ["ip", "netns", "exec", devices[place][0], *words, devices[place][1]],
+            ["ip", "netns", "exec", devices[place][0], *words, "-i", devices[place][1], *SEEN],
             stdout=(folder / f"{name}.{place}.pcap").open("xb"),  # writes: anew, inside a kernel
             stderr=subprocess.DEVNULL,
         )

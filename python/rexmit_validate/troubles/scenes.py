@@ -9,6 +9,9 @@ from typing import Final
 PLACES: Final = ("server", "midway", "client")
 """Where each connection is captured."""
 
+SERVER: Final = "10.0.0.1"
+PORT: Final = 8080
+
 LOSS: Final = ("small-window", "recovery-fast", "recovery-timer", "recovery-probe")
 """What a path that loses packets costs: all of them name it."""
 
@@ -80,6 +83,13 @@ class Scene:
     later: tuple[tuple[float, str], ...] = ()
     """Commands, so long after the client has begun."""
     tls: bool = False
+    to: tuple[str, int] = (SERVER, PORT)
+    """Where the client connects to."""
+    looks_up: tuple[float, int] | None = None
+    """The client asks the server's host for its address first, which answers so late, and does not
+    hear as many questions."""
+    pipelined: bool = False
+    """The client sends all requests at once."""
 
     def at(self, place: str) -> tuple[str, ...]:
         """What is right at this place."""
@@ -108,6 +118,14 @@ def _policers() -> dict[str, Scene]:
         ("8mbit", "250kb", 6_000_000, 15),
         ("10mbit", "64kb", 6_000_000, 20),
         ("20mbit", "500kb", 12_000_000, 10),
+        ("12mbit", "128kb", 8_000_000, 12),
+        ("1500kbit", "50kb", 1_200_000, 18),
+        ("6mbit", "80kb", 5_000_000, 25),
+        ("3mbit", "40kb", 2_500_000, 8),
+        ("5mbit", "200kb", 4_000_000, 35),
+        ("15mbit", "300kb", 9_000_000, 6),
+        ("700kbit", "20kb", 600_000, 15),
+        ("25mbit", "1mb", 15_000_000, 20),
     ):
         for before in (False, True):
             name = f"policer-{rate}-{burst}" + ("-before" if before else "")
@@ -209,6 +227,8 @@ SCENES: Final[Mapping[str, Scene]] = {
     "loss-1-near": Scene(
         LOSS, size=4_000_000, requests=1, delay_ms=20, trouble="loss 1%", near=True
     ),
+    "loss-half": Scene(LOSS, size=6_000_000, requests=1, delay_ms=30, trouble="loss 0.5%"),
+    "loss-5": Scene(LOSS, size=600_000, requests=1, delay_ms=15, trouble="loss 5%"),
     "loss-heavy": Scene(LOSS, size=1_500_000, requests=1, delay_ms=31, trouble="loss 4.5%"),
     "loss-heavy-near": Scene(
         LOSS, size=1_500_000, requests=1, delay_ms=31, trouble="loss 4.5%", near=True
@@ -288,7 +308,41 @@ SCENES: Final[Mapping[str, Scene]] = {
         requests=1,
         setup=("s1 ip link set s1-eth2 mtu 1300",),
     ),
-    "reset": Scene(QUIET, answers=2, resets=True),
+    # The last packet is small enough.
+    "path-mtu-short": Scene(
+        ("path-mtu",),
+        {"midway": ("path-mtu", "unanswered"), "client": ("path-mtu", "unanswered")},
+        size=2_000,
+        requests=1,
+        setup=("s1 ip link set s1-eth2 mtu 1300",),
+    ),
+    # With the sender's black hole detection (RFC 4821); behind the hole it is a late answer, or one
+    # whose packets' numbers say that others were lost before.
+    "path-mtu-found": Scene(
+        ("path-mtu",),
+        dict.fromkeys(("midway", "client"), ("path-mtu", "server", "recovery-timer")),
+        size=60_000,
+        requests=1,
+        setup=(
+            "s1 ip link set s1-eth2 mtu 1300",
+            "h1 sysctl -qw net.ipv4.tcp_mtu_probing=1",
+        ),
+    ),
+    "reset": Scene(("unanswered",), answers=2, resets=True),
+    "refused": Scene(("connecting",), to=(SERVER, 8_081)),
+    "unreachable": Scene(
+        ("connecting",),
+        to=("10.0.9.9", PORT),
+        setup=(
+            "h2 ip route replace 10.0.9.9 via 10.0.0.1",
+            "h1 ip route replace unreachable 10.0.9.9",
+            "h1 sysctl -qw net.ipv4.ip_forward=1",
+        ),
+    ),
+    "name-late": Scene(("dns",), looks_up=(1.5, 0)),
+    "name-lost": Scene(("dns",), looks_up=(0, 1)),
+    "name-unanswered": Scene(("dns",), looks_up=(0, 9)),
+    "server-pipelined": Scene(("server",), thinks_s=0.5, pipelined=True),
     "idle": Scene(IDLE, requests=1, after_s=30),
     "keep-alive": Scene(IDLE, requests=2, between_s=20, keepalive_s=5),
     "acks-lost": Scene(
@@ -303,6 +357,9 @@ SCENES: Final[Mapping[str, Scene]] = {
         size=3_000_000,
         requests=1,
         trouble="reorder 97%",
+    ),
+    "duplicated": Scene(
+        (*QUIET, "path-rate", "slow-start"), size=3_000_000, requests=1, trouble="duplicate 5%"
     ),
     "tls-set-up": Scene(("tls-set-up",), tls=True, shakes_s=1.0, requests=1),
     "tls-first": Scene(("server",), tls=True, thinks_s=1.0, requests=1),

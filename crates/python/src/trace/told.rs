@@ -8,7 +8,7 @@ use rexmit_time::Time;
 use rexmit_trace::analyzer::{Failures, Rows};
 use rexmit_trace::columns::tables;
 use rexmit_trace::parts::broken;
-use rexmit_trace::run::Summary;
+use rexmit_trace::run::{Lookup, Summary};
 use rexmit_wire::capture::Drops;
 
 use crate::arrow::Batch;
@@ -52,6 +52,26 @@ pub fn failures(dict: &Bound<'_, PyDict>, failures: &Failures) -> PyResult<()> {
     dict.set_item("failures", named.collect::<Vec<_>>())
 }
 
+/// Names that were looked up: who asked whom for which, when, how long that took, how many questions there were, and whether all
+/// were answered.
+fn lookups(dict: &Bound<'_, PyDict>, lookups: &[Lookup]) -> PyResult<()> {
+    let all = lookups.iter().map(|one| {
+        let (asker, server) = (one.asker.to_string(), one.server.to_string());
+        let [start_s, waited_s] =
+            [one.start.as_nanos() as i64, one.waited.as_nanos()].map(|ns| ns as f64 / 1e9);
+        (
+            asker,
+            server,
+            one.name.clone(),
+            start_s,
+            waited_s,
+            one.questions,
+            one.answered,
+        )
+    });
+    dict.set_item("lookups", all.collect::<Vec<_>>())
+}
+
 /// What was counted. `error` is why not all could be read, `drops` what the captures themselves say was.
 pub fn summary<'py>(
     py: Python<'py>,
@@ -76,6 +96,7 @@ pub fn summary<'py>(
     dict.set_item("stray_blocks", counters.stray_blocks)?;
     dict.set_item("stray_resets", counters.stray_resets)?;
     failures(&dict, &counters.failures)?;
+    lookups(&dict, &summary.lookups)?;
     dict.set_item("steps_back", summary.steps_back)?;
     let seconds = |time: Time| time.as_nanos() as f64 / 1e9;
     dict.set_item("first_s", summary.first.map(seconds))?;

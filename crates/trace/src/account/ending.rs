@@ -9,11 +9,15 @@ use super::owner::Owner;
 use super::timeline::{By, Cover};
 use super::{Account, Share, SERVER};
 use crate::cost::Waits;
+use crate::event::Direction;
 use crate::measures::Unacked;
 use crate::rows::Position;
 
 /// Copies of what was never acknowledged that tell that nothing answers; one may be lost.
 const LEAST_COPIES: u32 = 2;
+
+/// A lost packet has been sent again twice within this time, by timers alone (RFC 6298 §2.1, §5.5).
+const REPAIRED: Duration = Duration::from_secs(3);
 
 /// What is known of a connection when it has ended.
 #[derive(Debug)]
@@ -73,6 +77,8 @@ impl Account {
     fn close(&mut self, ending: &Ending<'_>) {
         let turns = &self.turns;
         let end = ending.end;
+        let unknown = ending.one_sided && turns.is_open();
+        let (start, mut on_way) = (turns.start(), None);
         let known = turns.start() < end && !ending.one_sided;
         let rest: &[(Time, Owner)] = if !turns.is_open() {
             let shaken = turns.is_asked();
@@ -93,28 +99,34 @@ impl Account {
                     let flow = &self.flows[of as usize];
                     let way = turns.mark + flow.beyond().unwrap_or(Duration::ZERO);
                     let acked = turns.arrival(flow.empty_at).filter(|at| *at >= turns.mark);
-                    let arrived = acked.unwrap_or(way).min(end.max(turns.mark));
+                    let arrived = acked.unwrap_or(way).min(end);
                     let closed = turns.closed.map_or(end, |(at, _)| at);
+                    let mss = self.mss[of as usize].unwrap_or(0);
+                    let lacks = flow.sizes.lacks_full(mss, flow.largest());
                     // An answer that did not come this far is none.
                     let rest = match turns.rest() {
                         _ if flow.waits_for_window() => Owner::ReceiverWindow,
+                        _ if lacks && closed.since(turns.mark) >= REPAIRED => Owner::PathMtu,
+                        Owner::Closing if of == Direction::Backward && flow.sizes.lacks() => {
+                            Owner::Unanswered
+                        }
                         Owner::Closing if self.flows[SERVER].hides() => Owner::Unanswered,
                         rest => rest,
                     };
-                    &[
-                        (arrived, Owner::RoundTrip),
-                        (closed, rest),
-                        (end, Owner::Closing),
-                    ]
+                    on_way = Some((of, arrived));
+                    &[(closed, rest), (end, Owner::Closing)]
                 }
             }
         };
+        if let Some((of, arrived)) = on_way {
+            self.arrives(of, arrived, Owner::RoundTrip);
+        }
         for line in &mut self.lines {
             rest.iter()
                 .for_each(|&(to, owner)| line.wait(to.min(end), owner, By::Own));
             line.settle();
-            if ending.one_sided && turns.is_open() {
-                line.begin(turns.start());
+            if unknown {
+                line.begin(start);
                 self.requests.begin();
                 line.sure.push(end, Owner::Unknown, By::Own);
             }

@@ -154,6 +154,8 @@ impl Path {
 #[derive(Debug, Default)]
 pub(super) struct Flow {
     known: bool,
+    /// Its first byte's, if its SYN was seen.
+    first: Option<SeqNum>,
     nxt: SeqNum,
     /// What the sender knows to have arrived.
     una: SeqNum,
@@ -205,6 +207,11 @@ impl Flow {
         };
     }
 
+    /// Its first byte has this number.
+    pub fn begins(&mut self, first: SeqNum) {
+        self.first = Some(first);
+    }
+
     /// When it sent data last.
     pub fn sent(&self) -> Option<Time> {
         self.sent
@@ -232,6 +239,19 @@ impl Flow {
     pub fn probe(&mut self, seq: SeqNum) {
         let closed = self.scale.newest.is_some_and(|(_, window)| window == 0);
         self.probes |= closed && self.known && seq.offset_from(self.nxt) == -1;
+    }
+
+    /// Of data that repair a loss, or follow such before all is repaired, and that are to have arrived at `to`: until when that
+    /// went on, by the acknowledgement of all if there was one. None if that came too early to be for them (RFC 3522 §3.2), and
+    /// away from the sender, where it cannot be told what that had heard.
+    pub fn repaired(&self, to: Time) -> Option<Time> {
+        self.repair.filter(|_| !self.path.away)?;
+        let acked = self.empty_at.filter(|_| !self.nxt.is_after(self.shown));
+        let trip = self.path.beyond.unwrap_or(Duration::ZERO);
+        let early = acked
+            .zip(self.sent)
+            .is_some_and(|(acked, sent)| acked < sent + (trip - trip / 8));
+        (!early).then(|| acked.map_or(to, |acked| acked.min(to)))
     }
 
     /// Whether it waits for its receiver to open the window.
@@ -352,7 +372,9 @@ impl Flow {
     pub fn send(&mut self, new: New, near: Duration, mss: Option<u32>) -> Option<Wait> {
         if !self.known {
             self.known = true;
-            self.una = new.end - new.len;
+            let start = new.end - new.len;
+            let lost = self.first.filter(|first| first.is_before(start));
+            self.una = lost.unwrap_or(start);
             self.nxt = self.una;
             self.shown = self.una;
         }
@@ -396,10 +418,11 @@ impl Flow {
             }
         });
         self.scale.sent(new.end);
+        let missing = (new.end - new.len).offset_from(self.nxt).max(0) as u32;
         self.sizes
-            .sends(new.end, new.len, mss.unwrap_or(self.largest));
+            .sends(new.end, new.len, mss.unwrap_or(self.largest), missing);
         self.bytes += u64::from(new.len);
-        self.unseen += (new.end - new.len).offset_from(self.nxt).max(0) as u64;
+        self.unseen += u64::from(missing);
         self.nxt = new.end;
         self.sent = Some(new.at);
         self.last_len = new.len;
@@ -415,8 +438,14 @@ impl Flow {
         wait
     }
 
-    /// Sends this again, or what did not come by before. Whether by a timer, if it had sent anything.
-    pub fn resend(&mut self, at: Time, range: SeqRange, mss: Option<u32>) -> Option<bool> {
+    /// Sends this again, or what did not come by before, with `more` behind it. Whether by a timer, if it had sent anything.
+    pub fn resend(
+        &mut self,
+        at: Time,
+        range: SeqRange,
+        mss: Option<u32>,
+        more: bool,
+    ) -> Option<bool> {
         let from = self.sent;
         self.unseen = self.unseen.saturating_sub(range.len().into());
         self.sent = Some(at);
@@ -432,7 +461,8 @@ impl Flow {
         self.rounds.loses(self.flight());
         let trip = self.path.beyond.unwrap_or(Duration::ZERO);
         let from = from?;
-        self.sizes.again(range, mss.unwrap_or(self.largest), from);
+        self.sizes
+            .again(range, mss.unwrap_or(self.largest), from, more);
         Some(at.since(from) > (trip + trip / 2).max(AT_ONCE * 180))
     }
 }

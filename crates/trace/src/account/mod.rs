@@ -167,6 +167,7 @@ impl Account {
     pub fn step(&mut self, step: &Step, message: Option<Message>) {
         let (me, peer) = (step.of as usize, step.of.reversed() as usize);
         if step.flags.syn() {
+            self.flows[me].begins(step.seq + 1);
             if let Some(sample) = self.turns.syn(step) {
                 self.sample(peer, sample);
             }
@@ -256,9 +257,9 @@ impl Account {
             }
             None => {
                 let acked = self.flows[peer].empty_at;
-                for (to, owner) in self.turns.silence(step, near, acked) {
-                    self.both(to, owner);
-                }
+                let [(arrived, way), (to, program)] = self.turns.silence(step, near, acked);
+                self.arrives(step.of.reversed(), arrived, way);
+                self.both(to, program);
                 self.lines[me].settle();
                 self.lines[me].last = None;
             }
@@ -282,7 +283,10 @@ impl Account {
     /// Something is sent again.
     fn again(&mut self, step: &Step, me: usize, peer: usize) {
         let range = SeqRange::new(step.seq, step.payload_len);
-        let Some(by_timer) = self.flows[me].resend(step.at, range, self.mss[me]) else {
+        // RFC 9293 §3.9.1.2: PSH is on the last packet of what a program has written.
+        let more = !step.flags.contains(Flags::PSH) && !step.flags.fin();
+        let flow = &mut self.flows[me];
+        let Some(by_timer) = flow.resend(step.at, range, self.mss[me], more) else {
             return;
         };
         let owner = if by_timer {
@@ -293,6 +297,19 @@ impl Account {
         self.lines[me].own(step.at, owner);
         self.lines[peer].wait(step.at, owner, By::Other);
         self.turns.again(step);
+    }
+
+    /// What this direction's sender sent last is on its way until then.
+    fn arrives(&mut self, of: Direction, to: Time, way: Owner) {
+        let (me, peer) = (of as usize, of.reversed() as usize);
+        if let Some(repaired) = self.flows[me]
+            .repaired(to)
+            .filter(|_| way == Owner::RoundTrip)
+        {
+            self.lines[me].wait(repaired, Owner::RecoveryFast, By::Own);
+            self.lines[peer].wait(repaired, Owner::RecoveryFast, By::Other);
+        }
+        self.both(to, way);
     }
 
     fn both(&mut self, to: Time, owner: Owner) {

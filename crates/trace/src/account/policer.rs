@@ -5,25 +5,31 @@
 //! fast the sender was meanwhile; and there was a burst that passed faster. A link with a short queue loses periodically as
 //! well, but nothing passes it faster than it is.
 
+use std::collections::VecDeque;
+
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
 
 /// Losses that show a rate, at least: of so many by chance some are far from the line.
 const LEAST: usize = 6;
-/// Of a bucket that cut off so many full segments of two bursts, fewer show it.
+/// Of a bucket that cut off so many full segments of two bursts, fewer show it; and three, if chance brings the second as near to
+/// the line in less than one connection of so many.
 const FEW: usize = 4;
 const CUT: i64 = 16;
+const CHANCE: i64 = 50;
 /// Losses that are remembered.
 const MOST: usize = 256;
 /// Of the losses, the part that is on the line, at least, in tenths.
 const PART: usize = 8;
 /// Of the losses, the part before which no more than `SEGMENTS` queued, at least: two of so many.
 const NO_QUEUE: usize = 3;
-/// How far from the line a loss is on it: this part of what passes between two, and so many full segments.
+/// How far from the line a loss is on it: this part of what passes between two, or so many full segments; of three, the latter.
 const NEAR: i64 = 6;
 const SEGMENTS: i64 = 4;
-/// A burst is measured over so much.
-const BURST: i64 = 16_000;
+/// A burst is measured over so much, of the initial window of which every connection may send at once (RFC 6928: ten segments).
+const BURST: i64 = 10_000;
+/// In so many acknowledgements, at most.
+const ACKS: usize = 32;
 /// A burst passed so many times as fast as the rate.
 const FASTER: i64 = 2;
 
@@ -32,8 +38,8 @@ const FASTER: i64 = 2;
 pub(super) struct Policer {
     /// Up to where all was acknowledged, and since when.
     edge: Option<(Time, SeqNum)>,
-    /// Where and when a burst began that is being measured.
-    burst: Option<(Time, SeqNum)>,
+    /// The newest that arrived, as far as a burst is measured.
+    burst: VecDeque<(Time, SeqNum)>,
     /// The fastest burst, in bytes a second.
     fastest: i64,
     /// The first of each episode.
@@ -58,8 +64,11 @@ impl Policer {
     pub fn begin(&mut self) {
         let mut losses = core::mem::take(&mut self.losses);
         losses.clear();
+        let mut burst = core::mem::take(&mut self.burst);
+        burst.clear();
         *self = Policer {
             losses,
+            burst,
             ..Policer::default()
         };
     }
@@ -76,16 +85,18 @@ impl Policer {
             return;
         }
         self.edge = Some((at, ack));
-        let begun = self.burst.filter(|_| whole);
-        let Some((since, from)) = begun else {
-            self.burst = Some((at, ack));
-            return;
-        };
-        let passed = i64::from(ack.offset_from(from));
-        if passed >= BURST {
-            let length = at.since(since).as_nanos().max(1);
-            self.fastest = self.fastest.max(rate(passed, length));
-            self.burst = Some((at, ack));
+        if !whole {
+            self.burst.clear();
+        }
+        self.burst.push_back((at, ack));
+        let passed = |from: &(Time, SeqNum)| i64::from(ack.offset_from(from.1));
+        let more = |next: &(Time, SeqNum)| passed(next) >= BURST;
+        while self.burst.len() > ACKS || self.burst.get(1).is_some_and(more) {
+            self.burst.pop_front();
+        }
+        if let Some(from) = self.burst.front().filter(|from| passed(from) >= BURST) {
+            let length = at.since(from.0).as_nanos().max(1);
+            self.fastest = self.fastest.max(rate(passed(from), length));
         }
     }
 
@@ -127,13 +138,25 @@ impl Policer {
         let of =
             |test: &dyn Fn(&Loss) -> bool| self.losses.iter().filter(|loss| test(loss)).count();
         let cut = of(&|loss| loss.again >= CUT * mss) >= 2;
-        if count < if cut { FEW } else { LEAST } || length <= 0 {
+        let segments = mss * SEGMENTS;
+        let least = match cut {
+            // On both sides of the line.
+            true if last.passed > 2 * segments * CHANCE => FEW - 1,
+            true => FEW,
+            false => LEAST,
+        };
+        if count < least || length <= 0 {
             return None;
         }
         let a_second = rate(last.passed, length);
         // What a bucket lets wait until it has filled up for it is no queue.
-        let queue = |loss: &Loss| bytes(a_second, loss.queue) > SEGMENTS * mss;
-        let near = (last.passed / (count as i64 - 1) / NEAR).max(mss * SEGMENTS);
+        let queue = |loss: &Loss| bytes(a_second, loss.queue) > segments;
+        let part = last.passed / (count as i64 - 1) / NEAR;
+        let near = if count < FEW {
+            segments
+        } else {
+            part.max(segments)
+        };
         let on_line = |loss: &Loss| {
             let part = i128::from(last.passed) * i128::from(loss.at.since(first.at).as_nanos());
             (i128::from(loss.passed) - part / i128::from(length)).abs() <= i128::from(near)
@@ -229,6 +252,37 @@ mod tests {
         assert_eq!(few.found(MSS), None, "one burst");
         few.losses[1].again = 16_000;
         assert!(few.found(MSS).is_some());
+    }
+
+    #[test]
+    fn three_are_if_the_second_is_as_near_by_no_chance() {
+        let cut = |losses: &[(u64, u32)]| {
+            let mut few = of(losses, 32);
+            let lost = few.losses.iter_mut();
+            lost.for_each(|loss| loss.again = 16_000);
+            few.found(MSS).is_some()
+        };
+        assert!(cut(&[(1, 1), (3_001, 1_504), (10_001, 5_001)]));
+        assert!(
+            !cut(&[(1, 1), (3_001, 1_506), (10_001, 5_001)]),
+            "off the line"
+        );
+        assert!(!cut(&[(1, 1), (301, 151), (601, 301)]), "by chance");
+        assert!(!cut(&[(1, 1), (10_001, 5_001)]), "two are always on one");
+    }
+
+    #[test]
+    fn a_burst_is_no_longer_than_the_initial_window() {
+        let mut policer = of(&ON_LINE, 100);
+        let at = |us: u64| Time::from_nanos(2_200_000_000 + us * 1_000);
+        for (number, end) in [1_066u32, 1_068, 1_071, 1_074, 1_078]
+            .into_iter()
+            .enumerate()
+        {
+            assert_eq!(policer.found(MSS), None);
+            policer.acked(at(number as u64), SeqNum::new(end * 1_000), true);
+        }
+        assert!(policer.found(MSS).is_some());
     }
 
     #[test]

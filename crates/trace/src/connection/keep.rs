@@ -103,10 +103,13 @@ impl Connection {
         views.map(|view| view.kept()).sum()
     }
 
-    /// A router returned one of its packets, as too large.
+    /// A router returned one of its packets, as too large, or as one that cannot be delivered.
     #[cold]
     pub fn returned(&mut self, at: Time, headers: &Headers) {
         let of = self.direction(&headers.flow);
+        if headers.flags.rst() {
+            return self.cannot_reach(at, of);
+        }
         self.cold
             .views
             .take_returned(of, Returned::new(at, headers));

@@ -17,6 +17,8 @@ pub(super) struct Measured {
     pub resets: [u32; 2],
     /// The first of them that fits.
     pub reset: Option<Reset>,
+    /// ICMP said of a SYN that it cannot be delivered.
+    pub unreachable: bool,
 }
 
 impl Connection {
@@ -70,6 +72,15 @@ impl Connection {
         }
     }
 
+    /// ICMP says of a packet of a side that it cannot be delivered. Once a connection is open, it goes on (RFC 9293 §3.9.2.2).
+    #[cold]
+    pub(super) fn cannot_reach(&mut self, at: Time, direction: Direction) {
+        if direction == Direction::Forward && self.state() == State::SynSent {
+            self.cold.measured().unreachable = true;
+            self.last = self.last.max(at);
+        }
+    }
+
     fn state(&self) -> State {
         let [client, server] = &self.sides;
         let answered = self.cold.syns.of(Direction::Backward).is_some();
@@ -92,7 +103,12 @@ impl Connection {
             (Some(_), Some(_)) if self.shaken => Handshake::Complete,
             (Some(_), Some(_)) => Handshake::HalfOpen,
             // What the client acknowledges came, though not by here.
-            (Some(_), None) if server.packets == 0 && !server.is_known() => Handshake::Unanswered,
+            (Some(_), None) if server.packets == 0 && !server.is_known() => {
+                match &self.cold.measured {
+                    Some(measured) if measured.unreachable => Handshake::Unreachable,
+                    _ => Handshake::Unanswered,
+                }
+            }
             (Some(_), None) if self.cold.reset().as_ref().is_some_and(refused) => {
                 Handshake::Refused
             }

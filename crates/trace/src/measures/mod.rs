@@ -22,6 +22,8 @@ words! {
         Refused = "refused",
         /// SYNs, and nothing came back.
         Unanswered = "unanswered",
+        /// SYNs, and ICMP said that they cannot be delivered.
+        Unreachable = "unreachable",
         /// The capture does not show it, or only one side of it.
         Unseen = "unseen",
     }

@@ -64,8 +64,9 @@ pub fn read<W: Write>(
             }
         }
         let Some(frame) = capture.frame() else { break };
-        let number = decoder.counted.frames;
-        let latest = decoder.counted.latest.max(frame.time);
+        let so_far = decoder.progress();
+        let number = so_far.frames;
+        let latest = so_far.clock.max(frame.time);
         if number % STRETCH == 0 {
             detail.stretches.push(Stretch {
                 frame: number,
@@ -113,7 +114,7 @@ pub fn read<W: Write>(
     }
     part.now = decoder.now;
     detail.verdicts = decoder.numbering.verdicts().collect();
-    part.counted = decoder.counted;
+    part.counted = decoder.counted();
     if let Some(End::Truncated { offset }) = capture.end() {
         part.cut = Some(offset);
     }

@@ -4,6 +4,7 @@ use core::hash::BuildHasher;
 
 use rexmit_time::{Duration, Time};
 use rexmit_wire::capture::Frame;
+use rexmit_wire::dns::Datagram;
 use rexmit_wire::headers::{Notes, Record};
 use rexmit_wire::message::Message;
 use rexmit_wire::table::{Hashed, Key};
@@ -15,8 +16,10 @@ use crate::connection::Pair;
 use crate::contain::contain_each;
 use crate::multipath::Signal;
 
+use super::lookups::{Longest, Lookups};
 use super::names::Names;
 use super::numbering::Numbering;
+use super::Progress;
 
 /// IANA's number of UDP.
 const UDP: u8 = 17;
@@ -179,7 +182,7 @@ pub(crate) fn give(
 }
 
 /// What was counted of the frames of a file, or of several.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Counted {
     pub frames: u64,
     pub bytes: u64,
@@ -192,6 +195,7 @@ pub(crate) struct Counted {
     pub latest: Time,
     pub steps_back: u64,
     pub longest_step_back: Duration,
+    pub lookups: Longest,
 }
 
 impl Counted {
@@ -209,6 +213,7 @@ impl Counted {
         self.latest = self.latest.max(other.latest);
         self.steps_back += other.steps_back;
         self.longest_step_back = self.longest_step_back.max(other.longest_step_back);
+        self.lookups.add(&other.lookups);
     }
 }
 
@@ -220,7 +225,8 @@ pub(crate) struct Decoder {
     spread: Spread,
     pub numbering: Numbering,
     names: Names,
-    pub counted: Counted,
+    lookups: Lookups,
+    counted: Counted,
     /// The clock as the last frame has it: a clock that was set back is behind the latest time stamp from there on.
     pub now: Time,
 }
@@ -233,8 +239,35 @@ impl Decoder {
             spread,
             numbering: Numbering::new(),
             names: Names::default(),
+            lookups: Lookups::default(),
             counted: Counted::default(),
             now: Time::default(),
+        }
+    }
+
+    /// How many frames there were, and the latest time stamp.
+    #[inline]
+    pub fn progress(&self) -> Progress {
+        Progress {
+            frames: self.counted.frames,
+            clock: self.counted.latest,
+        }
+    }
+
+    /// What was counted so far.
+    pub fn counted(&self) -> Counted {
+        Counted {
+            lookups: self.lookups.longest(self.now),
+            ..self.counted.clone()
+        }
+    }
+
+    /// A frame that may be of DNS.
+    #[cold]
+    fn datagram(&mut self, frame: &Frame<'_>) {
+        if let Some(told) = Datagram::in_frame(frame.link, frame.data, frame.original_len) {
+            self.names.learn(&told);
+            self.lookups.learn(frame.time, &told);
         }
     }
 
@@ -279,13 +312,13 @@ impl Decoder {
             }
             Err(skip) => {
                 counted.skips.count(skip);
+                let number = number_of(self.file, counted.frames - 1);
                 self.numbering
                     .other(frame.link, frame.data, frame.original_len);
                 if matches!(skip, Skip::NotTcp { protocol: UDP }) {
-                    self.names.learn(frame);
+                    self.datagram(frame);
                 }
                 let returned = Headers::returned(frame.link, frame.data, frame.original_len)?;
-                let number = number_of(self.file, counted.frames - 1);
                 packets.push(Packet::new(frame.time, returned, number, self.spread));
                 packets.last_mut()
             }

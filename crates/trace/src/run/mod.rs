@@ -15,6 +15,7 @@ pub(crate) mod carry;
 pub(crate) mod decode;
 pub(crate) mod hosts;
 mod inline;
+mod lookups;
 mod names;
 mod numbering;
 mod places;
@@ -31,6 +32,7 @@ use rexmit_wire::capture::{self, End, Frame, Reader};
 
 pub use background::{Background, Next};
 pub use inline::Inline;
+pub use lookups::Lookup;
 pub use promptly::Promptly;
 pub(crate) use promptly::Span;
 pub use summary::{Progress, Summary};

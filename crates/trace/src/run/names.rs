@@ -5,8 +5,7 @@
 use core::net::IpAddr;
 use std::collections::BTreeMap;
 
-use rexmit_wire::capture::Frame;
-use rexmit_wire::dns::Answer;
+use rexmit_wire::dns::Datagram;
 use rexmit_wire::Headers;
 
 /// Names that are remembered; with more, all are forgotten.
@@ -17,17 +16,13 @@ const MOST: usize = 1 << 14;
 pub(crate) struct Names(BTreeMap<(IpAddr, IpAddr), String>);
 
 impl Names {
-    /// A frame that may be an answer.
-    #[cold]
-    pub fn learn(&mut self, frame: &Frame<'_>) {
-        let Some(answer) = Answer::in_frame(frame.link, frame.data, frame.original_len) else {
-            return;
-        };
-        for address in answer.addresses {
+    /// A question or an answer.
+    pub fn learn(&mut self, told: &Datagram) {
+        for address in told.answer.iter().flatten() {
             if self.0.len() >= MOST {
                 self.0.clear();
             }
-            self.0.insert((answer.asker, address), answer.name.clone());
+            self.0.insert((told.asker, *address), told.name.clone());
         }
     }
 

@@ -58,7 +58,7 @@ impl Stream {
             }
         }
         let decoder = &self.open[self.current].1;
-        if decoder.counted.frames % STRETCH == 0 {
+        if decoder.progress().frames % STRETCH == 0 {
             self.stretch.begin(decoder.now);
             return Some(decoder.now);
         }
@@ -74,7 +74,7 @@ impl Stream {
             // A file without frames never began.
             if let Some(place) = self.open.iter().position(|of| of.0 == ended) {
                 let (_, decoder) = self.open.remove(place);
-                self.over.add(&decoder.counted);
+                self.over.add(&decoder.counted());
                 self.carry.verdicts.add(decoder.numbering.verdicts());
             }
         }
@@ -117,8 +117,10 @@ impl Stream {
 
     /// What was counted of all files.
     pub fn counted(&self) -> Counted {
-        let mut all = self.over;
-        self.open.iter().for_each(|(_, one)| all.add(&one.counted));
+        let mut all = self.over.clone();
+        self.open
+            .iter()
+            .for_each(|(_, one)| all.add(&one.counted()));
         all
     }
 }

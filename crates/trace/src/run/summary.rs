@@ -4,6 +4,7 @@ use rexmit_time::{Duration, Time};
 use rexmit_wire::Skips;
 
 use super::decode::Counted;
+use super::lookups::Lookup;
 use super::warnings::{in_words, of};
 use crate::analyzer::Counters;
 
@@ -35,6 +36,8 @@ pub struct Summary {
     pub steps_back: u64,
     /// The longest step back of the capture's clock.
     pub longest_step_back: Duration,
+    /// The names that were looked up, those first that took longest; of many, the longest.
+    pub lookups: Vec<Lookup>,
     /// What the analysis counted.
     pub counters: Counters,
     /// Sentences for the user.
@@ -52,6 +55,7 @@ impl Summary {
             skips: counted.skips,
             steps_back: counted.steps_back,
             longest_step_back: counted.longest_step_back,
+            lookups: counted.lookups.0.clone(),
             counters,
             warnings,
         };

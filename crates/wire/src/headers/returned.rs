@@ -11,17 +11,20 @@ const ICMP_HEADER: usize = 8;
 impl Headers {
     /// What a captured frame quotes of a TCP packet, where it is ICMP's "fragmentation needed" (RFC 1191 §4) or ICMPv6's "packet too
     /// big" (RFC 4443 §3.2): its flow and its sequence number, with [`Notes::RETURNED`]; `window` is the MTU of the next link, 0 where
-    /// the message does not tell it. It may quote no more of the TCP header than its first eight bytes (RFC 792). None of other
-    /// frames; never panics.
+    /// the message does not tell it. Where it is "destination unreachable" (RFC 792, RFC 4443 §3.1) `flags` has RST: as that, it says
+    /// that there will be no connection. It may quote no more of the TCP header than its first eight bytes (RFC 792). None of
+    /// other frames; never panics.
     #[must_use]
     pub fn returned(link: LinkType, data: &[u8], original_len: u32) -> Option<Headers> {
         let packet = link::strip(link, data).ok()?.bytes;
         let outer = ip::locate(packet, original_len as usize).ok()?;
         let message = packet.get(outer.offset..)?;
         let &[kind, code, _, _, mtu @ ..] = message.first_chunk::<ICMP_HEADER>()?;
-        let mtu = match (outer.protocol, kind, code) {
-            (protocol::ICMP, 3, 4) => u32::from(u16::from_be_bytes([mtu[2], mtu[3]])),
-            (protocol::ICMP6, 2, 0) => u32::from_be_bytes(mtu),
+        let too_large = Flags::default();
+        let (flags, mtu) = match (outer.protocol, kind, code) {
+            (protocol::ICMP, 3, 4) => (too_large, u32::from(u16::from_be_bytes([mtu[2], mtu[3]]))),
+            (protocol::ICMP6, 2, 0) => (too_large, u32::from_be_bytes(mtu)),
+            (protocol::ICMP, 3, _) | (protocol::ICMP6, 1, _) => (Flags::RST, 0),
             _ => return None,
         };
         let quoted = message.get(ICMP_HEADER..)?;
@@ -42,7 +45,7 @@ impl Headers {
             ack: SeqNum::default(),
             payload_len: 0,
             window: u16::try_from(mtu).unwrap_or(u16::MAX),
-            flags: Flags::default(),
+            flags,
             ttl: located.ttl,
             ip_id: located.id,
             dont_fragment: located.dont_fragment,
@@ -89,6 +92,14 @@ mod tests {
         assert!(whole.notes.contains(Notes::RETURNED));
         assert_eq!(returned(&message([3, 4], 8)).unwrap().seq, whole.seq);
         assert_eq!(returned(&message([3, 4], 7)), None);
-        assert_eq!(returned(&message([3, 1], 20)), None);
+        assert_eq!(returned(&message([11, 0], 20)), None);
+    }
+
+    #[test]
+    fn a_message_that_a_host_is_unreachable_quotes_the_packet_as_refused() {
+        let frame = message([3, 1], 8);
+        let refused = Headers::returned(LinkType::RAW, &frame, frame.len() as u32).unwrap();
+        assert!(refused.flags.rst() && refused.notes.contains(Notes::RETURNED));
+        assert_eq!(refused.window, 0);
     }
 }

@@ -87,6 +87,7 @@ def _together(recognised: Recognised, facts: Sequence[Facts], ways: Ways) -> Fac
         failed=ways.failed + sum(one.failed for one in facts),
         failed_packets=ways.failed_packets + sum(one.failed_packets for one in facts),
         failures=(*ways.failures, *(failure for one in facts for failure in one.failures)),
+        lookups=facts[0].lookups,
         warnings=tuple(warnings),
         settings=facts[0].settings,
         named=facts[0].named,

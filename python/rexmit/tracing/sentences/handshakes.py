@@ -19,6 +19,7 @@ ANSWER_S: Final = 1.0
 NOT_OPENED: Final = {
     "unanswered": "the SYN was never answered",
     "refused": "the SYN was refused by a RST",
+    "unreachable": "ICMP said that the server cannot be reached",
     "half-open": "the handshake was never completed",
 }
 """What became of a handshake that failed."""
@@ -26,9 +27,9 @@ NOT_OPENED: Final = {
 
 @dataclass(frozen=True)
 class Failed:
-    """Connections to one service that never came to be. `handshake` is `unanswered`, `refused` or
-    `half-open` (no ACK followed the service's SYN-ACK), `clients` from how many addresses they
-    came, `syns` how many SYNs they sent.
+    """Connections to one service that never came to be. `handshake` is `unanswered`, `refused`,
+    `unreachable` (ICMP said so) or `half-open` (no ACK followed the service's SYN-ACK), `clients`
+    from how many addresses they came, `syns` how many SYNs they sent.
     """
 
     service: str
@@ -74,6 +75,7 @@ def said(counted: dict[str, int], services: tuple[Failed, ...], every: int) -> l
     kinds = (
         ("no answer", "unanswered", "nothing came back for the SYN", "to"),
         ("refused", "refused", "a RST came back for the SYN", "to"),
+        ("unreachable", "unreachable", "ICMP came back for the SYN: it cannot be reached", "to"),
         ("half-open", "half-open", "no ACK followed the SYN-ACK", "of"),
     )
     return [

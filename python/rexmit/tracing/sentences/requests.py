@@ -8,6 +8,7 @@ import polars as pl
 
 from rexmit.tracing.requests import Asked, Requests, Slow
 from rexmit.tracing.sentences.value import Sentence
+from rexmit.tracing.terms import OWNERS
 from rexmit.tracing.words import span
 from rexmit.wording import count
 
@@ -43,10 +44,10 @@ def _one(one: Slow) -> Sentence:
         text += "no answer came"
     else:
         text += f"the answer began after {span(one.first_s)}"
-    text += f"; {span(one.owner_s)} of it {one.owner}"
+    text += f"; {_owned(one)}"
     if one.behind is not None:
         text += f", which waited for {_where(one.behind)}: {span(one.behind.took_s)}"
-        text += f", {span(one.behind.owner_s)} of it {one.behind.owner}"
+        text += f", {_owned(one.behind)}"
     rows = pl.col("flow") == one.flow
     least_ns = round(one.owner_s * 1e9) - 1
 
@@ -54,6 +55,11 @@ def _one(one: Slow) -> Sentence:
         return bool((all_of_flow["owner_ns"] >= least_ns).any())
 
     return Sentence(text, "requests", condition, rows, span(one.took_s))
+
+
+def _owned(one: Asked) -> str:
+    """Whose most of the time was."""
+    return f"{span(one.owner_s)} of it: {OWNERS[one.owner]}"
 
 
 def _where(one: Asked) -> str:

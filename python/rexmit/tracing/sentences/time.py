@@ -7,8 +7,8 @@ from typing import Final
 
 import polars as pl
 
-from rexmit.tracing.folder import SLOW_S
-from rexmit.tracing.owners import Owned
+from rexmit.tracing.folder import LOOKUPS, SLOW_S
+from rexmit.tracing.owners import DNS, Owned
 from rexmit.tracing.sentences.value import Sentence, connections, times
 from rexmit.tracing.words import span
 from rexmit.wording import count
@@ -117,6 +117,26 @@ _REFUSED: Final = (
     "Let a program listen there, or see which firewall refuses for it.",
 )
 
+_UNREACHABLE: Final = (
+    "ICMP said of the SYNs of {host} that {peer} cannot be reached",
+    "See who sent that: a router has no path to {peer}, that host is off, or a firewall refuses.",
+)
+
+_RESET: Final = (
+    "{peer} reset the connection instead of answering the last request of {host}",
+    "See why its program, or a firewall on the path, ended it.",
+)
+
+_LOOKED_UP: Final = (
+    "{host} waited for the address of {name}: the name server {peer} answered late",
+    "Look at that name server, the ones that it asks, and packet loss on the path to it.",
+)
+
+_NOT_LOOKED_UP: Final = (
+    "{host} got no address for {name}: the name server {peer} did not answer",
+    "Look whether a name server runs there, and whether a firewall drops UDP of port 53.",
+)
+
 _NO_ANSWER: Final = (
     "nothing came back for the SYNs of {host} to {peer}",
     "Look whether that host is up, and whether a firewall drops them.",
@@ -125,9 +145,19 @@ _NO_ANSWER: Final = (
 
 def _texts(one: Owned) -> tuple[str, str]:
     """What is the owner's, and the remedy: of a repair by what is known of its need, of connecting
-    by what came back."""
-    if one.owner == "connecting" and one.connections in (one.refused, one.unanswered):
-        return _REFUSED if one.refused else _NO_ANSWER
+    and of what was asked by what came back."""
+    if one.owner == DNS:
+        return _NOT_LOOKED_UP if one.unanswered == one.connections else _LOOKED_UP
+    if one.owner == "connecting":
+        for texts, number in (
+            (_REFUSED, one.refused),
+            (_UNREACHABLE, one.unreachable),
+            (_NO_ANSWER, one.unanswered),
+        ):
+            if number == one.connections:
+                return texts
+    if one.owner == "unanswered" and one.reset == one.connections:
+        return _RESET
     if one.owner not in _REPAIRS or one.needed:
         return _TEXTS[one.owner]
     return _NEED_NOT_KNOWN if one.not_known else _NOT_NEEDED
@@ -149,6 +179,8 @@ def _healthy(slow_s: float) -> Sentence:
 
 def _one(one: Owned, every: int) -> Sentence:
     what, remedy = _texts(one)
+    if one.number is None:
+        return _before(one, what, remedy)
     text = f"of {span(one.of_s)}"
     if every > 1:
         text += f", in {connections(one.connections, every)}"
@@ -165,6 +197,21 @@ def _one(one: Owned, every: int) -> Sentence:
     owners = [one.owner, "connecting"] if one.owner == "round-trip" else [one.owner]
     rows = pl.col("asked") & pl.col("owner").is_in(owners)
     return Sentence(text, "account", _lasts(one.length_s), rows, label=span(one.length_s))
+
+
+def _before(one: Owned, what: str, remedy: str) -> Sentence:
+    """Of what comes before connections."""
+    others = one.hosts - 1
+    host = f"{one.host} and {count(others, 'other')}" if others else one.host
+    names = {"host": host, "peer": one.peer, "name": one.name or "a name"}
+    text = f"before connections: {what.format(**names)}{_often(one)}"
+    text += f" (the longest until {span(one.evidence_s)} into the capture). {remedy}"
+    rows = pl.col("waited_s") >= one.least_s
+
+    def lasts(rows: pl.DataFrame) -> bool:
+        return float(rows["waited_s"].sum()) >= one.length_s - 1e-6
+
+    return Sentence(text, LOOKUPS, lasts, rows, label=span(one.length_s))
 
 
 def _often(one: Owned) -> str:

@@ -27,6 +27,7 @@ def said(summary: Summary, *, unread: int = 0) -> list[Sentence]:
     counted = {
         "unanswered": wrong.unanswered,
         "refused": wrong.refused,
+        "unreachable": wrong.unreachable,
         "half-open": wrong.half_open,
     }
     for one, number in zip(
