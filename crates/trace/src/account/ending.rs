@@ -113,13 +113,13 @@ impl Account {
                         Owner::Closing if self.flows[SERVER].hides() => Owner::Unanswered,
                         rest => rest,
                     };
-                    on_way = Some((of, arrived));
+                    on_way = Some(arrived);
                     &[(closed, rest), (end, Owner::Closing)]
                 }
             }
         };
-        if let Some((of, arrived)) = on_way {
-            self.arrives(of, arrived, Owner::RoundTrip);
+        if let Some(arrived) = on_way {
+            self.both(arrived, Owner::RoundTrip);
         }
         for line in &mut self.lines {
             rest.iter()

@@ -241,19 +241,6 @@ impl Flow {
         self.probes |= closed && self.known && seq.offset_from(self.nxt) == -1;
     }
 
-    /// Of data that repair a loss, or follow such before all is repaired, and that are to have arrived at `to`: until when that
-    /// went on, by the acknowledgement of all if there was one. None if that came too early to be for them (RFC 3522 §3.2), and
-    /// away from the sender, where it cannot be told what that had heard.
-    pub fn repaired(&self, to: Time) -> Option<Time> {
-        self.repair.filter(|_| !self.path.away)?;
-        let acked = self.empty_at.filter(|_| !self.nxt.is_after(self.shown));
-        let trip = self.path.beyond.unwrap_or(Duration::ZERO);
-        let early = acked
-            .zip(self.sent)
-            .is_some_and(|(acked, sent)| acked < sent + (trip - trip / 8));
-        (!early).then(|| acked.map_or(to, |acked| acked.min(to)))
-    }
-
     /// Whether it waits for its receiver to open the window.
     pub fn waits_for_window(&self) -> bool {
         self.probes && self.scale.newest.is_some_and(|(_, window)| window == 0)

@@ -257,9 +257,9 @@ impl Account {
             }
             None => {
                 let acked = self.flows[peer].empty_at;
-                let [(arrived, way), (to, program)] = self.turns.silence(step, near, acked);
-                self.arrives(step.of.reversed(), arrived, way);
-                self.both(to, program);
+                for (to, owner) in self.turns.silence(step, near, acked) {
+                    self.both(to, owner);
+                }
                 self.lines[me].settle();
                 self.lines[me].last = None;
             }
@@ -297,19 +297,6 @@ impl Account {
         self.lines[me].own(step.at, owner);
         self.lines[peer].wait(step.at, owner, By::Other);
         self.turns.again(step);
-    }
-
-    /// What this direction's sender sent last is on its way until then.
-    fn arrives(&mut self, of: Direction, to: Time, way: Owner) {
-        let (me, peer) = (of as usize, of.reversed() as usize);
-        if let Some(repaired) = self.flows[me]
-            .repaired(to)
-            .filter(|_| way == Owner::RoundTrip)
-        {
-            self.lines[me].wait(repaired, Owner::RecoveryFast, By::Own);
-            self.lines[peer].wait(repaired, Owner::RecoveryFast, By::Other);
-        }
-        self.both(to, way);
     }
 
     fn both(&mut self, to: Time, owner: Owner) {
