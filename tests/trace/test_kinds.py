@@ -436,3 +436,27 @@ def test_the_monitor_tells_when_a_syn_beside_it_left(tmp_path: Path, beside: boo
     found = rows(tmp_path, [*(handshake() if beside else []), *syns])
     assert set(found["timed_by"]) == {"sender" if beside else "stamps"}
     assert found["detection_s"].round(2).to_list()[1:] == [1.03 if beside else 1.0] * 2
+
+
+def test_a_fin_on_data_is_no_segment_more(tmp_path: Path) -> None:
+    """Of the last three segments the first is lost; two that are SACKed, with the FIN, send nothing
+    again: the timer does, and is named.
+    """
+    size, old = 1448, bytes.fromhex("020405b404020000")
+    packets = [
+        replace(one, options=old, stamps=None) if one.flags & SYN else one for one in handshake(0.1)
+    ]
+    last = [Packet(0.2001, True, PSH | ACK, seq=1, ack=1, length=100, id=102)]
+    last.append(Packet(0.3, False, seq=1, ack=101, id=1))
+    for n in range(6):
+        sent = Packet(0.31 + n / 1e3, False, seq=1 + n * size, ack=101, length=size, id=2 + n)
+        last.append(replace(sent, flags=FIN | PSH | ACK) if n == 5 else sent)
+    edge, end = 1 + 3 * size, 2 + 6 * size
+    last += [Packet(0.32 + n / 1e3, True, seq=101, ack=1 + n * size, id=103 + n) for n in (1, 2, 3)]
+    for n, top in ((4, edge + 2 * size), (5, end)):
+        sack = (edge + size, top)
+        last.append(Packet(0.32 + n / 1e3, True, seq=101, ack=edge, id=103 + n, sack=sack))
+    last.append(Packet(0.95, False, seq=edge, ack=101, length=size, id=8))
+    last.append(Packet(0.9501, True, seq=101, ack=end, id=109))
+    (name,) = rows(tmp_path, packets + last)["mechanism"]
+    assert name == "rto"

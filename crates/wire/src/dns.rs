@@ -251,12 +251,12 @@ mod tests {
 
     #[test]
     fn an_answer_says_which_addresses_a_name_has() {
-        let told = read(&answer(&[ALIAS, V4, V6])).unwrap();
+        let datagram = read(&answer(&[ALIAS, V4, V6])).unwrap();
         let [asker, server] = [2, 9].map(|last| IpAddr::from([10, 0, 0, last]));
-        assert_eq!((told.asker, told.server), (asker, server));
-        assert_eq!((told.name.as_str(), told.kind), ("www.a.org", 1));
+        assert_eq!((datagram.asker, datagram.server), (asker, server));
+        assert_eq!((datagram.name.as_str(), datagram.kind), ("www.a.org", 1));
         let v6: IpAddr = "fd00::1".parse().unwrap();
-        assert_eq!(told.answer, Some(vec![IpAddr::from([10, 0, 0, 1]), v6]));
+        assert_eq!(datagram.answer, Some(vec![IpAddr::from([10, 0, 0, 1]), v6]));
         let cut = answer(&[V4, V6]);
         let addresses = read(&cut[..cut.len() - 1]).unwrap().answer.unwrap();
         assert_eq!(addresses.len(), 1);
@@ -273,10 +273,10 @@ mod tests {
         question[12..20].rotate_left(4);
         question[20..24].rotate_left(2);
         question[30] = 1;
-        let [told, answered] = [&question, &answer(&[])].map(|frame| read(frame).unwrap());
-        assert_eq!(told.answer, None);
+        let [datagram, answered] = [&question, &answer(&[])].map(|frame| read(frame).unwrap());
+        assert_eq!(datagram.answer, None);
         let of = |one: &Datagram| (one.asker, one.server, one.name.clone(), one.kind);
-        assert_eq!(of(&told), of(&answered));
+        assert_eq!(of(&datagram), of(&answered));
     }
 
     proptest! {
@@ -293,9 +293,9 @@ mod tests {
                 }
             }
             frame.truncate(cut);
-            if let Some(told) = read(&frame) {
-                prop_assert!(told.name.len() <= MOST_TEXT);
-                prop_assert!(told.answer.is_none_or(|all| all.len() <= usize::from(MOST_RECORDS)));
+            if let Some(datagram) = read(&frame) {
+                prop_assert!(datagram.name.len() <= MOST_TEXT);
+                prop_assert!(datagram.answer.is_none_or(|all| all.len() <= usize::from(MOST_RECORDS)));
             }
         }
 

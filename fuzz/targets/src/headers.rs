@@ -1,6 +1,6 @@
 //! Any bytes of any link are decoded, and what their payload names is read.
 
-use rexmit_wire::dns::Answer;
+use rexmit_wire::dns::Datagram;
 use rexmit_wire::headers::{Headers, Notes};
 use rexmit_wire::message::{Message, MOST_TEXT};
 use rexmit_wire::{mptcp, LinkType, TcpPacket};
@@ -12,8 +12,8 @@ pub fn headers(bytes: &[u8]) {
     };
     let link = LinkType(u16::from_le_bytes([link, link_high]));
     let original_len = u32::from_le_bytes([l0, l1, l2, l3]);
-    if let Some(answer) = Answer::in_frame(link, data, original_len) {
-        assert!(answer.name.len() <= MOST_TEXT);
+    if let Some(datagram) = Datagram::in_frame(link, data, original_len) {
+        assert!(datagram.name.len() <= MOST_TEXT);
     }
     for original_len in [original_len, data.len() as u32] {
         let Ok(headers) = Headers::decode(link, data, original_len) else {

@@ -290,21 +290,18 @@ def _looked_up(trace: Trace) -> tuple[Owned, ...]:
     )
     if rows.is_empty():
         return ()
-    first, count = rows.row(0, named=True), int(rows["connections"].sum())
+    first = rows.row(0, named=True)
+    sums = (pl.col("length_s", "connections", "unanswered").sum(), pl.col("least_s").min())
     every = {
         **first,
-        "length_s": float(rows["length_s"].sum()),
-        "connections": count,
-        "least_s": float(rows["least_s"].min()),  # type: ignore[arg-type]
-        "most_s": float(rows["most_s"].max()),  # type: ignore[arg-type]
-        "unanswered": int(rows["unanswered"].sum()),
+        **rows.select(*sums, pl.col("most_s").max()).row(0, named=True),
     }
     return (
         Owned(
             owner=DNS,
             of_s=every["length_s"],
-            stretches=count,
-            slow=count,
+            stretches=every["connections"],
+            slow=every["connections"],
             hosts=rows.height,
             host_s=first["length_s"],
             number=None,

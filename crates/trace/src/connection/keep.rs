@@ -15,6 +15,7 @@ use crate::cost::{count_once, Waits};
 use crate::event::{Direction, Event};
 use crate::facts::SenderFacts;
 use crate::fault::Moment;
+use crate::measures::State;
 use crate::rows;
 use crate::sender_view::{Returned, SenderView};
 
@@ -108,7 +109,12 @@ impl Connection {
     pub fn returned(&mut self, at: Time, headers: &Headers) {
         let of = self.direction(&headers.flow);
         if headers.flags.rst() {
-            return self.cannot_reach(at, of);
+            // Once a connection is open, it goes on (RFC 9293 §3.9.2.2).
+            if of == Direction::Forward && self.state() == State::SynSent {
+                self.cold.measured().unreachable = true;
+                self.last = self.last.max(at);
+            }
+            return;
         }
         self.cold
             .views

@@ -72,16 +72,7 @@ impl Connection {
         }
     }
 
-    /// ICMP says of a packet of a side that it cannot be delivered. Once a connection is open, it goes on (RFC 9293 §3.9.2.2).
-    #[cold]
-    pub(super) fn cannot_reach(&mut self, at: Time, direction: Direction) {
-        if direction == Direction::Forward && self.state() == State::SynSent {
-            self.cold.measured().unreachable = true;
-            self.last = self.last.max(at);
-        }
-    }
-
-    fn state(&self) -> State {
+    pub(super) fn state(&self) -> State {
         let [client, server] = &self.sides;
         let answered = self.cold.syns.of(Direction::Backward).is_some();
         match (client.fin, server.fin) {
@@ -118,7 +109,7 @@ impl Connection {
 }
 
 impl Cold {
-    fn measured(&mut self) -> &mut Measured {
+    pub(super) fn measured(&mut self) -> &mut Measured {
         self.measured.get_or_insert_default()
     }
 

@@ -265,9 +265,9 @@ impl Decoder {
     /// A frame that may be of DNS.
     #[cold]
     fn datagram(&mut self, frame: &Frame<'_>) {
-        if let Some(told) = Datagram::in_frame(frame.link, frame.data, frame.original_len) {
-            self.names.learn(&told);
-            self.lookups.learn(frame.time, &told);
+        if let Some(datagram) = Datagram::in_frame(frame.link, frame.data, frame.original_len) {
+            self.names.learn(&datagram);
+            self.lookups.learn(frame.time, &datagram);
         }
     }
 

@@ -295,7 +295,15 @@ impl SenderView {
     /// Segments above `end` that were SACKed.
     fn sacked_above(&self, end: i64) -> u32 {
         let most = i64::from(self.mss) * i64::from(MOST_SACKED);
-        self.segments(0, self.board.sacked.above(end, most))
+        let above = self.board.sacked.above(end, most);
+        // A FIN has a number, and takes no segment where data are on it.
+        let high = self.board.sacked.highest().unwrap_or(end);
+        let fin = self
+            .board
+            .pieces
+            .across(high - 1, high)
+            .any(|piece| piece.first.mark && piece.end == high && piece.end - piece.start > 1);
+        self.segments(0, above - i64::from(fin && above > 1))
     }
 
     /// Since what begins at `start` was sent, which never came by: at least, and at most.
