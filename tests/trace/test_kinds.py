@@ -442,7 +442,7 @@ def test_a_fin_on_data_is_no_segment_more(tmp_path: Path) -> None:
     """Of the last three segments the first is lost; two that are SACKed, with the FIN, send nothing
     again: the timer does, and is named.
     """
-    size, old = 1448, bytes.fromhex("020405b404020000")
+    size, old = 1460, bytes.fromhex("020405b404020000")
     packets = [
         replace(one, options=old, stamps=None) if one.flags & SYN else one for one in handshake(0.1)
     ]
