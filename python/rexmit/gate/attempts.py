@@ -53,8 +53,8 @@ class Attempt:
         return tuple(line for line in self.log.splitlines() if _PACKET.match(line))
 
 
-class Test(Protocol):
-    """What can be run on a kernel and judges it."""
+class Named(Protocol):
+    """One of a group."""
 
     @property
     def group(self) -> str:
@@ -67,6 +67,10 @@ class Test(Protocol):
     @property
     def name(self) -> str:
         """Both, for a line."""
+
+
+class Test(Named, Protocol):
+    """What can be run on a kernel and judges it."""
 
     @property
     def script(self) -> Path:

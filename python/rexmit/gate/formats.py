@@ -6,27 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 from xml.etree import ElementTree
 
-from rexmit.gate.attempts import Verdict
+from rexmit.gate.attempts import Named, Verdict
 from rexmit.gate.verdicts import Result, exit_status
 
 FORMAT: Final = 2
 """Of the JSON document. Raise it when a key goes or means something else."""
 
 
-class Line(Protocol):
+class Line(Named, Protocol):
     """What was judged: a test, or a cell of two runs."""
-
-    @property
-    def group(self) -> str:
-        """What it belongs to."""
-
-    @property
-    def part(self) -> str:
-        """Which one of its group it is."""
-
-    @property
-    def name(self) -> str:
-        """Both, for a line."""
 
     @property
     def verdict(self) -> Verdict:

@@ -18,6 +18,9 @@ LEAST_SAVED_S: Final = 0.01
 LEAST_SAVED: Final = 0.001
 """The least that the page shows, in seconds and as a share of the time waited."""
 
+PATH_MTU: Final = "path-mtu"
+"""The owner of time in which full-size packets did not pass."""
+
 _SUMS: Final = {
     "saved_s": -pl.col("waited_change_s"),
     "avoided": pl.col("avoided"),
@@ -106,10 +109,14 @@ def totals(trace: Trace) -> pl.LazyFrame:
 
 
 def _of_connections(trace: Trace) -> pl.LazyFrame:
-    """Settings with a row for each connection."""
+    """Settings with a row for each connection, but for those whose full-size packets did not pass:
+    what is sent again sooner is lost as well.
+    """
     tenth = pl.col("duration_s") / 10
+    held = trace.scan("account").filter(pl.col("owner") == PATH_MTU)
     return (
         trace.scan("whatif")
+        .join(held, on=["connection", "direction"], how="anti")
         .join(trace.scan("connections").select("connection", "duration_s"), on="connection")
         .group_by("setting")
         .agg(

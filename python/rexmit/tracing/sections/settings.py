@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from rexmit.result.blocks import Block, Column, Grid, Paragraph, heading, note, table
 from rexmit.result.sentence import facts
-from rexmit.tracing.advice import Advice
+from rexmit.tracing.advice import PATH_MTU, Advice
 from rexmit.tracing.sentences import unacked
 from rexmit.tracing.sentences.settings import helps, in_words, none_helps
 from rexmit.tracing.summed import Summary, Totals
@@ -40,6 +40,8 @@ def settings(
     if summary.unacked:
         yield facts(unacked.said(summary.unacked))
         yield Paragraph("no setting saves what was waited for data that were never acknowledged")
+    elif any(one.owner == PATH_MTU for one in summary.owners or ()):
+        yield Paragraph("no setting saves what was waited where full-size packets do not pass")
     asked = [one for one in settings if one.named]
     others = tuple(one for one in settings if not one.named)
     helpful = helping(others, totals)
