@@ -185,11 +185,11 @@ impl SenderView {
         let since = self.board.pieces.newest_at().unwrap_or(next.at);
         self.heard.missed((from, start), since.min(until), until);
         let segments = missing / mss;
-        self.board.laid_out += segments;
         let room = UNSEEN_AT_ONCE + self.merge.count() as i64 * UNSEEN_EACH;
-        let step = if segments > MOST_UNSEEN || self.board.laid_out > room {
+        let step = if segments > MOST_UNSEEN || self.board.laid_out + segments > room {
             missing
         } else {
+            self.board.laid_out += segments;
             mss
         };
         let Some(line) = self.board.line else { return };
