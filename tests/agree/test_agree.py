@@ -150,11 +150,11 @@ def test_one_case_beside_each_other() -> None:
     ("words", "said", "status"),
     [
         (("--show",), "--show is for one --case", 2),
-        (("--again", "nowhere"), "nowhere is no folder of `rexmit validate agree`", 1),
+        (("--again", "nowhere"), "nowhere is no folder of `rexmit validate agree`", 125),
         (("--again", "a", "--case", "b/c"), "not both", 2),
         (("--again", "a", "--paths", "2"), "--again makes no use of --paths: leave it out", 2),
         (("--case", "a/b", "--json"), "--case makes no use of --json: leave it out", 2),
-        (("--kernel", "9.9"), "9.9", 1),
+        (("--kernel", "9.9"), "9.9", 125),
         (("--again", "a", "--stack", "linux-6.2"), "did you mean linux-6.1?", 2),
     ],
 )
