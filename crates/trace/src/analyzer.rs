@@ -25,7 +25,7 @@ use failed::{remains, AtWork, Remains};
 pub use counters::Counters;
 pub use failed::{Failure, Failures, MOST_NAMED};
 pub use ready::{Of, Rows};
-pub(crate) use room::{is_weighed, lighten, make_room, of_kept};
+pub(crate) use room::{is_weighed, make_room, of_kept};
 use room::{Over, Place};
 
 /// No packet is longer, in bytes: super-segments have 512 KiB at most (`GSO_MAX_SIZE` of Linux). A capture that says so is

@@ -203,8 +203,7 @@ impl Analyzer {
 
     /// What its connections keep for their senders.
     pub(crate) fn kept(&self) -> usize {
-        let all = (0..self.table.slots()).filter_map(|slot| self.table.peek(slot));
-        all.map(Connection::kept).sum()
+        self.keeping().map(|(kept, _)| kept).sum()
     }
 
     /// Connections that keep something: how much, and their numbers.
@@ -218,9 +217,8 @@ impl Analyzer {
     /// Puts out the connections that keep as much as this or more.
     fn put_out_keeping(&mut self, least: (usize, u64)) {
         let much = |connection: &Connection| {
-            let kept = connection.kept();
-            let of = (kept >= least.0).then(|| (kept, connection.id()));
-            of.filter(|of| *of >= least)
+            let of = (connection.kept(), connection.id());
+            (of >= least).then_some(of)
         };
         let all = chosen(&self.table, Place::Whole, much);
         for (_, place) in all {
@@ -280,7 +278,7 @@ pub(crate) const fn of_kept(kept: usize) -> usize {
 
 /// Puts out connections of all shards where they keep more than `most` may: those that keep most, as whoever floods an
 /// analysis does.
-pub(crate) fn lighten(shards: &mut [&mut Analyzer], most: usize) {
+pub(super) fn lighten(shards: &mut [&mut Analyzer], most: usize) {
     let most = most.saturating_mul(KEPT_EACH).max(KEPT);
     let mut all: Vec<_> = shards.iter().flat_map(|shard| shard.keeping()).collect();
     let mut kept: usize = all.iter().map(|(kept, _)| kept).sum();
@@ -298,10 +296,17 @@ pub(crate) fn lighten(shards: &mut [&mut Analyzer], most: usize) {
     }
 }
 
-/// Puts out connections of all shards of a capture where they are more than `most`, at the end of a stretch: those unused for
-/// longest in all of them. Between two such ends there may be as many more as there are packets.
-pub(crate) fn make_room(shards: &mut [&mut Analyzer], most: usize) {
-    let most = most.max(1);
+/// Puts out connections of all shards of a capture at the end of a stretch, the one of this number: those unused for longest in
+/// all of them where they are more than `most`, and now and then those that keep too much. Between two such ends there may be as
+/// many more as there are packets.
+pub(crate) fn make_room(shards: &mut [&mut Analyzer], most: usize, stretch: u64) {
+    put_out_unused(shards, most.max(1));
+    if is_weighed(stretch) {
+        lighten(shards, most);
+    }
+}
+
+fn put_out_unused(shards: &mut [&mut Analyzer], most: usize) {
     let count =
         |of: fn(&Analyzer) -> usize| -> usize { shards.iter().map(|shard| of(shard)).sum() };
     let (openings, others) = (count(|of| of.openings.len()), count(|of| of.table.len()));

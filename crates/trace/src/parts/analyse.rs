@@ -17,9 +17,7 @@ use super::pieces::Pieces;
 use super::rows::{Head, Tag};
 use super::split::Split;
 use super::{group_of, identity, most_groups, Error};
-use crate::analyzer::{
-    is_weighed, lighten, make_room, of_kept, Analyzer, Counters, Prefetch, Rows,
-};
+use crate::analyzer::{is_weighed, make_room, of_kept, Analyzer, Counters, Prefetch, Rows};
 use crate::run::carry::Carry;
 use crate::run::decode::{file_and_frame, give, number_of, Beside, Packet, Spread};
 use crate::run::{collect, finish, spread, steps, Progress, ENDED_AT_ONCE, TOGETHER};
@@ -316,17 +314,14 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
 
     /// Makes room if this is the only group; if not, there must be enough.
     fn make_room(&mut self) -> Result<(), Error> {
-        let weighs = is_weighed(self.stretch - 1);
+        let stretch = self.stretch - 1;
         if self.groups == 1 {
             let mut all: Vec<&mut Analyzer> = self.analyzers.iter_mut().collect();
-            make_room(&mut all, self.most_connections);
-            if weighs {
-                lighten(&mut all, self.most_connections);
-            }
+            make_room(&mut all, self.most_connections, stretch);
             return Ok(());
         }
         let mut connections: usize = self.analyzers.iter().map(Analyzer::connections).sum();
-        if weighs {
+        if is_weighed(stretch) {
             let kept = self.analyzers.iter().map(Analyzer::kept).sum();
             connections = connections.max(of_kept(kept));
         }

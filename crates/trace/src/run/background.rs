@@ -16,7 +16,7 @@ use super::hosts::Hosts;
 use super::promptly::Span;
 use super::stream::Stream;
 use super::{collect, finish, shards, spread, steps, Inline, Progress, Source, Summary, TOGETHER};
-use crate::analyzer::{is_weighed, lighten, make_room, Analyzer, Counters, Prefetch, Rows};
+use crate::analyzer::{is_weighed, make_room, Analyzer, Counters, Prefetch, Rows};
 use crate::settings::Settings;
 
 /// Frames that are decoded before their packets go to the shards.
@@ -342,19 +342,14 @@ impl Shared {
             stretch += u64::from(collect.is_some());
             drop(state);
             self.work.notify_all();
-            let is_full = collect.is_some() && room == 0;
-            let weighs = collect.is_some() && is_weighed(stretch - 1);
-            let is_awaited = is_full || weighs;
+            let is_awaited = collect.is_some() && (room == 0 || is_weighed(stretch - 1));
             if !self.help(if is_awaited { 0 } else { MOST_WAITING }) {
                 return;
             }
             if is_awaited {
                 let mut shards = self.all();
                 let mut all: Vec<&mut Analyzer> = shards.iter_mut().map(|one| &mut **one).collect();
-                make_room(&mut all, settings.most_connections);
-                if weighs {
-                    lighten(&mut all, settings.most_connections);
-                }
+                make_room(&mut all, settings.most_connections, stretch - 1);
                 let connections = all.iter().map(|one| one.connections()).sum();
                 room = settings.most_connections.saturating_sub(connections);
             }

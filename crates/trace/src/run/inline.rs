@@ -9,7 +9,7 @@ use super::hosts::Hosts;
 use super::promptly::Span;
 use super::stream::Stream;
 use super::{collect, finish, shards, spread, steps, Progress, Source, Summary, TOGETHER};
-use crate::analyzer::{is_weighed, lighten, make_room, Analyzer, Counters, Prefetch, Rows};
+use crate::analyzer::{make_room, Analyzer, Counters, Prefetch, Rows};
 use crate::settings::Settings;
 
 /// A run on the caller's thread, a stretch of the capture at a time.
@@ -82,10 +82,7 @@ impl<S: Source> Inline<S> {
             rows.append(&mut collect(shard, end, core::mem::take(packets)));
         }
         let mut all: Vec<&mut Analyzer> = self.shards.iter_mut().collect();
-        make_room(&mut all, self.most_connections);
-        if is_weighed(self.stretch) {
-            lighten(&mut all, self.most_connections);
-        }
+        make_room(&mut all, self.most_connections, self.stretch);
         self.stretch += 1;
         rows.sort();
         self.hosts.pass(&mut rows);

@@ -53,12 +53,12 @@ struct Open {
 }
 
 impl Open {
-    fn begun(at: Time, told: &Datagram) -> Self {
+    fn begun(at: Time, datagram: &Datagram) -> Self {
         Open {
             lookup: Lookup {
-                asker: told.asker,
-                server: told.server,
-                name: told.name.clone(),
+                asker: datagram.asker,
+                server: datagram.server,
+                name: datagram.name.clone(),
                 start: at,
                 waited: Duration::ZERO,
                 questions: 0,
@@ -69,12 +69,12 @@ impl Open {
         }
     }
 
-    fn ask(&mut self, at: Time, told: &Datagram) {
+    fn ask(&mut self, at: Time, datagram: &Datagram) {
         self.asked = at;
-        self.lookup.server = told.server;
+        self.lookup.server = datagram.server;
         self.lookup.questions = self.lookup.questions.saturating_add(1);
-        if !self.kinds.contains(&told.kind) && self.kinds.len() < MOST_KINDS {
-            self.kinds.push(told.kind);
+        if !self.kinds.contains(&datagram.kind) && self.kinds.len() < MOST_KINDS {
+            self.kinds.push(datagram.kind);
         }
     }
 
@@ -102,24 +102,24 @@ pub(crate) struct Lookups {
 
 impl Lookups {
     /// A question or an answer.
-    pub fn learn(&mut self, at: Time, told: &Datagram) {
-        let key = (told.asker, told.name.clone());
-        if told.answer.is_none() {
+    pub fn learn(&mut self, at: Time, datagram: &Datagram) {
+        let key = (datagram.asker, datagram.name.clone());
+        if datagram.answer.is_none() {
             if self.open.len() >= MOST {
                 self.open.clear();
             }
             let open = self
                 .open
                 .entry(key)
-                .or_insert_with(|| Open::begun(at, told));
+                .or_insert_with(|| Open::begun(at, datagram));
             if at.since(open.asked) > ANEW {
-                let old = core::mem::replace(open, Open::begun(at, told));
+                let old = core::mem::replace(open, Open::begun(at, datagram));
                 self.ended.take(old.given_up(at));
             }
-            open.ask(at, told);
+            open.ask(at, datagram);
         } else if let Some(open) = self.open.get_mut(&key) {
-            open.lookup.server = told.server;
-            open.kinds.retain(|kind| *kind != told.kind);
+            open.lookup.server = datagram.server;
+            open.kinds.retain(|kind| *kind != datagram.kind);
             if open.kinds.is_empty() {
                 let mut lookup = open.lookup.clone();
                 lookup.waited = at.since(lookup.start).max(Duration::ZERO);
@@ -168,7 +168,7 @@ mod tests {
         Time::from_nanos(ms * 1_000_000)
     }
 
-    fn told(name: &str, kind: u16, answer: Option<Vec<IpAddr>>) -> Datagram {
+    fn datagram(name: &str, kind: u16, answer: Option<Vec<IpAddr>>) -> Datagram {
         let [asker, server] = [2, 9].map(|last| IpAddr::from([10, 0, 0, last]));
         Datagram {
             asker,
@@ -192,14 +192,14 @@ mod tests {
     #[test]
     fn a_look_up_lasts_from_its_first_question_to_its_last_answer() {
         let mut lookups = Lookups::default();
-        lookups.learn(ms(0), &told("a", 1, None));
-        lookups.learn(ms(1), &told("a", 28, None));
-        lookups.learn(ms(30), &told("a", 1, Some(Vec::new())));
-        lookups.learn(ms(5_001), &told("a", 28, None));
-        lookups.learn(ms(5_020), &told("a", 28, Some(Vec::new())));
-        lookups.learn(ms(6_000), &told("b", 1, None));
-        lookups.learn(ms(6_040), &told("b", 1, Some(Vec::new())));
-        lookups.learn(ms(6_050), &told("b", 1, Some(Vec::new())));
+        lookups.learn(ms(0), &datagram("a", 1, None));
+        lookups.learn(ms(1), &datagram("a", 28, None));
+        lookups.learn(ms(30), &datagram("a", 1, Some(Vec::new())));
+        lookups.learn(ms(5_001), &datagram("a", 28, None));
+        lookups.learn(ms(5_020), &datagram("a", 28, Some(Vec::new())));
+        lookups.learn(ms(6_000), &datagram("b", 1, None));
+        lookups.learn(ms(6_040), &datagram("b", 1, Some(Vec::new())));
+        lookups.learn(ms(6_050), &datagram("b", 1, Some(Vec::new())));
         let expected = [("a".into(), 5_020, 3, true), ("b".into(), 40, 1, true)];
         assert_eq!(seen(&lookups, 7_000), expected);
     }
@@ -207,12 +207,12 @@ mod tests {
     #[test]
     fn whoever_asks_no_more_waits_no_more() {
         let mut lookups = Lookups::default();
-        lookups.learn(ms(0), &told("a", 1, None));
+        lookups.learn(ms(0), &datagram("a", 1, None));
         assert_eq!(seen(&lookups, 800), [("a".into(), 0, 1, false)]);
-        lookups.learn(ms(3_000), &told("a", 1, None));
+        lookups.learn(ms(3_000), &datagram("a", 1, None));
         assert_eq!(seen(&lookups, 90_000), [("a".into(), 8_000, 2, false)]);
-        lookups.learn(ms(90_000), &told("a", 1, None));
-        lookups.learn(ms(90_010), &told("a", 1, Some(Vec::new())));
+        lookups.learn(ms(90_000), &datagram("a", 1, None));
+        lookups.learn(ms(90_010), &datagram("a", 1, Some(Vec::new())));
         let expected = [("a".into(), 8_000, 2, false), ("a".into(), 10, 1, true)];
         assert_eq!(seen(&lookups, 99_000), expected);
     }
@@ -222,8 +222,8 @@ mod tests {
         let mut lookups = Lookups::default();
         for number in 0..2 * MOST_NAMED as u64 {
             let name = format!("n{number}");
-            lookups.learn(ms(0), &told(&name, 1, None));
-            lookups.learn(ms(number), &told(&name, 1, Some(Vec::new())));
+            lookups.learn(ms(0), &datagram(&name, 1, None));
+            lookups.learn(ms(number), &datagram(&name, 1, Some(Vec::new())));
         }
         let all = seen(&lookups, 10_000);
         assert_eq!(all.len(), MOST_NAMED);

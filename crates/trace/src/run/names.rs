@@ -1,4 +1,4 @@
-//! Names of servers by the answers of DNS that a file holds: whoever was told an address connects to it under that name.
+//! Names of servers by the answers of DNS that a file holds: whoever was datagram an address connects to it under that name.
 //!
 //! It is of one file alone, as all that a decoder knows, so that files can be read apart.
 
@@ -11,18 +11,19 @@ use rexmit_wire::Headers;
 /// Names that are remembered; with more, all are forgotten.
 const MOST: usize = 1 << 14;
 
-/// The newest name of each address, by who was told it.
+/// The newest name of each address, by who was datagram it.
 #[derive(Debug, Default)]
 pub(crate) struct Names(BTreeMap<(IpAddr, IpAddr), String>);
 
 impl Names {
     /// A question or an answer.
-    pub fn learn(&mut self, told: &Datagram) {
-        for address in told.answer.iter().flatten() {
+    pub fn learn(&mut self, datagram: &Datagram) {
+        for address in datagram.answer.iter().flatten() {
             if self.0.len() >= MOST {
                 self.0.clear();
             }
-            self.0.insert((told.asker, *address), told.name.clone());
+            self.0
+                .insert((datagram.asker, *address), datagram.name.clone());
         }
     }
 

@@ -297,13 +297,12 @@ impl SenderView {
         let most = i64::from(self.mss) * i64::from(MOST_SACKED);
         let above = self.board.sacked.above(end, most);
         // A FIN has a number, and takes no segment where data are on it.
-        let high = self.board.sacked.highest().unwrap_or(end);
-        let fin = self
-            .board
-            .pieces
-            .across(high - 1, high)
-            .any(|piece| piece.first.mark && piece.end == high && piece.end - piece.start > 1);
-        self.segments(0, above - i64::from(fin && above > 1))
+        let high = self.board.sacked.highest().filter(|_| above > 1);
+        let fin = high.is_some_and(|high| {
+            let mut last = self.board.pieces.across(high - 1, high);
+            last.any(|piece| piece.first.mark && piece.end == high && piece.end - piece.start > 1)
+        });
+        self.segments(0, above - i64::from(fin))
     }
 
     /// Since what begins at `start` was sent, which never came by: at least, and at most.
