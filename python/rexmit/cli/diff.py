@@ -258,6 +258,13 @@ def _show(
     from rexmit.present.show import show
     from rexmit.present.terminal import console
 
+    if gate is not None and options.ktap:
+        every = lines(gate)
+        outputs.lines("\n".join(ktap_head(len(every))))
+        for number, one in enumerate(every, 1):
+            for line in ktap(number, one):
+                outputs.line(line)
+        return
     compared = where_they_part(comparison, gate) if isinstance(comparison, Comparison) else None
     if options.as_json:
         print_json(
@@ -265,13 +272,6 @@ def _show(
             if isinstance(comparison, Comparison)
             else changes_data(comparison, gate)
         )
-        return
-    if gate is not None and options.ktap:
-        every = lines(gate)
-        outputs.lines("\n".join(ktap_head(len(every))))
-        for number, one in enumerate(every, 1):
-            for line in ktap(number, one):
-                outputs.line(line)
         return
     out = console()
     if isinstance(comparison, Comparison):

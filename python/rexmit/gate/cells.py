@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from rexmit.comparison.gate import Gate, Judgement
 from rexmit.gate.attempts import Verdict
 from rexmit.gate.formats import Line
+from rexmit.gate.verdicts import of_all
+
+_VERDICTS: Final = {
+    Judgement.WORSE: Verdict.WORSE,
+    Judgement.CANNOT_TELL: Verdict.CANNOT_TELL,
+    Judgement.BETTER: Verdict.GOOD,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +42,5 @@ def lines(gate: Gate) -> list[Line]:
 
 def _cell(gate: Gate, label: str) -> Line:
     here = [one for one in gate.findings if one.label == label]
-    judgements = {one.judgement for one in here}
-    verdict = Verdict.GOOD
-    if Judgement.WORSE in judgements:
-        verdict = Verdict.WORSE
-    elif Judgement.CANNOT_TELL in judgements:
-        verdict = Verdict.CANNOT_TELL
+    verdict = of_all(_VERDICTS[one.judgement] for one in here)
     return Cell(label, verdict, tuple(f"{one.judgement}: {one.words}" for one in here))

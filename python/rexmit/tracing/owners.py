@@ -33,7 +33,9 @@ DNS: Final = "dns"
 """Looking up names, before connections begin: no owner of the table `account`."""
 
 _REFUSED: Final = pl.col("handshake").is_in(["refused", "unreachable"])
-_OPEN: Final = ~_REFUSED & (pl.col("handshake") != "unanswered")
+HALF_SEEN: Final = pl.col("one_sided") & ~_REFUSED & (pl.col("handshake") != "unanswered")
+"""Connections of which one direction did not come by, though it was there."""
+
 _RESET: Final = (pl.col("reset_by") == "server").fill_null(value=False) & (
     pl.col("reset_state") == "established"
 )
@@ -139,7 +141,7 @@ def joined(trace: Trace) -> pl.LazyFrame:
     sender = pl.when(swapped).then(sides.other(pl.col("direction"))).otherwise("direction")
     in_vain = connecting & pl.col("was_refused") | (owner == "unanswered") & pl.col("was_reset")
     rows = (
-        pl.concat([trace.scan("account"), _at_once(trace)], how="diagonal_relaxed")
+        _stretches(trace)
         .join(ends, on="connection")
         .join(once, on="connection")
         .with_columns(sender.alias("sender"))
@@ -185,7 +187,7 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
     what is not known, unless that is most. None where a trace does not say.
     """
     looked_up = _looked_up(trace)
-    if joined(trace).head(1).collect().is_empty():
+    if _stretches(trace).head(1).collect().is_empty():
         return looked_up or None
     longest = pl.col("longest_ns").arg_max()
     counted = pl.lit(trace.slow_s == SLOW_S)
@@ -244,6 +246,11 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
     return tuple(one for _, one in every)
 
 
+def _stretches(trace: Trace) -> pl.LazyFrame:
+    """The table `account`, and what has no time in it."""
+    return pl.concat([trace.scan("account"), _at_once(trace)], how="diagonal_relaxed")
+
+
 def _at_once(trace: Trace) -> pl.LazyFrame:
     """Rows as of `account` for connections that were refused in no time, as beside the server."""
     at_once = _REFUSED & (pl.col("duration_s") <= 0)
@@ -266,10 +273,12 @@ def _at_once(trace: Trace) -> pl.LazyFrame:
 
 def _looked_up(trace: Trace) -> tuple[Owned, ...]:
     """What is slow of looking up names, of which no connection knows: none, or one."""
+    if not trace.facts.lookups:
+        return ()
     begun_s = captured(trace).start_s or 0.0
     slowest = pl.col("waited_s").arg_max()
     # Where answers to SYNs do not come by, those of name servers do not either.
-    seen = trace.scan("connections").select((pl.col("one_sided") & _OPEN).any()).collect()
+    seen = trace.scan("connections").select(HALF_SEEN.any()).collect()
     half_seen = pl.lit(bool(seen.item()))
     rows = (
         trace.scan(LOOKUPS)

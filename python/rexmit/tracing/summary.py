@@ -12,7 +12,7 @@ from rexmit.tracing.files import captured
 from rexmit.tracing.floods import flood
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.groups import overall, queued
-from rexmit.tracing.owners import owners
+from rexmit.tracing.owners import HALF_SEEN, owners
 from rexmit.tracing.points.summary import summary as of_points
 from rexmit.tracing.requests import requests
 from rexmit.tracing.sentences import handshakes
@@ -93,9 +93,7 @@ def _hosts(trace: Trace) -> tuple[int, int]:
 
 
 def _half_seen(trace: Trace) -> int:
-    never = pl.col("handshake").is_in(["unanswered", "refused", "unreachable"])
-    rows = trace.scan("connections").select((pl.col("one_sided") & ~never).sum())
-    return int(rows.collect().item())
+    return int(trace.scan("connections").select(HALF_SEEN.sum()).collect().item())
 
 
 def _volume(trace: Trace) -> Volume:
