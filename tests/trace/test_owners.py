@@ -190,17 +190,18 @@ def test_another_wait_may_be_slow(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("needs", "said"),
+    ("needs", "mechanism", "said"),
     [
-        (("needed", "spurious"), "10.0.0.1 retransmitted only after a timeout"),
-        (("spurious", "unknown"), "what nothing shows to be lost or arrived"),
-        (("spurious", "spurious"), "10.0.0.1 waited for acknowledgements, and sent again what had"),
+        (("needed", "spurious"), "rto", "10.0.0.1 retransmitted only after a timeout"),
+        (("needed",), "unknown", "whether a timeout made it is not known"),
+        (("spurious", "unknown"), "rto", "what nothing shows to be lost or arrived"),
+        (("spurious",) * 2, "rto", "10.0.0.1 waited for acknowledgements, and sent again what had"),
     ],
 )
 def test_a_loss_is_said_where_one_is_known(
-    needs: tuple[str, ...], said: str, tmp_path: Path
+    needs: tuple[str, ...], mechanism: str, said: str, tmp_path: Path
 ) -> None:
-    again = [retransmission(need=need) for need in needs]
+    again = [retransmission(need=need, mechanism=mechanism) for need in needs]
     # The client's own retransmissions are nothing to it.
     again.append(retransmission(direction="forward"))
     made = write_trace(

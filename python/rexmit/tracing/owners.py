@@ -58,7 +58,8 @@ class Owned:
     are not counted where another time is slow. Most of it is at one of its `hosts`: `host_s` at
     `host`, whose `peer` was at the other end of the longest stretch, that of the connection in row
     `number` of connections.parquet; it ended `evidence_s` after that one's first packet. Their
-    senders' retransmissions were needed, or it is not known whether they were. Of its connections
+    senders' retransmissions were needed, or it is not known whether they were; some followed on
+    timeouts. Of its connections
     some were refused, or ICMP said that they cannot be; to the SYNs of others nothing came back; of
     others the last request was answered by a reset. Where names were looked up, `connections` are
     those, the longest of `name`; there is no `number`.
@@ -80,6 +81,7 @@ class Owned:
     evidence_s: float
     needed: int = 0
     not_known: int = 0
+    timeouts: int = 0
     refused: int = 0
     unreachable: int = 0
     unanswered: int = 0
@@ -155,7 +157,7 @@ def joined(trace: Trace) -> pl.LazyFrame:
         .alias("owner"),
         host.alias("host"),
         peer.alias("peer"),
-        pl.col("needed").fill_null(0),
+        pl.col("needed", "timeouts").fill_null(0),
         pl.col("not_known").fill_null(1),
     )
 
@@ -170,7 +172,9 @@ def slow_connections(trace: Trace) -> pl.DataFrame:
 
 
 def _needs(trace: Trace) -> pl.LazyFrame:
-    """Of each sender of retransmissions, how many were needed, and of how many nobody knows."""
+    """Of each sender of retransmissions, how many were needed, of how many nobody knows, and how
+    many followed on timeouts.
+    """
     need = pl.col("need")
     return (
         trace.scan("retransmissions")
@@ -178,6 +182,7 @@ def _needs(trace: Trace) -> pl.LazyFrame:
         .agg(
             (need == "needed").sum().alias("needed"),
             (~need.is_in(["needed", "spurious"])).sum().alias("not_known"),
+            pl.col("mechanism").is_in(["rto", "rto-recovery"]).sum().alias("timeouts"),
         )
     )
 
@@ -203,12 +208,12 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             pl.col("evidence_ns", "peer").get(longest),
             pl.col("duration_s", "number", "start_s", "handshake").first(),
             (pl.col("in_vain") & pl.col("was_reset")).any().alias("reset"),
-            pl.col("needed", "not_known").max(),
+            pl.col("needed", "not_known", "timeouts").max(),
         )
         .group_by("owner", "host")
         .agg(
             pl.col("length_ns", "duration_s", "stretches", "slow").sum(),
-            pl.col("needed", "not_known").sum(),
+            pl.col("needed", "not_known", "timeouts").sum(),
             (pl.col("handshake") == "refused").sum().alias("refused"),
             (pl.col("handshake") == "unreachable").sum().alias("unreachable"),
             (pl.col("handshake") == "unanswered").sum().alias("unanswered"),
@@ -229,7 +234,8 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
         .agg(
             (pl.col("length_ns").sum() / 1e9).alias("length_s"),
             pl.col("duration_s").sum().alias("of_s"),
-            pl.col("connections", "stretches", "slow", "needed", "not_known").sum(),
+            pl.col("connections", "stretches", "slow").sum(),
+            pl.col("needed", "not_known", "timeouts").sum(),
             pl.col("refused", "unreachable", "unanswered", "reset").sum(),
             (pl.col("slow_least_ns").min() / 1e9).alias("least_s"),
             (pl.col("longest_ns").max() / 1e9).alias("most_s"),

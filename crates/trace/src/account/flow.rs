@@ -281,7 +281,8 @@ impl Flow {
             self.shown = ack;
         }
         if self.known && !ack.is_after(self.nxt) {
-            self.policer.acked(at, ack, self.repair.is_none());
+            let queue = self.path.queue().unwrap_or(Duration::ZERO);
+            self.policer.acked(at, ack, self.repair.is_none(), queue);
             self.sizes.acked(at, ack);
         }
         if self.heard.len() == MOST_HEARD {

@@ -12,11 +12,11 @@ use rexmit_wire::SeqNum;
 
 /// Losses that show a rate, at least: of so many by chance some are far from the line.
 const LEAST: usize = 6;
-/// Of a bucket that cut off so many full segments of two bursts, fewer show it; and three, if chance brings the second as near to
-/// the line in less than one connection of so many.
+/// Of a bucket that cut off so many full segments of two bursts, fewer show it; and three, or as few of which one was cut off so, if
+/// chance brings all as near to the line in less than one connection of so many.
 const FEW: usize = 4;
 const CUT: i64 = 16;
-const CHANCE: i64 = 50;
+const CHANCE: f64 = 50.0;
 /// Losses that are remembered.
 const MOST: usize = 256;
 /// Of the losses, the part that is on the line, at least, in tenths.
@@ -30,6 +30,8 @@ const SEGMENTS: i64 = 4;
 const BURST: i64 = 10_000;
 /// In so many acknowledgements, at most.
 const ACKS: usize = 32;
+/// What passes in less time may have been held up, and come at once.
+const SPAN: Duration = Duration::from_millis(20);
 /// A burst passed so many times as fast as the rate.
 const FASTER: i64 = 2;
 
@@ -42,6 +44,9 @@ pub(super) struct Policer {
     burst: VecDeque<(Time, SeqNum)>,
     /// The fastest burst, in bytes a second.
     fastest: i64,
+    /// One that arrived, and what has passed fastest since the last loss, in bytes a second, over the time that packets queued.
+    mark: Option<(Time, SeqNum)>,
+    steady: i64,
     /// The first of each episode.
     losses: Vec<Loss>,
     first: SeqNum,
@@ -53,8 +58,9 @@ struct Loss {
     /// When it was, as acknowledgements show it, and how much had passed since the first.
     at: Time,
     passed: i64,
-    /// How long packets had queued before.
+    /// How long packets had queued before, and how fast they passed over such a time, in bytes a second.
     queue: Duration,
+    steady: i64,
     /// Bytes that were sent again.
     again: i64,
 }
@@ -78,15 +84,24 @@ impl Policer {
         self.edge.map(|(_, edge)| edge)
     }
 
-    /// All below `ack` has arrived. `whole`: nothing was missing below it, so that it tells when the last of that came.
+    /// All below `ack` has arrived. `whole`: nothing was missing below it, so that it tells when the last of that came. Packets
+    /// queue so long at present.
     #[inline]
-    pub fn acked(&mut self, at: Time, ack: SeqNum, whole: bool) {
+    pub fn acked(&mut self, at: Time, ack: SeqNum, whole: bool, queue: Duration) {
         if self.edge.is_some_and(|(_, edge)| !ack.is_after(edge)) {
             return;
         }
         self.edge = Some((at, ack));
         if !whole {
             self.burst.clear();
+            self.mark = None;
+        }
+        let from = *self.mark.get_or_insert((at, ack));
+        let length = at.since(from.0);
+        if length >= queue.max(SPAN) {
+            let passed = i64::from(ack.offset_from(from.1));
+            self.steady = self.steady.max(rate(passed, length.as_nanos()));
+            self.mark = Some((at, ack));
         }
         self.burst.push_back((at, ack));
         let passed = |from: &(Time, SeqNum)| i64::from(ack.offset_from(from.1));
@@ -116,6 +131,7 @@ impl Policer {
                 at,
                 passed,
                 queue,
+                steady: core::mem::take(&mut self.steady),
                 again: 0,
             });
         }
@@ -137,30 +153,35 @@ impl Policer {
         let length = last.at.since(first.at).as_nanos();
         let of =
             |test: &dyn Fn(&Loss) -> bool| self.losses.iter().filter(|loss| test(loss)).count();
-        let cut = of(&|loss| loss.again >= CUT * mss) >= 2;
         let segments = mss * SEGMENTS;
-        let least = match cut {
-            // On both sides of the line.
-            true if last.passed > 2 * segments * CHANCE => FEW - 1,
-            true => FEW,
-            false => LEAST,
+        let off = |loss: &Loss| {
+            let part = i128::from(last.passed) * i128::from(loss.at.since(first.at).as_nanos());
+            (i128::from(loss.passed) - part / i128::from(length.max(1))).abs()
         };
-        if count < least || length <= 0 {
+        let farthest = self.losses.iter().map(off).max().unwrap_or(0);
+        // On both sides of the line.
+        let near_part = 2.0 * farthest.max(segments.into()) as f64 / last.passed.max(1) as f64;
+        let by_chance = near_part.powi(count as i32 - 2) * CHANCE >= 1.0;
+        let enough = match of(&|loss| loss.again >= CUT * mss) {
+            0 => count >= LEAST,
+            1 => count >= LEAST || count >= FEW && !by_chance,
+            _ => count >= FEW || count == FEW - 1 && !by_chance,
+        };
+        if !enough || length <= 0 {
             return None;
         }
         let a_second = rate(last.passed, length);
-        // What a bucket lets wait until it has filled up for it is no queue.
-        let queue = |loss: &Loss| bytes(a_second, loss.queue) > segments;
+        // What a bucket lets wait until it has filled up for it is no queue; nor is one that drained faster than the rate, of a
+        // link before it.
+        let queue =
+            |loss: &Loss| bytes(a_second, loss.queue) > segments && loss.steady < a_second * FASTER;
         let part = last.passed / (count as i64 - 1) / NEAR;
         let near = if count < FEW {
             segments
         } else {
             part.max(segments)
         };
-        let on_line = |loss: &Loss| {
-            let part = i128::from(last.passed) * i128::from(loss.at.since(first.at).as_nanos());
-            (i128::from(loss.passed) - part / i128::from(length)).abs() <= i128::from(near)
-        };
+        let on_line = |loss: &Loss| off(loss) <= near.into();
         let fast = self.fastest >= a_second * FASTER;
         let found = fast && of(&queue) * NO_QUEUE <= count && of(&on_line) * 10 >= count * PART;
         found.then_some(first.at)
@@ -191,10 +212,15 @@ mod tests {
         let at = |ms: u64| Time::from_nanos(ms * 1_000_000);
         for kb in 0..=64 {
             let ms = u64::from(kb) * burst_ms / 64;
-            policer.acked(at(ms), SeqNum::new(kb * 1_000), true);
+            policer.acked(at(ms), SeqNum::new(kb * 1_000), true, Duration::ZERO);
         }
         for &(ms, kb) in losses {
-            policer.acked(at(100 + ms), SeqNum::new((64 + kb) * 1_000), false);
+            policer.acked(
+                at(100 + ms),
+                SeqNum::new((64 + kb) * 1_000),
+                false,
+                Duration::ZERO,
+            );
             policer.loses(Duration::ZERO);
         }
         policer
@@ -235,9 +261,10 @@ mod tests {
                 .iter_mut()
                 .for_each(|loss| loss.queue = Duration::from_millis(ms));
         };
-        of(&mut queued, 3, 18);
+        // Before the first the burst passed.
+        of(&mut queued, 4, 18);
         assert_eq!(queued.found(MSS), None, "a queue before them");
-        of(&mut queued, 1, 0);
+        of(&mut queued, 2, 0);
         assert!(queued.found(MSS).is_some());
         // A packet or two wait in the bucket.
         of(&mut queued, 8, 4);
@@ -249,9 +276,35 @@ mod tests {
     fn few_losses_are_a_buckets_if_it_cut_off_bursts() {
         let mut few = of(&ON_LINE[..5], 32);
         few.losses[0].again = 40_000;
+        assert!(few.found(MSS).is_some(), "all on the line");
+        few.losses[2].passed += 20_000;
+        few.losses[3].passed -= 20_000;
+        assert!(few.found(MSS).is_some(), "near by no chance");
+        few.losses[2].passed += 50_000;
         assert_eq!(few.found(MSS), None, "one burst");
         few.losses[1].again = 16_000;
         assert!(few.found(MSS).is_some());
+        assert_eq!(of(&ON_LINE[..5], 32).found(MSS), None, "none");
+    }
+
+    #[test]
+    fn a_queue_that_drains_faster_is_anothers() {
+        // 40 kB pass in so many milliseconds, as many again as packets queued for.
+        for (ms, found) in [(20u32, true), (80, false)] {
+            let mut policer = of(&ON_LINE, 32);
+            let queue = Duration::from_millis(i64::from(ms / 2));
+            for number in 0..5 {
+                let begun = 100 + number * 200;
+                let first = 1_025 + (begun + ms) / 2;
+                for step in 0..=2 {
+                    let then = 2_101 + u64::from(begun + step * ms / 2);
+                    let seq = SeqNum::new((first + step * 20) * 1_000);
+                    policer.acked(Time::from_nanos(then * 1_000_000), seq, step > 0, queue);
+                }
+                policer.loses(queue);
+            }
+            assert_eq!(policer.found(MSS).is_some(), found);
+        }
     }
 
     #[test]
@@ -280,7 +333,12 @@ mod tests {
             .enumerate()
         {
             assert_eq!(policer.found(MSS), None);
-            policer.acked(at(number as u64), SeqNum::new(end * 1_000), true);
+            policer.acked(
+                at(number as u64),
+                SeqNum::new(end * 1_000),
+                true,
+                Duration::ZERO,
+            );
         }
         assert!(policer.found(MSS).is_some());
     }
@@ -289,10 +347,10 @@ mod tests {
     fn what_arrives_at_once_when_a_hole_is_filled_is_no_burst() {
         let mut policer = of(&ON_LINE, 100);
         let at = |us: u64| Time::from_nanos(2_200_000_000 + us * 1_000);
-        policer.acked(at(0), SeqNum::new(1_066_000), true);
-        policer.acked(at(1), SeqNum::new(1_200_000), false);
+        policer.acked(at(0), SeqNum::new(1_066_000), true, Duration::ZERO);
+        policer.acked(at(1), SeqNum::new(1_200_000), false, Duration::ZERO);
         assert_eq!(policer.found(MSS), None);
-        policer.acked(at(2), SeqNum::new(1_300_000), true);
+        policer.acked(at(2), SeqNum::new(1_300_000), true, Duration::ZERO);
         assert!(policer.found(MSS).is_some());
     }
 }

@@ -102,6 +102,11 @@ _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
 
 _REPAIRS: Final = ("recovery-timer", "recovery-probe", "recovery-fast")
 
+_NO_TIMEOUT: Final = (
+    "{host} retransmitted after a silence, and whether a timeout made it is not known",
+    "See what was retransmitted, and what its cause lacks; fix the loss on the path to {peer}.",
+)
+
 _NOT_NEEDED: Final = (
     "{host} waited for acknowledgements, and sent again what had arrived",
     "Nothing was lost: see why {peer}, or the path back, held its acknowledgements.",
@@ -158,6 +163,8 @@ def _texts(one: Owned) -> tuple[str, str]:
                 return texts
     if one.owner == "unanswered" and one.reset == one.connections:
         return _RESET
+    if one.owner == "recovery-timer" and one.needed and not one.timeouts:
+        return _NO_TIMEOUT
     if one.owner not in _REPAIRS or one.needed:
         return _TEXTS[one.owner]
     return _NEED_NOT_KNOWN if one.not_known else _NOT_NEEDED
