@@ -85,7 +85,7 @@ def build(
     ~/.cache/rexmit/kernels, or in $REXMIT_CACHE/kernels; an interrupted build leaves none there.
 
     Of a tree (FOLDER) the objects are kept, so that the next build compiles only what has changed
-    since: in files, options, flags. They take about 1 GB a tree and configuration; those of the
+    since: in files, options, flags. They take about 0.6 GB a tree and configuration; those of the
     four that were built last stay. `rexmit kernel remove --objects` drops them.
 
     Building a tree or tarball RUNS ITS CODE: makefiles, scripts, and programs made from it. That
