@@ -3,9 +3,9 @@
 A tree and a configuration have a folder `.objects/KEY` beside the kernels: `tree`, the copy of what
 the build needs and what make made in it; `index.json`, what of that was copied; a lock. The
 makefiles know which objects a change of a file, an option or a flag outdates. What they do not
-know makes a build begin from nothing here: other programs that compile, a build that did not come to its end, a
-clock that was set back, a header that hides another one, a machine that was started again (a file
-system may then have lost what was written last).
+know makes a build begin from nothing here: other programs that compile, a build that did not come
+to its end, a clock that was set back, a header that hides another one, a machine that was started
+again (a file system may then have lost what was written last).
 """
 
 from __future__ import annotations
