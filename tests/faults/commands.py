@@ -29,8 +29,8 @@ _OF_THE_MOMENT = {
 }
 
 
-_STAY = ("kernels/.lock", "kernels/.logs")
-"""Locks and logs of the cache."""
+_STAY = ("kernels/.lock", "kernels/.logs", "kernels/.objects")
+"""Locks, logs and kept objects of the cache."""
 
 
 def files(folder: Path) -> Result:
