@@ -67,6 +67,7 @@ OWNERS: Final = {
     "receiver-window": "the receiver's window",
     "nagle": "small packets held back (Nagle)",
     "sender": "the sender: program, buffer or pacing",
+    "late-or-lost": "its program, or a loss before here",
     "slow-start": "slow start",
     "small-window": "congestion window, small after loss",
     "path-rate": "the path's rate",

@@ -53,6 +53,16 @@ impl Account {
             line.cover(other, By::Other, |was, _| was.is_recovery());
             line.name_repairs(own);
             for flow in [of, 1 - of] {
+                // A program may have been silent, or what was sent may have been lost on the way here.
+                let perhaps = ending.senders[flow].0.perhaps().iter();
+                let perhaps: Vec<Cover> = perhaps
+                    .map(|&(from, to)| (from, to, Owner::LateOrLost))
+                    .collect();
+                line.cover(&perhaps, by(flow == of), |was, _| {
+                    was.is_program() || was == Owner::Unknown
+                });
+            }
+            for flow in [of, 1 - of] {
                 let policed = policed[flow].map(|since| (since, ending.end, Owner::Policer));
                 line.cover(policed.as_slice(), by(flow == of), |was, _| {
                     // Away from the sender, what the bucket let wait seems to be sent late.

@@ -44,6 +44,7 @@ struct Wait {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Waits {
     waits: Vec<Wait>,
+    perhaps: Vec<(Time, Time)>,
 }
 
 /// Time waited by mechanism, in the order of `Mechanism::ALL`.
@@ -59,6 +60,26 @@ impl Waits {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Time, Time, usize)> + '_ {
         let parts = |wait: &Wait| (wait.from, wait.to, wait.mechanism);
         self.waits.iter().map(parts)
+    }
+
+    /// From when to when it may have waited, in order and apart: nobody saw when it had sent last what it sent again then.
+    pub(crate) fn perhaps(&self) -> &[(Time, Time)] {
+        &self.perhaps
+    }
+
+    /// The sender had waited `least` when it sent again at `to`, and `most` at most.
+    pub(crate) fn may_be(&mut self, to: Time, least: Duration, most: Duration) {
+        let (mut from, mut end) = (to - most, to - least);
+        if from >= end {
+            return;
+        }
+        while let Some(last) = self.perhaps.last().filter(|last| from <= last.1) {
+            (from, end) = (from.min(last.0), end.max(last.1));
+            self.perhaps.pop();
+        }
+        if self.perhaps.len() < MOST_WAITS {
+            self.perhaps.push((from, end));
+        }
     }
 
     /// The sender had waited so long when it sent again at `to`. Where the clock was set back, what counts already does not
@@ -137,6 +158,17 @@ mod tests {
             waits.add(at(to), at(to).since(at(from)), mechanism);
         }
         waits
+    }
+
+    #[test]
+    fn what_it_may_have_waited_is_apart() {
+        let mut some = Waits::default();
+        for (to, least, most) in [(10, 1, 1), (20, 2, 8), (22, 3, 4), (40, 1, 5)] {
+            some.may_be(at(to), ms(least), ms(most));
+        }
+        assert_eq!(some.perhaps(), [(at(12), at(19)), (at(35), at(39))]);
+        some.may_be(at(60), ms(0), ms(55));
+        assert_eq!(some.perhaps(), [(at(5), at(60))]);
     }
 
     #[test]

@@ -57,6 +57,10 @@ _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "{host} sent late with data in flight: its program, send buffer, pacing or link",
         "Look at the sending program; a capture beside it tells more.",
     ),
+    "late-or-lost": (
+        "{host} was silent, or what it sent was lost before it came by here",
+        "Look at its program and at the loss on the path; a capture beside {host} tells which.",
+    ),
     "slow-start": (
         "slow start of {host}: the congestion window had yet to grow",
         "Keep connections open, or enlarge the initial window.",
