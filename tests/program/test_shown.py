@@ -212,7 +212,6 @@ COMMANDS: Final[dict[str, Sequence[Sequence[str]]]] = {
     "packetdrill": [(NAME,), (CAPTURE,), (CAPTURE, "--packetdrill", NAME)],
     "kselftest": [(NAME,), ("net", "--scripts-from", NAME), ("net", "--scripts-from", CAPTURE)],
     "kernel list": [(), ("--json",)],
-    "kernel remove": [(NAME,), ("--objects",)],
     "kernel exec": [("--kernel", NAME, "--", "true"), ("--net", NAME, "--", "true")],
     "kernel add": [(NAME,), (CAPTURE,), (CAPTURE, "--name", NAME), (CAPTURE, "--modules", NAME)],
     "validate agree": [
