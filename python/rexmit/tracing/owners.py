@@ -59,10 +59,9 @@ class Owned:
     `host`, whose `peer` was at the other end of the longest stretch, that of the connection in row
     `number` of connections.parquet; it ended `evidence_s` after that one's first packet. Their
     senders' retransmissions were needed, or it is not known whether they were; some followed on
-    timeouts. Of its connections
-    some were refused, or ICMP said that they cannot be; to the SYNs of others nothing came back; of
-    others the last request was answered by a reset. Where names were looked up, `connections` are
-    those, the longest of `name`; there is no `number`.
+    timeouts. Of its connections some were refused, or ICMP said that they cannot be; to the SYNs of
+    others nothing came back; of others the last request was answered by a reset. Where names were
+    looked up, `connections` are those, the longest of `name`; there is no `number`.
     """
 
     owner: str
