@@ -29,6 +29,9 @@ LAST: Final = (IDLE, UNKNOWN)
 """Where nobody waits as far as is known: told last, but for what is not known if that is longer
 than all that somebody waited for together."""
 
+SMALL_WINDOW: Final = "small-window"
+"""Not after losses alone: also while packets arrive out of order, where nothing is sent again."""
+
 DNS: Final = "dns"
 """Looking up names, before connections begin: no owner of the table `account`."""
 
@@ -157,7 +160,7 @@ def joined(trace: Trace) -> pl.LazyFrame:
         host.alias("host"),
         peer.alias("peer"),
         pl.col("needed", "timeouts").fill_null(0),
-        pl.col("not_known").fill_null(1),
+        pl.col("not_known").fill_null((owner != SMALL_WINDOW).cast(pl.UInt32)),
     )
 
 
@@ -295,7 +298,7 @@ def _looked_up(trace: Trace) -> tuple[Owned, ...]:
             pl.col("waited_s").min().alias("least_s"),
             pl.col("waited_s").max().alias("most_s"),
             pl.col("server").get(slowest).alias("peer"),
-            pl.col("name").get(slowest),
+            pl.col("name").get(slowest).fill_null(""),
             (pl.col("start_s") + pl.col("waited_s") - begun_s).get(slowest).alias("evidence_s"),
             (~pl.col("answered")).sum().alias("unanswered"),
         )
