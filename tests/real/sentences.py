@@ -80,6 +80,8 @@ def every(whole: Trace, made: Summary) -> Iterator[Sentence]:
     found = advice(whole)
     if made.mechanisms and whole.settings and not helping(found, made.totals):
         yield settings.none_helps(found, len(whole.settings), made.totals)
+    if left := settings.not_applied(made):
+        yield left
     rows = whole.scan("retransmissions").collect()
     yield from map(retransmissions.row, rows.iter_rows(named=True))
 

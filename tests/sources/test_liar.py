@@ -133,7 +133,8 @@ def test_an_object_store(liar: Liar, name: str) -> None:
 def test_a_page_of_a_list_without_an_end(liar: Liar) -> None:
     with pytest.raises(UserError, match="the store sends more than was asked for"):
         find(["s3://bucket/long/*.pcap"])
-    assert liar.sent["bucket"] < relay.MOST_BYTES + WAITS
+    # Behind what was taken the kernel lets as much wait at most (tcp_rcv_space_adjust).
+    assert liar.sent["bucket"] < 2 * relay.MOST_BYTES
 
 
 def test_nobody_else_is_relayed(liar: Liar) -> None:

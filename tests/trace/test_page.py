@@ -33,6 +33,7 @@ from rexmit.tracing.sections.page import page_blocks
 from rexmit.tracing.sections.settings import helping
 from rexmit.tracing.sentences import wrong
 from rexmit.tracing.sentences.reasons import reason
+from rexmit.tracing.sentences.settings import not_applied
 from rexmit.tracing.source import Facts, File
 from rexmit.tracing.summary import summary
 from rexmit.whatif.calibration import Calibration
@@ -265,6 +266,31 @@ def test_that_none_helps_is_said_of_none_that_does(tmp_path: Path) -> None:
         "connections longer by a tenth than shorter, or save less than a tenth of the time waited"
     )
     assert told in printed(made)
+
+
+def test_to_what_no_setting_was_applied(tmp_path: Path) -> None:
+    """The cause is known of what was sent again for another reason than a loss."""
+    rows = [
+        retransmission(mechanism="unknown", missing="short-timer-twice"),
+        retransmission(mechanism="unknown", basis="path-mtu"),
+        retransmission(),
+    ]
+    counted = [mechanism(mechanism="unknown", waited_s=0.25), mechanism(waited_s=0.5)]
+    made = write_trace(
+        tmp_path / "t",
+        connections=[connection(duration_s=2.0, waited_s=0.75)],
+        mechanisms=counted,
+        retransmissions=[row | {"waited_s": 0.25} for row in rows],
+        facts=Facts(settings=["k=2"]),
+    )
+    told = "no setting was applied to 1 retransmission of unknown cause, waited for 125 ms"
+    assert told in printed(made)
+    sentence = not_applied(summary(made))
+    assert sentence is not None
+    assert sentence.text == told
+    assert sentence.holds(made)
+    known = [retransmission()]
+    assert not_applied(summary(write_trace(tmp_path / "known", retransmissions=known))) is None
 
 
 def test_a_grid_is_summed_up_already(tmp_path: Path) -> None:

@@ -84,13 +84,29 @@ def test_errors_are_relative_to_durations_and_leave_out_what_never_changes() -> 
         }
     )
     (row,) = errors(rows)
-    assert (row["n"], row["transfers"], row["wrong"]) == (3, 4, 0)
+    assert (row["n"], row["transfers"], row["wrong"], row["not_predicted"]) == (3, 4, 0, 0)
     assert row["predicted_s"] == pytest.approx(0.1 / 3)
     assert row["median"] == pytest.approx(0.1)
     assert row["bias"] == pytest.approx(-0.1)
     assert row["p95"] == pytest.approx(0.37)
     (row,) = errors(rows.with_columns(pl.Series("actual_s", [0.1, 0.0, 0.3, 0.2])))
     assert row["wrong"] == pytest.approx(1 / 3)
+
+
+def test_what_was_not_predicted_is_counted_and_is_no_prediction_of_nothing() -> None:
+    rows = pl.DataFrame(
+        {
+            "base": "b",
+            "setting": ["k=2", "k=2", "k=2", "d=4"],
+            "predicted_s": [-0.2, None, None, None],
+            "actual_s": [-0.1, 0.9, 0.0, 0.9],
+            "duration_s": 1.0,
+        }
+    )
+    (row,) = errors(rows)
+    assert (row["setting"], row["n"], row["not_predicted"], row["transfers"]) == ("k=2", 1, 1, 3)
+    assert row["actual_s"] == pytest.approx(-0.1)
+    assert row["p95"] == pytest.approx(0.1)
 
 
 def test_a_check_is_not_kept_where_something_else_is(tmp_path: Path) -> None:

@@ -31,3 +31,17 @@ def test_a_smaller_minimum_is_predicted_to_the_tick(tmp_path: Path) -> None:
     shorter, longer = tail["actual_s"]
     assert shorter < -0.03 < 0.15 < longer
     assert {row["setting"] for row in errors(rows)} == {"min_rto=100ms", "min_rto=400ms"}
+
+
+def test_nothing_is_predicted_where_a_cause_is_not_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A capture of one connection shows a timer of less than 200 ms once: it may be none."""
+    monkeypatch.setattr(transfers, "PATTERNS", ("none", "data 5 5#2"))
+    monkeypatch.setattr(transfers, "SEGMENTS", (12,))
+    monkeypatch.setattr(transfers, "NETWORKS", {"10 ms": transfers.NETWORKS["10 ms"]})
+    base = transfers.Base("windows-xp-unc2007", ("min_rto=400ms",))
+    rows = check(base, tmp_path / "run", seed=1, kernel=None, jobs=2)
+    predicted = dict(rows.select("loss_pattern", "predicted_s").iter_rows())
+    assert predicted == {"none": 0.0, "data 5 5#2": None}
+    assert rows["actual_s"].max() == pytest.approx(0.2)

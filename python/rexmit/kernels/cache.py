@@ -18,7 +18,6 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final
 
@@ -37,12 +36,6 @@ def root() -> Path:
     if given := os.environ.get("REXMIT_CACHE"):
         return Path(given).expanduser().absolute() / "kernels"
     return user_folder.cache() / "kernels"
-
-
-def alone() -> AbstractContextManager[None]:
-    """Hold the cache for a moment: folders in it that somebody locks do not go meanwhile."""
-    named_folder(root())
-    return locked(root() / ".lock")
 
 
 def kernels() -> list[Kernel]:
@@ -71,37 +64,38 @@ def workplace() -> Iterator[tuple[Path, int]]:
     are removed here. It is a file that is locked: with the descriptor of a folder, who is confined
     could leave the sandbox.
     """
-    with alone():
+    named_folder(root())
+    with _locked(root() / ".lock"):
         for stale in root().glob(f"{_TEMPORARY}*"):
-            remove_unlocked(stale)
+            _remove_if_stale(stale)
         folder = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=root()))
         descriptor = lasting_file(folder / "lock")
         fcntl.flock(descriptor, fcntl.LOCK_EX)
     try:
-        with interrupt.undone_by(lambda: remove(folder)):
+        with interrupt.undone_by(lambda: _remove(folder)):
             yield folder, descriptor
     finally:
-        remove(folder)
+        _remove(folder)
         os.close(descriptor)
 
 
 @contextlib.contextmanager
-def building(
-    key: str, *, waiting: Callable[[], None], compiler: str | None = None
-) -> Iterator[Kernel | None]:
+def building(key: str, *, waiting: Callable[[], None]) -> Iterator[Kernel | None]:
     """Hold the right to build the kernel with the hash `key`; `waiting` is called if it must wait.
 
-    Yields that kernel if it is there, built by whoever was waited for or earlier; made by this
-    `compiler`, where one is named.
+    Yields that kernel if it is there, built by whoever was waited for or earlier.
     """
     named_folder(root())
-    with locked(inner_folder(root() / ".locks") / key, waiting=waiting):
-        built = [k for k in kernels() if k.hash == key and compiler in (None, k.compiler)]
-        yield next((k for k in built if checksums.fault(k) is None), None)
+    with _locked(inner_folder(root() / ".locks") / key, waiting=waiting):
+        yield next((k for k in kernels() if k.hash == key and _usable(k)), None)
+
+
+def _usable(kernel: Kernel) -> bool:
+    return checksums.fault(kernel) is None
 
 
 @contextlib.contextmanager
-def locked(path: Path, *, waiting: Callable[[], None] | None = None) -> Iterator[None]:
+def _locked(path: Path, *, waiting: Callable[[], None] | None = None) -> Iterator[None]:
     descriptor = lasting_file(path)
     try:
         try:
@@ -115,24 +109,23 @@ def locked(path: Path, *, waiting: Callable[[], None] | None = None) -> Iterator
         os.close(descriptor)
 
 
-def remove_unlocked(folder: Path) -> None:
-    """Remove a folder unless somebody holds its lock. The caller is `alone`."""
+def _remove_if_stale(folder: Path) -> None:
     try:
         flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK
         descriptor = os.open(folder / "lock", flags)  # writes: nothing; NFS wants it so
     except OSError:
-        remove(folder)
+        _remove(folder)
         return
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        remove(folder)
+        _remove(folder)
     except BlockingIOError:
         pass
     finally:
         os.close(descriptor)
 
 
-def remove(folder: Path) -> None:
+def _remove(folder: Path) -> None:
     """Remove a folder as far as possible, whatever a foreign build made in it."""
     with contextlib.suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
@@ -145,9 +138,8 @@ def remove(folder: Path) -> None:
 def install(finished: Path, name: str) -> Kernel:
     """Give a finished kernel its name in the cache. The caller holds `building`.
 
-    What has that name already is not whole or another compiler's, or it would have been used. A
-    campaign may be running on it all the same, so it is moved away, which takes no time, before it
-    is removed.
+    What has that name already is not whole, or it would have been used. A campaign may be running
+    on it all the same, so it is moved away, which takes no time, before it is removed.
     """
     checksums.write(finished)
     for path in finished.iterdir():
@@ -162,12 +154,6 @@ def install(finished: Path, name: str) -> Kernel:
     if kernel is None or checksums.fault(kernel):
         raise UserError(f"{place} was damaged while it was written", "Is the disk full or broken?")
     return kernel
-
-
-def discard(kernel: Kernel) -> None:
-    """Take a kernel out of the cache again."""
-    with workplace() as (work, _):
-        kernel.folder.rename(work / "former")
 
 
 def _sync(path: Path) -> None:

@@ -48,8 +48,7 @@ class Kernel:
     source: str
     """`debian`, `tarball`, `tree` or `image`, and the path, set apart by a space."""
     compiler: str
-    """Not part of the hash: in virtual time computing takes no time, so it cannot be seen. All the
-    same a build with another one makes the kernel anew."""
+    """Not part of the hash: in virtual time computing takes no time, so it cannot be seen."""
     built: str
     """When it was built or added, in UTC, ISO 8601."""
     size: int
@@ -57,8 +56,7 @@ class Kernel:
     seconds: float
     """How long it took to build."""
     steps: int
-    """Files that were compiled, for the progress of later builds; 0 where others were taken over
-    from an earlier build."""
+    """Lines that make printed, for the progress of later builds."""
     patch_hashes: tuple[str, ...] = ()
     """Of the content of `patches`, in their order."""
     engine: str = UML

@@ -53,9 +53,9 @@ class _Header(tarfile.TarInfo):
 
 
 def extract(
-    path: Path, sort: Callable[[str], NewTree | None], where: str, confinement: Confinement
+    path: Path, tree: NewTree, where: str, confinement: Confinement, wanted: Callable[[str], bool]
 ) -> None:
-    """Put the files and links of a tarball each into the tree that `sort` has for its name.
+    """Put the files and links of a tarball for which `wanted` holds into `tree`.
 
     `where` names the tarball in errors. Names are those below the one folder that holds all, if
     there is one. Raises UserError.
@@ -74,12 +74,11 @@ def extract(
         if not name:
             continue  # the folder that holds the tree
         check_name(name, where)
-        tree = sort(name)
-        if not member.issparse() and (member.isdir() or tree is None):
+        if not member.issparse() and (member.isdir() or not wanted(name)):
             continue
-        if tree and member.issym():
+        if member.issym():
             tree.link(name, member.linkname)
-        elif tree and member.isreg() and not member.issparse():
+        elif member.isreg() and not member.issparse():
             tree.file(name, blocks, executable=bool(member.mode & 0o111))
         else:
             raise UserError(f"{where}: {printable(name)} is neither file, folder nor symbolic link")

@@ -19,18 +19,18 @@ UNKNOWN: Final = "unknown"
 
 RIGHT: Final[Mapping[str, tuple[str, ...]]] = {
     "connecting": ("connecting",),
-    "client": ("client",),
+    "client": ("client", "late-or-lost"),
     "between-requests": ("between-requests",),
-    "server": ("server",),
+    "server": ("server", "late-or-lost"),
     # Data were on their way when its program wrote no more: the packets do not tell why.
-    "program": ("sender", "client", "server"),
+    "program": ("sender", "client", "server", "late-or-lost"),
     "sender": ("sender",),
     "nagle": ("nagle",),
     "round-trip": ("round-trip",),
     "receiver-window": ("receiver-window",),
     # The kernel does not say what keeps its congestion window as small as it is.
     "congestion-window": ("slow-start", "small-window", "path-rate"),
-    "recovery": ("recovery-timer", "recovery-probe", "recovery-fast"),
+    "recovery": ("recovery-timer", "recovery-probe", "recovery-fast", "late-or-lost"),
     "unanswered": ("unanswered", "closing"),
     "closing": ("closing",),
 }

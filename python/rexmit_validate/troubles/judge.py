@@ -14,7 +14,7 @@ from rexmit.store.plain_json import Check, list_of, read, shape, text, whole
 from rexmit.tracing.owners import Owned, owners
 from rexmit.tracing.sentences import time
 from rexmit_validate.troubles.make import META, VERSION
-from rexmit_validate.troubles.scenes import PLACES, SCENES, of_variant
+from rexmit_validate.troubles.scenes import LOSS, PLACES, SCENES, of_variant
 
 MONITORS: Final = ("sender", "midway", "receiver")
 """Where captures are taken, from the end on that sends most."""
@@ -27,6 +27,8 @@ _CHECK: Final[Check] = shape(
     {"version": whole(), "troubles": list_of(text)}, needed=("version", "troubles")
 )
 
+LATE_OR_LOST: Final = ("client", "server", "path-mtu", *LOSS)
+"""What `late-or-lost` names: a program, or a loss that the place did not see."""
 
 Found = tuple[str, str, Path]
 """The name of a scene, the place that it was captured at, and the capture."""
@@ -47,8 +49,9 @@ class Judged:
 
     @property
     def right(self) -> bool:
-        """One of those that are right is named."""
-        return self.claimed in self.truth
+        """One of those that are right is named, or a group that has one."""
+        named = LATE_OR_LOST if self.claimed == "late-or-lost" else (self.claimed,)
+        return not set(named).isdisjoint(self.truth)
 
 
 @dataclass(frozen=True)

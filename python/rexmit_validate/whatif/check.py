@@ -24,6 +24,8 @@ _KEYS: Final = ("network", "page_segments", "loss_pattern")
 def check(base: Base, folder: Path, *, seed: int, kernel: str | None, jobs: int) -> pl.DataFrame:
     """A row for each transfer and setting: `base`, `setting`, the transfer, `duration_s` as it is,
     `predicted_s` and `actual_s` change, and the `stack` that the analysis took the sender for.
+    `predicted_s` is null where the cause of a retransmission is not known: no setting was applied
+    to that one.
 
     Raises UserError where the transfers cannot be run, or where one is not complete.
     """
@@ -86,34 +88,40 @@ def _predictions(own: pl.DataFrame, base: Base, jobs: int) -> pl.DataFrame:
 
     def of_one(capture: str) -> pl.DataFrame:
         stack, changes = _analysed(Path(capture), settings)
-        predicted = [changes.get(setting, 0.0) for setting in settings]
+        predicted = [None if changes is None else changes.get(setting, 0.0) for setting in settings]
         columns = {
             "capture": capture,
             "setting": settings,
             "predicted_s": predicted,
             "stack": stack,
         }
-        return pl.DataFrame(columns, schema_overrides={"stack": pl.String})
+        types = {"stack": pl.String, "predicted_s": pl.Float64}
+        return pl.DataFrame(columns, schema_overrides=types)
 
     with ThreadPoolExecutor(jobs) as threads:
         predictions = pl.concat(threads.map(of_one, own["capture"]))
     return own.select(*_KEYS, "capture").join(predictions, on="capture").drop("capture")
 
 
-def _analysed(capture: Path, settings: list[str]) -> tuple[str | None, dict[str, float]]:
-    """The stack of the server in a capture of one connection, and each setting's change."""
+def _analysed(capture: Path, settings: list[str]) -> tuple[str | None, dict[str, float] | None]:
+    """The stack of the server in a capture of one connection, and each setting's change; None in
+    place of the changes where the packets do not show the cause of each retransmission.
+    """
     from rexmit.tracing.options import Analysis
     from rexmit.tracing.source import Core, batches
 
     stack: str | None = None
     changes: dict[str, float] = {}
+    explained = True
     for batch in batches(Core([capture], Analysis(whatif=settings, jobs=1))):
         server = pl.col("direction") == "backward"
         for named in batch["sides"].filter(server)["stack"]:
             stack = named
         rows = batch["whatif"].filter(server)
         changes |= dict(rows.select("setting", "change_s").iter_rows())
-    return stack, changes
+        missing = batch["retransmissions"].filter(server)["missing"]
+        explained = explained and missing.is_null().all()
+    return stack, changes if explained else None
 
 
 def errors(rows: pl.DataFrame) -> list[dict[str, Any]]:
@@ -121,21 +129,25 @@ def errors(rows: pl.DataFrame) -> list[dict[str, Any]]:
     was predicted to: `n` of `transfers`, mean `predicted_s` and `actual_s`, and of predicted less
     actual relative to the duration the median, the median of its size, and its 95th percentile;
     `wrong` is the share of which the prediction says that they get longer, and they get shorter,
-    or the other way round.
+    or the other way round. `not_predicted` counts transfers that the setting changes and of which
+    nothing was predicted; they are in no other number. There is no row where none was predicted.
     """
     predicted, actual = pl.col("predicted_s"), pl.col("actual_s")
     large = (predicted.abs() >= LEAST_S, actual.abs() >= LEAST_S)
-    there = rows.with_columns(pl.len().over("base", "setting").alias("transfers")).filter(
-        large[0] | large[1]
-    )
+    group = ("base", "setting")
+    there = rows.with_columns(
+        pl.len().over(group).alias("transfers"),
+        (predicted.is_null() & large[1]).sum().over(group).alias("not_predicted"),
+    ).filter(predicted.is_not_null() & (large[0] | large[1]))
     off = (predicted - actual) / pl.col("duration_s")
     wrong = large[0] & large[1] & (predicted.sign() != actual.sign())
     return (
         there.with_columns(off.alias("off"))
-        .group_by("base", "setting", maintain_order=True)
+        .group_by(group, maintain_order=True)
         .agg(
             pl.col("transfers").first(),
             pl.len().alias("n"),
+            pl.col("not_predicted").first(),
             pl.col("predicted_s").mean(),
             pl.col("actual_s").mean(),
             pl.col("off").median().alias("bias"),

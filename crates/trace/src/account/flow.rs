@@ -69,7 +69,7 @@ pub(super) struct Wait {
     pub shows_queues: bool,
     /// It is no longer known to have lost anything, or all of it was repaired.
     pub repaired: bool,
-    /// It lost something, and its flight has not been as large since.
+    /// It lost something, and its flight has not been as large since; or its packets arrive out of order.
     pub after_loss: bool,
     /// Its flight still grows from round trip to round trip.
     pub grows: bool,
@@ -273,8 +273,12 @@ impl Flow {
         !self.known || acked.is_some_and(|to| !seq.is_after(to))
     }
 
-    /// An acknowledgement of it came by.
-    pub fn acked(&mut self, at: Time, ack: SeqNum, window: u32, stamp: Option<u32>) {
+    /// An acknowledgement of it came by, with data of the other direction or `alone`.
+    pub fn acked(&mut self, at: Time, ack: SeqNum, window: u32, stamp: Option<u32>, alone: bool) {
+        // RFC 5681 §2: a duplicate.
+        let open = self.known && self.nxt.is_after(ack);
+        let duplicate = open && alone && self.scale.newest == Some((ack, window));
+        self.rounds.hears(duplicate);
         let open = self.known && self.nxt.is_after(self.shown);
         if open && !self.nxt.is_after(ack) {
             self.empty_at = Some(at);

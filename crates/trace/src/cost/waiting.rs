@@ -7,6 +7,7 @@
 //! that time counts once.
 
 use rexmit_time::{Duration, Time};
+use rexmit_wire::Intervals;
 
 use crate::sender_view::MECHANISMS;
 
@@ -44,6 +45,7 @@ struct Wait {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Waits {
     waits: Vec<Wait>,
+    perhaps: Intervals<Time>,
 }
 
 /// Time waited by mechanism, in the order of `Mechanism::ALL`.
@@ -52,13 +54,25 @@ pub type Waited = [Duration; MECHANISMS];
 impl Waits {
     /// How many are remembered.
     pub(crate) fn len(&self) -> usize {
-        self.waits.len()
+        self.waits.len() + self.perhaps.len()
     }
 
     /// From when to when, and the mechanism's place in `Mechanism::ALL`, in order and apart.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Time, Time, usize)> + '_ {
         let parts = |wait: &Wait| (wait.from, wait.to, wait.mechanism);
         self.waits.iter().map(parts)
+    }
+
+    /// From when to when it may have waited, in order and apart: nobody saw when it had sent last what it sent again then.
+    pub(crate) fn perhaps(&self) -> impl Iterator<Item = (Time, Time)> + '_ {
+        self.perhaps.within(Time::ZERO, Time::MAX)
+    }
+
+    /// The sender had waited `least` when it sent again at `to`, and `most` at most.
+    pub(crate) fn may_be(&mut self, to: Time, least: Duration, most: Duration) {
+        if self.perhaps.len() < MOST_WAITS {
+            self.perhaps.add(to - most, to - least);
+        }
     }
 
     /// The sender had waited so long when it sent again at `to`. Where the clock was set back, what counts already does not
@@ -137,6 +151,21 @@ mod tests {
             waits.add(at(to), at(to).since(at(from)), mechanism);
         }
         waits
+    }
+
+    #[test]
+    fn what_it_may_have_waited_is_apart() {
+        let mut some = Waits::default();
+        for (to, least, most) in [(10, 1, 1), (20, 2, 8), (22, 3, 4), (40, 1, 5)] {
+            some.may_be(at(to), ms(least), ms(most));
+        }
+        let all = |some: &Waits| some.perhaps().collect::<Vec<_>>();
+        assert_eq!(all(&some), [(at(12), at(19)), (at(35), at(39))]);
+        // One that reaches back, and ends before the last.
+        some.may_be(at(30), ms(5), ms(15));
+        assert_eq!(all(&some), [(at(12), at(25)), (at(35), at(39))]);
+        some.may_be(at(60), ms(0), ms(55));
+        assert_eq!(all(&some), [(at(5), at(60))]);
     }
 
     #[test]

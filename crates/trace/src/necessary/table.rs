@@ -74,8 +74,8 @@ pub const TABLE: [Necessary; 9] = [
     },
     Necessary {
         mechanism: Mechanism::EarlyRetransmit,
-        words: "fewer than four segments outstanding, and duplicate ACKs or SACKed segments for all but one (away from the sender, one)",
-        source: "RFC 5827 §3.1",
+        words: "fewer than four segments outstanding, and a duplicate ACK or a SACKed segment",
+        source: "tcp_time_to_recover of Linux 3.5 to 4.10; RFC 5827 §3.1",
         look: early_retransmit,
     },
     Necessary {
@@ -242,11 +242,8 @@ fn early_retransmit(witness: &Witness) -> Result<Shown, Missing> {
     if !few_out(witness.out) {
         return Err(Missing::FewOut);
     }
-    let least = match witness.timed {
-        Timed::Sender => witness.out.saturating_sub(1).max(1),
-        Timed::Stamps | Timed::Arrival => 1,
-    };
-    if witness.count() < least {
+    // RFC 5827 §3.1 has all but one; Linux, since 3.5, takes one of up to three (tcp_time_to_recover).
+    if witness.count() == 0 {
         return Err(Missing::DuplicateAcks);
     }
     Ok(witness.counted_at())

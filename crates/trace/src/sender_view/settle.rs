@@ -107,9 +107,9 @@ impl SenderView {
             Self::forget_times(&mut row);
         }
         self.count(row.mechanism, row.need);
-        self.measured
-            .waits
-            .add(open.at, row.waited, position_of(row.mechanism));
+        let waits = &mut self.measured.waits;
+        waits.add(open.at, row.waited, position_of(row.mechanism));
+        waits.may_be(open.at, row.waited, row.waited_most);
         self.verdicts
             .episode
             .add(&open, row, &mut self.verdicts.ready);

@@ -38,6 +38,7 @@ struct Script {
 struct Seen {
     rows: Vec<Retransmission>,
     row: SenderRow,
+    perhaps: Vec<(Time, Time)>,
 }
 
 fn ms(ms: f64) -> Time {
@@ -172,7 +173,8 @@ impl Script {
         let (_, waits, _) = self.view.finish(&mut rows, &mut Vec::new(), &mut row);
         let none = Waits::default();
         [row.waited, _] = count_once([&waits, &none], Time::ZERO, Time::MAX);
-        Seen { rows, row }
+        let perhaps = waits.perhaps().collect();
+        Seen { rows, row, perhaps }
     }
 }
 

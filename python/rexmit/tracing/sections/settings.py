@@ -9,7 +9,7 @@ from rexmit.result.blocks import Block, Column, Grid, Paragraph, heading, note, 
 from rexmit.result.sentence import facts
 from rexmit.tracing.advice import PATH_MTU, Advice
 from rexmit.tracing.sentences import unacked
-from rexmit.tracing.sentences.settings import helps, in_words, none_helps
+from rexmit.tracing.sentences.settings import helps, in_words, none_helps, not_applied
 from rexmit.tracing.summed import Summary, Totals
 from rexmit.tracing.words import listed, share, span
 from rexmit.wording import count, known
@@ -33,7 +33,7 @@ def settings(
     settings: tuple[Advice, ...], summary: Summary, checked: Calibration | None, *, tried: int
 ) -> Iterator[Block]:
     """What would have helped, of so many settings that were tried; those that were asked for by
-    name, whatever they do; and before it what none can help.
+    name, whatever they do; before it what none can help, and after it to what none was applied.
     """
     totals = summary.totals
     yield heading("What would have helped")
@@ -50,6 +50,8 @@ def settings(
     if not helpful and tried > len(asked):
         none = none_helps(others, tried - len(asked), totals, named=bool(asked))
         yield Paragraph(none.text)
+    if left := not_applied(summary):
+        yield Paragraph(left.text)
     shown = tuple(one for one in settings if one in asked or one in helpful)
     if not shown:
         return

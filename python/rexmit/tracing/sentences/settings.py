@@ -1,5 +1,5 @@
-"""The settings of a what-if in words: what each part changes, what is usual instead, and that none
-would have helped.
+"""The settings of a what-if in words: what each part changes, what is usual instead, that none
+would have helped, and to what none was applied.
 """
 
 from __future__ import annotations
@@ -7,12 +7,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+import polars as pl
+
 from rexmit.tracing.advice import Advice
+from rexmit.tracing.sentences.retransmissions import verdict
 from rexmit.tracing.sentences.value import Sentence
-from rexmit.tracing.words import listed
+from rexmit.tracing.words import listed, span
+from rexmit.wording import count
 
 if TYPE_CHECKING:
-    from rexmit.tracing.summed import Totals
+    from rexmit.tracing.summed import Summary, Totals
 
 NOTICED: Final = 0.1
 """A setting helps where it makes more connections shorter by this share than longer, the measure of
@@ -64,6 +68,24 @@ def none_helps(
         return not any(helps(one, totals) for one in settings)
 
     return Sentence(text, "connections", condition)
+
+
+def not_applied(summary: Summary) -> Sentence | None:
+    """Of how many retransmissions it is not known what another setting would have done, since it is
+    not known what made them, and how long their senders waited; None where all causes are known.
+    """
+    for one in summary.mechanisms:
+        if one.verdict == "unknown":
+            number = one.retransmissions
+            waited = f", waited for {span(one.waited_s)}" if one.waited_s else ""
+            text = f"no setting was applied to {count(number, 'retransmission')} of unknown cause"
+
+            def condition(rows: pl.DataFrame, number: int = number) -> bool:
+                return rows.height == number
+
+            unknown = verdict() == "unknown"
+            return Sentence(text + waited, "retransmissions", condition, unknown)
+    return None
 
 
 def in_words(setting: str) -> str:

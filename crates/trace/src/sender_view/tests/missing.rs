@@ -30,6 +30,8 @@ fn a_tail_lost_before_the_monitor_shows_by_the_senders_count() {
         assert_eq!(seen.ranges(origin), [(10_000, 11_000), (11_000, 12_000)]);
         let needed = (Need::Needed, Evidence::OriginalUnseen);
         assert_eq!(seen.needs(), [needed; 2]);
+        // Nobody saw when these were sent before.
+        assert_eq!(seen.perhaps, [(ms(100.9), ms(550.0))]);
     }
     // Nothing is missing: the sender had nothing to send.
     let mut script = Script::new(0, true);
