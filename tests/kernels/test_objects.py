@@ -276,7 +276,7 @@ def test_how_many_steps_there_are_is_not_guessed_of_a_part(compiled: Tree) -> No
     compiled.write("other.c", "int other(void) { return 2; }\n")
     out = io.StringIO()
     second, _ = build(str(compiled.path), progress=PlainProgress("steps", out))
-    assert second.steps == 0, "no measure of a whole one"
+    assert second.steps == 2, "those of a whole one"
     assert "of" not in out.getvalue().splitlines()[-1]
 
 
@@ -314,3 +314,48 @@ def test_a_tree_that_is_read_twice_is_not_read_whole(
     monkeypatch.setattr(worktree, "_copy_file", copied)
     assert not build(str(compiled.path))[1]
     assert read == ["arch/um/Kconfig"], "what patches change is patched anew"
+
+
+def _replace(path: Path, by: str) -> None:
+    """Something else in the place of a file or a folder."""
+    cache.remove(path)
+    path.unlink(missing_ok=True)
+    if by == "folder":
+        path.mkdir()
+    elif by == "file":
+        path.write_text("else")
+    else:
+        path.symlink_to(path.with_name("nowhere"))
+
+
+@pytest.mark.parametrize("by", ["folder", "file", "link"])
+@pytest.mark.parametrize(
+    "what",
+    ["", "K", "K/lock", "K/index.json", "K/tree", "K/tree/arch", "K/tree/main.o"],
+)
+def test_whatever_has_their_place_a_build_works(
+    compiled: Tree, cache_root: Path, what: str, by: str
+) -> None:
+    build(str(compiled.path))
+    top = cache_root / ".objects"
+    key = _tree(cache_root).parent.name
+    _replace(top / what.replace("K", key), by)
+    compiled.write("other.c", "int other(void) { return 2; }\n")
+    kernel, new = build(str(compiled.path))
+    assert (new, _prints(kernel)) == (True, "6.12.9 1 2")
+    compiled.write("other.c", "int other(void) { return 3; }\n")
+    assert _compiled_next(cache_root, compiled) == (["other.o"], "6.12.9 1 3")
+
+
+@pytest.mark.parametrize("name", ["main.o", "main.d", "linux", "main.c", "more.o"])
+def test_files_that_are_not_as_they_were_left_are_not_used(
+    compiled: Tree, cache_root: Path, name: str
+) -> None:
+    build(str(compiled.path))
+    path = _tree(cache_root) / name
+    before = path.stat() if path.exists() else None
+    path.write_bytes(b"x" * (before.st_size if before else 9))
+    if before:
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    compiled.write("other.c", "int other(void) { return 2; }\n")
+    assert _compiled_next(cache_root, compiled) == (["main.o", "other.o"], "6.12.9 1 2")

@@ -215,7 +215,8 @@ def build(
         final = _order(place, identity, version, hz, extra, fragments)
         if order is None and (ready := wait_for_it(final)):
             if kept:
-                kept.copied({**kept.files, **tree.made})
+                kept.files = {**kept.files, **tree.made}
+                kept.keep()
             return ready, False
         if confinement.why_not:
             _without_sandbox(final, confinement.why_not, progress)
@@ -289,6 +290,9 @@ def _compile(
         for _ in lines:
             steps += 1
             progress.advance(1)
+    if make.kept:
+        make.kept.keep(steps, whole=True)
+        steps = make.kept.steps
 
     out = work / "out"
     out.mkdir()
@@ -310,7 +314,7 @@ def _compile(
         built=datetime.now(UTC).isoformat(timespec="seconds"),
         size=(out / "linux").stat().st_size,
         seconds=round(time.monotonic() - began, 1),
-        steps=0 if warm else steps,
+        steps=steps,
     )
     save(kernel, out)
     return cache.install(out, order.name)
@@ -394,8 +398,6 @@ class _Make:
     def steps(self, arguments: list[str]) -> Generator[int, None, None]:
         """Run make, yielding after each file that it compiles how many those are. All other steps
         take next to no time, and most of them come first."""
-        if self.kept:
-            self.kept.begin()
         with os.fdopen(lasting_file(self._log), "ab") as log:
             process = subprocess.Popen(
                 self.confinement.command(
@@ -428,12 +430,12 @@ class _Make:
                 raise
             finally:
                 process.stdout.close()
-        if self.kept and 0 <= status < _KILLED:
-            self.kept.end()
         if status:
-            self._fail(status)
+            self._fail(status, done)
 
-    def _fail(self, status: int) -> None:
+    def _fail(self, status: int, done: int) -> None:
+        if self.kept and 0 <= status < _KILLED:
+            self.kept.keep(done)
         kept = cache.root() / ".logs" / f"{self._order.name}.log"
         inner_folder(kept.parent)
         copy_file(self._log, kept)
