@@ -95,7 +95,7 @@ impl Totals {
             if !there {
                 let named = Pattern {
                     data: vec![*item],
-                    acks: Vec::new(),
+                    client: Vec::new(),
                 };
                 return Err(Unsent {
                     named: named.to_string(),

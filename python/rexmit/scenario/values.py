@@ -149,7 +149,8 @@ def _pattern(value: object) -> str:
 PATTERN: Final = (
     "like \"data 3 5..7 -1; ack 2 4..9\": positions of the server's segments and of the client's "
     'acknowledgements, from 1 or from behind; "5#2" is the second transmission of segment 5, '
-    '"fin" a FIN without data, "none" nothing; of bursts like "path 1 burst 2 data -1"'
+    '"fin" a FIN without data, "none" nothing; openings like "data syn-ack; ack syn#1..2 request"; '
+    'of bursts like "path 1 burst 2 data -1"'
 )
 PatternAxis = Annotated[tuple[str, ...], axis(_pattern), one_or_list()]
 
