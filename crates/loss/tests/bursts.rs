@@ -405,6 +405,7 @@ fn what_a_pattern_names_must_have_been_sent() {
         "path 2 burst 2 data -1#1..9",
         "path 2 data 40",
         "path 1 ack 900",
+        "data syn-ack#2; ack syn request",
     ] {
         assert_eq!(wrong(good), "");
     }
