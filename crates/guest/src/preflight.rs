@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{bail, Result};
 use nix::sys::socket::{socket, AddressFamily, SockFlag, SockType};
-use rexmit_plan::{Ask, Cell, Layout, NetworkPlan, Place};
+use rexmit_plan::{Ask, Cell, Layout, Link, NetworkPlan, Place};
 use serde::Serialize;
 
 use crate::firewall::Firewall;
@@ -67,6 +67,7 @@ impl Kernel {
     /// Fails where the kernel lacks something that `cell` needs, and names all of it.
     pub fn require(&self, cell: &Cell) -> Result<()> {
         let mut lacks = self.of_network(&cell.network);
+        lacks.extend(of_links(&cell.network));
         lacks.extend(self.of_watching(cell.network.family, cell.capture));
         if cell.is_multipath() {
             lacks.extend(mptcp::lack());
@@ -230,4 +231,24 @@ fn watching() -> Result<Watching> {
             .err()
             .map(|error| format!("packet sockets (CONFIG_PACKET: {error})")),
     })
+}
+/// What links are to do that nothing here does.
+fn of_links(network: &NetworkPlan) -> Vec<String> {
+    let ways: Vec<&Link> = network.links().iter().flat_map(Link::ways).collect();
+    let asked = [
+        (
+            "netem that duplicates below another",
+            ways.iter().any(|way| way.duplicate > 0.0),
+        ),
+        (
+            "netem that stalls",
+            ways.iter().any(|way| way.stalls.is_some()),
+        ),
+        (
+            "policer at a link",
+            ways.iter().any(|way| way.policer.is_some()),
+        ),
+    ];
+    let asked = asked.into_iter().filter(|(_, asked)| *asked);
+    asked.map(|(what, _)| what.to_owned()).collect()
 }

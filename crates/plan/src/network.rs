@@ -3,6 +3,8 @@
 use anyhow::{bail, Result};
 use serde::Deserialize;
 
+use crate::Link;
+
 /// Most paths of a network; their addresses are numbered in a byte.
 const MOST_PATHS: usize = 32;
 
@@ -118,20 +120,4 @@ pub enum Place {
     Wire,
     /// In the sending host's own queueing discipline, as mininet does it.
     Host,
-}
-
-/// A link; both directions alike.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Link {
-    /// Bits per second of Ethernet frames.
-    pub rate_bps: u64,
-    /// One way.
-    pub delay_ns: u64,
-    /// Uniform deviation of the delay (netem).
-    pub jitter_ns: u64,
-    /// Probability of random loss, 0 to 1.
-    pub loss: f64,
-    /// Packets in the queue and under way.
-    pub queue_packets: u32,
 }

@@ -10,6 +10,8 @@ from rexmit.scenario import offload, paths
 from rexmit.scenario.invalid import description
 from rexmit.scenario.loss import TailLoss
 from rexmit.scenario.model import PAGE_LIMIT_BYTES, Bursts, Page, Pages, Scenario, Vary, pages
+from rexmit.scenario.network import OF_WAY
+from rexmit.scenario.part import Part
 from rexmit.scenario.problem import Path, Problem
 from rexmit.scenario.units import SIZE
 
@@ -29,6 +31,7 @@ def problems(scenario: Scenario) -> Iterable[Problem]:
                     path, f'there is no {key} "{name}"', f"{guess}{key}s here: {', '.join(known)}"
                 )
     yield from _rates(scenario)
+    yield from _ways(scenario)
     yield from paths.problems(scenario)
     run = {
         name: scenario.configs[name] for name in scenario.config_names if name in scenario.configs
@@ -110,6 +113,35 @@ def _rates(scenario: Scenario) -> Iterable[Problem]:
                     remedy = description(("networks", name, field))
                     if link is not None or index == 0:
                         yield Problem((*whose, field), "missing", f"allowed: {remedy}")
+
+
+def _ways(scenario: Scenario) -> Iterable[Problem]:
+    """What a direction of a link cannot do together, or not where it is."""
+    for name, network in scenario.networks.items():
+        at: Path = ("networks", name)
+        tables: list[tuple[Path, Part | None]] = [(at, network), ((*at, "up"), network.up)]
+        for index, link in enumerate(getattr(network, network.over) or ()):
+            own = (*at, network.over, index)
+            tables += [(own, link), ((*own, "up"), link.up)]
+        for path, table in tables:
+            given = {key: value for key, value in vars(table or network).items() if value}
+            if table is not None and network.at == "host":
+                for key in given.keys() & {*OF_WAY, "up"}:
+                    yield Problem((*path, key), "acts on the wire", 'write at = "wire"')
+            stalls = given.get("stalls")
+            if stalls is not None and not 0 < stalls.least <= stalls.most:
+                yield Problem((*path, "stalls", "least"), "must be from 1ns to `most`")
+        if any(_rates(scenario)):
+            continue
+        specs = network.link_specs(max(network.loss))
+        both = [way for spec in specs for way in (spec, spec.up) if way is not None]
+        bursts = [way for way in both if "loss_bursts" in dict(way.besides)]
+        if any(way.loss for way in bursts) or (
+            bursts and any(vary.line_loss for vary in scenario.vary)
+        ):
+            yield Problem(
+                (*at, "loss_bursts"), "there is random loss as well", "give one of the two"
+            )
 
 
 def _large_pages(scenario: Scenario) -> Iterable[Problem]:

@@ -12,6 +12,7 @@ use rexmit_time::{Duration, Time};
 use super::bursts::{self, Schedule};
 use crate::bench::Bench;
 use crate::kernel::socket::Connected;
+use crate::net::Outages;
 use crate::opener::Connection;
 use crate::page::Page;
 use crate::watch::Seen;
@@ -94,10 +95,16 @@ pub fn send(
                 // does.
                 after(now, cell, phase_ns)
             };
-            clock::sleep_until(begin);
             begin
         }
     };
+    let outages = match lossless {
+        Some(_) => Outages::start(&bench.network, &cell.network, begin)?,
+        None => None,
+    };
+    if let When::AtPhase(_) = when {
+        clock::sleep_until(begin);
+    }
     let sent = match (load, cell.workload.bursts(), when) {
         (Load::Page(page), ..) => fetch_page(bench, cell, page, begin),
         (Load::Bursts(bytes), Some(bursts), When::AtPhase(phase_ns)) => {
@@ -105,6 +112,7 @@ pub fn send(
         }
         _ => bail!("bursts without a plan"),
     }?;
+    outages.map_or(Ok(()), Outages::end)?;
     // A server that was killed leaves a transfer that looks like one which TCP could not finish.
     if sent.run.bursts.iter().any(|burst| burst.t_end.is_none()) {
         bench.web_must_serve()?;
