@@ -67,7 +67,6 @@ impl Kernel {
     /// Fails where the kernel lacks something that `cell` needs, and names all of it.
     pub fn require(&self, cell: &Cell) -> Result<()> {
         let mut lacks = self.of_network(&cell.network);
-        lacks.extend(of_links(&cell.network));
         lacks.extend(self.of_watching(cell.network.family, cell.capture));
         if cell.is_multipath() {
             lacks.extend(mptcp::lack());
@@ -140,6 +139,7 @@ impl Kernel {
             Place::Host => Part::Htb,
         });
         let mut lacks = self.of_parts(&parts);
+        lacks.extend(of_links(plan));
         if plan.family == 6 && !Path::new("/proc/sys/net/ipv6").exists() {
             lacks.push("IPv6 (CONFIG_IPV6)".into());
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -175,4 +176,11 @@ def _network(spec: str, settings: list[str]) -> dict[str, Any]:
             f"choose one: {argument('settings')} network={names[0]}",
             usage=True,
         )
-    return network_plan(loaded, names[0])
+    at = ("networks", names[0])
+    for path, why in scenario.refused_by_kernels(loaded.networks[names[0]], at):
+        raise UserError(f"{spec}: {'.'.join(map(str, path))}: {why}", "take it out")
+    plan = network_plan(loaded, names[0])
+    if "outages_ns" in json.dumps(plan):
+        why = "outages count from the start of a transfer, and a command is none"
+        raise UserError(f"{spec}: {'.'.join(at)}: {why}", "take them out")
+    return plan

@@ -115,6 +115,7 @@ def pages(segments: tuple[int, ...] | None, sizes: tuple[int, ...] | None) -> tu
     )
 
 
+_OF_MODEL = model_only("a kernel has no such setting")
 _STACK = 'a table like { min_rto = "100ms" }, its keys as `rexmit stacks NAME` lists them'
 
 
@@ -159,6 +160,7 @@ class Config(Part):
         default_factory=dict,
         description=f"{_STACK}; goes before [stack]",
         exclude_if=unsaid({}),
+        json_schema_extra=_OF_MODEL,
     )
 
 
@@ -363,7 +365,12 @@ class Scenario(Part):
     ip: Ip = Field(default=Ip(), description="a table")
     loss: Loss = Field(default=TailLoss(), description="a table")
     offload: Offload = Field(default=Offload(), description="a table", exclude_if=unsaid(Offload()))
-    stack: StackSettings = Field(default_factory=dict, description=_STACK, exclude_if=unsaid({}))
+    stack: StackSettings = Field(
+        default_factory=dict,
+        description=_STACK,
+        exclude_if=unsaid({}),
+        json_schema_extra=_OF_MODEL,
+    )
     vary: Annotated[tuple[Vary, ...], AS_TUPLE] = Field(
         default=(), description="[[vary]] tables, each a departure from the rest of the file"
     )

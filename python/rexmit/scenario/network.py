@@ -42,21 +42,33 @@ class LossBursts(Part):
         return bad * self.when_bad + (1 - bad) * self.when_good
 
 
+_NO_STALLS: Final = model_only("netem has no delay spikes")
+_NO_POLICER: Final = model_only("the kernels of rexmit are built without NET_ACT_POLICE")
+
+
 class Stalls(Part):
     """Times at random in which a link stands still; what would leave then leaves at their end."""
 
     every: DurationNs = Field(
-        description='mean time from the end of one to the next (exponential), like "2s"'
+        description='mean time from the end of one to the next (exponential), like "2s"',
+        json_schema_extra=_NO_STALLS,
     )
-    least: DurationNs = Field(description='the shortest, like "50ms"')
-    most: DurationNs = Field(description='the longest, like "200ms"; evenly drawn in between')
+    least: DurationNs = Field(description='the shortest, like "50ms"', json_schema_extra=_NO_STALLS)
+    most: DurationNs = Field(
+        description='the longest, like "200ms"; evenly drawn in between',
+        json_schema_extra=_NO_STALLS,
+    )
 
 
 class Policer(Part):
     """A token bucket that loses what comes faster, and delays nothing."""
 
-    rate: RateBps = Field(description='bits per second, like "5Mbit"')
-    burst: SizeBytes = Field(description='what the bucket holds, like "15kB"')
+    rate: RateBps = Field(
+        description='bits per second, like "5Mbit"', json_schema_extra=_NO_POLICER
+    )
+    burst: SizeBytes = Field(
+        description='what the bucket holds, like "15kB"', json_schema_extra=_NO_POLICER
+    )
 
 
 class _Way(Part):
@@ -70,8 +82,8 @@ class _Way(Part):
     )
     reorder: Share | None = Field(
         default=None,
-        description="packets that go on at once while others wait for the delay, so that they "
-        'come earlier by as much, like "2%"',
+        description="packets that go on at once, past all that wait for the delay or the rate, "
+        'like "2%"',
         exclude_if=unsaid(None),
     )
     duplicate: Share | None = Field(
@@ -91,14 +103,14 @@ class _Way(Part):
         description="delay spikes at random: a table like "
         '{ every = "2s", least = "50ms", most = "200ms" }',
         exclude_if=unsaid(None),
-        json_schema_extra=model_only("netem has no delay spikes"),
+        json_schema_extra=_NO_STALLS,
     )
     policer: Policer | None = Field(
         default=None,
         description="what comes faster is lost on entry: a table like "
         '{ rate = "5Mbit", burst = "15kB" }',
         exclude_if=unsaid(None),
-        json_schema_extra=model_only("the kernels of rexmit are built without NET_ACT_POLICE"),
+        json_schema_extra=_NO_POLICER,
     )
 
 

@@ -38,6 +38,7 @@ def refused_by_kernels(part: Part, path: Path) -> Iterator[tuple[Path, str]]:
         why = why_refused(type(part), key)
         if why is not None and value != type(part).model_fields[key].default:
             yield at, why
+            continue
         each = enumerate(value) if isinstance(value, tuple) else [(None, value)]
         for index, one in each:
             if isinstance(one, Part):
