@@ -38,6 +38,20 @@ pub(super) struct State {
 }
 
 impl State {
+    /// As a link is that has carried packets for long.
+    pub fn settled(loss: &Loss, stream: &mut Stream) -> Self {
+        let bad = match loss {
+            Loss::Bursts(bursts) => {
+                stream.uniform() * (bursts.to_bad + bursts.to_good) < bursts.to_bad
+            }
+            _ => false,
+        };
+        State {
+            bad,
+            ..State::default()
+        }
+    }
+
     /// Whether the packet that comes at `now` is lost.
     pub fn lost(&mut self, now: Time, loss: &Loss, stream: &mut Stream) -> bool {
         match *loss {

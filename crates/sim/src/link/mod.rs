@@ -136,10 +136,13 @@ impl Link {
             || settings.stalls.is_some();
         Self {
             bytes_per_s: NonZeroU64::new(settings.rate_bps / 8),
-            chance: by_chance.then(|| Chance {
-                stream: stream(),
-                loss: chance::State::default(),
-                stall: spell::Spell::default(),
+            chance: by_chance.then(|| {
+                let mut stream = stream();
+                Chance {
+                    loss: chance::State::settled(&settings.loss, &mut stream),
+                    stream,
+                    stall: spell::Spell::default(),
+                }
             }),
             tokens: police::Bucket::default(),
             leaving: VecDeque::new(),
