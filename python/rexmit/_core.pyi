@@ -508,7 +508,8 @@ class Trace:
         none, `stray_resets` without one, connections `failed` and left out, `failed_packets` at
         which they did and that came of them later, `failures` of them by name (start in seconds,
         address and port of client and of server, defect), `lookups` of names by DNS over UDP (who
-        asked whom for which, start and wait in seconds, questions, whether all were answered),
+        asked whom for which name or None, start and wait in seconds, questions, whether all were
+        answered),
         `steps_back` of the clock, `first_s` and `last_s`, `warnings` as sentences, the `settings`
         that were replayed, the pages of the emulated `stacks`, and of each of `files` its packets
         with the earliest and the latest time stamp in nanoseconds (None without packets).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 NONE: Final = "–"  # noqa: RUF001 - as documents have it
@@ -29,6 +29,11 @@ def number(value: object, spec: str = "") -> str:
 def verdict(word: object) -> str:
     """Of a claim, as it is printed; a dash where the run has nothing to tell it by."""
     return NONE if word in (None, "-") else str(word)
+
+
+def judged(row: Mapping[str, object]) -> tuple[str, str]:
+    """The verdict of a row of results (`holds`), and what was `measured`."""
+    return verdict(row["holds"]), str(row["measured"]).replace("-", MINUS)
 
 
 def alike(words: Iterable[str]) -> str:

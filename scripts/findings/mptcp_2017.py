@@ -15,6 +15,8 @@ from scripts.findings.results import Data, Value
 from scripts.findings.stamps import KERNELS, MODEL
 
 import rexmit
+from rexmit.statistics.verdict import LESS
+from rexmit_papers.claim import of_estimate
 from rexmit_papers.probe_or_wait_2017.paper import LOSSES, TWO
 
 CODE: Final = (
@@ -28,6 +30,9 @@ OLD: Final = "linux-4.1"
 NEW: Final = f"6.12+{lab.PATCHED}"
 PAPER: Final = "mptcp-2017"
 _LOSSY: Final = pl.col("line_loss") > 0
+SEEDS: Final = {"seeds": "1..20"}
+"""Streams of messages are drawn so often anew, each seed a unit."""
+
 TIMES: Final = ("t_total_s", "t_recover_s", "mechanism", "reinjections")
 
 
@@ -90,20 +95,23 @@ def sample(work: Work) -> dict[str, str]:
 def _further(work: Work) -> dict[str, list[dict[str, Value]]]:
     """What the paper leaves for later, and what it does not ask."""
     on = {
-        name: lab.on_model(work, name, f"mptcp-{name}", OLD)
-        for name in ("triggers", "messages", "page", "schedulers", "bulk")
+        name: lab.on_model(work, name, f"mptcp-{name}", OLD, settings)
+        for name, settings in (
+            *((name, None) for name in ("triggers", "page", "bulk")),
+            *((name, SEEDS) for name in ("messages", "schedulers")),
+        )
     }
     new = {
-        "messages": lab.on_kernel(work, "messages-6.12", "mptcp-messages", NEW),
+        "messages": lab.on_kernel(work, "messages-6.12", "mptcp-messages", NEW, SEEDS),
         "page": lab.on_kernel(work, "page-6.12", "mptcp-page", NEW, {"repeat": "20"}),
     }
     return {
         "triggers": list(_cases("model of 4.1", on["triggers"])),
-        "schedulers": list(_bursts("model of 4.1", on["schedulers"])),
+        "schedulers": list(_bursts("model of 4.1", on["schedulers"], "lowest-rtt")),
         "bulk": list(_bulk(on["bulk"])),
         "messages": [
-            *_bursts("model of 4.1", on["messages"]),
-            *_bursts("Linux 6.12", new["messages"]),
+            *_bursts("model of 4.1", on["messages"], "mptcp-tlp"),
+            *_bursts("Linux 6.12", new["messages"], "mptcp-tlp"),
         ],
         "pages": [*_pages("model of 4.1", on["page"]), *_pages("Linux 6.12", new["page"])],
     }
@@ -124,33 +132,48 @@ def _cases(name: str, run: rexmit.Run) -> Iterator[dict[str, Value]]:
         }
 
 
-def _bursts(name: str, run: rexmit.Run) -> Iterator[dict[str, Value]]:
-    """All bursts of connections with 1 % of random loss."""
+def _bursts(name: str, run: rexmit.Run, usual: str) -> Iterator[dict[str, Value]]:
+    """All bursts of connections with 1 % of random loss, beside those of the `usual` one."""
     every = run.bursts().join(
-        run.transfers.filter(pl.col("line_loss") > 0).select(
-            "cell", "repetition", "network", "config"
-        ),
-        on=["cell", "repetition"],
+        run.transfers.filter(_LOSSY).select("cell", "repetition"), on=["cell", "repetition"]
     )
-    yield from _spread(name, every, pl.col("completion_s"))
+    yield from _spread(name, run, every, "completion_s", usual)
 
 
 def _pages(name: str, run: rexmit.Run) -> Iterator[dict[str, Value]]:
     """Pages with 1 % of random loss."""
-    yield from _spread(name, run.transfers.filter("complete", _LOSSY), pl.col("t_total_s"))
-
-
-def _spread(name: str, frame: pl.DataFrame, time: pl.Expr) -> Iterator[dict[str, Value]]:
-    keys = ["network", "config"]
-    sums = frame.group_by(keys, maintain_order=True).agg(
-        time.count().alias("n"),
-        (1000 * time.mean()).alias("mean_ms"),
-        (1000 * time.std() / time.count().sqrt()).alias("error_ms"),
-        (1000 * time.quantile(0.99, "lower")).alias("p99_ms"),
-        (1000 * time.max()).alias("most_ms"),
+    yield from _spread(
+        name, run, run.transfers.filter("complete", _LOSSY), "t_total_s", "mptcp-tlp"
     )
-    for row in sums.iter_rows(named=True):
-        yield {"run": name, **row}
+
+
+def _spread(
+    name: str, run: rexmit.Run, frame: pl.DataFrame, time: str, usual: str
+) -> Iterator[dict[str, Value]]:
+    """By network and configuration, and whether it is earlier than the usual one: by seeds, or
+    by repetitions where there is one.
+    """
+    means = {
+        (network, config): lab.estimate(run, mine, time)
+        for (network, config), mine in frame.group_by("network", "config", maintain_order=True)
+    }
+    for (network, config), mean in means.items():
+        times = frame.filter(network=network, config=config)[time]
+        less = mean - means[network, usual]
+        part = of_estimate("", less, LESS, lambda x: f"{1000 * x:+.1f} ms")
+        yield {
+            "run": name,
+            "network": network,
+            "config": config,
+            "n": times.len(),
+            "mean_ms": 1000 * mean.value,
+            "half_ms": _ms(mean.half),
+            "p99_ms": _ms(times.quantile(0.99, "lower")),
+            "most_ms": _ms(times.max()),
+            "holds": part.verdict,
+            "measured": part.words,
+            "smallest_ms": _ms(less.smallest),
+        }
 
 
 def _bulk(run: rexmit.Run) -> Iterator[dict[str, Value]]:

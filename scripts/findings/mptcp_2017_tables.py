@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from scripts.findings.markdown import MINUS, NONE, number, table, verdict
+from scripts.findings.markdown import MINUS, NONE, judged, number, table, verdict
 from scripts.findings.results import Data, Value
 
 from rexmit_papers.probe_or_wait_2017.paper import BARS_MS, ONE, PAIRS, PROBE, TWO
@@ -89,7 +89,7 @@ _LATER: Final = (
         "future: traffic",
         '"various traffic types"',
         "[below](#other-traffic-other-losses)",
-        "the probe helps messages; New adds nothing that shows",
+        "the probe helps messages on the old line; New adds nothing that shows",
         "messages",
     ),
     (
@@ -139,7 +139,8 @@ def items(data: Data) -> str:
         cells = (verdict(row["holds"]), measured, why)
         rows.append((f"claim ({key})", words, *cells, f"`C` ({key})"))
     for name, said, here, why, scenario in _LATER:
-        command = f"`rexmit run mptcp-{scenario} --engine model --stack linux-4.1`"
+        seeds = " --seeds 1..20" if scenario in ("messages", "schedulers") else ""
+        command = f"`rexmit run mptcp-{scenario} --engine model --stack linux-4.1{seeds}`"
         rows.append((name, said, here, "", why, command))
     head = ("what", "in the paper", "here", "measured", "why, or how far", "command")
     return table(head, rows)
@@ -253,8 +254,34 @@ def _both(data: Data, name: str, network: str, config: str, column: str) -> str:
     old, new = (data.row(name, run=run, network=network, config=config) for run in (OLD, NEW))
     if column != "mean_ms":
         return f"{number(old[column], '.0f')} ({number(new[column], '.0f')})"
-    ours, theirs = (f"{row['mean_ms']:.0f} ± {row['error_ms']:.0f}" for row in (old, new))
-    return f"{ours} ({theirs})"
+    return f"{_mean(old)} ({_mean(new)})"
+
+
+def _mean(row: Mapping[str, Value]) -> str:
+    return f"{number(row['mean_ms'], '.1f')} ± {number(row['half_ms'], '.1f')}"
+
+
+def _against(row: Mapping[str, Value]) -> str:
+    """The verdict, what was measured, and what so many units could have shown."""
+    text = ": ".join(judged(row))
+    if row["smallest_ms"] and str(row["holds"]) == "undecided":
+        text += f"; from {number(row['smallest_ms'], '.1f')} ms it would show"
+    return text
+
+
+def earlier(data: Data) -> str:
+    """Whether messages and pages end earlier, on the mean, than over Multipath TCP with the probe
+    alone.
+    """
+    rows = []
+    configs = ("tcp-tlp", "mptcp-rto", "mptcp-new")
+    for name, what in (("messages", "message"), ("pages", "page")):
+        for network in ("20-20", "20-120"):
+            for run in (OLD, NEW):
+                found = (data.row(name, run=run, network=network, config=one) for one in configs)
+                cells = map(_against, found)
+                rows.append((what, network.replace("-", NONE), run, *cells))
+    return table(("", "paths", "on", "TCP, TLP", "MPTCP, RTO", "New"), rows)
 
 
 def triggers(data: Data) -> str:
@@ -276,15 +303,14 @@ def triggers(data: Data) -> str:
 
 
 def schedulers(data: Data) -> str:
-    """Messages by scheduler: mean and its standard error, 99th percentile."""
+    """Messages by scheduler: mean and its interval, 99th percentile; and whether it is earlier."""
     names = ("lowest-rtt", "round-robin", "redundant", "blest")
     rows = []
     for network in ("20-20", "20-120"):
         found = [data.row("schedulers", network=network, config=name) for name in names]
-        cells = [
-            f"{row['mean_ms']:.0f} ± {row['error_ms']:.0f}, {row['p99_ms']:.0f}" for row in found
-        ]
+        cells = [f"{_mean(row)}, {number(row['p99_ms'], '.0f')}" for row in found]
         rows.append((network.replace("-", NONE), *cells))
+        rows.append(("earlier than lowest-rtt", "", *map(_against, found[1:])))
     return table(("paths", *names), rows)
 
 
@@ -321,6 +347,7 @@ TABLES: Final[Mapping[str, Callable[[Data], str]]] = {
     "claims": claims,
     "reinjected": reinjected,
     "traffic": traffic,
+    "earlier": earlier,
     "triggers": triggers,
     "schedulers": schedulers,
     "bulk": bulk,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from scripts.findings.markdown import MINUS, NONE, number, table, verdict
+from scripts.findings.markdown import NONE, judged, number, table
 from scripts.findings.mptcp_tails import STACKS
-from scripts.findings.results import Data, Value
+from scripts.findings.results import Data
 
 from rexmit_papers.probe_or_wait_2017.paper import PAIRS
 
@@ -23,7 +23,7 @@ def tails(data: Data) -> str:
             for run in STACKS:
                 row = data.row("tails", run=run, network=network, lost=lost)
                 cells.append(" / ".join(number(row[key], ".0f") for key in ("tlp_ms", "new_ms")))
-                cells.append(": ".join(_judged(row)))
+                cells.append(": ".join(judged(row)))
             first = network == _NETWORKS[0]
             rows.append((str(lost) if first else "", network.replace("-", NONE), *cells))
     columns = ((f"{run}: TLP / New", "New is earlier") for run in STACKS)
@@ -51,15 +51,10 @@ def costs(data: Data) -> str:
     """The bytes that New re-injects more than the probe alone."""
     rows = []
     for lost in dict.fromkeys(row["lost"] for row in data.rows("bytes")):
-        cells = (_judged(data.row("bytes", run=run, lost=lost)) for run in STACKS)
+        cells = (judged(data.row("bytes", run=run, lost=lost)) for run in STACKS)
         rows.append((str(lost), *(text for each in cells for text in each)))
     columns = ((f"{run}: it is small", "of the burst") for run in STACKS)
     return table(("lost", *(name for each in columns for name in each)), rows)
-
-
-def _judged(row: Mapping[str, Value]) -> tuple[str, str]:
-    """The verdict, and what was measured."""
-    return verdict(row["holds"]), str(row["measured"]).replace("-", MINUS)
 
 
 TABLES: Final[Mapping[str, Callable[[Data], str]]] = {

@@ -18,7 +18,7 @@ from rexmit.cli import app
 from rexmit.errors import UserError
 from rexmit.library.page import page
 from rexmit.tracing.folder import Trace
-from rexmit.tracing.memory import Tables, tables
+from rexmit.tracing.memory import tables
 from rexmit.tracing.owners import NOBODY, owners
 from rexmit.tracing.sentences import time
 
@@ -251,20 +251,16 @@ CASES = {
 """The owner of most of the time, by the network and the work."""
 
 
-def modelled(tmp_path: Path, network: str, work: str, loss: str, end: str) -> Tables:
-    text = f"format = 1\n[networks.n]\n{network}\n[configs.c]\n[workload]\n{work}\n"
-    (tmp_path / "s.toml").write_text(f"{text}[loss]\n{loss}\n")
-    words = ["run", str(tmp_path / "s.toml"), "--engine", "model", "--capture"]
-    result = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "run")])
-    assert result.exit_code == 0, result.output
-    return tables(tmp_path / "run" / "captures" / f"0-0.{end}.pcapng")
-
-
 @pytest.mark.parametrize("end", ["h1", "h2"])
 @pytest.mark.parametrize("owner", CASES)
 def test_what_the_model_was_slowed_by_owns_its_time(owner: str, end: str, tmp_path: Path) -> None:
     network, work = CASES[owner]
-    made = modelled(tmp_path, network, work, "segments = 0", end)
+    text = f"format = 1\n[networks.n]\n{network}\n[configs.c]\n[workload]\n{work}\n"
+    (tmp_path / "s.toml").write_text(f"{text}[loss]\nsegments = 0\n")
+    words = ["run", str(tmp_path / "s.toml"), "--engine", "model", "--capture"]
+    result = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "run")])
+    assert result.exit_code == 0, result.output
+    made = tables(tmp_path / "run" / "captures" / f"0-0.{end}.pcapng")
     asked = made.account.filter(pl.col("asked"))
     assert asked["length_ns"].sum() == pytest.approx(made.connections["duration_s"][0] * S, abs=9)
     most = asked.sort("length_ns", descending=True)

@@ -211,7 +211,7 @@ const OF_OWNER: &[Column] = &[
     text(
         "owner",
         "whose it was: connecting, client (its program), between-requests (its program, after a response), server (its program), tls-set-up (both programs), unanswered (the last request), \
-         round-trip, receiver-window, nagle, sender (its program, buffer or pacing), late-or-lost (its program, or a loss before the capture), slow-start, small-window (after losses), \
+         round-trip, receiver-window, nagle, sender (its program, buffer or pacing), late-or-lost (its program, or a loss before the capture), slow-start, small-window (after losses or reordering), \
          path-rate, policer, recovery-timer, recovery-probe, recovery-fast, path-mtu, peer-gone, closing (after the last byte), unknown",
     ),
     boolean("asked", "the user waited for this direction: the one with more data"),

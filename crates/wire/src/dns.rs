@@ -75,11 +75,13 @@ pub struct Datagram {
     pub asker: IpAddr,
     /// Who is asked.
     pub server: IpAddr,
-    /// The name that is asked for.
-    pub name: String,
-    /// The type of the records that are wanted.
-    pub kind: u16,
-    /// Of an answer: the addresses that the name has, none where there was an error.
+    /// The asker's port, and the number of the question, which its answer repeats (RFC 1035 §4.1.1).
+    pub port: u16,
+    /// The question's number.
+    pub id: u16,
+    /// The name that is asked for, and the type of the records that are wanted; none if the capture cut them off.
+    pub question: Option<(String, u16)>,
+    /// Of an answer: the addresses that the name has, as far as they were captured; none where there was an error.
     pub answer: Option<Vec<IpAddr>>,
 }
 
@@ -94,7 +96,9 @@ impl Datagram {
             .split_first_chunk::<UDP_HEADER>()?;
         let [from, to] = [[udp[0], udp[1]], [udp[2], udp[3]]].map(u16::from_be_bytes);
         (located.protocol == protocol::UDP).then_some(())?;
-        let &[_, _, flags, _, 0, 1, high, low, ..] = message else {
+        let (&[id_high, id_low, flags, _, 0, 1, high, low, ..], question) =
+            message.split_first_chunk::<HEAD>()?
+        else {
             return None;
         };
         // A standard query, or the answer to one.
@@ -103,19 +107,28 @@ impl Datagram {
             (0, _, PORT) => false,
             _ => return None,
         };
-        let (name, rest) = name(message.get(HEAD..)?)?;
-        let (&[kind_high, kind_low, ..], rest) = rest.split_first_chunk::<4>()?;
+        let length = usize::from(u16::from_be_bytes([udp[4], udp[5]]));
+        let read = name(question).and_then(|(name, rest)| {
+            let (&[high, low, ..], rest) = rest.split_first_chunk::<4>()?;
+            Some(((name, u16::from_be_bytes([high, low])), rest))
+        });
+        if read.is_none() && UDP_HEADER + message.len() >= length {
+            return None;
+        }
         let records = u16::from_be_bytes([high, low]).min(MOST_RECORDS);
-        let [asker, server] = if answers {
-            [located.dst, located.src]
+        let [(asker, port), (server, _)] = if answers {
+            [(located.dst, to), (located.src, from)]
         } else {
-            [located.src, located.dst]
+            [(located.src, from), (located.dst, to)]
         };
+        let (question, rest) =
+            read.map_or((None, &[][..]), |(question, rest)| (Some(question), rest));
         Some(Datagram {
             asker,
             server,
-            name,
-            kind: u16::from_be_bytes([kind_high, kind_low]),
+            port,
+            id: u16::from_be_bytes([id_high, id_low]),
+            question,
             answer: answers.then(|| addresses(rest, records)),
         })
     }
@@ -254,7 +267,7 @@ mod tests {
         let datagram = read(&answer(&[ALIAS, V4, V6])).unwrap();
         let [asker, server] = [2, 9].map(|last| IpAddr::from([10, 0, 0, last]));
         assert_eq!((datagram.asker, datagram.server), (asker, server));
-        assert_eq!((datagram.name.as_str(), datagram.kind), ("www.a.org", 1));
+        assert_eq!(datagram.question, Some(("www.a.org".to_owned(), 1)));
         let v6: IpAddr = "fd00::1".parse().unwrap();
         assert_eq!(datagram.answer, Some(vec![IpAddr::from([10, 0, 0, 1]), v6]));
         let cut = answer(&[V4, V6]);
@@ -275,8 +288,33 @@ mod tests {
         question[30] = 1;
         let [datagram, answered] = [&question, &answer(&[])].map(|frame| read(frame).unwrap());
         assert_eq!(datagram.answer, None);
-        let of = |one: &Datagram| (one.asker, one.server, one.name.clone(), one.kind);
-        assert_eq!(of(&datagram), of(&answered));
+        let of = |one: Datagram| Datagram {
+            answer: None,
+            ..one
+        };
+        assert_eq!(of(datagram), of(answered));
+    }
+
+    #[test]
+    fn a_name_that_was_cut_off_leaves_the_number_of_its_question() {
+        let mut frame = answer(&[V4]);
+        let length = frame.len() - 20;
+        frame[24..26].copy_from_slice(&(length as u16).to_be_bytes());
+        let whole = read(&frame).unwrap();
+        let original_len = frame.len() as u32;
+        let cut = |to: usize| Datagram::in_frame(LinkType::RAW, &frame[..to], original_len);
+        for to in [40, 46, 54] {
+            let cut = cut(to).unwrap();
+            assert_eq!(
+                (cut.question.as_ref(), cut.answer.as_deref()),
+                (None, Some(&[][..]))
+            );
+            assert_eq!((cut.port, cut.id), (whole.port, whole.id));
+        }
+        assert_eq!(cut(39), None);
+        // What is no name is none, however much of it was captured.
+        frame[40] = 0xc0;
+        assert_eq!(read(&frame), None);
     }
 
     proptest! {
@@ -294,7 +332,8 @@ mod tests {
             }
             frame.truncate(cut);
             if let Some(datagram) = read(&frame) {
-                prop_assert!(datagram.name.len() <= MOST_TEXT);
+                let name = datagram.question.map_or(0, |(name, _)| name.len());
+                prop_assert!(name <= MOST_TEXT);
                 prop_assert!(datagram.answer.is_none_or(|all| all.len() <= usize::from(MOST_RECORDS)));
             }
         }

@@ -10,6 +10,7 @@ mod returned;
 mod syn;
 
 pub use record::Record;
+pub use returned::Heads;
 pub use syn::{OptionLayout, SynOptions};
 
 /// What the headers of one TCP packet say, decoded once.

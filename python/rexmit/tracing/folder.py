@@ -94,7 +94,7 @@ _LOOKUP: Final = shape(
     {
         "asker": text,
         "server": text,
-        "name": text,
+        "name": either(text, nothing),
         "start_s": number(most=checked.LONGEST_S),
         "waited_s": number(most=checked.LONGEST_S),
         "questions": whole(),

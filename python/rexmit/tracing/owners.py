@@ -29,6 +29,9 @@ LAST: Final = (IDLE, UNKNOWN)
 """Where nobody waits as far as is known: told last, but for what is not known if that is longer
 than all that somebody waited for together."""
 
+SMALL_WINDOW: Final = "small-window"
+"""Not after losses alone: also while packets arrive out of order, where nothing is sent again."""
+
 DNS: Final = "dns"
 """Looking up names, before connections begin: no owner of the table `account`."""
 
@@ -59,10 +62,9 @@ class Owned:
     `host`, whose `peer` was at the other end of the longest stretch, that of the connection in row
     `number` of connections.parquet; it ended `evidence_s` after that one's first packet. Their
     senders' retransmissions were needed, or it is not known whether they were; some followed on
-    timeouts. Of its connections
-    some were refused, or ICMP said that they cannot be; to the SYNs of others nothing came back; of
-    others the last request was answered by a reset. Where names were looked up, `connections` are
-    those, the longest of `name`; there is no `number`.
+    timeouts. Of its connections some were refused, or ICMP said that they cannot be; to the SYNs of
+    others nothing came back; of others the last request was answered by a reset. Where names were
+    looked up, `connections` are those, the longest of `name`; there is no `number`.
     """
 
     owner: str
@@ -158,7 +160,7 @@ def joined(trace: Trace) -> pl.LazyFrame:
         host.alias("host"),
         peer.alias("peer"),
         pl.col("needed", "timeouts").fill_null(0),
-        pl.col("not_known").fill_null(1),
+        pl.col("not_known").fill_null((owner != SMALL_WINDOW).cast(pl.UInt32)),
     )
 
 
@@ -296,7 +298,7 @@ def _looked_up(trace: Trace) -> tuple[Owned, ...]:
             pl.col("waited_s").min().alias("least_s"),
             pl.col("waited_s").max().alias("most_s"),
             pl.col("server").get(slowest).alias("peer"),
-            pl.col("name").get(slowest),
+            pl.col("name").get(slowest).fill_null(""),
             (pl.col("start_s") + pl.col("waited_s") - begun_s).get(slowest).alias("evidence_s"),
             (~pl.col("answered")).sum().alias("unanswered"),
         )

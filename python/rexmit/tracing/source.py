@@ -55,12 +55,12 @@ class Failure:
 class Lookup:
     """A name that `asker` looked up by DNS over UDP, the first of its `questions` at `start_s`,
     seconds since 1970: `waited_s` until all were answered by `server`, or until it asked no more.
-    The name is foreign text.
+    The name is foreign text; none where the capture cut it off.
     """
 
     asker: str
     server: str
-    name: str
+    name: str | None
     start_s: float
     waited_s: float
     questions: int

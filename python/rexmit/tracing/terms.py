@@ -69,7 +69,7 @@ OWNERS: Final = {
     "sender": "the sender: program, buffer or pacing",
     "late-or-lost": "its program, or a loss before here",
     "slow-start": "slow start",
-    "small-window": "congestion window, small after loss",
+    "small-window": "congestion window, small after loss or reordering",
     "path-rate": "the path's rate",
     "policer": "a policer",
     "recovery-timer": "timeouts",

@@ -38,7 +38,9 @@ impl Account {
         self.requests.end(closed, self.turns.is_pushed(), spans);
         self.close(ending);
         let gone = self.gone(ending);
-        let named: [Vec<Cover>; 2] = [0, 1].map(|of| repairs(ending.senders[of].0));
+        let waits = ending.senders.map(|(waits, ..)| waits);
+        let named = waits.map(repairs);
+        let perhaps = waits.map(late_or_lost);
         let policed = [0, 1].map(|of| {
             let flow = &self.flows[of];
             flow.policer.found(self.mss[of].unwrap_or(flow.largest()))
@@ -53,12 +55,7 @@ impl Account {
             line.cover(other, By::Other, |was, _| was.is_recovery());
             line.name_repairs(own);
             for flow in [of, 1 - of] {
-                // A program may have been silent, or what was sent may have been lost on the way here.
-                let perhaps = ending.senders[flow].0.perhaps().iter();
-                let perhaps: Vec<Cover> = perhaps
-                    .map(|&(from, to)| (from, to, Owner::LateOrLost))
-                    .collect();
-                line.cover(&perhaps, by(flow == of), |was, _| {
+                line.cover(&perhaps[flow], by(flow == of), |was, _| {
                     was.is_program() || was == Owner::Unknown
                 });
             }
@@ -174,6 +171,12 @@ const fn by(own: bool) -> By {
     } else {
         By::Other
     }
+}
+
+/// A program may have been silent, or what was sent may have been lost on the way here.
+fn late_or_lost(waits: &Waits) -> Vec<Cover> {
+    let named = |(from, to)| (from, to, Owner::LateOrLost);
+    waits.perhaps().map(named).collect()
 }
 
 fn repairs(waits: &Waits) -> Vec<Cover> {

@@ -18,6 +18,8 @@ const AT_ONCE: Duration = Duration::from_millis(1);
 const DELAYED: Duration = Duration::from_millis(10);
 /// So many windows of different sizes that were filled up tell by how much windows are scaled.
 const FILLED: u8 = 4;
+/// So many duplicate acknowledgements in a row are of packets that arrived out of order, if of none that was lost.
+const DISORDERED: u8 = 2;
 /// By so much a round trip is longer than the shortest, at least, where packets queue; and by a quarter of it.
 const QUEUED: Duration = Duration::from_millis(2);
 
@@ -69,7 +71,7 @@ pub(super) struct Wait {
     pub shows_queues: bool,
     /// It is no longer known to have lost anything, or all of it was repaired.
     pub repaired: bool,
-    /// It lost something, and its flight has not been as large since.
+    /// It lost something, and its flight has not been as large since; or its packets arrive out of order.
     pub after_loss: bool,
     /// Its flight still grows from round trip to round trip.
     pub grows: bool,
@@ -167,6 +169,8 @@ pub(super) struct Flow {
     scale: Scale,
     /// The window was closed since it sent last.
     shut: bool,
+    /// Duplicate acknowledgements that came by in a row.
+    duplicates: u8,
     /// Before it heard anything.
     before: (i64, Option<u32>),
     sent: Option<Time>,
@@ -273,8 +277,18 @@ impl Flow {
         !self.known || acked.is_some_and(|to| !seq.is_after(to))
     }
 
-    /// An acknowledgement of it came by.
-    pub fn acked(&mut self, at: Time, ack: SeqNum, window: u32, stamp: Option<u32>) {
+    /// An acknowledgement of it came by, with data of the other direction or `alone`.
+    pub fn acked(&mut self, at: Time, ack: SeqNum, window: u32, stamp: Option<u32>, alone: bool) {
+        // RFC 5681 §2: a duplicate.
+        let open = self.known && self.nxt.is_after(ack);
+        self.duplicates = if open && alone && self.scale.newest == Some((ack, window)) {
+            self.duplicates.saturating_add(1)
+        } else {
+            0
+        };
+        if self.duplicates >= DISORDERED {
+            self.rounds.disorders();
+        }
         let open = self.known && self.nxt.is_after(self.shown);
         if open && !self.nxt.is_after(ack) {
             self.empty_at = Some(at);

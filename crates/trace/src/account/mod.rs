@@ -182,7 +182,8 @@ impl Account {
             if let Some(sample) = step.sample {
                 self.sample(peer, sample);
             }
-            self.flows[peer].acked(step.at, ack, step.window, stamp);
+            let alone = step.payload_len == 0 && !step.flags.fin();
+            self.flows[peer].acked(step.at, ack, step.window, stamp, alone);
         }
         if let Some(to) = self.turns.opens(step) {
             if let Some(sample) = self.turns.client_part(step) {

@@ -31,7 +31,7 @@ words! {
         LateOrLost = "late-or-lost",
         /// The congestion window, while it grew for the first time or after a timeout.
         SlowStart = "slow-start",
-        /// The congestion window, which losses had made small.
+        /// The congestion window, which losses had made small, or which does not grow while packets arrive out of order.
         SmallWindow = "small-window",
         /// The path took no more: packets queued on it.
         PathRate = "path-rate",

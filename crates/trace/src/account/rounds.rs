@@ -5,6 +5,9 @@ use rexmit_wire::SeqNum;
 /// Round trips in which a flight does not grow by an eighth end its first growth: one may be short of data.
 const STILL: u8 = 2;
 
+/// Packets that arrived out of order hold a window back in this round trip and the next: it does not grow in Linux's *Disorder*.
+const DISORDER: u8 = 2;
+
 /// The flights of round trips.
 #[derive(Debug, Default)]
 pub(super) struct Rounds {
@@ -16,6 +19,8 @@ pub(super) struct Rounds {
     still: u8,
     /// The flight at the last loss.
     lost: Option<i64>,
+    /// Round trips for which packets out of order hold the window back.
+    disorder: u8,
 }
 
 impl Rounds {
@@ -35,6 +40,7 @@ impl Rounds {
                 };
                 self.before = self.before.max(self.most);
                 self.most = 0;
+                self.disorder = self.disorder.saturating_sub(1);
                 self.end = Some(nxt);
             }
             None => self.end = Some(nxt),
@@ -48,9 +54,14 @@ impl Rounds {
         self.still = STILL;
     }
 
-    /// The flight is smaller than at the last loss.
+    /// Something arrived out of order.
+    pub fn disorders(&mut self) {
+        self.disorder = DISORDER;
+    }
+
+    /// The flight is smaller than at the last loss, or packets arrive out of order.
     pub fn is_after_loss(&self) -> bool {
-        self.lost.is_some()
+        self.lost.is_some() || self.disorder > 0
     }
 
     /// It still grows as it does at first.

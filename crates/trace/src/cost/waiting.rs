@@ -7,6 +7,7 @@
 //! that time counts once.
 
 use rexmit_time::{Duration, Time};
+use rexmit_wire::Intervals;
 
 use crate::sender_view::MECHANISMS;
 
@@ -44,7 +45,7 @@ struct Wait {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Waits {
     waits: Vec<Wait>,
-    perhaps: Vec<(Time, Time)>,
+    perhaps: Intervals<Time>,
 }
 
 /// Time waited by mechanism, in the order of `Mechanism::ALL`.
@@ -53,7 +54,7 @@ pub type Waited = [Duration; MECHANISMS];
 impl Waits {
     /// How many are remembered.
     pub(crate) fn len(&self) -> usize {
-        self.waits.len()
+        self.waits.len() + self.perhaps.len()
     }
 
     /// From when to when, and the mechanism's place in `Mechanism::ALL`, in order and apart.
@@ -63,22 +64,14 @@ impl Waits {
     }
 
     /// From when to when it may have waited, in order and apart: nobody saw when it had sent last what it sent again then.
-    pub(crate) fn perhaps(&self) -> &[(Time, Time)] {
-        &self.perhaps
+    pub(crate) fn perhaps(&self) -> impl Iterator<Item = (Time, Time)> + '_ {
+        self.perhaps.within(Time::ZERO, Time::MAX)
     }
 
     /// The sender had waited `least` when it sent again at `to`, and `most` at most.
     pub(crate) fn may_be(&mut self, to: Time, least: Duration, most: Duration) {
-        let (mut from, mut end) = (to - most, to - least);
-        if from >= end {
-            return;
-        }
-        while let Some(last) = self.perhaps.last().filter(|last| from <= last.1) {
-            (from, end) = (from.min(last.0), end.max(last.1));
-            self.perhaps.pop();
-        }
         if self.perhaps.len() < MOST_WAITS {
-            self.perhaps.push((from, end));
+            self.perhaps.add(to - most, to - least);
         }
     }
 
@@ -166,9 +159,13 @@ mod tests {
         for (to, least, most) in [(10, 1, 1), (20, 2, 8), (22, 3, 4), (40, 1, 5)] {
             some.may_be(at(to), ms(least), ms(most));
         }
-        assert_eq!(some.perhaps(), [(at(12), at(19)), (at(35), at(39))]);
+        let all = |some: &Waits| some.perhaps().collect::<Vec<_>>();
+        assert_eq!(all(&some), [(at(12), at(19)), (at(35), at(39))]);
+        // One that reaches back, and ends before the last.
+        some.may_be(at(30), ms(5), ms(15));
+        assert_eq!(all(&some), [(at(12), at(25)), (at(35), at(39))]);
         some.may_be(at(60), ms(0), ms(55));
-        assert_eq!(some.perhaps(), [(at(5), at(60))]);
+        assert_eq!(all(&some), [(at(5), at(60))]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use core::hash::BuildHasher;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::capture::Frame;
 use rexmit_wire::dns::Datagram;
-use rexmit_wire::headers::{Notes, Record};
+use rexmit_wire::headers::{Heads, Notes, Record};
 use rexmit_wire::message::Message;
 use rexmit_wire::table::{Hashed, Key};
 use rexmit_wire::{FlowKey, Headers, Skip, Skips, TcpPacket};
@@ -226,6 +226,8 @@ pub(crate) struct Decoder {
     pub numbering: Numbering,
     names: Names,
     lookups: Lookups,
+    /// Of SYNs that were cut off.
+    heads: Heads,
     counted: Counted,
     /// The clock as the last frame has it: a clock that was set back is behind the latest time stamp from there on.
     pub now: Time,
@@ -240,6 +242,7 @@ impl Decoder {
             numbering: Numbering::new(),
             names: Names::default(),
             lookups: Lookups::default(),
+            heads: Heads::default(),
             counted: Counted::default(),
             now: Time::default(),
         }
@@ -295,6 +298,9 @@ impl Decoder {
         }
         match Headers::decode(frame.link, frame.data, frame.original_len) {
             Ok(headers) => {
+                if headers.flags.syn() && frame.data.len() < frame.original_len as usize {
+                    self.heads.remember(frame.link, frame.data);
+                }
                 let number = number_of(self.file, counted.frames - 1);
                 packets.push(Packet::new(frame.time, headers, number, self.spread));
                 let packet = packets.last_mut()?;
@@ -318,7 +324,8 @@ impl Decoder {
                 if matches!(skip, Skip::NotTcp { protocol: UDP }) {
                     self.datagram(frame);
                 }
-                let returned = Headers::returned(frame.link, frame.data, frame.original_len)?;
+                let returned =
+                    Headers::returned(frame.link, frame.data, frame.original_len, &self.heads)?;
                 packets.push(Packet::new(frame.time, returned, number, self.spread));
                 packets.last_mut()
             }

@@ -30,8 +30,8 @@ pub struct Lookup {
     pub asker: IpAddr,
     /// Who was asked last, or answered.
     pub server: IpAddr,
-    /// For which name.
-    pub name: String,
+    /// For which name; none if the capture cut it off.
+    pub name: Option<String>,
     /// The first question.
     pub start: Time,
     /// From there to the last of the answers; without one, until nobody waited any more.
@@ -42,13 +42,31 @@ pub struct Lookup {
     pub answered: bool,
 }
 
+/// What tells look-ups of one host apart: the name. If that was cut off, the port that it asked from: a resolver asks for all
+/// types of records from one, and again.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Asked {
+    Name(String),
+    From(u16),
+}
+
+impl Asked {
+    /// And what tells its answers apart: the type of the records, or else the number of the question.
+    fn split(datagram: &Datagram) -> (Self, u16) {
+        match &datagram.question {
+            Some((name, kind)) => (Asked::Name(name.clone()), *kind),
+            None => (Asked::From(datagram.port), datagram.id),
+        }
+    }
+}
+
 /// A look-up that goes on.
 #[derive(Debug)]
 struct Open {
     lookup: Lookup,
     /// The last question.
     asked: Time,
-    /// Types of records whose answer is not there.
+    /// Types of records, or numbers of questions, whose answer is not there.
     kinds: Vec<u16>,
 }
 
@@ -58,7 +76,7 @@ impl Open {
             lookup: Lookup {
                 asker: datagram.asker,
                 server: datagram.server,
-                name: datagram.name.clone(),
+                name: datagram.question.as_ref().map(|(name, _)| name.clone()),
                 start: at,
                 waited: Duration::ZERO,
                 questions: 0,
@@ -69,12 +87,12 @@ impl Open {
         }
     }
 
-    fn ask(&mut self, at: Time, datagram: &Datagram) {
+    fn ask(&mut self, at: Time, datagram: &Datagram, kind: u16) {
         self.asked = at;
         self.lookup.server = datagram.server;
         self.lookup.questions = self.lookup.questions.saturating_add(1);
-        if !self.kinds.contains(&datagram.kind) && self.kinds.len() < MOST_KINDS {
-            self.kinds.push(datagram.kind);
+        if !self.kinds.contains(&kind) && self.kinds.len() < MOST_KINDS {
+            self.kinds.push(kind);
         }
     }
 
@@ -96,14 +114,15 @@ impl Open {
 /// The look-ups of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Lookups {
-    open: BTreeMap<(IpAddr, String), Open>,
+    open: BTreeMap<(IpAddr, Asked), Open>,
     ended: Longest,
 }
 
 impl Lookups {
     /// A question or an answer.
     pub fn learn(&mut self, at: Time, datagram: &Datagram) {
-        let key = (datagram.asker, datagram.name.clone());
+        let (asked, kind) = Asked::split(datagram);
+        let key = (datagram.asker, asked);
         if datagram.answer.is_none() {
             if self.open.len() >= MOST {
                 self.open.clear();
@@ -116,10 +135,10 @@ impl Lookups {
                 let old = core::mem::replace(open, Open::begun(at, datagram));
                 self.ended.take(old.given_up(at));
             }
-            open.ask(at, datagram);
+            open.ask(at, datagram, kind);
         } else if let Some(open) = self.open.get_mut(&key) {
             open.lookup.server = datagram.server;
-            open.kinds.retain(|kind| *kind != datagram.kind);
+            open.kinds.retain(|open| *open != kind);
             if open.kinds.is_empty() {
                 let mut lookup = open.lookup.clone();
                 lookup.waited = at.since(lookup.start).max(Duration::ZERO);
@@ -173,9 +192,19 @@ mod tests {
         Datagram {
             asker,
             server,
-            name: name.to_owned(),
-            kind,
+            port: 40_000,
+            id: 0,
+            question: Some((name.to_owned(), kind)),
             answer,
+        }
+    }
+
+    fn cut(port: u16, id: u16, answer: Option<Vec<IpAddr>>) -> Datagram {
+        Datagram {
+            port,
+            id,
+            question: None,
+            ..datagram("", 1, answer)
         }
     }
 
@@ -184,7 +213,12 @@ mod tests {
         let each = lookups.longest(ms(now)).0.into_iter();
         each.map(|one| {
             let waited = one.waited.as_nanos() / 1_000_000;
-            (one.name, waited, one.questions, one.answered)
+            (
+                one.name.unwrap_or_default(),
+                waited,
+                one.questions,
+                one.answered,
+            )
         })
         .collect()
     }
@@ -201,6 +235,20 @@ mod tests {
         lookups.learn(ms(6_040), &datagram("b", 1, Some(Vec::new())));
         lookups.learn(ms(6_050), &datagram("b", 1, Some(Vec::new())));
         let expected = [("a".into(), 5_020, 3, true), ("b".into(), 40, 1, true)];
+        assert_eq!(seen(&lookups, 7_000), expected);
+    }
+
+    #[test]
+    fn names_that_were_cut_off_are_told_apart_by_who_asks() {
+        let mut lookups = Lookups::default();
+        lookups.learn(ms(0), &cut(7, 1, None));
+        lookups.learn(ms(1), &cut(7, 2, None));
+        lookups.learn(ms(2), &cut(8, 1, None));
+        lookups.learn(ms(20), &cut(8, 1, Some(Vec::new())));
+        lookups.learn(ms(30), &cut(7, 2, Some(Vec::new())));
+        lookups.learn(ms(40), &cut(7, 3, Some(Vec::new())));
+        lookups.learn(ms(50), &cut(7, 1, Some(Vec::new())));
+        let expected = [("".into(), 50, 2, true), ("".into(), 18, 1, true)];
         assert_eq!(seen(&lookups, 7_000), expected);
     }
 

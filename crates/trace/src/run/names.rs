@@ -18,12 +18,14 @@ pub(crate) struct Names(BTreeMap<(IpAddr, IpAddr), String>);
 impl Names {
     /// A question or an answer.
     pub fn learn(&mut self, datagram: &Datagram) {
+        let Some((name, _)) = &datagram.question else {
+            return;
+        };
         for address in datagram.answer.iter().flatten() {
             if self.0.len() >= MOST {
                 self.0.clear();
             }
-            self.0
-                .insert((datagram.asker, *address), datagram.name.clone());
+            self.0.insert((datagram.asker, *address), name.clone());
         }
     }
 

@@ -173,7 +173,7 @@ impl Script {
         let (_, waits, _) = self.view.finish(&mut rows, &mut Vec::new(), &mut row);
         let none = Waits::default();
         [row.waited, _] = count_once([&waits, &none], Time::ZERO, Time::MAX);
-        let perhaps = waits.perhaps().to_vec();
+        let perhaps = waits.perhaps().collect();
         Seen { rows, row, perhaps }
     }
 }

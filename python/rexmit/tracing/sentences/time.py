@@ -8,7 +8,7 @@ from typing import Final
 import polars as pl
 
 from rexmit.tracing.folder import LOOKUPS, SLOW_S
-from rexmit.tracing.owners import DNS, Owned
+from rexmit.tracing.owners import DNS, SMALL_WINDOW, Owned
 from rexmit.tracing.sentences.value import Sentence, connections, times
 from rexmit.tracing.words import span
 from rexmit.wording import count
@@ -121,6 +121,16 @@ _NEED_NOT_KNOWN: Final = (
     "See what was retransmitted; a capture beside {peer} tells more.",
 )
 
+_OUT_OF_ORDER: Final = (
+    "packets that arrived out of order kept the congestion window of {host} from growing",
+    "See what reorders packets on the path to {peer}: nothing shows a loss.",
+)
+
+_LOST_OR_OUT_OF_ORDER: Final = (
+    "losses, or packets that arrived out of order, kept the congestion window of {host} small",
+    "See what the path to {peer} loses or reorders; a capture beside {peer} tells more.",
+)
+
 _REFUSED: Final = (
     "{peer} answered the SYNs of {host} with a RST",
     "Let a program listen there, or see which firewall refuses for it.",
@@ -169,8 +179,10 @@ def _texts(one: Owned) -> tuple[str, str]:
         return _RESET
     if one.owner == "recovery-timer" and one.needed and not one.timeouts:
         return _NO_TIMEOUT
-    if one.owner not in _REPAIRS or one.needed:
+    if one.owner not in (*_REPAIRS, SMALL_WINDOW) or one.needed:
         return _TEXTS[one.owner]
+    if one.owner == SMALL_WINDOW:
+        return _LOST_OR_OUT_OF_ORDER if one.not_known else _OUT_OF_ORDER
     return _NEED_NOT_KNOWN if one.not_known else _NOT_NEEDED
 
 
