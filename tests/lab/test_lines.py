@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from itertools import groupby, pairwise
-from typing import Any
+from itertools import accumulate, groupby, pairwise
+from statistics import mean
+from typing import Any, Final
 
 import pytest
 from tests.lab.conftest import KERNELS, Lab, Run, User
 
 from rexmit._core import Packet
+from rexmit.scenario.network import Up
+from rexmit.scenario.part import why_refused
 
 SYN, ACK = 2, 16
 MS = 10**6
 
+Factory = pytest.TempPathFactory
 Runs = Callable[..., Run]
 ENGINES = [("--engine", "model"), *(("--kernel", series) for series in KERNELS)]
 
 
 @pytest.fixture(scope="module", params=ENGINES, ids=lambda words: words[1])
-def run(me: User, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Runs:
+def tried(me: User, request: pytest.FixtureRequest, tmp_path_factory: Factory) -> Runs:
     """Runs a scenario of these networks and whatever else, with captures."""
 
     def call(networks: str, more: str = "", workload: str = "segments = 200") -> Run:
@@ -29,7 +33,17 @@ def run(me: User, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
         text = f"format = 1\n{networks}\n{configs}[workload]\n{workload}\n{more}\n"
         (out / "lines.toml").write_text(text, encoding="utf-8")
         words = ("run", str(out / "lines.toml"), *request.param, "--capture")
-        run = Run(out / "run", Lab(me).rexmit(*words, "--out", str(out / "run")))
+        return Run(out / "run", Lab(me).rexmit(*words, "--out", str(out / "run")))
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def run(tried: Runs) -> Runs:
+    """The same of one whose transfers all end."""
+
+    def call(*words: str, **more: str) -> Run:
+        run = tried(*words, **more)
         run.done.ok()
         assert run.transfers["complete"].all()
         return run
@@ -51,6 +65,96 @@ def start_ns(run: Run, row: dict[str, Any]) -> int:
     """When the client sent its first SYN."""
     sent = (packet for packet in run.capture(row, "h2") if packet.dport == 80)
     return min(packet.time_ns for packet in sent)
+
+
+WAY: Final = {
+    "rate": '"1Mbit"',
+    "delay": '"30ms"',
+    "jitter": '"9ms"',
+    "loss": '"4%"',
+    "queue": "3",
+    "loss_bursts": '{ to_bad = "4%", to_good = "90%" }',
+    "reorder": '"50%"',
+    "duplicate": '"50%"',
+    "outages": '"80ms..300ms"',
+    "stalls": '{ every = "20ms", least = "100ms", most = "200ms" }',
+    "policer": '{ rate = "50kbit", burst = "1600B" }',
+}
+"""Of each key of a direction a value that 200 segments, or their acknowledgements, feel."""
+
+
+def crossing(run: Run, row: dict[str, Any], to: str) -> tuple[int, int, float]:
+    """How many packets were sent to a host, how many came before the transfer ended, and how long
+    the latter took in the mean, ms, if none was lost.
+    """
+    other = {"h1": "h2", "h2": "h1"}[to]
+    sent = [one.time_ns for one in run.capture(row, other) if (one.sport == 80) == (to == "h2")]
+    came = [one.time_ns for one in arrived(run, row, to)]
+    return len(sent), len(came), (mean(came) - mean(sorted(sent)[: len(came)])) / MS
+
+
+def test_each_key_acts_in_its_direction_or_is_refused(
+    tried: Runs, run: Runs, request: pytest.FixtureRequest
+) -> None:
+    assert WAY.keys() == Up.model_fields.keys()
+    refused = {key: why for key in WAY if (why := why_refused(Up, key))}
+    if request.node.callspec.id == "model":
+        refused = {}
+    for key, why in refused.items():
+        done = tried(network(f"up = {{ {key} = {WAY[key]} }}")).done
+        assert done.status == 1
+        assert f"networks.line.up.{key}: {why}" in done.err
+    obeyed = [key for key in WAY if key not in refused]
+    # As it is, with the key on the way from the client, and with it on both.
+    ways = {"": "", **{f"up-{key}": f"up = {{ {key} = {WAY[key]} }}" for key in obeyed}}
+    for key in obeyed:
+        given = f"{key} = {WAY[key]}"
+        ways[f"both-{key}"] = f"links = [{{ {given} }}, {{ {given} }}]"
+    networks = "".join(network(extra, f"line{name}") for name, extra in ways.items())
+    done = run(networks, workload='segments = 200\ntimeout = "1000s"')
+    rows = {row["network"].removeprefix("line"): row for row in done.transfers.to_dicts()}
+    plain = {host: crossing(done, rows[""], host) for host in ("h1", "h2")}
+    assert all(sent == came for sent, came, _ in plain.values())
+    for name, row in rows.items():
+        if not name:
+            continue
+        where, _, key = name.partition("-")
+        for host in ("h1", "h2"):
+            sent, came, took = crossing(done, row, host)
+            if name in ("both-queue", "both-policer") and host == "h1":
+                # Of the few segments that come there are few acknowledgements.
+                continue
+            if where == "up" and host == "h2":
+                assert sent - came in (0, 1), name
+            elif key in ("loss", "queue", "loss_bursts", "outages", "policer"):
+                assert came < sent - 1, (name, host)
+            elif key == "duplicate":
+                assert sent * 1.3 < came, (name, host)
+            else:
+                assert sent - came in (0, 1) or key == "stalls", (name, host)
+                later = took - plain[host][2]
+                # With jitter a sender may fill the queue less.
+                later = abs(later) if key == "jitter" else later
+                assert later < -0.5 if key == "reorder" else later > 0.5, (name, host, later)
+
+
+@pytest.mark.parametrize("tried", ENGINES[:1], indirect=True, ids=["model"])
+def test_a_policer_passes_its_bucket_and_its_rate(run: Runs) -> None:
+    links = 'links = [{ rate = "100Mbit", policer = { rate = "5Mbit", burst = "15kB" } }, {}]'
+    done = run(f'[networks.line]\nrate = "100Mbit"\ndelay = "10ms"\n{links}')
+    (row,) = done.transfers.to_dicts()
+    data = [one for one in arrived(done, row, "h2") if one.payload_len]
+    times = [one.time_ns for one in data]
+    passed = [0, *accumulate(one.payload_len + 66 for one in data)]
+    for first in range(len(data)):
+        for last in range(first, len(data)):
+            # The link may bring together what it let wait, a bucket at most: 1.2 ms.
+            ns = times[last] - times[first] + 1.2 * MS
+            assert passed[last + 1] - passed[first] <= 15_000 + ns * 5e-3 / 8 + 1
+    # Of the ten segments of the first flight the full bucket passes nine.
+    sent = [one.seq for one in done.capture(row, "h1") if one.sport == 80 and one.payload_len]
+    assert [one.seq for one in data[:9]] == sent[:9]
+    assert data[9].seq != sent[9]
 
 
 OPENINGS = {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{bail, Result};
 use nix::sys::socket::{socket, AddressFamily, SockFlag, SockType};
-use rexmit_plan::{Ask, Cell, Layout, Link, NetworkPlan, Place};
+use rexmit_plan::{Ask, Cell, Layout, NetworkPlan, Place};
 use serde::Serialize;
 
 use crate::firewall::Firewall;
@@ -139,7 +139,6 @@ impl Kernel {
             Place::Host => Part::Htb,
         });
         let mut lacks = self.of_parts(&parts);
-        lacks.extend(of_links(plan));
         if plan.family == 6 && !Path::new("/proc/sys/net/ipv6").exists() {
             lacks.push("IPv6 (CONFIG_IPV6)".into());
         }
@@ -231,24 +230,4 @@ fn watching() -> Result<Watching> {
             .err()
             .map(|error| format!("packet sockets (CONFIG_PACKET: {error})")),
     })
-}
-/// What links are to do that nothing here does.
-fn of_links(network: &NetworkPlan) -> Vec<String> {
-    let ways: Vec<&Link> = network.links().iter().flat_map(Link::ways).collect();
-    let asked = [
-        (
-            "netem that duplicates below another",
-            ways.iter().any(|way| way.duplicate > 0.0),
-        ),
-        (
-            "netem that stalls",
-            ways.iter().any(|way| way.stalls.is_some()),
-        ),
-        (
-            "policer at a link",
-            ways.iter().any(|way| way.policer.is_some()),
-        ),
-    ];
-    let asked = asked.into_iter().filter(|(_, asked)| *asked);
-    asked.map(|(what, _)| what.to_owned()).collect()
 }

@@ -45,7 +45,7 @@ pub struct Link {
 }
 
 /// The model of Gilbert and Elliott: a good and a bad state, each with its own loss.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LossBursts {
     /// Probability a packet that the link turns bad.
@@ -71,7 +71,7 @@ pub struct Stalls {
 }
 
 /// A token bucket without a queue.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Policer {
     /// Bits per second of Ethernet frames.
@@ -109,7 +109,7 @@ impl Link {
         }
     }
 
-    /// Whether packets may be lost but in its queue.
+    /// Whether packets may be lost outside its queue.
     #[must_use]
     pub(crate) fn loses(&self) -> bool {
         self.loss > 0.0
@@ -118,7 +118,7 @@ impl Link {
             || !self.outages_ns.is_empty()
     }
 
-    /// Whether every number of this direction is one that can be reckoned with.
+    /// Whether every number of this direction is in bounds.
     pub(crate) fn check(&self) -> Result<()> {
         let stalls = self
             .stalls

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -177,10 +176,10 @@ def _network(spec: str, settings: list[str]) -> dict[str, Any]:
             usage=True,
         )
     at = ("networks", names[0])
-    for path, why in scenario.refused_by_kernels(loaded.networks[names[0]], at):
+    network = loaded.networks[names[0]]
+    refused = list(scenario.refused_by_kernels(network, at))
+    if any(way.does("outages") for link in network.link_specs(0.0) for way in link.ways):
+        refused.append((at, "outages count from the start of a transfer, and a command is none"))
+    for path, why in refused:
         raise UserError(f"{spec}: {'.'.join(map(str, path))}: {why}", "take it out")
-    plan = network_plan(loaded, names[0])
-    if "outages_ns" in json.dumps(plan):
-        why = "outages count from the start of a transfer, and a command is none"
-        raise UserError(f"{spec}: {'.'.join(at)}: {why}", "take them out")
-    return plan
+    return network_plan(loaded, names[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 from rexmit.errors import closest
 from rexmit.scenario import offload, paths
@@ -11,7 +11,6 @@ from rexmit.scenario.invalid import description
 from rexmit.scenario.loss import TailLoss
 from rexmit.scenario.model import PAGE_LIMIT_BYTES, Bursts, Page, Pages, Scenario, Vary, pages
 from rexmit.scenario.network import OF_WAY
-from rexmit.scenario.part import Part
 from rexmit.scenario.problem import Path, Problem
 from rexmit.scenario.units import SIZE
 
@@ -117,28 +116,27 @@ def _rates(scenario: Scenario) -> Iterable[Problem]:
 
 def _ways(scenario: Scenario) -> Iterable[Problem]:
     """What a direction of a link cannot do together, or not where it is."""
+    incomplete = any(_rates(scenario))
     for name, network in scenario.networks.items():
         at: Path = ("networks", name)
-        tables: list[tuple[Path, Part | None]] = [(at, network), ((*at, "up"), network.up)]
+        tables: list[tuple[Path, Any]] = [(at, network), ((*at, "up"), network.up)]
         for index, link in enumerate(getattr(network, network.over) or ()):
             own = (*at, network.over, index)
             tables += [(own, link), ((*own, "up"), link.up)]
         for path, table in tables:
-            given = {key: value for key, value in vars(table or network).items() if value}
-            if table is not None and network.at == "host":
+            given = {} if table is None else {key: value for key, value in table if value}
+            if network.at == "host":
                 for key in given.keys() & {*OF_WAY, "up"}:
                     yield Problem((*path, key), "acts on the wire", 'write at = "wire"')
             stalls = given.get("stalls")
             if stalls is not None and not 0 < stalls.least <= stalls.most:
                 yield Problem((*path, "stalls", "least"), "must be from 1ns to `most`")
-        if any(_rates(scenario)):
+        if incomplete:
             continue
-        specs = network.link_specs(max(network.loss))
-        both = [way for spec in specs for way in (spec, spec.up) if way is not None]
-        bursts = [way for way in both if "loss_bursts" in dict(way.besides)]
-        if any(way.loss for way in bursts) or (
-            bursts and any(vary.line_loss for vary in scenario.vary)
-        ):
+        ways = (way for link in network.link_specs(max(network.loss)) for way in link.ways)
+        bursts = [way for way in ways if way.does("loss_bursts")]
+        varied = any(vary.line_loss for vary in scenario.vary)
+        if any(way.loss or varied for way in bursts):
             yield Problem(
                 (*at, "loss_bursts"), "there is random loss as well", "give one of the two"
             )

@@ -133,11 +133,19 @@ class LinkSpec:
     up: LinkSpec | None = None
 
     @property
+    def ways(self) -> tuple[LinkSpec, LinkSpec]:
+        """Both directions, that to the client first."""
+        return (self, self.up or self)
+
+    def does(self, key: str) -> Any:  # noqa: ANN401 - whatever the key holds
+        """What a key of `OF_WAY` has on the way to the client; None where it is not given."""
+        return dict(self.besides).get(key)
+
+    @property
     def mean_loss(self) -> float:
         """The share of many packets that either direction loses by chance, the larger."""
-        bursts = dict(self.besides).get("loss_bursts")
-        own = bursts.mean if bursts is not None else self.loss
-        return max(own, self.up.mean_loss if self.up else 0.0)
+        bursts = ((way, way.does("loss_bursts")) for way in self.ways)
+        return max(model.mean if model else way.loss for way, model in bursts)
 
 
 class Up(_Way):

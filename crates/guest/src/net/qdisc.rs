@@ -274,7 +274,7 @@ impl Request {
                         when_bad,
                         when_good,
                     } = bursts;
-                    // struct tc_netem_gemodel: p, r, h, which is what passes in the bad state, 1 - k.
+                    // struct tc_netem_gemodel: p, r, h (what passes in the bad state), 1 - k.
                     let model = [to_bad, to_good, 1.0 - when_bad, when_good].map(share);
                     let mut nested = Vec::new();
                     add_words(&mut nested, NETEM_LOSS_GE, &model);
@@ -391,7 +391,7 @@ mod tests {
         assert_eq!(netlink::u32_at(&message, 28), Some(TC_H_ROOT), "the parent");
     }
 
-    /// The same of `loss gemodel 1% 25% 90% 0.1% reorder 5%`: p, r, 1 - h, 1 - k.
+    /// The same of `loss gemodel 1% 25% 90% 0.1% reorder 5% gap 1`.
     #[test]
     fn bursts_and_reordering_are_told_as_tc_tells_them() {
         let bursts = LossBursts {
@@ -412,14 +412,10 @@ mod tests {
         let options = options(&message);
         assert_eq!(netlink::u32_at(&options, 8), Some(0), "no loss besides");
         assert_eq!(netlink::u32_at(&options, 12), Some(1), "the gap");
-        let mut want: Vec<u8> = vec![12, 0, 3, 0];
-        want.extend(share(0.05).to_ne_bytes());
-        want.extend([0; 4]);
-        want.extend([24, 0, 5, 0x80, 20, 0, 2, 0]);
-        for part in [0.01, 0.25, 0.1, 0.001] {
-            want.extend(share(part).to_ne_bytes());
-        }
-        assert_eq!(options[24..], want);
+        let want =
+            b"\x0c\x00\x03\x00\xcd\xcc\xcc\x0c\x00\x00\x00\x00\x18\x00\x05\x80\x14\x00\x02\x00\
+            \x29\x5c\x8f\x02\x00\x00\x00\x40\x99\x99\x99\x19\x37\x89\x41\x00";
+        assert_eq!(options[24..], want[..]);
     }
 
     #[test]

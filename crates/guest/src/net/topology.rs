@@ -200,12 +200,7 @@ impl Network {
         for (n, link) in [1, 2].into_iter().zip(links) {
             let host = if n == 1 { &self.h1 } else { &self.h2 };
             let near = (&self.switch, format!("s1-eth{n}"));
-            let mut ways = link.ways();
-            if n == 2 {
-                ways.reverse();
-            }
-            let ends = [(&host.namespace, host.device.to_owned()), near];
-            for ((namespace, device), link) in ends.into_iter().zip(ways) {
+            for (namespace, device) in [(&host.namespace, host.device.to_owned()), near] {
                 if anew {
                     qdisc::carry_out(namespace, &[qdisc::none(&device)])?;
                 }

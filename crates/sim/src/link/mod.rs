@@ -8,10 +8,10 @@ mod spell;
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
 
+pub use rexmit_plan::{LossBursts, Policer};
 use rexmit_time::{Duration, Stream, Time};
 
-pub use chance::{Bursts, Loss};
-pub use police::Policer;
+pub use chance::Loss;
 pub use spell::Spells;
 
 /// What a link does to packets.

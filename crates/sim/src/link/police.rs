@@ -1,15 +1,7 @@
 //! A policer: a token bucket that loses what it has no tokens for, as Linux's does (`tcf_police_act`).
 
+use rexmit_plan::Policer;
 use rexmit_time::Time;
-
-/// What a policer lets pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Policer {
-    /// Bits of frames a second.
-    pub rate_bps: u64,
-    /// Bytes that may come at once.
-    pub burst_bytes: u64,
-}
 
 /// What is gone from a full bucket, in bits times nanoseconds of a second, and since when.
 #[derive(Clone, Copy, Debug, Default)]

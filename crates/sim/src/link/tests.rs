@@ -127,11 +127,11 @@ fn losses_have_their_rates() {
     let (share, run) = count(Loss::Random(0.02));
     assert!((share - 0.02).abs() < 0.004 && run < 1.1, "{share} {run}");
     // In the bad state 1/5 of the time, for 4 packets each.
-    let bursts = Bursts {
+    let bursts = LossBursts {
         to_bad: 0.0625,
         to_good: 0.25,
-        loss_when_bad: 1.0,
-        loss_when_good: 0.0,
+        when_bad: 1.0,
+        when_good: 0.0,
     };
     let (share, run) = count(Loss::Bursts(bursts));
     assert!(

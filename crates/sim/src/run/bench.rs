@@ -325,12 +325,7 @@ fn link_settings(link: &rexmit_plan::Link, at: Place) -> link::Settings {
         queue_packets: link.queue_packets as usize,
         // Jitter stands behind loss in what is drawn for a packet, whether any are lost or not.
         loss: match link.loss_bursts {
-            Some(bursts) => link::Loss::Bursts(link::Bursts {
-                to_bad: bursts.to_bad,
-                to_good: bursts.to_good,
-                loss_when_bad: bursts.when_bad,
-                loss_when_good: bursts.when_good,
-            }),
+            Some(bursts) => link::Loss::Bursts(bursts),
             None if link.loss > 0.0 || link.jitter_ns > 0 => link::Loss::Random(link.loss),
             None => link::Loss::None,
         },
@@ -341,10 +336,7 @@ fn link_settings(link: &rexmit_plan::Link, at: Place) -> link::Settings {
             least: nanos(stalls.least_ns),
             most: nanos(stalls.most_ns),
         }),
-        policer: link.policer.map(|policer| link::Policer {
-            rate_bps: policer.rate_bps,
-            burst_bytes: policer.burst_bytes,
-        }),
+        policer: link.policer,
         shaper,
         by_ordinal: true,
         ..link::Settings::default()
