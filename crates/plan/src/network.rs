@@ -26,7 +26,7 @@ pub struct NetworkPlan {
 #[derive(Clone, Debug)]
 pub enum Layout {
     /// One, over a switch: h1 to the switch, the switch to h2.
-    Links([Link; 2]),
+    Links(Box<[Link; 2]>),
     /// One for each address of h2; the delay of a path is that of all of it, one way.
     Paths(Vec<Link>),
 }
@@ -53,7 +53,7 @@ impl TryFrom<Text> for NetworkPlan {
             family, at, mtu, ..
         } = text;
         let layout = match (text.links, text.paths) {
-            (Some(links), None) => Layout::Links(links),
+            (Some(links), None) => Layout::Links(Box::new(links)),
             (None, Some(paths)) => Layout::Paths(paths),
             _ => bail!("a network has either links or paths"),
         };
@@ -97,7 +97,7 @@ impl NetworkPlan {
     #[must_use]
     pub fn links(&self) -> &[Link] {
         match &self.layout {
-            Layout::Links(links) => links,
+            Layout::Links(links) => links.as_slice(),
             Layout::Paths(paths) => paths,
         }
     }
@@ -105,7 +105,7 @@ impl NetworkPlan {
     /// The same.
     pub fn links_mut(&mut self) -> &mut [Link] {
         match &mut self.layout {
-            Layout::Links(links) => links,
+            Layout::Links(links) => links.as_mut_slice(),
             Layout::Paths(paths) => paths,
         }
     }

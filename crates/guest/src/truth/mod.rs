@@ -131,7 +131,7 @@ fn plain(mtu: u32) -> NetworkPlan {
         family: 4,
         at: Place::Wire,
         mtu,
-        layout: Layout::Links([link.clone(), link]),
+        layout: Layout::Links(Box::new([link.clone(), link])),
     }
 }
 

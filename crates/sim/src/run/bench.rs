@@ -198,7 +198,8 @@ impl<'a, M: Inspect> Bench<'a, M> {
             .map(|&address| network.add_host(host(address, &self.hosts.client, false)))
             .collect();
         match &cell.network.layout {
-            Layout::Links([first, second]) => {
+            Layout::Links(links) => {
+                let [first, second] = &**links;
                 let s1 = network.add_switch();
                 self.add_link(&mut network, (h1, s1), first, streams, outages);
                 self.add_link(&mut network, (s1, clients[0]), second, streams, outages);
