@@ -88,14 +88,13 @@ pub fn send(
         When::AtOnce => Time::from_nanos(0),
         When::AtPhase(phase_ns) => {
             let now = clock::now().as_nanos();
-            let begin = if cell.by_response() {
+            if cell.by_response() {
                 Time::from_nanos(clock::boundary(now, cell.phase_period_ns) + phase_ns)
             } else {
                 // The connection is opened at the same phase as its bursts: what its handshakes measure is part of what it
                 // does.
                 after(now, cell, phase_ns)
-            };
-            begin
+            }
         }
     };
     let outages = match lossless {
