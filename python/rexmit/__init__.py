@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rexmit.cluster.address import ClusterAddress
     from rexmit.errors import UserError as Error
     from rexmit.library.annotate import annotate, colorfilters
+    from rexmit.library.bisect import bisect
     from rexmit.library.diff import diff, worse_than
     from rexmit.library.diff_packets import diff_packets, draw_packets
     from rexmit.library.doctor import doctor
@@ -53,6 +54,7 @@ __all__ = [
     "add_kernel",
     "annotate",
     "beside",
+    "bisect",
     "build_kernel",
     "bursts",
     "colorfilters",
@@ -106,6 +108,7 @@ _LIBRARY: Final = {
     "add_kernel": "kernels",
     "annotate": "annotate",
     "beside": "tables",
+    "bisect": "bisect",
     "build_kernel": "kernels",
     "bursts": "tables",
     "colorfilters": "annotate",

@@ -56,6 +56,7 @@ WORDS = {
     "validate whatif": ("--engine", "kernel"),
     "tcpfilter": ("5",),
     "packetdrill": ("missing.pkt",),
+    "bisect": ("missing.pkt", "--tree", "missing", "--good", "HEAD"),
     "kselftest": ("net/packetdrill", "--scripts-from", "missing"),
     "kernel build": ("9.9",),
     "kernel list": (),

@@ -68,6 +68,7 @@ COMMANDS: Final = {
     "doctor": "What is missing here, and how to get it.",
     "packetdrill": "Run packet scripts on a kernel in virtual time.",
     "kselftest": "Run the kernel's own tests in virtual time.",
+    "bisect": "Find the commit that made a kernel worse.",
     "kernel": "Build, list and use kernels.",
 }
 """What each command does; it is the function, or the group, of its name in its module."""

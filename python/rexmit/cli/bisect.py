@@ -1,0 +1,177 @@
+"""`rexmit bisect`: the commit of a kernel's tree that made something worse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from rexmit import outputs
+from rexmit.cli import completion
+from rexmit.cli.as_json import print_json
+from rexmit.cli.front import Argument, Option
+from rexmit.cli.limits import MOST_JOBS
+from rexmit.errors import judging
+from rexmit.options import as_typed, typed
+
+if TYPE_CHECKING:
+    from rexmit.gate.bisect import Found, Step
+
+EXAMPLES = """\
+Examples:
+
+\b
+  rexmit bisect --tree ~/src/linux --good v6.12 --bad HEAD tlp.pkt
+  rexmit bisect --tree . --good v6.12 --bad HEAD tools/testing/selftests/net/packetdrill \\
+    --config selftests
+  rexmit bisect --tree . --good v6.12 --bad HEAD smoke --worse-than 5% --set network=mobile
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BisectOptions:
+    """What can be typed, in the order in which `--help` has it."""
+
+    what: Annotated[
+        list[str],
+        Argument(
+            metavar="FILE|DIR|SCENARIO...",
+            help="Packet scripts (.pkt), folders of them, or one scenario.",
+            autocompletion=completion.scenarios,
+        ),
+    ]
+    tree: Annotated[
+        Path, Option(metavar="DIR", help="The repository of the kernel's source; it is only read.")
+    ] = Path()
+    good: Annotated[str, Option(metavar="COMMIT", help="One on whose kernel all is good.")]
+    bad: Annotated[str, Option(metavar="COMMIT", help="A later one on whose kernel it is not.")] = (
+        "HEAD"
+    )
+    worse_than: Annotated[
+        str | None,
+        Option(
+            metavar="SHARE",
+            help="Of a scenario: bad is what is worse than on the good commit by more than this "
+            "share of its mean (5%), as `rexmit diff` has it.",
+            show_default=False,
+        ),
+    ] = None
+    settings: Annotated[
+        list[str] | None,
+        Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario. Repeatable."),
+    ] = None
+    tool: Annotated[
+        Path | None,
+        Option(
+            "--packetdrill",
+            metavar="PROGRAM",
+            help="The packetdrill to run, as it is. [default: the one on PATH]",
+            show_default=False,
+        ),
+    ] = None
+    hz: Annotated[
+        int | None,
+        Option(
+            help="Ticks of the kernels' timer per second: 100, 250 or 1000. [default: what the "
+            "scripts ask for, else 250]",
+            show_default=False,
+        ),
+    ] = None
+    patches: Annotated[
+        list[str] | None,
+        Option("--patch", metavar="FILE|NAME", help="A patch to apply to each. Repeatable."),
+    ] = None
+    configs: Annotated[
+        list[str] | None,
+        Option(
+            "--config",
+            metavar="FILE|NAME",
+            help="A fragment of configuration for each, or ours: selftests. Repeatable.",
+            autocompletion=completion.fragments,
+        ),
+    ] = None
+    jobs: Annotated[
+        int | None,
+        Option(
+            "--jobs",
+            "-j",
+            min=1,
+            max=MOST_JOBS,
+            help="Compilers, and kernels, at a time (default: one a core).",
+        ),
+    ] = None
+    unconfined: Annotated[
+        bool, Option("--unconfined", help="Run the code of the tree without a sandbox.")
+    ] = False
+    out: Annotated[
+        Path | None,
+        Option(
+            metavar="DIR",
+            help="What was judged is kept there: the same command goes on where it stopped. "
+            "[default: a folder in runs/]",
+            show_default=False,
+        ),
+    ] = None
+    as_json: Annotated[bool, Option("--json", help="Print one JSON document.")] = False
+
+
+@typed(BisectOptions)
+def bisect(options: BisectOptions) -> None:
+    """Find the commit of a kernel's tree from which on a packet script fails, or a scenario is
+    worse.
+
+    The kernels of the commits are built in a clone and run in virtual time, so a commit has one
+    verdict, however busy this machine is. What does not build, or cannot be judged, is left out.
+
+    Building a tree RUNS ITS CODE, in a sandbox (`rexmit kernel build --help`).
+
+    Exit status: 0 the commit is found; 125 it is one of several, as those between cannot be judged,
+    or the good commit is not good, or the bad one not bad; 2 wrong usage.
+    """
+    import sys
+
+    from rexmit.library.bisect import Question
+    from rexmit.library.bisect import bisect as find
+    from rexmit.progress import for_stream
+
+    how = as_typed(
+        Question,
+        options,
+        settings=options.settings or (),
+        patches=options.patches or (),
+        configs=options.configs or (),
+    )
+    with judging():
+        first = find(
+            options.what,
+            how,
+            out=options.out,
+            on_step=_say,
+            progress=for_stream(sys.stderr, "steps", transient=True),
+        )
+    if options.as_json:
+        print_json(first.as_json())
+    else:
+        _print(first)
+    raise SystemExit(first.exit_status)
+
+
+def _say(step: Step) -> None:
+    left = f"; about {step.left} more" if step.left else ""
+    first = f": {step.answer.lines[0]}" if step.answer.lines else ""
+    outputs.note(f"{step.commit}: {step.answer.verdict}{first}{left}")
+
+
+def _print(first: Found) -> None:
+    if first.first_bad is not None:
+        outputs.line(f"first bad commit: {first.first_bad}")
+    else:
+        outputs.line(f"one of {len(first.candidates)} commits is the first bad one:")
+        for commit in first.candidates:
+            outputs.line(f"  {commit}")
+    for words, step in (("before it", first.before), ("with it", first.bad)):
+        outputs.line(f"{words}, {step.commit}: {step.answer.verdict}")
+        for line in step.answer.lines:
+            outputs.line(f"  {line}")
+        if step.answer.again:
+            outputs.line(f"  again: {step.answer.again}")
