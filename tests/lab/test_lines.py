@@ -101,9 +101,9 @@ def test_each_key_acts_in_its_direction_or_is_refused(
     if request.node.callspec.id == "model":
         refused = {}
     for key, why in refused.items():
-        done = tried(network(f"up = {{ {key} = {WAY[key]} }}")).done
-        assert done.status == 1
-        assert f"networks.line.up.{key}: {why}" in done.err
+        call = tried(network(f"up = {{ {key} = {WAY[key]} }}")).done
+        assert call.status == 1
+        assert f"networks.line.up.{key}: {why}" in call.err
     obeyed = [key for key in WAY if key not in refused]
     # As it is, with the key on the way from the client, and with it on both.
     ways = {"": "", **{f"up-{key}": f"up = {{ {key} = {WAY[key]} }}" for key in obeyed}}
