@@ -60,6 +60,7 @@ WORDS = {
     "kselftest": ("net/packetdrill", "--scripts-from", "missing"),
     "kernel build": ("9.9",),
     "kernel list": (),
+    "kernel remove": ("--objects",),
     "kernel exec": ("--", "true"),
     "kernel add": ("/nowhere/bzImage",),
 }

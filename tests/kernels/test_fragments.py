@@ -67,7 +67,7 @@ def test_an_option_that_the_tree_refuses_is_named(tree: Tree, tmp_path: Path) ->
 
 def test_our_fragments_are_options() -> None:
     found = sorted(OURS.glob(f"*{recipe.CONFIG}"))
-    assert [path.stem for path in found] == ["debug", "selftests"]
+    assert [path.stem for path in found] == ["debug", "llvm", "selftests"]
     for path in found:
         lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
         assert all(re.fullmatch(r"CONFIG_\w+=(y|[0-9]+)", line) for line in lines)

@@ -217,6 +217,7 @@ COMMANDS: Final[dict[str, Sequence[Sequence[str]]]] = {
         ("smoke", "--worse-than", NAME, "--good", "HEAD"),
     ],
     "kernel list": [(), ("--json",)],
+    "kernel remove": [(NAME,), ("--objects",)],
     "kernel exec": [("--kernel", NAME, "--", "true"), ("--net", NAME, "--", "true")],
     "kernel add": [(NAME,), (CAPTURE,), (CAPTURE, "--name", NAME), (CAPTURE, "--modules", NAME)],
     "validate agree": [
