@@ -95,7 +95,7 @@ def _sources(places: list[re.Match[str]], symbols: Path) -> dict[str, str]:
     # Where the tree lay does not matter to anybody.
     folder = next((one.partition(file)[0] for one in known.pop(top, [])), "")
     return {
-        place: ", ".join(one.removeprefix(folder) for one in chain)
+        place: ", ".join(one.removeprefix(folder).removeprefix("./") for one in chain)
         for place, chain in known.items()
     }
 
