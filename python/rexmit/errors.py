@@ -6,7 +6,7 @@ words of whoever made the call (`argument`, `by_caller`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -26,11 +26,17 @@ class UserError(Exception):
 
     `what` says what happened and where, in a line; `hint`, if any, says what to do, in one or in
     several. Both are as they may be shown, whoever chose the names in them. `usage` marks a command
-    that was typed wrongly (exit status 2), as against one that failed (exit status 1).
+    that was typed wrongly (exit status 2), as against one that failed (exit status 1). `splat` is
+    what a kernel said of a defect of its own, where that is what went wrong.
     """
 
     def __init__(
-        self, what: str, hint: str | Iterable[str] | None = None, *, usage: bool = False
+        self,
+        what: str,
+        hint: str | Iterable[str] | None = None,
+        *,
+        usage: bool = False,
+        splat: Sequence[str] = (),
     ) -> None:
         what = _shown(what)
         super().__init__(what)
@@ -38,12 +44,15 @@ class UserError(Exception):
         self.what = what
         self.hint = "\n".join(map(_shown, lines)) or None
         self.usage = usage
+        self.splat = tuple(splat)
         self.failed_with = EXIT_FAILED
-        """The exit status where it is no wrong usage."""
+        """The exit status where it is neither wrong usage nor a splat."""
 
     @property
     def exit_status(self) -> int:
         """The exit status that the program ends with."""
+        if self.splat:
+            return EXIT_SPLAT
         return EXIT_USAGE if self.usage else self.failed_with
 
     def text(self) -> str:

@@ -64,8 +64,9 @@ def test_no_case_of_its_boot_has_run(monkeypatch: pytest.MonkeyPatch, dies: bool
     with pytest.raises(UserError, match=SPLATTED) as told, judging():
         run()
     assert told.value.exit_status == 3
+    assert told.value.splat == SPLAT
     assert (told.value.hint or "").splitlines() == list(SPLAT)
-    assert outcomes == {number: {"error": SPLATTED} for number in range(2)}
+    assert outcomes == {number: {"error": SPLATTED, "splat": SPLAT} for number in range(2)}
     monkeypatch.setattr(Boot, "lines", ())
     outcomes.clear()
     run()

@@ -227,7 +227,7 @@ def test_a_kernel_that_warns_costs_one_cell(lab: Lab, tmp_path: Path) -> None:
     meta = lab.run("hurt")
     (failed,) = meta["failed_cells"]
     assert (failed["label"], failed["message"]) == ("near er 1", SPLATTED)
-    assert failed["console_tail"][0].startswith("WARNING: CPU: 0 PID: 9 at net/ipv4/fake.c:7")
+    assert failed["splat"][0].startswith("WARNING: CPU: 0 PID: 9 at net/ipv4/fake.c:7")
     assert meta["transfers"] == 800 == lab.told.done
     hurt = pl.read_parquet(tmp_path / "hurt" / "transfers.parquet")
     assert 1 not in hurt["cell"]

@@ -15,12 +15,14 @@ from rexmit.store.open_run import Run
 
 @dataclass(frozen=True)
 class FailedCell:
-    """A cell that did not end, with the kernel's last lines."""
+    """A cell that did not end, with the kernel's last lines, or what it said of a defect of its own
+    (`splat`)."""
 
     cell: int | None
     label: str
     message: str
     console_tail: str
+    splat: str
 
 
 @dataclass(frozen=True)
@@ -141,13 +143,17 @@ def _notes(column: pl.Series) -> tuple[Note, ...]:
 
 
 def _failed(entry: dict[str, Any]) -> FailedCell:
-    tail = entry.get("console_tail") or ""
     return FailedCell(
         cell=entry.get("cell"),
         label=str(entry.get("label", "")),
         message=str(entry.get("message", "")),
-        console_tail="\n".join(map(str, tail)) if isinstance(tail, list) else str(tail),
+        console_tail=_text(entry.get("console_tail")),
+        splat=_text(entry.get("splat")),
     )
+
+
+def _text(lines: object) -> str:
+    return "\n".join(map(str, lines)) if isinstance(lines, list) else str(lines or "")
 
 
 def _dict(value: object) -> dict[str, Any]:

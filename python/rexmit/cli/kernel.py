@@ -24,6 +24,7 @@ Examples:
   rexmit run mptcp-smoke --kernel 6.12+mptcp-reinject-on-tlp
   rexmit kernel build ~/src/linux --patch my.patch
   rexmit kernel build 6.12 --hz 1000 --config selftests
+  rexmit kernel build ~/src/linux --debug
   rexmit kernel build ~/src/linux --config llvm    by clang and ld.lld
   rexmit run smoke --kernel "$(rexmit kernel build ~/src/linux)"
 """
@@ -58,6 +59,13 @@ def build(
             autocompletion=completion.fragments,
         ),
     ] = None,
+    debug: Annotated[
+        bool,
+        Option(
+            "--debug",
+            help="Find the kernel's own defects (KASAN, lockdep, UBSAN, kmemleak): --config debug.",
+        ),
+    ] = False,
     jobs: Annotated[
         int | None,
         Option(
@@ -103,7 +111,7 @@ def build(
             source,
             hz=hz,
             patches=patch or (),
-            configs=config or (),
+            configs=[*(config or ()), *(["debug"] if debug else ())],
             jobs=jobs,
             unconfined=unconfined,
             install=install,

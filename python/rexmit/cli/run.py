@@ -20,7 +20,7 @@ from rexmit.cli.limits import (
     OnKernel,
     on_cluster,
 )
-from rexmit.errors import EXIT_FAILED, EXIT_SPLAT, SPLATTED
+from rexmit.errors import EXIT_FAILED, EXIT_SPLAT
 from rexmit.options import as_typed, typed
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def run(options: RunOptions) -> None:
 
         write_page([open_run(prepared.out)], options.html, as_json=options.as_json)
     if failed := meta["failed_cells"]:
-        splat = any(cell["message"] == SPLATTED for cell in failed)
+        splat = any(cell["splat"] for cell in failed)
         raise SystemExit(EXIT_SPLAT if splat else EXIT_FAILED)
 
 
@@ -236,7 +236,7 @@ def _report(out: Path, meta: dict[str, Any], *, as_json: bool) -> None:
         for message, cells in by_message.items():
             more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
             outputs.line(f"failed: {cells[0]['label']}{more}: {message}")
-            for line in cells[0]["console_tail"]:
+            for line in cells[0]["splat"] or cells[0]["console_tail"]:
                 outputs.line(f"  | {line}")
         outputs.line(f"to try the failed cells again: {meta['command']} --out {folder}")
     if meta["transfers"]:

@@ -82,7 +82,7 @@ class Attempt:
         else:
             self._intake.fail("the guest did not run it", [])
         if guest.is_program and (splat := guest.splat()):
-            self._intake.discard(SPLATTED, list(splat))
+            self._intake.discard(SPLATTED, guest.console_tail(), splat)
         if guest.usage is not None:
             self.record.cpu_s = guest.usage.cpu_s
             self.record.peak_memory_bytes = guest.usage.peak_memory_bytes

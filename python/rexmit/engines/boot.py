@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import signal
 import subprocess
 import time
@@ -23,6 +22,7 @@ from typing import Any, Final, Self
 from rexmit.engines.channel import Channel
 from rexmit.engines.machine import Machine
 from rexmit.engines.shares import PrivateFolder
+from rexmit.engines.splat import splat
 from rexmit.engines.tail import LineTail, LineTooLongError, Tail, last_lines
 from rexmit.errors import UserError
 from rexmit.guest import guest_binary
@@ -42,19 +42,7 @@ SAYS: Final = "rexmit-guest: "
 """What a line of the guest program itself begins with, on the console or standard error."""
 
 
-SPLAT: Final = re.compile(
-    r"(?<!\w)(WARNING: |BUG: |UBSAN: |KASAN: |refcount_t: |kmemleak: [1-9]|Oops: "
-    r"|Kernel mode fault|Segfault with no mm|general protection fault"
-    r"|INFO: (task .* blocked for|rcu.* (stall|detected)))"
-)
-"""What the kernel calls a defect of its own. A panic alone is none: memory may have run out."""
-
 _MOST_CONSOLE: Final = 16 << 20
-_LONGEST_SPLAT: Final = 1024
-"""A line of the kernel's is no longer (`LOG_LINE_MAX`)."""
-
-_SPLAT_LINES: Final = 60
-"""So many lines of a splat are shown."""
 
 
 class GuestDiedError(Exception):
@@ -147,6 +135,7 @@ class GuestBoot:
             )
             self._closing = undo.pop_all()
         self.started_at = time.monotonic()
+        self._kernel = options.kernel
         self.is_program = options.machine is None
         """Not the image of a machine, which warns of the machine, too."""
         self._last_sign = self.started_at
@@ -276,13 +265,9 @@ class GuestBoot:
         return [line for line in lines if any(text in line for text in texts)]
 
     def splat(self) -> tuple[str, ...]:
-        """What the kernel said from the first line on in which it calls something a defect of its
-        own; nothing where it did not."""
+        """What the kernel said of a defect of its own; nothing where it did not."""
         lines = last_lines(self._console, 1 << 20, most_bytes=_MOST_CONSOLE)
-        for place, line in enumerate(lines):
-            if SPLAT.search(line, 0, _LONGEST_SPLAT):
-                return tuple(lines[place : place + _SPLAT_LINES])
-        return ()
+        return splat(lines, self._kernel)
 
     def errors(self) -> list[str]:
         """What the guest program said on its standard error."""

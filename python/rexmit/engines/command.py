@@ -125,7 +125,7 @@ class Done:
 
     status: int
     splat: tuple[str, ...]
-    """What the kernel said where it called something a defect of its own."""
+    """What the kernel said of a defect of its own, in lines."""
     causes: str
     """The kernel's record of why it retransmitted, a line a segment."""
     virtual_s: float

@@ -94,14 +94,15 @@ class Intake:
         if self.record.failed is None:
             self.discard(f"{fault}; {_BUILD_AGAIN}", [])
 
-    def discard(self, message: str, console_tail: list[str]) -> None:
+    def discard(self, message: str, console_tail: list[str], splat: tuple[str, ...] = ()) -> None:
         """The cell has failed for this, whether or not it had ended."""
         self._ended = True
         if self._transfers:
             self._count(-self._transfers)
             self._transfers = 0
         self.record.tables = {}
-        self.record.failed = FailedCell(self._task.cell, self._task.label, message, console_tail)
+        task = self._task
+        self.record.failed = FailedCell(task.cell, task.label, message, console_tail, splat)
 
     def _note(self, event: Event) -> None:
         ignored, warnings = (event.get(name) or [] for name in ("ignored", "warnings"))

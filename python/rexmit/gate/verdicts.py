@@ -120,6 +120,7 @@ class Result:
             "runs": len(self.attempts),
             "packet_logs": self.packet_logs,
             "why": self.why,
+            "splat": list(self.shown.splat),
             "virtual_s": self.virtual_s,
             "cpu_s": round(sum(one.cpu_s for one in self.attempts), 3),
             "packets": list(self.shown.packets),

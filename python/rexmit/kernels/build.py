@@ -22,7 +22,7 @@ from rexmit import interrupt
 from rexmit.errors import UserError
 from rexmit.kernels import cache, config, objects, patches, recipe, source, tools, worktree
 from rexmit.kernels.confine import Bounds, Confinement
-from rexmit.kernels.kernel import Kernel, printable, save
+from rexmit.kernels.kernel import SYMBOLS, Kernel, printable, save
 from rexmit.kernels.newtree import NewTree
 from rexmit.kernels.objects import Objects
 from rexmit.kernels.recipe import Patch
@@ -296,9 +296,12 @@ def _compile(
 
     out = work / "out"
     out.mkdir()
-    _strip(tree / "linux", out / "linux", order, confinement)
+    _derive(order, tree / "linux", out / "linux", confinement, "--strip-all")
     _try_out(out / "linux", order, confinement)
     write_text(out / "config", read_within(tree / ".config") or "")
+    if config.is_set(out / "config", "DEBUG_INFO"):
+        options = ("--only-keep-debug", "--compress-debug-sections")
+        _derive(order, tree / "linux", out / SYMBOLS, confinement, *options)
     kernel = Kernel(
         name=order.name,
         path=out / "linux",
@@ -329,9 +332,11 @@ def _expected_steps(order: Order) -> int:
     return min(known, key=lambda k: (k.series != order.series, len(names ^ {*k.patches}))).steps
 
 
-def _strip(built: Path, program: Path, order: Order, confinement: Confinement) -> None:
+def _derive(
+    order: Order, built: Path, program: Path, confinement: Confinement, *options: str
+) -> None:
     done = confinement.run(
-        ["strip", "-o", program, built], write=[program.parent], show=[built.parent]
+        ["objcopy", *options, built, program], write=[program.parent], show=[built.parent]
     )
     if done.status or program.is_symlink() or not program.is_file():
         raise UserError(

@@ -11,14 +11,14 @@ import os
 from pathlib import Path
 from typing import Final
 
-from rexmit.kernels.kernel import DESCRIPTION, Kernel
+from rexmit.kernels.kernel import DESCRIPTION, SYMBOLS, Kernel
 from rexmit.store.files import write_text
 
 SUMS: Final = "SHA256SUMS"
 FILES: Final = ("config", DESCRIPTION, "linux")
 """What is covered: all that anything depends on."""
-MODULES: Final = "modules"
-"""Covered, too, where an image has them."""
+OPTIONAL: Final = ("modules", SYMBOLS)
+"""Covered, too, where there are any."""
 
 _LONGEST: Final = 4096
 
@@ -51,7 +51,7 @@ def _text(folder: Path) -> str:
 
 
 def _files(folder: Path) -> tuple[str, ...]:
-    return (*FILES, MODULES) if (folder / MODULES).exists() else FILES
+    return (*FILES, *(name for name in OPTIONAL if (folder / name).exists()))
 
 
 def _line(folder: Path, name: str) -> str:

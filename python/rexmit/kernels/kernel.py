@@ -15,6 +15,8 @@ from rexmit.store.files import write_text
 
 FORMAT: Final = 1
 DESCRIPTION: Final = "kernel.json"
+SYMBOLS: Final = "linux.debug"
+"""Debug information, of a kernel that was configured to have it."""
 
 UML: Final = "uml"
 """The engine of a kernel that is a program itself (User-mode Linux)."""

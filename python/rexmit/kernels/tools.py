@@ -18,7 +18,7 @@ PROGRAMS: Final = {
     "gcc": "gcc",
     "make": "make",
     "ld": "binutils",
-    "strip": "binutils",
+    "objcopy": "binutils",
     "flex": "flex",
     "bison": "bison",
     "bc": "bc",

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol, TypedDict
 
 from rexmit import configuration, escaping
 from rexmit.comparison.gate import Gate, Judgement, share
-from rexmit.errors import EXIT_SPLAT, SPLATTED, UserError, argument
+from rexmit.errors import UserError, argument
 from rexmit.gate import scripts
 from rexmit.gate.attempts import Verdict
 from rexmit.gate.bisect import Answer
@@ -193,8 +193,7 @@ class _OfTree:
         try:
             answer = self.ask(kernel)
         except UserError as error:
-            splat = error.failed_with == EXIT_SPLAT
-            verdict = Verdict.SPLAT if splat else Verdict.CANNOT_TELL
+            verdict = Verdict.SPLAT if error.splat else Verdict.CANNOT_TELL
             answer = Answer(verdict, (error.what, *(error.hint or "").splitlines()))
         return replace(answer, kernel=kernel.name)
 
@@ -265,10 +264,8 @@ class _OfScenario(_OfKernel):
         out = self._top / kernel.name
         ran = run(self._scenario, replace(self._campaign, kernel=kernel.name), out=out)
         failed = ran.meta.get("failed_cells") or []
-        if splats := [cell for cell in failed if cell["message"] == SPLATTED]:
-            return Answer(
-                Verdict.SPLAT, tuple(splats[0]["console_tail"]), again=ran.meta["command"]
-            )
+        if splats := [cell["splat"] for cell in failed if cell["splat"]]:
+            return Answer(Verdict.SPLAT, tuple(splats[0]), again=ran.meta["command"])
         other = self._other
         self._keep(ran)
         if other is None:

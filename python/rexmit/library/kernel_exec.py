@@ -16,7 +16,7 @@ from rexmit.engines.command import SHARE_MIB, Command, execute, named_variables
 from rexmit.engines.engine import cores
 from rexmit.engines.image import command_files
 from rexmit.engines.kernel import find_kernel
-from rexmit.errors import EXIT_SPLAT, UserError, argument
+from rexmit.errors import UserError, argument
 from rexmit.library.scenario import Settings, texts
 from rexmit.options import given, takes
 
@@ -37,7 +37,7 @@ class Ended:
     stdout: bytes
     stderr: bytes
     splat: tuple[str, ...] = ()
-    """What the kernel said from where it called something a defect of its own."""
+    """What the kernel said of a defect of its own, in lines."""
 
 
 class Keywords(TypedDict, total=False):
@@ -159,10 +159,7 @@ def run_inside(
 def died(error: GuestDiedError) -> UserError:
     """What to say of a guest that did not live to tell."""
     lines = error.splat or error.console_tail
-    problem = UserError(str(error), ["the kernel's last lines:", *lines])
-    if error.splat:
-        problem.failed_with = EXIT_SPLAT
-    return problem
+    return UserError(str(error), ["the kernel's last lines:", *lines], splat=error.splat)
 
 
 def _network(spec: str, settings: list[str]) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def build_kernel(
 
     `source` is a series of Debian's ("6.1", "6.12"), a source tree or a tarball, which are only
     read; `patches` are files, or names of optional ones of ours, `configs` fragments of
-    configuration, files or names (selftests). `hz` is 100, 250 or 1000. So many
+    configuration, files or names (debug, llvm, selftests). `hz` is 100, 250 or 1000. So many
     `jobs` compilers work at a time, one a core where it is None. `progress` hears of the files
     that are compiled, and of each phase as a note.
 

@@ -72,5 +72,6 @@ def _failed(view: Overview) -> Iterator[Block]:
         labels = ", ".join(cell.label or f"cell {cell.cell}" for cell in cells[:_LABELS])
         more = f" and {len(cells) - _LABELS} more" if len(cells) > _LABELS else ""
         yield Paragraph(f"  {labels}{more}: {message}", indent=4)
-        for line in cells[0].console_tail.splitlines()[-_TAIL_LINES:]:
+        tail = cells[0].console_tail.splitlines()[-_TAIL_LINES:]
+        for line in cells[0].splat.splitlines()[:_TAIL_LINES] or tail:
             yield Paragraph(f"    | {line}", "dim", whole=True)

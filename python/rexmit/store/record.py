@@ -33,6 +33,8 @@ class FailedCell:
     label: str
     message: str
     console_tail: list[str]
+    splat: tuple[str, ...] = ()
+    """What the kernel said of a defect of its own, in lines."""
 
 
 @dataclass(slots=True)

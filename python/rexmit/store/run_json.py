@@ -111,6 +111,7 @@ _RUN: Final = shape(
                     "label": text,
                     "message": text,
                     "console_tail": either(text, list_of(text)),
+                    "splat": list_of(text),
                 },
             )
         ),

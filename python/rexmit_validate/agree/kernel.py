@@ -12,7 +12,7 @@ from rexmit.campaign.streams import Streams
 from rexmit.engines.boot import BootOptions, GuestBoot, GuestDiedError, NoLongerWantedError, watch
 from rexmit.engines.engine import cores
 from rexmit.engines.kernel import KernelEngine
-from rexmit.errors import EXIT_SPLAT, SPLATTED, UserError
+from rexmit.errors import SPLATTED, UserError
 from rexmit_validate.agree.case import Case, plan
 from rexmit_validate.agree.outcome import Outcome, note
 
@@ -129,10 +129,8 @@ def _refuse_splat(
 ) -> None:
     if boot.is_program and (splat := boot.splat()):
         for number in batch:
-            report(number, {"error": SPLATTED})
-        problem = UserError(SPLATTED, splat)
-        problem.failed_with = EXIT_SPLAT
-        raise problem
+            report(number, {"error": SPLATTED, "splat": splat})
+        raise UserError(SPLATTED, splat, splat=splat)
 
 
 def run_alone(case: Case, engine: KernelEngine, streams: Streams) -> Outcome:
