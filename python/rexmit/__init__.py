@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rexmit.cluster.address import ClusterAddress
     from rexmit.errors import UserError as Error
     from rexmit.library.annotate import annotate, colorfilters
+    from rexmit.library.bisect import bisect
     from rexmit.library.diff import diff, worse_than
     from rexmit.library.diff_packets import diff_packets, draw_packets
     from rexmit.library.doctor import doctor
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from rexmit.library.report import report, report_table
     from rexmit.library.run import Campaign, run
     from rexmit.library.scenario import open_scenario
+    from rexmit.library.series import series
     from rexmit.library.stacks import list_stacks, stack
     from rexmit.library.tables import beside, bursts, overview, repairs, times
     from rexmit.library.tcpfilter import tcpfilter
@@ -53,6 +55,7 @@ __all__ = [
     "add_kernel",
     "annotate",
     "beside",
+    "bisect",
     "build_kernel",
     "bursts",
     "colorfilters",
@@ -82,6 +85,7 @@ __all__ = [
     "run",
     "save_figures",
     "select",
+    "series",
     "stack",
     "tcpfilter",
     "times",
@@ -107,6 +111,7 @@ _LIBRARY: Final = {
     "add_kernel": "kernels",
     "annotate": "annotate",
     "beside": "tables",
+    "bisect": "bisect",
     "build_kernel": "kernels",
     "bursts": "tables",
     "colorfilters": "annotate",
@@ -136,6 +141,7 @@ _LIBRARY: Final = {
     "run": "run",
     "save_figures": "figures",
     "select": "trace",
+    "series": "series",
     "stack": "stacks",
     "tcpfilter": "tcpfilter",
     "times": "tables",

@@ -27,8 +27,12 @@ END_S = 30.0
 
 ADVICE_ROUNDS = 4
 
-_STAY = (".lock", ".locks", ".logs")
+_STAY = (".lock", ".locks", ".logs", ".objects")
 """Of the cache of kernels."""
+
+
+def _stays(path: Path) -> bool:
+    return not set(_STAY).isdisjoint(path.parts)
 
 
 class WrongError(Exception):
@@ -267,7 +271,7 @@ class _Campaign:
     def _hidden(self) -> set[str]:
         """What has the name of something temporary."""
         found = self._place.disk.path.rglob(".*")
-        return {str(p) for p in found if p.name not in _STAY and not _below_hidden(p)}
+        return {str(p) for p in found if not _stays(p) and not _below_hidden(p)}
 
     def _is_done(self, one: Running) -> bool:
         return one.status == 0 and self._command.done_says in one.call.out()
@@ -368,10 +372,10 @@ class _Campaign:
         found += [
             str(path.relative_to(self._place.disk.path))
             for path in self._out.rglob("*")
-            if path.name.startswith(".") and path.name not in _STAY
+            if path.name.startswith(".") and not _stays(path)
         ]
-        empty = [p.name for p in self._out.rglob("*") if p.is_dir() and not any(p.iterdir())]
-        found += [f"empty folder {name}" for name in empty if name not in _STAY]
+        empty = [p for p in self._out.rglob("*") if p.is_dir() and not any(p.iterdir())]
+        found += [f"empty folder {path.name}" for path in empty if not _stays(path)]
         if found:
             raise WrongError(self._all(one, [f"left over: {', '.join(found)}"]))
         if self._place.shares_left():

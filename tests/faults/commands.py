@@ -25,12 +25,12 @@ _OF_THE_MOMENT = {
     "run.json": {"created", "wall_s", "cpu_s", "peak_memory_bytes", "jobs", "virtual_s"},
     "trace.json": {"wall_s"},
     # What names the compiler may be killed, too; nothing depends on the name.
-    "kernel.json": {"built", "seconds", "compiler"},
+    "kernel.json": {"built", "seconds", "steps", "compiler"},
 }
 
 
-_STAY = ("kernels/.lock", "kernels/.logs")
-"""Locks and logs of the cache."""
+_STAY = ("kernels/.lock", "kernels/.logs", "kernels/.objects")
+"""Locks, logs and kept objects of the cache."""
 
 
 def files(folder: Path) -> Result:

@@ -56,9 +56,12 @@ WORDS = {
     "validate whatif": ("--engine", "kernel"),
     "tcpfilter": ("5",),
     "packetdrill": ("missing.pkt",),
+    "bisect": ("missing.pkt", "--tree", "missing", "--good", "HEAD"),
+    "series": ("--tree", "missing", "--commits", "HEAD~1..HEAD"),
     "kselftest": ("net/packetdrill", "--scripts-from", "missing"),
     "kernel build": ("9.9",),
     "kernel list": (),
+    "kernel remove": ("--objects",),
     "kernel exec": ("--", "true"),
     "kernel add": ("/nowhere/bzImage",),
 }

@@ -132,5 +132,6 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def visible(root: Path) -> list[str]:
-    """What lies in the cache besides its locks and logs."""
-    return sorted(p.name for p in root.iterdir() if p.name not in (".lock", ".locks", ".logs"))
+    """What lies in the cache besides its locks, logs and kept objects."""
+    hidden = (".lock", ".locks", ".logs", ".objects")
+    return sorted(p.name for p in root.iterdir() if p.name not in hidden)

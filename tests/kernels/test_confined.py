@@ -52,7 +52,7 @@ def test_all_that_runs_code_of_the_tree_is_confined(
         written = [
             word for word, before in zip(call[1:], call, strict=False) if before == "--write"
         ]
-        ours = {"patch": "/tree", "make": "/tree", "strip": "/out"}.get(program)
+        ours = {"patch": "/patched", "make": "/tree", "strip": "/out"}.get(program)
         assert [Path(path).name for path in written] == ([ours[1:]] if ours else [])
 
 

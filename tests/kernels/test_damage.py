@@ -28,7 +28,7 @@ def _overwrite(path: Path) -> None:
 
 def _listed() -> dict[str, str]:
     """The last word of each kernel's line."""
-    lines = CliRunner().invoke(app, ["kernel", "list"], env={"COLUMNS": "200"}).output.splitlines()
+    lines = CliRunner().invoke(app, ["kernel", "list"], env={"COLUMNS": "200"}).stdout.splitlines()
     return {next(w for w in line.split() if w[0].isdigit()): line.split()[-1] for line in lines[1:]}
 
 

@@ -66,7 +66,7 @@ def test_an_option_that_the_tree_refuses_is_named(tree: Tree, tmp_path: Path) ->
 
 def test_our_fragments_are_options() -> None:
     found = sorted(OURS.glob(f"*{recipe.CONFIG}"))
-    assert [path.stem for path in found] == ["selftests"]
+    assert [path.stem for path in found] == ["llvm", "selftests"]
     for path in found:
         lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
         assert all(line.startswith("CONFIG_") and line.endswith("=y") for line in lines)

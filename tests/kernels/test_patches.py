@@ -35,7 +35,7 @@ def test_a_patch_changes_nothing_outside(
     (tree.path / "link").symlink_to(outside)
     patch = tmp_path / "mine.patch"
     patch.write_text(PATCHES[how])
-    with pytest.raises(UserError, match=r"mine\.patch (does not apply|holds no change)"):
+    with pytest.raises(UserError, match=r"mine\.patch (does not|holds no)|is no folder"):
         build(str(tree.path), patches=[str(patch)])
     assert [p.read_text() for p in outside.iterdir()] == ["old\n"]
     assert visible(cache_root) == []

@@ -211,7 +211,14 @@ COMMANDS: Final[dict[str, Sequence[Sequence[str]]]] = {
     "kernel build": [(NAME,), (".",), ("6.12", "--patch", NAME)],
     "packetdrill": [(NAME,), (CAPTURE,), (CAPTURE, "--packetdrill", NAME)],
     "kselftest": [(NAME,), ("net", "--scripts-from", NAME), ("net", "--scripts-from", CAPTURE)],
+    "bisect": [
+        (NAME, "--good", NAME),
+        ("smoke", "--worse-than", "5%", "--good", NAME, "--tree", "."),
+        ("smoke", "--worse-than", NAME, "--good", "HEAD"),
+    ],
+    "series": [("--commits", NAME), ("--commits", f"{NAME}..{NAME}", NAME), ("--commits", "a..b")],
     "kernel list": [(), ("--json",)],
+    "kernel remove": [(NAME,), ("--objects",)],
     "kernel exec": [("--kernel", NAME, "--", "true"), ("--net", NAME, "--", "true")],
     "kernel add": [(NAME,), (CAPTURE,), (CAPTURE, "--name", NAME), (CAPTURE, "--modules", NAME)],
     "validate agree": [

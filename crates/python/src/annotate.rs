@@ -215,9 +215,9 @@ impl<I: Iterator<Item = (u64, Vec<String>)>> Copied<I> {
                 Ok(true) => {}
                 Ok(false) => {
                     if let End::Truncated { offset } = copy.end() {
-                        self.warnings.push(format!(
-                            "{name}: the capture ends in the middle of a packet, at byte {offset}; the copy ends before it"
-                        ));
+                        let cut = rexmit_trace::run::cut(offset);
+                        self.warnings
+                            .push(format!("{name}: {cut}; the copy ends before it"));
                     }
                     break;
                 }

@@ -87,7 +87,7 @@ pub fn read(path: &Path) -> Result<Vec<Packet>, Error> {
     }
     match reader.end() {
         Some(End::Truncated { offset }) => {
-            let what = format!("the capture ends inside a packet at byte {offset}");
+            let what = rexmit_trace::run::cut(offset);
             Err(io::Error::new(io::ErrorKind::UnexpectedEof, what).into())
         }
         _ => Ok(packets),

@@ -161,11 +161,13 @@ def selftests(
         top = tree.path
         if tree.kind != "tree":
             top = scratch / "tree"
-            new = NewTree(top, tree.spec)
-            confinement = Confinement.probe()
-            tarball.extract(
-                tree.path, new, tree.spec, confinement, lambda name: name.startswith(f"{FOLDER}/")
-            )
+            with NewTree(top, tree.spec) as new:
+                tarball.extract(
+                    tree.path,
+                    lambda name: new if name.startswith(f"{FOLDER}/") else None,
+                    tree.spec,
+                    Confinement.probe(),
+                )
         folder = top / FOLDER / match["target"]
         if not folder.is_dir():
             raise UserError(

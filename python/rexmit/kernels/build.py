@@ -20,12 +20,14 @@ from typing import Final, TypedDict, Unpack
 
 from rexmit import interrupt
 from rexmit.errors import UserError
-from rexmit.kernels import cache, config, patches, recipe, source, tools
+from rexmit.kernels import cache, config, objects, patches, recipe, source, tools, worktree
 from rexmit.kernels.confine import Bounds, Confinement
 from rexmit.kernels.kernel import Kernel, printable, save
+from rexmit.kernels.newtree import NewTree
+from rexmit.kernels.objects import Objects
 from rexmit.kernels.recipe import Patch
 from rexmit.kernels.source import Source
-from rexmit.kernels.within import read_within
+from rexmit.kernels.within import files_within, read_within
 from rexmit.progress import Progress, Silent
 from rexmit.store.files import write_text
 from rexmit.store.opening import inner_folder, lasting_file
@@ -39,6 +41,8 @@ LONGEST_NAME: Final = 200
 
 _LONGEST_LINE: Final = 1 << 16
 _LARGEST_LOG: Final = 64 << 20
+_KILLED: Final = 128
+"""Or more is the status of what a signal ended."""
 _TRY_OUT_S: Final = 60.0
 
 # Variables that would change what make builds, and those of a make that runs this program.
@@ -46,6 +50,7 @@ _SCRUBBED: Final = re.compile(
     r"(MAKE(FLAGS|LEVEL|OVERRIDES|FILES)|MFLAGS|GNUMAKEFLAGS|ARCH|SUBARCH|CROSS_COMPILE|O|V|C|W|M"
     r"|LOCALVERSION|KBUILD_.*|KCONFIG_.*|KCFLAGS|KCPPFLAGS|HOSTCFLAGS|TZ|LC_.*|LANG|LANGUAGE)"
 )
+_COMPILED: Final = re.compile(rb"  (HOST)?(CC|AS)\b")
 # Whoever builds it, wherever and whenever: the same kernel.
 _FIXED: Final = {
     "KBUILD_BUILD_USER": "rexmit",
@@ -157,10 +162,12 @@ def build(
     if hz not in recipe.HZ_CHOICES:
         choices = ", ".join(map(str, recipe.HZ_CHOICES))
         raise UserError(f"HZ {hz} is not possible", f"Choose one of {choices}.", usage=True)
-    tools.require()
     began = time.monotonic()
     progress = progress or Silent()
     fragments = [recipe.fragment(fspath(word)) for word in asked.configs]
+    llvm = recipe.by_llvm(fragments)
+    tools.require(llvm=llvm)
+    compiler = tools.compiler(llvm=llvm)
     if recipe.is_series(spec):
         # Before anything is fetched for it.
         recipe.series_for(spec)
@@ -179,6 +186,7 @@ def build(
             return stack.enter_context(
                 cache.building(
                     order.key,
+                    compiler=compiler,
                     waiting=lambda: progress.note("Waiting for another build of this kernel"),
                 )
             )
@@ -192,18 +200,34 @@ def build(
                 return ready, False
         work, lock = stack.enter_context(cache.workplace())
         progress.note(f"Unpacking {place.spec}" if place.kind != "tree" else "Copying the tree")
+        kept: Objects | None = None
+        if place.kind == "tree":
+            words = [str(hz), *extra, *(str(one.path) for one in fragments)]
+            kept = stack.enter_context(objects.kept(place.path, words, tools.compilers(llvm=llvm)))
+        folder, before = (kept.tree, kept.files) if kept else (work / "tree", None)
+        tree = stack.enter_context(NewTree(folder, place.spec, before))
         # Which series' patch a name means is known only once the tree is there.
         possible = [patch for word in extra for patch in recipe.patches_called(word)]
-        identity = source.unpack(place, work, confinement, also=patches.files(possible))
-        version = source.tree_version(work / "tree", place.spec)
+        for series in recipe.patched_series():
+            possible += recipe.series_patches(series)
+        identity = source.unpack(place, tree, work, confinement, patches.files(possible))
+        version = source.tree_version((work / "patched", folder), place.spec)
         final = _order(place, identity, version, hz, extra, fragments)
         if order is None and (ready := wait_for_it(final)):
+            if kept:
+                kept.files = {**kept.files, **tree.made}
+                kept.keep()
             return ready, False
         if confinement.why_not:
             _without_sandbox(final, confinement.why_not, progress)
+        _patch(final, work / "patched", confinement, progress)
+        worktree.copy(work / "patched", files_within(work / "patched"), lambda _: tree)
+        if kept:
+            tree.remove_others()
+            kept.copied(tree.made)
+        make = _Make(final, work, folder, lock, confinement, kept, llvm=llvm)
         jobs = asked.jobs or len(os.sched_getaffinity(0))
-        make = _Make(final, work, lock, confinement)
-        kernel = _compile(final, work, make, jobs, confinement, progress, began)
+        kernel = _compile(final, work, make, jobs, compiler, progress, began)
     return kernel, True
 
 
@@ -231,39 +255,44 @@ def _order(
     return Order(place, identity, version, hz, (*patched, *fragments))
 
 
-def _compile(
-    order: Order,
-    work: Path,
-    make: _Make,
-    jobs: int,
-    confinement: Confinement,
-    progress: Progress,
-    began: float,
-) -> Kernel:
-    tree = work / "tree"
-    compiler = tools.compiler()
+def _patch(order: Order, tree: Path, confinement: Confinement, progress: Progress) -> None:
     for patch in [*recipe.series_patches(order.patches_of), *order.extra]:
         if patch.is_config:
             continue
         if fault := patches.apply(patch, tree, order.version, confinement):
             progress.note(f"Patch {fault}")
+
+
+def _compile(
+    order: Order,
+    work: Path,
+    make: _Make,
+    jobs: int,
+    compiler: str,
+    progress: Progress,
+    began: float,
+) -> Kernel:
+    tree, confinement = make.tree, make.confinement
     fragment = recipe.with_fragments(recipe.fragment_text(order.hz), order.extra)
     write_text(work / "fragment", fragment)
 
     progress.note(f"Configuring Linux {order.version}")
-    make.run([f"KCONFIG_ALLCONFIG={work / 'fragment'}", "allnoconfig"])
+    make.configure()
     if unknown := config.check(fragment, tree):
         progress.note(f"Linux {order.version} has no option {', '.join(unknown)}")
 
-    known = [k.steps for k in cache.kernels() if k.steps and k.series == order.series]
-    expected = known[-1] if known else EXPECTED_STEPS
+    warm = make.kept is not None and make.kept.warm
     progress.note(f"Building Linux {order.version}, HZ {order.hz}")
-    progress.start(expected)
+    # How much what has changed takes, make alone finds out.
+    progress.start(None if warm else _expected_steps(order))
     steps = 0
     with closing(make.steps([f"-j{jobs}", "linux"])) as lines:
         for _ in lines:
             steps += 1
             progress.advance(1)
+    if make.kept:
+        make.kept.keep(steps, whole=True)
+        steps = make.kept.steps
 
     out = work / "out"
     out.mkdir()
@@ -289,6 +318,15 @@ def _compile(
     )
     save(kernel, out)
     return cache.install(out, order.name)
+
+
+def _expected_steps(order: Order) -> int:
+    """What the kernel took that is most like this one: in its series, its patches and fragments."""
+    names = {patch.name for patch in order.extra}
+    known = [k for k in cache.kernels() if k.steps]
+    if not known:
+        return EXPECTED_STEPS
+    return min(known, key=lambda k: (k.series != order.series, len(names ^ {*k.patches}))).steps
 
 
 def _strip(built: Path, program: Path, order: Order, confinement: Confinement) -> None:
@@ -319,16 +357,37 @@ def _try_out(program: Path, order: Order, confinement: Confinement) -> None:
 class _Make:
     """Runs make in a tree; what it prints goes to a log."""
 
-    def __init__(self, order: Order, work: Path, lock: int, confinement: Confinement) -> None:
+    def __init__(
+        self,
+        order: Order,
+        work: Path,
+        tree: Path,
+        lock: int,
+        confinement: Confinement,
+        kept: Objects | None,
+        *,
+        llvm: bool,
+    ) -> None:
+        self.tree = tree
+        self.confinement = confinement
+        self.kept = kept
         self._order = order
-        self._tree = work / "tree"
         self._fragment = work / "fragment"
         self._log = work / "log"
         self._last: deque[bytes] = deque(maxlen=LOG_LINES_SHOWN)
-        self._lock = lock
-        self._confinement = confinement
+        self._locks = (lock, kept.lock) if kept else (lock,)
+        self._variables = [*_ABSENT, *(["LLVM=1"] if llvm else ())]
         inherited = {k: v for k, v in os.environ.items() if not _SCRUBBED.fullmatch(k)}
         self._environment = confinement.environment({**inherited, **_FIXED})
+
+    def configure(self) -> None:
+        """Write `.config`. One that is as before keeps its time: all objects hang on it."""
+        config = self.tree / ".config"
+        before = read_within(config)
+        times = config.lstat() if before else None
+        self.run([f"KCONFIG_ALLCONFIG={self._fragment}", "allnoconfig"])
+        if times and read_within(config) == before:
+            os.utime(config, ns=(times.st_atime_ns, times.st_mtime_ns), follow_symlinks=False)
 
     def run(self, arguments: list[str]) -> None:
         """Run make to its end."""
@@ -337,12 +396,13 @@ class _Make:
                 pass
 
     def steps(self, arguments: list[str]) -> Generator[int, None, None]:
-        """Run make, yielding after each line it prints for a step how many those are."""
+        """Run make, yielding after each file that it compiles how many those are. All other steps
+        take next to no time, and most of them come first."""
         with os.fdopen(lasting_file(self._log), "ab") as log:
             process = subprocess.Popen(
-                self._confinement.command(
-                    ["make", "-C", self._tree, "ARCH=um", *_ABSENT, *arguments],
-                    write=[self._tree],
+                self.confinement.command(
+                    ["make", "-C", self.tree, "ARCH=um", *self._variables, *arguments],
+                    write=[self.tree],
                     show=[self._fragment],
                 ),
                 stdin=subprocess.DEVNULL,
@@ -352,7 +412,7 @@ class _Make:
                 # Its own group, so that it ends with all its compilers when this does; and the
                 # workplace stays locked as long as any of them lives.
                 process_group=0,
-                pass_fds=(self._lock,),
+                pass_fds=self._locks,
             )
             assert process.stdout is not None  # noqa: S101
             try:
@@ -361,7 +421,7 @@ class _Make:
                     self._last.append(line)
                     if log.tell() < _LARGEST_LOG:
                         log.write(line)
-                    if line.startswith(b"  "):
+                    if _COMPILED.match(line):
                         done += 1
                         yield done
                 status = process.wait()
@@ -371,9 +431,11 @@ class _Make:
             finally:
                 process.stdout.close()
         if status:
-            self._fail(status)
+            self._fail(status, done)
 
-    def _fail(self, status: int) -> None:
+    def _fail(self, status: int, done: int) -> None:
+        if self.kept and 0 <= status < _KILLED:
+            self.kept.keep(done)
         kept = cache.root() / ".logs" / f"{self._order.name}.log"
         inner_folder(kept.parent)
         copy_file(self._log, kept)

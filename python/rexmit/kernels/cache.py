@@ -18,6 +18,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final
 
@@ -36,6 +37,12 @@ def root() -> Path:
     if given := os.environ.get("REXMIT_CACHE"):
         return Path(given).expanduser().absolute() / "kernels"
     return user_folder.cache() / "kernels"
+
+
+def alone() -> AbstractContextManager[None]:
+    """Hold the cache for a moment: folders in it that somebody locks do not go meanwhile."""
+    named_folder(root())
+    return locked(root() / ".lock")
 
 
 def kernels() -> list[Kernel]:
@@ -64,38 +71,37 @@ def workplace() -> Iterator[tuple[Path, int]]:
     are removed here. It is a file that is locked: with the descriptor of a folder, who is confined
     could leave the sandbox.
     """
-    named_folder(root())
-    with _locked(root() / ".lock"):
+    with alone():
         for stale in root().glob(f"{_TEMPORARY}*"):
-            _remove_if_stale(stale)
+            remove_unlocked(stale)
         folder = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=root()))
         descriptor = lasting_file(folder / "lock")
         fcntl.flock(descriptor, fcntl.LOCK_EX)
     try:
-        with interrupt.undone_by(lambda: _remove(folder)):
+        with interrupt.undone_by(lambda: remove(folder)):
             yield folder, descriptor
     finally:
-        _remove(folder)
+        remove(folder)
         os.close(descriptor)
 
 
 @contextlib.contextmanager
-def building(key: str, *, waiting: Callable[[], None]) -> Iterator[Kernel | None]:
+def building(
+    key: str, *, waiting: Callable[[], None], compiler: str | None = None
+) -> Iterator[Kernel | None]:
     """Hold the right to build the kernel with the hash `key`; `waiting` is called if it must wait.
 
-    Yields that kernel if it is there, built by whoever was waited for or earlier.
+    Yields that kernel if it is there, built by whoever was waited for or earlier; made by this
+    `compiler`, where one is named.
     """
     named_folder(root())
-    with _locked(inner_folder(root() / ".locks") / key, waiting=waiting):
-        yield next((k for k in kernels() if k.hash == key and _usable(k)), None)
-
-
-def _usable(kernel: Kernel) -> bool:
-    return checksums.fault(kernel) is None
+    with locked(inner_folder(root() / ".locks") / key, waiting=waiting):
+        built = [k for k in kernels() if k.hash == key and compiler in (None, k.compiler)]
+        yield next((k for k in built if checksums.fault(k) is None), None)
 
 
 @contextlib.contextmanager
-def _locked(path: Path, *, waiting: Callable[[], None] | None = None) -> Iterator[None]:
+def locked(path: Path, *, waiting: Callable[[], None] | None = None) -> Iterator[None]:
     descriptor = lasting_file(path)
     try:
         try:
@@ -109,23 +115,24 @@ def _locked(path: Path, *, waiting: Callable[[], None] | None = None) -> Iterato
         os.close(descriptor)
 
 
-def _remove_if_stale(folder: Path) -> None:
+def remove_unlocked(folder: Path) -> None:
+    """Remove a folder unless somebody holds its lock. The caller is `alone`."""
     try:
         flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK
         descriptor = os.open(folder / "lock", flags)  # writes: nothing; NFS wants it so
     except OSError:
-        _remove(folder)
+        remove(folder)
         return
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        _remove(folder)
+        remove(folder)
     except BlockingIOError:
         pass
     finally:
         os.close(descriptor)
 
 
-def _remove(folder: Path) -> None:
+def remove(folder: Path) -> None:
     """Remove a folder as far as possible, whatever a foreign build made in it."""
     with contextlib.suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
@@ -138,8 +145,9 @@ def _remove(folder: Path) -> None:
 def install(finished: Path, name: str) -> Kernel:
     """Give a finished kernel its name in the cache. The caller holds `building`.
 
-    What has that name already is not whole, or it would have been used. A campaign may be running
-    on it all the same, so it is moved away, which takes no time, before it is removed.
+    What has that name already is not whole or another compiler's, or it would have been used. A
+    campaign may be running on it all the same, so it is moved away, which takes no time, before it
+    is removed.
     """
     checksums.write(finished)
     for path in finished.iterdir():
@@ -154,6 +162,12 @@ def install(finished: Path, name: str) -> Kernel:
     if kernel is None or checksums.fault(kernel):
         raise UserError(f"{place} was damaged while it was written", "Is the disk full or broken?")
     return kernel
+
+
+def discard(kernel: Kernel) -> None:
+    """Take a kernel out of the cache again."""
+    with workplace() as (work, _):
+        kernel.folder.rename(work / "former")
 
 
 def _sync(path: Path) -> None:

@@ -48,7 +48,8 @@ class Kernel:
     source: str
     """`debian`, `tarball`, `tree` or `image`, and the path, set apart by a space."""
     compiler: str
-    """Not part of the hash: in virtual time computing takes no time, so it cannot be seen."""
+    """Not part of the hash: in virtual time computing takes no time, so it cannot be seen. All the
+    same a build with another one makes the kernel anew."""
     built: str
     """When it was built or added, in UTC, ISO 8601."""
     size: int
@@ -56,7 +57,8 @@ class Kernel:
     seconds: float
     """How long it took to build."""
     steps: int
-    """Lines that make printed, for the progress of later builds."""
+    """Files that were compiled, for the progress of later builds; 0 where others were taken over
+    from an earlier build."""
     patch_hashes: tuple[str, ...] = ()
     """Of the content of `patches`, in their order."""
     engine: str = UML

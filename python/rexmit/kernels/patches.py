@@ -24,6 +24,7 @@ def files(patches: Iterable[Patch]) -> frozenset[str]:
     for patch in patches:
         text = patch.path.read_text(encoding="utf-8", errors="replace")
         names += re.findall(r"^(?:---|\+\+\+) [^/\s]+/(\S+)", text, re.M)
+        names += re.findall(r"^(?:rename|copy) (?:from|to) (\S+)$", text, re.M)
     return frozenset(names)
 
 

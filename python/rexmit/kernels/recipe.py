@@ -134,6 +134,11 @@ def with_fragments(text: str, extra: Iterable[Patch]) -> str:
     return text
 
 
+def by_llvm(extra: Iterable[Patch]) -> bool:
+    """Whether a fragment of configuration asks for clang."""
+    return "CONFIG_CC_IS_CLANG=y" in with_fragments("", extra).splitlines()
+
+
 def optional_patch(word: str, series: str) -> Patch:
     """The patch that `--patch WORD` means: a file, or the name of an optional one of the series."""
     if file := _patch_file(word):

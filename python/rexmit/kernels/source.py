@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -82,22 +82,26 @@ def wanted(name: str) -> bool:
 
 
 def unpack(
-    source: Source, work: Path, confinement: Confinement, *, also: Set[str] = frozenset()
+    source: Source, tree: NewTree, work: Path, confinement: Confinement, also: Set[str]
 ) -> str:
-    """Copy what the build needs of the source, and the files `also`, into the new folder
-    `work/tree`.
+    """Copy what the build needs of the source into `tree`, but the files `also`, which patches
+    change, into the new folder `work/patched`.
 
     Returns what identifies the source: a hash of the tarball or of what was copied.
     """
 
-    def needed(name: str) -> bool:
-        return wanted(name) or name in also
+    with NewTree(work / "patched", source.spec) as patched:
 
-    tree = NewTree(work / "tree", source.spec)
-    if source.kind == "tree":
-        return worktree.copy(source.path, tree, work, confinement, needed)
-    tarball.extract(source.path, tree, source.spec, confinement, needed)
-    return tarball_digest(source.path)
+        def sort(name: str) -> NewTree | None:
+            if name in also:
+                return patched
+            return tree if wanted(name) else None
+
+        if source.kind == "tree":
+            names = worktree.source_names(source.path, work, confinement)
+            return worktree.copy(source.path, names, sort)
+        tarball.extract(source.path, sort, source.spec, confinement)
+        return tarball_digest(source.path)
 
 
 def tarball_digest(path: Path) -> str:
@@ -125,9 +129,10 @@ def version(makefile: str, where: str) -> str:
     return text
 
 
-def tree_version(tree: Path, where: str) -> str:
-    """The version of an unpacked tree; `where` names it in an error."""
-    text = read_within(tree / "Makefile")
-    if text is None:
-        raise UserError(f"{where} is not a kernel source: it has no Makefile")
-    return version(text, where)
+def tree_version(folders: Iterable[Path], where: str) -> str:
+    """The version of an unpacked tree, whose Makefile lies in one of the folders; `where` names it
+    in an error."""
+    for folder in folders:
+        if (text := read_within(folder / "Makefile")) is not None:
+            return version(text, where)
+    raise UserError(f"{where} is not a kernel source: it has no Makefile")

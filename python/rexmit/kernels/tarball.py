@@ -53,9 +53,9 @@ class _Header(tarfile.TarInfo):
 
 
 def extract(
-    path: Path, tree: NewTree, where: str, confinement: Confinement, wanted: Callable[[str], bool]
+    path: Path, sort: Callable[[str], NewTree | None], where: str, confinement: Confinement
 ) -> None:
-    """Put the files and links of a tarball for which `wanted` holds into `tree`.
+    """Put the files and links of a tarball each into the tree that `sort` has for its name.
 
     `where` names the tarball in errors. Names are those below the one folder that holds all, if
     there is one. Raises UserError.
@@ -74,11 +74,12 @@ def extract(
         if not name:
             continue  # the folder that holds the tree
         check_name(name, where)
-        if not member.issparse() and (member.isdir() or not wanted(name)):
+        tree = sort(name)
+        if not member.issparse() and (member.isdir() or tree is None):
             continue
-        if member.issym():
+        if tree and member.issym():
             tree.link(name, member.linkname)
-        elif member.isreg() and not member.issparse():
+        elif tree and member.isreg() and not member.issparse():
             tree.file(name, blocks, executable=bool(member.mode & 0o111))
         else:
             raise UserError(f"{where}: {printable(name)} is neither file, folder nor symbolic link")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 from rexmit.errors import UserError
@@ -25,26 +28,51 @@ PROGRAMS: Final = {
 _WAIT_S: Final = 600
 
 
-def require() -> None:
-    """Raise UserError if a program that every build needs is missing."""
-    missing = [program for program in PROGRAMS if not shutil.which(program)]
+# What `make LLVM=1` takes in place of GNU's.
+LLVM: Final = {"clang": "clang", "ld.lld": "lld", "llvm-ar": "llvm"}
+_COMPILING: Final = ("as", "ar", "nm", "objcopy", "strip")
+# What compilers read of the surroundings.
+_VARIABLES: Final = re.compile(
+    r"CPATH|C_INCLUDE_PATH|COMPILER_PATH|GCC_EXEC_PREFIX|L(IBRARY|D_LIBRARY|D_RUN)_PATH|LD_PRELOAD"
+    r"|(K|KBUILD_|USER|HOST).*FLAGS"
+)
+
+
+def require(*, llvm: bool = False) -> None:
+    """Raise UserError if a program that every build needs is missing, or that one by LLVM does."""
+    programs = {**PROGRAMS, **LLVM} if llvm else PROGRAMS
+    missing = [program for program in programs if not shutil.which(program)]
     if missing:
-        packages = sorted({PROGRAMS[program] for program in missing})
+        packages = sorted({programs[program] for program in missing})
         raise UserError(
             f"to build a kernel these programs are missing: {', '.join(missing)}",
             f"Install them: sudo apt-get install --no-install-recommends {' '.join(packages)}",
         )
 
 
-def compiler() -> str:
+def compiler(*, llvm: bool = False) -> str:
     """The first line of what the C compiler says of itself."""
-    done = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=False)
+    name = "clang" if llvm else "gcc"
+    done = subprocess.run([name, "--version"], capture_output=True, text=True, check=False)
     first = done.stdout.partition("\n")[0]
     if done.returncode or not first:
         raise UserError(
-            f"gcc --version failed (status {done.returncode})", done.stderr.splitlines()
+            f"{name} --version failed (status {done.returncode})", done.stderr.splitlines()
         )
     return first
+
+
+def compilers(*, llvm: bool = False) -> str:
+    """A hash that changes with the programs that compile, whatever they say of themselves."""
+    text = [f"{k}={v}" for k, v in sorted(os.environ.items()) if _VARIABLES.fullmatch(k)]
+    programs = [*_COMPILING, "gcc", "ld", *(LLVM if llvm else ())]
+    inner = subprocess.run(["gcc", "-print-prog-name=cc1"], capture_output=True, check=False)
+    for program in [*programs, os.fsdecode(inner.stdout.strip())]:
+        if path := shutil.which(program):
+            status = Path(path).stat()
+            text.append(f"{Path(path).resolve()} {status.st_size} {status.st_mtime_ns}")
+    text.append(compiler(llvm=llvm))
+    return hashlib.blake2b(os.fsencode("\n".join(text)), digest_size=16).hexdigest()
 
 
 def name_package(package: str) -> None:

@@ -13,14 +13,15 @@ import re
 import shutil
 import stat
 import subprocess
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 from rexmit.errors import UserError
 from rexmit.kernels.confine import Bounds, Confinement
 from rexmit.kernels.kernel import printable
-from rexmit.kernels.newtree import NewTree
+from rexmit.kernels.newtree import Folders, NewTree, new_digest, stamp
 from rexmit.kernels.within import file_content, files_within
 from rexmit.store.files import write_bytes, write_text
 
@@ -36,95 +37,75 @@ _MOST_NAMES: Final = 1 << 28
 _LARGEST_INDEX: Final = 1 << 28
 _LARGEST_TEXT: Final = 1 << 20
 _GIT_S: Final = 600.0
-_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_RACY_NS: Final = 2_000_000_000
 _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
-def copy(
-    top: Path, tree: NewTree, scratch: Path, confinement: Confinement, wanted: Callable[[str], bool]
-) -> str:
-    """Copy the files and links of the tree `top` that are source and `wanted` into `tree`.
+def copy(top: Path, names: Iterable[str], sort: Callable[[str], NewTree | None]) -> str:
+    """Copy the files and links of the folder `top` that have these names, each into the tree that
+    `sort` has for its name. What that tree has from before and has not changed is not read.
 
-    `scratch` is a folder for temporary files. Returns a hash of what was copied. No link is
-    followed; what is neither file nor link is left out. Raises UserError.
+    Returns a hash of what was copied. No link is followed; what is neither file nor link is left
+    out. Raises UserError.
     """
     identity = hashlib.blake2b(digest_size=16)
-    with _Folders(top) as folders:
-        for name in sorted(_names(top, scratch, confinement)):
-            if not wanted(name):
+    settled_ns = time.time_ns() - _RACY_NS
+    with Folders(top) as folders:
+        for name in sorted(names):
+            tree = sort(name)
+            if tree is None:
                 continue
             folder, _, base = name.rpartition("/")
             try:
                 within = folders.open(folder)
                 status = os.stat(base, dir_fd=within, follow_symlinks=False)
                 if stat.S_ISLNK(status.st_mode):
-                    target = os.readlink(base, dir_fd=within)
-                    tree.link(name, target)
-                    identity.update(os.fsencode(f"link {name} {target}\n"))
-                elif stat.S_ISREG(status.st_mode):
+                    digest = tree.link(name, os.readlink(base, dir_fd=within))
+                elif not stat.S_ISREG(status.st_mode):
+                    continue
+                elif tree.keep(name, None, stamp(status)):
+                    digest = tree.made[name].digest
+                else:
                     descriptor = os.open(base, _FILE, dir_fd=within)
-                    _copy_file(descriptor, name, tree, identity)
+                    digest = _copy_file(descriptor, name, tree, settled_ns)
             except (FileNotFoundError, NotADirectoryError):
                 continue  # removed but still in git's index
             except OSError as error:
                 raise UserError(f"{top}/{printable(name)}: {error.strerror}") from error
+            identity.update(os.fsencode(f"{name} {digest}\n"))
     return identity.hexdigest()
 
 
-def _copy_file(descriptor: int, name: str, tree: NewTree, identity: hashlib.blake2b) -> None:
+def _copy_file(descriptor: int, name: str, tree: NewTree, settled_ns: int) -> str:
     with os.fdopen(descriptor, "rb", buffering=0) as file:
         status = os.fstat(descriptor)
         executable = status.st_mode & 0o111 != 0
-        identity.update(os.fsencode(f"file {name} {executable} {status.st_size}\n"))
+        # A file that changes again within one tick of the clock keeps its stamp.
+        source = stamp(status) if status.st_ctime_ns < settled_ns else None
 
         def blocks() -> Iterator[bytes]:
             left = status.st_size
             while block := file.read(_BLOCK):
                 left -= len(block)
-                identity.update(block)
                 yield block
             if left:
                 raise UserError(f"{printable(name)} changed while it was copied")
 
-        tree.file(name, blocks(), executable=executable)
+        if tree.had(name):
+            # What has the same content keeps its time, and with it its objects.
+            digest = new_digest(executable=executable)
+            for block in blocks():
+                digest.update(block)
+            if tree.keep(name, digest.hexdigest(), source):
+                return digest.hexdigest()
+            file.seek(0)
+        return tree.file(name, blocks(), executable=executable, source=source)
 
 
-class _Folders:
-    """Opens the folders of a tree, each below the one that holds it, so that no link is followed
-    even if one is put there meanwhile."""
-
-    def __init__(self, top: Path) -> None:
-        self._top = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
-        self._name = ""
-        self._open = os.dup(self._top)
-
-    def __enter__(self) -> _Folders:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._open)
-        os.close(self._top)
-
-    def open(self, name: str) -> int:
-        """A descriptor of the folder, good until the next call. A link is no folder."""
-        if name == self._name:
-            return self._open
-        at = os.dup(self._top)
-        try:
-            for part in name.split("/") if name else ():
-                below = os.open(part, _FOLDER, dir_fd=at)
-                os.close(at)
-                at = below
-        except BaseException:
-            os.close(at)
-            raise
-        os.close(self._open)
-        self._name, self._open = name, at
-        return at
-
-
-def _names(top: Path, scratch: Path, confinement: Confinement) -> Iterator[str]:
-    """The files of a tree that are source: what git does not ignore, or else what is not built."""
+def source_names(top: Path, scratch: Path, confinement: Confinement) -> Iterator[str]:
+    """The files of a tree that are source: what git does not ignore, or else what is not built.
+    `scratch` is a folder for temporary files.
+    """
     if (top / ".git").exists() and shutil.which("git"):
         listed = _names_of_git(top, scratch / "git", confinement)
         if listed is not None:
@@ -167,9 +148,9 @@ def _names_of_git(top: Path, repository: Path, confinement: Confinement) -> list
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    if listed.status:
-        return None
-    return [os.fsdecode(name) for name in listed.output.split(b"\0") if name]
+    names = [os.fsdecode(name) for name in listed.output.split(b"\0") if name]
+    # Debian's source says of all its files that git is to ignore them.
+    return names if listed.status == 0 and "Makefile" in names else None
 
 
 def _without_git() -> dict[str, str]:

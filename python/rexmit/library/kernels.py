@@ -10,9 +10,9 @@ from typing import Any, Unpack
 from rexmit import kernels
 from rexmit.engines.boot import MEMORY
 from rexmit.engines.image import emulator, machine
-from rexmit.kernels import checksums, recipe
+from rexmit.kernels import cache, checksums, objects, recipe
 from rexmit.kernels.build import Build, BuildKeywords, build
-from rexmit.kernels.images.add import add, remove
+from rexmit.kernels.images.add import add
 from rexmit.kernels.kernel import Kernel
 from rexmit.options import takes
 from rexmit.progress import Hear, heard
@@ -67,8 +67,8 @@ def build_kernel(
     `source` is a series of Debian's ("6.1", "6.12"), a source tree or a tarball, which are only
     read; `patches` are files, or names of optional ones of ours, `configs` fragments of
     configuration, files or names (selftests). `hz` is 100, 250 or 1000. So many
-    `jobs` compilers work at a time, one a core where it is None. `progress` hears of the lines of
-    make that are done, and of each phase as a note.
+    `jobs` compilers work at a time, one a core where it is None. `progress` hears of the files
+    that are compiled, and of each phase as a note.
 
     Building a tree or tarball runs its code, in a sandbox; `unconfined` does without. With
     `install`, as root, apt-get installs Debian's package of a series where it is missing. Raises
@@ -94,6 +94,27 @@ def add_kernel(
     return added(image, modules=modules, config=config, name=name)[0]
 
 
+def remove_kernel(spec: str) -> int:
+    """Removes a kernel from the cache: `6.12`, `6.12+NAME`, or the beginning of a name or hash.
+    Returns how many bytes that gives back. Raises UserError for what names none.
+    """
+    kernel = kernels.find(spec)
+    cache.discard(kernel)
+    return kernel.size
+
+
+def remove_objects() -> int:
+    """Removes the objects that builds of trees have left for the next one, but those of a build
+    that runs. Returns how many bytes that gives back.
+    """
+    return objects.remove_all()
+
+
+def objects_bytes() -> int:
+    """How many bytes such objects take."""
+    return objects.size()
+
+
 def added(
     image: str | PathLike[str],
     *,
@@ -114,7 +135,7 @@ def added(
         machine(kernel, MEMORY)
     except BaseException:
         if new:
-            remove(kernel)
+            cache.discard(kernel)
         raise
     return kernel, new
 

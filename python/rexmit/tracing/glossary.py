@@ -30,7 +30,8 @@ _WHOSE: Final = {
     "late-or-lost": "nothing came by, and then what was lost on its way here is sent again: the "
     "packets do not tell how much of the silence was the program's",
     "slow-start": "the congestion window still grows from round trip to round trip",
-    "small-window": "after a loss, until as much is in flight again, or while packets arrive out of order",
+    "small-window": "after a loss, until as much is in flight again, or while packets arrive out "
+    "of order",
     "path-rate": "packets queue: the path carries no more",
     "policer": "what is faster than a rate is dropped, after a burst that passed",
     "recovery-timer": "waiting for a repair that a retransmission timeout brought",

@@ -268,9 +268,7 @@ where
                 return None;
             }
             let name = &self.names[*file];
-            Some(format!(
-                "{name}: the capture ends in the middle of a packet, at byte {offset}"
-            ))
+            Some(format!("{name}: {}", rexmit_trace::run::cut(*offset)))
         });
         let undated = self.rotation.undated().iter().map(|(file, packets)| {
             let name = &self.names[*file];

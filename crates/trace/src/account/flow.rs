@@ -18,8 +18,6 @@ const AT_ONCE: Duration = Duration::from_millis(1);
 const DELAYED: Duration = Duration::from_millis(10);
 /// So many windows of different sizes that were filled up tell by how much windows are scaled.
 const FILLED: u8 = 4;
-/// So many duplicate acknowledgements in a row are of packets that arrived out of order, if of none that was lost.
-const DISORDERED: u8 = 2;
 /// By so much a round trip is longer than the shortest, at least, where packets queue; and by a quarter of it.
 const QUEUED: Duration = Duration::from_millis(2);
 
@@ -169,8 +167,6 @@ pub(super) struct Flow {
     scale: Scale,
     /// The window was closed since it sent last.
     shut: bool,
-    /// Duplicate acknowledgements that came by in a row.
-    duplicates: u8,
     /// Before it heard anything.
     before: (i64, Option<u32>),
     sent: Option<Time>,
@@ -281,14 +277,8 @@ impl Flow {
     pub fn acked(&mut self, at: Time, ack: SeqNum, window: u32, stamp: Option<u32>, alone: bool) {
         // RFC 5681 §2: a duplicate.
         let open = self.known && self.nxt.is_after(ack);
-        self.duplicates = if open && alone && self.scale.newest == Some((ack, window)) {
-            self.duplicates.saturating_add(1)
-        } else {
-            0
-        };
-        if self.duplicates >= DISORDERED {
-            self.rounds.disorders();
-        }
+        let duplicate = open && alone && self.scale.newest == Some((ack, window));
+        self.rounds.hears(duplicate);
         let open = self.known && self.nxt.is_after(self.shown);
         if open && !self.nxt.is_after(ack) {
             self.empty_at = Some(at);

@@ -5,6 +5,8 @@ use rexmit_wire::SeqNum;
 /// Round trips in which a flight does not grow by an eighth end its first growth: one may be short of data.
 const STILL: u8 = 2;
 
+/// So many duplicate acknowledgements in a row are of packets that arrived out of order, if of none that was lost.
+const DUPLICATES: u8 = 2;
 /// Packets that arrived out of order hold a window back in this round trip and the next: it does not grow in Linux's *Disorder*.
 const DISORDER: u8 = 2;
 
@@ -19,6 +21,8 @@ pub(super) struct Rounds {
     still: u8,
     /// The flight at the last loss.
     lost: Option<i64>,
+    /// Duplicate acknowledgements in a row.
+    duplicates: u8,
     /// Round trips for which packets out of order hold the window back.
     disorder: u8,
 }
@@ -54,9 +58,16 @@ impl Rounds {
         self.still = STILL;
     }
 
-    /// Something arrived out of order.
-    pub fn disorders(&mut self) {
-        self.disorder = DISORDER;
+    /// An acknowledgement comes by, a `duplicate` or another.
+    pub fn hears(&mut self, duplicate: bool) {
+        self.duplicates = if duplicate {
+            self.duplicates.saturating_add(1)
+        } else {
+            0
+        };
+        if self.duplicates >= DUPLICATES {
+            self.disorder = DISORDER;
+        }
     }
 
     /// The flight is smaller than at the last loss, or packets arrive out of order.

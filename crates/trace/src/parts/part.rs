@@ -16,7 +16,7 @@ use super::Error;
 use crate::connection::Pair;
 use crate::multipath::Lesson;
 use crate::run::decode::Counted;
-use crate::run::{misdated, undated};
+use crate::run::{cut, misdated, undated};
 
 /// Where something stands among the frames of all files: the latest time stamp of its file up to there, and the file. Of one
 /// file, the frame's number orders.
@@ -148,11 +148,7 @@ impl Part {
             self.error
                 .as_ref()
                 .map(|error| named(broken(error, self.frames()))),
-            self.cut.map(|offset| {
-                named(format!(
-                    "the capture ends in the middle of a packet, at byte {offset}"
-                ))
-            }),
+            self.cut.map(|offset| named(cut(offset))),
             (self.undated > 0).then(|| named(undated(self.undated))),
             (self.misdated.packets > 0).then(|| named(misdated(self.misdated))),
             self.missing.clone().map(named),

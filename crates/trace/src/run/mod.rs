@@ -36,7 +36,7 @@ pub use lookups::Lookup;
 pub use promptly::Promptly;
 pub(crate) use promptly::Span;
 pub use summary::{Progress, Summary};
-pub use warnings::{misdated, undated};
+pub use warnings::{cut, misdated, undated};
 
 use crate::analyzer::{Analyzer, Rows};
 use crate::settings::Settings;
@@ -125,9 +125,7 @@ impl Source for Reader<'_> {
     fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if let Some(End::Truncated { offset }) = self.end() {
-            warnings.push(format!(
-                "the capture ends in the middle of a packet, at byte {offset}"
-            ));
+            warnings.push(cut(offset));
         }
         if self.undated() > 0 {
             warnings.push(undated(self.undated()));

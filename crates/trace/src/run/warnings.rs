@@ -3,6 +3,12 @@
 use rexmit_time::Duration;
 use rexmit_wire::capture::Misdated;
 
+/// The warning for a capture that ends in the middle of a packet: where the last whole one ends, in bytes.
+#[must_use]
+pub fn cut(offset: u64) -> String {
+    format!("the capture ends in the middle of a packet, at byte {offset}")
+}
+
 /// The warning for packets whose time stamps are out of range.
 #[must_use]
 pub fn undated(packets: u64) -> String {

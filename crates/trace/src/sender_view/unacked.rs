@@ -17,10 +17,14 @@ fn smallest(piece: &Piece) -> Option<u32> {
     seen.map(payload).min()
 }
 
-/// How large a packet came through when the piece was acknowledged: the smallest that carried it, or a piece of that, where a
-/// network card cut it up.
+/// How large a packet came through when the piece was acknowledged: the smallest that carried it. Where a network card cut that up,
+/// it is one of those that make up the piece, as a receiver acknowledges whole packets.
 pub(super) fn came_through(piece: &Piece, mss: u32) -> u32 {
-    smallest(piece).map_or(0, |size| size.min(mss))
+    let len = (piece.end - piece.start) as u32;
+    match smallest(piece) {
+        Some(size) if size > mss => mss.min(len),
+        size => size.unwrap_or(0),
+    }
 }
 
 impl SenderView {

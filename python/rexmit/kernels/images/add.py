@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import re
-import shutil
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -93,13 +92,6 @@ def add(
             )
             save(kernel, out)
             return cache.install(out, name), True
-
-
-def remove(kernel: Kernel) -> None:
-    """Take an image out of the cache again."""
-    with cache.workplace() as (work, _):
-        kernel.folder.rename(work / "former")
-        shutil.rmtree(work / "former", ignore_errors=True)
 
 
 def _checked(name: str) -> str:

@@ -37,6 +37,19 @@ fn a_peer_that_answered_once_more_got_what_was_smaller() {
 }
 
 #[test]
+fn of_a_packet_that_a_card_cut_up_the_last_part_came_through() {
+    let mut script = Script::new(0, false);
+    script.handshake(0.0, 40.0);
+    script.data(40.0, 0, 200).ack(80.0, 200, 40.0);
+    script.data(110.0, 200, 200).ack(150.0, 400, 110.0);
+    script.data(160.0, 400, 1_300);
+    script.sack(200.1, 400, &[(1_400, 1_700)], 160.0);
+    script.data(360.0, 400, 1000).data(760.0, 400, 1000);
+    let unacked = unacked(script).unwrap();
+    assert_eq!((unacked.size, unacked.acked_size), (1000, 300));
+}
+
+#[test]
 fn a_peer_that_is_gone_answers_no_copy() {
     let mut script = begun();
     script.data(360.0, 400, 1000).data(760.0, 400, 500);

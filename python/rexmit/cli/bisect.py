@@ -1,0 +1,95 @@
+"""`rexmit bisect`: the commit of a kernel's tree that made something worse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from rexmit import outputs
+from rexmit.cli import completion
+from rexmit.cli.as_json import print_json
+from rexmit.cli.commits import CommitsOptions, say
+from rexmit.cli.front import Argument, Option
+from rexmit.errors import judging
+from rexmit.options import typed
+
+if TYPE_CHECKING:
+    from rexmit.gate.bisect import Found
+
+EXAMPLES = """\
+Examples:
+
+\b
+  rexmit bisect --tree ~/src/linux --good v6.12 --bad HEAD tlp.pkt
+  rexmit bisect --tree . --good v6.12 --bad HEAD tools/testing/selftests/net/packetdrill \\
+    --config selftests
+  rexmit bisect --tree . --good v6.12 --bad HEAD smoke --worse-than 5% --set network=mobile
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BisectOptions(CommitsOptions):
+    """What can be typed, in the order in which `--help` has it."""
+
+    what: Annotated[
+        list[str],
+        Argument(
+            metavar="FILE|DIR|SCENARIO...",
+            help="Packet scripts (.pkt), folders of them, or one scenario.",
+            autocompletion=completion.scenarios,
+        ),
+    ]
+    good: Annotated[str, Option(metavar="COMMIT", help="One on whose kernel all is good.")]
+    bad: Annotated[str, Option(metavar="COMMIT", help="A later one on whose kernel it is not.")] = (
+        "HEAD"
+    )
+
+
+@typed(BisectOptions)
+def bisect(options: BisectOptions) -> None:
+    """Find the commit of a kernel's tree from which on a packet script fails, or a scenario is
+    worse.
+
+    The kernels of the commits are built in a clone and run in virtual time, so a commit has one
+    verdict, however busy this machine is. What does not build, or cannot be judged, is left out.
+
+    Building a tree RUNS ITS CODE, in a sandbox (`rexmit kernel build --help`).
+
+    Exit status: 0 the commit is found; 125 it is one of several, as those between cannot be judged,
+    or the good commit is not good, or the bad one not bad; 2 wrong usage.
+    """
+    import sys
+
+    from rexmit.library.bisect import Question
+    from rexmit.library.bisect import bisect as find
+    from rexmit.progress import for_stream
+
+    how = options.asked(Question)
+    with judging():
+        first = find(
+            options.what,
+            how,
+            out=options.out,
+            on_step=say,
+            progress=for_stream(sys.stderr, "steps", transient=True),
+        )
+    if options.as_json:
+        print_json(first.as_json())
+    else:
+        _print(first)
+    raise SystemExit(first.exit_status)
+
+
+def _print(first: Found) -> None:
+    if first.first_bad is not None:
+        outputs.line(f"first bad commit: {first.first_bad}")
+    else:
+        outputs.line(f"one of {len(first.candidates)} commits is the first bad one:")
+        for commit in first.candidates:
+            outputs.line(f"  {commit}")
+    for words, step in (("before it", first.before), ("with it", first.bad)):
+        outputs.line(f"{words}, {step.commit}: {step.answer.verdict}")
+        for line in step.answer.lines:
+            outputs.line(f"  {line}")
+        if step.answer.again:
+            outputs.line(f"  again: {step.answer.again}")
