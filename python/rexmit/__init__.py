@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from rexmit.library.report import report, report_table
     from rexmit.library.run import Campaign, run
     from rexmit.library.scenario import open_scenario
+    from rexmit.library.series import series
     from rexmit.library.stacks import list_stacks, stack
     from rexmit.library.tables import beside, bursts, overview, repairs, times
     from rexmit.library.tcpfilter import tcpfilter
@@ -83,6 +84,7 @@ __all__ = [
     "run",
     "save_figures",
     "select",
+    "series",
     "stack",
     "tcpfilter",
     "times",
@@ -137,6 +139,7 @@ _LIBRARY: Final = {
     "run": "run",
     "save_figures": "figures",
     "select": "trace",
+    "series": "series",
     "stack": "stacks",
     "tcpfilter": "tcpfilter",
     "times": "tables",
