@@ -225,7 +225,7 @@ class _Between(_Way):
             own = (
                 loss if key == "loss" and one is self else getattr(one, key, None) for one in given
             )
-            return next((found for found in own if found is not None), None)
+            return next((one for one in own if one is not None), None)
 
         rate, delay = value("rate"), value("delay")
         if rate is None or delay is None:
@@ -237,7 +237,7 @@ class _Between(_Way):
             jitter_ns=value("jitter"),
             loss=value("loss"),
             queue_packets=value("queue"),
-            besides=tuple((key, found) for key, found in besides if found is not None),
+            besides=tuple((key, one) for key, one in besides if one is not None),
         )
 
 

@@ -73,6 +73,15 @@ impl Packet {
     }
 }
 
+/// How often packets were sent that carry nothing of a response.
+#[derive(Debug, Default)]
+pub(crate) struct Bares {
+    /// The newest packet of a request: its path, its bytes, its transmissions.
+    pub(crate) request: Option<(u32, SeqRange, u32)>,
+    /// Transmissions of the SYN-ACK.
+    pub(crate) syn_acks: u32,
+}
+
 /// One connection, as seen from its sender.
 #[derive(Debug)]
 pub(crate) struct Flow {
@@ -107,10 +116,8 @@ pub(crate) struct Flow {
     pub(crate) counts: Counts,
     /// The client's last request, or the last stretch of which something was sent where they were told; 0 before the first.
     pub(crate) asked: u32,
-    /// The newest packet of a request: its path, its bytes, and how often it was sent.
-    pub(crate) request: Option<(u32, SeqRange, u32)>,
-    /// How often the SYN-ACK was sent.
-    pub(crate) syn_acks: u32,
+    /// How often packets were sent that carry nothing of a response.
+    pub(crate) bare: Bares,
     /// Acknowledgements of the client since its last request, or all.
     pub(crate) acks: Counts,
     /// Packets of new data whose response is not known yet: their first byte and their path.
@@ -179,8 +186,7 @@ impl Flow {
             retransmitted: Repeats::default(),
             counts: Counts::default(),
             asked: 0,
-            request: None,
-            syn_acks: 0,
+            bare: Bares::default(),
             acks: Counts::default(),
             unowned: Vec::new(),
             place: None,

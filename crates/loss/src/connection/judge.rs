@@ -121,10 +121,11 @@ impl Flow {
         };
         if !data.is_empty() {
             let again = self
+                .bare
                 .request
                 .filter(|(on, sent, _)| (*on, *sent) == (path, data));
             let transmission = again.map_or(1, |(.., sent)| sent + 1);
-            self.request = Some((path, data, transmission));
+            self.bare.request = Some((path, data, transmission));
             if out.told.is_none() && transmission == 1 {
                 self.asked += 1;
                 self.acks.forget_before(self.asked);
@@ -150,12 +151,12 @@ impl Flow {
 
     /// The same of the server's SYN-ACK.
     pub(crate) fn judge_syn_ack(&mut self, out: &mut Out) -> Option<Bare> {
-        self.syn_acks += 1;
+        self.bare.syn_acks += 1;
         let Drops::Pattern(pattern) = &out.drops else {
             return None;
         };
-        let named = pattern.drops_syn_ack(self.syn_acks);
-        named.then_some(Bare::SynAck(self.syn_acks))
+        let named = pattern.drops_syn_ack(self.bare.syn_acks);
+        named.then_some(Bare::SynAck(self.bare.syn_acks))
     }
 }
 
