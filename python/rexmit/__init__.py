@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rexmit.library.diff_packets import diff_packets, draw_packets
     from rexmit.library.doctor import doctor
     from rexmit.library.figures import plot, plot_points, save_figures
-    from rexmit.library.flow import draw_flow, export_flow, open_flow
+    from rexmit.library.flow import draw_flow, export_flow, open_flow, packet_script
     from rexmit.library.kernel_exec import kernel_exec
     from rexmit.library.kernels import add_kernel, build_kernel, list_kernels
     from rexmit.library.kselftest import kselftest
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from rexmit.library.report import report, report_table
     from rexmit.library.run import Campaign, run
     from rexmit.library.scenario import open_scenario
+    from rexmit.library.series import series
     from rexmit.library.stacks import list_stacks, stack
     from rexmit.library.tables import beside, bursts, overview, repairs, times
     from rexmit.library.tcpfilter import tcpfilter
@@ -73,6 +74,7 @@ __all__ = [
     "open_run",
     "open_scenario",
     "overview",
+    "packet_script",
     "packetdrill",
     "page",
     "plot",
@@ -83,6 +85,7 @@ __all__ = [
     "run",
     "save_figures",
     "select",
+    "series",
     "stack",
     "tcpfilter",
     "times",
@@ -127,6 +130,7 @@ _LIBRARY: Final = {
     "open_run": "opened",
     "open_scenario": "scenario",
     "overview": "tables",
+    "packet_script": "flow",
     "packetdrill": "packetdrill",
     "page": "page",
     "plot": "figures",
@@ -137,6 +141,7 @@ _LIBRARY: Final = {
     "run": "run",
     "save_figures": "figures",
     "select": "trace",
+    "series": "series",
     "stack": "stacks",
     "tcpfilter": "tcpfilter",
     "times": "tables",

@@ -51,6 +51,15 @@ class Packet:
     def window_scale(self) -> int | None:
         """The shift of later windows that a SYN offers, as sent; None where it offers none."""
     @property
+    def mss(self) -> int | None:
+        """The largest segment that a SYN offers, bytes; None where it offers none."""
+    @property
+    def sack_permitted(self) -> bool:
+        """Whether a SYN permits selective acknowledgements."""
+    @property
+    def timestamps(self) -> tuple[int, int] | None:
+        """Value and echo of the timestamps; None without the option."""
+    @property
     def sack(self) -> list[tuple[int, int]]:
         """Start and end of each SACK block."""
     @property

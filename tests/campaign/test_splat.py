@@ -85,7 +85,9 @@ def test_places_have_files_and_lines(kernel: Path) -> None:
     listing = subprocess.run(
         ["objdump", "-d", kernel.with_name(SYMBOLS)], capture_output=True, text=True, check=True
     ).stdout
-    start = int(re.search(r"^([0-9a-f]+) <tcp_ack>:", listing, re.M)[1], 16)
+    head = re.search(r"^([0-9a-f]+) <tcp_ack>:", listing, re.M)
+    assert head
+    start = int(head[1], 16)
     body = listing.partition("<tcp_ack>:")[2].partition("\n\n")[0]
     call = re.search(r"call .*\n +([0-9a-f]+):", body)
     assert call

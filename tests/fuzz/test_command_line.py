@@ -57,6 +57,7 @@ WORDS = {
     "tcpfilter": ("5",),
     "packetdrill": ("missing.pkt",),
     "bisect": ("missing.pkt", "--tree", "missing", "--good", "HEAD"),
+    "series": ("--tree", "missing", "--commits", "HEAD~1..HEAD"),
     "kselftest": ("net/packetdrill", "--scripts-from", "missing"),
     "kernel build": ("9.9",),
     "kernel list": (),

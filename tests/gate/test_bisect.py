@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -14,8 +16,10 @@ from rexmit.errors import EXIT_CANNOT_TELL, UserError
 from rexmit.gate.attempts import Verdict
 from rexmit.gate.bisect import Answer, Found, search
 from rexmit.gate.history import Commit, History
-from rexmit.library import bisect as library
+from rexmit.library import commits as library
 from rexmit.library.packetdrill import Scripts
+from rexmit.library.run import Campaign
+from rexmit.store.open_run import Run
 
 Verdicts = Callable[[Commit], Verdict]
 
@@ -142,8 +146,10 @@ class Bench:
         self.first = first
         self.stops: int | None = None
         self.built: list[int] = []
+        self.ran: list[int] = []
         monkeypatch.setattr(library, "build", self.build)
         monkeypatch.setattr(library, "packetdrill", self.packetdrill)
+        monkeypatch.setattr(library, "run", self.run)
 
     def build(self, spec: str, **_: object) -> tuple[object, bool]:
         number = int(Path(spec, "Makefile").read_text().removeprefix("# "))
@@ -160,6 +166,15 @@ class Bench:
         verdict = Verdict.WORSE if number >= self.first else Verdict.GOOD
         one = SimpleNamespace(name="a.pkt ipv4", verdict=verdict, why=["a.pkt:3: it differs"])
         return SimpleNamespace(results=[one])
+
+    def run(self, scenario: str, campaign: Campaign, out: Path) -> Run:
+        """A run on the model, whose timeouts are longer from the commit `first` on."""
+        number = int(str(campaign.kernel).removeprefix("kernel-"))
+        self.ran.append(number)
+        settings = {"network": "mobile", "config": "er", "loss.segments": 1, "repeat": 1}
+        if number >= self.first:
+            settings["stack.min_rto"] = "400ms"
+        return rexmit.run(scenario, engine="model", settings=settings, out=out)
 
 
 def ask(tmp_path: Path, **more: object) -> Found:
@@ -183,7 +198,11 @@ def test_it_goes_on_where_it_stopped(
     assert not set(so_far[:-1]) & set(bench.built)
     assert found.first_bad is not None
     assert found.first_bad.subject == "7"
-    assert found.bad.answer.lines == ("0 of 1 are good", "a.pkt ipv4: worse", "a.pkt:3: it differs")
+    assert found.bad.answer.lines == (
+        "0 of 1 scripts are good",
+        "a.pkt ipv4: worse",
+        "a.pkt:3: it differs",
+    )
     assert "rexmit packetdrill" in found.bad.answer.again
     assert not (tmp_path / "out" / "tree").exists()
     with pytest.raises(UserError, match="has another question"):
@@ -203,13 +222,74 @@ def test_a_commit_that_does_not_build_is_left_out(
     assert skipped.answer.lines[:2] == ("building Linux failed", "tcp.c:1: error")
 
 
+def test_a_scenario_is_held_to_its_run_on_the_good_commit(
+    ten: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert ten
+    bench = Bench(monkeypatch, first=7)
+    more = {"good": "HEAD~9", "bad": "HEAD", "tree": tmp_path / "tree", "out": tmp_path / "out"}
+
+    found = rexmit.bisect("smoke", **more)  # type: ignore[arg-type]
+    assert found.first_bad is not None
+    assert found.first_bad.subject == "7"
+    assert any("t_recover" in line for line in found.bad.answer.lines)
+    assert found.before.answer.lines == ("1 cells, none worse",)
+    # Again, all is remembered; and the run that others are held to is that of the good commit.
+    bench.ran.clear()
+    (tmp_path / "out" / "judged.json").write_text(
+        json.dumps(_without(json.loads((tmp_path / "out" / "judged.json").read_text()), "7"))
+    )
+    again = rexmit.bisect("smoke", **more)  # type: ignore[arg-type]
+    assert bench.ran == [7]
+    assert again.as_json() == found.as_json()
+
+
+def _without(kept: dict[str, Any], number: str) -> dict[str, Any]:
+    """What was judged but for one commit."""
+    judged = {
+        name: one for name, one in kept["judged"].items() if one["kernel"] != f"kernel-{number}"
+    }
+    return {**kept, "judged": judged}
+
+
+def test_each_commit_of_a_series_stands_beside_the_one_before_it(
+    ten: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert ten
+    bench = Bench(monkeypatch, first=7)
+
+    place = {"tree": tmp_path / "tree", "out": tmp_path / "out"}
+    series = rexmit.series("smoke", commits="HEAD~4..HEAD", **place)  # type: ignore[arg-type]
+    verdicts = [str(one.answer.verdict) for one in (series.base, *series.steps)]
+    assert bench.ran == [5, 6, 7, 8, 9]
+    assert verdicts == ["good", "good", "worse", "good", "good"]
+    assert series.exit_status == 1
+    lines = series.table()
+    assert lines[0].split()[1:] == ["good", "1", "transfers"]
+    assert lines[1].strip() == "5"
+    whole = series.as_json()
+    assert [one["subject"] for one in whole["commits"]] == ["5", "6", "7", "8", "9"]
+
+
+@pytest.mark.parametrize("commits", ["HEAD", "..HEAD", "HEAD~1...HEAD", ""])
+def test_a_range_has_a_base(tmp_path: Path, commits: str) -> None:
+    with pytest.raises(UserError, match="is no range") as fault:
+        rexmit.series("smoke", tree=tmp_path, commits=commits, out=tmp_path / "out")
+    assert fault.value.exit_status == 2
+
+
+def test_a_range_has_commits(ten: History, tmp_path: Path) -> None:
+    assert ten
+    with pytest.raises(UserError, match="has no commits"):
+        rexmit.series("smoke", tree=tmp_path / "tree", commits="HEAD..HEAD", out=tmp_path / "out")
+
+
 @pytest.mark.parametrize(
     ("words", "keywords", "said"),
     [
         ([], {}, "nothing to ask is named"),
         (["a.pkt"], {"worse_than": "5%"}, "is about scenarios"),
         (["a.pkt"], {"settings": {"repeat": 1}}, "is about scenarios"),
-        (["smoke"], {}, "by how much it is to be worse is not said"),
         (["smoke"], {"worse_than": "5"}, "5"),
         (["smoke", "tlp-2013"], {"worse_than": "5%"}, "tlp-2013 does not go with a scenario"),
         (["smoke"], {"worse_than": "5%", "tool": "true"}, "does not go with a scenario"),
@@ -225,4 +305,4 @@ def test_what_does_not_go_together_is_refused(
     with pytest.raises(UserError, match=said) as fault:
         rexmit.bisect(words, **(names | keywords))  # type: ignore[arg-type]
     assert fault.value.exit_status == 2
-    assert not (out / "bisect.json").exists()
+    assert not (out / "judged.json").exists()

@@ -52,7 +52,7 @@ def packets(run: Run) -> dict[str, list[tuple[int, tuple[object, ...]]]]:
 
 def told(capture: list[_core.Packet]) -> list[tuple[int, tuple[object, ...]]]:
     isn = {packet.sport == 80: packet.seq for packet in capture if packet.flags & SYN}
-    rows = []
+    rows: list[tuple[int, tuple[object, ...]]] = []
     for packet in capture:
         from_server = packet.sport == 80
         seq = (packet.seq - isn[from_server]) % 2**32

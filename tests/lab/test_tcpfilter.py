@@ -238,6 +238,21 @@ def test_a_pattern_drops_by_position(lab: Lab) -> None:
     assert row["exact"]
 
 
+def test_a_pattern_drops_openings(lab: Lab) -> None:
+    script = """
+        nft add chain inet t got '{ type filter hook input priority 0; }'
+        nft add rule inet t got tcp dport 80 queue num 7
+        start() { "$guest" tcpfilter --pattern "$words" --queue 7 > rows 2> said &
+                  filter=$!; sleep 0.2; }
+        start; get; end TERM
+    """
+    waits = {"none": 0.0, "data syn-ack": 1.0, "ack syn": 1.0, "ack request": 0.2}
+    for pattern, wait in waits.items():
+        done = serve(lab, pattern, script)
+        (took_s,) = (float(line.split()[1]) for line in done.lines if line[:4] == "200 ")
+        assert wait < took_s < wait + 0.15, pattern
+
+
 MULTIPATH = """
 import socket, sys, time
 MPTCP = 262

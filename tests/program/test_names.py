@@ -13,7 +13,7 @@ from rexmit_validate.cli import app
 
 FIRST = [
     *("run", "show", "plot", "diff", "trace", "watch", "report", "stacks", "tcpfilter"),
-    *("doctor", "packetdrill", "kselftest", "bisect", "kernel", "paper", "validate"),
+    *("doctor", "packetdrill", "kselftest", "bisect", "series", "kernel", "paper", "validate"),
 ]
 
 

@@ -216,6 +216,7 @@ COMMANDS: Final[dict[str, Sequence[Sequence[str]]]] = {
         ("smoke", "--worse-than", "5%", "--good", NAME, "--tree", "."),
         ("smoke", "--worse-than", NAME, "--good", "HEAD"),
     ],
+    "series": [("--commits", NAME), ("--commits", f"{NAME}..{NAME}", NAME), ("--commits", "a..b")],
     "kernel list": [(), ("--json",)],
     "kernel remove": [(NAME,), ("--objects",)],
     "kernel exec": [("--kernel", NAME, "--", "true"), ("--net", NAME, "--", "true")],

@@ -37,6 +37,31 @@ def test_settings(setting: str, said: str) -> None:
     assert said in refused(setting)
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (["mobile.outages=3s"], '"3s" is no time from one to another'),
+        (["mobile.outages=4s..3s"], "does not run forwards"),
+        (["mobile.outages=1s..3s,2s..4s"], "each must begin after the one before it has ended"),
+        (["mobile.outages=1..3s"], '"1" has no unit'),
+        (["mobile.reorder=101%"], "is not between 0% and 100%"),
+        (["mobile.reorder=1%", "mobile.at=host"], 'acts on the wire\n  write at = "wire"'),
+        (["mobile.up.rate=1Mbit", "mobile.at=host"], "mobile.up: acts on the wire"),
+        (["mobile.up.rat=1Mbit"], "did you mean rate?"),
+        (["mobile.up.up.rate=1Mbit"], "unknown key"),
+        (["mobile.policer.rate=1Mbit"], "policer.burst: missing"),
+        (["mobile.stalls.every=1s", "mobile.stalls.least=2s", "mobile.stalls.most=1s"], "1ns"),
+        (
+            ["mobile.loss_bursts.to_bad=1%", "mobile.loss_bursts.to_good=9%", "mobile.loss=1%"],
+            "there is random loss as well",
+        ),
+    ],
+)
+def test_links_that_make_no_sense(settings: list[str], said: str) -> None:
+    changes = ["networks.mobile.rate=1Mbit", "networks.mobile.delay=9ms", "network=mobile"]
+    assert said in refused(*changes, *(f"networks.{setting}" for setting in settings))
+
+
 def test_a_grid_that_is_too_large() -> None:
     said = refused("workload.segments=1000..10999", "loss.segments=0..1000")
     assert "the grid has 40,040,000 cells" in said

@@ -14,11 +14,22 @@ from typing import Any, Final
 import pytest
 from pydantic import BaseModel
 
+from rexmit.campaign.plan import network_plan
+from rexmit.errors import UserError
 from rexmit.scenario import Bursts, Config, Pages, Scenario, effective, from_plain, load
 from rexmit.scenario.loss import PatternLoss, TailLoss
 from rexmit.scenario.model import Ip, Tcp, Vary
-from rexmit.scenario.network import Link, LinkedNetwork, PathNetwork
+from rexmit.scenario.network import (
+    Link,
+    LinkedNetwork,
+    LossBursts,
+    PathNetwork,
+    Policer,
+    Stalls,
+    Up,
+)
 from rexmit.scenario.offload import Offload
+from rexmit.scenario.part import why_refused
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "scenarios.md").read_text(
     encoding="utf-8"
@@ -28,6 +39,10 @@ SECTIONS: dict[str, tuple[type[BaseModel], ...]] = {
     "top": (Scenario,),
     "networks": (LinkedNetwork, PathNetwork),
     "links": (Link,),
+    "up": (Up,),
+    "loss_bursts": (LossBursts,),
+    "stalls": (Stalls,),
+    "policer": (Policer,),
     "configs": (Config,),
     "tcp": (Tcp,),
     "workload": (Pages, Bursts),
@@ -106,12 +121,19 @@ def examples(section: str) -> Iterator[tuple[str, Any, bool]]:
             yield name, value, takes_list or (section == "vary" and name == "client")
 
 
+IN_TABLES: Final = {
+    "loss_bursts": {"to_bad": "2%", "to_good": "50%"},
+    "stalls": {"every": "3s", "least": "1ms", "most": "300ms"},
+    "policer": {"rate": "1Mbit", "burst": "2kB"},
+}
+"""Tables whose keys must be given, with other values than the examples."""
+
 OF_BURSTS = ("paths", "protocol", "path", *(Bursts.model_fields.keys() - Pages.model_fields.keys()))
 
 
 def with_example(section: str, data: dict[str, Any], *, burst: bool = False) -> dict[str, Any]:
     """A whole scenario, of pages or of bursts, that has these keys in that place."""
-    network: dict[str, Any] = {"rate": "1Mbit", "delay": "1ms"}
+    network: dict[str, Any] = {"rate": "3Mbit", "delay": "2ms"}
     whole: dict[str, Any] = {"format": 1, "configs": {"er": {}, "tlp": {}}}
     if burst:
         network["paths"] = [{}, {}]
@@ -128,6 +150,10 @@ def with_example(section: str, data: dict[str, Any], *, burst: bool = False) -> 
             mobile |= data
         case "links":
             mobile["links"] = [data, {}]
+        case "up":
+            mobile["up"] = data
+        case "loss_bursts" | "stalls" | "policer":
+            mobile[section] = IN_TABLES[section] | data
         case "configs":
             whole["configs"]["tlp"] |= data
         case "loss":
@@ -160,6 +186,35 @@ def test_the_plain_form_keeps_every_key(section: str) -> None:
 
 
 @pytest.mark.parametrize("section", SECTIONS)
+def test_a_kernel_refuses_what_the_schema_says_and_nothing_else(section: str) -> None:
+    for name, value, _ in examples(section):
+        data = with_example(section, {name: value}, burst=name in OF_BURSTS)
+        assert from_plain(data), name
+        tables = (table for table in SECTIONS[section] if name in table.model_fields)
+        (why,) = {why_refused(table, name) for table in tables}
+        if why is None:
+            assert from_plain(data, stacks=False), name
+            continue
+        with pytest.raises(
+            UserError, match=f"({name}|{section}).*: {why}; the model has"
+        ) as caught:
+            from_plain(data, stacks=False)
+        assert "engine" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("section", ["networks", "links", "up", *IN_TABLES])
+def test_every_key_of_a_link_reaches_the_engines(section: str) -> None:
+    for name, value, _ in examples(section):
+        if name in ("repeat", "paths"):
+            continue
+        with_it, without = (
+            network_plan(from_plain(with_example(section, data)), "mobile")
+            for data in ({name: value}, {})
+        )
+        assert with_it != without, name
+
+
+@pytest.mark.parametrize("section", SECTIONS)
 def test_lists_are_taken_where_keys_say_so(section: str) -> None:
     for name, value, takes_list in examples(section):
         if name in ("links", "paths", "leave_out", "vary"):
@@ -175,8 +230,8 @@ def test_lists_are_taken_where_keys_say_so(section: str) -> None:
 def test_the_whole_example_and_every_set_work(tmp_path: Path) -> None:
     example, *more = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
     file = tmp_path / "example.toml"
-    stack, burst = more
-    file.write_text(example + stack, encoding="utf-8")
+    cable, stack, burst = more
+    file.write_text(example + cable + stack, encoding="utf-8")
     assert load(file).stack
     file.write_text(f"format = 1\n{burst}", encoding="utf-8")
     assert load(file).configs["new"].protocol == "mptcp"

@@ -274,9 +274,19 @@ def test_what_the_network_is_besides(row: Rows, write_run: Rows) -> None:
         ({"jitter": "1ms", "queue": 10}, ", jitter 1ms, queue 10"),
         ({"loss": ["0%", "1%"]}, ""),
         ({"links": [{"loss": "1%"}, {"rate": "1Gbit"}]}, ", line loss 1% and 0%"),
+        ({"links": [{"reorder": "2%"}, {}]}, ", reorder 2%"),
+        ({"outages": ["1s..2s", "3s..4s"], "up": {}}, ", outages 1s..2s and 3s..4s"),
+        ({"up": {"rate": "1Mbit", "queue": 9}}, ", queue 9 on the way up, 1Mbit on the way up"),
+        (
+            {"links": [{"policer": {"rate": "1Mbit", "burst": "9kB"}}, {"up": {"loss": "1%"}}]},
+            ", line loss 0% and 1% on the way up, policer rate 1Mbit burst 9kB",
+        ),
     ):
         run = open_run(write_run([row()], scenario={"networks": {"high-speed": {**link, **more}}}))
         assert block(times(run)).setting.title == f"100 Mbit/s, 10 ms RTT{told}"
+    slow = {**link, "up": {"delay": "10ms"}}
+    run = open_run(write_run([row()], scenario={"networks": {"high-speed": slow}}))
+    assert block(times(run)).setting.title == "100 Mbit/s, 25 ms RTT"
 
 
 @pytest.mark.parametrize(

@@ -214,7 +214,7 @@ impl Observer for Printer {
                 self.untracked += 1;
                 eprintln!("rexmit tcpfilter: {}: passes untouched: {}", untracked.flow, untracked.why);
             }
-            Event::Dropped(_) | Event::AckDropped(_) | Event::Carried(_) => {}
+            Event::Dropped(_) | Event::BareDropped(_) | Event::Carried(_) => {}
         }
         Ok(())
     }

@@ -19,8 +19,8 @@ pub struct TransferId(pub u64);
 pub enum Event {
     /// A packet was dropped.
     Dropped(Dropped),
-    /// An acknowledgement of the client's was dropped.
-    AckDropped(AckDropped),
+    /// A packet that carries nothing of a response was dropped.
+    BareDropped(BareDropped),
     /// A packet carried bytes that had been sent before; of stretches that were told, any packet with data.
     Carried(Box<Carried>),
     /// Nothing new came while packets were held; all were let go.
@@ -60,15 +60,28 @@ pub struct Dropped {
     pub at: Time,
 }
 
-/// See [`Event::AckDropped`].
+/// See [`Event::BareDropped`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AckDropped {
-    /// From client to server.
+pub struct BareDropped {
+    /// From its sender to its receiver.
     pub flow: FlowKey,
-    /// The acknowledgement's number behind the request, from 1.
-    pub number: u64,
+    /// Which it was.
+    pub packet: Bare,
     /// When it was sent.
     pub at: Time,
+}
+
+/// A packet that carries nothing of a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bare {
+    /// The client's acknowledgement with this number behind the request, from 1.
+    Ack(u64),
+    /// The client's SYN, at this transmission, from 1.
+    Syn(u32),
+    /// The server's SYN-ACK, the same.
+    SynAck(u32),
+    /// The client's request, the same.
+    Request(u32),
 }
 
 /// See [`Event::Stalled`].

@@ -24,7 +24,9 @@ mod subflow;
 mod totals;
 mod transfer;
 
-pub use event::{AckDropped, Carried, Dropped, Event, Span, Stalled, TransferId, Untracked, Why};
+pub use event::{
+    Bare, BareDropped, Carried, Dropped, Event, Span, Stalled, TransferId, Untracked, Why,
+};
 pub use rule::{Decision, LossRule, PacketId, Verdict};
 pub use settings::{Counters, Drops, Mode, Settings, Stretches, Told};
 pub use totals::{Difference, Totals, Unsent};

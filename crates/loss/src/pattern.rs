@@ -4,6 +4,7 @@ mod parse;
 mod text;
 
 pub use parse::PatternError;
+pub(crate) use text::Which;
 pub use text::{Pattern, Scope};
 
 use rexmit_wire::TcpPacket;

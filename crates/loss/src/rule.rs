@@ -1,17 +1,20 @@
 //! All connections of a rule: finds each packet's, and keeps their deadlines.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use rexmit_time::Time;
 use rexmit_wire::table::{Hashed, Slot, Table};
-use rexmit_wire::{FlowKey, TcpPacket};
+use rexmit_wire::{FlowKey, SeqNum, SeqRange, TcpPacket};
 
 use crate::connection::carriers::{Met, Subflows};
 use crate::connection::flow::Flow;
 use crate::connection::out::Out;
 use crate::connection::segment::Segment;
 use crate::pattern::{is_pure_ack, Pattern};
-use crate::{AckDropped, Counters, Drops, Event, Note, Settings, Stretches};
+use crate::{Bare, BareDropped, Counters, Drops, Event, Note, Settings, Stretches};
+
+/// SYNs that are remembered: the newest.
+const SYNS: usize = 4096;
 
 /// The caller's name for a packet, unique among the packets that are held at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -61,6 +64,8 @@ pub struct LossRule {
     deadlines: BTreeSet<(Time, Slot)>,
     /// Where paths are minded.
     subflows: Option<Subflows>,
+    /// Of a pattern that drops SYNs, those of late: from whom, with which number, how often.
+    syns: VecDeque<(FlowKey, SeqNum, u32)>,
 }
 
 impl LossRule {
@@ -91,6 +96,7 @@ impl LossRule {
             out: Out::new(drops, told, linger),
             deadlines: BTreeSet::new(),
             subflows,
+            syns: VecDeque::new(),
         }
     }
 
@@ -129,22 +135,53 @@ impl LossRule {
         packet: &TcpPacket<'_>,
         now: Time,
     ) -> Verdict {
-        let data = packet.payload_len() > 0;
         let pure_ack = is_pure_ack(packet);
-        let lost = self
-            .with(server, |flow, out| {
-                flow.judge_client(pure_ack, data, path, out)
-            })
-            .flatten();
-        let Some(number) = lost else {
+        let data = SeqRange::new(packet.seq(), packet.payload_len());
+        let lost = self.with(server, |flow, out| {
+            flow.judge_client(pure_ack, data, path, out)
+        });
+        self.bare(packet, lost.flatten(), now)
+    }
+
+    /// The packet is lost, if it is one that the pattern names.
+    fn bare(&mut self, packet: &TcpPacket<'_>, named: Option<Bare>, now: Time) -> Verdict {
+        let Some(named) = named else {
             return Verdict::Accept;
         };
-        self.out.events.push_back(Event::AckDropped(AckDropped {
+        self.out.events.push_back(Event::BareDropped(BareDropped {
             flow: packet.flow(),
-            number,
+            packet: named,
             at: now,
         }));
         Verdict::Drop
+    }
+
+    /// What happens to a SYN.
+    fn on_syn(&mut self, packet: &TcpPacket<'_>, now: Time) -> Verdict {
+        let Drops::Pattern(pattern) = &self.out.drops else {
+            return Verdict::Accept;
+        };
+        if !pattern.needs_client() {
+            return Verdict::Accept;
+        }
+        let (flow, isn) = (packet.flow(), packet.seq());
+        let mut again = self.syns.iter_mut().rev();
+        let again = again.find(|(from, number, _)| (*from, *number) == (flow, isn));
+        let transmission = match again {
+            Some((.., sent)) => {
+                *sent += 1;
+                *sent
+            }
+            None => {
+                if self.syns.len() == SYNS {
+                    self.syns.pop_front();
+                }
+                self.syns.push_back((flow, isn, 1));
+                1
+            }
+        };
+        let named = pattern.drops_syn(transmission);
+        self.bare(packet, named.then_some(Bare::Syn(transmission)), now)
     }
 
     fn insert(&mut self, flow: Flow) -> Slot {
@@ -245,12 +282,17 @@ impl LossRule {
             }
             // A SYN alone makes this side the client, which sends no responses.
             if !flags.ack() {
-                return Verdict::Accept;
+                return self.on_syn(packet, now);
             }
-            slot = slot.or_else(|| {
+            let known = slot.unwrap_or_else(|| {
                 let flow = Flow::from_handshake(packet, &self.out);
-                Some(self.insert(flow))
+                self.insert(flow)
             });
+            slot = Some(known);
+            let named = self.with(known, Flow::judge_syn_ack).flatten();
+            if named.is_some() {
+                return self.bare(packet, named, now);
+            }
         }
         if self.out.told.is_some() {
             return Verdict::Accept;

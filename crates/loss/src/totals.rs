@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::pattern::{Pattern, Scope};
+use crate::pattern::{Pattern, Scope, Which};
 
 /// Packets of new data by burst and path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -82,12 +82,13 @@ impl Totals {
 
     /// Whether every packet of data that `pattern` names is there.
     ///
-    /// Which acknowledgements a client sends depends on what is lost: those are not looked at.
+    /// Which acknowledgements a client sends depends on what is lost: those are not looked at. A SYN-ACK is always there.
     ///
     /// # Errors
     /// The first of the pattern's items that names a packet that is not.
     pub fn check(&self, pattern: &Pattern) -> Result<(), Unsent> {
-        for item in &pattern.data {
+        let data = pattern.data.iter();
+        for item in data.filter(|item| item.which != Which::SynAck) {
             let total = self.within(item.scope);
             let there = item
                 .range(total)
@@ -95,7 +96,7 @@ impl Totals {
             if !there {
                 let named = Pattern {
                     data: vec![*item],
-                    acks: Vec::new(),
+                    client: Vec::new(),
                 };
                 return Err(Unsent {
                     named: named.to_string(),

@@ -387,7 +387,7 @@ fn acknowledgements_count_behind_the_burst_s_first_packet() {
     }
     // Path 1's first, the third of burst 1 on any path, path 2's second of burst 2.
     assert_eq!(t.w.dropped_ids(), [acks[0], acks[2], acks[5]]);
-    let is_told = |event: &&Event| matches!(event, Event::AckDropped(_));
+    let is_told = |event: &&Event| matches!(event, Event::BareDropped(_));
     assert_eq!(t.w.events.iter().filter(is_told).count(), 3);
 }
 
@@ -405,6 +405,7 @@ fn what_a_pattern_names_must_have_been_sent() {
         "path 2 burst 2 data -1#1..9",
         "path 2 data 40",
         "path 1 ack 900",
+        "data syn-ack#2; ack syn request",
     ] {
         assert_eq!(wrong(good), "");
     }

@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use proptest::prelude::*;
 use rexmit_loss::pattern::Pattern;
-use rexmit_loss::{Decision, Event};
+use rexmit_loss::{Bare, Decision};
 use rexmit_tcp::Need;
 use rexmit_time::Duration;
 
@@ -109,20 +109,43 @@ fn nothing_but_pure_acknowledgements_behind_the_request_counts() {
     assert!([handshake, request, fin]
         .iter()
         .all(|id| w.fates[id] == Some(Decision::Accept)));
-    let number = |event: &Event| match event {
-        Event::AckDropped(dropped) => Some(dropped.number),
-        _ => None,
-    };
-    let told: Vec<u64> = w.events.iter().filter_map(number).collect();
-    assert_eq!(told, [1, 3, 4]);
+    assert_eq!(w.bare(), [Bare::Ack(1), Bare::Ack(3), Bare::Ack(4)]);
+}
+
+#[test]
+fn openings_and_requests_are_named_by_their_transmission() {
+    let mut w = Watched::new(common::pattern("data syn-ack#2; ack syn#1..2 request#1"));
+    let s = Sender::new(40_000, 1_000, sized(MSS, CLOSE));
+    let syns = [0; 4].map(|_| w.send(&client_at(40_000, 0, SYN, &[])));
+    // Another connection begins with another number.
+    let other = w.send(&client_at(40_000, 5, SYN, &[]));
+    let answers = [0; 3].map(|_| w.send(&s.syn_ack()));
+    let handshake = w.send(&client_packet(40_000, ACK, &[]));
+    let requests = [1, 1, 4].map(|seq| w.send(&client_at(40_000, seq, ACK, b"GET")));
+    let lost = [
+        syns[0],
+        syns[1],
+        other,
+        answers[1],
+        requests[0],
+        requests[2],
+    ];
+    assert_eq!(w.dropped_ids(), lost);
+    assert_eq!(w.fates[&handshake], Some(Decision::Accept));
+    let (syn, syn_ack) = (Bare::Syn, Bare::SynAck(2));
+    let request = Bare::Request(1);
+    assert_eq!(
+        w.bare(),
+        [syn(1), syn(2), syn(1), syn_ack, request, request]
+    );
 }
 
 #[test]
 fn acknowledgements_count_anew_behind_the_next_request() {
     let (mut w, _) = serving("ack 1", 4);
-    let request = client_packet(40_000, 0x18, b"GET / HTTP/1.1\r\n\r\n");
+    let request = |seq| client_at(40_000, seq, 0x18, b"GET / HTTP/1.1\r\n\r\n");
     let ack = client_packet(40_000, ACK, &[]);
-    let sent: Vec<u64> = [&request, &ack, &ack, &request, &ack]
+    let sent: Vec<u64> = [&request(1), &ack, &ack, &request(19), &ack]
         .map(|bytes| w.send(bytes))
         .to_vec();
     assert_eq!(w.dropped_ids(), [sent[1], sent[4]]);
@@ -200,7 +223,7 @@ fn a_transfer_whose_retransmissions_are_all_lost_is_not_complete() {
 #[test]
 fn errors_say_what_where_and_what_instead() {
     let position =
-        "expected a position such as 5, -1 (the last), 5..7, fin, or 5#2 (its second transmission)";
+        "expected a position such as 5, -1 (the last), 5..7, fin, syn-ack, or 5#2 (its second transmission)";
     let early = "ends too early, expected burst, data or ack";
     for (text, wrong) in [
         (
@@ -217,8 +240,13 @@ fn errors_say_what_where_and_what_instead() {
         ("data 5#3..2", "a transmission from 1"),
         (
             "data 1; ack -2",
-            "\"-2\" at column 13, expected an acknowledgement's number such as 3 or 4..9",
+            "\"-2\" at column 13, expected an acknowledgement's number such as 3 or 4..9, syn, request, or syn#2",
         ),
+        ("path 1 data syn-ack", "expected syn and syn-ack without a path and a burst"),
+        ("burst 2 ack syn", "expected syn and syn-ack without a path and a burst"),
+        ("ack syn#0", "a transmission from 1"),
+        ("data syn", "\"syn\" at column 6"),
+        ("ack syn-ack", "\"syn-ack\" at column 5"),
         ("ack", "ends too early"),
         (
             "data 1;",
@@ -259,7 +287,8 @@ fn errors_say_what_where_and_what_instead() {
     }
 }
 
-fn word() -> impl Strategy<Value = String> {
+/// An item of a `data` clause; `named` are those that are no positions.
+fn word(named: &'static [&'static str]) -> impl Strategy<Value = String> {
     let at = prop_oneof![1i64..500, -500i64..0];
     let span = (at, 0i64..20).prop_map(|(from, more)| {
         let to = if from < 0 {
@@ -278,16 +307,19 @@ fn word() -> impl Strategy<Value = String> {
         (2u32..6).prop_map(|k| format!("#{k}")),
         (1u32..4, 1u32..4).prop_map(|(k, more)| format!("#{k}..{}", k + more)),
     ];
-    (prop_oneof![4 => span, 1 => Just("fin".to_owned())], times)
-        .prop_map(|(which, times)| which + &times)
+    let named = proptest::sample::select(named).prop_map(str::to_owned);
+    (prop_oneof![4 => span, 1 => named], times).prop_map(|(which, times)| which + &times)
 }
 
 fn text() -> impl Strategy<Value = String> {
     let acks = proptest::collection::vec((1u64..300, 0u64..9), 0..5);
-    (proptest::collection::vec(word(), 0..8), acks).prop_map(|(data, acks)| {
+    let data = word(&["fin", "syn-ack"]);
+    (proptest::collection::vec(data, 0..8), acks).prop_map(|(data, acks)| {
         let acks: Vec<String> = acks
             .iter()
             .map(|&(from, more)| match more {
+                0 if from < 10 => format!("syn#{}", from + 1),
+                0 if from < 20 => format!("request#{}", from + 1),
                 0 => from.to_string(),
                 _ => format!("{from}..{}", from + more),
             })
@@ -319,7 +351,7 @@ fn scope() -> impl Strategy<Value = String> {
 
 /// Clauses of several scopes: those of data, then those of acknowledgements, no two alike in a row.
 fn scoped() -> impl Strategy<Value = String> {
-    let data = (scope(), proptest::collection::vec(word(), 1..4));
+    let data = (scope(), proptest::collection::vec(word(&["fin"]), 1..4));
     let acks = (scope(), 1u64..50);
     let data = proptest::collection::vec(data, 0..4);
     (data, proptest::collection::vec(acks, 0..3)).prop_map(|(mut data, mut acks)| {

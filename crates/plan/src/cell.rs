@@ -10,8 +10,9 @@ use rexmit_tcp::words;
 use rexmit_time::Duration;
 use serde::Deserialize;
 
+use crate::link::Link;
 use crate::loss::Loss;
-use crate::network::{Link, NetworkPlan};
+use crate::network::NetworkPlan;
 use crate::workload::Workload;
 
 /// One point of a campaign's grid: the same transfer several times, at different phases of the kernel's timers.
@@ -290,8 +291,8 @@ impl Cell {
         /// The handshake and a few acknowledgements.
         const BESIDES: u64 = 20;
         let segments = self.workload.segments(SEGMENT);
-        let mut links = self.network.links().iter();
-        links.any(|link| link.loss > 0.0 || u64::from(link.queue_packets) < segments + BESIDES)
+        let mut ways = self.network.links().iter().flat_map(Link::ways);
+        ways.any(|way| way.loses() || u64::from(way.queue_packets) < segments + BESIDES)
     }
 
     /// Nanoseconds without anything to read after which the client gives up: those between two bursts are no reason to.
@@ -310,12 +311,15 @@ impl Cell {
         /// Frames of a connection over paths that wait before one.
         const WAITING: u64 = 40;
         let one_way = |path: &[Link]| -> u64 {
-            let delays = path.iter().map(|link| link.delay_ns + link.jitter_ns);
-            delays.sum()
+            let longer = |link: &Link| link.ways().map(|way| way.delay_ns + way.jitter_ns);
+            path.iter()
+                .map(|link| longer(link).into_iter().max().unwrap_or(0))
+                .sum()
         };
         let longest = self.network.each_path().map(one_way).max().unwrap_or(0);
-        let frame = |link: &Link| FRAME_BITS * 1_000_000_000 / link.rate_bps.max(1);
-        let frame = self.network.links().iter().map(frame).max().unwrap_or(0);
+        let frame = |way: &Link| FRAME_BITS * 1_000_000_000 / way.rate_bps.max(1);
+        let ways = self.network.links().iter().flat_map(Link::ways);
+        let frame = ways.map(frame).max().unwrap_or(0);
         let frames = match &self.workload {
             Workload::Nginx(page) if self.by_response() => {
                 let all = u64::from(page.segments.unwrap_or(1_000) + 20);

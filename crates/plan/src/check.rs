@@ -6,7 +6,7 @@ use rexmit_loss::Mode;
 
 use crate::loss::Loss;
 use crate::workload::{ClientKind, Workload, MOST_BURSTS};
-use crate::Cell;
+use crate::{Cell, Link};
 
 /// No time of a network or a transfer is longer: a day.
 pub(crate) const LONGEST_NS: u64 = 86_400_000_000_000;
@@ -64,27 +64,19 @@ impl Cell {
             ("bursts.gap_ns", gap_ns, LONGEST_NS),
             ("bursts.count", u64::from(count), u64::from(MOST_BURSTS)),
         ];
-        let links = self.network.links().iter();
-        let lengths = links
-            .flat_map(|link| [("delay_ns", link.delay_ns), ("jitter_ns", link.jitter_ns)])
-            .map(|(what, value)| (what, value, LONGEST_NS));
         let starts = self.starts.iter().flat_map(|start| {
             [
                 ("phase_ns", start.phase_ns, LONGEST_NS),
                 ("boundary_ns", start.boundary_ns.unwrap_or(0), LATEST_NS),
             ]
         });
-        for (what, value, most) in lengths.chain(others).chain(starts) {
+        for (what, value, most) in others.into_iter().chain(starts) {
             if value > most {
                 bail!("{what} = {value}: must be at most {most}");
             }
         }
-        for link in self.network.links() {
-            if !(0.0..=1.0).contains(&link.loss) {
-                bail!("loss = {}: must be 0 to 1", link.loss);
-            }
-        }
-        Ok(())
+        let mut ways = self.network.links().iter().flat_map(Link::ways);
+        ways.try_for_each(Link::check)
     }
 
     /// What is wrong with the pattern, if it names what there is not.

@@ -10,6 +10,7 @@ mod check;
 mod columns;
 mod ended;
 mod events;
+mod link;
 mod log;
 mod loss;
 mod network;
@@ -28,9 +29,10 @@ pub use cell::{Cell, Offloads, Protocol, Stack, Start, Work, REHEARSAL_NS};
 pub use columns::{Answer, Columns};
 pub use ended::Ended;
 pub use events::{line, CellStart, Events, Ignored, PageStart, Rehearsed};
+pub use link::{Link, LossBursts, Policer, Stalls};
 pub use log::PacketLog;
 pub use loss::{Loss, PatternLoss, TailLoss};
-pub use network::{Layout, Link, NetworkPlan, Place};
+pub use network::{Layout, NetworkPlan, Place};
 pub use packets::{Carries, Direction, LoggedPacket, Packets};
 pub use part::{
     Change, Conversation, Cut, End, Exchange, Pace, Part, Side, Stop, Tails, Way, Ways,

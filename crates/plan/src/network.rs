@@ -3,6 +3,8 @@
 use anyhow::{bail, Result};
 use serde::Deserialize;
 
+use crate::Link;
+
 /// Most paths of a network; their addresses are numbered in a byte.
 const MOST_PATHS: usize = 32;
 
@@ -24,7 +26,7 @@ pub struct NetworkPlan {
 #[derive(Clone, Debug)]
 pub enum Layout {
     /// One, over a switch: h1 to the switch, the switch to h2.
-    Links([Link; 2]),
+    Links(Box<[Link; 2]>),
     /// One for each address of h2; the delay of a path is that of all of it, one way.
     Paths(Vec<Link>),
 }
@@ -51,7 +53,7 @@ impl TryFrom<Text> for NetworkPlan {
             family, at, mtu, ..
         } = text;
         let layout = match (text.links, text.paths) {
-            (Some(links), None) => Layout::Links(links),
+            (Some(links), None) => Layout::Links(Box::new(links)),
             (None, Some(paths)) => Layout::Paths(paths),
             _ => bail!("a network has either links or paths"),
         };
@@ -95,7 +97,7 @@ impl NetworkPlan {
     #[must_use]
     pub fn links(&self) -> &[Link] {
         match &self.layout {
-            Layout::Links(links) => links,
+            Layout::Links(links) => links.as_slice(),
             Layout::Paths(paths) => paths,
         }
     }
@@ -103,7 +105,7 @@ impl NetworkPlan {
     /// The same.
     pub fn links_mut(&mut self) -> &mut [Link] {
         match &mut self.layout {
-            Layout::Links(links) => links,
+            Layout::Links(links) => links.as_mut_slice(),
             Layout::Paths(paths) => paths,
         }
     }
@@ -118,20 +120,4 @@ pub enum Place {
     Wire,
     /// In the sending host's own queueing discipline, as mininet does it.
     Host,
-}
-
-/// A link; both directions alike.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Link {
-    /// Bits per second of Ethernet frames.
-    pub rate_bps: u64,
-    /// One way.
-    pub delay_ns: u64,
-    /// Uniform deviation of the delay (netem).
-    pub jitter_ns: u64,
-    /// Probability of random loss, 0 to 1.
-    pub loss: f64,
-    /// Packets in the queue and under way.
-    pub queue_packets: u32,
 }

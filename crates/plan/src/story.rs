@@ -246,8 +246,10 @@ impl Story {
                 return self.sent_again(carried, sender).map(Some);
             }
             Event::Carried(carried) => self.transfer(carried.transfer).sent.first(carried),
-            Event::Finished(_) | Event::AckDropped(_) | Event::Stalled(_) | Event::Untracked(_) => {
-            }
+            Event::Finished(_)
+            | Event::BareDropped(_)
+            | Event::Stalled(_)
+            | Event::Untracked(_) => {}
         }
         Ok(None)
     }

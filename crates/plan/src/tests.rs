@@ -1,6 +1,6 @@
 use std::net::{IpAddr, Ipv4Addr};
 
-use rexmit_loss::{AckDropped, Carried, Dropped, Event, Span, Totals, TransferId};
+use rexmit_loss::{Bare, BareDropped, Carried, Dropped, Event, Span, Totals, TransferId};
 use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::Time;
 use rexmit_wire::{FlowKey, SeqNum};
@@ -222,9 +222,9 @@ fn story() -> Watched {
         Some((Mechanism::MptcpReinject, Need::Needed))
     );
     told(&mut story, again(new(70, 1, 2, 5), Need::Spurious, true));
-    let ack = Event::AckDropped(AckDropped {
+    let ack = Event::BareDropped(BareDropped {
         flow: new(0, 1, 1, 0).flow,
-        number: 1,
+        packet: Bare::Ack(1),
         at: Time::from_nanos(1),
     });
     assert_eq!(story.event(&ack, &mut Kernel).unwrap(), None);

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use pyo3::prelude::*;
 use rexmit_wire::capture::{End, Frame, Reader};
-use rexmit_wire::options::TcpOption;
-use rexmit_wire::{Headers, LinkType, TcpPacket};
+use rexmit_wire::headers::Notes;
+use rexmit_wire::{Headers, LinkType};
 
 use crate::error::Error;
 
@@ -36,6 +36,12 @@ pub struct Packet {
     window: u16,
     /// The shift of later windows that a SYN offers.
     window_scale: Option<u8>,
+    /// The largest segment that a SYN offers, bytes.
+    mss: Option<u16>,
+    /// Whether a SYN permits selective acknowledgements.
+    sack_permitted: bool,
+    /// Value and echo of the timestamps.
+    timestamps: Option<(u32, u32)>,
     /// Start and end of each SACK block.
     sack: Vec<(u32, u32)>,
     /// The packet's comment in the capture.
@@ -58,6 +64,9 @@ impl Packet {
             payload_len: headers.payload_len,
             window: headers.window,
             window_scale: headers.syn.and_then(|syn| syn.window_scale),
+            mss: headers.syn.and_then(|syn| syn.mss),
+            sack_permitted: headers.syn.is_some_and(|syn| syn.sack_permitted),
+            timestamps: headers.timestamps.map(|stamps| (stamps.value, stamps.echo)),
             sack: blocks.map(|b| (b.start.get(), b.end.get())).collect(),
             comment: None,
         }
@@ -86,33 +95,10 @@ pub fn read(path: &Path) -> Result<Vec<Packet>, Error> {
 }
 
 fn decode(frame: &Frame<'_>, comment: Option<String>) -> Option<Packet> {
-    let packet = TcpPacket::parse_captured(frame.data, frame.original_len as usize).ok()?;
-    let flow = packet.flow();
-    let blocks = packet.options().find_map(|option| match option {
-        TcpOption::Sack(blocks) => Some(
-            blocks
-                .iter()
-                .map(|b| (b.start.get(), b.end.get()))
-                .collect(),
-        ),
-        _ => None,
-    });
-    Some(Packet {
-        time_ns: frame.time.as_nanos(),
-        src: flow.src.to_string(),
-        dst: flow.dst.to_string(),
-        sport: flow.src_port,
-        dport: flow.dst_port,
-        seq: packet.seq().get(),
-        ack: packet.ack().get(),
-        flags: packet.flags().0,
-        payload_len: packet.payload_len(),
-        window: packet.window(),
-        window_scale: packet.options().find_map(|option| match option {
-            TcpOption::WindowScale(shift) => Some(shift),
-            _ => None,
-        }),
-        sack: blocks.unwrap_or_default(),
+    let headers = Headers::decode(frame.link, frame.data, frame.original_len).ok()?;
+    let whole = !headers.notes.contains(Notes::OPTIONS_CUT);
+    whole.then(|| Packet {
         comment,
+        ..Packet::of_headers(frame.time.as_nanos(), &headers)
     })
 }

@@ -13,13 +13,14 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from rexmit.scenario import Scenario
+from rexmit.scenario.part import why_refused
 from rexmit.scenario.work import NAMES
 from rexmit_site.markdown import code, plain, table, together
 
 HEAD: Final = """\
 # Scenario keys
 
-Made from `python/rexmit/scenario`; `PYTHONPATH=docs/_ext python -m rexmit_site.scenario_keys > docs/reference/scenario-keys.md` makes it again. Every key of a [scenario file](scenarios.md), as the program checks it. No entry under *default* means that nothing is set, or that another key's value holds.
+Made from `python/rexmit/scenario`; `PYTHONPATH=docs/_ext python -m rexmit_site.scenario_keys > docs/reference/scenario-keys.md` makes it again. Every key of a [scenario file](scenarios.md), as the program checks it. No entry under *default* means that nothing is set, or that another key's value holds. *Engine* says whether the model and real kernels both do what a key says; a kernel that does not refuses any value but the default when the scenario is read.
 """  # noqa: E501 - a paragraph is a line
 """What stands above the tables."""
 
@@ -82,11 +83,14 @@ def scenario_keys() -> str:
         rows: dict[str, list[str]] = {}
         for model in kinds:
             for key, field in model.model_fields.items():
-                row = [code(key), plain(field.description or ""), _default(model, key, field)]
+                refused = why_refused(model, key)
+                engines = f"model; kernels refuse: {plain(refused)}" if refused else "both"
+                says = plain(field.description or "")
+                row = [code(key), says, _default(model, key, field), engines]
                 rows.setdefault(key, row)
         parts += [
             f"## {plain(title)}",
-            table(["key", "what may be written", "default"], rows.values()),
+            table(["key", "what may be written", "default", "engine"], rows.values()),
         ]
     work = ", ".join(code(name) for name in NAMES)
     of_stack = (

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rexmit.analysis.axes import Group
+from rexmit.scenario.network import OF_WAY
 from rexmit.scenario.units import DURATION, RATE, UnitError
 
 _LOSS = "line loss"
@@ -46,32 +47,47 @@ class Setting:
 
 def setting_of(scenario: Mapping[str, Any], network: str) -> Setting:
     """Reads `networks.NETWORK` of an effective scenario: `rate`, `delay` of each of two links, or
-    `links`.
+    `links`; the rate is that on the way to the client.
     """
     entry = (scenario.get("networks") or {}).get(network)
     try:
-        links = _links(entry)
+        links, back = _ways(entry)
         rate_bps = min(RATE.parse(link["rate"]) for link in links)
-        rtt_ms = 2 * sum(DURATION.parse(link["delay"]) for link in links) / 1e6
+        rtt_ms = sum(DURATION.parse(link["delay"]) for link in links + back) / 1e6
     except (UnitError, TypeError, KeyError, ValueError):
         return Setting(None, None)
-    jitter = _each(links, "jitter", "0s", "0ms")
-    besides = (
-        (_LOSS, _each(links, "loss", "0%")),
-        ("jitter", jitter),
-        ("queue", _each(links, "queue", "1000")),
-        ("links acting at the", _each(links, "at", "wire")),
-    )
-    details = tuple(f"{name} {value}" for name, value in besides if value)
-    return Setting(rate_bps, rtt_ms, bool(jitter), details)
+    usual = {"loss": ("0%",), "jitter": ("0s", "0ms"), "queue": ("1000",), "at": ("wire",)}
+    names = {"loss": _LOSS, "at": "links acting at the"}
+    details = []
+    for key in (*usual, *OF_WAY):
+        name = names.get(key, key.replace("_", " "))
+        there, up = (_each(way, key, *usual.get(key, ("",))) for way in (links, back))
+        details += [f"{name} {there}".rstrip()] * bool(there)
+        details += [f"{name} {up or 'none'} on the way up"] * (up != there)
+    rates = _each(back, "rate", *(link["rate"] for link in links))
+    details += [f"{rates} on the way up"] * bool(rates)
+    jitter = any(detail.startswith("jitter") for detail in details)
+    return Setting(rate_bps, rtt_ms, jitter, tuple(details))
 
 
-def _links(entry: object) -> list[dict[str, Any]]:
-    """The two links, each with what it takes over from the network."""
+def _ways(entry: object) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The two links, each with what it takes over from the network: as they are on the way to the
+    client, and on the way back.
+    """
     if not isinstance(entry, Mapping):
         raise TypeError("a network is a table")
     own = entry.get("links") or [{}, {}]
-    return [{**entry, **{k: v for k, v in link.items() if v is not None}} for link in own]
+    up = entry.get("up")
+    return (
+        [_over(entry, link) for link in own],
+        [_over(entry, link, up, link.get("up")) for link in own],
+    )
+
+
+def _over(*tables: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What the last of these tables that says something of a key says."""
+    given = (table.items() for table in tables if table is not None)
+    return {key: value for items in given for key, value in items if value is not None}
 
 
 def _each(links: list[dict[str, Any]], key: str, *usual: str) -> str:
@@ -79,9 +95,19 @@ def _each(links: list[dict[str, Any]], key: str, *usual: str) -> str:
     several values (an axis: the cells tell theirs).
     """
     values = [link.get(key) for link in links]
-    if any(isinstance(value, list | tuple) for value in values):
+    if key == "loss" and any(isinstance(value, list | tuple) for value in values):
         return ""
-    texts = [usual[0] if value is None else str(value) for value in values]
+    texts = [usual[0] if value is None else _text(value) for value in values]
     if all(text in usual for text in texts):
         return ""
-    return texts[0] if len(set(texts)) == 1 else " and ".join(texts)
+    return " and ".join(dict.fromkeys(text for text in texts if text))
+
+
+def _text(value: object) -> str:
+    """`rate 5Mbit burst 15kB` of a table."""
+    match value:
+        case Mapping():
+            return " ".join(f"{str(key).replace('_', ' ')} {one}" for key, one in value.items())
+        case list() | tuple():
+            return " and ".join(map(str, value))
+    return str(value)

@@ -36,7 +36,7 @@ class Precision:
         links = self.scenario.networks[cell.network].link_specs(cell.line_loss)
         rows = transfers.with_columns(
             pl.lit(cell.config).alias("config"),
-            pl.lit(max(link.loss for link in links)).alias("line_loss"),
+            pl.lit(max(link.mean_loss for link in links)).alias("line_loss"),
         )
         probed = to_be_probed(effective(self.scenario))
         times = rows.filter(reason(probed).is_null())["t_total_s"].drop_nulls().to_list()

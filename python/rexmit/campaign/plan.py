@@ -14,6 +14,7 @@ from rexmit.campaign.grid import Cell
 from rexmit.campaign.streams import Streams
 from rexmit.engines.engine import CELL_ID
 from rexmit.scenario import Bursts, LinkSpec, Pages, PatternLoss, Scenario, offload
+from rexmit.scenario.network import LossBursts, Policer, Stalls
 
 PHASE_TICKS: Final = 64
 """Transfers start spread over this many ticks: the step of the kernel's timer wheel for timers of
@@ -63,13 +64,29 @@ def network_plan(scenario: Scenario, name: str, line_loss: float | None = None) 
 
 
 def _link(link: LinkSpec) -> dict[str, Any]:
-    return {
+    plan: dict[str, Any] = {
         "rate_bps": link.rate_bps,
         "delay_ns": link.delay_ns,
         "jitter_ns": link.jitter_ns,
         "loss": link.loss,
         "queue_packets": link.queue_packets,
     }
+    for key, value in link.besides:
+        match value:
+            case LossBursts():
+                plan[key] = dict(vars(value))
+            case Stalls():
+                times = {"every_ns": value.every, "least_ns": value.least, "most_ns": value.most}
+                plan[key] = times
+            case Policer():
+                plan[key] = {"rate_bps": value.rate, "burst_bytes": value.burst}
+            case tuple():
+                plan[f"{key}_ns"] = value
+            case _:
+                plan[key] = value
+    if link.up is not None:
+        plan["up"] = _link(link.up)
+    return plan
 
 
 def cell_plan(

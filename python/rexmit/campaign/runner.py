@@ -307,7 +307,7 @@ def _knowledge(scenario: Scenario, cell: Cell) -> dict[str, Any]:
         "client": cell.client,
         "page_segments": cell.page.segments,
         "receive_window_bytes": cell.receive_window_bytes,
-        "line_loss": max(link.loss for link in links),
+        "line_loss": max(link.mean_loss for link in links),
         "cell": cell.id,
     }
 

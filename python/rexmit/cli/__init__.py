@@ -69,6 +69,7 @@ COMMANDS: Final = {
     "packetdrill": "Run packet scripts on a kernel in virtual time.",
     "kselftest": "Run the kernel's own tests in virtual time.",
     "bisect": "Find the commit that made a kernel worse.",
+    "series": "Say what each commit of a kernel's tree makes worse.",
     "kernel": "Build, list and use kernels.",
 }
 """What each command does; it is the function, or the group, of its name in its module."""

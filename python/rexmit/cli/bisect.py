@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from rexmit import outputs
 from rexmit.cli import completion
 from rexmit.cli.as_json import print_json
+from rexmit.cli.commits import CommitsOptions, say
 from rexmit.cli.front import Argument, Option
-from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import judging
-from rexmit.options import as_typed, typed
+from rexmit.options import typed
 
 if TYPE_CHECKING:
-    from rexmit.gate.bisect import Found, Step
+    from rexmit.gate.bisect import Found
 
 EXAMPLES = """\
 Examples:
@@ -29,7 +28,7 @@ Examples:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BisectOptions:
+class BisectOptions(CommitsOptions):
     """What can be typed, in the order in which `--help` has it."""
 
     what: Annotated[
@@ -40,79 +39,10 @@ class BisectOptions:
             autocompletion=completion.scenarios,
         ),
     ]
-    tree: Annotated[
-        Path, Option(metavar="DIR", help="The repository of the kernel's source; it is only read.")
-    ] = Path()
     good: Annotated[str, Option(metavar="COMMIT", help="One on whose kernel all is good.")]
     bad: Annotated[str, Option(metavar="COMMIT", help="A later one on whose kernel it is not.")] = (
         "HEAD"
     )
-    worse_than: Annotated[
-        str | None,
-        Option(
-            metavar="SHARE",
-            help="Of a scenario: bad is what is worse than on the good commit by more than this "
-            "share of its mean (5%), as `rexmit diff` has it.",
-            show_default=False,
-        ),
-    ] = None
-    settings: Annotated[
-        list[str] | None,
-        Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario. Repeatable."),
-    ] = None
-    tool: Annotated[
-        Path | None,
-        Option(
-            "--packetdrill",
-            metavar="PROGRAM",
-            help="The packetdrill to run, as it is. [default: the one on PATH]",
-            show_default=False,
-        ),
-    ] = None
-    hz: Annotated[
-        int | None,
-        Option(
-            help="Ticks of the kernels' timer per second: 100, 250 or 1000. [default: what the "
-            "scripts ask for, else 250]",
-            show_default=False,
-        ),
-    ] = None
-    patches: Annotated[
-        list[str] | None,
-        Option("--patch", metavar="FILE|NAME", help="A patch to apply to each. Repeatable."),
-    ] = None
-    configs: Annotated[
-        list[str] | None,
-        Option(
-            "--config",
-            metavar="FILE|NAME",
-            help="A fragment of configuration for each, or ours: selftests. Repeatable.",
-            autocompletion=completion.fragments,
-        ),
-    ] = None
-    jobs: Annotated[
-        int | None,
-        Option(
-            "--jobs",
-            "-j",
-            min=1,
-            max=MOST_JOBS,
-            help="Compilers, and kernels, at a time (default: one a core).",
-        ),
-    ] = None
-    unconfined: Annotated[
-        bool, Option("--unconfined", help="Run the code of the tree without a sandbox.")
-    ] = False
-    out: Annotated[
-        Path | None,
-        Option(
-            metavar="DIR",
-            help="What was judged is kept there: the same command goes on where it stopped. "
-            "[default: a folder in runs/]",
-            show_default=False,
-        ),
-    ] = None
-    as_json: Annotated[bool, Option("--json", help="Print one JSON document.")] = False
 
 
 @typed(BisectOptions)
@@ -134,19 +64,13 @@ def bisect(options: BisectOptions) -> None:
     from rexmit.library.bisect import bisect as find
     from rexmit.progress import for_stream
 
-    how = as_typed(
-        Question,
-        options,
-        settings=options.settings or (),
-        patches=options.patches or (),
-        configs=options.configs or (),
-    )
+    how = options.asked(Question)
     with judging():
         first = find(
             options.what,
             how,
             out=options.out,
-            on_step=_say,
+            on_step=say,
             progress=for_stream(sys.stderr, "steps", transient=True),
         )
     if options.as_json:
@@ -154,12 +78,6 @@ def bisect(options: BisectOptions) -> None:
     else:
         _print(first)
     raise SystemExit(first.exit_status)
-
-
-def _say(step: Step) -> None:
-    left = f"; about {step.left} more" if step.left else ""
-    first = f": {step.answer.lines[0]}" if step.answer.lines else ""
-    outputs.note(f"{step.commit}: {step.answer.verdict}{first}{left}")
 
 
 def _print(first: Found) -> None:

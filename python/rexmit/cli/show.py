@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rexmit.library.flow import AnyFlow
     from rexmit.result.blocks import Block, Room
     from rexmit.store.open_run import Run
+    from rexmit.tracing.folder import Trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +116,14 @@ class ShowOptions:
     every_packet: Annotated[
         bool, Option("--all", help="With --flow: every packet, the uneventful ones too.")
     ] = False
+    packetdrill: Annotated[
+        bool,
+        Option(
+            "--packetdrill",
+            help="With --flow: print its recovery as a script for packetdrill, which `rexmit "
+            "packetdrill` runs: the sender of the data is the stack under test.",
+        ),
+    ] = False
     inexact: Inexact = False
     unpack_limit: UnpackLimit = None
     html: Html = None
@@ -143,6 +152,7 @@ def show(options: ShowOptions) -> None:
       rexmit show traced                               of `rexmit trace --out traced`: the worst
       rexmit show traced --flow 17 --figure 17.pdf     another connection of it
       rexmit show x.pcap --flow 0 --figure 0.xpl --figure 0.qlog   for xplot, and for qvis
+      rexmit show runs/smoke --flow 3 --packetdrill > case.pkt    as a packet script
       rexmit show x.pcap --flow '10.0.0.1:80 > 10.0.0.2:40000' --at 1700000012.5
     """
     asked = _Asked(options.losses, options.baseline, options.full, options.repairs, options.inexact)
@@ -163,6 +173,16 @@ def show(options: ShowOptions) -> None:
         raise UserError("--all belongs to --flow", "say which transfer: --flow K", usage=True)
     if (options.figure or options.at is not None) and options.flow is None and not traced:
         raise UserError("--figure and --at belong to --flow", "say which: --flow K", usage=True)
+    if options.packetdrill and options.flow is None and not traced:
+        raise UserError("--packetdrill belongs to --flow", "say which: --flow K", usage=True)
+    if options.packetdrill and (
+        options.every_packet or options.figure or options.as_json or len(options.runs) > 1
+    ):
+        raise UserError(
+            "--packetdrill prints one script, and nothing else",
+            "leave out --all, --figure and --json, and name one run",
+            usage=True,
+        )
     if options.ladder and not options.figure:
         raise UserError("--ladder belongs to --figure", "name a file: --figure FILE", usage=True)
     for path in options.figure or ():
@@ -195,6 +215,7 @@ def show(options: ShowOptions) -> None:
         tuple(options.figure or ()),
         options.ladder,
         options.as_json,
+        options.packetdrill,
     )
     from rexmit.library.opened import open_run
 
@@ -307,6 +328,7 @@ class _Flow:
     figures: tuple[Path, ...]
     ladder: bool
     as_json: bool
+    as_script: bool
 
 
 def _show_flow(path: Path, asked: _Flow) -> None:
@@ -316,6 +338,9 @@ def _show_flow(path: Path, asked: _Flow) -> None:
     from rexmit.library.flow import of_run
     from rexmit.library.opened import open_run
 
+    if asked.as_script:
+        _print_script(open_run(path), asked)
+        return
     opened = of_run(open_run(path), asked.which, asked.at)
     if isinstance(opened, PathFlow):
         data, blocks = partial(path_flow_data, opened), partial(path_flow_blocks, opened)
@@ -334,6 +359,9 @@ def _show_traced(path: Path, asked: _Flow) -> None:
     from rexmit.tracing.changed import line as changes
 
     traced = trace(path, whatif=())
+    if asked.as_script:
+        _print_script(traced, asked)
+        return
     opened, why = of_trace(traced, asked.which or None, asked.at)
 
     def blocks(room: Room) -> Iterator[Block]:
@@ -349,6 +377,13 @@ def _show_traced(path: Path, asked: _Flow) -> None:
         as_json=asked.as_json,
     )
     _draw(opened, asked)
+
+
+def _print_script(of: Run | Trace, asked: _Flow) -> None:
+    from rexmit.library.flow import packet_script
+
+    for line in packet_script(of, asked.which or None, at=asked.at).splitlines():
+        outputs.line(line)
 
 
 def _draw(opened: AnyFlow, asked: _Flow) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, log2
-from typing import Any, Protocol
+from typing import Any
 
 from rexmit.errors import EXIT_CANNOT_TELL, EXIT_OK, UserError
 from rexmit.gate.attempts import Verdict
@@ -42,13 +42,6 @@ class Step:
     commit: Commit
     answer: Answer
     left: int
-
-
-class Judge(Protocol):
-    """What says whether a commit is good; the first that it is asked of is to be."""
-
-    def __call__(self, commit: Commit) -> Answer:
-        """Builds and tries it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +84,7 @@ def search(
     history: History,
     good: Commit,
     bad: Commit,
-    judge: Judge,
+    judge: Callable[[Commit], Answer],
     on_step: Callable[[Step], object] | None = None,
 ) -> Found:
     """The first bad commit after `good`, up to `bad`, which are both judged first. Raises UserError

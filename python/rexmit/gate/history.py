@@ -68,6 +68,11 @@ class History:
         words = ["rev-list", "--bisect-all", bad.name, "--not", *(one.name for one in good)]
         return [line.split()[0] for line in self._git(self.clone, *words).splitlines() if line]
 
+    def after(self, base: Commit, last: Commit) -> list[Commit]:
+        """The commits that `last` has and `base` has not, each behind those before it."""
+        words = ["rev-list", "--reverse", "--topo-order", last.name, "--not", base.name]
+        return [self._named(one) for one in self._git(self.clone, *words).split()]
+
     def named(self, commit: str) -> Commit:
         """A commit of `between`."""
         return self._named(commit)

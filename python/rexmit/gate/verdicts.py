@@ -25,9 +25,14 @@ def of_all(verdicts: Iterable[Verdict]) -> Verdict:
     return next((one for one in _STATUS if one in every), Verdict.GOOD)
 
 
+def status_of(verdicts: Iterable[Verdict]) -> int:
+    """What a program ends with for these."""
+    return _STATUS[of_all(verdicts)]
+
+
 def exit_status(results: Iterable[Result]) -> int:
     """What a program ends with for these results."""
-    return _STATUS[of_all(one.verdict for one in results)]
+    return status_of(one.verdict for one in results)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,9 @@ class Packet:
     mechanism: str | None = None  #: what made the sender retransmit, None for no retransmission
     need: str | None = None
     window_scale: int | None = None  #: what a SYN offers, as sent
+    mss: int | None = None  #: the same
+    sack_permitted: bool = False  #: the same
+    timestamps: tuple[int, int] | None = None  #: value and echo
 
     @property
     def key(self) -> Key:
@@ -122,6 +125,9 @@ def packet_of(
         mechanism=mechanism,
         need=need,
         window_scale=raw.window_scale,
+        mss=raw.mss,
+        sack_permitted=raw.sack_permitted,
+        timestamps=raw.timestamps,
     )
 
 

@@ -44,6 +44,9 @@ class Step:
     window_scale: int | None  #: what a SYN offers, as sent
     window_update: bool  #: only the window is another than in the one before
     kind: str | None = None  #: what it is that is neither new nor a retransmission, in words
+    mss: int | None = None  #: what a SYN offers
+    sack_permitted: bool = False  #: the same
+    timestamps: tuple[int, int] | None = None  #: value and echo, as on the wire
 
     @property
     def seen_ns(self) -> list[int]:
@@ -163,6 +166,9 @@ def _step(
         sack=sack,
         window=packet.window,
         window_scale=packet.window_scale,
+        mss=packet.mss,
+        sack_permitted=packet.sack_permitted,
+        timestamps=packet.timestamps,
         dropped=packet.dropped,
         lost=gone and not packet.dropped,
         mechanism=packet.mechanism,

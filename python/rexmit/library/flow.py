@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from rexmit import extras
 from rexmit.errors import UserError, argument, by_caller
+from rexmit.ladder.conditions import captured_under, made_under
 from rexmit.ladder.flow import Flow
 from rexmit.ladder.flow import open_flow as open_page_flow
+from rexmit.ladder.packet_script import packet_script as script_of
 from rexmit.ladder.paths import PathFlow, open_path_flow
 from rexmit.ladder.picture import Picture
 from rexmit.ladder.qlog import qlog
@@ -84,6 +86,33 @@ def export_flow(flow: AnyFlow, form: str, *, at: float | None = None) -> str:
     if form not in EXPORTS:
         raise UserError(argument("form", form), f"of {', '.join(EXPORTS)}", usage=True)
     return EXPORTS[form](_picture(flow, at))
+
+
+def packet_script(
+    of: Run | Trace, which: int | str | None = None, *, at: float | None = None
+) -> str:
+    """The recovery of a transfer of a run, or of a connection of a trace, as a script for
+    packetdrill: the text of its file.
+
+    The sender of the data is the stack under test. `which` and `at` say which connection, as in
+    `open_flow`. What had to be assumed, and what could not be set, stands in comments at its head.
+
+    Raises UserError as `open_flow`, and for a connection over several paths or without data.
+    """
+    flow = open_flow(of, which, at=at)
+    if isinstance(flow, PathFlow):
+        raise UserError(
+            f"a packet script is of one path, and this connection took {len(flow.subflows)}",
+            usage=True,
+        )
+    try:
+        if isinstance(flow, Traced):
+            known = captured_under(flow)
+        elif isinstance(of, Run):
+            known = made_under(of, flow)
+        return script_of(_picture(flow, None), known)
+    except ValueError as error:
+        raise UserError(f"flow {flow.number}: {error}") from None
 
 
 EXPORTS: Final = {"xpl": xplot, "qlog": qlog}

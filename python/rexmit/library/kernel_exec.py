@@ -172,4 +172,11 @@ def _network(spec: str, settings: list[str]) -> dict[str, Any]:
             f"choose one: {argument('settings')} network={names[0]}",
             usage=True,
         )
+    at = ("networks", names[0])
+    network = loaded.networks[names[0]]
+    refused = list(scenario.refused_by_kernels(network, at))
+    if any(way.does("outages") for link in network.link_specs(0.0) for way in link.ways):
+        refused.append((at, "outages count from the start of a transfer, and a command is none"))
+    for path, why in refused:
+        raise UserError(f"{spec}: {'.'.join(map(str, path))}: {why}", "take it out")
     return network_plan(loaded, names[0])

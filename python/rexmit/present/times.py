@@ -161,8 +161,12 @@ def _times(block: Block, measure: str, unit: Unit, *, in_full: bool) -> list[Row
         label = "median" if share == 0.5 else f"{share * 100:.0f}th percentile"
         yield row(f"  {label}", lambda e: (unit.text(e.spread.percentile(share)), ""))
         if in_full:
-            between = [(c, e.spread.percentile_interval(share)) for c, e in entries.items()]
-            yield "    95 %", {config: (unit.between(one), "") for config, one in between}
+
+            def between(entry: Entry) -> Pair:
+                interval = entry.spread.percentile_interval(share)
+                return unit.between(interval, varies=bool(entry.spread.sd_s)), ""
+
+            yield row("    95 %", between)
 
     rows = [
         row(measure, lambda e: (unit.text(e.spread.mean_s), gain(e.gain))),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 from rexmit.errors import closest
 from rexmit.scenario import offload, paths
 from rexmit.scenario.invalid import description
 from rexmit.scenario.loss import TailLoss
 from rexmit.scenario.model import PAGE_LIMIT_BYTES, Bursts, Page, Pages, Scenario, Vary, pages
+from rexmit.scenario.network import OF_WAY
 from rexmit.scenario.problem import Path, Problem
 from rexmit.scenario.units import SIZE
 
@@ -29,6 +30,7 @@ def problems(scenario: Scenario) -> Iterable[Problem]:
                     path, f'there is no {key} "{name}"', f"{guess}{key}s here: {', '.join(known)}"
                 )
     yield from _rates(scenario)
+    yield from _ways(scenario)
     yield from paths.problems(scenario)
     run = {
         name: scenario.configs[name] for name in scenario.config_names if name in scenario.configs
@@ -110,6 +112,34 @@ def _rates(scenario: Scenario) -> Iterable[Problem]:
                     remedy = description(("networks", name, field))
                     if link is not None or index == 0:
                         yield Problem((*whose, field), "missing", f"allowed: {remedy}")
+
+
+def _ways(scenario: Scenario) -> Iterable[Problem]:
+    """What a direction of a link cannot do together, or not where it is."""
+    incomplete = any(_rates(scenario))
+    for name, network in scenario.networks.items():
+        at: Path = ("networks", name)
+        tables: list[tuple[Path, Any]] = [(at, network), ((*at, "up"), network.up)]
+        for index, link in enumerate(getattr(network, network.over) or ()):
+            own = (*at, network.over, index)
+            tables += [(own, link), ((*own, "up"), link.up)]
+        for path, table in tables:
+            given = {} if table is None else {key: value for key, value in table if value}
+            if network.at == "host":
+                for key in given.keys() & {*OF_WAY, "up"}:
+                    yield Problem((*path, key), "acts on the wire", 'write at = "wire"')
+            stalls = given.get("stalls")
+            if stalls is not None and not 0 < stalls.least <= stalls.most:
+                yield Problem((*path, "stalls", "least"), "must be from 1ns to `most`")
+        if incomplete:
+            continue
+        ways = (way for link in network.link_specs(max(network.loss)) for way in link.ways)
+        bursts = [way for way in ways if way.does("loss_bursts")]
+        varied = any(vary.line_loss for vary in scenario.vary)
+        if any(way.loss or varied for way in bursts):
+            yield Problem(
+                (*at, "loss_bursts"), "there is random loss as well", "give one of the two"
+            )
 
 
 def _large_pages(scenario: Scenario) -> Iterable[Problem]:

@@ -20,8 +20,9 @@ def names() -> dict[str, Path]:
     working folder, then those that come with rexmit."""
     files: dict[str, Path] = {}
     for folder in (Path("scenarios"), DATA):
-        for file in sorted(folder.glob("*.toml")):
-            files.setdefault(file.stem, file)
+        for pattern in ("*.toml", "recipes/*.toml"):
+            for file in sorted(folder.glob(pattern)):
+                files.setdefault(file.relative_to(folder).with_suffix("").as_posix(), file)
     return files
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, get_args
 
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
@@ -13,7 +13,7 @@ from rexmit.scenario.loss import RULES
 from rexmit.scenario.model import SERVERS, Config, Ip, Scenario, Tcp, Vary
 from rexmit.scenario.network import LAYOUTS, Link
 from rexmit.scenario.offload import Offload
-from rexmit.scenario.part import Kinds
+from rexmit.scenario.part import Kinds, Part
 from rexmit.scenario.problem import Path, Problem, as_written
 
 _TABLES: Final[dict[str, type[BaseModel]]] = {"tcp": Tcp, "ip": Ip, "offload": Offload}
@@ -119,4 +119,10 @@ def _table(path: Path, kind: str | None) -> type[BaseModel] | None:
             return Vary
         case (str(name),):
             return _TABLES.get(name)
+        case (*_, str(name)):
+            around = _table(path[:-1], kind)
+            field = around.model_fields.get(name) if around else None
+            inner = get_args(field.annotation if field else None)
+            models = (one for one in inner if isinstance(one, type) and issubclass(one, Part))
+            return next(models, None)
     return None

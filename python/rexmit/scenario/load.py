@@ -17,7 +17,8 @@ from rexmit.scenario import across, work
 from rexmit.scenario import overrides as override
 from rexmit.scenario.invalid import invalid
 from rexmit.scenario.loss import RULES
-from rexmit.scenario.model import SERVERS, Bursts, Pages, Scenario
+from rexmit.scenario.model import SERVERS, Scenario
+from rexmit.scenario.part import Part, refused_by_kernels
 from rexmit.scenario.problem import Path, Problem
 
 MOST_CELLS: Final = 1_000_000
@@ -198,15 +199,17 @@ def _stacks(scenario: Scenario, *, allowed: bool) -> Iterable[Problem]:
                 )
             elif (problem := _of_stack(key, value)) is not None:
                 yield Problem((*path, *key.split(".")), *problem)
-    workload = scenario.workload
-    if isinstance(workload, Bursts):
+    if allowed:
         return
-    for key in sorted({"read_rate", "tcp_nopush", "warm_up"} & workload.model_fields_set):
-        given = getattr(workload, key)
-        if not allowed and given != Pages.model_fields[key].default:
+    parts: list[tuple[Path, Part]] = [(("workload",), scenario.workload)]
+    for name in scenario.network_names:
+        if name in scenario.networks:
+            parts.append((("networks", name), scenario.networks[name]))
+    for path, part in parts:
+        for at, why in refused_by_kernels(part, path):
             yield Problem(
-                ("workload", key),
-                "a lab with real programs has no such key; the model has",
+                at,
+                f"{why}; the model has",
                 f"run it with {argument('engine', 'model')}, or take it out",
             )
 

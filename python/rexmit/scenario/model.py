@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Discriminator, Field, PlainSerializer, Tag
 from rexmit.scenario.loss import Loss, TailLoss
 from rexmit.scenario.network import MOST_PATHS, REPEAT, Network
 from rexmit.scenario.offload import Offload
-from rexmit.scenario.part import AS_TUPLE, Kinds, Part, unsaid
+from rexmit.scenario.part import AS_TUPLE, Kinds, Part, model_only, unsaid
 from rexmit.scenario.problem import as_written
 from rexmit.scenario.units import UnitError
 from rexmit.scenario.values import (
@@ -54,7 +54,8 @@ _WARM_UP = Field(
     ge=0,
     le=10_000,
     description="transfers without loss before those that count, 0 to 10,000, for hosts that "
-    "remember (`stack.metrics`; model only)",
+    "remember (`stack.metrics`)",
+    json_schema_extra=model_only("a lab with real programs has no such key"),
 )
 
 
@@ -114,6 +115,7 @@ def pages(segments: tuple[int, ...] | None, sizes: tuple[int, ...] | None) -> tu
     )
 
 
+_OF_MODEL = model_only("a kernel has no such setting")
 _STACK = 'a table like { min_rto = "100ms" }, its keys as `rexmit stacks NAME` lists them'
 
 
@@ -158,6 +160,7 @@ class Config(Part):
         default_factory=dict,
         description=f"{_STACK}; goes before [stack]",
         exclude_if=unsaid({}),
+        json_schema_extra=_OF_MODEL,
     )
 
 
@@ -205,16 +208,21 @@ class Pages(Part):
     tcp_nopush: bool = Field(
         default=True,
         description="true (nginx's head and body leave together in full segments) or false (the "
-        "head by itself; model only)",
+        "head by itself)",
         exclude_if=unsaid(True),
+        json_schema_extra=model_only("a lab with real programs has no such key"),
     )
     read_rate: ReadRate = Field(
         default=None,
         description="bits per second that the client works through of what it reads, 4 kB at a "
-        'time as lynx does, like "16Mbit", or "instant" (model only)',
+        'time as lynx does, like "16Mbit", or "instant"',
+        json_schema_extra=model_only("a lab with real programs has no such key"),
     )
     warm_up: Annotated[int, _WARM_UP] = Field(
-        default=0, description=_WARM_UP.description, exclude_if=unsaid(0)
+        default=0,
+        description=_WARM_UP.description,
+        exclude_if=unsaid(0),
+        json_schema_extra=_WARM_UP.json_schema_extra,
     )
     timeout: DurationNs = _TIMEOUT
 
@@ -357,7 +365,12 @@ class Scenario(Part):
     ip: Ip = Field(default=Ip(), description="a table")
     loss: Loss = Field(default=TailLoss(), description="a table")
     offload: Offload = Field(default=Offload(), description="a table", exclude_if=unsaid(Offload()))
-    stack: StackSettings = Field(default_factory=dict, description=_STACK, exclude_if=unsaid({}))
+    stack: StackSettings = Field(
+        default_factory=dict,
+        description=_STACK,
+        exclude_if=unsaid({}),
+        json_schema_extra=_OF_MODEL,
+    )
     vary: Annotated[tuple[Vary, ...], AS_TUPLE] = Field(
         default=(), description="[[vary]] tables, each a departure from the rest of the file"
     )

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import Annotated, ClassVar, Final, Literal
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from rexmit.scenario.part import AS_TUPLE, Kinds, Part
-from rexmit.scenario.values import DelayNs, RateBps, Share, ShareAxis
+from rexmit.scenario.part import AS_TUPLE, Kinds, Part, model_only, unsaid
+from rexmit.scenario.values import (
+    DelayNs,
+    DurationNs,
+    OutageTimes,
+    RateBps,
+    Share,
+    ShareAxis,
+    SizeBytes,
+)
 
 MOST_PATHS: Final = 32
 """Of a network; a path's number is a byte of its addresses."""
@@ -18,19 +26,130 @@ _QUEUE = Field(ge=1, le=1_000_000, description="packets a link's queue holds, 1 
 REPEAT: Final = Field(ge=1, le=1_000_000, description="transfers per cell, 1 to 1,000,000")
 
 
+class LossBursts(Part):
+    """The model of Gilbert and Elliott: a good and a bad state, each with a loss of its own."""
+
+    to_bad: Share = Field(description='chance with each packet to turn bad, like "1%"')
+    to_good: Share = Field(description='chance with each packet to turn good again, like "25%"')
+    when_bad: Share = Field(default=1.0, description='loss in the bad state, like "90%"')
+    when_good: Share = Field(default=0.0, description='loss in the good state, like "0.1%"')
+
+    @property
+    def mean(self) -> float:
+        """The share of many packets that is lost."""
+        both = self.to_bad + self.to_good
+        bad = self.to_bad / both if both else 0.0
+        return bad * self.when_bad + (1 - bad) * self.when_good
+
+
+_NO_STALLS: Final = model_only("netem has no delay spikes")
+_NO_POLICER: Final = model_only("the kernels of rexmit are built without NET_ACT_POLICE")
+
+
+class Stalls(Part):
+    """Times at random in which a link stands still; what would leave then leaves at their end."""
+
+    every: DurationNs = Field(
+        description='mean time from the end of one to the next (exponential), like "2s"',
+        json_schema_extra=_NO_STALLS,
+    )
+    least: DurationNs = Field(description='the shortest, like "50ms"', json_schema_extra=_NO_STALLS)
+    most: DurationNs = Field(
+        description='the longest, like "200ms"; evenly drawn in between',
+        json_schema_extra=_NO_STALLS,
+    )
+
+
+class Policer(Part):
+    """A token bucket that loses what comes faster, and delays nothing."""
+
+    rate: RateBps = Field(
+        description='bits per second, like "5Mbit"', json_schema_extra=_NO_POLICER
+    )
+    burst: SizeBytes = Field(
+        description='what the bucket holds, like "15kB"', json_schema_extra=_NO_POLICER
+    )
+
+
+class _Way(Part):
+    """What one direction does besides its rate and delay; what is not given, it does not do."""
+
+    loss_bursts: LossBursts | None = Field(
+        default=None,
+        description="random loss in bursts, in place of `loss`, by Gilbert and Elliott: a table "
+        'like { to_bad = "1%", to_good = "25%" }',
+        exclude_if=unsaid(None),
+    )
+    reorder: Share | None = Field(
+        default=None,
+        description="packets that go on at once, past all that wait for the delay or the rate, "
+        'like "2%"',
+        exclude_if=unsaid(None),
+    )
+    duplicate: Share | None = Field(
+        default=None,
+        description='packets that go on twice, like "1%"',
+        exclude_if=unsaid(None),
+        json_schema_extra=model_only("Linux has no netem that duplicates below another"),
+    )
+    outages: OutageTimes | None = Field(
+        default=None,
+        description="times after the start of each transfer in which all packets that enter are "
+        'lost: like "3s..4.2s", or a list in ascending order',
+        exclude_if=unsaid(None),
+    )
+    stalls: Stalls | None = Field(
+        default=None,
+        description="delay spikes at random: a table like "
+        '{ every = "2s", least = "50ms", most = "200ms" }',
+        exclude_if=unsaid(None),
+        json_schema_extra=_NO_STALLS,
+    )
+    policer: Policer | None = Field(
+        default=None,
+        description="what comes faster is lost on entry: a table like "
+        '{ rate = "5Mbit", burst = "15kB" }',
+        exclude_if=unsaid(None),
+        json_schema_extra=_NO_POLICER,
+    )
+
+
+OF_WAY: Final = tuple(_Way.model_fields)
+"""What a direction may do besides its rate and delay."""
+
+
 @dataclass(frozen=True, slots=True)
 class LinkSpec:
-    """One link, alike in both directions: bits per second, nanoseconds, share lost, packets."""
+    """A link, as it is on the way to the client: bits per second, nanoseconds, share lost, packets;
+    and what it does besides. `up` is the way back, where that is not the same.
+    """
 
     rate_bps: int
     delay_ns: int
     jitter_ns: int
     loss: float
     queue_packets: int
+    besides: tuple[tuple[str, Any], ...] = ()
+    up: LinkSpec | None = None
+
+    @property
+    def ways(self) -> tuple[LinkSpec, LinkSpec]:
+        """Both directions, that to the client first."""
+        return (self, self.up or self)
+
+    def does(self, key: str) -> Any:  # noqa: ANN401 - whatever the key holds
+        """What a key of `OF_WAY` has on the way to the client; None where it is not given."""
+        return dict(self.besides).get(key)
+
+    @property
+    def mean_loss(self) -> float:
+        """The share of many packets that either direction loses by chance, the larger."""
+        bursts = ((way, way.does("loss_bursts")) for way in self.ways)
+        return max(model.mean if model else way.loss for way, model in bursts)
 
 
-class Link(Part):
-    """One link's own values; what is left out comes from its network."""
+class Up(_Way):
+    """The way from the client; what is left out is as on the way to it."""
 
     rate: RateBps | None = Field(default=None, description='bits per second, like "7.2Mbit"')
     delay: DelayNs | None = Field(default=None, description='one way, like "2.5ms"')
@@ -41,7 +160,17 @@ class Link(Part):
     queue: Annotated[int, _QUEUE] | None = Field(default=None, description=_QUEUE.description)
 
 
-class _Between(Part):
+class Link(Up):
+    """One link's own values; what is left out comes from its network."""
+
+    up: Up | None = Field(
+        default=None,
+        description='what is not alike on the way from the client: a table like { rate = "1Mbit" }',
+        exclude_if=unsaid(None),
+    )
+
+
+class _Between(_Way):
     """What links and paths have in common: values of each of them, one way."""
 
     rate: RateBps | None = Field(
@@ -57,13 +186,19 @@ class _Between(Part):
     jitter: DelayNs = Field(
         default=0,
         description="uniform spread of each link's delay, to both sides, at most the delay, like "
-        '"1ms"; may reorder packets',
+        '"1ms"; packets stay in order, as behind any rate: see `reorder`',
     )
     loss: ShareAxis = Field(
         default=(0.0,),
         description='random loss of each link, besides what [loss] drops, like "1%"; or a list',
     )
     queue: Annotated[int, _QUEUE] = Field(default=1000, description=_QUEUE.description)
+    up: Up | None = Field(
+        default=None,
+        description="what is not alike on the way from the client, of every link or path: a table "
+        'like { rate = "1Mbit" }',
+        exclude_if=unsaid(None),
+    )
     repeat: Annotated[int, REPEAT] | None = Field(
         default=None, description=f"{REPEAT.description}, instead of the campaign's"
     )
@@ -78,16 +213,31 @@ class _Between(Part):
         return tuple(self._spec(link, loss) for link in self.own)
 
     def _spec(self, link: Link, loss: float) -> LinkSpec:
-        rate = self.rate if link.rate is None else link.rate
-        delay = self.delay if link.delay is None else link.delay
+        given: list[Part | None] = [link, self]
+        down = self._way(given, loss)
+        up = self._way([link.up, self.up, *given], loss)
+        return down if up == down else replace(down, up=up)
+
+    def _way(self, given: list[Part | None], loss: float) -> LinkSpec:
+        """One direction by tables of which earlier ones go first; `loss` is the network's own."""
+
+        def value(key: str) -> Any:  # noqa: ANN401 - whatever the key holds
+            own = (
+                loss if key == "loss" and one is self else getattr(one, key, None) for one in given
+            )
+            return next((found for found in own if found is not None), None)
+
+        rate, delay = value("rate"), value("delay")
         if rate is None or delay is None:
             raise ValueError("the scenario was not checked: a link has no rate or no delay")
+        besides = ((key, value(key)) for key in OF_WAY)
         return LinkSpec(
             rate_bps=rate,
             delay_ns=delay,
-            jitter_ns=self.jitter if link.jitter is None else link.jitter,
-            loss=loss if link.loss is None else link.loss,
-            queue_packets=self.queue if link.queue is None else link.queue,
+            jitter_ns=value("jitter"),
+            loss=value("loss"),
+            queue_packets=value("queue"),
+            besides=tuple((key, found) for key, found in besides if found is not None),
         )
 
 

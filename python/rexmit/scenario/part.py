@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, JsonValue
+
+from rexmit.scenario.problem import Path
 
 
 def _as_tuple(value: object) -> object:
@@ -22,6 +24,31 @@ def unsaid(default: object) -> Callable[[object], bool]:
     the scenario that its run.json has.
     """
     return lambda value: value == default
+
+
+def model_only(why: str) -> dict[str, JsonValue]:
+    """For `json_schema_extra` of a key that real kernels refuse unless it has its default."""
+    return {"model_only": why}
+
+
+def refused_by_kernels(part: Part, path: Path) -> Iterator[tuple[Path, str]]:
+    """The keys of a table, and of those in it, that real kernels refuse as they stand, and why."""
+    for key in type(part).model_fields:
+        value, at = getattr(part, key), (*path, key)
+        why = why_refused(type(part), key)
+        if why is not None and value != type(part).model_fields[key].default:
+            yield at, why
+            continue
+        each = enumerate(value) if isinstance(value, tuple) else [(None, value)]
+        for index, one in each:
+            if isinstance(one, Part):
+                yield from refused_by_kernels(one, at if index is None else (*at, index))
+
+
+def why_refused(part: type[BaseModel], key: str) -> str | None:
+    """Why real kernels refuse this key of a table; None of one that they obey."""
+    extra = part.model_fields[key].json_schema_extra
+    return str(extra["model_only"]) if isinstance(extra, dict) and "model_only" in extra else None
 
 
 class Part(BaseModel):

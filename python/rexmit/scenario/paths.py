@@ -101,7 +101,7 @@ def _positions(pattern: str) -> list[int]:
     """The positions of data that a pattern in its printed form names, from either end; of a range
     the nearest to that end, since one may name all there are by a range that is long enough."""
     data = re.findall(r"\bdata ([^;]*)", re.sub(r"#[0-9.]+", "", pattern))
-    parts = [part.split("..") for one in data for part in one.split() if part != "fin"]
+    parts = [part.split("..") for one in data for part in one.split() if not part[-1:].isalpha()]
     return [min(abs(int(number)) for number in part) for part in parts]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, PlainSerializer
@@ -149,9 +150,43 @@ def _pattern(value: object) -> str:
 PATTERN: Final = (
     "like \"data 3 5..7 -1; ack 2 4..9\": positions of the server's segments and of the client's "
     'acknowledgements, from 1 or from behind; "5#2" is the second transmission of segment 5, '
-    '"fin" a FIN without data, "none" nothing; of bursts like "path 1 burst 2 data -1"'
+    '"fin" a FIN without data, "none" nothing; openings like "data syn-ack; ack syn#1..2 request"; '
+    'of bursts like "path 1 burst 2 data -1"'
 )
 PatternAxis = Annotated[tuple[str, ...], axis(_pattern), one_or_list()]
+
+
+def _outage(value: object) -> tuple[int, int]:
+    begin, dots, end = value.partition("..") if isinstance(value, str) else ("", "", "")
+    if not dots:
+        raise wrong(f"{as_written(value)} is no time from one to another", 'like "3s..4.2s"')
+    try:
+        span = DURATION.parse(begin), DURATION.parse(end)
+    except UnitError as error:
+        raise wrong(str(error), error.allowed) from None
+    if span[0] >= span[1]:
+        raise wrong(f'"{value}" does not run forwards')
+    return span
+
+
+def _outages(value: object) -> tuple[tuple[int, int], ...]:
+    spans = tuple(map(_outage, value if isinstance(value, list | tuple) else [value]))
+    if not spans:
+        raise wrong("the list is empty")
+    for (_, end), (begin, _) in pairwise(spans):
+        if begin <= end:
+            raise wrong("each must begin after the one before it has ended")
+    return spans
+
+
+def _span_text(span: tuple[int, int]) -> str:
+    return "..".join(map(DURATION.text, span))
+
+
+OutageTimes = Annotated[
+    tuple[tuple[int, int], ...], BeforeValidator(_outages), one_or_list(_span_text)
+]
+"""From and until, ascending."""
 
 
 def counts_from(least: int, most: int, many: int | None = None) -> BeforeValidator:

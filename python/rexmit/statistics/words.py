@@ -16,7 +16,7 @@ EXACT: Final = "exact"
 
 LEGEND: Final = (
     "95 %, ±: interval of the mean; exact: one case, all transfers took as long",
-    "?: undecided, the interval of the difference has 0 in it",
+    "?: undecided, 0 is in the interval of the difference, or there is none",
     "undecided 2%: 2 % would have been told from none four times in five",
 )
 
@@ -46,14 +46,16 @@ class Unit:
             return NONE
         return self.text(value.half) if value.half else EXACT
 
-    def between(self, interval: Interval | None) -> str:
-        """`0.2301 to 0.2390`."""
+    def between(self, interval: Interval | None, *, varies: bool = False) -> str:
+        """`0.2301 to 0.2390`, `at least 0.2301`; never `exact` of values that `varies` says to."""
         if interval is None:
             return NONE
         if interval.exact:
-            return EXACT
+            return self.text(interval.low) if varies else EXACT
         if interval.low == -math.inf:
             return NONE if interval.high == math.inf else f"up to {self.text(interval.high)}"
+        if interval.high == math.inf:
+            return f"at least {self.text(interval.low)}"
         return f"{self.text(interval.low)} to {self.text(interval.high)}"
 
 
@@ -72,7 +74,8 @@ def gain(value: Estimate | None) -> str:
     """`-38%`, and `+0.6%?` where it is undecided."""
     if value is None:
         return ""
-    return signed_percent(value.value * 100) + ("?" if value.decided is False else "")
+    unsure = value.lone or value.decided is False
+    return signed_percent(value.value * 100) + ("?" if unsure else "")
 
 
 def gained(value: Estimate | None) -> str:

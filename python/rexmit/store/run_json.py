@@ -42,7 +42,11 @@ def _name(value: object, where: str) -> None:
         raise ValueError(f"{where} must be a name of at most 200 characters")
 
 
-_LINK: Final[Check] = mapping_of(either(nothing, text, number(), list_of(either(text, number()))))
+_VALUE: Final[Check] = either(nothing, text, number(), list_of(either(text, number())))
+_LINK: Final[Check] = mapping_of(
+    either(mapping_of(either(mapping_of(_VALUE), _VALUE)), _VALUE),
+)
+"""`up` is a table, in which tables may stand, too."""
 
 _REPEAT: Final[Check] = either(nothing, whole(1))
 

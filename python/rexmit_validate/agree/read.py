@@ -30,7 +30,10 @@ def read(path: Path) -> Case:
         and network.at == "wire"
         and cell.client == "builtin"
         and config.patch is None
-        and all(link.jitter_ns == 0 and link.loss == 0 for link in links)
+        and all(
+            link.jitter_ns == 0 and link.loss == 0 and not link.besides and not link.up
+            for link in links
+        )
         and len({link.queue_packets for link in links}) == 1
     )
     page, segments = cell.page, cell.page.segments

@@ -36,6 +36,11 @@ pub fn wire(device: &str, link: &Link) -> Vec<Request> {
     wire_of(netems(), device, link)
 }
 
+/// What makes a direction of a link that stands already [as](wire) `link`.
+pub fn changed(device: &str, link: &Link) -> Option<Request> {
+    wire(device, link).pop().map(Request::changed)
+}
+
 fn wire_of(netems: usize, device: &str, link: &Link) -> Vec<Request> {
     if netems == 1 {
         return vec![qdisc::netem(
@@ -79,31 +84,28 @@ pub fn below(device: &str, link: &Link) -> Request {
 mod tests {
     use super::*;
 
-    const LINK: Link = Link {
-        rate_bps: 7_200_000,
-        delay_ns: 25_000_000,
-        jitter_ns: 0,
-        loss: 0.01,
-        queue_packets: 1000,
-    };
+    fn link(delay_ns: u64) -> Link {
+        Link {
+            rate_bps: 7_200_000,
+            delay_ns,
+            queue_packets: 1000,
+            ..Link::default()
+        }
+    }
 
     #[test]
     fn the_delays_of_a_wire_are_the_link_s() {
         let delay = |netems| -> u64 {
-            let requests = wire_of(netems, "x", &LINK);
+            let requests = wire_of(netems, "x", &link(25_000_000));
             assert_eq!(requests.len(), netems);
             requests.iter().filter_map(Request::delay_ns).sum()
         };
-        assert_eq!((delay(1), delay(2)), (LINK.delay_ns, LINK.delay_ns));
+        assert_eq!((delay(1), delay(2)), (25_000_000, 25_000_000));
     }
 
     #[test]
     fn a_link_without_delay_has_none_after_the_first_netem() {
-        let link = Link {
-            delay_ns: 0,
-            ..LINK
-        };
-        let delays: Vec<_> = wire_of(2, "x", &link)
+        let delays: Vec<_> = wire_of(2, "x", &link(0))
             .iter()
             .map(Request::delay_ns)
             .collect();

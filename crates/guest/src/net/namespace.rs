@@ -53,6 +53,15 @@ impl Namespace {
         Path::new(FOLDER).join(name)
     }
 
+    /// What moves another thread into this namespace.
+    pub fn door(&self) -> Result<impl FnOnce() -> Result<()> + Send + 'static> {
+        let (file, name) = (self.file.try_clone()?, self.name.clone());
+        Ok(move || {
+            setns(file.as_fd(), CloneFlags::CLONE_NEWNET)
+                .with_context(|| format!("setns to {name}"))
+        })
+    }
+
     /// The name, as in `ip netns exec NAME`.
     pub fn name(&self) -> &str {
         &self.name
@@ -68,8 +77,7 @@ impl Namespace {
 
     /// Moves the calling thread into this namespace.
     pub fn enter(&self) -> Result<()> {
-        setns(self.file.as_fd(), CloneFlags::CLONE_NEWNET)
-            .with_context(|| format!("setns to {}", self.name))
+        self.door()?()
     }
 
     /// Runs `work` in a thread of its own inside the namespace that the kernel has made for its first process.

@@ -104,9 +104,9 @@ impl Network {
     pub(super) fn replace_wires(&self, paths: &[Link]) -> Result<()> {
         let mut requests = Vec::new();
         for (path, wire) in (1..).zip(paths) {
-            for device in ends(path) {
+            for (device, way) in ways(path, wire) {
                 requests.push(qdisc::none(&device));
-                requests.extend(link::wire(&device, wire));
+                requests.extend(link::wire(&device, way));
             }
         }
         qdisc::carry_out(&self.switch, &requests)
@@ -144,8 +144,8 @@ impl Network {
             ));
             lines.push(format!("link set dev {host_side} up"));
             lines.push(format!("link set dev {router_side} up"));
-            for (from, to) in [(&host_side, &router_side), (&router_side, &host_side)] {
-                shaping.extend(link::wire(from, wire));
+            for ((from, way), to) in ways(path, wire).iter().zip([&router_side, &host_side]) {
+                shaping.extend(link::wire(from, way));
                 shaping.extend(qdisc::redirect(from, to));
             }
         }
@@ -214,6 +214,12 @@ impl Network {
 /// The two ends of a path's wire: the client's side, the router's.
 fn ends(path: usize) -> [String; 2] {
     [format!("h2-wire{path}"), format!("s1-wire{path}")]
+}
+
+/// The devices at which each direction of a path waits, and what it does: what leaves the client's side goes to the client.
+pub(super) fn ways(path: usize, wire: &Link) -> [(String, &Link); 2] {
+    let [host_side, router_side] = ends(path);
+    [(host_side, wire.down()), (router_side, wire.up())]
 }
 
 /// The arguments of `ip` for lines that name no address family.

@@ -9,7 +9,7 @@ use anyhow::{anyhow, bail, Context, Result};
 use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
 use nix::sys::socket::SockProtocol;
-use rexmit_plan::Link;
+use rexmit_plan::{Link, LossBursts};
 
 use super::namespace::Namespace;
 use crate::interfaces;
@@ -22,8 +22,12 @@ const INGRESS: u32 = 0xffff_0000;
 
 const TCA_KIND: u16 = 1;
 const TCA_OPTIONS: u16 = 2;
+const TCA_NETEM_REORDER: u16 = 3;
+const TCA_NETEM_LOSS: u16 = 5;
 const TCA_NETEM_RATE: u16 = 6;
 const TCA_NETEM_RATE64: u16 = 8;
+const NETEM_LOSS_GE: u16 = 2;
+const NLA_F_NESTED: u16 = 1 << 15;
 const TCA_HTB_INIT: u16 = 2;
 const TCA_U32_SEL: u16 = 5;
 const TCA_U32_ACT: u16 = 7;
@@ -53,13 +57,8 @@ pub struct Request {
 #[derive(Debug)]
 enum Options {
     None,
-    Netem {
-        limit: u32,
-        delay_ns: u64,
-        jitter_ns: u64,
-        loss: f64,
-        rate_bps: Option<u64>,
-    },
+    /// One direction of a link, but for its rate.
+    Netem(Link, Option<u64>),
     Htb,
     Ingress,
     /// Everything to the interface of that name.
@@ -80,6 +79,15 @@ pub fn none(device: &str) -> Request {
     }
 }
 
+impl Request {
+    /// The same of a discipline that is there already: only what it does changes.
+    #[must_use]
+    pub fn changed(mut self) -> Self {
+        self.flags = 0;
+        self
+    }
+}
+
 /// Where a queueing discipline stands.
 #[derive(Clone, Copy, Debug)]
 pub enum Place {
@@ -92,11 +100,9 @@ pub enum Place {
 /// A netem at the interface's queue that delays all that leaves `device` by `delay_ns`, and does nothing else.
 pub fn delay(device: &str, delay_ns: u64) -> Request {
     let link = Link {
-        rate_bps: 0,
         delay_ns,
-        jitter_ns: 0,
-        loss: 0.0,
         queue_packets: 1_000_000,
+        ..Link::default()
     };
     netem(device, Place::Root, None, &link)
 }
@@ -107,13 +113,7 @@ pub fn netem(device: &str, place: Place, rate_bps: Option<u64>, link: &Link) -> 
         Place::Root => (1, TC_H_ROOT),
         Place::Below(major, minor) => (0x10, u32::from(major) << 16 | u32::from(minor)),
     };
-    let options = Options::Netem {
-        limit: link.queue_packets,
-        delay_ns: link.delay_ns,
-        jitter_ns: link.jitter_ns,
-        loss: link.loss,
-        rate_bps,
-    };
+    let options = Options::Netem(link.clone(), rate_bps);
     Request {
         handle: major << 16,
         ..request(format!("a netem at {device}"), device, parent, options)
@@ -223,7 +223,7 @@ impl Request {
     #[cfg(test)]
     pub fn delay_ns(&self) -> Option<u64> {
         match self.options {
-            Options::Netem { delay_ns, .. } => Some(delay_ns),
+            Options::Netem(ref link, _) => Some(link.delay_ns),
             _ => None,
         }
     }
@@ -253,23 +253,33 @@ impl Request {
             Options::Redirect(to) => message
                 .attribute(TCA_KIND, b"u32\0")
                 .attribute(TCA_OPTIONS, &everything_to(index(to)?)),
-            Options::Netem {
-                limit,
-                delay_ns,
-                jitter_ns,
-                loss,
-                rate_bps,
-            } => {
+            Options::Netem(link, rate_bps) => {
                 let words = [
-                    ticks(*delay_ns, tick_ns)?,
-                    *limit,
-                    // The share of 2³² that is lost.
-                    (loss * f64::from(u32::MAX)).round() as u32,
-                    0, // Gap: nothing is reordered.
+                    ticks(link.delay_ns, tick_ns)?,
+                    link.queue_packets,
+                    share(link.loss),
+                    // Gap: of every packet is drawn whether it goes on at once.
+                    u32::from(link.reorder > 0.0),
                     0, // Nothing is duplicated.
-                    ticks(*jitter_ns, tick_ns)?,
+                    ticks(link.jitter_ns, tick_ns)?,
                 ];
                 let mut options: Vec<u8> = words.into_iter().flat_map(u32::to_ne_bytes).collect();
+                if link.reorder > 0.0 {
+                    add_words(&mut options, TCA_NETEM_REORDER, &[share(link.reorder), 0]);
+                }
+                if let Some(bursts) = link.loss_bursts {
+                    let LossBursts {
+                        to_bad,
+                        to_good,
+                        when_bad,
+                        when_good,
+                    } = bursts;
+                    // struct tc_netem_gemodel: p, r, h (what passes in the bad state), 1 - k.
+                    let model = [to_bad, to_good, 1.0 - when_bad, when_good].map(share);
+                    let mut nested = Vec::new();
+                    add_words(&mut nested, NETEM_LOSS_GE, &model);
+                    netlink::add_attribute(&mut options, TCA_NETEM_LOSS | NLA_F_NESTED, &nested);
+                }
                 if let Some(rate_bps) = rate_bps {
                     add_rate(&mut options, *rate_bps)?;
                 }
@@ -281,6 +291,16 @@ impl Request {
         message.end();
         Ok(buffer)
     }
+}
+
+/// A probability as a share of 2³².
+fn share(of_one: f64) -> u32 {
+    (of_one * f64::from(u32::MAX)).round() as u32
+}
+
+fn add_words(options: &mut Vec<u8>, kind: u16, words: &[u32]) {
+    let words: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    netlink::add_attribute(options, kind, &words);
 }
 
 /// To the nearest microsecond, as tc knows nothing finer, in whole ticks.
@@ -299,9 +319,7 @@ fn add_rate(options: &mut Vec<u8>, bits: u64) -> Result<()> {
     }
     let bytes = bits / 8;
     let short = u32::try_from(bytes).unwrap_or(u32::MAX);
-    let words = [short, 0, 0, 0];
-    let words: Vec<u8> = words.into_iter().flat_map(u32::to_ne_bytes).collect();
-    netlink::add_attribute(options, TCA_NETEM_RATE, &words);
+    add_words(options, TCA_NETEM_RATE, &[short, 0, 0, 0]);
     if u64::from(short) < bytes {
         if interfaces::kernel() < (3, 14) {
             bail!("a rate of {bits} bit/s is too high for netem before Linux 3.14");
@@ -339,13 +357,16 @@ fn everything_to(device: u32) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    const LINK: Link = Link {
-        rate_bps: 7_200_000,
-        delay_ns: 25_000_000,
-        jitter_ns: 1_000_000,
-        loss: 0.01,
-        queue_packets: 1000,
-    };
+    fn link() -> Link {
+        Link {
+            rate_bps: 7_200_000,
+            delay_ns: 25_000_000,
+            jitter_ns: 1_000_000,
+            loss: 0.01,
+            queue_packets: 1000,
+            ..Link::default()
+        }
+    }
 
     fn options(message: &[u8]) -> Vec<u8> {
         let (_, body) = netlink::messages(message).next().unwrap();
@@ -356,7 +377,7 @@ mod tests {
     /// As tc of iproute2 6.1 writes it (strace).
     #[test]
     fn a_netem_is_told_as_tc_tells_it() {
-        let message = netem("lo", Place::Root, Some(LINK.rate_bps), &LINK)
+        let message = netem("lo", Place::Root, Some(7_200_000), &link())
             .message(64, 1)
             .unwrap();
         let mut want: Vec<u8> = Vec::new();
@@ -368,6 +389,33 @@ mod tests {
         assert_eq!(message.len(), 96);
         assert_eq!(netlink::u32_at(&message, 24), Some(0x1_0000), "the handle");
         assert_eq!(netlink::u32_at(&message, 28), Some(TC_H_ROOT), "the parent");
+    }
+
+    /// The same of `loss gemodel 1% 25% 90% 0.1% reorder 5% gap 1`.
+    #[test]
+    fn bursts_and_reordering_are_told_as_tc_tells_them() {
+        let bursts = LossBursts {
+            to_bad: 0.01,
+            to_good: 0.25,
+            when_bad: 0.9,
+            when_good: 0.001,
+        };
+        let link = Link {
+            loss: 0.0,
+            reorder: 0.05,
+            loss_bursts: Some(bursts),
+            ..link()
+        };
+        let message = netem("lo", Place::Root, None, &link)
+            .message(64, 1)
+            .unwrap();
+        let options = options(&message);
+        assert_eq!(netlink::u32_at(&options, 8), Some(0), "no loss besides");
+        assert_eq!(netlink::u32_at(&options, 12), Some(1), "the gap");
+        let want =
+            b"\x0c\x00\x03\x00\xcd\xcc\xcc\x0c\x00\x00\x00\x00\x18\x00\x05\x80\x14\x00\x02\x00\
+            \x29\x5c\x8f\x02\x00\x00\x00\x40\x99\x99\x99\x19\x37\x89\x41\x00";
+        assert_eq!(options[24..], want[..]);
     }
 
     #[test]

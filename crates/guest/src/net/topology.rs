@@ -17,6 +17,7 @@ use super::bridge;
 use super::host::{self, Host, Manner};
 use super::link;
 use super::namespace::Namespace;
+use super::paths;
 use super::qdisc;
 use rexmit_plan::{Layout, Link, NetworkPlan, Place, Programs};
 
@@ -39,6 +40,16 @@ fn ends(host: usize) -> [String; 2] {
     [format!("h{host}-wire"), format!("s1-wire{host}")]
 }
 
+/// The devices of a host's wire, at which its packets wait, and what each direction does: what leaves the host's side goes
+/// to the host.
+fn ways(host: usize, wire: &Link) -> [(String, &Link); 2] {
+    let [host_side, switch_side] = ends(host);
+    match host {
+        1 => [(host_side, wire.up()), (switch_side, wire.down())],
+        _ => [(host_side, wire.down()), (switch_side, wire.up())],
+    }
+}
+
 const MAC: [&str; 2] = ["02:00:00:00:00:01", "02:00:00:00:00:02"];
 
 impl Network {
@@ -57,6 +68,17 @@ impl Network {
             Layout::Links(links) => self.replace_two(plan.at, links, programs),
             Layout::Paths(paths) => self.replace_wires(paths),
         }
+    }
+
+    /// The devices in the switch at which each direction of the links waits, and what it does.
+    pub fn ways<'a>(&self, plan: &'a NetworkPlan) -> Vec<(String, &'a Link)> {
+        let wires = (1..).zip(plan.links());
+        wires
+            .flat_map(|(number, wire)| match &plan.layout {
+                Layout::Links(_) => ways(number, wire),
+                Layout::Paths(_) => paths::ways(number, wire),
+            })
+            .collect()
     }
 
     fn set_up_links(
@@ -149,8 +171,9 @@ impl Network {
         let mut requests = Vec::new();
         for (n, wire) in [1, 2].into_iter().zip(links) {
             let [host_side, switch_side] = ends(n);
-            requests.extend(link::wire(&host_side, wire));
-            requests.extend(link::wire(&switch_side, wire));
+            for (device, way) in ways(n, wire) {
+                requests.extend(link::wire(&device, way));
+            }
             requests.extend(qdisc::redirect(&host_side, &switch_side));
             requests.extend(qdisc::redirect(&switch_side, &host_side));
         }
@@ -163,9 +186,9 @@ impl Network {
         }
         let mut requests = Vec::new();
         for (n, wire) in [1, 2].into_iter().zip(links) {
-            for device in ends(n) {
+            for (device, way) in ways(n, wire) {
                 requests.push(qdisc::none(&device));
-                requests.extend(link::wire(&device, wire));
+                requests.extend(link::wire(&device, way));
             }
         }
         qdisc::carry_out(&self.switch, &requests)

@@ -88,7 +88,7 @@ pub fn fit(
 fn without_chance(cell: &Cell) -> Cell {
     let mut calm = cell.clone();
     for link in calm.network.links_mut() {
-        link.loss = 0.0;
+        link.lose_nothing();
     }
     calm.transfer_timeout_ns = calm.transfer_timeout_ns.max(REHEARSAL_NS);
     calm

@@ -12,6 +12,7 @@ use rexmit_time::{Duration, Time};
 use super::bursts::{self, Schedule};
 use crate::bench::Bench;
 use crate::kernel::socket::Connected;
+use crate::net::Outages;
 use crate::opener::Connection;
 use crate::page::Page;
 use crate::watch::Seen;
@@ -87,17 +88,22 @@ pub fn send(
         When::AtOnce => Time::from_nanos(0),
         When::AtPhase(phase_ns) => {
             let now = clock::now().as_nanos();
-            let begin = if cell.by_response() {
+            if cell.by_response() {
                 Time::from_nanos(clock::boundary(now, cell.phase_period_ns) + phase_ns)
             } else {
                 // The connection is opened at the same phase as its bursts: what its handshakes measure is part of what it
                 // does.
                 after(now, cell, phase_ns)
-            };
-            clock::sleep_until(begin);
-            begin
+            }
         }
     };
+    let outages = match lossless {
+        Some(_) => Outages::start(&bench.network, &cell.network, begin)?,
+        None => None,
+    };
+    if let When::AtPhase(_) = when {
+        clock::sleep_until(begin);
+    }
     let sent = match (load, cell.workload.bursts(), when) {
         (Load::Page(page), ..) => fetch_page(bench, cell, page, begin),
         (Load::Bursts(bytes), Some(bursts), When::AtPhase(phase_ns)) => {
@@ -105,6 +111,7 @@ pub fn send(
         }
         _ => bail!("bursts without a plan"),
     }?;
+    outages.map_or(Ok(()), Outages::end)?;
     // A server that was killed leaves a transfer that looks like one which TCP could not finish.
     if sent.run.bursts.iter().any(|burst| burst.t_end.is_none()) {
         bench.web_must_serve()?;

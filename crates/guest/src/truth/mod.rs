@@ -124,15 +124,14 @@ fn plain(mtu: u32) -> NetworkPlan {
     let link = Link {
         rate_bps: 1_000_000_000,
         delay_ns: 1_000_000,
-        jitter_ns: 0,
-        loss: 0.0,
         queue_packets: 1000,
+        ..Link::default()
     };
     NetworkPlan {
         family: 4,
         at: Place::Wire,
         mtu,
-        layout: Layout::Links([link.clone(), link]),
+        layout: Layout::Links(Box::new([link.clone(), link])),
     }
 }
 

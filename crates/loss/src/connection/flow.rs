@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::options::TcpOption;
 use rexmit_wire::table::Keyed;
-use rexmit_wire::{FlowKey, Intervals, SeqNum, TcpPacket};
+use rexmit_wire::{FlowKey, Intervals, SeqNum, SeqRange, TcpPacket};
 
 use super::heads::{Found, Responses};
 use super::log::Log;
@@ -107,6 +107,10 @@ pub(crate) struct Flow {
     pub(crate) counts: Counts,
     /// The client's last request, or the last stretch of which something was sent where they were told; 0 before the first.
     pub(crate) asked: u32,
+    /// The newest packet of a request: its path, its bytes, and how often it was sent.
+    pub(crate) request: Option<(u32, SeqRange, u32)>,
+    /// How often the SYN-ACK was sent.
+    pub(crate) syn_acks: u32,
     /// Acknowledgements of the client since its last request, or all.
     pub(crate) acks: Counts,
     /// Packets of new data whose response is not known yet: their first byte and their path.
@@ -175,6 +179,8 @@ impl Flow {
             retransmitted: Repeats::default(),
             counts: Counts::default(),
             asked: 0,
+            request: None,
+            syn_acks: 0,
             acks: Counts::default(),
             unowned: Vec::new(),
             place: None,

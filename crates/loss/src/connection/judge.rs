@@ -5,7 +5,8 @@ use super::open::Open;
 use super::out::Out;
 use super::place::Place;
 use crate::pattern::{Pattern, Scope};
-use crate::{Drops, Mode, Told, TransferId, Verdict};
+use crate::{Bare, Drops, Mode, Told, TransferId, Verdict};
+use rexmit_wire::SeqRange;
 
 /// Most packets that are kept while the head of their response is not complete.
 const UNOWNED: usize = 64;
@@ -107,28 +108,54 @@ impl Flow {
         Some(self.counts.count(number?, path))
     }
 
-    /// What happens to a packet of the client's, sent on `path`: the number of an acknowledgement that is dropped.
+    /// What a packet of the client's, sent on `path`, is to the pattern, if that drops it.
     pub(crate) fn judge_client(
         &mut self,
         pure_ack: bool,
-        data: bool,
+        data: SeqRange,
         path: u32,
         out: &Out,
-    ) -> Option<u64> {
+    ) -> Option<Bare> {
+        let Drops::Pattern(pattern) = &out.drops else {
+            return None;
+        };
+        if !data.is_empty() {
+            let again = self
+                .request
+                .filter(|(on, sent, _)| (*on, *sent) == (path, data));
+            let transmission = again.map_or(1, |(.., sent)| sent + 1);
+            self.request = Some((path, data, transmission));
+            if out.told.is_none() && transmission == 1 {
+                self.asked += 1;
+                self.acks.forget_before(self.asked);
+            }
+            let burst = if out.told.is_some() {
+                self.begun + 1
+            } else {
+                self.asked
+            };
+            let named = pattern.drops_request(path, burst, transmission);
+            return named.then_some(Bare::Request(transmission));
+        }
         if out.told.is_some() {
             self.asked = self.begun;
-        } else if data {
-            self.asked += 1;
-            self.acks.forget_before(self.asked);
         }
         if !pure_ack || self.asked == 0 {
             return None;
         }
         let place = self.acks.count(self.asked, path);
+        let lost = pattern.lost_ack(path, self.asked, |scope| place.within(scope));
+        lost.map(Bare::Ack)
+    }
+
+    /// The same of the server's SYN-ACK.
+    pub(crate) fn judge_syn_ack(&mut self, out: &mut Out) -> Option<Bare> {
+        self.syn_acks += 1;
         let Drops::Pattern(pattern) = &out.drops else {
             return None;
         };
-        pattern.lost_ack(path, self.asked, |scope| place.within(scope))
+        let named = pattern.drops_syn_ack(self.syn_acks);
+        named.then_some(Bare::SynAck(self.syn_acks))
     }
 }
 

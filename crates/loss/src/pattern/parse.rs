@@ -3,7 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use super::text::{AckItem, DataItem, Pattern, Scope, Which};
+use super::text::{Client, ClientItem, DataItem, Pattern, Scope, Which};
 
 /// What is wrong with a pattern's text, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,10 +38,11 @@ const SCOPED: &str = "data or ack";
 const BURST_OR_CLAUSE: &str = "burst, data or ack";
 const NUMBER: &str = "a number from 1";
 const DATA: &str =
-    "a position such as 5, -1 (the last), 5..7, fin, or 5#2 (its second transmission)";
+    "a position such as 5, -1 (the last), 5..7, fin, syn-ack, or 5#2 (its second transmission)";
 const DATA_RANGE: &str = "a range that does not run backwards";
 const TRANSMISSIONS: &str = "a transmission from 1 or a range such as #2..4 behind #";
-const ACKS: &str = "an acknowledgement's number such as 3 or 4..9";
+const ACKS: &str = "an acknowledgement's number such as 3 or 4..9, syn, request, or syn#2";
+const UNSCOPED: &str = "syn and syn-ack without a path and a burst";
 
 /// A word of the text and its column.
 #[derive(Clone, Copy)]
@@ -118,7 +119,7 @@ impl FromStr for Pattern {
                 if expected == DATA {
                     pattern.data.push(data_item(*item, scope)?);
                 } else {
-                    pattern.acks.push(ack_item(*item, scope)?);
+                    pattern.client.push(client_item(*item, scope)?);
                 }
             }
         }
@@ -172,27 +173,32 @@ fn scope<'a, 't>(
     Ok((scope, rest, expected))
 }
 
-fn data_item(word: Word<'_>, scope: Scope) -> Result<DataItem, PatternError> {
-    let (which, transmissions) = match word.text.split_once('#') {
-        None => (word.text, (1, 1)),
-        Some((which, times)) => {
-            let times = range(times)
-                .and_then(|(from, to): (u32, u32)| (1 <= from && from <= to).then_some((from, to)));
-            (which, times.ok_or_else(|| word.wrong(TRANSMISSIONS))?)
-        }
+/// What stands before `#`, and the transmissions behind it: the first where there is none.
+fn transmissions(word: Word<'_>) -> Result<(&str, (u32, u32)), PatternError> {
+    let Some((which, times)) = word.text.split_once('#') else {
+        return Ok((word.text, (1, 1)));
     };
-    let which = if which == "fin" {
-        Which::Fin
-    } else {
-        let (from, to): (i64, i64) = range(which).ok_or_else(|| word.wrong(DATA))?;
-        if from == 0 || to == 0 {
-            return Err(word.wrong(DATA));
+    let times = range(times).filter(|&(from, to): &(u32, u32)| 1 <= from && from <= to);
+    Ok((which, times.ok_or_else(|| word.wrong(TRANSMISSIONS))?))
+}
+
+fn data_item(word: Word<'_>, scope: Scope) -> Result<DataItem, PatternError> {
+    let (which, transmissions) = transmissions(word)?;
+    let which = match which {
+        "fin" => Which::Fin,
+        "syn-ack" if scope == Scope::ALL => Which::SynAck,
+        "syn-ack" => return Err(word.wrong(UNSCOPED)),
+        _ => {
+            let (from, to): (i64, i64) = range(which).ok_or_else(|| word.wrong(DATA))?;
+            if from == 0 || to == 0 {
+                return Err(word.wrong(DATA));
+            }
+            // Where one end counts from the front and the other from behind, only a transfer shows which comes first.
+            if (from < 0) == (to < 0) && from > to {
+                return Err(word.wrong(DATA_RANGE));
+            }
+            Which::Positions(from, to)
         }
-        // Where one end counts from the front and the other from behind, only a transfer shows which comes first.
-        if (from < 0) == (to < 0) && from > to {
-            return Err(word.wrong(DATA_RANGE));
-        }
-        Which::Positions(from, to)
     };
     Ok(DataItem {
         scope,
@@ -201,15 +207,20 @@ fn data_item(word: Word<'_>, scope: Scope) -> Result<DataItem, PatternError> {
     })
 }
 
-fn ack_item(word: Word<'_>, scope: Scope) -> Result<AckItem, PatternError> {
-    let (from, to) = range(word.text).ok_or_else(|| word.wrong(ACKS))?;
-    if from == 0 || from > to {
-        return Err(word.wrong(ACKS));
-    }
-    Ok(AckItem {
-        scope,
-        numbers: (from, to),
-    })
+fn client_item(word: Word<'_>, scope: Scope) -> Result<ClientItem, PatternError> {
+    let which = match transmissions(word)? {
+        ("syn", (from, to)) if scope == Scope::ALL => Client::Syn(from, to),
+        ("syn", _) => return Err(word.wrong(UNSCOPED)),
+        ("request", (from, to)) => Client::Request(from, to),
+        _ => {
+            let (from, to) = range(word.text).ok_or_else(|| word.wrong(ACKS))?;
+            if from == 0 || from > to {
+                return Err(word.wrong(ACKS));
+            }
+            Client::Acks(from, to)
+        }
+    };
+    Ok(ClientItem { scope, which })
 }
 
 /// `A` or `A..B`.

@@ -15,6 +15,9 @@ use core::fmt;
 /// | `5#2`, `5..7#2`, `-1#2` | as before, when sent for the second time: the first retransmission |
 /// | `5#2..4` | the second to the fourth time |
 /// | `fin` | a FIN without data; `fin#2` its first retransmission |
+/// | `syn-ack` | after `data`, the SYN-ACK; `syn-ack#2` its first retransmission |
+/// | `syn` | after `ack`, the SYN; `syn#1..2` its first two transmissions |
+/// | `request` | after `ack`, a packet of a request; `request#2` its first retransmission |
 ///
 /// # Positions
 /// `data`: a response, head and body, is cut into pieces of the largest payload that the connection has sent so far (so
@@ -48,7 +51,7 @@ use core::fmt;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pattern {
     pub(crate) data: Vec<DataItem>,
-    pub(crate) acks: Vec<AckItem>,
+    pub(crate) client: Vec<ClientItem>,
 }
 
 /// Within what the positions of a clause count.
@@ -85,10 +88,20 @@ pub(crate) struct DataItem {
 
 /// One item of an `ack` clause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct AckItem {
+pub(crate) struct ClientItem {
     pub scope: Scope,
-    /// First and last number, from 1.
-    pub numbers: (u64, u64),
+    pub which: Client,
+}
+
+/// Which packets of the client's an item means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Client {
+    /// Acknowledgements from one number to another, from 1.
+    Acks(u64, u64),
+    /// The SYN, from one transmission to another.
+    Syn(u32, u32),
+    /// Packets of a request, from one transmission to another.
+    Request(u32, u32),
 }
 
 /// Which packets an item means.
@@ -98,19 +111,21 @@ pub(crate) enum Which {
     Positions(i64, i64),
     /// A FIN without data.
     Fin,
+    /// The SYN-ACK.
+    SynAck,
 }
 
 impl Pattern {
     /// Whether it drops nothing at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.data.is_empty() && self.acks.is_empty()
+        self.data.is_empty() && self.client.is_empty()
     }
 
     /// Whether packets of the client are dropped, so that the rule must see them.
     #[must_use]
     pub fn needs_client(&self) -> bool {
-        !self.acks.is_empty()
+        !self.client.is_empty()
     }
 
     /// Whether a clause names a path or a burst.
@@ -122,7 +137,7 @@ impl Pattern {
     /// The scope of every item.
     pub fn scopes(&self) -> impl Iterator<Item = Scope> + '_ {
         let data = self.data.iter().map(|item| item.scope);
-        data.chain(self.acks.iter().map(|item| item.scope))
+        data.chain(self.client.iter().map(|item| item.scope))
     }
 
     /// The same of a connection that has one path and one burst: what a clause names of them is all there is.
@@ -131,7 +146,7 @@ impl Pattern {
         for item in &mut self.data {
             item.scope = Scope::ALL;
         }
-        for item in &mut self.acks {
+        for item in &mut self.client {
             item.scope = Scope::ALL;
         }
         self
@@ -177,12 +192,38 @@ impl Pattern {
         burst: u32,
         number: impl Fn(Scope) -> u64,
     ) -> Option<u64> {
-        self.acks
+        self.client
             .iter()
             .filter(|item| item.scope.has(path, burst))
             .map(|item| (item, number(item.scope)))
             .find(|(item, number)| item.has(*number))
             .map(|(_, number)| number)
+    }
+
+    /// Whether a packet of the client's request on `path`, the `burst`-th, is dropped at this transmission.
+    pub(crate) fn drops_request(&self, path: u32, burst: u32, transmission: u32) -> bool {
+        self.client.iter().any(|item| {
+            let Client::Request(first, last) = item.which else {
+                return false;
+            };
+            item.scope.has(path, burst) && (first..=last).contains(&transmission)
+        })
+    }
+
+    /// Whether the client's SYN is dropped at this transmission.
+    #[must_use]
+    pub fn drops_syn(&self, transmission: u32) -> bool {
+        self.client.iter().any(|item| {
+            matches!(item.which, Client::Syn(first, last) if (first..=last).contains(&transmission))
+        })
+    }
+
+    /// Whether the server's SYN-ACK is dropped at this transmission.
+    #[must_use]
+    pub fn drops_syn_ack(&self, transmission: u32) -> bool {
+        self.data
+            .iter()
+            .any(|item| item.which == Which::SynAck && item.has(transmission))
     }
 
     /// The first item, as it is written, that only a run with a rehearsal can heed: one of a path that counts from behind
@@ -194,7 +235,7 @@ impl Pattern {
         })?;
         let alone = Pattern {
             data: vec![*item],
-            acks: Vec::new(),
+            client: Vec::new(),
         };
         Some(alone.to_string())
     }
@@ -210,7 +251,7 @@ impl Pattern {
     /// Whether the client's acknowledgement of this number is dropped.
     #[must_use]
     pub fn drops_ack(&self, number: u64) -> bool {
-        self.acks
+        self.client
             .iter()
             .any(|item| item.scope == Scope::ALL && item.has(number))
     }
@@ -241,7 +282,7 @@ impl DataItem {
     pub fn range(&self, total: u64) -> Option<(u64, u64)> {
         match self.which {
             Which::Positions(from, to) => Some((resolve(from, total), resolve(to, total))),
-            Which::Fin => None,
+            Which::Fin | Which::SynAck => None,
         }
     }
 
@@ -251,10 +292,10 @@ impl DataItem {
     }
 }
 
-impl AckItem {
+impl ClientItem {
+    /// Whether it names the acknowledgement of this number.
     pub fn has(&self, number: u64) -> bool {
-        let (first, last) = self.numbers;
-        first <= number && number <= last
+        matches!(self.which, Client::Acks(first, last) if (first..=last).contains(&number))
     }
 }
 
@@ -277,10 +318,22 @@ impl fmt::Display for Pattern {
             clause(f, &mut last, (item.scope, "data"))?;
             write!(f, " {item}")?;
         }
-        for item in &self.acks {
+        for item in &self.client {
             clause(f, &mut last, (item.scope, "ack"))?;
-            f.write_str(" ")?;
-            range(f, item.numbers.0, item.numbers.1)?;
+            match item.which {
+                Client::Acks(first, last) => {
+                    f.write_str(" ")?;
+                    range(f, first, last)?;
+                }
+                Client::Syn(first, last) => {
+                    f.write_str(" syn")?;
+                    transmissions(f, (first, last))?;
+                }
+                Client::Request(first, last) => {
+                    f.write_str(" request")?;
+                    transmissions(f, (first, last))?;
+                }
+            }
         }
         Ok(())
     }
@@ -321,13 +374,19 @@ impl fmt::Display for DataItem {
         match self.which {
             Which::Positions(from, to) => range(f, from, to)?,
             Which::Fin => f.write_str("fin")?,
+            Which::SynAck => f.write_str("syn-ack")?,
         }
-        if self.transmissions != (1, 1) {
-            f.write_str("#")?;
-            range(f, self.transmissions.0, self.transmissions.1)?;
-        }
-        Ok(())
+        transmissions(f, self.transmissions)
     }
+}
+
+/// Nothing for the first alone.
+fn transmissions(f: &mut fmt::Formatter<'_>, (first, last): (u32, u32)) -> fmt::Result {
+    if (first, last) == (1, 1) {
+        return Ok(());
+    }
+    f.write_str("#")?;
+    range(f, first, last)
 }
 
 fn range<T: fmt::Display + PartialEq + Copy>(

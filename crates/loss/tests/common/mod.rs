@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use rexmit_loss::{
-    Carried, Decision, Dropped, Drops, Event, LossRule, Mode, PacketId, Settings, Transfer, Verdict,
+    Bare, Carried, Decision, Dropped, Drops, Event, LossRule, Mode, PacketId, Settings, Transfer,
+    Verdict,
 };
 use rexmit_time::{Duration, Time};
 use rexmit_wire::mptcp::MptcpOption;
@@ -12,6 +13,7 @@ use rexmit_wire::{Flags, TcpPacket};
 
 pub const FIN_ACK: u8 = 0x11;
 pub const ACK: u8 = 0x10;
+pub const SYN: u8 = 0x02;
 pub const SYN_ACK: u8 = 0x12;
 pub const RST: u8 = 0x04;
 
@@ -42,7 +44,12 @@ pub fn packet(port: u16, seq: u32, flags: u8, options: &[u8], payload: &[u8]) ->
 
 /// An IPv4 packet of the client 10.0.0.2:`port` to 10.0.0.1:80.
 pub fn client_packet(port: u16, flags: u8, payload: &[u8]) -> Vec<u8> {
-    let mut bytes = packet(port, 1, flags, &[], payload);
+    client_at(port, 1, flags, payload)
+}
+
+/// The same with a sequence number.
+pub fn client_at(port: u16, seq: u32, flags: u8, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = packet(port, seq, flags, &[], payload);
     bytes[12..20].copy_from_slice(&[10, 0, 0, 2, 10, 0, 0, 1]);
     bytes[20..22].copy_from_slice(&port.to_be_bytes());
     bytes[22..24].copy_from_slice(&80u16.to_be_bytes());
@@ -150,6 +157,15 @@ impl Watched {
             .filter(dropped)
             .map(|(id, _)| *id)
             .collect()
+    }
+
+    /// Packets that are dropped and carry nothing of a response.
+    pub fn bare(&self) -> Vec<Bare> {
+        let bare = |event: &Event| match event {
+            Event::BareDropped(dropped) => Some(dropped.packet),
+            _ => None,
+        };
+        self.events.iter().filter_map(bare).collect()
     }
 
     pub fn is_held(&self, id: u64) -> bool {

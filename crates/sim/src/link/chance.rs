@@ -1,5 +1,6 @@
 //! Loss by chance.
 
+use rexmit_plan::LossBursts;
 use rexmit_time::{Stream, Time};
 
 use super::spell::{Spell, Spells};
@@ -12,23 +13,10 @@ pub enum Loss {
     None,
     /// Each with this probability.
     Random(f64),
-    /// In bursts of packets, however long they take.
-    Bursts(Bursts),
+    /// In bursts of packets, however long they take (`loss_gilb_ell`).
+    Bursts(LossBursts),
     /// All that come at certain times; netem cannot.
     Fades(Spells),
-}
-
-/// The model of Gilbert and Elliott: a good and a bad state, each with its own loss (`loss_gilb_ell`).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bursts {
-    /// Probability a packet that good turns bad (p).
-    pub to_bad: f64,
-    /// Probability a packet that bad turns good (r).
-    pub to_good: f64,
-    /// Loss in the bad state (1 − h).
-    pub loss_when_bad: f64,
-    /// Loss in the good state (1 − k).
-    pub loss_when_good: f64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,6 +26,20 @@ pub(super) struct State {
 }
 
 impl State {
+    /// As a link is that has carried packets for long.
+    pub fn settled(loss: &Loss, stream: &mut Stream) -> Self {
+        let bad = match loss {
+            Loss::Bursts(bursts) => {
+                stream.uniform() * (bursts.to_bad + bursts.to_good) < bursts.to_bad
+            }
+            _ => false,
+        };
+        State {
+            bad,
+            ..State::default()
+        }
+    }
+
     /// Whether the packet that comes at `now` is lost.
     pub fn lost(&mut self, now: Time, loss: &Loss, stream: &mut Stream) -> bool {
         match *loss {
@@ -47,9 +49,9 @@ impl State {
             Loss::Bursts(bursts) => {
                 // The packet is judged by the state before the change.
                 let (change, loss) = if self.bad {
-                    (bursts.to_good, bursts.loss_when_bad)
+                    (bursts.to_good, bursts.when_bad)
                 } else {
-                    (bursts.to_bad, bursts.loss_when_good)
+                    (bursts.to_bad, bursts.when_good)
                 };
                 self.bad ^= stream.uniform() < change;
                 stream.uniform() < loss

@@ -2,14 +2,16 @@
 //! on every wire of the lab: the first delays by a microsecond, the second does all the rest.
 
 mod chance;
+mod police;
 mod spell;
 
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
 
+pub use rexmit_plan::{LossBursts, Policer};
 use rexmit_time::{Duration, Stream, Time};
 
-pub use chance::{Bursts, Loss};
+pub use chance::Loss;
 pub use spell::Spells;
 
 /// What a link does to packets.
@@ -33,6 +35,10 @@ pub struct Settings {
     pub reorder_gap: u32,
     /// Probability that a packet goes on twice.
     pub duplicate: f64,
+    /// Times in which all that enters is lost: from, until.
+    pub outages: Vec<(Time, Time)>,
+    /// What comes faster is lost on entry.
+    pub policer: Option<Policer>,
     /// It stands still now and then; netem cannot.
     pub stalls: Option<Spells>,
     /// What is drawn for a packet follows from its ordinal here, not from what was drawn for those before it, so that links that
@@ -52,6 +58,8 @@ impl Default for Settings {
             shaper: Shaper::Netem,
             reorder_gap: 1,
             duplicate: 0.0,
+            outages: Vec::new(),
+            policer: None,
             stalls: None,
             by_ordinal: false,
         }
@@ -82,6 +90,8 @@ pub struct Link {
     bytes_per_s: Option<NonZeroU64>,
     /// Draws; links without chance have none.
     chance: Option<Chance>,
+    /// What the policer's bucket holds.
+    tokens: police::Bucket,
     /// When the packets inside leave, ascending.
     leaving: VecDeque<Time>,
     /// What htb's bucket holds, in nanoseconds of sending, and since when.
@@ -104,7 +114,7 @@ struct Chance {
 pub struct Counters {
     /// Packets that entered.
     pub entered: u64,
-    /// Packets lost by chance.
+    /// Packets lost by chance, in an outage, or at the policer.
     pub lost: u64,
     /// Packets that found the queue full.
     pub overflowed: u64,
@@ -126,11 +136,15 @@ impl Link {
             || settings.stalls.is_some();
         Self {
             bytes_per_s: NonZeroU64::new(settings.rate_bps / 8),
-            chance: by_chance.then(|| Chance {
-                stream: stream(),
-                loss: chance::State::default(),
-                stall: spell::Spell::default(),
+            chance: by_chance.then(|| {
+                let mut stream = stream();
+                Chance {
+                    loss: chance::State::settled(&settings.loss, &mut stream),
+                    stream,
+                    stall: spell::Spell::default(),
+                }
             }),
+            tokens: police::Bucket::default(),
             leaving: VecDeque::new(),
             bucket: (i64::MAX, Time::ZERO),
             counter: 0,
@@ -151,6 +165,14 @@ impl Link {
     #[inline]
     pub fn enter(&mut self, now: Time, bytes: u32) -> Leaves {
         self.counters.entered += 1;
+        let in_outage = |(from, until): &(Time, Time)| *from <= now && now < *until;
+        let policed = |policer| !self.tokens.take(now, bytes, policer);
+        if self.settings.outages.iter().any(in_outage)
+            || self.settings.policer.as_ref().is_some_and(policed)
+        {
+            self.counters.lost += 1;
+            return [None; 2];
+        }
         let first = match self.settings.shaper {
             Shaper::Netem => FIRST_STAGE,
             Shaper::Htb => Duration::ZERO,

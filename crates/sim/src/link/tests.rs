@@ -28,6 +28,8 @@ const EIGHT_MEGABIT: Settings = Settings {
     shaper: Shaper::Netem,
     reorder_gap: 1,
     duplicate: 0.0,
+    outages: Vec::new(),
+    policer: None,
     stalls: None,
     by_ordinal: false,
 };
@@ -125,11 +127,11 @@ fn losses_have_their_rates() {
     let (share, run) = count(Loss::Random(0.02));
     assert!((share - 0.02).abs() < 0.004 && run < 1.1, "{share} {run}");
     // In the bad state 1/5 of the time, for 4 packets each.
-    let bursts = Bursts {
+    let bursts = LossBursts {
         to_bad: 0.0625,
         to_good: 0.25,
-        loss_when_bad: 1.0,
-        loss_when_good: 0.0,
+        when_bad: 1.0,
+        when_good: 0.0,
     };
     let (share, run) = count(Loss::Bursts(bursts));
     assert!(
@@ -243,6 +245,39 @@ fn a_link_that_stalls_lets_all_go_at_the_end_of_it() {
     }
     // In 300 s, one every 2.4 s.
     assert!((90..160).contains(&stalls), "{stalls}");
+}
+
+#[test]
+fn an_outage_loses_what_enters_in_it_and_nothing_that_is_under_way() {
+    let mut link = link(Settings {
+        outages: vec![(micros(10), micros(20)), (micros(40), micros(50))],
+        rate_bps: 0,
+        ..EIGHT_MEGABIT
+    });
+    let got = leave(&mut link, &[9, 10, 19, 20, 39, 45, 50]);
+    let lost: Vec<bool> = got.iter().map(Option::is_none).collect();
+    assert_eq!(lost, [false, true, true, false, false, true, false]);
+    assert_eq!(got[0], Some(509_000));
+    assert_eq!(link.counters.lost, 3);
+}
+
+#[test]
+fn a_policer_passes_its_bucket_and_then_its_rate() {
+    let mut link = link(Settings {
+        // A frame of 1,000 bytes each millisecond, and three at once.
+        policer: Some(Policer {
+            rate_bps: 8_000_000,
+            burst_bytes: 3_000,
+        }),
+        rate_bps: 0,
+        ..EIGHT_MEGABIT
+    });
+    let passed = |got: Vec<Option<u64>>| got.iter().flatten().count();
+    assert_eq!(passed(leave(&mut link, &[0; 10])), 3);
+    // After half a millisecond there is half a frame in it, and what was refused took nothing out.
+    assert_eq!(passed(leave(&mut link, &[500, 999, 1_000, 1_001])), 1);
+    let steady: Vec<u64> = (0..1_000).map(|n| 10_000 + n * 500).collect();
+    assert!((500..504).contains(&passed(leave(&mut link, &steady))));
 }
 
 #[test]

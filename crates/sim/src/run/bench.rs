@@ -135,17 +135,43 @@ impl<'a, M: Inspect> Bench<'a, M> {
         }
     }
 
-    fn link(&self, link: &rexmit_plan::Link) -> link::Settings {
-        let mut settings = link_settings(link, self.cell.network.at);
+    /// Adds both directions of a link, that from the server first. Outages count from `begin`, if there are to be any.
+    fn add_link<O: Copy>(
+        &self,
+        network: &mut Network<O>,
+        (near, far): (NodeId, NodeId),
+        link: &rexmit_plan::Link,
+        streams: &Streams,
+        begin: Option<Time>,
+    ) {
+        let mut link = link.clone();
         if self.undisturbed {
-            settings.loss = link::Loss::None;
+            link.lose_nothing();
         }
-        settings
+        for (from, to, way) in [(near, far, link.down()), (far, near, link.up())] {
+            let mut settings = link_settings(way, self.cell.network.at);
+            if let Some(begin) = begin {
+                let outages = way.outages_ns.iter();
+                let outages =
+                    outages.map(|[from, until]| (begin + nanos(*from), begin + nanos(*until)));
+                settings.outages = outages.collect();
+            }
+            network.add_one_way(from, to, settings, streams);
+        }
     }
 
     /// The server h1 and the client h2: with a switch between them, or with a wire from each of the client's addresses.
-    pub fn build(&self, watch: Watch, wants: Wants, streams: &Streams, now: Time) -> Built<M> {
+    /// Links fail at their times where that `counts`.
+    pub fn build(
+        &self,
+        watch: Watch,
+        wants: Wants,
+        streams: &Streams,
+        now: Time,
+        counts: bool,
+    ) -> Built<M> {
         let cell = self.cell;
+        let outages = counts.then_some(now);
         let by_response = cell.by_response();
         let page = cell.workload.page();
         let clamp = page.and_then(|page| page.receive_window_bytes);
@@ -172,15 +198,16 @@ impl<'a, M: Inspect> Bench<'a, M> {
             .map(|&address| network.add_host(host(address, &self.hosts.client, false)))
             .collect();
         match &cell.network.layout {
-            Layout::Links([first, second]) => {
+            Layout::Links(links) => {
+                let [first, second] = &**links;
                 let s1 = network.add_switch();
-                network.add_link(h1, s1, &self.link(first), streams);
-                network.add_link(s1, clients[0], &self.link(second), streams);
+                self.add_link(&mut network, (h1, s1), first, streams, outages);
+                self.add_link(&mut network, (s1, clients[0]), second, streams, outages);
             }
             // The router passes packets on at once, so that a path is one link each way.
             Layout::Paths(paths) => {
                 for (path, client) in paths.iter().zip(&clients) {
-                    network.add_link(h1, *client, &self.link(path), streams);
+                    self.add_link(&mut network, (h1, *client), path, streams, outages);
                 }
             }
         }
@@ -298,11 +325,19 @@ fn link_settings(link: &rexmit_plan::Link, at: Place) -> link::Settings {
         jitter: micros(link.jitter_ns),
         queue_packets: link.queue_packets as usize,
         // Jitter stands behind loss in what is drawn for a packet, whether any are lost or not.
-        loss: if link.loss > 0.0 || link.jitter_ns > 0 {
-            link::Loss::Random(link.loss)
-        } else {
-            link::Loss::None
+        loss: match link.loss_bursts {
+            Some(bursts) => link::Loss::Bursts(bursts),
+            None if link.loss > 0.0 || link.jitter_ns > 0 => link::Loss::Random(link.loss),
+            None => link::Loss::None,
         },
+        reorder: link.reorder,
+        duplicate: link.duplicate,
+        stalls: link.stalls.map(|stalls| link::Spells {
+            every: nanos(stalls.every_ns),
+            least: nanos(stalls.least_ns),
+            most: nanos(stalls.most_ns),
+        }),
+        policer: link.policer,
         shaper,
         by_ordinal: true,
         ..link::Settings::default()

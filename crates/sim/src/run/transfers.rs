@@ -263,7 +263,7 @@ impl<M: Inspect> Bench<'_, M> {
             world,
             server,
             clients,
-        } = self.build(watch, wants, &streams, begin);
+        } = self.build(watch, wants, &streams, begin, lossless.is_some());
         let first = cell.first_path as usize - 1;
         // Plain TCP knows of one path alone, which is the first that it has.
         let (paths, first) = if cell.is_multipath() {

@@ -1,7 +1,7 @@
 //! Whatever a path loses, delays, overtakes and doubles, with whatever settings: all bytes come and both ends close.
 
 use proptest::prelude::*;
-use rexmit_sim::link::{Bursts, Loss, Settings as Link};
+use rexmit_sim::link::{Loss, LossBursts, Settings as Link};
 use rexmit_sim::Packet;
 use rexmit_tcp::connection::{Connection, State};
 use rexmit_tcp::sender::Sender;
@@ -16,11 +16,11 @@ fn link() -> impl Strategy<Value = Link> {
     let loss = prop_oneof![
         2 => Just(Loss::None),
         1 => (0.0..0.08).prop_map(Loss::Random),
-        1 => (0.0..0.02, 0.2..0.8).prop_map(|(to_bad, to_good)| Loss::Bursts(Bursts {
+        1 => (0.0..0.02, 0.2..0.8).prop_map(|(to_bad, to_good)| Loss::Bursts(LossBursts {
             to_bad,
             to_good,
-            loss_when_bad: 0.8,
-            loss_when_good: 0.0,
+            when_bad: 0.8,
+            when_good: 0.0,
         })),
     ];
     let rate = prop_oneof![Just(0), 1_000_000_u64..1_000_000_000];
@@ -139,11 +139,11 @@ fn a_window_that_two_undos_made_endless_is_no_overflow() {
         delay: Duration::from_micros(62_033),
         jitter: Duration::from_micros(1_424),
         queue_packets: 4,
-        loss: Loss::Bursts(Bursts {
+        loss: Loss::Bursts(LossBursts {
             to_bad: 0.0,
             to_good: 0.2,
-            loss_when_bad: 0.8,
-            loss_when_good: 0.0,
+            when_bad: 0.8,
+            when_good: 0.0,
         }),
         reorder: 0.0,
         duplicate: 0.07200844892258788,

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use rexmit_sim::apps::{Exchange, Host, Script, Visitor};
-use rexmit_sim::link::{Bursts, Loss, Settings as Link, Spells};
+use rexmit_sim::link::{Loss, LossBursts, Settings as Link, Spells};
 use rexmit_sim::App;
 use rexmit_tcp::settings::Settings;
 use rexmit_tcp::{Mechanism, SackList, Segment};
@@ -167,7 +167,7 @@ pub fn draw(seed: u64, client: Settings, server: Settings) -> Plan {
     let burst = pick(&[loss, loss, 0.5, 0.8]);
     let up = Link {
         loss: Loss::Random(pick(&[0.0, 0.0, 0.02, 0.1])),
-        ..one_way
+        ..one_way.clone()
     };
     let stall = pick(&[200.0, 500.0, 1500.0]);
     let down = Link {
@@ -176,11 +176,11 @@ pub fn draw(seed: u64, client: Settings, server: Settings) -> Plan {
             0 => 1000,
             _ => (rate_bps as f64 / 8e3 * queue_ms / 1514.0) as usize + 2,
         },
-        loss: Loss::Bursts(Bursts {
+        loss: Loss::Bursts(LossBursts {
             to_bad: loss,
             to_good: 1.0 - burst,
-            loss_when_bad: 1.0,
-            loss_when_good: 0.0,
+            when_bad: 1.0,
+            when_good: 0.0,
         }),
         stalls: (kind == 3.0).then_some(Spells {
             every: Duration::from_secs(3),

@@ -1,0 +1,111 @@
+"""What commands have in common that judge the commits of a kernel's tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+from rexmit import outputs
+from rexmit.cli import completion
+from rexmit.cli.front import Option
+from rexmit.cli.limits import MOST_JOBS
+from rexmit.options import as_typed
+
+if TYPE_CHECKING:
+    from rexmit.gate.bisect import Step
+    from rexmit.library.commits import Commits
+
+    Asked = TypeVar("Asked", bound=Commits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitsOptions:
+    """Options of all of them."""
+
+    tree: Annotated[
+        Path, Option(metavar="DIR", help="The repository of the kernel's source; it is only read.")
+    ] = Path()
+    worse_than: Annotated[
+        str | None,
+        Option(
+            metavar="SHARE",
+            help="Of a scenario: worse by more than this share of a mean, as `rexmit diff` has it. "
+            "[default: 5%]",
+            show_default=False,
+        ),
+    ] = None
+    settings: Annotated[
+        list[str] | None,
+        Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario. Repeatable."),
+    ] = None
+    tool: Annotated[
+        Path | None,
+        Option(
+            "--packetdrill",
+            metavar="PROGRAM",
+            help="The packetdrill to run, as it is. [default: the one on PATH]",
+            show_default=False,
+        ),
+    ] = None
+    hz: Annotated[
+        int | None,
+        Option(
+            help="Ticks of the kernels' timer per second: 100, 250 or 1000. [default: what the "
+            "scripts ask for, else 250]",
+            show_default=False,
+        ),
+    ] = None
+    patches: Annotated[
+        list[str] | None,
+        Option("--patch", metavar="FILE|NAME", help="A patch to apply to each. Repeatable."),
+    ] = None
+    configs: Annotated[
+        list[str] | None,
+        Option(
+            "--config",
+            metavar="FILE|NAME",
+            help="A fragment of configuration for each, or ours: selftests. Repeatable.",
+            autocompletion=completion.fragments,
+        ),
+    ] = None
+    jobs: Annotated[
+        int | None,
+        Option(
+            "--jobs",
+            "-j",
+            min=1,
+            max=MOST_JOBS,
+            help="Compilers, and kernels, at a time (default: one a core).",
+        ),
+    ] = None
+    unconfined: Annotated[
+        bool, Option("--unconfined", help="Run the code of the tree without a sandbox.")
+    ] = False
+    out: Annotated[
+        Path | None,
+        Option(
+            metavar="DIR",
+            help="What was judged is kept there: the same command goes on where it stopped. "
+            "[default: a folder in runs/]",
+            show_default=False,
+        ),
+    ] = None
+    as_json: Annotated[bool, Option("--json", help="Print one JSON document.")] = False
+
+    def asked(self, of: type[Asked]) -> Asked:
+        """What the library takes."""
+        return as_typed(
+            of,
+            self,
+            settings=self.settings or (),
+            patches=self.patches or (),
+            configs=self.configs or (),
+        )
+
+
+def say(step: Step) -> None:
+    """What was said of a commit."""
+    left = f"; about {step.left} more" if step.left else ""
+    first = f": {step.answer.lines[0]}" if step.answer.lines else ""
+    outputs.note(f"{step.commit}: {step.answer.verdict}{first}{left}")

@@ -1,0 +1,291 @@
+"""What scenarios say of links and of lost openings, on the wire of both kernels and the model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from itertools import accumulate, groupby, pairwise
+from statistics import mean
+from typing import Any, Final
+
+import pytest
+from tests.lab.conftest import KERNELS, Lab, Run, User
+
+from rexmit._core import Packet
+from rexmit.scenario.network import Up
+from rexmit.scenario.part import why_refused
+
+SYN, ACK = 2, 16
+MS = 10**6
+
+Factory = pytest.TempPathFactory
+Runs = Callable[..., Run]
+ENGINES = [("--engine", "model"), *(("--kernel", series) for series in KERNELS)]
+
+
+@pytest.fixture(scope="module", params=ENGINES, ids=lambda words: words[1])
+def tried(me: User, request: pytest.FixtureRequest, tmp_path_factory: Factory) -> Runs:
+    """Runs a scenario of these networks and whatever else, with captures."""
+
+    def call(networks: str, more: str = "", workload: str = "segments = 200") -> Run:
+        out = tmp_path_factory.mktemp("lines")
+        configs = "" if "[configs" in more else "[configs.one]\n"
+        text = f"format = 1\n{networks}\n{configs}[workload]\n{workload}\n{more}\n"
+        (out / "lines.toml").write_text(text, encoding="utf-8")
+        words = ("run", str(out / "lines.toml"), *request.param, "--capture")
+        return Run(out / "run", Lab(me).rexmit(*words, "--out", str(out / "run")))
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def run(tried: Runs) -> Runs:
+    """The same of one whose transfers all end."""
+
+    def call(*words: str, **more: str) -> Run:
+        run = tried(*words, **more)
+        run.done.ok()
+        assert run.transfers["complete"].all()
+        return run
+
+    return call
+
+
+def network(extra: str, name: str = "line") -> str:
+    return f'[networks.{name}]\nrate = "10Mbit"\ndelay = "10ms"\n{extra}\n'
+
+
+def arrived(run: Run, row: dict[str, Any], host: str) -> list[Packet]:
+    """What came to a host of a transfer."""
+    mine = [packet for packet in run.capture(row, host) if (packet.sport == 80) == (host == "h2")]
+    return sorted(mine, key=lambda packet: packet.time_ns)
+
+
+def start_ns(run: Run, row: dict[str, Any]) -> int:
+    """When the client sent its first SYN."""
+    sent = (packet for packet in run.capture(row, "h2") if packet.dport == 80)
+    return min(packet.time_ns for packet in sent)
+
+
+WAY: Final = {
+    "rate": '"1Mbit"',
+    "delay": '"30ms"',
+    "jitter": '"9ms"',
+    "loss": '"4%"',
+    "queue": "3",
+    "loss_bursts": '{ to_bad = "4%", to_good = "90%" }',
+    "reorder": '"50%"',
+    "duplicate": '"50%"',
+    "outages": '"80ms..300ms"',
+    "stalls": '{ every = "20ms", least = "100ms", most = "200ms" }',
+    "policer": '{ rate = "50kbit", burst = "1600B" }',
+}
+"""Of each key of a direction a value that 200 segments, or their acknowledgements, feel."""
+
+
+def crossing(run: Run, row: dict[str, Any], to: str) -> tuple[int, int, float]:
+    """How many packets were sent to a host, how many came before the transfer ended, and how long
+    the latter took in the mean, ms, if none was lost.
+    """
+    other = {"h1": "h2", "h2": "h1"}[to]
+    sent = [one.time_ns for one in run.capture(row, other) if (one.sport == 80) == (to == "h2")]
+    came = [one.time_ns for one in arrived(run, row, to)]
+    return len(sent), len(came), (mean(came) - mean(sorted(sent)[: len(came)])) / MS
+
+
+def test_each_key_acts_in_its_direction_or_is_refused(
+    tried: Runs, run: Runs, request: pytest.FixtureRequest
+) -> None:
+    assert WAY.keys() == Up.model_fields.keys()
+    refused = {key: why for key in WAY if (why := why_refused(Up, key))}
+    if request.node.callspec.id == "model":
+        refused = {}
+    for key, why in refused.items():
+        call = tried(network(f"up = {{ {key} = {WAY[key]} }}")).done
+        assert call.status == 1
+        assert f"networks.line.up.{key}: {why}" in call.err
+    obeyed = [key for key in WAY if key not in refused]
+    # As it is, with the key on the way from the client, and with it on both.
+    ways = {"": "", **{f"up-{key}": f"up = {{ {key} = {WAY[key]} }}" for key in obeyed}}
+    for key in obeyed:
+        given = f"{key} = {WAY[key]}"
+        ways[f"both-{key}"] = f"links = [{{ {given} }}, {{ {given} }}]"
+    networks = "".join(network(extra, f"line{name}") for name, extra in ways.items())
+    done = run(networks, workload='segments = 200\ntimeout = "1000s"')
+    rows = {row["network"].removeprefix("line"): row for row in done.transfers.to_dicts()}
+    plain = {host: crossing(done, rows[""], host) for host in ("h1", "h2")}
+    assert all(sent == came for sent, came, _ in plain.values())
+    for name, row in rows.items():
+        if not name:
+            continue
+        where, _, key = name.partition("-")
+        for host in ("h1", "h2"):
+            sent, came, took = crossing(done, row, host)
+            if name in ("both-queue", "both-policer") and host == "h1":
+                # Of the few segments that come there are few acknowledgements.
+                continue
+            if where == "up" and host == "h2":
+                assert sent - came in (0, 1), name
+            elif key in ("loss", "queue", "loss_bursts", "outages", "policer"):
+                assert came < sent - 1, (name, host)
+            elif key == "duplicate":
+                assert sent * 1.3 < came, (name, host)
+            else:
+                assert sent - came in (0, 1) or key == "stalls", (name, host)
+                later = took - plain[host][2]
+                # With jitter a sender may fill the queue less.
+                later = abs(later) if key == "jitter" else later
+                assert later < -0.5 if key == "reorder" else later > 0.5, (name, host, later)
+
+
+@pytest.mark.parametrize("tried", ENGINES[:1], indirect=True, ids=["model"])
+def test_a_policer_passes_its_bucket_and_its_rate(run: Runs) -> None:
+    links = 'links = [{ rate = "100Mbit", policer = { rate = "5Mbit", burst = "15kB" } }, {}]'
+    done = run(f'[networks.line]\nrate = "100Mbit"\ndelay = "10ms"\n{links}')
+    (row,) = done.transfers.to_dicts()
+    data = [one for one in arrived(done, row, "h2") if one.payload_len]
+    times = [one.time_ns for one in data]
+    passed = [0, *accumulate(one.payload_len + 66 for one in data)]
+    for first in range(len(data)):
+        for last in range(first, len(data)):
+            # The link may bring together what it let wait, a bucket at most: 1.2 ms.
+            ns = times[last] - times[first] + 1.2 * MS
+            assert passed[last + 1] - passed[first] <= 15_000 + ns * 5e-3 / 8 + 1
+    # Of the ten segments of the first flight the full bucket passes nine.
+    sent = [one.seq for one in done.capture(row, "h1") if one.sport == 80 and one.payload_len]
+    assert [one.seq for one in data[:9]] == sent[:9]
+    assert data[9].seq != sent[9]
+
+
+OPENINGS = {
+    "ack syn": 1.0,
+    "data syn-ack": 1.0,
+    "ack request": 0.245,
+    "ack request#1..2": 0.493,
+}
+"""By how much a pattern makes a client wait longer, seconds: the first timeout of a SYN or SYN-ACK
+(RFC 6298 section 2.1), and a probe of a round trip's timing."""
+
+
+def test_lost_openings_cost_the_client_a_timeout_and_the_transfer_nothing(run: Runs) -> None:
+    patterns = ", ".join(f'"{pattern}"' for pattern in ("none", *OPENINGS))
+    loss = f'[loss]\nrule = "pattern"\npattern = [{patterns}]'
+    done = run(network(""), loss, "segments = 20")
+    rows = {row["loss_pattern"]: row for row in done.transfers.to_dicts()}
+    for pattern, later in OPENINGS.items():
+        row = rows[pattern]
+        assert row["client_s"] - rows["none"]["client_s"] == pytest.approx(later, abs=0.02), pattern
+        assert row["t_total_s"] == pytest.approx(rows["none"]["t_total_s"], abs=1e-4), pattern
+        assert row["retransmissions"] == row["dropped_segments"] == 0
+    syns = [packet for packet in done.capture(rows["ack syn"], "h1") if packet.flags & SYN]
+    assert len({packet.seq for packet in syns if not packet.flags & ACK}) == 1
+    at_h1 = arrived(done, rows["ack syn"], "h1")
+    assert at_h1[0].time_ns - start_ns(done, rows["ack syn"]) > 1000 * MS
+
+
+def test_an_outage_lets_nothing_through_and_nothing_else_fails(run: Runs) -> None:
+    down, up = 'outages = ["100ms..400ms", "1s..1.2s"]', '[networks.up.up]\noutages = "70ms..2s"'
+    done = run(network(down, "both") + network("", "up") + up, workload="segments = 400")
+    for row in done.transfers.to_dicts():
+        begin = start_ns(done, row)
+        at = {
+            host: [packet.time_ns - begin for packet in arrived(done, row, host)]
+            for host in ("h1", "h2")
+        }
+        if row["network"] == "both":
+            for host, times in at.items():
+                # What has passed both links when the first of them fails, and has 20 ms and its
+                # queue to come.
+                assert not [time for time in times if 130 * MS < time < 410 * MS], host
+            assert row["retransmissions"] > 0
+            continue
+        # The server's packets go on to come while none of the client's does.
+        assert not [time for time in at["h1"] if 92 * MS < time < 2010 * MS]
+        assert len([time for time in at["h2"] if 72 * MS < time < 2000 * MS]) > 5
+
+
+def test_outages_cost_what_they_cost_on_a_kernel(run: Runs) -> None:
+    row = run(network('outages = "100ms..1.3s"')).transfers.to_dicts()[0]
+    # The third timeout, at 200 and 400 and 800 ms and a bit, comes after the end of it.
+    assert row["t_total_s"] == pytest.approx(2.47, abs=0.03)
+    assert (row["timeouts"], row["mechanism"]) == (3, "rto")
+
+
+def late(packets: list[Packet]) -> int:
+    """How many data packets came after one with higher sequence numbers."""
+    data = [packet.seq for packet in packets if packet.payload_len]
+    first, highest, found = data[0], 0, 0
+    for seq in data:
+        place = (seq - first + 2**31) % 2**32
+        found += place < highest
+        highest = max(highest, place)
+    return found
+
+
+def test_reordering_is_by_the_delay_and_jitter_makes_none(run: Runs) -> None:
+    near = 'links = [{ delay = "3ms", reorder = "10%" }, { delay = "17ms" }]'
+    far = 'links = [{ delay = "17ms", reorder = "10%" }, { delay = "3ms" }]'
+    networks = network(near, "near") + network(far, "far") + network('jitter = "9ms"', "jitter")
+    done = run(networks)
+    rows = {row["network"]: row for row in done.transfers.to_dicts()}
+    count = {name: late(arrived(done, row, "h2")) for name, row in rows.items()}
+    assert count["jitter"] == rows["jitter"]["retransmissions"] == 0
+    assert min(count["near"], count["far"]) > 20
+    for name in ("near", "far"):
+        # Nothing is lost: what is sent again is spurious, and RACK's.
+        row = rows[name]
+        assert row["retransmissions"] == row["spurious_retransmissions"] > 0
+        assert row["mechanism"] == "rack"
+
+
+def test_each_direction_has_its_own_rate(run: Runs) -> None:
+    done = run(network("") + '[networks.line.up]\nrate = "100kbit"')
+    row = done.transfers.to_dicts()[0]
+    gaps = {
+        host: [
+            later.time_ns - sooner.time_ns
+            for sooner, later in pairwise(arrived(done, row, host)[5:])
+            if later.payload_len == sooner.payload_len
+        ]
+        for host in ("h1", "h2")
+    }
+    # An acknowledgement of 66 bytes at 100 kbit/s, a segment of 1,514 at 10 Mbit/s.
+    assert min(gaps["h1"]) == pytest.approx(66 * 8 * 10_000, rel=0.01)
+    assert min(gaps["h2"]) == pytest.approx(1514 * 8 * 100, rel=0.01)
+
+
+def test_bursts_of_loss_have_their_length_and_their_share(run: Runs) -> None:
+    bursts = 'links = [{ loss_bursts = { to_bad = "1.5%", to_good = "30%" } }, {}]'
+    single = 'links = [{ loss = "4.76%" }, {}]'
+    done = run("repeat = 10\n" + network(bursts, "bursts") + network(single, "single"))
+    runs: dict[str, list[int]] = {"bursts": [], "single": []}
+    sent = dict.fromkeys(runs, 0)
+    for row in done.transfers.to_dicts():
+        assert row["line_loss"] == pytest.approx(0.0476, abs=1e-4)
+        out = [one for one in done.capture(row, "h1") if one.sport == 80 and one.payload_len]
+        times = Counter((one.seq, one.payload_len) for one in out)
+        came = Counter((one.seq, one.payload_len) for one in arrived(done, row, "h2"))
+        # In the order in which they went first.
+        fates = [came[one] < times[one] for one in times]
+        sent[row["network"]] += len(fates)
+        runs[row["network"]] += [len(list(group)) for lost, group in groupby(fates) if lost]
+    share = {name: sum(lengths) / sent[name] for name, lengths in runs.items()}
+    mean = {name: sum(lengths) / len(lengths) for name, lengths in runs.items()}
+    assert mean["single"] < 1.4 < 2.2 < mean["bursts"] < 5, mean
+    assert all(0.03 < one < 0.08 for one in share.values()), share
+
+
+def test_a_path_that_fails_leaves_the_other(run: Runs) -> None:
+    paths = 'paths = [{ delay = "10ms", outages = "200ms..1.5s" }, { delay = "15ms" }]'
+    mptcp = '[configs.one]\nprotocol = "mptcp"'
+    networks = f'[networks.two]\nrate = "10Mbit"\n{paths}'
+    done = run(networks, mptcp, "segments = 500")
+    (row,) = done.transfers.to_dicts()
+    begin = start_ns(done, row)
+    in_outage = {
+        packet.dst
+        for packet in arrived(done, row, "h2")
+        if 500 * MS < packet.time_ns - begin < 1500 * MS and packet.payload_len
+    }
+    assert in_outage == {"10.0.2.2"}
+    assert row["t_total_s"] < 1.5
