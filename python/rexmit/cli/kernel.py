@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +11,7 @@ from rexmit.cli import completion
 from rexmit.cli.front import Argument, Group, Listed, Option
 from rexmit.cli.limits import MOST_JOBS
 from rexmit.errors import judging
+from rexmit.options import typed
 
 if TYPE_CHECKING:
     from rexmit.library.kernels import ListedKernel
@@ -30,7 +32,10 @@ Examples:
 """
 
 
-def build(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildOptions:
+    """What can be typed, in the order in which `--help` has it."""
+
     source: Annotated[
         str,
         Argument(
@@ -38,10 +43,10 @@ def build(
             help="Debian's package of a series, or a kernel source of your own (only read).",
             autocompletion=completion.series,
         ),
-    ] = "6.12",
-    hz: Annotated[
-        int, Option(help="Ticks of the kernel's timer per second: 100, 250 or 1000.")
-    ] = 250,
+    ] = "6.12"
+    hz: Annotated[int, Option(help="Ticks of the kernel's timer per second: 100, 250 or 1000.")] = (
+        250
+    )
     patch: Annotated[
         list[str] | None,
         Option(
@@ -49,7 +54,7 @@ def build(
             help="A patch to apply, or the name of an optional one of ours; may be repeated.",
             autocompletion=completion.patches,
         ),
-    ] = None,
+    ] = None
     config: Annotated[
         list[str] | None,
         Option(
@@ -58,35 +63,38 @@ def build(
             "scripts ask for; llvm, for a build by clang; may be repeated.",
             autocompletion=completion.fragments,
         ),
-    ] = None,
+    ] = None
     debug: Annotated[
         bool,
         Option(
             "--debug",
             help="Find the kernel's own defects (KASAN, lockdep, UBSAN, kmemleak): --config debug.",
         ),
-    ] = False,
+    ] = False
     jobs: Annotated[
         int | None,
         Option(
             "--jobs", "-j", min=1, max=MOST_JOBS, help="Compilers at a time (default: one a core)."
         ),
-    ] = None,
+    ] = None
     unconfined: Annotated[
         bool,
         Option(
             "--unconfined",
             help="Run the code of the source and its patches without a sandbox, with your rights.",
         ),
-    ] = False,
+    ] = False
     install: Annotated[
         bool,
         Option(
             "--install",
             help="Install Debian's package of the series where it is missing, as root, by apt-get.",
         ),
-    ] = False,
-) -> None:
+    ] = False
+
+
+@typed(BuildOptions)
+def build(options: BuildOptions) -> None:
     """Build a kernel, unless it has been built already, and print its name.
 
     It takes about three minutes on two cores and no rights. The kernels lie in
@@ -106,15 +114,16 @@ def build(
     from rexmit.library.kernels import built as build_kernel
     from rexmit.progress import for_stream
 
+    configs = [*(options.config or ()), *(["debug"] if options.debug else ())]
     with judging():
         kernel, new = build_kernel(
-            source,
-            hz=hz,
-            patches=patch or (),
-            configs=[*(config or ()), *(["debug"] if debug else ())],
-            jobs=jobs,
-            unconfined=unconfined,
-            install=install,
+            options.source,
+            hz=options.hz,
+            patches=options.patch or (),
+            configs=configs,
+            jobs=options.jobs,
+            unconfined=options.unconfined,
+            install=options.install,
             progress=for_stream(sys.stderr, "steps", transient=True),
         )
     # The name alone on standard output, for scripts.

@@ -49,11 +49,11 @@ def splat(lines: Sequence[str], kernel: Path) -> tuple[str, ...]:
 
 
 def _with_source(lines: list[str], symbols: Path) -> list[str]:
-    found = {match[0]: match for line in lines for match in _PLACE.finditer(line)}
-    if not found or not symbols.exists():
+    places = {match[0]: match for line in lines for match in _PLACE.finditer(line)}
+    if not places or not symbols.exists():
         return lines
     try:
-        sources = _sources(list(found.values()), symbols)
+        sources = _sources(list(places.values()), symbols)
     except (OSError, subprocess.TimeoutExpired):
         return lines
 
