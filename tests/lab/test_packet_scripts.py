@@ -1,13 +1,16 @@
-"""Scripts that `rexmit show --packetdrill` makes of runs, by packetdrill itself, where
-it is on PATH, on the kernel that made them."""
+"""Scripts that `rexmit show --packetdrill` makes of runs, and ours in `packet-scripts`, by
+packetdrill itself, where it is on PATH, on the kernel that they are about."""
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 from tests.lab.conftest import Lab
+
+SCRIPTS = Path(__file__).parents[2] / "packet-scripts"
 
 SCENARIO = """
 format = 1
@@ -60,3 +63,14 @@ def test_a_kernel_with_another_setting_fails_it(lab: Lab, tmp_path: Path) -> Non
         pytest.skip("packetdrill is not on PATH")
     done = lab.rexmit("packetdrill", str(script), "--kernel", lab.kernel, "--family", "ipv4")
     assert done.status == 1, "without the probe another packet comes, and later"
+
+
+def test_ours_pass(each: Lab) -> None:
+    drill(each, SCRIPTS)
+
+
+@pytest.mark.parametrize("script", sorted(SCRIPTS.glob("*.pkt")), ids=lambda path: path.stem)
+def test_each_says_whose_rule_it_holds(script: Path) -> None:
+    comment = "".join(line for line in script.read_text().splitlines() if line.startswith("//"))
+    assert re.search(r"RFC [0-9]{4}", comment)
+    assert re.search(r"\b(tcp|inet_csk)_[a-z_]+|CA_Disorder", comment)

@@ -25,15 +25,17 @@ MS = 1_000_000
 def ours(ms: float, seq: int, length: int, flags: str = "ACK", **more: object) -> Step:
     """A packet of the server, which sends the data."""
     at = round(ms * MS)
-    made = replace(PLAIN, sent_ns=at, flags=flags, seq=seq, payload_bytes=length, ack=1)
-    return replace(made, **{"timestamps": (5000 + round(ms), 70)} | more)  # type: ignore[arg-type]
+    packet = replace(PLAIN, sent_ns=at, flags=flags, seq=seq, payload_bytes=length, ack=1)
+    return replace(packet, **{"timestamps": (5000 + round(ms), 70)} | more)  # type: ignore[arg-type]
 
 
 def theirs(ms: float, ack: int, flags: str = "ACK", **more: object) -> Step:
     """A packet of the client, as it comes to the server."""
     at = round(ms * MS)
-    made = replace(PLAIN, from_server=False, arrived_ns=at, flags=flags, seq=1, ack=ack, window=500)
-    return replace(made, **{"timestamps": (70 + round(ms), 5000)} | more)  # type: ignore[arg-type]
+    packet = replace(
+        PLAIN, from_server=False, arrived_ns=at, flags=flags, seq=1, ack=ack, window=500
+    )
+    return replace(packet, **{"timestamps": (70 + round(ms), 5000)} | more)  # type: ignore[arg-type]
 
 
 SYN = {"mss": 1460, "sack_permitted": True, "window_scale": 7}

@@ -344,12 +344,12 @@ class _Script:
         return [] if mss is None else [f"mss {mss}"] + ["sackOK"] * step.sack_permitted
 
     def _stamp(self, step: Step) -> str:
-        ours, theirs = self._stamps
+        sender, peer = self._stamps
         value, echo = step.timestamps or (0, 0)
-        mine, other = (ours, theirs) if self._ours(step) else (theirs, ours)
+        first, answered = (sender, peer) if self._ours(step) else (peer, sender)
         # Without ACK there is nothing to echo (RFC 7323, section 3.2).
-        echoed = (echo - other) % (1 << 32) + 1000 if step.ack is not None else 0
-        return f"TS val {(value - mine) % (1 << 32) + 1000} ecr {echoed}"
+        echoed = (echo - answered) % (1 << 32) + 1000 if step.ack is not None else 0
+        return f"TS val {(value - first) % (1 << 32) + 1000} ecr {echoed}"
 
     def _first_stamps(self) -> tuple[int, int]:
         """The first value of the sender's timestamps, and of its peer's."""

@@ -107,10 +107,10 @@ def packet_script(
         )
     try:
         if isinstance(flow, Traced):
-            known = captured_under(flow)
+            conditions = captured_under(flow)
         elif isinstance(of, Run):
-            known = made_under(of, flow)
-        return script_of(_picture(flow, None), known)
+            conditions = made_under(of, flow)
+        return script_of(_picture(flow, None), conditions)
     except ValueError as error:
         raise UserError(f"flow {flow.number}: {error}") from None
 
