@@ -69,7 +69,7 @@ def test_what_is_missing_is_told_with_what_brings_it() -> None:
         **dict.fromkeys(("ip", "tc"), f"{install} iproute2"),
         "nft": f"{install} nftables",
         **{name: f"{install} {name}" for name in ("gcc", "make", "flex", "bison", "bc", "patch")},
-        **dict.fromkeys(("ld", "strip"), f"{install} binutils"),
+        **dict.fromkeys(("ld", "objcopy"), f"{install} binutils"),
         "xz": f"{install} xz-utils",
         "Linux 6.12": f"{install} linux-source-6.12",
     }

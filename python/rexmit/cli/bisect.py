@@ -21,9 +21,9 @@ Examples:
 
 \b
   rexmit bisect --tree ~/src/linux --good v6.12 --bad HEAD tlp.pkt
-  rexmit bisect --tree . --good v6.12 --bad HEAD tools/testing/selftests/net/packetdrill \\
+  rexmit bisect --tree linux --good v6.12 --bad HEAD tools/testing/selftests/net/packetdrill \\
     --config selftests
-  rexmit bisect --tree . --good v6.12 --bad HEAD smoke --worse-than 5% --set network=mobile
+  rexmit bisect --tree linux --good v6.12 --bad HEAD smoke --worse-than 5% --set network=mobile
 """
 
 

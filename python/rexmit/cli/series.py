@@ -18,7 +18,7 @@ Examples:
 
 \b
   rexmit series --tree ~/src/linux --commits v6.12..HEAD
-  rexmit series --tree . --commits net-next/main..HEAD \\
+  rexmit series --tree linux --commits net-next/main..HEAD \\
     tools/testing/selftests/net/packetdrill --config selftests
 """
 
