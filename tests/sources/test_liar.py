@@ -25,8 +25,8 @@ WAITS = sum(
     int(Path(f"/proc/sys/net/ipv4/{name}").read_text().split()[2])
     for name in ("tcp_rmem", "tcp_wmem")
 )
-"""Bytes that may wait in the kernel, sent and not taken: how far a connection's buffers grow. Of 20 GB
-that is little; what is kept of them the memory of a process tells, below."""
+"""Bytes that may wait in the kernel, sent and not taken: how far a connection's buffers grow. Of
+20 GB that is little; what is kept of them the memory of a process tells, below."""
 
 
 @pytest.fixture
