@@ -174,12 +174,18 @@ def _read(objects: Objects) -> None:
 def _left(tree: Path) -> dict[str, tuple[int, ...]]:
     """All that is there. What is missing make makes again."""
     left: dict[str, tuple[int, ...]] = {}
-    for above, folders, files in os.walk(tree):
-        within = above.removeprefix(str(tree))
-        for name in (*folders, *files):
-            status = os.lstat(f"{above}/{name}")
-            is_folder = stat.S_ISDIR(status.st_mode)
-            left[f"{within}/{name}"] = (status.st_mode,) if is_folder else stamp(status)
+    folders = [""]
+    # A build may have made more folders in each other than Python can count: OSError.
+    while folders:
+        within = folders.pop()
+        with os.scandir(f"{tree}/{within}") as entries:
+            for entry in entries:
+                name, status = f"{within}{entry.name}", entry.stat(follow_symlinks=False)
+                if stat.S_ISDIR(status.st_mode):
+                    folders.append(f"{name}/")
+                    left[name] = (status.st_mode,)
+                else:
+                    left[name] = stamp(status)
     return left
 
 
