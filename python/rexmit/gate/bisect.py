@@ -43,6 +43,11 @@ class Step:
     answer: Answer
     left: int
 
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        named = {"commit": self.commit.name, "subject": self.commit.subject}
+        return {**named, **self.answer.as_json()}
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -72,10 +77,7 @@ class Found:
             "candidates": [{"commit": one.name, "subject": one.subject} for one in self.candidates],
             "good": self.before.commit.name,
             "bad": self.bad.commit.name,
-            "steps": [
-                {"commit": one.commit.name, "subject": one.commit.subject, **one.answer.as_json()}
-                for one in self.steps
-            ],
+            "steps": [one.as_json() for one in self.steps],
             "exit_status": self.exit_status,
         }
 
@@ -94,13 +96,11 @@ def search(
         raise UserError(
             f"{good} does not come before {bad}", "name a good commit that the bad one has"
         )
-    steps: list[Step] = []
     judged: dict[str, Step] = {}
 
     def ask(commit: Commit, left: int) -> Step:
         step = Step(commit, judge(commit), left)
         judged[commit.name] = step
-        steps.append(step)
         if on_step is not None:
             on_step(step)
         return step
@@ -121,7 +121,7 @@ def search(
             worst = step.commit
     candidates = tuple(history.named(one) for one in reversed(left))
     parents = [one for one in goods if history.holds(one, worst)]
-    return Found(candidates, judged[parents[-1].name], judged[worst.name], tuple(steps))
+    return Found(candidates, judged[parents[-1].name], judged[worst.name], tuple(judged.values()))
 
 
 def _hold(step: Step, wanted: tuple[Verdict, ...]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from rexmit.errors import UserError, argument
+from rexmit.kernels.worktree import without_git
 
 SHORT: Final = 12
 """Digits of a commit's name, as kernel developers write it."""
@@ -54,7 +54,7 @@ class History:
         if reference.startswith("-") or done.returncode:
             where = argument(name, reference)
             raise UserError(f"{where}: {self._top} has no such commit", usage=True)
-        return self._named(done.stdout.strip())
+        return self.named(done.stdout.strip())
 
     def holds(self, old: Commit, new: Commit) -> bool:
         """Whether `old` is `new` or came before it."""
@@ -71,18 +71,15 @@ class History:
     def after(self, base: Commit, last: Commit) -> list[Commit]:
         """The commits that `last` has and `base` has not, each behind those before it."""
         words = ["rev-list", "--reverse", "--topo-order", last.name, "--not", base.name]
-        return [self._named(one) for one in self._git(self.clone, *words).split()]
-
-    def named(self, commit: str) -> Commit:
-        """A commit of `between`."""
-        return self._named(commit)
+        return [self.named(one) for one in self._git(self.clone, *words).split()]
 
     def check_out(self, commit: Commit) -> None:
         """Put its files into the clone."""
         self._git(self.clone, "checkout", "--quiet", "--force", "--detach", commit.name)
         self._git(self.clone, "clean", "-dffxq")
 
-    def _named(self, commit: str) -> Commit:
+    def named(self, commit: str) -> Commit:
+        """A commit by its whole name."""
         return Commit(commit, self._git(self._top, "show", "-s", "--format=%s", commit).strip())
 
     def _git(self, where: Path | None, *words: str) -> str:
@@ -102,6 +99,6 @@ class History:
             text=True,
             errors="replace",
             stdin=subprocess.DEVNULL,
-            # Of whoever runs us inside a hook or `git bisect run`.
-            env={name: text for name, text in os.environ.items() if not name.startswith("GIT_")},
+            # It may be inside a hook, or `git bisect run`.
+            env=without_git(),
         )

@@ -37,10 +37,7 @@ class Series:
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
         return {
-            "commits": [
-                {"commit": one.commit.name, "subject": one.commit.subject, **one.answer.as_json()}
-                for one in (self.base, *self.steps)
-            ],
+            "commits": [one.as_json() for one in (self.base, *self.steps)],
             "exit_status": self.exit_status,
         }
 

@@ -131,7 +131,7 @@ def _names_of_git(top: Path, repository: Path, confinement: Confinement) -> list
     write_bytes(repository / "info" / "exclude", b"\n".join(ignored))
     command = ["git", f"--git-dir={repository}", f"--work-tree={top}", "-C", str(top)]
     command += ["--no-pager", "--no-optional-locks", "ls-files", "-z"]
-    environment = _without_git() | {
+    environment = without_git() | {
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_ATTR_NOSYSTEM": "1",
@@ -153,7 +153,8 @@ def _names_of_git(top: Path, repository: Path, confinement: Confinement) -> list
     return names if listed.status == 0 and "Makefile" in names else None
 
 
-def _without_git() -> dict[str, str]:
+def without_git() -> dict[str, str]:
+    """The environment, without what tells git of another repository."""
     return {name: text for name, text in os.environ.items() if not name.startswith("GIT_")}
 
 
@@ -164,7 +165,7 @@ def _users_ignores() -> Path:
         cwd="/",
         capture_output=True,
         check=False,
-        env=_without_git(),
+        env=without_git(),
     )
     if asked.returncode == 0:
         return Path(os.fsdecode(asked.stdout.rstrip(b"\n")))
