@@ -169,6 +169,19 @@ def undone_by(undo: Undo) -> Iterator[None]:
         finish(undo)
 
 
+def undo_rest() -> None:
+    """Undo what is still registered: the interrupt came between a `with` and what it entered. For
+    the end of a program that was interrupted."""
+    if _state is not None:
+        _undo_all(_state)
+
+
+def _undo_all(state: _State) -> None:
+    for undo in reversed(tuple(state.undo)):
+        with contextlib.suppress(Exception):
+            undo()
+
+
 def nothing() -> None:
     """What is undone by `with` and `finally` alone, and where a program that is killed does no
     harm."""
@@ -228,7 +241,5 @@ def _watch(state: _State) -> None:
                 # The process ends in the meantime, and this thread with it.
                 if state.ends():
                     return
-            for undo in reversed(state.undo):
-                with contextlib.suppress(Exception):
-                    undo()
+            _undo_all(state)
             _end(caught[0])

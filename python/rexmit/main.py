@@ -53,6 +53,7 @@ def main() -> NoReturn:
     except interrupt.Interrupted as stopped:
         # One that nobody holds counts as dropped.
         held = stopped
+        interrupt.undo_rest()
         outputs.say_error(UserError(held.what, held.hint))
         status = held.exit_status
     _say_cost()

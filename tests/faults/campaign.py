@@ -296,7 +296,8 @@ class _Campaign:
         found, wanted = files(self._out), self._reference.result
         if not at_the_end:
             # What a call could not remove, the next one does.
-            found = {name: told for name, told in found.items() if "/." not in f"/{name}"}
+            left = re.compile(r"(.*/)?\.|partial/" if one.status == -signal.SIGKILL else r"(.*/)?\.")
+            found = {name: told for name, told in found.items() if not left.match(name)}
         if found != wanted:
             names = sorted(
                 name for name in {*found, *wanted} if found.get(name) != wanted.get(name)

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from rexmit.interrupt import Interrupted, installed, nothing, spared, undone_by
+from rexmit.interrupt import Interrupted, installed, nothing, spared, undo_rest, undone_by
+from rexmit.store.files import whole_file
 
 REXMIT = (sys.executable, "-m", "rexmit")
 TLP = ("tlp-2013", "--engine", "model", "--set", "repeat=500")
@@ -216,6 +217,26 @@ def test_a_spared_signal_is_none() -> None:
     with installed(), undone_by(nothing), spared(spare), pytest.raises(Interrupted):
         interrupt_twice()
     assert heard == [signal.SIGINT] * 2
+
+
+def test_what_was_begun_and_not_yet_entered_is_undone_at_the_end(tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+
+    def write() -> None:
+        begun = whole_file(place / "table")
+        begun.__enter__()
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(PATIENCE_S)
+
+    with installed():
+        # The exception holds what was begun, as it does until a program ends.
+        with pytest.raises(Interrupted) as stopped:
+            write()
+        assert stopped.value.number == signal.SIGTERM
+        assert list(place.iterdir())
+        undo_rest()
+    assert not list(place.iterdir())
 
 
 def test_where_there_is_nothing_to_undo_the_program_ends_at_once() -> None:

@@ -16,6 +16,7 @@ import glob
 import io
 import os
 import re
+import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -249,9 +250,10 @@ SCRATCH = "rexmit-"
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[Path]:
     """A temporary folder for what nobody keeps."""
-    folder = Path(tempfile.mkdtemp(prefix=SCRATCH))
+    folder = Path(tempfile.gettempdir()) / f"{SCRATCH}{secrets.token_hex(8)}"
     remove = partial(shutil.rmtree, folder, ignore_errors=True)
     with interrupt.undone_by(remove):
+        folder.mkdir(mode=0o700)
         try:
             yield folder
         finally:
