@@ -296,7 +296,9 @@ class _Campaign:
         found, wanted = files(self._out), self._reference.result
         if not at_the_end:
             # What a call could not remove, the next one does.
-            left = re.compile(r"(.*/)?\.|partial/" if one.status == -signal.SIGKILL else r"(.*/)?\.")
+            left = re.compile(
+                r"(.*/)?\.|partial/" if one.status == -signal.SIGKILL else r"(.*/)?\."
+            )
             found = {name: told for name, told in found.items() if not left.match(name)}
         if found != wanted:
             names = sorted(

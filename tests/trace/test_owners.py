@@ -72,10 +72,18 @@ def test_what_was_in_vain_is_not_healthy(tmp_path: Path) -> None:
             "unanswered",
             "10.0.0.1 reset the connection instead of answering the last request of 10.0.0.2",
         ),
+        (
+            "complete",
+            {"alert_by": "client", "alert": "unknown_ca"},
+            "tls-set-up",
+            "the TLS handshake of 10.0.0.2 and 10.0.0.1 failed: the client sent the alert unknown_ca (",
+        ),
     ):
         made = [connection(duration_s=10.0, handshake=handshake, **reset)]
         short = share(owner=owner, length_ns=1_000_000, slow=0, longest_ns=1_000_000)
-        (only,) = told(write_trace(tmp_path / handshake, connections=made, account=[short]))
+        (only,) = told(
+            write_trace(tmp_path / f"{handshake}-{owner}", connections=made, account=[short])
+        )
         assert words in only
     (only,) = of(tmp_path, short)
     assert only.startswith("healthy ")

@@ -431,7 +431,7 @@ def test_verdicts_of_two_mechanisms_are_a_line_of_their_own(tmp_path: Path) -> N
 def test_without_retransmissions(tmp_path: Path) -> None:
     lines = printed(write_trace(tmp_path / "t", connections=[connection()]))
     assert (
-        "nothing no retransmission, no closed window, no reset, no handshake that failed"
+        "nothing no retransmission, closed window, reset, failed handshake or error of HTTP"
     ) in lines
     assert not any("setting" in line for line in lines)
 

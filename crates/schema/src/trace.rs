@@ -155,6 +155,8 @@ const CONNECTION_ROW: &[Column] = &[
     text("reset_state", "the state it came in: syn-sent, syn-received, established, half-closed (after one FIN), closed (after both)").or_null(),
     text("reset_after", "the packet before it, as in client data").or_null(),
     number("reset_silence_s", "from that packet to the RST").or_null(),
+    text("alert_by", "who ended the handshake of TLS by a fatal alert: client or server").or_null(),
+    text("alert", "what the alert says (RFC 8446 section 6), as in protocol_version").or_null(),
     MPTCP_CONNECTION,
     integer("mptcp_subflow", "which of its subflows, from 1, as they began").or_null(),
     text("mptcp_role", "how the subflow began: initial (MP_CAPABLE) or join (MP_JOIN)").or_null(),

@@ -11,7 +11,7 @@ use crate::account::Share;
 use crate::cost::Waited;
 use crate::emulate::{ModePosterior, Opinions};
 use crate::event::Direction;
-use crate::measures::{Handshake, Measures, Reset};
+use crate::measures::{Alert, Handshake, Measures, Reset};
 use crate::necessary::{Missing, ShortTimers, Witness};
 use crate::parts::{any_word, word, words};
 use crate::sender_view::{column_of, position_of};
@@ -315,6 +315,8 @@ pub struct Connection {
     pub handshake: Handshake,
     /// The first reset that fits.
     pub reset: Option<Reset>,
+    /// The first alert of TLS that ended the handshake.
+    pub alert: Option<Alert>,
     /// The client as a sender.
     pub forward: SenderRow,
     /// The server as a sender.

@@ -25,6 +25,7 @@ pub(crate) fn connection() -> Connection {
         evicted: false,
         handshake: Handshake::Unseen,
         reset: None,
+        alert: None,
         forward: SenderRow::default(),
         backward: SenderRow::default(),
         multipath: None,

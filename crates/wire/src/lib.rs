@@ -19,7 +19,7 @@ mod seq;
 mod skip;
 pub mod table;
 mod tcp;
-mod tls;
+pub mod tls;
 
 pub use flow::FlowKey;
 pub use headers::Headers;

@@ -26,6 +26,8 @@ pub enum Message {
     Query(Question),
     /// What the client of a SYN was told that its server's address is the one of.
     Named(String),
+    /// A fatal alert of TLS, with its description (RFC 8446 §6).
+    Alert(u8),
 }
 
 impl Message {
@@ -37,6 +39,7 @@ impl Message {
             Record::Response => status(payload).map(Message::Response),
             Record::Hello => Some(Message::Hello(tls::server_name(payload))),
             Record::Query => Question::over_tcp(payload).map(Message::Query),
+            Record::Alert => payload.get(6).copied().map(Message::Alert),
             Record::None | Record::SetUp | Record::Data | Record::Control | Record::Named => None,
         }
     }
@@ -56,7 +59,7 @@ impl Message {
                 name: None,
                 ..question
             }),
-            Message::Response(status) => Message::Response(status),
+            Message::Response(_) | Message::Alert(_) => self,
         })
     }
 }

@@ -1,6 +1,6 @@
-//! The name of the server in a client's hello (RFC 6066 §3, RFC 8446 §4.1.2), as far as one packet has it.
+//! The name of the server in a client's hello (RFC 6066 §3, RFC 8446 §4.1.2), as far as one packet has it, and the names of alerts.
 //!
-//! It is a walk over lengths, each held against what is there; a parser of all of TLS would be many times as much code to trust.
+//! The first is a walk over lengths, each held against what is there; a parser of all of TLS would be many times as much code to trust.
 
 use crate::message::host;
 
@@ -25,6 +25,48 @@ pub(crate) fn server_name(payload: &[u8]) -> Option<String> {
             return is_host.then(|| host(name)).flatten();
         }
     }
+}
+
+/// What the description of an alert is called (RFC 8446 §6, RFC 5246 §7.2); none of one that is in neither.
+#[must_use]
+pub const fn alert(description: u8) -> Option<&'static str> {
+    Some(match description {
+        0 => "close_notify",
+        10 => "unexpected_message",
+        20 => "bad_record_mac",
+        21 => "decryption_failed",
+        22 => "record_overflow",
+        30 => "decompression_failure",
+        40 => "handshake_failure",
+        41 => "no_certificate",
+        42 => "bad_certificate",
+        43 => "unsupported_certificate",
+        44 => "certificate_revoked",
+        45 => "certificate_expired",
+        46 => "certificate_unknown",
+        47 => "illegal_parameter",
+        48 => "unknown_ca",
+        49 => "access_denied",
+        50 => "decode_error",
+        51 => "decrypt_error",
+        60 => "export_restriction",
+        70 => "protocol_version",
+        71 => "insufficient_security",
+        80 => "internal_error",
+        86 => "inappropriate_fallback",
+        90 => "user_canceled",
+        100 => "no_renegotiation",
+        109 => "missing_extension",
+        110 => "unsupported_extension",
+        111 => "certificate_unobtainable",
+        112 => "unrecognized_name",
+        113 => "bad_certificate_status_response",
+        114 => "bad_certificate_hash_value",
+        115 => "unknown_psk_identity",
+        116 => "certificate_required",
+        120 => "no_application_protocol",
+        _ => return None,
+    })
 }
 
 /// A number of so many bytes.

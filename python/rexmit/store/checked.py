@@ -40,6 +40,7 @@ WORDS: Final[Mapping[str, Sequence[str]]] = {
 
 TOGETHER: Final = (
     ("reset_by", "reset_state", "reset_after"),
+    ("alert_by", "alert"),
     ("mptcp_connection", "mptcp_subflow"),
     ("first_ns", "last_ns"),
     ("runner_up", "runner_up_confidence"),

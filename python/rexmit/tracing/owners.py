@@ -43,6 +43,9 @@ _RESET: Final = (pl.col("reset_by") == "server").fill_null(value=False) & (
     pl.col("reset_state") == "established"
 )
 
+ALERT: Final = pl.concat_str(pl.lit("the "), "alert_by", pl.lit(" sent the alert "), "alert")
+"""Who ended the handshake of TLS, and how."""
+
 CLIENT: Final = (
     "client",
     "between-requests",
@@ -63,8 +66,9 @@ class Owned:
     `number` of connections.parquet; it ended `evidence_s` after that one's first packet. Their
     senders' retransmissions were needed, or it is not known whether they were; some followed on
     timeouts. Of its connections some were refused, or ICMP said that they cannot be; to the SYNs of
-    others nothing came back; of others the last request was answered by a reset. Where names were
-    looked up, `connections` are those, the longest of `name`; there is no `number`.
+    others nothing came back; of others the last request was answered by a reset; of `alerted` a
+    fatal alert ended the TLS handshake, most often at `host` an `alert`. Where names were looked
+    up, `connections` are those, the longest of `name`; there is no `number`.
     """
 
     owner: str
@@ -88,6 +92,8 @@ class Owned:
     unreachable: int = 0
     unanswered: int = 0
     reset: int = 0
+    alerted: int = 0
+    alert: str = ""
     name: str = ""
 
 
@@ -111,6 +117,7 @@ def joined(trace: Trace) -> pl.LazyFrame:
         "handshake",
         _REFUSED.alias("was_refused"),
         _RESET.alias("was_reset"),
+        ALERT.alias("alert"),
         _address(sides.CLIENT).alias("client"),
         _address(sides.SERVER).alias("server"),
     )
@@ -143,7 +150,11 @@ def joined(trace: Trace) -> pl.LazyFrame:
     once = trace.scan("sides").group_by("connection").agg((pl.col("syns").max() < 2).alias("once"))
     connecting = owner == "connecting"
     sender = pl.when(swapped).then(sides.other(pl.col("direction"))).otherwise("direction")
-    in_vain = connecting & pl.col("was_refused") | (owner == "unanswered") & pl.col("was_reset")
+    in_vain = (
+        connecting & pl.col("was_refused")
+        | (owner == "unanswered") & pl.col("was_reset")
+        | (owner == "tls-set-up") & pl.col("alert").is_not_null()
+    )
     rows = (
         _stretches(trace)
         .join(ends, on="connection")
@@ -210,6 +221,7 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             pl.col("evidence_ns", "peer").get(longest),
             pl.col("duration_s", "number", "start_s", "handshake").first(),
             (pl.col("in_vain") & pl.col("was_reset")).any().alias("reset"),
+            pl.col("alert").first(),
             pl.col("needed", "not_known", "timeouts").max(),
         )
         .group_by("owner", "host")
@@ -220,6 +232,8 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             (pl.col("handshake") == "unreachable").sum().alias("unreachable"),
             (pl.col("handshake") == "unanswered").sum().alias("unanswered"),
             pl.col("reset").sum(),
+            pl.col("alert").count().alias("alerted"),
+            pl.col("alert").drop_nulls().mode().sort().first(),
             pl.col("slow_least_ns").min(),
             pl.col("longest_ns").max(),
             pl.len().alias("connections"),
@@ -238,7 +252,8 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             pl.col("duration_s").sum().alias("of_s"),
             pl.col("connections", "stretches", "slow").sum(),
             pl.col("needed", "not_known", "timeouts").sum(),
-            pl.col("refused", "unreachable", "unanswered", "reset").sum(),
+            pl.col("refused", "unreachable", "unanswered", "reset", "alerted").sum(),
+            pl.col("alert").drop_nulls().first().fill_null(""),
             (pl.col("slow_least_ns").min() / 1e9).alias("least_s"),
             (pl.col("longest_ns").max() / 1e9).alias("most_s"),
             pl.len().alias("hosts"),

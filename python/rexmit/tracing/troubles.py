@@ -8,7 +8,8 @@ from typing import Final
 import polars as pl
 
 from rexmit.tracing.folder import Trace
-from rexmit.tracing.sentences import handshakes, resets, windows
+from rexmit.tracing.sentences import errors, handshakes, resets, windows
+from rexmit.tracing.sentences.errors import Errors
 from rexmit.tracing.sentences.handshakes import Failed
 from rexmit.tracing.sentences.resets import Resets
 from rexmit.tracing.sentences.windows import HeldUp
@@ -38,6 +39,7 @@ class Troubles:
     half_open: int
     resets: tuple[Resets, ...]
     reset: int
+    errors: Errors
 
 
 def troubles(trace: Trace, most: int = MOST) -> Troubles:
@@ -57,6 +59,7 @@ def troubles(trace: Trace, most: int = MOST) -> Troubles:
             windows.sums(senders),
             handshakes.failed(trace),
             resets.resets(trace),
+            *errors.errors(trace),
         ]
     )
     held_up, closed, full = (
@@ -75,4 +78,5 @@ def troubles(trace: Trace, most: int = MOST) -> Troubles:
         half_open=by_kind.get("half-open", 0),
         resets=tuple(Resets(**row) for row in tables[5].head(most).to_dicts()),
         reset=int(tables[5]["connections"].sum()),
+        errors=errors.summed(tables[6], tables[7], tables[8]),
     )

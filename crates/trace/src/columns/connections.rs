@@ -2,6 +2,7 @@
 
 use rexmit_schema::trace;
 use rexmit_schema::values::Table;
+use rexmit_wire::tls;
 
 use super::filler::{seconds, Filler};
 use crate::analyzer::Of;
@@ -30,6 +31,8 @@ pub(super) fn table(rows: &[Of<Box<Connection>>], capture: &str) -> Table {
         table.text("reset_state", rows, |of| Some(of.row.reset?.state.as_str()));
         table.text("reset_after", rows, |of| Some(of.row.reset?.after.as_str()));
         table.seconds("reset_silence_s", rows, |of| Some(of.row.reset?.silence));
+        table.text("alert_by", rows, |of| Some(side(of.row.alert?.by)));
+        table.text("alert", rows, |of| tls::alert(of.row.alert?.description));
         table.integer("mptcp_connection", rows, |of| {
             Some(of.row.multipath?.connection)
         });

@@ -1,12 +1,13 @@
 //! Windows that are closed, resets, and what became of the handshake.
 
 use rexmit_time::{Duration, Time};
-use rexmit_wire::Headers;
+use rexmit_wire::message::Message;
+use rexmit_wire::{tls, Headers};
 
 use super::{Cold, Connection, BOTH};
 use crate::event::Direction;
 use crate::measures::window::Closings;
-use crate::measures::{Handshake, Reset, State};
+use crate::measures::{Alert, Handshake, Reset, State};
 
 /// What is measured of few connections.
 #[derive(Debug, Default)]
@@ -19,6 +20,8 @@ pub(super) struct Measured {
     pub reset: Option<Reset>,
     /// ICMP said of a SYN that it cannot be delivered.
     pub unreachable: bool,
+    /// The first alert of TLS that ended the handshake.
+    pub alert: Option<Alert>,
 }
 
 impl Connection {
@@ -42,6 +45,17 @@ impl Connection {
         } else if !flags.fin() && !self.sides[peer].fin {
             // To a peer that has nothing more to send no window is closed.
             self.cold.measured().closings[me].close(at);
+        }
+    }
+
+    /// A side ends the handshake of TLS.
+    #[cold]
+    pub(super) fn note_alert(&mut self, by: Direction, message: Option<&Message>) {
+        if let Some(&Message::Alert(description)) = message {
+            if tls::alert(description).is_some() {
+                let alert = Alert { by, description };
+                self.cold.measured().alert.get_or_insert(alert);
+            }
         }
     }
 

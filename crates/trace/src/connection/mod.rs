@@ -21,7 +21,7 @@ mod views;
 use core::ops::{Deref, DerefMut};
 
 use rexmit_time::{Duration, Time};
-use rexmit_wire::headers::Notes;
+use rexmit_wire::headers::{Notes, Record};
 use rexmit_wire::message::Message;
 use rexmit_wire::table::{prefetch, Keyed};
 use rexmit_wire::{FlowKey, Headers, SeqRange};
@@ -437,6 +437,9 @@ impl Connection {
         if let Some(fault) = &common.settings.fault {
             let packets = self.sides.iter().map(|side| side.packets).sum();
             fault.happen(&self.pair.0, Moment::Packet(packets));
+        }
+        if headers.record == Record::Alert {
+            self.note_alert(direction, common.message.as_ref());
         }
         self.keep(at, direction, headers, common);
     }

@@ -27,6 +27,7 @@ impl Connection {
             evicted,
             handshake: self.handshake(),
             reset: self.cold.reset(),
+            alert: self.cold.measured.as_ref().and_then(|one| one.alert),
             forward: self.half_row(Direction::Forward, known),
             backward: self.half_row(Direction::Backward, known),
             multipath: None,

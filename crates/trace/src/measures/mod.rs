@@ -58,6 +58,15 @@ pub struct Reset {
     pub silence: Duration,
 }
 
+/// The first fatal alert of TLS that was not encrypted: the handshake came to nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alert {
+    /// Who sent it.
+    pub by: Direction,
+    /// What it says (RFC 8446 §6).
+    pub description: u8,
+}
+
 /// What a packet was, in a byte: whose, with which of SYN, FIN, RST and ACK, and whether it bore data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Before(u8);

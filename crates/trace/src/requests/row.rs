@@ -94,7 +94,10 @@ impl Request {
                 self.method = Some(question.kind_name().to_owned());
                 self.path = question.name;
             }
-            Some(Message::Response(_) | Message::Hello(_) | Message::Named(_)) | None => {}
+            Some(
+                Message::Response(_) | Message::Hello(_) | Message::Named(_) | Message::Alert(_),
+            )
+            | None => {}
         }
     }
 

@@ -3,6 +3,7 @@
 use rexmit_time::Duration;
 use rexmit_trace::account::Owner;
 use rexmit_trace::analyzer::{Analyzer, Rows};
+use rexmit_trace::event::Direction;
 use rexmit_trace::requests::{Kind, Request};
 use rexmit_trace::settings::Settings;
 use rexmit_wire::headers::Record;
@@ -50,6 +51,7 @@ impl Talk {
             Message::Hello(_) => Record::Hello,
             Message::Query(_) => Record::Query,
             Message::Named(_) => Record::Named,
+            Message::Alert(_) => Record::Alert,
         };
         self.record(from_client, record, len);
         self.said.resize(self.script.packets.len() - 1, None);
@@ -64,6 +66,11 @@ impl Talk {
     }
 
     fn told(&self, settings: Settings) -> Vec<Request> {
+        let rows = self.rows(settings).requests;
+        rows.into_iter().map(|of| of.row).collect()
+    }
+
+    fn rows(&self, settings: Settings) -> Rows {
         let mut analyzer = Analyzer::new(settings);
         for (number, (at, headers)) in self.script.packets.iter().enumerate() {
             match self.said.get(number).cloned().flatten() {
@@ -75,7 +82,7 @@ impl Talk {
         while analyzer.finish(u64::MAX) {}
         analyzer.drain(&mut rows);
         rows.sort();
-        rows.requests.into_iter().map(|of| of.row).collect()
+        rows
     }
 
     /// The same with a log and without one.
@@ -326,6 +333,23 @@ fn a_server_is_called_as_its_client_was_told() {
             rows.iter().all(|row| row.name.as_deref() == name),
             "{rows:?}"
         );
+    }
+}
+
+#[test]
+fn an_alert_tells_who_ended_the_handshake() {
+    for (description, known) in [(70, true), (200, false)] {
+        let (mut talk, to_server, to_client) = Talk::open(false);
+        talk.say(true, Message::Hello(None), 500)
+            .wait(to_server)
+            .record(false, Record::SetUp, 900)
+            .wait(to_client)
+            .say(true, Message::Alert(description), 7)
+            .say(true, Message::Alert(40), 7);
+        let rows = talk.rows(Settings::default());
+        let alert = rows.connections[0].row.alert.unwrap();
+        assert_eq!(alert.by, Direction::Forward);
+        assert_eq!(alert.description, if known { description } else { 40 });
     }
 }
 

@@ -26,6 +26,8 @@ pub enum Record {
     Query = 7,
     /// Nothing; but the server of this SYN has a name.
     Named = 8,
+    /// A fatal alert of TLS that is not encrypted: who sends it ends the handshake.
+    Alert = 9,
 }
 
 /// What encryption adds to a record, at most: the explicit nonce and the tag of TLS 1.2's AES-GCM (RFC 5288 §3).
@@ -34,6 +36,9 @@ const SEAL: u16 = 24;
 const FRAME: u16 = 17;
 /// The type of a ClientHello (RFC 8446 §4).
 const CLIENT_HELLO: u8 = 1;
+/// Bytes of an alert, and the level of one that ends the connection (RFC 8446 §6).
+const ALERT: u16 = 2;
+const FATAL: u8 = 2;
 /// The longest method of HTTP that is known has 17 letters (UPDATEREDIRECTREF, RFC 4437).
 const METHOD: usize = 17;
 
@@ -44,8 +49,7 @@ impl Record {
     pub fn begins(payload: &[u8], len: u32) -> Record {
         match payload {
             &[kind @ 20..=23, 3, 0..=4, high, low, ref rest @ ..] => {
-                let first = rest.first().copied();
-                Record::of_tls(kind, u16::from_be_bytes([high, low]), first, len)
+                Record::of_tls(kind, u16::from_be_bytes([high, low]), rest, len)
             }
             [b'A'..=b'Z', ..] => Record::of_http(payload),
             _ => Record::None,
@@ -69,15 +73,16 @@ impl Record {
         }
     }
 
-    fn of_tls(kind: u8, length: u16, first: Option<u8>, len: u32) -> Record {
+    fn of_tls(kind: u8, length: u16, rest: &[u8], len: u32) -> Record {
         // RFC 5246 §6.2.3: 2^14 + 2048.
         if length == 0 || length > (1 << 14) + 2_048 {
             return Record::None;
         }
         let whole = len == 5 + u32::from(length);
         match kind {
-            22 if first == Some(CLIENT_HELLO) => Record::Hello,
+            22 if rest.first() == Some(&CLIENT_HELLO) => Record::Hello,
             20 | 22 => Record::SetUp,
+            21 if length == ALERT && rest.first() == Some(&FATAL) => Record::Alert,
             21 => Record::Control,
             _ if whole && length <= SEAL + FRAME => Record::Control,
             _ => Record::Data,
@@ -97,6 +102,7 @@ impl Record {
     pub const fn of_session(self) -> Record {
         match self {
             Record::Hello => Record::SetUp,
+            Record::Alert => Record::Control,
             Record::Request | Record::Response | Record::Query | Record::Named => Record::None,
             other => other,
         }
@@ -120,6 +126,7 @@ impl Record {
             6 => Record::Response,
             7 => Record::Query,
             8 => Record::Named,
+            9 => Record::Alert,
             _ => Record::None,
         }
     }
@@ -151,7 +158,7 @@ mod tests {
             assert_eq!(begins(other, 512), Record::None, "{other:?}");
         }
         assert_eq!(Record::begins(&[22, 3, 1, 2], 517), Record::None);
-        for bits in 0..9 {
+        for bits in 0..10 {
             assert_eq!(Record::of_bits(bits).bits(), bits);
             assert!(Record::of_bits(bits).of_session().bits() < 4);
         }
@@ -169,5 +176,7 @@ mod tests {
         }
         assert_eq!(Record::begins(&[22, 3, 1, 2, 0, 1], 517), Record::Hello);
         assert_eq!(Record::begins(&[22, 3, 1, 2, 0, 2], 517), Record::SetUp);
+        let alert = |level| Record::begins(&[21, 3, 1, 0, 2, level, 70], 7);
+        assert_eq!([alert(2), alert(1)], [Record::Alert, Record::Control]);
     }
 }

@@ -146,6 +146,11 @@ _RESET: Final = (
     "See why its program, or a firewall on the path, ended it.",
 )
 
+_ALERT: Final = (
+    "the TLS handshake of {host} and {peer} failed: {alert}",
+    "Compare versions, ciphers, names and certificates of both; openssl s_client shows a server's.",
+)
+
 _LOOKED_UP: Final = (
     "{host} waited for the address of {name}: the name server {peer} answered late",
     "Look at that name server, the ones that it asks, and packet loss on the path to it.",
@@ -177,6 +182,8 @@ def _texts(one: Owned) -> tuple[str, str]:
                 return texts
     if one.owner == "unanswered" and one.reset == one.connections:
         return _RESET
+    if one.owner == "tls-set-up" and one.alerted == one.connections:
+        return _ALERT
     if one.owner == "recovery-timer" and one.needed and not one.timeouts:
         return _NO_TIMEOUT
     if one.owner not in (*_REPAIRS, SMALL_WINDOW) or one.needed:
@@ -211,7 +218,8 @@ def _one(one: Owned, every: int) -> Sentence:
     host, peer = one.host, one.peer
     if others:
         host, peer = f"{host} and {count(others, 'other')}", "their peers"
-    text += f": {what.format(host=host, peer=peer)}{_often(one)}"
+    text += f": {what.format(host=host, peer=peer, alert=one.alert)}"
+    text += "" if what == _ALERT[0] else _often(one)
     where = f"connection {one.number}, {span(one.evidence_s)} in"
     if others:
         where = f"{span(one.host_s)} of it {one.host}; {where}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from rexmit.tracing.sentences import handshakes, network, resets, retransmissions, windows
+from rexmit.tracing.sentences import errors, handshakes, network, resets, retransmissions, windows
 from rexmit.tracing.sentences.value import Sentence
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ def said(summary: Summary, *, unread: int = 0) -> list[Sentence]:
         full = windows.said_full(number, length_s, wrong.longest_full, every)
         groups.append((number, [full]))
     groups.append((wrong.reset, resets.said(wrong.resets, wrong.reset, every)))
+    touched = max(wrong.errors.connections, wrong.errors.alerted)
+    groups.append((touched, errors.said(wrong.errors, every)))
     if summary.flood is not None:
         groups.append((summary.flood.connections, [network.flood(summary.flood)]))
     groups.sort(key=lambda one: -one[0])
@@ -52,5 +54,5 @@ def said(summary: Summary, *, unread: int = 0) -> list[Sentence]:
 
 
 def _nothing() -> Sentence:
-    text = "no retransmission, no closed window, no reset, no handshake that failed"
+    text = "no retransmission, closed window, reset, failed handshake or error of HTTP"
     return Sentence(text, "retransmissions", pl.DataFrame.is_empty, label="nothing")
