@@ -79,7 +79,7 @@ def every(whole: Trace, made: Summary) -> Iterator[Sentence]:
     yield from (one.reason for one in made.worst)
     found = advice(whole)
     if made.mechanisms and whole.settings and not helping(found, made.totals):
-        yield settings.none_helps(found, len(whole.settings), made.totals)
+        yield settings.none_helps(found, len(whole.settings), made)
     if left := settings.not_applied(made):
         yield left
     rows = whole.scan("retransmissions").collect()
@@ -442,12 +442,20 @@ def row_timer(held: Held, told: str) -> str | None:
 
 def none_helps(held: Held, tried: str) -> str | None:
     """None of the six that save most makes more connections shorter than longer, or as many and
-    saves a tenth of the time waited; less than 10 ms, or a thousandth, is no saving.
+    saves a tenth of the time waited; less than 10 ms, or a thousandth, is no saving. Where
+    full-size packets did not pass, none is applied.
     """
+    held_up = {
+        (row["connection"], row["direction"])
+        for row in held.rows_of("account")
+        if row["owner"] == "path-mtu"
+    }
     lasted = {row["connection"]: row["duration_s"] for row in held.rows_of("connections")}
     waited_s = sum(row["waited_s"] for row in held.rows_of("connections"))
     effects: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0, 0])
     for row in held.rows_of("whatif"):
+        if (row["connection"], row["direction"]) in held_up:
+            continue
         effect, tenth = effects[row["setting"]], lasted[row["connection"]] / 10
         effect[0] -= row["waited_change_s"]
         effect[1] += -row["change_s"] > tenth and row["waited_change_s"] < 0
@@ -499,7 +507,7 @@ RULES: tuple[tuple[str, Callable[..., str | None]], ...] = (
     (r"^with data: ([\d,]+) of ([\d,]+) (packet|segment)", one_unit),
     (r"^reset: ", ended_by_reset),
     (r"([\d,]+) packets? out of order", out_of_order),
-    (r"^: nothing: of the ([\d,]+) other settings tried, even", none_helps),
+    (r"^: (?:elsewhere )?nothing: of the ([\d,]+) other settings tried, even", none_helps),
     (r"^: [a-z -]+,.* <?([-\d.]+) ms(?: to [\d.]+ ms)? after", row_after),
     (r"^: [a-z -]+,.* timer ([\d.]+) ms(?:,|$)", row_timer),
     (r"^: ([a-z-]+) or ([a-z-]+)(?:,|$)", pair),

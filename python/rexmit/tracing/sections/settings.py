@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from rexmit.result.blocks import Block, Column, Grid, Paragraph, heading, note, table
 from rexmit.result.sentence import facts
-from rexmit.tracing.advice import PATH_MTU, Advice
+from rexmit.tracing.advice import Advice
 from rexmit.tracing.sentences import unacked
-from rexmit.tracing.sentences.settings import helps, in_words, none_helps, not_applied
+from rexmit.tracing.sentences.settings import helps, in_words, is_held, none_helps, not_applied
 from rexmit.tracing.summed import Summary, Totals
 from rexmit.tracing.words import listed, share, span
 from rexmit.wording import count, known
@@ -40,7 +40,7 @@ def settings(
     if summary.unacked:
         yield facts(unacked.said(summary.unacked))
         yield Paragraph("no setting saves what was waited for data that were never acknowledged")
-    elif any(one.owner == PATH_MTU for one in summary.owners or ()):
+    elif is_held(summary):
         yield Paragraph("no setting saves what was waited where full-size packets do not pass")
     asked = [one for one in settings if one.named]
     others = tuple(one for one in settings if not one.named)
@@ -48,7 +48,7 @@ def settings(
     for one in [*asked, *helpful[:1]]:
         yield Paragraph(_effect(one, totals))
     if not helpful and tried > len(asked):
-        none = none_helps(others, tried - len(asked), totals, named=bool(asked))
+        none = none_helps(others, tried - len(asked), summary, named=bool(asked))
         yield Paragraph(none.text)
     if left := not_applied(summary):
         yield Paragraph(left.text)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from rexmit.tracing.advice import Advice
+from rexmit.tracing.advice import PATH_MTU, Advice
 from rexmit.tracing.sentences.retransmissions import verdict
 from rexmit.tracing.sentences.value import Sentence
 from rexmit.tracing.words import listed, span
@@ -48,12 +48,15 @@ def helps(one: Advice, totals: Totals) -> bool:
 
 
 def none_helps(
-    settings: Sequence[Advice], tried: int, totals: Totals, *, named: bool = False
+    settings: Sequence[Advice], tried: int, summary: Summary, *, named: bool = False
 ) -> Sentence:
     """Where none of the `settings` helps, those that save most of all that were tried; `named`:
     what others do, which were asked for, is said before.
     """
+    totals = summary.totals
     nothing = "nothing else" if named else "nothing"
+    if is_held(summary):
+        nothing = f"elsewhere {nothing}"
     little = (
         "would make more connections longer by a tenth than shorter, or save less than a tenth of "
         "the time waited"
@@ -68,6 +71,11 @@ def none_helps(
         return not any(helps(one, totals) for one in settings)
 
     return Sentence(text, "connections", condition)
+
+
+def is_held(summary: Summary) -> bool:
+    """Whether full-size packets of somebody did not pass, which no setting changes."""
+    return any(one.owner == PATH_MTU for one in summary.owners or ())
 
 
 def not_applied(summary: Summary) -> Sentence | None:
