@@ -52,8 +52,11 @@ class Spread:
 
     @property
     def interval(self) -> Interval | None:
-        """Of the mean."""
-        return None if self.estimate is None else self.estimate.interval
+        """Of the mean; a quantity that is never negative has no negative end."""
+        found = None if self.estimate is None else self.estimate.interval
+        if found is None or found.low >= 0 or min(self.values) < 0:
+            return found
+        return Interval(0.0, found.high)
 
     @cached_property
     def drawn(self) -> int:
