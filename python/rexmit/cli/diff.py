@@ -59,7 +59,7 @@ class DiffOptions:
         Option(
             "--metric",
             metavar="LIST",
-            help="What is compared, by commas, of t_total, t_recover, client, srtt, rto, "
+            help="What is compared, by commas, of t_total, t_recover, client, burst, srtt, rto, "
             "retransmissions, timeouts, probes, spurious, dsacks; of captures, of round-trip, "
             "data-round-trip, loss, retransmitted, waited, payload, time, first-byte, total, "
             "unanswered. [default: t_total,t_recover,client; of captures all]",
