@@ -12,10 +12,13 @@ from typing import Any
 import pytest
 
 import rexmit
-from rexmit.errors import EXIT_CANNOT_TELL, UserError
+from rexmit.errors import EXIT_CANNOT_TELL, FaultySourceError, UserError
 from rexmit.gate.attempts import Verdict
 from rexmit.gate.bisect import Answer, Found, search
 from rexmit.gate.history import Commit, History
+from rexmit.kernels import git as git_objects
+from rexmit.kernels.git import At
+from rexmit.kernels.newtree import NewTree
 from rexmit.library import commits as library
 from rexmit.library.packetdrill import Scripts
 from rexmit.library.run import Campaign
@@ -49,7 +52,7 @@ def repository(folder: Path, subjects: Sequence[str]) -> list[str]:
 def ten(tmp_path: Path) -> History:
     """Ten commits, called 0 to 9."""
     repository(tmp_path / "tree", [str(number) for number in range(10)])
-    return History(tmp_path / "tree", tmp_path / "clone")
+    return History(tmp_path / "tree")
 
 
 def find(history: History, verdicts: Verdicts, good: str = "HEAD~9", bad: str = "HEAD") -> Found:
@@ -100,7 +103,7 @@ def test_a_commit_on_a_branch_is_found(tmp_path: Path) -> None:
     git(tree, "commit", "--quiet", "-m", "side")
     git(tree, "checkout", "--quiet", "-")
     git(tree, "merge", "--quiet", "--no-edit", "-m", "merge", "side")
-    history = History(tree, tmp_path / "clone")
+    history = History(tree)
     bad = ("side", "merge")
 
     def judge(commit: Commit) -> Verdict:
@@ -129,12 +132,10 @@ def test_the_tree_is_only_read(ten: History, tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     (tree / "Makefile").write_text("changed by its user\n")
     before = {path: path.stat().st_mtime_ns for path in tree.rglob("*")}
-    commit = ten.commit("good", "HEAD~3")
-    ten.check_out(commit)
-    (ten.clone / "built.o").touch()
-    ten.check_out(ten.commit("good", "HEAD~4"))
-    assert (ten.clone / "Makefile").read_text() == "# 5\n"
-    assert not (ten.clone / "built.o").exists()
+    found = find(ten, by_number(4))
+    with NewTree(tmp_path / "copy", "tree") as copy:
+        git_objects.copy(ten.at(found.bad.commit), lambda _: copy)
+    assert (tmp_path / "copy" / "Makefile").read_text() == "# 4\n"
     assert {path: path.stat().st_mtime_ns for path in tree.rglob("*")} == before
 
 
@@ -145,17 +146,19 @@ class Bench:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, first: int) -> None:
         self.first = first
         self.stops: int | None = None
+        self.fault: type[UserError] = FaultySourceError
+        self.verdict = Verdict.WORSE
         self.built: list[int] = []
         self.ran: list[int] = []
         monkeypatch.setattr(library, "build", self.build)
         monkeypatch.setattr(library, "packetdrill", self.packetdrill)
         monkeypatch.setattr(library, "run", self.run)
 
-    def build(self, spec: str, **_: object) -> tuple[object, bool]:
-        number = int(Path(spec, "Makefile").read_text().removeprefix("# "))
+    def build(self, spec: str, at: At, **_: object) -> tuple[object, bool]:
+        number = int(git(Path(spec), "show", "-s", "--format=%s", at.commit))
         self.built.append(number)
         if number == 4:
-            raise UserError("building Linux failed", ["tcp.c:1: error", "The whole log: x"])
+            raise self.fault("building Linux failed", ["tcp.c:1: error", "The whole log: x"])
         return SimpleNamespace(name=f"kernel-{number}"), True
 
     def packetdrill(self, words: Sequence[str], how: Scripts) -> object:
@@ -163,7 +166,7 @@ class Bench:
         number = int(str(how.kernel).removeprefix("kernel-"))
         if number == self.stops:
             raise KeyboardInterrupt
-        verdict = Verdict.WORSE if number >= self.first else Verdict.GOOD
+        verdict = self.verdict if number >= self.first else Verdict.GOOD
         one = SimpleNamespace(name="a.pkt ipv4", verdict=verdict, why=["a.pkt:3: it differs"])
         return SimpleNamespace(results=[one])
 
@@ -204,7 +207,6 @@ def test_it_goes_on_where_it_stopped(
         "a.pkt:3: it differs",
     )
     assert "rexmit packetdrill" in found.bad.answer.again
-    assert not (tmp_path / "out" / "tree").exists()
     with pytest.raises(UserError, match="has another question"):
         ask(tmp_path, good="HEAD~8")
 
@@ -220,6 +222,38 @@ def test_a_commit_that_does_not_build_is_left_out(
     assert found.exit_status == EXIT_CANNOT_TELL
     skipped = next(step for step in found.steps if step.commit.subject == "4")
     assert skipped.answer.lines[:2] == ("building Linux failed", "tcp.c:1: error")
+
+
+def test_a_commit_that_this_machine_cannot_build_is_not_left_out(
+    ten: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert ten
+    bench = Bench(monkeypatch, first=5)
+    bench.fault = UserError
+    with pytest.raises(UserError, match="building Linux failed"):
+        ask(tmp_path, good="HEAD~6", bad="HEAD~3")
+    # There is room on the disk again.
+    monkeypatch.setattr(bench, "fault", FaultySourceError)
+    bench.built.clear()
+    ask(tmp_path, good="HEAD~6", bad="HEAD~3")
+    assert 4 in bench.built
+
+
+def test_what_a_kernel_could_not_tell_is_asked_again(
+    ten: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert ten
+    bench = Bench(monkeypatch, first=8)
+    bench.verdict = Verdict.CANNOT_TELL
+    for _ in range(2):
+        bench.built.clear()
+        with pytest.raises(UserError, match="is said to be bad: cannot tell"):
+            ask(tmp_path)
+        assert bench.built[-1] == 9
+    bench.verdict = Verdict.WORSE
+    found = ask(tmp_path)
+    assert found.first_bad is not None
+    assert found.first_bad.subject == "8"
 
 
 def test_a_scenario_is_held_to_its_run_on_the_good_commit(

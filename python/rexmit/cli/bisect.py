@@ -50,8 +50,10 @@ def bisect(options: BisectOptions) -> None:
     """Find the commit of a kernel's tree from which on a packet script fails, or a scenario is
     worse.
 
-    The kernels of the commits are built in a clone and run in virtual time, so a commit has one
-    verdict, however busy this machine is. What does not build, or cannot be judged, is left out.
+    The kernels of the commits are built from git's objects (nothing is checked out) and run in
+    virtual time, so a commit has one verdict, however busy this machine is. What does not build, or
+    cannot be judged, is left out; where this machine is to blame for that, the command ends, and
+    goes on from there when it is typed again.
 
     Building a tree RUNS ITS CODE, in a sandbox (`rexmit kernel build --help`).
 

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol, TypedDict
 
 from rexmit import configuration, escaping
 from rexmit.comparison.gate import Gate, Judgement, share
-from rexmit.errors import UserError, argument
+from rexmit.errors import FaultySourceError, UserError, argument
 from rexmit.gate import scripts
 from rexmit.gate.attempts import Verdict
 from rexmit.gate.bisect import Answer
@@ -109,14 +109,14 @@ class Judging:
         self._of_kernel = _of_kernel(self.words, asked, beside_last=beside_last)
 
     def begin(self, out: str | PathLike[str] | None, name: str) -> History:
-        """Makes the folder, `out` or one below runs/ that says what is done there (`name`), and the
-        clone in it."""
+        """Makes the folder, `out` or one below runs/ that says what is done there (`name`).
+        Returns the commits of the tree."""
         tree = Path(self._asked.tree).expanduser().absolute()
         words = "-".join((name, tree.name, Path(self.words[0]).stem))
         usual = "".join(one if one.isalnum() or one in "-._" else "_" for one in words)[:200]
         self._top = configuration.runs() / usual if out is None else Path(out)
         named_folder(self._top)
-        self.history = History(tree, self._top / "tree")
+        self.history = History(tree)
         return self.history
 
     def judge(self, same: Commits) -> Callable[[Commit], Answer]:
@@ -169,7 +169,9 @@ class _Remembered:
             self.judge.ask.recall(answer)
             return answer
         answer = self.judge(commit)
-        self.kept.keep(commit, answer)
+        # What ended a kernel may have come from elsewhere; what does not build will not.
+        if answer.kernel is None or answer.verdict is not Verdict.CANNOT_TELL:
+            self.kept.keep(commit, answer)
         return answer
 
 
@@ -183,11 +185,15 @@ class _OfTree:
 
     def __call__(self, commit: Commit) -> Answer:
         self._progress.note(str(commit))
-        self._history.check_out(commit)
         keywords = {name: getattr(self.ask.build, name) for name in Build.__slots__}
         try:
-            kernel, _ = build(str(self._history.clone), progress=self._progress, **keywords)
-        except UserError as error:
+            kernel, _ = build(
+                str(self._history.top),
+                at=self._history.at(commit),
+                progress=self._progress,
+                **keywords,
+            )
+        except FaultySourceError as error:
             lines = [error.what, *(error.hint or "").splitlines()[-5:]]
             return Answer(Verdict.CANNOT_TELL, tuple(lines))
         try:

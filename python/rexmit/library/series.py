@@ -14,7 +14,6 @@ from rexmit.gate.series import Series, judged
 from rexmit.library.commits import Commits, CommitsKeywords, Judging, What
 from rexmit.options import given, takes
 from rexmit.progress import Hear
-from rexmit.store.files import remove
 
 USUAL: Final = "gate"
 """The scenario that is run where nothing else is named."""
@@ -69,6 +68,4 @@ def series(
         if not commits:
             raise UserError(f"{argument('commits', wanted.commits)} has no commits", usage=True)
         judge = judging.judge(replace(wanted, commits=f"{base.name}..{last.name}"))
-        every = judged(base, commits, judge, on_step)
-        remove(history.clone)
-    return every
+        return judged(base, commits, judge, on_step)
