@@ -7,9 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from rexmit import outputs
-from rexmit.cli import completion
 from rexmit.cli.front import Option
-from rexmit.cli.limits import MOST_JOBS
+from rexmit.cli.limits import (
+    MOST_JOBS,
+    Configs,
+    Packetdrill,
+    Patches,
+    ScenarioSettings,
+    Unconfined,
+)
 from rexmit.options import as_typed
 
 if TYPE_CHECKING:
@@ -35,19 +41,8 @@ class CommitsOptions:
             show_default=False,
         ),
     ] = None
-    settings: Annotated[
-        list[str] | None,
-        Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario. Repeatable."),
-    ] = None
-    tool: Annotated[
-        Path | None,
-        Option(
-            "--packetdrill",
-            metavar="PROGRAM",
-            help="The packetdrill to run, as it is. [default: the one on PATH]",
-            show_default=False,
-        ),
-    ] = None
+    settings: ScenarioSettings = None
+    tool: Packetdrill = None
     hz: Annotated[
         int | None,
         Option(
@@ -56,19 +51,8 @@ class CommitsOptions:
             show_default=False,
         ),
     ] = None
-    patches: Annotated[
-        list[str] | None,
-        Option("--patch", metavar="FILE|NAME", help="A patch to apply to each. Repeatable."),
-    ] = None
-    configs: Annotated[
-        list[str] | None,
-        Option(
-            "--config",
-            metavar="FILE|NAME",
-            help="A fragment of configuration for each, or ours: selftests. Repeatable.",
-            autocompletion=completion.fragments,
-        ),
-    ] = None
+    patches: Patches = None
+    configs: Configs = None
     jobs: Annotated[
         int | None,
         Option(
@@ -79,9 +63,7 @@ class CommitsOptions:
             help="Compilers, and kernels, at a time (default: one a core).",
         ),
     ] = None
-    unconfined: Annotated[
-        bool, Option("--unconfined", help="Run the code of the tree without a sandbox.")
-    ] = False
+    unconfined: Unconfined = False
     out: Annotated[
         Path | None,
         Option(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from rexmit import outputs
 from rexmit.cli.as_json import print_json
 from rexmit.cli.front import Option
-from rexmit.cli.limits import KernelsAtATime, OnKernel
+from rexmit.cli.limits import KernelsAtATime, OnKernel, Packetdrill
 from rexmit.errors import judging
 
 if TYPE_CHECKING:
@@ -28,15 +28,7 @@ class TestsOptions:
     """Options of all of them."""
 
     kernel: OnKernel = None
-    tool: Annotated[
-        Path | None,
-        Option(
-            "--packetdrill",
-            metavar="PROGRAM",
-            help="The packetdrill to run, as it is. [default: the one on PATH]",
-            show_default=False,
-        ),
-    ] = None
+    tool: Packetdrill = None
     repeat: Annotated[
         int, Option(metavar="N", min=1, max=1 << 20, help="Run each test N times.")
     ] = 1
