@@ -8,13 +8,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
 import rexmit
+from rexmit import additions
 from rexmit.errors import EXIT_CANNOT_TELL, FaultySourceError, UserError
 from rexmit.gate.attempts import Verdict
 from rexmit.gate.bisect import Answer, Found, search
+from rexmit.gate.cells import of_steps
+from rexmit.gate.formats import junit, ktap
 from rexmit.gate.history import Commit, History
 from rexmit.kernels import git as git_objects
 from rexmit.kernels.git import At
@@ -154,8 +158,8 @@ class Bench:
         monkeypatch.setattr(library, "packetdrill", self.packetdrill)
         monkeypatch.setattr(library, "run", self.run)
 
-    def build(self, spec: str, at: At, **_: object) -> tuple[object, bool]:
-        number = int(git(Path(spec), "show", "-s", "--format=%s", at.commit))
+    def build(self, _: str, at: At, **__: object) -> tuple[object, bool]:
+        number = int(git(at.repository, "show", "-s", "--format=%s", at.commit))
         self.built.append(number)
         if number == 4:
             raise self.fault("building Linux failed", ["tcp.c:1: error", "The whole log: x"])
@@ -294,7 +298,7 @@ def test_each_commit_of_a_series_stands_beside_the_one_before_it(
 
     place = {"tree": tmp_path / "tree", "out": tmp_path / "out"}
     series = rexmit.series("smoke", commits="HEAD~4..HEAD", **place)  # type: ignore[arg-type]
-    verdicts = [str(one.answer.verdict) for one in (series.base, *series.steps)]
+    verdicts = [str(one.answer.verdict) for one in series.steps]
     assert bench.ran == [5, 6, 7, 8, 9]
     assert verdicts == ["good", "good", "worse", "good", "good"]
     assert series.exit_status == 1
@@ -303,6 +307,110 @@ def test_each_commit_of_a_series_stands_beside_the_one_before_it(
     assert lines[1].strip() == "5"
     whole = series.as_json()
     assert [one["subject"] for one in whole["commits"]] == ["5", "6", "7", "8", "9"]
+
+
+def test_patches_by_mail_are_commits_of_a_clone(
+    ten: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = ten.top
+    bench = Bench(monkeypatch, first=7)
+    mbox = tmp_path / "v2.mbox"
+    mbox.write_text(git(tree, "format-patch", "--stdout", "HEAD~4..HEAD") + "\n")
+    git(tree, "reset", "--quiet", "--hard", "HEAD~4")
+    before = {path: path.read_bytes() for path in tree.rglob("*") if path.is_file()}
+    place = {"tree": tree, "out": tmp_path / "out", "mbox": mbox}
+
+    series = rexmit.series("smoke", **place)  # type: ignore[arg-type]
+    assert [one.commit.subject for one in series.steps] == ["5", "6", "7", "8", "9"]
+    assert [str(one.answer.verdict) for one in series.steps][2] == "worse"
+    assert {path: path.read_bytes() for path in tree.rglob("*") if path.is_file()} == before
+    # The same mails are the same commits, of which the answers are kept.
+    bench.built.clear()
+    again = rexmit.series("smoke", **place)  # type: ignore[arg-type]
+    assert again.as_json() == series.as_json()
+    assert bench.built == []
+    with pytest.raises(UserError, match=r"`mbox` .*v2\.mbox does not apply to .*\(\"2\"\)"):
+        rexmit.series("smoke", **(place | {"onto": "HEAD~3", "out": tmp_path / "other"}))  # type: ignore[arg-type]
+
+
+def test_a_clone_takes_no_place_of_another_folder(ten: History, tmp_path: Path) -> None:
+    (tmp_path / "clone").mkdir()
+    (tmp_path / "clone" / "mine").touch()
+    with pytest.raises(UserError, match="git clone failed"):
+        ten.apply(tmp_path / "mbox", ten.commit("onto", "HEAD"), tmp_path / "clone")
+    assert (tmp_path / "clone" / "mine").exists()
+
+
+class Ran:
+    """In place of random cases: those of a kernel differ from those before by what is in `FAILED`
+    and how far apart the kernels are."""
+
+    failed = 0
+
+    def __init__(self, kernel: str, before: Path | None) -> None:
+        self._words = f"{kernel} after {before and before.name}"
+
+    def lines(self) -> list[str]:
+        return [self._words]
+
+
+def test_random_cases_stand_beside_those_of_the_commit_before(
+    ten: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert ten
+    Bench(monkeypatch, first=7)
+    ran: list[str] = []
+
+    def agree_beside(kernel: str, *, before: Path | None, **_: object) -> Ran:
+        ran.append(kernel)
+        return Ran(kernel, before)
+
+    monkeypatch.setattr(
+        library, "import_module", lambda _: SimpleNamespace(agree_beside=agree_beside)
+    )
+    place = {"tree": tmp_path / "tree", "out": tmp_path / "out", "seconds": 1}
+    asked = {"commits": "HEAD~2..HEAD", **place}
+    series = rexmit.series("smoke", **asked)  # type: ignore[arg-type]
+    assert ran == ["kernel-7", "kernel-8", "kernel-9"]
+    assert series.steps[0].answer.lines == ("1 transfers", "kernel-7 after None")
+    assert series.steps[2].answer.lines[-1] == "kernel-9 after cases-kernel-8"
+    kept = json.loads((tmp_path / "out" / "judged.json").read_text())
+    (tmp_path / "out" / "judged.json").write_text(json.dumps(_without(kept, "9")))
+    assert rexmit.series("smoke", **asked).as_json() == series.as_json()  # type: ignore[arg-type]
+    monkeypatch.setattr(Ran, "failed", 1)
+    other = asked | {"out": tmp_path / "other"}
+    verdicts = {one.answer.verdict for one in rexmit.series("smoke", **other).steps}  # type: ignore[arg-type]
+    assert verdicts == {Verdict.CANNOT_TELL}
+    monkeypatch.setattr(additions, "functions", dict)
+    with pytest.raises(UserError, match="rexmit_validate is not installed"):
+        rexmit.series("smoke", **(asked | {"out": tmp_path / "third"}))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("more", [{}, {"commits": "a..b", "mbox": "m"}])
+def test_commits_come_from_one_place(tmp_path: Path, more: dict[str, str]) -> None:
+    with pytest.raises(UserError, match="not both") as fault:
+        rexmit.series("smoke", tree=tmp_path, **more)  # type: ignore[arg-type]
+    assert fault.value.exit_status == 2
+
+
+def test_commits_are_lines_for_machines(
+    ten: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert ten
+    Bench(monkeypatch, first=5)
+    place = {"tree": tmp_path / "tree", "out": tmp_path / "out"}
+    series = rexmit.series("smoke", commits="HEAD~6..HEAD~4", **place)  # type: ignore[arg-type]
+    every = of_steps(series.steps, "series")
+    text = "\n".join(line for number, one in enumerate(every, 1) for line in ktap(number, one))
+    names = [step.commit.name[:12] for step in series.steps]
+    assert f'ok 1 {names[0]} ("3")' in text
+    assert "# building Linux failed" in text
+    assert f'not ok 2 {names[1]} ("4") # ERROR cannot tell' in text
+    assert "t_recover" in text
+    assert f'not ok 3 {names[2]} ("5")' in text
+    suite = ElementTree.fromstring(junit(every, "series"))  # noqa: S314
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "1", "1")
+    assert suite[0].get("classname") == "series"
 
 
 @pytest.mark.parametrize("commits", ["HEAD", "..HEAD", "HEAD~1...HEAD", ""])
@@ -314,7 +422,7 @@ def test_a_range_has_a_base(tmp_path: Path, commits: str) -> None:
 
 def test_a_range_has_commits(ten: History, tmp_path: Path) -> None:
     assert ten
-    with pytest.raises(UserError, match="has no commits"):
+    with pytest.raises(UserError, match="there are no commits in"):
         rexmit.series("smoke", tree=tmp_path / "tree", commits="HEAD..HEAD", out=tmp_path / "out")
 
 

@@ -11,9 +11,13 @@ from typing import Final
 from rexmit.errors import UserError, argument
 from rexmit.kernels import git
 from rexmit.kernels.git import At
+from rexmit.store.files import remove
 
 SHORT: Final = 12
 """Digits of a commit's name, as kernel developers write it."""
+
+_COMMITTER: Final = ("-c", "user.name=rexmit", "-c", "user.email=rexmit@localhost")
+_AM: Final = ("--3way", "--no-gpg-sign", "--committer-date-is-author-date")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,7 @@ class History:
                 f"{argument('tree')}: {top} is no repository of git", "name one", usage=True
             )
         self.top = top
+        self._repository = top
 
     def commit(self, name: str, reference: str) -> Commit:
         """What a branch, a tag or a commit of the tree is; `name` is the argument that named it.
@@ -51,7 +56,7 @@ class History:
 
     def holds(self, old: Commit, new: Commit) -> bool:
         """Whether `old` is `new` or came before it."""
-        asked = git.run(self.top, "merge-base", "--is-ancestor", old.name, new.name)
+        asked = git.run(self._repository, "merge-base", "--is-ancestor", old.name, new.name)
         return asked.returncode == 0
 
     def between(self, good: Iterable[Commit], bad: Commit) -> list[str]:
@@ -68,14 +73,31 @@ class History:
 
     def at(self, commit: Commit) -> At:
         """Where its files are."""
-        return At(commit.name, self.top)
+        return At(commit.name, self._repository)
+
+    def apply(self, mbox: Path, base: Commit, clone: Path) -> Commit:
+        """The last of the commits that these mails make on `base`, the same ones every time. They
+        lie in a new `clone`, which has no files but those that they change. Raises UserError for
+        mails that do not apply.
+        """
+        if (clone / ".git" / "objects" / "info" / "alternates").exists():
+            remove(clone)
+        self._git("clone", "--quiet", "--shared", "--no-checkout", ".", str(clone.absolute()))
+        self._repository = clone
+        self._git("sparse-checkout", "set", "--no-cone", "/.git")
+        self._git("checkout", "--quiet", "--detach", base.name)
+        done = git.run(clone, *_COMMITTER, "am", "--quiet", *_AM, str(mbox.absolute()))
+        if done.returncode:
+            lines = (done.stderr + done.stdout).strip().splitlines()
+            raise UserError(f"{argument('mbox')} {mbox} does not apply to {base}", lines)
+        return self.named(self._git("rev-parse", "HEAD").strip())
 
     def named(self, commit: str) -> Commit:
         """A commit by its whole name."""
         return Commit(commit, self._git("show", "-s", "--format=%s", commit).strip())
 
     def _git(self, *words: str) -> str:
-        done = git.run(self.top, *words)
+        done = git.run(self._repository, *words)
         if done.returncode:
-            raise git.failed(self.top, words[0], done.stderr)
+            raise git.failed(self._repository, words[0], done.stderr)
         return done.stdout

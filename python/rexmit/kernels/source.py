@@ -47,8 +47,9 @@ class Source:
 
     def __str__(self) -> str:
         """As a kernel keeps it."""
-        kind = self.kind if self.at is None else f"commit {self.at.commit}"
-        return f"{kind} {self.path}"
+        if self.at is not None:
+            return f"commit {self.at.commit} {self.at.repository.absolute()}"
+        return f"{self.kind} {self.path}"
 
 
 def debian(series: str) -> Path:
