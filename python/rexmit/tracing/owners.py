@@ -20,8 +20,8 @@ WHOLE: Final = ("round-trip", "sender", "slow-start", "path-rate")
 """What every transfer spends its time on: slow only by stretches that are."""
 
 ONE_BY_ONE_S: Final = 1.0
-"""Short round trips of one client to one server are slow where one follows on the other for so long,
-and together they are half of the time or more: a person waits for their sum."""
+"""Short round trips of one client to one server are slow where one follows on the other for so
+long, and together they are half of the time or more: a person waits for their sum."""
 
 NOBODY: Final = ("closing",)
 """What nobody waited for."""
@@ -67,13 +67,14 @@ class Owned:
     that they took. Of its `stretches`, `slow` took 0.2 s or more, and `least_s` to `most_s`; they
     are not counted where another time is slow. Most of it is at one of its `hosts`: `host_s` at
     `host`, whose `peer` was at the other end of the longest stretch, that of the connection in row
-    `number` of connections.parquet; it ended `evidence_s` after that one's first packet. `behind` that host is the server that it waited
-    for meanwhile, as far as its slowest request shows. Their
+    `number` of connections.parquet; it ended `evidence_s` after that one's first packet. `behind`
+    that host is the server that it waited for meanwhile, as far as its slowest request shows. Their
     senders' retransmissions were needed, or it is not known whether they were; some followed on
     timeouts. Of its connections some were refused, or ICMP said that they cannot be; to the SYNs of
-    others nothing came back, and the one SYN of some was answered more than once; of others the last request was answered by a reset; of `alerted` a
-    fatal alert ended the TLS handshake, most often at `host` an `alert`. Where names were looked
-    up, `connections` are those, the longest of `name`; there is no `number`.
+    others nothing came back, and the one SYN of some was answered more than once; of others the
+    last request was answered by a reset; of `alerted` a fatal alert ended the TLS handshake, most
+    often at `host` an `alert`. Where names were looked up, `connections` are those, the longest of
+    `name`; there is no `number`.
     """
 
     owner: str
@@ -206,8 +207,8 @@ def slow_connections(trace: Trace) -> pl.DataFrame:
 
 
 def _one_by_one(rows: pl.LazyFrame, ends: pl.LazyFrame) -> pl.LazyFrame:
-    """Connections whose round trips follow on each other: within each, or from one connection to the
-    next between two hosts that have one at a time.
+    """Connections whose round trips follow on each other: within each, or from one connection to
+    the next between two hosts that have one at a time.
     """
     pair = ("client", "server")
     length_s, owner = pl.col("length_ns") / 1e9, pl.col("owner")

@@ -176,9 +176,7 @@ impl Account {
     /// Whose peer was gone and since when, or a path took nothing of that size.
     fn gone(&self, ending: &Ending<'_>) -> Option<(usize, Cover)> {
         for (of, (_, unacked, position)) in ending.senders.iter().enumerate() {
-            let (Some(unacked), Some(sent)) = (unacked, self.flows[of].sent()) else {
-                continue;
-            };
+            let Some(unacked) = unacked else { continue };
             let larger = unacked.size > unacked.acked_size
                 && unacked.sends > LEAST_COPIES
                 && *position != Some(Position::Receiver);
@@ -187,12 +185,12 @@ impl Account {
             let answers = unacked.acked_size > 0 && unacked.unanswered < unacked.sends;
             if larger && (answers || (unacked.all_full && self.mss[of].is_some())) {
                 let closed = self.turns.closed.map_or(ending.end, |(at, _)| at);
-                let begun = sent - unacked.silence.max(unacked.tried);
-                return Some((of, (begun, closed.max(sent), Owner::PathMtu)));
+                let begun = unacked.last - unacked.silence.max(unacked.tried);
+                return Some((of, (begun, closed.max(unacked.last), Owner::PathMtu)));
             }
             if unacked.unanswered >= LEAST_COPIES {
                 // Before it was sent first nobody waited for its acknowledgement.
-                let begun = sent - unacked.silence.min(unacked.tried);
+                let begun = unacked.last - unacked.silence.min(unacked.tried);
                 return Some((of, (begun, ending.end, Owner::PeerGone)));
             }
         }

@@ -159,14 +159,14 @@ impl Path {
         let least = self.beyond.unwrap_or(rtt).min(rtt);
         self.beyond = Some(least);
         self.longer = rtt - least;
-        let long = rtt > least + QUEUED.max((least + near) / 4) && near <= least;
+        let long = rtt > least + QUEUED.max((least + near) / 4) && near <= least * 2;
         self.long = if long { self.long.saturating_add(1) } else { 0 };
     }
 
-    /// An acknowledgement comes by so long after what was sent last that packets queue.
+    /// An acknowledgement comes by so long after what was sent last that what was sent queued for longer than it was on its way.
     fn is_late(&self, length: Duration) -> bool {
         let least = self.beyond.unwrap_or(Duration::ZERO);
-        length > least + QUEUED.max(least / 4)
+        length > least * 2 + QUEUED
     }
 
     /// How long packets queue on it, if they do.
@@ -245,11 +245,6 @@ impl Flow {
     /// Its first byte has this number.
     pub fn begins(&mut self, first: SeqNum) {
         self.first = Some(first);
-    }
-
-    /// When it sent data last.
-    pub fn sent(&self) -> Option<Time> {
-        self.sent
     }
 
     /// The largest payload that it sent at a time.
@@ -471,6 +466,10 @@ impl Flow {
                 least + LEAST_TIMEOUT
             };
             let waited = new.at.since(from);
+            let queued = self.path.queue().is_some();
+            let full_path = queued && self.flight() >= i64::from(full) * rate::LEAST;
+            let paced = self.bound.map(|(owner, _)| owner);
+            let paced = paced.or(full_path.then_some(Owner::PathRate));
             Wait {
                 flight,
                 window: if self.shut { Some(0) } else { scaled },
@@ -480,14 +479,11 @@ impl Flow {
                 delayed: waited >= least + DELAYED,
                 probes: heard.is_none() && self.last_len >= full && waited >= timeout,
                 together: waited <= at_once.min(AT_ONCE * 5),
-                paced: self
-                    .bound
-                    .filter(|_| waited < least)
-                    .map(|(owner, _)| owner),
+                paced: paced.filter(|_| waited < least),
                 gap: (new.end - new.len).is_after(self.nxt),
                 lens: [self.last_len, new.len],
                 mss: full,
-                queued: self.path.queue().is_some(),
+                queued,
                 shows_queues: new.echo.is_some() || near <= least / 2,
                 repaired: self.repair.is_none(),
                 after_loss: self.rounds.is_after_loss(),

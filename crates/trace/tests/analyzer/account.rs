@@ -7,7 +7,7 @@ use rexmit_trace::settings::Settings;
 use rexmit_wire::headers::Timestamps;
 use rexmit_wire::{Flags, Headers};
 
-use crate::script::{analyse, with_sack, Script, SYN_ACK};
+use crate::script::{analyse, with_sack, Script, FIN_ACK, SYN_ACK};
 
 pub fn only(script: &Script) -> Connection {
     let rows = script.rows();
@@ -411,6 +411,21 @@ fn a_peer_is_gone_since_it_was_spoken_to() {
     let told = told(&only(&script).backward.account);
     assert!(told.contains(&(Owner::PeerGone, 2_100)), "{told:?}");
     assert!(told.contains(&(Owner::BetweenRequests, 60_000)), "{told:?}");
+}
+
+#[test]
+fn a_peer_that_does_not_answer_a_fin_is_gone_since_that() {
+    let (mut script, to_server, to_client) = open(false);
+    script.send(true, Flags::ACK, 100).wait(to_server + 5_000);
+    script.send(false, Flags::ACK, 500).wait(to_client);
+    let fin = script.packet(true, FIN_ACK, 0);
+    script.put(fin);
+    for wait in [200, 400] {
+        script.wait(wait).put(fin);
+    }
+    let told = told(&only(&script).backward.account);
+    assert!(told.contains(&(Owner::PeerGone, 600)), "{told:?}");
+    assert!(told.contains(&(Owner::Server, 5_000)), "{told:?}");
 }
 
 #[test]

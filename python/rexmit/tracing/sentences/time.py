@@ -152,7 +152,7 @@ _ALERT: Final = (
 )
 
 _ANSWERED_AGAIN: Final = (
-    "{peer} sent its SYN-ACK to {host} again: that or the ACK was lost, or its accept queue was full",
+    "{peer} sent its SYN-ACK to {host} again: it or the ACK was lost, or the accept queue was full",
     "Look at the load of its program (ss -lt shows the queue), and at the loss on the path.",
 )
 
