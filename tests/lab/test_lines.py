@@ -20,6 +20,7 @@ MS = 10**6
 
 Factory = pytest.TempPathFactory
 Runs = Callable[..., Run]
+# Live links are the model's, in real time: these grids would take many minutes. See test_live.py.
 ENGINES = [("--engine", "model"), *(("--kernel", series) for series in KERNELS)]
 
 

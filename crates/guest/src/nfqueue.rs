@@ -8,6 +8,7 @@ use nix::errno::Errno;
 use nix::sys::socket::{setsockopt, sockopt, SockProtocol};
 use nix::sys::time::{TimeVal, TimeValLike};
 
+use crate::filter::{Answers, Source};
 use crate::interfaces;
 use crate::netlink::{self, Message, Socket};
 
@@ -71,8 +72,10 @@ impl Verdicts {
         }
     }
 
-    /// Gives the verdict on a packet by its kernel number.
-    pub fn push(&mut self, id: u32, fate: Fate) {
+}
+
+impl Answers for Verdicts {
+    fn push(&mut self, id: u32, fate: Fate) {
         let mut value = [0; 8];
         value[..4].copy_from_slice(&u32::from(fate == Fate::Accept).to_be_bytes());
         value[4..].copy_from_slice(&id.to_be_bytes());
@@ -158,8 +161,12 @@ impl Queue {
             .end();
     }
 
-    /// How long [`Queue::receive`] waits at most.
-    pub fn set_wait(&self, wait: Duration) -> Result<()> {
+}
+
+impl Source for Queue {
+    type Answers = Verdicts;
+
+    fn set_wait(&mut self, wait: Duration) -> Result<()> {
         let wait =
             TimeVal::microseconds(i64::try_from(wait.as_micros()).unwrap_or(i64::MAX).max(1));
         Ok(setsockopt(
@@ -169,9 +176,7 @@ impl Queue {
         )?)
     }
 
-    /// Waits for packets and hands each to `judge`, which gives verdicts on it or on packets that it kept before.
-    /// Returns false when none came in time or a signal did.
-    pub fn receive(&mut self, mut judge: impl FnMut(Queued<'_>, &mut Verdicts)) -> Result<bool> {
+    fn receive(&mut self, mut judge: impl FnMut(Queued<'_>, &mut Verdicts)) -> Result<bool> {
         let lengths = match receive_many(self.socket.descriptor().as_raw_fd(), &mut self.slots) {
             Err(Errno::EAGAIN | Errno::EINTR) => return Ok(false),
             other => other.with_context(|| format!("queue {}", self.number))?,
@@ -188,18 +193,15 @@ impl Queue {
         Ok(true)
     }
 
-    /// What becomes readable when packets wait.
-    pub fn descriptor(&self) -> BorrowedFd<'_> {
+    fn descriptor(&self) -> BorrowedFd<'_> {
         self.socket.descriptor().as_fd()
     }
 
-    /// The verdicts that wait for [`Queue::flush`].
-    pub fn verdicts(&mut self) -> &mut Verdicts {
+    fn answers(&mut self) -> &mut Verdicts {
         &mut self.verdicts
     }
 
-    /// Sends all verdicts that wait.
-    pub fn flush(&mut self) -> Result<()> {
+    fn flush(&mut self) -> Result<()> {
         let messages = &mut self.verdicts.messages;
         if !messages.is_empty() {
             self.socket.send(messages)?;

@@ -42,8 +42,9 @@ class RunOptions:
     engine: Annotated[
         str,
         Option(
-            metavar="kernel|model",
-            help="What runs the transfers: a real kernel in virtual time, or the model.",
+            metavar="kernel|model|live",
+            help="What runs the transfers: a real kernel in virtual time, the model, or this "
+            "machine's own kernel in real time.",
             autocompletion=completion.engines,
         ),
     ] = "kernel"
