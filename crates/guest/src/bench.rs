@@ -19,11 +19,11 @@ use rexmit_time::{Streams, Time};
 use crate::capture::{Buffer, Interface, Tap};
 use crate::client::Client;
 use crate::kernel::mptcp;
-use crate::live;
 use crate::net::{self, Manner, Namespace, Network};
 use crate::opener::Opener;
 use crate::outlet;
 use crate::page::Lengths;
+use crate::real_time;
 use crate::server::Nginx;
 use crate::settings::{self, Former};
 use crate::surroundings::Surroundings;
@@ -120,7 +120,7 @@ impl Form {
 /// Whether the filter must see the client's packets.
 fn sees_both(cell: &Cell) -> bool {
     // A line carries both ways.
-    live::here() || cell.packets || cell.needs_client()
+    real_time::here() || cell.packets || cell.needs_client()
 }
 
 impl Bench {
@@ -134,7 +134,7 @@ impl Bench {
             way: page.map(|_| cell.first_path as usize),
             offloads: cell.offload,
         };
-        let network = if live::here() {
+        let network = if real_time::here() {
             Network::over_line(&cell.network, programs, manner)?
         } else {
             Network::set_up(&cell.network, programs, manner)?
@@ -336,7 +336,7 @@ fn taps(network: &Network, both: bool, captures: &Option<(Buffer, Buffer)>) -> R
 
 /// What a run's record says of a bench on an old kernel.
 fn older_ways() -> Vec<String> {
-    let one = (!live::here() && net::netems() == 1).then(|| {
+    let one = (!real_time::here() && net::netems() == 1).then(|| {
         "links have one netem each way: this kernel parts packets from their sockets as they leave the host".to_owned()
     });
     one.into_iter().collect()

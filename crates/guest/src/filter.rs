@@ -12,7 +12,7 @@ use rexmit_time::Time;
 use rexmit_wire::TcpPacket;
 
 use crate::clock;
-use crate::nfqueue::{Fate, Queued};
+use crate::source::{Answers, Fate, Source};
 
 /// How long a filter waits for packets before it looks up again, if its rule has nothing to do sooner. Virtual time is
 /// free, but each look is not.
@@ -23,37 +23,6 @@ const DRAIN: rexmit_time::Duration = rexmit_time::Duration::from_millis(50);
 
 /// The queue of the sending side.
 const SENDER: usize = 0;
-
-/// Where a filter takes packets from.
-pub trait Source {
-    /// What takes its verdicts.
-    type Answers: Answers;
-
-    /// How long [`Source::receive`] waits at most.
-    fn set_wait(&mut self, wait: Duration) -> Result<()>;
-
-    /// Waits for packets and hands each to `judge`, which gives verdicts on it or on packets that it kept before.
-    /// Returns false when none came in time or a signal did.
-    fn receive(
-        &mut self,
-        judge: impl FnMut(Queued<'_>, &mut Self::Answers),
-    ) -> Result<bool>;
-
-    /// What becomes readable when packets wait.
-    fn descriptor(&self) -> BorrowedFd<'_>;
-
-    /// What takes verdicts, which may wait for [`Source::flush`].
-    fn answers(&mut self) -> &mut Self::Answers;
-
-    /// Carries out all verdicts that wait.
-    fn flush(&mut self) -> Result<()>;
-}
-
-/// What takes the verdicts on a source's packets.
-pub trait Answers {
-    /// Gives the verdict on a packet by its number.
-    fn push(&mut self, id: u32, fate: Fate);
-}
 
 /// Is told what a filter does.
 pub trait Observer {

@@ -13,38 +13,17 @@ use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{bail, Context, Result};
 use nix::mount::{mount, MsFlags};
 use nix::sys::wait::{waitpid, WaitStatus};
 use nix::unistd::{getegid, geteuid, Pid};
-use rexmit_plan::Cell;
 
 use crate::boot::{self, Common};
 use crate::init;
-use crate::net::line;
+use crate::real_time;
 use crate::sandbox::{die_with_parent, namespaces, view};
 use crate::share::Share;
-
-static HERE: AtomicBool = AtomicBool::new(false);
-
-/// Whether this program works on the machine's own kernel.
-pub fn here() -> bool {
-    HERE.load(Ordering::Relaxed)
-}
-
-/// What `cell` asks for that is not to be had in real time.
-pub fn lack(cell: &Cell) -> Vec<String> {
-    let mut lacks: Vec<String> = line::lack(&cell.network).into_iter().collect();
-    if cell.offload.segmentation {
-        lacks.push("super-segments (a TUN device hands out single packets)".into());
-    }
-    if !cell.by_response() {
-        lacks.push("bursts, and Multipath TCP, on a line (it carries pages over TCP)".into());
-    }
-    lacks
-}
 
 /// Runs the plan in the shared folder; the exit status is 0 when it was done to its end.
 pub fn run(mut arguments: lexopt::Parser) -> Result<i32> {
@@ -77,7 +56,7 @@ pub fn run(mut arguments: lexopt::Parser) -> Result<i32> {
     };
     if child == 0 {
         drop(ours);
-        HERE.store(true, Ordering::Relaxed);
+        real_time::begin();
         let status = match set_up(&options, theirs, as_root) {
             Err(error) => namespaces::refuse(&error),
             Ok(false) => 0,

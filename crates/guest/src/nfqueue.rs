@@ -8,9 +8,9 @@ use nix::errno::Errno;
 use nix::sys::socket::{setsockopt, sockopt, SockProtocol};
 use nix::sys::time::{TimeVal, TimeValLike};
 
-use crate::filter::{Answers, Source};
 use crate::interfaces;
 use crate::netlink::{self, Message, Socket};
+use crate::source::{Answers, Fate, Queued, Source};
 
 const NFNL_SUBSYS_QUEUE: u16 = 3;
 const NFQNL_MSG_PACKET: u16 = NFNL_SUBSYS_QUEUE << 8;
@@ -38,25 +38,6 @@ const SLOT: usize = 68 << 10;
 /// Packets that wait for a verdict in the kernel at most.
 const QUEUE_PACKETS: u32 = 16_384;
 
-/// What becomes of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// It goes on.
-    Accept,
-    /// It vanishes; its sender cannot tell.
-    Drop,
-}
-
-/// A packet in the kernel's queue.
-pub struct Queued<'a> {
-    /// The kernel's number for it.
-    pub id: u32,
-    /// The packet from its IP header on.
-    pub bytes: &'a [u8],
-    /// Its length, when it is longer than `bytes`.
-    pub original_len: usize,
-}
-
 /// Verdicts on their way to the kernel, which carries them out in this order.
 pub struct Verdicts {
     header: [u8; GENERIC_HEADER],
@@ -71,7 +52,6 @@ impl Verdicts {
             messages: Vec::new(),
         }
     }
-
 }
 
 impl Answers for Verdicts {
@@ -160,7 +140,6 @@ impl Queue {
             .attribute(kind, value)
             .end();
     }
-
 }
 
 impl Source for Queue {

@@ -14,9 +14,9 @@ use crate::interfaces;
 use crate::kernel::causes::Log;
 use crate::kernel::mptcp;
 use crate::kernel::socket::Inspector;
-use crate::live;
 use crate::net::{probe, Lacks, Namespace, Part};
 use crate::nfqueue::Queue;
+use crate::real_time;
 use crate::settings;
 
 /// The kernel, and what it lacks.
@@ -73,8 +73,8 @@ impl Kernel {
     pub fn require(&self, cell: &Cell) -> Result<()> {
         let mut lacks = self.of_network(&cell.network);
         lacks.extend(self.of_watching(cell.network.family, cell.capture));
-        if live::here() {
-            lacks.extend(live::lack(cell));
+        if real_time::here() {
+            lacks.extend(real_time::lack(cell));
         }
         if cell.is_multipath() {
             lacks.extend(mptcp::lack());
@@ -105,7 +105,7 @@ impl Kernel {
 
     /// What no cell can do without, and whether the kernel has what is asked about.
     pub fn answer(&self, ask: &Ask) -> Result<Has> {
-        let parts: &[Part] = if live::here() {
+        let parts: &[Part] = if real_time::here() {
             &[Part::Namespaces, Part::Tun]
         } else {
             &[
@@ -142,7 +142,7 @@ impl Kernel {
 
     fn of_network(&self, plan: &NetworkPlan) -> Vec<String> {
         let mut parts = vec![Part::Namespaces];
-        if live::here() {
+        if real_time::here() {
             parts.push(Part::Tun);
         } else {
             parts.extend([Part::Veth, Part::Netem]);
@@ -171,7 +171,7 @@ impl Kernel {
         let packets = watching.packets.as_ref().filter(|_| captures);
         let queue = [&watching.queue, firewall];
         // A line is a filter's source itself.
-        let queue = queue.into_iter().filter(|_| !live::here());
+        let queue = queue.into_iter().filter(|_| !real_time::here());
         let lacks = queue.chain([&watching.sockets]);
         let lacks = lacks.flatten().chain(packets);
         lacks.cloned().collect()

@@ -16,6 +16,8 @@ pub const LINE: Priority = Priority(4);
 pub const CAPTURE: Priority = Priority(3);
 /// Of the web server.
 pub const SERVER: Priority = Priority(2);
+/// Of the client in real time, where all others are not ours.
+pub const CLIENT: Priority = Priority(1);
 /// Of the loss filter.
 pub const FILTER: Priority = Priority(1);
 

@@ -29,9 +29,8 @@ use serde::Serialize;
 
 use super::namespace::Namespace;
 use crate::clock;
-use crate::filter::{Answers, Source};
-use crate::nfqueue::{Fate, Queued};
 use crate::priority;
+use crate::source::{Answers, Fate, Queued, Source};
 
 const DEVICE: &str = "/dev/net/tun";
 /// Bytes of an Ethernet header, which rates count.
@@ -93,7 +92,10 @@ impl Lateness {
     /// Of packets that were late by so many nanoseconds each; `None` of no packet.
     pub fn new(mut late: Vec<u64>) -> Option<Self> {
         late.sort_unstable();
-        let at = |share: usize| late.get((late.len() * share).div_ceil(100).max(1) - 1).copied();
+        let at = |share: usize| {
+            late.get((late.len() * share).div_ceil(100).max(1) - 1)
+                .copied()
+        };
         Some(Self {
             packets: late.len(),
             median_ns: at(50)?,
@@ -156,7 +158,12 @@ impl Shared {
             let now = clock::now();
             let due = state.under_way.first_key_value().map(|(key, _)| key.0);
             match due {
-                None => state = self.news.wait(state).unwrap_or_else(PoisonError::into_inner),
+                None => {
+                    state = self
+                        .news
+                        .wait(state)
+                        .unwrap_or_else(PoisonError::into_inner)
+                }
                 Some(due) if due > now => {
                     let left = Duration::from_nanos(due.since(now).as_nanos().unsigned_abs());
                     let waited = self.news.wait_timeout(state, left);
@@ -342,10 +349,7 @@ impl Source for End {
         Ok(())
     }
 
-    fn receive(
-        &mut self,
-        mut judge: impl FnMut(Queued<'_>, &mut Self::Answers),
-    ) -> Result<bool> {
+    fn receive(&mut self, mut judge: impl FnMut(Queued<'_>, &mut Self::Answers)) -> Result<bool> {
         let mut polled = [PollFd::new(self.device.as_fd(), PollFlags::POLLIN)];
         match ppoll(&mut polled, Some(TimeSpec::from_duration(self.wait)), None) {
             Ok(0) | Err(Errno::EINTR) => return Ok(false),

@@ -17,12 +17,13 @@ use rexmit_loss::{LossRule, Settings};
 use rexmit_plan::{Counts, LoggedPacket, Programs, Story, Watched};
 
 use crate::capture::Buffer;
-use crate::filter::{Filter, Source};
+use crate::filter::Filter;
 use crate::firewall::{Firewall, Sent};
 use crate::net::{Host, Namespace, Network};
 use crate::nfqueue::Queue;
 use crate::opener::PORT;
 use crate::priority;
+use crate::source::Source;
 use confirmed::Confirmed;
 use witness::Witness;
 

@@ -8,8 +8,8 @@ mod spell;
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
 
-pub use rexmit_plan::{LossBursts, Policer};
 use rexmit_plan::Place;
+pub use rexmit_plan::{LossBursts, Policer};
 use rexmit_time::{Duration, Stream, Time};
 
 pub use chance::Loss;
