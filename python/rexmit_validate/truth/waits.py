@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Any, Final
 
@@ -164,21 +165,21 @@ def stretches(sender: Side, peer: Side, offset_ns: int) -> list[Stretch]:
 class _States:
     """What a socket waited for at each instant."""
 
-    def __init__(self, side: Side, offset_ns: int) -> None:
+    def __init__(self, side: Side, peer: Side, offset_ns: int) -> None:
         self._records = side.records
         self._at = [record.stamp_ns + offset_ns for record in side.records]
         sends = [one.packet.time_ns for one in side.sent if one.packet.payload]
+        again = [one.sent.packet.time_ns for one in side.retransmissions if one.sent.packet.payload]
         # From what was sent last before what was sent again.
         self._repairs = [
-            (sends[bisect_left(sends, at) - 1], at)
-            for again in side.retransmissions
-            if again.sent.packet.payload and (at := again.sent.packet.time_ns) > sends[0]
+            (sends[bisect_left(sends, at) - 1], at) for at in again if at > sends[0]
         ]
+        self._open = list(_open(side, peer, again))
 
     def instants(self) -> Iterator[int]:
         yield from self._at
-        for repair in self._repairs:
-            yield from repair
+        for stretch in (*self._repairs, *self._open):
+            yield from stretch
 
     def wait(self, at: int) -> str | None:
         """The kernel's word, None where nothing that was written waits to be sent."""
@@ -186,7 +187,10 @@ class _States:
         if place >= 0 and at < self._repairs[place][1]:
             return LOST
         record = self._latest(at)
-        return None if record is None else _wait(record)
+        if record is None:
+            return None
+        place = bisect_right(self._open, (at, _FOREVER)) - 1
+        return _wait(record, repairs=place >= 0 and at < self._open[place][1])
 
     def is_idle(self, at: int) -> bool:
         """All that was written has arrived."""
@@ -198,11 +202,56 @@ class _States:
         return self._records[place] if place >= 0 else None
 
 
-def _wait(record: Cause) -> str | None:
+def _open(side: Side, peer: Side, again: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """From each time at which data were sent again until their sender hears that all it had sent by
+    then has arrived; one after the other. A congestion state may last longer, as without SACK until
+    more is acknowledged (RFC 6582 section 4), or be of a SYN.
+    """
+    arrivals = list(_arrivals(side))
+    ends = [end for _, end in arrivals]
+    heard = sorted(
+        (one.packet.time_ns, one.arrived_ns) for one in peer.sent if one.arrived_ns is not None
+    )
+    isn, place, highest, until = side.sent[0].packet.seq, 0, 0, 0
+    for at in again:
+        while place < len(side.sent) and side.sent[place].packet.time_ns <= at:
+            packet = side.sent[place].packet
+            if packet.payload:
+                highest = max(highest, (packet.seq - isn) % _WRAP + packet.length)
+            place += 1
+        number = bisect_left(ends, highest)
+        there_ns = arrivals[number][0] if number < len(arrivals) else _FOREVER
+        later = heard[bisect_left(heard, (there_ns, 0)) :]
+        hears_ns = next((arrived for _, arrived in later if arrived > at), _FOREVER)
+        if hears_ns > max(at, until):
+            yield max(at, until), hears_ns
+            until = hears_ns
+
+
+def _arrivals(side: Side) -> Iterator[tuple[int, int]]:
+    """When all data of a side up to some place in its sequence space had arrived."""
+    isn = side.sent[0].packet.seq
+    data = [
+        (one.arrived_ns, (one.packet.seq - isn) % _WRAP, one.packet.length)
+        for one in side.sent
+        if one.packet.payload and one.arrived_ns is not None
+    ]
+    reached = 1
+    ahead: list[tuple[int, int]] = []
+    for arrived_ns, begin, length in sorted(data):
+        heappush(ahead, (begin, begin + length))
+        before = reached
+        while ahead and ahead[0][0] <= reached:
+            reached = max(reached, heappop(ahead)[1])
+        if reached > before:
+            yield arrived_ns, reached
+
+
+def _wait(record: Cause, *, repairs: bool) -> str | None:
     chrono = record.numbers["chrono"]
     if chrono == _IDLE:
         return None
-    if record.state in _REPAIRS:
+    if repairs and record.state in _REPAIRS:
         return record.state
     if record.cause == "empty":
         return "buffer" if chrono == _BUFFER else None
@@ -217,13 +266,23 @@ class _Line:
 
     def __init__(self, sender: Side, peer: Side, offset_ns: int) -> None:
         self._sides = (sender, peer)
-        self._states = [_States(side, offset_ns) for side in self._sides]
+        self._states = [
+            _States(side, other, offset_ns)
+            for side, other in (self._sides, reversed(self._sides))
+        ]
         client = sender if sender.client else peer
         others = [one.packet.time_ns for one in client.sent if not one.packet.syn]
         sent = [(one.packet.time_ns, side.host) for side in self._sides for one in side.sent]
         self._start, self._end = min(sent), max(sent)
         self._open = others[0] if others else self._end[0]
         self._client = client
+        # When the last data had arrived.
+        last = [
+            (at, other.host)
+            for side, other in ((sender, peer), (peer, sender))
+            for at, _ in list(_arrivals(side))[-1:]
+        ]
+        self._over = max(last, default=self._end)
         # When each packet of new data was sent, and by which side.
         new = ((at, place) for place, side in enumerate(self._sides) for at in _new(side))
         self._new = sorted(new)
@@ -240,7 +299,7 @@ class _Line:
     def instants(self) -> list[tuple[int, str]]:
         """When anything may change, and at which host."""
         hosts = [side.host for side in self._sides]
-        hosts_at = dict([self._end, self._start, (self._open, self._client.host)])
+        hosts_at = dict([self._end, self._over, self._start, (self._open, self._client.host)])
         for place, states in enumerate(self._states):
             hosts_at |= dict.fromkeys(states.instants(), hosts[place])
             hosts_at |= dict.fromkeys(self._arrived[place], hosts[1 - place])
@@ -251,10 +310,10 @@ class _Line:
         """The kernel's word and the owner of what follows an instant."""
         if at < self._open:
             return "connecting", "connecting"
-        for states in self._states:
-            wait = states.wait(at)
-            if wait is not None:
-                return wait, OWNERS[wait]
+        # What is sent again behind the last byte, as a FIN is, nobody waits for.
+        waits = [] if at >= self._over[0] else [states.wait(at) for states in self._states]
+        for wait in filter(None, waits):
+            return wait, OWNERS[wait]
         owner = self._program(at)
         return "empty", owner
 

@@ -53,7 +53,8 @@ impl Account {
                 was != Owner::Connecting && was != Owner::Closing
             });
             line.cover(other, By::Other, |was, _| was.is_recovery());
-            line.name_repairs(own);
+            line.name_repairs(own, By::Own);
+            line.name_repairs(other, By::Other);
             for flow in [of, 1 - of] {
                 line.cover(&perhaps[flow], by(flow == of), |was, _| {
                     was.is_program() || was == Owner::Unknown
@@ -106,7 +107,12 @@ impl Account {
                     let flow = &self.flows[of as usize];
                     let way = turns.mark + flow.beyond().unwrap_or(Duration::ZERO);
                     let acked = turns.arrival(flow.empty_at).filter(|at| *at >= turns.mark);
-                    let arrived = acked.unwrap_or(way).min(end);
+                    // A FIN acknowledges when its program closes, also what came long before.
+                    let by_fin = turns
+                        .closed
+                        .is_some_and(|(at, by)| Some(at) == acked && by != of);
+                    let way = flow.partly_acked().map_or(way, |partly| partly.max(way));
+                    let arrived = acked.filter(|_| !by_fin).unwrap_or(way).min(end);
                     let closed = turns.closed.map_or(end, |(at, _)| at);
                     let mss = self.mss[of as usize].unwrap_or(0);
                     let lacks = flow.sizes.lacks_full(mss, flow.largest());
@@ -120,13 +126,13 @@ impl Account {
                         Owner::Closing if self.flows[SERVER].hides() => Owner::Unanswered,
                         rest => rest,
                     };
-                    on_way = Some(arrived);
+                    on_way = Some((of as usize, arrived));
                     &[(closed, rest), (end, Owner::Closing)]
                 }
             }
         };
-        if let Some(arrived) = on_way {
-            self.both(arrived, Owner::RoundTrip);
+        if let Some((of, arrived)) = on_way {
+            self.on_way(of, arrived, Owner::RoundTrip);
         }
         for line in &mut self.lines {
             rest.iter()

@@ -16,6 +16,9 @@ const MOST_HEARD: usize = 1 << 10;
 const AT_ONCE: Duration = Duration::from_millis(1);
 /// A receiver that holds its acknowledgement back does so by this much at least (Linux: 40 ms; RFC 1122 §4.2.3.2).
 const DELAYED: Duration = Duration::from_millis(10);
+/// A probe waits for a receiver that holds the acknowledgement of a single packet back, no longer than a timeout takes (Linux:
+/// 200 ms beyond a round trip).
+const LEAST_TIMEOUT: Duration = Duration::from_millis(200);
 /// So many windows of different sizes that were filled up tell by how much windows are scaled.
 const FILLED: u8 = 4;
 /// By so much a round trip is longer than the shortest, at least, where packets queue; and by a quarter of it.
@@ -39,6 +42,8 @@ pub(super) struct New {
     pub end: SeqNum,
     /// The newest stamp of its peer that the sender had seen.
     pub echo: Option<u32>,
+    /// It begins a turn.
+    pub turn: bool,
 }
 
 /// The time between two packets of new data of one sender, as it had it.
@@ -56,6 +61,9 @@ pub(super) struct Wait {
     pub clocked: bool,
     /// It took longer than a round trip.
     pub delayed: bool,
+    /// It heard nothing for as long as a tail loss probe waits (RFC 8985 §7.2), and what it had sent last was full: its data waited
+    /// for the congestion window, and one packet of them is the probe.
+    pub probes: bool,
     /// It went on at once.
     pub together: bool,
     /// What it sent first when it went on did not come by.
@@ -73,6 +81,10 @@ pub(super) struct Wait {
     pub after_loss: bool,
     /// Its flight still grows from round trip to round trip.
     pub grows: bool,
+    /// Its flight has not grown for some round trips.
+    pub steady: bool,
+    /// Something of it was lost before.
+    pub lost: bool,
 }
 
 /// How windows are scaled if no SYN tells it: by no less than what was sent beyond an acknowledgement shows, and by no more if
@@ -179,9 +191,10 @@ pub(super) struct Flow {
     hidden: Option<SeqNum>,
     /// It has probed a closed window since it sent last.
     probes: bool,
-    /// When all was acknowledged last, as it came by, and up to where that was.
+    /// When all was acknowledged last, as it came by, and up to where that was; when more of it was, but not all.
     pub empty_at: Option<Time>,
     shown: SeqNum,
+    partly: Option<(Time, SeqNum)>,
     path: Path,
     rounds: Rounds,
     pub policer: Policer,
@@ -283,6 +296,8 @@ impl Flow {
         if open && !self.nxt.is_after(ack) {
             self.empty_at = Some(at);
             self.shown = ack;
+        } else if open && self.partly.is_none_or(|(_, to)| ack.is_after(to)) {
+            self.partly = Some((at, ack));
         }
         if self.known && !ack.is_after(self.nxt) {
             let queue = self.path.queue().unwrap_or(Duration::ZERO);
@@ -351,6 +366,16 @@ impl Flow {
         self.path.away = near > least / 8;
     }
 
+    /// When more of it was acknowledged last, but not all: the rest had not arrived long before.
+    pub fn partly_acked(&self) -> Option<Time> {
+        self.partly.map(|(at, _)| at)
+    }
+
+    /// Whether something was sent again, and its sender had not heard of all that was sent before when it sent last.
+    pub fn is_repairing(&self) -> bool {
+        self.repair.is_some()
+    }
+
     fn flight(&self) -> i64 {
         i64::from(self.nxt.offset_from(self.una).max(0))
     }
@@ -383,6 +408,9 @@ impl Flow {
                 None => (self.flight(), self.window),
             };
             let clocked = heard.is_some_and(|heard| new.at.since(heard) <= clocks);
+            if !self.is_busy() && (new.turn || !clocked) {
+                self.rounds.runs_short();
+            }
             let (mut scaled, mut largest_window) = (window, self.largest_window);
             if mss.is_none() {
                 scaled = window.and_then(|window| self.scale.scaled(window));
@@ -391,22 +419,32 @@ impl Flow {
                     self.scale.held_up(window, flight, self.largest);
                 }
             }
+            let full = mss.unwrap_or(self.largest);
+            let timeout = if flight > i64::from(full) {
+                least * 2
+            } else {
+                least + LEAST_TIMEOUT
+            };
+            let waited = new.at.since(from);
             Wait {
                 flight,
                 window: if self.shut { Some(0) } else { scaled },
                 largest_window,
                 left: self.flight(),
                 clocked: clocked || self.path.held_back.is_some(),
-                delayed: new.at.since(from) >= least + DELAYED,
-                together: new.at.since(from) <= at_once.min(AT_ONCE * 5),
+                delayed: waited >= least + DELAYED,
+                probes: heard.is_none() && self.last_len >= full && waited >= timeout,
+                together: waited <= at_once.min(AT_ONCE * 5),
                 gap: (new.end - new.len).is_after(self.nxt),
                 lens: [self.last_len, new.len],
-                mss: mss.unwrap_or(self.largest),
+                mss: full,
                 queued: self.path.queue().is_some(),
                 shows_queues: new.echo.is_some() || near <= least / 2,
                 repaired: self.repair.is_none(),
                 after_loss: self.rounds.is_after_loss(),
                 grows: self.rounds.grows(),
+                steady: self.rounds.is_steady(),
+                lost: self.rounds.has_lost(),
             }
         });
         self.scale.sent(new.end);
@@ -425,7 +463,8 @@ impl Flow {
         self.heard_at = None;
         self.shut = self.window == Some(0);
         if self.repair.is_none() {
-            self.rounds.note(self.flight(), self.una, self.nxt);
+            let segment = mss.unwrap_or(self.largest);
+            self.rounds.note(self.flight(), self.una, self.nxt, segment);
         }
         wait
     }

@@ -231,6 +231,7 @@ impl Account {
             len: step.payload_len,
             end: step.end,
             echo,
+            turn: !mine,
         };
         let wait = flow.send(new, near.unwrap_or(Duration::ZERO), self.mss[me]);
         if self.turns.is_aside(step) && !busy {
@@ -257,10 +258,11 @@ impl Account {
                 self.lines[peer].wait(step.at, owner, by);
             }
             None => {
-                let acked = self.flows[peer].empty_at;
-                for (to, owner) in self.turns.silence(step, near, acked) {
-                    self.both(to, owner);
-                }
+                let flow = &self.flows[peer];
+                let acked = [flow.partly_acked(), flow.empty_at];
+                let [(arrived, way), (to, program)] = self.turns.silence(step, near, acked);
+                self.on_way(peer, arrived, way);
+                self.both(to, program);
                 self.lines[me].settle();
                 self.lines[me].last = None;
             }
@@ -298,6 +300,18 @@ impl Account {
         self.lines[me].own(step.at, owner);
         self.lines[peer].wait(step.at, owner, By::Other);
         self.turns.again(step);
+    }
+
+    /// What was sent last in a direction was on its way until `to`, when it `arrived`: a repair is one until then.
+    fn on_way(&mut self, of: usize, to: Time, owner: Owner) {
+        let repair = self.lines[of].last.filter(|last| last.is_recovery());
+        match repair.filter(|_| owner == Owner::RoundTrip && self.flows[of].is_repairing()) {
+            Some(repair) => {
+                self.lines[of].wait(to, repair, By::Own);
+                self.lines[1 - of].wait(to, repair, By::Other);
+            }
+            None => self.both(to, owner),
+        }
     }
 
     fn both(&mut self, to: Time, owner: Owner) {

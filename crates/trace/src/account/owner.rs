@@ -79,6 +79,11 @@ impl Owner {
 
     /// It is told by silence: nobody sent.
     pub(super) const fn is_program(self) -> bool {
+        self.is_turn() && !matches!(self, Owner::Closing) || matches!(self, Owner::Sender)
+    }
+
+    /// It follows what ends a turn.
+    pub(super) const fn is_turn(self) -> bool {
         matches!(
             self,
             Owner::Client
@@ -86,7 +91,7 @@ impl Owner {
                 | Owner::Server
                 | Owner::TlsSetUp
                 | Owner::Unanswered
-                | Owner::Sender
+                | Owner::Closing
         )
     }
 

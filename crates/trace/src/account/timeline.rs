@@ -120,18 +120,29 @@ impl Timeline {
         }
     }
 
-    /// A repair that follows another is of its kind: the first retransmission of an episode says what found the loss.
-    pub fn name_repairs(&mut self, named: &[Cover]) {
+    /// A repair that follows another is of its kind: the first retransmission of an episode says what found the loss. Behind a
+    /// probe with which a turn ends the repair is over: nothing is known to be lost.
+    pub fn name_repairs(&mut self, named: &[Cover], by: By) {
         let mut named = named.iter().peekable();
         let mut kind = None;
-        for stretch in &mut self.stretches {
+        for place in 0..self.stretches.len() {
+            let ends_turn = self
+                .stretches
+                .get(place + 1)
+                .is_none_or(|next| next.owner.is_turn());
+            let stretch = &mut self.stretches[place];
             while let Some(&(.., owner)) = named.next_if(|one| one.1 <= stretch.to) {
                 kind = Some(owner);
             }
             if !stretch.owner.is_recovery() {
                 kind = None;
-            } else if let Some(kind) = kind {
-                stretch.owner = kind;
+            } else if let Some(kind) = kind.filter(|_| stretch.by == by) {
+                let probed = kind == Owner::RecoveryProbe && stretch.owner != kind;
+                stretch.owner = if probed && ends_turn {
+                    Owner::RoundTrip
+                } else {
+                    kind
+                };
             }
         }
     }
@@ -259,7 +270,7 @@ mod tests {
         line.push(at(60), Owner::RecoveryFast, By::Own);
         let timer = (at(5), at(50), Owner::RecoveryTimer);
         line.cover(&[timer], By::Own, |was, _| was != Owner::Connecting);
-        line.name_repairs(&[timer]);
+        line.name_repairs(&[timer], By::Own);
         let shares = line.shares();
         let told: Vec<_> = shares.iter().map(|one| (one.owner, one.length)).collect();
         let ms = Duration::from_millis;

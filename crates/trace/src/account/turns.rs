@@ -204,12 +204,12 @@ impl Turns {
     }
 
     /// Whose the time was until this packet with data, the first of its turn, came by. `near`: from the monitor to its sender
-    /// and back; `acked`: when its sender acknowledged all that its peer had sent.
+    /// and back; `acked`: when its sender acknowledged more of what its peer had sent last, and all of it.
     pub fn silence(
         &self,
         step: &Step,
         near: Option<Duration>,
-        acked: Option<Time>,
+        [partly, acked]: [Option<Time>; 2],
     ) -> [(Time, Owner); 2] {
         let of = step.of;
         let program = self.program(step);
@@ -232,6 +232,7 @@ impl Turns {
             (None, Some(acked)) => acked,
             (None, None) => self.mark,
         };
+        let arrived = partly.map_or(arrived, |partly| arrived.max(partly));
         [(arrived.min(step.at), Owner::RoundTrip), (step.at, program)]
     }
 

@@ -400,3 +400,108 @@ fn a_sender_that_sends_smaller_packets_at_last_has_found_a_path_that_takes_no_la
         assert!(length >= Duration::from_millis(20_900), "{account:?}");
     }
 }
+
+/// Beside the client: a response to a request of 100 bytes, which was lost `times` times.
+fn lost_request(times: u32) -> Connection {
+    let (mut script, to_server, _) = open(false);
+    let request = script.packet(true, Flags::ACK, 100);
+    script.send(true, Flags::ACK, 100);
+    for wait in (0..times).map(|n| 1_000 << n) {
+        script.wait(wait).put(request);
+    }
+    script.wait(to_server).send(false, Flags::ACK, 0);
+    script.wait(10).send(false, Flags::ACK, 500);
+    only(&script)
+}
+
+#[test]
+fn a_repair_is_one_until_it_has_arrived() {
+    let row = lost_request(1);
+    let expected = [
+        (Owner::Connecting, 40),
+        (Owner::Server, 10),
+        (Owner::RecoveryTimer, 1_040),
+    ];
+    assert_eq!(told(&row.backward.account), expected);
+    assert_eq!(told(&row.forward.account), expected);
+    let timer = row.backward.account[2];
+    assert_eq!(timer.other, timer.length, "the server waited for it");
+}
+
+#[test]
+fn what_arrives_after_the_last_byte_was_sent_is_on_its_way() {
+    let (mut script, to_server, _) = open(false);
+    for _ in 0..6 {
+        script.send(true, Flags::ACK, 1_400);
+    }
+    // A link takes 50 ms for each of them, and the server answers when it has the last.
+    let mut ack = script.packet(false, Flags::ACK, 0);
+    ack.ack = ack.ack - 6 * 1_400;
+    script.wait(to_server - 40);
+    for _ in 0..5 {
+        ack.ack += 1_400;
+        script.wait(50).put(ack);
+    }
+    script.wait(30).send(false, Flags::ACK, 500);
+    let row = only(&script);
+    let expected = [
+        (Owner::Connecting, 40),
+        (Owner::Server, 30),
+        (Owner::RoundTrip, 250),
+    ];
+    assert_eq!(told(&row.backward.account), expected);
+}
+
+#[test]
+fn new_data_that_a_probe_sends_waited_for_the_congestion_window() {
+    for (full, owner) in [(true, Owner::SlowStart), (false, Owner::Sender)] {
+        let (mut script, to_server, _) = open(false);
+        script.send(true, Flags::ACK, 100).wait(to_server);
+        script.send(false, Flags::ACK, 50);
+        let size = if full { 1_460 } else { 700 };
+        for _ in 0..4 {
+            script.send(true, Flags::ACK, size);
+        }
+        // Twice the round trip, and nothing came back.
+        script.wait(90).send(true, Flags::ACK, size).wait(to_server);
+        script.send(false, Flags::ACK, 0);
+        script
+            .send(true, Flags::ACK, 1_460)
+            .send(true, Flags::ACK, 1_460);
+        let row = only(&script);
+        let waited = row
+            .forward
+            .account
+            .iter()
+            .find(|share| share.owner == owner);
+        let least = Duration::from_millis(90);
+        assert!(
+            waited.is_some_and(|share| share.longest >= least),
+            "{:?}",
+            row.forward.account
+        );
+    }
+}
+
+#[test]
+fn a_window_that_grows_by_a_segment_a_round_trip_is_the_congestion_window() {
+    for (grows, owner) in [(true, Owner::SlowStart), (false, Owner::Sender)] {
+        let (mut script, to_server, _) = open(false);
+        script.send(true, Flags::ACK, 100).wait(to_server);
+        script.send(false, Flags::ACK, 50);
+        for trip in 0..40 {
+            for _ in 0..20 + if grows { trip } else { 0 } {
+                script.send(true, Flags::ACK, 1_460);
+            }
+            script.wait(to_server).send(false, Flags::ACK, 0);
+        }
+        let row = only(&script);
+        let most = row.forward.account.iter().max_by_key(|share| share.length);
+        assert_eq!(
+            most.map(|share| share.owner),
+            Some(owner),
+            "{:?}",
+            row.forward.account
+        );
+    }
+}

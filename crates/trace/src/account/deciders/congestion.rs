@@ -1,12 +1,18 @@
 //! The congestion window: acknowledgements clock the sender, and neither the receiver nor a queue bounds its flight. It is
-//! small after a loss until it is as large again, and at first until it no longer grows from round trip to round trip.
+//! small after a loss until it is as large again, and at first until it no longer grows from round trip to round trip. Later it
+//! grows by a segment in each: a flight that does not for several is bounded by something else. Where no acknowledgement comes, a
+//! tail loss probe of new data shows that it was what held them back (RFC 8985 §7.3).
 
 use super::{Owner, Wait};
 
 pub(super) fn decide(wait: &Wait, _: Owner) -> Option<Owner> {
     if wait.after_loss {
-        Some(Owner::SmallWindow)
-    } else {
-        wait.grows.then_some(Owner::SlowStart)
+        return Some(Owner::SmallWindow);
     }
+    let bounds = wait.grows || wait.probes || (wait.clocked && !wait.steady);
+    bounds.then_some(if wait.lost && !wait.grows {
+        Owner::SmallWindow
+    } else {
+        Owner::SlowStart
+    })
 }

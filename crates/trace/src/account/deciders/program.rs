@@ -10,6 +10,7 @@ pub(super) fn decide(wait: &Wait, program: Owner) -> Option<Owner> {
         // What was lost may have been sent at any time before.
         (false, 0) if wait.gap => Some(Owner::Unknown),
         (false, 0) => Some(program),
+        (false, _) if wait.probes => None,
         (false, _) => Some(Owner::Sender),
     }
 }

@@ -3,6 +3,10 @@
 
 use super::{rate, Owner, Wait};
 
+/// Of fewer packets in flight round trips are long because a receiver holds its acknowledgements back: fewer than every sender may
+/// send at first (RFC 6928).
+const QUEUES: i64 = 10;
+
 pub(super) fn decide(wait: &Wait, program: Owner) -> Option<Owner> {
     // RFC 9293 §3.8.6.2.1: a sender does not send less than a segment, nor less than half of the largest window.
     let least = i64::from(wait.mss.min(wait.largest_window / 2).max(1));
@@ -11,6 +15,8 @@ pub(super) fn decide(wait: &Wait, program: Owner) -> Option<Owner> {
     // A byte probes a window that is closed when a timer says so (RFC 9293 §3.8.6.1).
     let probes = window == 0 && wait.lens[1] == 1;
     // Where packets queue, a window that is as large as ever would only make the queue longer.
-    let open = window > wait.largest_window / 2 && rate::decide(wait, program).is_some();
+    let open = window > wait.largest_window / 2
+        && wait.flight >= i64::from(wait.mss) * QUEUES
+        && rate::decide(wait, program).is_some();
     (full && !open && (wait.clocked || probes)).then_some(Owner::ReceiverWindow)
 }
