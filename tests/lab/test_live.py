@@ -66,7 +66,6 @@ def test_a_link_says_how_late_it_is_and_delays_by_what_it_is_to(live: Run) -> No
     [
         ("networks.mobile.at=host", "networks.mobile.at: live links lie behind their hosts"),
         ("offload.segmentation=true", "a TUN device hands out single packets"),
-        ("workload.server=burst", "workload.server: live links carry pages"),
         ("configs.tlp.sysctl.net.core.rmem_max=100000", "no setting of a network namespace here"),
         ("tcp.congestion_control=dctcpx", "hosts cannot choose it here"),
     ],

@@ -147,7 +147,7 @@ impl Shared {
     /// A packet enters the first link of a way.
     fn enter(&self, way: usize, at: Time, bytes: Vec<u8>) {
         let link = 0;
-        self.lock().cross(UnderWay { way, link, bytes }, at);
+        self.lock().cross(&UnderWay { way, link, bytes }, at);
         self.news.notify_one();
     }
 
@@ -159,10 +159,8 @@ impl Shared {
             let due = state.under_way.first_key_value().map(|(key, _)| key.0);
             match due {
                 None => {
-                    state = self
-                        .news
-                        .wait(state)
-                        .unwrap_or_else(PoisonError::into_inner)
+                    let waited = self.news.wait(state);
+                    state = waited.unwrap_or_else(PoisonError::into_inner);
                 }
                 Some(due) if due > now => {
                     let left = Duration::from_nanos(due.since(now).as_nanos().unsigned_abs());
@@ -175,7 +173,7 @@ impl Shared {
                     };
                     packet.link += 1;
                     if packet.link < state.ways[packet.way].len() {
-                        state.cross(packet, due);
+                        state.cross(&packet, due);
                         continue;
                     }
                     // Taking it in, the other host may send: its filter needs what is locked.
@@ -211,7 +209,7 @@ fn hand_over(mut device: &File, bytes: &[u8]) -> std::io::Result<()> {
 
 impl State {
     /// A packet enters the link that it has come to.
-    fn cross(&mut self, packet: UnderWay, at: Time) {
+    fn cross(&mut self, packet: &UnderWay, at: Time) {
         let Some((link, last)) = self.ways[packet.way].get_mut(packet.link) else {
             return;
         };
@@ -223,7 +221,7 @@ impl State {
             self.number += 1;
             let copy = UnderWay {
                 bytes: packet.bytes.clone(),
-                ..packet
+                ..*packet
             };
             self.under_way.insert((leaves, self.number), copy);
         }
