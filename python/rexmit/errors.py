@@ -64,6 +64,10 @@ class UserError(Exception):
         return "\n".join(lines)
 
 
+class FaultySourceError(UserError):
+    """A kernel's source is at fault, not this machine: it fails anywhere, until it is changed."""
+
+
 def _shown(line: str) -> str:
     # Nothing has gone wrong where a command begins.
     from rexmit import addresses, escaping

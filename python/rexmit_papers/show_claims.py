@@ -22,8 +22,12 @@ _RULE = (
 _CLAIMED, _LEAST, _WIDE = 44, 28, 90
 
 
-def claim_blocks(claims: Sequence[Claim], room: Room, source: Source) -> Iterator[Block]:
-    """A line a claim, in the paper's order."""
+def claim_blocks(
+    claims: Sequence[Claim], room: Room, source: Source, departures: Sequence[str] = ()
+) -> Iterator[Block]:
+    """A line a claim, in the paper's order; below them what the run has otherwise than the
+    paper.
+    """
     yield heading("Claims of the paper, each computed from this run")
     # In a pipe a claim stands on one line, so that `grep` finds it whole.
     claimed = _CLAIMED if room.wraps else _WIDE
@@ -36,6 +40,8 @@ def claim_blocks(claims: Sequence[Claim], room: Room, source: Source) -> Iterato
         style=_style,
     )
     yield from (BLANK, heading(summed_up(claims)), note(_RULE))
+    if departures:
+        yield note(f"otherwise than in the paper: {'; '.join(departures)}")
     yield from (note(source.meant), note(f"paper: {source.title}"))
 
 

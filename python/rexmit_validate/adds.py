@@ -13,7 +13,7 @@ COMMANDS: Final = {"validate": ("rexmit_validate.cli:app", "Judge rexmit itself.
 """The groups of commands that it adds: of each where it is, and what it does."""
 
 _LIBRARY: Final = {
-    "agree": ("agree", "agree_again", "agree_case"),
+    "agree": ("agree", "agree_again", "agree_beside", "agree_case"),
     "opened": ("open_corpus",),
     "score": ("draw_score", "score"),
     "sensitivity": ("nearest_benches", "sensitivity"),

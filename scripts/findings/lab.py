@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import polars as pl
@@ -12,7 +12,8 @@ from scripts.findings.finding import Work
 import rexmit
 from rexmit.analysis.units import units_of
 from rexmit.statistics.estimate import Estimate
-from rexmit.statistics.spread import spread
+from rexmit.statistics.spread import Spread, spread
+from rexmit_papers.claim import Claim
 
 PATCHED: Final = "mptcp-reinject-on-tlp"
 """The patch that is the proposal of Probe or Wait 2017."""
@@ -70,17 +71,33 @@ def digests(found: Mapping[str, object]) -> dict[str, str]:
     }
 
 
-def estimate(run: rexmit.Run, rows: pl.DataFrame, time: str) -> Estimate:
-    """The mean of transfers of one network of a run, with what each repetition does to it. Raises
-    ValueError of none.
+def spread_of(run: rexmit.Run, rows: pl.DataFrame, time: str) -> Spread:
+    """A time of transfers of one network of a run, with the unit of each. Raises ValueError of
+    none.
     """
     known = rows.drop_nulls(time)
     if known.is_empty():
         raise ValueError(f"{run.path}: no {time} of these transfers")
     units = units_of(run)
-    found = spread(known[time], units.column(known), units.source(known["network"][0])).estimate
+    return spread(known[time], units.column(known), units.source(known["network"][0]))
+
+
+def estimate(run: rexmit.Run, rows: pl.DataFrame, time: str) -> Estimate:
+    """Its mean, with what each repetition does to it. Raises ValueError of none."""
+    found = spread_of(run, rows, time).estimate
     assert found is not None  # noqa: S101 - there are rows
     return found
+
+
+def by_chance(claims: Iterable[Claim]) -> dict[str, float]:
+    """How many of them are decided, and how many of these verdicts at most are expected to be wrong
+    by chance.
+    """
+    decided = [one for one in claims if one.decided]
+    return {
+        "decided": len(decided),
+        "false_by_chance": sum(one.false_by_chance for one in decided),
+    }
 
 
 def mean(frame: pl.DataFrame, column: str) -> float | None:

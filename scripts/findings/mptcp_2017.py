@@ -4,9 +4,11 @@ patch, and what it leaves for later.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final
+from dataclasses import replace
+from typing import Final, TypeAlias
 
 import polars as pl
 from scripts.findings import lab
@@ -15,8 +17,10 @@ from scripts.findings.results import Data, Value
 from scripts.findings.stamps import KERNELS, MODEL
 
 import rexmit
-from rexmit.statistics.verdict import LESS
-from rexmit_papers.claim import of_estimate
+from rexmit.analysis.bursts import bursts_of
+from rexmit.statistics.spread import Spread
+from rexmit.statistics.verdict import LESS, MORE, Band
+from rexmit_papers.claim import Claim, claim, of_estimate
 from rexmit_papers.probe_or_wait_2017.paper import LOSSES, TWO
 
 CODE: Final = (
@@ -54,9 +58,12 @@ def measure(work: Work) -> Data:
         OLD,
         {"configs.mptcp-new.stack.mptcp_reinject_on_probe": "head", "config": "mptcp-new"},
     )
+    judged = {name: rexmit.claims(run) for name, run in runs.items()}
+    further, compared = _further(work)
     return Data(
         {
             "connections": old.transfers.height,
+            **lab.by_chance([*(one for those in judged.values() for one in those), *compared]),
             "model_off_kernel_us": _apart(runs["model of 6.12"], new),
             **_met(old),
             **_late(new),
@@ -69,10 +76,10 @@ def measure(work: Work) -> Data:
             "claims": [
                 {"run": name, "key": one.key, "words": one.words}
                 | {"holds": one.word, "measured": one.measured}
-                for name, run in runs.items()
-                for one in rexmit.claims(run)
+                for name, those in judged.items()
+                for one in those
             ],
-            **_further(work),
+            **further,
         },
     )
 
@@ -92,8 +99,8 @@ def sample(work: Work) -> dict[str, str]:
     return lab.digest(runs, TIMES)
 
 
-def _further(work: Work) -> dict[str, list[dict[str, Value]]]:
-    """What the paper leaves for later, and what it does not ask."""
+def _further(work: Work) -> tuple[dict[str, list[dict[str, Value]]], list[Claim]]:
+    """What the paper leaves for later, and what it does not ask; and the verdicts on it."""
     on = {
         name: lab.on_model(work, name, f"mptcp-{name}", OLD, settings)
         for name, settings in (
@@ -105,16 +112,23 @@ def _further(work: Work) -> dict[str, list[dict[str, Value]]]:
         "messages": lab.on_kernel(work, "messages-6.12", "mptcp-messages", NEW, SEEDS),
         "page": lab.on_kernel(work, "page-6.12", "mptcp-page", NEW, {"repeat": "20"}),
     }
-    return {
-        "triggers": list(_cases("model of 4.1", on["triggers"])),
-        "schedulers": list(_bursts("model of 4.1", on["schedulers"], "lowest-rtt")),
+    compared: list[Claim] = []
+    old, later = "model of 4.1", "Linux 6.12"
+    tables = {
+        "triggers": list(_cases(old, on["triggers"])),
+        "schedulers": list(_bursts(old, on["schedulers"], "lowest-rtt", compared)),
         "bulk": list(_bulk(on["bulk"])),
+        "bulk-claims": list(_bulk_claims(on["bulk"], compared)),
         "messages": [
-            *_bursts("model of 4.1", on["messages"], "mptcp-tlp"),
-            *_bursts("Linux 6.12", new["messages"], "mptcp-tlp"),
+            *_bursts(old, on["messages"], "mptcp-tlp", compared),
+            *_bursts(later, new["messages"], "mptcp-tlp", compared),
         ],
-        "pages": [*_pages("model of 4.1", on["page"]), *_pages("Linux 6.12", new["page"])],
+        "pages": [
+            *_pages(old, on["page"], compared),
+            *_pages(later, new["page"], compared),
+        ],
     }
+    return tables, compared
 
 
 def _cases(name: str, run: rexmit.Run) -> Iterator[dict[str, Value]]:
@@ -132,55 +146,137 @@ def _cases(name: str, run: rexmit.Run) -> Iterator[dict[str, Value]]:
         }
 
 
-def _bursts(name: str, run: rexmit.Run, usual: str) -> Iterator[dict[str, Value]]:
+def _bursts(
+    name: str, run: rexmit.Run, usual: str, compared: list[Claim]
+) -> Iterator[dict[str, Value]]:
     """All bursts of connections with 1 % of random loss, beside those of the `usual` one."""
-    every = run.bursts().join(
-        run.transfers.filter(_LOSSY).select("cell", "repetition"), on=["cell", "repetition"]
-    )
-    yield from _spread(name, run, every, "completion_s", usual)
+    every = {}
+    for place, mine in _by_config(run.transfers.filter(_LOSSY)):
+        ended = mine.filter("complete")
+        rows, endless = bursts_of(run, ended, mine.filter(~pl.col("complete")))
+        began = lab.spread_of(run, rows, "completion_s")
+        every[place] = began, endless, mine.height, mine.height - ended.height
+    yield from _spread(name, every, usual, compared)
 
 
-def _pages(name: str, run: rexmit.Run) -> Iterator[dict[str, Value]]:
+def _by_config(frame: pl.DataFrame) -> Iterator[tuple[tuple[str, str], pl.DataFrame]]:
+    for (network, config), mine in frame.group_by("network", "config", maintain_order=True):
+        yield (str(network), str(config)), mine
+
+
+def _pages(name: str, run: rexmit.Run, compared: list[Claim]) -> Iterator[dict[str, Value]]:
     """Pages with 1 % of random loss."""
-    yield from _spread(
-        name, run, run.transfers.filter("complete", _LOSSY), "t_total_s", "mptcp-tlp"
-    )
+    every = {}
+    for place, mine in _by_config(run.transfers.filter(_LOSSY)):
+        ended = mine.filter("complete")
+        never = mine.height - ended.height
+        every[place] = lab.spread_of(run, ended, "t_total_s"), never, mine.height, never
+    yield from _spread(name, every, "mptcp-tlp", compared)
+
+
+_Sample: TypeAlias = tuple[Spread, int, int, int]
+"""Times, how many never ended, of how many connections, how many of these did not end."""
 
 
 def _spread(
-    name: str, run: rexmit.Run, frame: pl.DataFrame, time: str, usual: str
+    name: str, every: Mapping[tuple[str, str], _Sample], usual: str, compared: list[Claim]
 ) -> Iterator[dict[str, Value]]:
     """By network and configuration, and whether it is earlier than the usual one: by seeds, or
-    by repetitions where there is one.
+    by repetitions where there is one. What never ended is in no mean; in percentiles it is larger
+    than all others.
     """
-    means = {
-        (network, config): lab.estimate(run, mine, time)
-        for (network, config), mine in frame.group_by("network", "config", maintain_order=True)
-    }
-    for (network, config), mean in means.items():
-        times = frame.filter(network=network, config=config)[time]
-        less = mean - means[network, usual]
+    for (network, config), (times, endless, connections, never) in every.items():
+        mean, base = times.estimate, every[network, usual][0].estimate
+        if mean is None or base is None:
+            raise ValueError(f"{name}: nothing ended of {network} {config}")
+        less = mean - base
         part = of_estimate("", less, LESS, lambda x: f"{1000 * x:+.1f} ms")
+        if config != usual:
+            compared.append(claim(f"{network} {config}", "earlier", [part]))
         yield {
             "run": name,
             "network": network,
             "config": config,
-            "n": times.len(),
+            "n": times.n,
+            "never": endless,
+            "connections": connections,
+            "connections_never": never,
             "mean_ms": 1000 * mean.value,
             "half_ms": _ms(mean.half),
-            "p99_ms": _ms(times.quantile(0.99, "lower")),
-            "most_ms": _ms(times.max()),
+            **_ends("p99", replace(times, endless=endless), 0.99),
+            **_ends("p99_ended", times, 0.99),
+            "most_ms": _ms(max(times.values)),
             "holds": part.verdict,
             "measured": part.words,
             "smallest_ms": _ms(less.smallest),
         }
 
 
+def _ends(name: str, times: Spread, share: float) -> dict[str, Value]:
+    """A percentile in ms and its interval; null of what never ended."""
+    interval = times.percentile_interval(share)
+    return {
+        f"{name}_ms": _finite(times.percentile(share)),
+        f"{name}_low_ms": None if interval is None else _finite(interval.low),
+        f"{name}_high_ms": None if interval is None else _finite(interval.high),
+    }
+
+
+def _finite(seconds: float | None) -> float | None:
+    return None if seconds is None or not math.isfinite(seconds) else 1000 * seconds
+
+
+_BULK: Final = ("network", "line_loss", "config", "congestion_control")
+
+
 def _bulk(run: rexmit.Run) -> Iterator[dict[str, Value]]:
     """Medians by network, loss, protocol and congestion control."""
-    keys = ["network", "line_loss", "config", "congestion_control"]
-    sums = run.transfers.filter("complete").group_by(keys, maintain_order=True)
-    yield from sums.agg(pl.col("t_total_s").median().alias("median_s")).iter_rows(named=True)
+    for place, mine in run.transfers.group_by(*_BULK, maintain_order=True):
+        ended = mine.filter("complete")
+        never = mine.height - ended.height
+        times = replace(lab.spread_of(run, ended, "t_total_s"), endless=never)
+        yield {
+            **dict(zip(_BULK, map(str, place), strict=True)),
+            "line_loss": mine["line_loss"][0],
+            "n": times.n,
+            "never": never,
+            **_ends("median", times, 0.5),
+        }
+
+
+def _bulk_claims(run: rexmit.Run, compared: list[Claim]) -> Iterator[dict[str, Value]]:
+    """What is said of them: with loss LIA on two equal paths takes no longer than one TCP
+    (RFC 6356's first goal); without it two unlike paths take longer than the fast one alone.
+    """
+    cases = [
+        ("lia", "20-20", loss, Band(high=0.0), ("mptcp", "lia"), ("tcp", "reno"))
+        for loss in (0.001, 0.01)
+    ]
+    cases.append(("unlike", "20-120", 0.0, MORE, ("mptcp", "cubic"), ("tcp", "cubic")))
+    for key, network, loss, band, *both in cases:
+        one, other = (
+            lab.estimate(
+                run,
+                run.transfers.filter(
+                    "complete",
+                    network=network,
+                    config=config,
+                    congestion_control=control,
+                    line_loss=loss,
+                ),
+                "t_total_s",
+            )
+            for config, control in both
+        )
+        part = of_estimate("", one - other, band, lambda x: f"{x:+.1f} s")
+        compared.append(claim(key, key, [part]))
+        yield {
+            "key": key,
+            "network": network,
+            "line_loss": loss,
+            "holds": part.verdict,
+            "measured": part.words,
+        }
 
 
 def _apart(model: rexmit.Run, kernel: rexmit.Run) -> float:
@@ -237,17 +333,21 @@ def _late(run: rexmit.Run) -> dict[str, Value]:
 
 
 def _without_loss(work: Work) -> dict[str, Value]:
-    """Pages without loss: medians of TCP and of Multipath TCP."""
+    """Pages without loss: medians of TCP and of Multipath TCP, with their intervals in words."""
     runs = {
         "old": lab.on_model(work, "page", "mptcp-page", OLD),
         "new": lab.on_kernel(work, "page-6.12", "mptcp-page", NEW, {"repeat": "20"}),
     }
     found: dict[str, Value] = {}
     for name, run in runs.items():
-        clean = run.transfers.filter("complete", ~_LOSSY).filter(network="20-20")
+        clean = run.transfers.filter("complete", ~_LOSSY, network="20-20")
         for config in ("tcp-tlp", "mptcp-tlp"):
-            mine = clean.filter(config=config)["t_total_s"]
-            found[f"clean.{name}.{config}_ms"] = _ms(mine.median())
+            times = lab.spread_of(run, clean.filter(config=config), "t_total_s")
+            row = _ends("median", times, 0.5)
+            low, high = (format(row[f"median_{end}_ms"] or 0, ".0f") for end in ("low", "high"))
+            found[f"clean.{name}.{config}_ms"] = row["median_ms"]
+            words = f"{low} to {high} ms" if low != high else "within a millisecond"
+            found[f"clean.{name}.{config}_between"] = words
     return found
 
 

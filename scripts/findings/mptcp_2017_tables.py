@@ -236,29 +236,49 @@ def traffic(data: Data) -> str:
     """Messages and pages with 1 % of random loss: the old line's model, in brackets Linux 6.12."""
     rows = []
     kinds = (
-        ("messages", "message", (("mean", "mean_ms"), ("99 %", "p99_ms"), ("longest", "most_ms"))),
-        ("pages", "page", (("mean", "mean_ms"), ("99 %", "p99_ms"))),
+        ("messages", "message", ("mean", "99 %", "99 % of what began", "longest", "did not begin")),
+        ("pages", "page", ("mean", "99 %")),
     )
     for name, what, columns in kinds:
         for network in ("20-20", "20-120"):
-            for words, column in columns:
+            for words in columns:
                 cells = [
-                    _both(data, name, network, config, column) for config in ("tcp-tlp", *MPTCP)
+                    _both(data, name, network, config, words) for config in ("tcp-tlp", *MPTCP)
                 ]
                 rows.append((f"{what}, {words}", network.replace("-", NONE), *cells))
     head = ("", "paths", "TCP, TLP", "MPTCP, RTO", "MPTCP, TLP", "New")
     return table(head, rows)
 
 
-def _both(data: Data, name: str, network: str, config: str, column: str) -> str:
+def _both(data: Data, name: str, network: str, config: str, words: str) -> str:
     old, new = (data.row(name, run=run, network=network, config=config) for run in (OLD, NEW))
-    if column != "mean_ms":
-        return f"{number(old[column], '.0f')} ({number(new[column], '.0f')})"
-    return f"{_mean(old)} ({_mean(new)})"
+    return f"{_KINDS[words](old)} ({_KINDS[words](new)})"
+
+
+def _between(row: Mapping[str, Value], name: str, scale: float = 1.0, spec: str = ".0f") -> str:
+    """`111 [109, 112]`: a percentile and its interval; an end that never came is `never`."""
+    value, low, high = (
+        "never" if row[column] is None else number(float(row[column] or 0) / scale, spec)
+        for column in (f"{name}_ms", f"{name}_low_ms", f"{name}_high_ms")
+    )
+    return value if low == high == value else f"{value} [{low}, {high}]"
+
+
+def _never(row: Mapping[str, Value]) -> str:
+    return f"{number(row['connections_never'])} of {number(row['connections'])}"
 
 
 def _mean(row: Mapping[str, Value]) -> str:
     return f"{number(row['mean_ms'], '.1f')} ± {number(row['half_ms'], '.1f')}"
+
+
+_KINDS: Final[Mapping[str, Callable[[Mapping[str, Value]], str]]] = {
+    "mean": _mean,
+    "99 %": lambda row: _between(row, "p99"),
+    "99 % of what began": lambda row: _between(row, "p99_ended"),
+    "longest": lambda row: number(row["most_ms"], ".0f"),
+    "did not begin": _never,
+}
 
 
 def _against(row: Mapping[str, Value]) -> str:
@@ -308,7 +328,7 @@ def schedulers(data: Data) -> str:
     rows = []
     for network in ("20-20", "20-120"):
         found = [data.row("schedulers", network=network, config=name) for name in names]
-        cells = [f"{_mean(row)}, {number(row['p99_ms'], '.0f')}" for row in found]
+        cells = [f"{_mean(row)}, {_between(row, 'p99_ended')}" for row in found]
         rows.append((network.replace("-", NONE), *cells))
         rows.append(("earlier than lowest-rtt", "", *map(_against, found[1:])))
     return table(("paths", *names), rows)
@@ -323,14 +343,16 @@ def bulk(data: Data) -> str:
             cells = []
             for config, names in (("tcp", controls[:2]), ("mptcp", controls)):
                 cells += [
-                    number(
+                    _between(
                         data.row(
                             "bulk",
                             network=network,
                             line_loss=loss,
                             config=config,
                             congestion_control=name,
-                        )["median_s"],
+                        ),
+                        "median",
+                        1000,
                         ".1f",
                     )
                     for name in names
@@ -338,6 +360,19 @@ def bulk(data: Data) -> str:
             rows.append((network.replace("-", NONE), f"{100 * loss:g} %", *cells))
     head = ("paths", "loss", "TCP, cubic", "TCP, reno", *(f"MPTCP, {one}" for one in controls))
     return table(head, rows, right=range(2, 9))
+
+
+def bulk_claims(data: Data) -> str:
+    """What is said of bulk transfers, on means."""
+    words = {
+        "lia": "with loss on two equal paths LIA takes no longer than one TCP (RFC 6356)",
+        "unlike": "without loss two unlike paths take longer than the fast one",
+    }
+    rows = [
+        (words[str(row["key"])], f"{100 * float(row['line_loss'] or 0):g} %", *judged(row))
+        for row in data.rows("bulk-claims")
+    ]
+    return table(("", "loss", "", "difference of means"), rows)
 
 
 TABLES: Final[Mapping[str, Callable[[Data], str]]] = {
@@ -351,4 +386,5 @@ TABLES: Final[Mapping[str, Callable[[Data], str]]] = {
     "triggers": triggers,
     "schedulers": schedulers,
     "bulk": bulk,
+    "bulk-claims": bulk_claims,
 }

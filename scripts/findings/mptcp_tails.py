@@ -19,7 +19,7 @@ import rexmit
 from rexmit.analysis.bursts import Case
 from rexmit.statistics.estimate import Estimate, average
 from rexmit.statistics.verdict import LESS, Band
-from rexmit_papers.claim import of_estimate
+from rexmit_papers.claim import Claim, claim, of_estimate
 
 STACKS: Final = {"model of 4.1": "linux-4.1", "model of 6.12": "linux-6.12"}
 CONFIGS: Final = ("mptcp-tlp", "mptcp-new")
@@ -88,13 +88,12 @@ def shares(length: float) -> dict[tuple[int, int], float]:
 def measure(work: Work) -> Data:
     """The probe alone and New, on the model of the paper's kernel and on that of today's."""
     runs = {name: _run(work, stack) for name, stack in STACKS.items()}
-    return Data(
-        {"phases": PHASES},
-        {
-            "tails": [row for name, run in runs.items() for row in _rows(name, run)],
-            "bytes": [row for name, run in runs.items() for row in _bytes(name, run)],
-        },
-    )
+    judged: list[Claim] = []
+    tables = {
+        "tails": [row for name, run in runs.items() for row in _rows(name, run, judged)],
+        "bytes": [row for name, run in runs.items() for row in _bytes(name, run, judged)],
+    }
+    return Data({"phases": PHASES, **lab.by_chance(judged)}, tables)
 
 
 def _run(work: Work, stack: str) -> rexmit.Run:
@@ -102,7 +101,7 @@ def _run(work: Work, stack: str) -> rexmit.Run:
     return lab.on_model(work, stack, "mptcp-2017", stack, settings)
 
 
-def _rows(name: str, run: rexmit.Run) -> Iterator[dict[str, Value]]:
+def _rows(name: str, run: rexmit.Run, judged: list[Claim]) -> Iterator[dict[str, Value]]:
     """By network and kind of loss, completion of the burst."""
     # A path that breaks is sent less often on than the pattern has it.
     cases = rexmit.bursts(run, inexact=True)
@@ -124,6 +123,7 @@ def _rows(name: str, run: rexmit.Run) -> Iterator[dict[str, Value]]:
             kinds[words] = (probe[broken(lost)], new[broken(lost)])
         for words, (alone, with_new) in kinds.items():
             part = of_estimate("", with_new - alone, LESS, lambda x: f"{1000 * x:+.0f} ms")
+            judged.append(claim("earlier", words, [part]))
             yield {
                 "run": name,
                 "network": network,
@@ -154,7 +154,7 @@ def _weighed(times: Mapping[str, Estimate], length: int) -> Estimate:
     return reduce(add, parts)
 
 
-def _bytes(name: str, run: rexmit.Run) -> Iterator[dict[str, Value]]:
+def _bytes(name: str, run: rexmit.Run, judged: list[Claim]) -> Iterator[dict[str, Value]]:
     """What New re-injects more than the probe alone, as a share of the burst, mean over networks,
     and whether that is small.
     """
@@ -176,4 +176,5 @@ def _bytes(name: str, run: rexmit.Run) -> Iterator[dict[str, Value]]:
         mean = average(more)
         assert mean is not None  # noqa: S101 - there are networks
         part = of_estimate("", mean, Band(high=SMALL), lambda share: f"{share:+.1%}")
+        judged.append(claim("small", words, [part]))
         yield {"run": name, "lost": words, "holds": part.verdict, "measured": part.words}

@@ -180,6 +180,25 @@ def nearest(data: Data) -> str:
     return table(("", "score", "distance", "t_recover, t_total near", "departures"), lines)
 
 
+def held_out(data: Data) -> str:
+    """What a bench that is chosen without some means makes of them."""
+    words = {"t_total": "all `t_total`", **NETWORKS}
+    lines = []
+    for name, what in words.items():
+        base, best = (row for row in data.rows("held-out") if row["held_out"] == name)
+        numbers = (number(row[of], ".1f") for of in ("fitted", "other") for row in (base, best))
+        lines.append((what, str(best["departures"]), *numbers))
+    head = ("held out", "chosen", "the others, as documented", "chosen", "held out, as documented")
+    return table((*head, "chosen"), lines, right=(2, 3, 4, 5))
+
+
+def nearest_claims(data: Data) -> str:
+    """The paper's claims on the bench of least distance."""
+    rows = data.rows("claims")
+    lines = [(str(row["words"]), verdict(row["holds"]), _short(row["measured"])) for row in rows]
+    return table(("the paper", "verdict", "measured"), lines)
+
+
 def shares(data: Data) -> str:
     """How many of the nearest have a departure."""
     rows = data.rows("shares")
@@ -212,7 +231,8 @@ def command(data: Data) -> str:
     wide = [one for one in words[1:] if not one.startswith(("loss.segments", "repeat"))]
     lines = [f"{words[0]} --set repeat=10", *(f"  --set {one}" for one in wide)]
     lines.append("  --out runs/nearest")
-    return "```sh\n" + " \\\n".join(lines) + "\nrexmit show runs/nearest --losses 2\n```"
+    judged = "rexmit paper tlp-2013 runs/nearest --claims --departing"
+    return "```sh\n" + " \\\n".join(lines) + f"\n{judged}\n```"
 
 
 def today(data: Data) -> str:
@@ -267,6 +287,8 @@ BENCH: Final[Mapping[str, Callable[[Data], str]]] = {
 }
 NEAREST: Final[Mapping[str, Callable[[Data], str]]] = {
     "nearest": nearest,
+    "held-out": held_out,
+    "claims": nearest_claims,
     "shares": shares,
     "starts": starts,
     "least": least,

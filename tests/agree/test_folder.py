@@ -6,9 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import rexmit
 from rexmit import _core
+from rexmit.cli import app
 from rexmit.errors import UserError
 from rexmit_validate.agree.draw import draw
 from rexmit_validate.agree.folder import About, Folder
@@ -75,6 +77,24 @@ def test_two_kernels_are_compared_in_the_cases_that_both_ran(tmp_path: Path) -> 
         "new data: other later by more than 2 ticks": ["5-1"]
     }
     assert rexmit.agree_again(tmp_path / "a", against=tmp_path / "b", ticks=3).rates.agreed == 2
+    first.add(2, {"error": "the kernel died"})
+    second.add(2, outcome)
+    words = ["validate", "agree", "--again", str(tmp_path / "a"), "--against", str(tmp_path / "b")]
+    report = tmp_path / "report.xml"
+    done = CliRunner().invoke(app, [*words, "--ticks", "2", "--ktap", "--junit", str(report)])
+    assert done.stdout.splitlines() == [
+        "KTAP version 1",
+        "1..3",
+        "ok 1 5-0",
+        "# new data: other later by more than 2 ticks",
+        "not ok 2 5-1",
+        "# the kernel died",
+        "not ok 3 5-2 # ERROR cannot tell",
+    ]
+    assert 'tests="3" failures="1" errors="1"' in report.read_text(encoding="utf-8")
+    both = CliRunner().invoke(app, [*words, "--ktap", "--json"]).exception
+    assert isinstance(both, UserError)
+    assert both.usage
     third = Folder.begin(tmp_path / "c", replace(ABOUT, seed=6), {0: draw(_core, 6, 0)})
     third.add(0, outcome)
     with pytest.raises(UserError, match="no case in common"):

@@ -66,6 +66,7 @@ def test_a_kernel(lab: Lab, tmp_path: Path) -> None:
     )
     with pytest.raises(UserError, match=r"scenario: tcp\.congestion_control: .* cubik") as caught:
         suited(scenario, engine)
+    assert caught.value.usage
     assert caught.value.hint == "did you mean cubic? it has: cubic, highspeed, reno"
     there = lab.scenario("tcp.congestion_control=reno,cubic,highspeed")
     assert suited(there, engine) == (there, [])

@@ -16,7 +16,7 @@ from rexmit.comparison.compare import CellDiff, Comparison, compare
 from rexmit.comparison.gate import Judgement, gate, share
 from rexmit.comparison.measures import Side, difference, firsts, same_phases
 from rexmit.comparison.pairs import selection
-from rexmit.comparison.show_diff import summary
+from rexmit.comparison.show_diff import comparison_blocks, summary
 from rexmit.errors import UserError
 from rexmit.store.open_run import open_run
 
@@ -71,6 +71,26 @@ def test_less_than_a_tick_is_no_difference_in_time(write_runs: WriteRuns) -> Non
     fast = {"version": "6.12.117", "hz": 1000, "patches": [], "hash": "0"}
     slower = compared(write_runs(cell(0, BASE), cell(0, later), {"kernel": fast}))
     assert slower.tick_s == 0.004
+
+
+def test_what_is_below_a_tick_is_said(write_runs: WriteRuns) -> None:
+    later = [time + 0.0015 for time in BASE]
+    found = compared(write_runs(cell(0, BASE), cell(0, later)))
+    one = only(found).difference("t_recover")
+    assert one.below_tick
+    assert not one.beyond
+    text = "\n".join(map(str, comparison_blocks(found, every_cell=False)))
+    assert "2 differences by less than a tick" in text
+    assert "the largest 0.0015 s" in text
+    alike = compared(write_runs(cell(0, BASE), cell(0, BASE)))
+    assert not only(alike).difference("t_recover").below_tick
+
+
+def test_median_and_95th_percentile_stand_below_a_difference(write_runs: WriteRuns) -> None:
+    found = compared(write_runs(cell(0, [0.1, 0.2, 0.3]), cell(0, [0.2, 0.3, 0.8])))
+    text = "\n".join(map(str, comparison_blocks(found, every_cell=True)))
+    assert "('  median', '0.2000', '', '0.3000', '', '+0.1000')" in text
+    assert "('  95th percentile', '0.2900', '', '0.7500', '', '+0.4600')" in text
 
 
 def test_counts_and_estimates_have_no_tick(write_runs: WriteRuns) -> None:

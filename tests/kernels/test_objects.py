@@ -8,12 +8,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import pytest
 
-from rexmit.kernels import cache, objects, worktree
+from rexmit.errors import FaultySourceError, UserError
+from rexmit.kernels import cache, git, objects, worktree
 from rexmit.kernels.build import build
+from rexmit.kernels.git import At
 from rexmit.kernels.kernel import Kernel
 from rexmit.kernels.newtree import NewTree
 from rexmit.progress import PlainProgress
@@ -229,6 +233,92 @@ def test_a_failed_build_goes_on_where_it_was(compiled: Tree, cache_root: Path) -
         build(str(compiled.path))
     compiled.write("other.c", "int other(void) { return 3; }\n")
     assert _compiled_next(cache_root, compiled) == (["other.o"], "6.12.9 1 3")
+
+
+def test_a_commit_is_built_like_a_tree_that_has_its_files(compiled: Tree, cache_root: Path) -> None:
+    (compiled.path / "link.c").symlink_to("other.c")
+    commit = _committed(compiled)
+    compiled.write("other.c", "int other(void) { return 2; }\n")
+    compiled.write("left.c", "no part of the commit\n")
+    before = compiled.snapshot()
+    of_commit, new = build(str(compiled.path), at=commit)
+    assert (_prints(of_commit), new) == ("6.12.9 1 1", True)
+    assert compiled.snapshot() == before
+    assert (_tree(cache_root) / "link.c").readlink() == Path("other.c")
+    assert f"git -C {compiled.path} checkout {commit.commit}" in of_commit.build_command
+    # The tree itself goes on from its objects, and the commit from those of the tree.
+    assert _compiled_next(cache_root, compiled) == (["other.o"], "6.12.9 1 2")
+    (compiled.path / "left.c").unlink()
+    compiled.write("other.c", "int other(void) { return 1; }\n")
+    assert build(str(compiled.path))[0] == of_commit
+    compiled.write("other.c", "int other(void) { return 3; }\n")
+    names, printed = _compiled_next(cache_root, compiled, at=_committed(compiled))
+    assert (names, printed) == (["other.o"], "6.12.9 1 3")
+
+
+def test_what_a_commit_has_in_common_with_another_is_not_read(
+    compiled: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(str(compiled.path), at=_committed(compiled))
+    compiled.write("other.c", "int other(void) { return 2; }\n")
+    second = _committed(compiled)
+    read: list[bytes] = []
+    real = git._object
+
+    def object_(top: Path, blob: str, asked: IO[bytes], answer: IO[bytes]) -> Iterator[bytes]:
+        content = b"".join(real(top, blob, asked, answer))
+        read.append(content)
+        yield content
+
+    monkeypatch.setattr(git, "_object", object_)
+    assert _prints(build(str(compiled.path), at=second)[0]) == "6.12.9 1 2"
+    # What patches change is patched anew. What has changed is first compared.
+    text = b"int other(void) { return 2; }\n"
+    assert read == [(compiled.path / "arch/um/Kconfig").read_bytes(), text, text]
+
+
+def test_a_commit_without_its_objects_is_refused(compiled: Tree) -> None:
+    commit = _committed(compiled)
+    for folder in (compiled.path / ".git" / "objects").glob("??"):
+        cache.remove(folder)
+    with pytest.raises(UserError, match="git ls-tree failed for") as fault:
+        build(str(compiled.path), at=commit)
+    assert not isinstance(fault.value, FaultySourceError)
+
+
+def _committed(tree: Tree) -> At:
+    """All that is there, in a commit."""
+    for words in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "-m", "all"]):
+        who = ["-c", "user.name=n", "-c", "user.email=e"]
+        subprocess.run(["git", "-C", tree.path, *who, *words], check=True)
+    done = subprocess.run(
+        ["git", "-C", tree.path, "rev-parse", "HEAD"], capture_output=True, text=True, check=True
+    )
+    return At(done.stdout.strip(), tree.path)
+
+
+@pytest.mark.parametrize(
+    ("line", "here"),
+    [
+        ("other.c:1:1: error: unknown type name", False),
+        ("    1 | puts(No space left on device)", False),
+        ("/bin/sh: 1: scripts/absent.sh: not found", False),
+        ("cc.s: Fatal error: cannot write other.o: No space left on device", True),
+        ("gcc: fatal error: Killed signal terminated program cc1", True),
+        ("/bin/sh: 1: bison: not found", True),
+        ("/bin/bash: line 1: bison: command not found", True),
+    ],
+)
+def test_whose_fault_it_is_that_a_kernel_does_not_build(
+    compiled: Tree, line: str, here: bool
+) -> None:
+    # Other compilers go on for a while, and say more than is shown.
+    fails = f"\t@printf '%s\\n' '{line}'; seq 30; false\n"
+    compiled.write("Makefile", MAKEFILE.replace("\t@gcc -Iarch", f"{fails}\t@gcc -Iarch"))
+    with pytest.raises(UserError, match="failed") as fault:
+        build(str(compiled.path))
+    assert isinstance(fault.value, FaultySourceError) is not here
+    assert not here or line in str(fault.value.hint)
 
 
 def test_what_a_killed_build_left_is_not_used(compiled: Tree, cache_root: Path) -> None:

@@ -92,6 +92,23 @@ def test_a_package_is_installed_only_where_that_is_asked_for(
     assert call.endswith("install --yes --no-install-recommends linux-source-6.12")
 
 
+def test_a_package_that_apt_does_not_have_is_not_offered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "DEBIAN_SOURCES", tmp_path)
+    apt = tmp_path / "apt-cache"
+    apt.write_text("#!/bin/sh\necho linux-source; echo linux-source-6.1; echo linux-source-6.12\n")
+    apt.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(UserError, match=r"apt knows no Debian package linux-source-6\.6") as caught:
+        build("6.6")
+    hint = str(caught.value.hint)
+    assert "it has linux-source-6.1, linux-source-6.12" in hint
+    assert "apt-get install" not in hint
+    with pytest.raises(UserError, match=r"linux-source-6\.12 is not installed"):
+        build("6.12")
+
+
 def test_missing_programs_are_named_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UserError, match="gcc, make, ld") as caught:

@@ -134,6 +134,11 @@ class Run:
         """The retransmissions."""
         return pl.read_parquet(self.path / "retransmissions.parquet")
 
+    @cached_property
+    def bursts(self) -> pl.DataFrame:
+        """The bursts, of a run that has any."""
+        return pl.read_parquet(self.path / "bursts.parquet")
+
     def rows(self, **cell: object) -> list[dict[str, Any]]:
         """The transfers with these values."""
         return self.transfers.filter(**cell).to_dicts()

@@ -1,9 +1,11 @@
-"""What scenarios say of links and of lost openings, on the wire of both kernels and the model."""
+"""What scenarios say of links, of lost openings and of closed loops, on the wire of both kernels
+and the model.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import accumulate, groupby, pairwise
 from statistics import mean
 from typing import Any, Final
@@ -290,3 +292,73 @@ def test_a_path_that_fails_leaves_the_other(run: Runs) -> None:
     }
     assert in_outage == {"10.0.2.2"}
     assert row["t_total_s"] < 1.5
+
+
+LOOP: Final = """
+server = "burst"
+bursts = 4
+burst_segments = 10
+request = "200B"
+gap = "300ms"
+server_think = "50ms"
+last_byte_after = "200ms"
+"""
+
+
+def flights(packets: list[Packet], least_ns: int) -> Iterator[list[Packet]]:
+    """Packets with data, parted where none is sent for so long."""
+    data = sorted((one for one in packets if one.payload_len), key=lambda one: one.time_ns)
+    flight = data[:1]
+    for sooner, later in pairwise(data):
+        if later.time_ns - sooner.time_ns > least_ns:
+            yield flight
+            flight = []
+        flight.append(later)
+    yield flight
+
+
+def test_a_client_asks_when_it_has_thought_and_a_server_answers_when_it_has(run: Runs) -> None:
+    done = run(network(""), workload=LOOP)
+    (row,) = done.transfers.to_dicts()
+    answers = done.bursts.to_dicts()
+    assert [one["burst"] for one in answers] == [1, 2, 3, 4]
+    for sooner, later in pairwise(answers):
+        read = sooner["t_start_s"] + sooner["completion_s"]
+        assert later["t_start_s"] - read == pytest.approx(0.3, abs=1e-4)
+    assert row["t_total_s"] == answers[-1]["completion_s"]
+    # What the client says when the connection opens comes before them.
+    came = [one for one in arrived(done, row, "h1") if one.payload_len == 200]
+    sent = [one for one in done.capture(row, "h1") if one.sport == 80]
+    parts = list(flights(sent, 120 * MS))
+    assert len(came) == 4
+    assert len(parts) == 8
+    for asked, body, last, answer in zip(came, parts[::2], parts[1::2], answers, strict=True):
+        assert body[0].time_ns - asked.time_ns == pytest.approx(50 * MS, abs=MS / 10)
+        assert sum(one.payload_len for one in (*body, *last)) == answer["bytes"] == 14480
+        assert [one.payload_len for one in last] == [1]
+        # The socket takes all of a body at once.
+        assert last[0].time_ns - body[0].time_ns == pytest.approx(200 * MS, abs=MS / 10)
+        # A round trip of 40 ms, both pauses, and a byte's frame on two links.
+        assert answer["completion_s"] == pytest.approx(0.29, abs=1e-3)
+
+
+def test_a_request_of_a_loop_that_is_lost_costs_the_answer_to_it(run: Runs) -> None:
+    loss = '[loss]\nrule = "pattern"\npattern = ["none", "burst 3 ack request"]'
+    done = run(network(""), loss, LOOP)
+    rows = {row["loss_pattern"]: row for row in done.transfers.to_dicts()}
+    table = done.bursts.to_dicts()
+    took = {
+        name: [one["completion_s"] for one in table if one["cell"] == row["cell"]]
+        for name, row in rows.items()
+    }
+    later = [
+        slow - fast for slow, fast in zip(took["burst 3 ack request"], took["none"], strict=True)
+    ]
+    # Alone in flight a request waits for its probe as long as for its timeout.
+    assert later[2] == pytest.approx(0.245, abs=0.02)
+    assert [later[0], later[1], later[3]] == pytest.approx([0, 0, 0], abs=1e-3)
+
+
+def test_a_server_may_think_for_longer_than_a_client_waits(run: Runs) -> None:
+    done = run(network(""), workload=f'{LOOP}timeout = "20ms"')
+    assert done.bursts["completion_s"].to_list() == pytest.approx([0.29] * 4, abs=1e-3)

@@ -25,6 +25,7 @@ VALUES: Final = {
     "client": (pl.col("client_s").mean(), "{:.2f} s"),
     "median": (pl.col("client_s").median(), "{:.2f} s"),
     "slowest": (pl.col("client_s").max(), "{:.2f} s"),
+    "last answer": (pl.col("t_total_s").mean(), "{:.2f} s"),
     "sent again": (pl.col("retransmissions").mean(), "{:.1f}"),
     "timeouts": (pl.col("timeouts").mean(), "{:.1f}"),
 }

@@ -61,6 +61,20 @@ def as_claimed(row: Rows, losses: range = range(21)) -> list[dict[str, Any]]:
     return rows
 
 
+def test_what_departs_from_the_paper_is_judged_when_asked(row: Rows, write_run: Rows) -> None:
+    usual = {key: one.verdict for key, one in told(write_run(as_claimed(row))).items()}
+    path = write_run([{**one, "receive_window_bytes": 32_000} for one in as_claimed(row)])
+    with pytest.raises(UserError, match="receive window 32000 for none") as refused:
+        claims(open_run(path))
+    assert "departing" in str(refused.value.hint)
+    assert {one.key: one.verdict for one in claims(open_run(path), departing=True)} == usual
+    words = ["paper", "tlp-2013", str(path), "--claims", "--departing"]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    assert "otherwise than in the paper: receive window 32000 for none" in done.output
+    assert isinstance(CliRunner().invoke(app, [*words[:3], "--departing"]).exception, UserError)
+
+
 def told(path: Path) -> dict[str, Claim]:
     return {claim.key: claim for claim in claims(open_run(path))}
 

@@ -125,6 +125,20 @@ def test_a_burst_may_be_given_in_bytes_and_bursts_be_changed() -> None:
     assert plan_of(again, 0)["workload"]["segments"] == 9
 
 
+def test_a_client_may_ask_for_each_burst() -> None:
+    asked = {"request": "200B", "server_think": "50ms", "last_byte_after": "300ms"}
+    scenario = from_plain(with_(GOOD, *((f"workload.{key}", asked[key]) for key in asked)))
+    work = plan_of(scenario, 0)["workload"]
+    assert work["request"] == {"bytes": 200, "server_think_ns": 50_000_000}
+    assert (work["last_byte_after_ns"], work["gap_ns"]) == (300_000_000, 2_000_000_000)
+    assert effective(from_plain(effective(scenario))) == effective(scenario)
+    # A client that asks need not think.
+    again = from_plain(effective(scenario), settings=["workload.gap=0s"])
+    assert plan_of(again, 0)["workload"]["gap_ns"] == 0
+    plain = plan_of(from_plain(GOOD), 0)["workload"]
+    assert not plain.keys() & {"request", "last_byte_after_ns"}
+
+
 def test_what_paths_leave_out_comes_from_the_network() -> None:
     paths = [{"rate": "1Mbit", "loss": "1%"}, {"delay": "30ms"}]
     network = {"rate": "54Mbit", "delay": "20ms", "loss": "2%", "queue": 7, "paths": paths}
@@ -171,6 +185,8 @@ def test_what_paths_leave_out_comes_from_the_network() -> None:
         ("workload.burst_size", "9kB", "workload.burst_size: the burst has segments as well"),
         ("workload.bursts", 0, "workload.bursts: "),
         ("workload.gap", "0s", "workload.gap: must be more than nothing"),
+        ("workload.server_think", "9ms", "workload.server_think: nobody asks the server"),
+        ("workload.request", "2MB", "workload.request: "),
         ("workload.burst_segments", 50_000, "workload.burst_segments: the bursts are too large"),
         ("workload.server", "nginx", 'workload.bursts: not a key of the server "nginx"'),
         ("workload.server", "bursts", 'unknown "bursts"; did you mean "burst"?'),

@@ -95,6 +95,7 @@ OF_VARY: Final = {
 ELSEWHERE: Final = {
     "top": ("format", "networks", "configs", "tcp", "workload", "ip", "loss"),
     "offload": ("segmentation",),  # it needs both of the others: tests/scenario/test_offload.py
+    "workload": ("server_think",),  # it needs `request`: tests/scenario/test_paths.py
 }
 """Keys that no example is of by itself."""
 

@@ -200,6 +200,25 @@ def test_a_search_finds_the_nearest_combinations(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "search" / FILE).read_bytes() == before
 
 
+def test_what_is_held_out_chooses_nothing(tmp_path: Path) -> None:
+    found = searched(tmp_path, "--hold-out", "t_total")
+    for bench in (found["base"], *found["nearest"]):
+        fitted, others = (
+            distance(
+                off
+                for cell, off in zip(found["cells"], bench["off_paper"], strict=True)
+                if (cell["measure"] == "t_total") is held
+            )
+            for held in (False, True)
+        )
+        assert bench["distance"] == pytest.approx(fitted)
+        assert bench["held_out"] == pytest.approx(others)
+        assert bench["score"] == pytest.approx(fitted + bench["penalty"])
+    whole = searched(tmp_path)
+    assert whole["base"]["held_out"] is None
+    assert whole["base"]["distance"] != pytest.approx(found["base"]["distance"])
+
+
 def test_a_search_from_a_bench_that_fails_says_why(tmp_path: Path) -> None:
     searched(tmp_path)
     file = tmp_path / "out" / "search" / FILE
@@ -237,6 +256,8 @@ def test_a_search_may_start_from_what_a_kernel_showed(tmp_path: Path) -> None:
         (("--start", "x"), "--start belongs to a search"),
         (("--nearest", "3"), "--nearest belongs to a search"),
         (("--width", "3"), "--width belongs to a search"),
+        (("--hold-out", "mobile"), "--hold-out belongs to a search"),
+        (("--together", "2", "--hold-out", "moon"), "high-speed, mobile, satellite"),
         (
             ("--together", "2", "--start", "a 3.10.4, gatherin"),
             "did you mean 'a 3.10.4, gathering'",

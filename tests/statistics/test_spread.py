@@ -35,6 +35,19 @@ def test_of_nothing_and_of_one_there_is_no_interval() -> None:
     assert (many.estimate - one.estimate).interval is None
 
 
+def test_a_time_has_no_negative_end() -> None:
+    found = spread([0.001, 0.001, 0.2])
+    assert found.estimate is not None
+    assert found.estimate.interval is not None
+    assert found.estimate.interval.low < 0
+    assert found.interval == Interval(0.0, found.estimate.interval.high)
+    assert spread_data(found)["interval_s"][0] == 0.0
+    # What may be negative keeps its end.
+    both = spread([-0.1, 0.1, 0.3])
+    assert both.estimate is not None
+    assert both.interval == both.estimate.interval
+
+
 def test_what_does_not_vary_is_exact() -> None:
     found = spread([0.1 + 0.2] * 7)
     assert found.interval is not None
@@ -113,7 +126,7 @@ def test_in_words() -> None:
     assert gained(relative(same.estimate, near.estimate)) == "exact"
     assert fitting([0.2, 0.0003]).name == "ms"
     assert fitting([0.00005]).name == "ms"
-    assert fitting([0.0000002]).name == "µs"
+    assert fitting([0.000005]).name == "µs"
     assert fitting([0.2, 0.0, None, 5.0]).name == "s"
 
 

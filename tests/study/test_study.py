@@ -16,10 +16,12 @@ from rich.console import Console
 from tests.trace.rows import connection, detected, mechanism, retransmission, whatif, write_trace
 
 from rexmit.cli import app
+from rexmit.errors import UserError
 from rexmit.present.show import show
 from rexmit.store.trace_schema import SMART_CONFIG
 from rexmit.tracing.source import Facts
 from rexmit_papers.unc_2007 import curves
+from rexmit_papers.unc_2007.explained import explained
 from rexmit_papers.unc_2007.senders import Study, names, study
 from rexmit_papers.unc_2007.show_study import study_blocks
 from rexmit_papers.unc_2007.systems import system_of
@@ -360,6 +362,37 @@ def test_command_line(tmp_path: Path) -> None:
             "recovery.png",
         ]
     )
+
+
+def test_what_stacks_explain_and_why_not_more(made: Study, tmp_path: Path) -> None:
+    found = explained(made, "all")
+    assert (found.lossy, found.explained, found.systems) == (4, 3, {"Linux": 2, "Windows": 1})
+    assert found.why == {"fit none of them; no SYN": 1}
+    assert found.interval is not None
+    assert found.interval.has(0.75)
+    folder = write_trace(
+        tmp_path / "why",
+        connections=[
+            lossy(0, "several", backward_stacks="linux-6, windows-xp"),
+            lossy(1, "none", backward_syn_system="mac-os-x"),
+        ],
+        mechanisms=[mechanism(connection=0, needed=1), mechanism(connection=1, needed=1)],
+    )
+    assert explained(study([folder]), "all").why == {
+        "fit stacks of several systems, and no SYN names one": 1,
+        "fit none of them; by their SYN mac-os-x": 1,
+    }
+
+
+def test_the_share_that_stacks_explain_needs_one_command() -> None:
+    captures = Path(__file__).parents[1] / "real" / "captures"
+    both = (str(captures / name) for name in ("http-continue.pcap", "dcerpc.pcap"))
+    words = ["paper", "unc-2007", "--explained", "--json", *both]
+    done = runner.invoke(app, words, catch_exceptions=False)
+    assert [one["stacks"] for one in json.loads(done.stdout)] == ["the paper's", "all"]
+    refused = runner.invoke(app, [*words, "--stacks", "linux-6"])
+    assert isinstance(refused.exception, UserError)
+    assert "--explained chooses its stacks" in refused.exception.what
 
 
 def test_json_has_every_point(tmp_path: Path) -> None:

@@ -295,11 +295,13 @@ impl Cell {
         ways.any(|way| way.loses() || u64::from(way.queue_packets) < segments + BESIDES)
     }
 
-    /// Nanoseconds without anything to read after which the client gives up: those between two bursts are no reason to.
+    /// Nanoseconds without anything to read after which the client gives up: those between two bursts are no reason to,
+    /// nor those for which the server thinks.
     #[must_use]
     pub fn patience_ns(&self) -> u64 {
-        let gap_ns = self.workload.bursts().map_or(0, |bursts| bursts.gap_ns);
-        self.transfer_timeout_ns.max(gap_ns)
+        let bursts = self.workload.bursts();
+        let (gap_ns, pause_ns) = bursts.map_or((0, 0), |one| (one.gap_ns, one.pause_ns()));
+        self.transfer_timeout_ns.max(gap_ns) + pause_ns
     }
 
     /// Nanoseconds in which, after a transfer, a last acknowledgement crosses the network, and retransmissions that were

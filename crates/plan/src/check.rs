@@ -53,15 +53,18 @@ impl Cell {
 
     /// Whether no number is larger than it may be.
     fn check_limits(&self) -> Result<()> {
-        let (gap_ns, count) = self
-            .workload
-            .bursts()
-            .map_or((0, 0), |bursts| (bursts.gap_ns, bursts.count));
+        let bursts = self.workload.bursts();
+        let (gap_ns, count) = bursts.map_or((0, 0), |bursts| (bursts.gap_ns, bursts.count));
+        let request = bursts.and_then(|bursts| bursts.request);
+        let server_think_ns = request.map_or(0, |request| request.server_think_ns);
+        let last_byte_after_ns = bursts.map_or(0, |bursts| bursts.last_byte_after_ns);
         let others = [
             ("phase_period_ns", self.phase_period_ns, LONGEST_NS),
             ("transfer_timeout_ns", self.transfer_timeout_ns, LONGEST_NS),
             ("warm_up", u64::from(self.warm_up), 1_000_000),
             ("bursts.gap_ns", gap_ns, LONGEST_NS),
+            ("request.server_think_ns", server_think_ns, LONGEST_NS),
+            ("bursts.last_byte_after_ns", last_byte_after_ns, LONGEST_NS),
             ("bursts.count", u64::from(count), u64::from(MOST_BURSTS)),
         ];
         let starts = self.starts.iter().flat_map(|start| {

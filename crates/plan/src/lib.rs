@@ -45,7 +45,7 @@ pub use story::{
     comment, Again, Label, Retransmission, Route, Sender, Sent, SocketInfo, Story, Tally, Watched,
 };
 pub use words::{not_all_acknowledged, not_all_came, not_all_came_up, not_as_asked};
-pub use workload::{Bursts, ClientKind, Page, Workload};
+pub use workload::{Bursts, ClientKind, Page, Request, Workload};
 
 #[cfg(test)]
 mod tests;

@@ -72,7 +72,7 @@ impl Run {
 /// One burst, seen from both ends on one clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BurstSeen {
-    /// Its first write at the server; of a response, its first packet.
+    /// Its first write at the server, or the write of the request for it; of a response, its first packet.
     pub t_start: Time,
     /// The client's read of its last byte; `None` when that never came.
     pub t_end: Option<Time>,

@@ -82,8 +82,25 @@ pub struct Bursts {
     /// Bytes of each, instead of segments.
     #[serde(default)]
     pub bytes: Option<u64>,
-    /// From the first write of one to the first write of the next.
+    /// From the first write of one to the first write of the next. Where the client asks for them, from its read of one's
+    /// last byte to its next request.
     pub gap_ns: u64,
+    /// The client asks for each, one after the other.
+    #[serde(default)]
+    pub request: Option<Request>,
+    /// From when the socket has taken the rest of a burst to the write of its last byte.
+    #[serde(default)]
+    pub last_byte_after_ns: u64,
+}
+
+/// What a client asks with, and how long the server thinks.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// Bytes of each request.
+    pub bytes: u32,
+    /// From the server's read of a request's last byte to its first write of the answer.
+    pub server_think_ns: u64,
 }
 
 impl Bursts {
@@ -96,10 +113,19 @@ impl Bursts {
         self.bytes.or(segments).unwrap_or(0)
     }
 
-    /// From the first write of the first burst to that of the last.
+    /// From the first write of the first burst to that of the last, where that is known before.
     #[must_use]
     pub fn span_ns(&self) -> u64 {
-        u64::from(self.count - 1) * self.gap_ns
+        match self.request {
+            Some(_) => 0,
+            None => u64::from(self.count - 1) * self.gap_ns,
+        }
+    }
+
+    /// How long nothing comes at most because of how they are written, not of the network.
+    pub(crate) fn pause_ns(&self) -> u64 {
+        let server_think_ns = self.request.map_or(0, |request| request.server_think_ns);
+        server_think_ns + self.last_byte_after_ns
     }
 
     /// Whether they can be sent over a network of this MTU.
@@ -109,6 +135,8 @@ impl Bursts {
             segments,
             bytes,
             gap_ns,
+            request,
+            last_byte_after_ns,
         } = *self;
         if count == 0 {
             bail!("bursts.count = 0: must be 1 or more");
@@ -122,8 +150,15 @@ impl Bursts {
         if all == 0 || all > MOST_BYTES {
             bail!("{count} bursts of {each} bytes: must be 1 to {MOST_BYTES} bytes in all");
         }
-        if gap_ns.saturating_mul(u64::from(count)) > LATEST_NS {
-            bail!("{count} bursts every {gap_ns} ns take too long");
+        let each_ns = gap_ns.saturating_add(self.pause_ns());
+        if each_ns.saturating_mul(u64::from(count)) > LATEST_NS {
+            bail!("{count} bursts every {each_ns} ns take too long");
+        }
+        if last_byte_after_ns > 0 && each < 2 {
+            bail!("a burst of {each} bytes: the last byte has none before it");
+        }
+        if request.is_some_and(|request| request.bytes == 0) {
+            bail!("request.bytes = 0: must be 1 or more");
         }
         Ok(())
     }

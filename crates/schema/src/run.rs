@@ -159,7 +159,10 @@ const CELL: &[Column] = &[
 
 const BURST: &[Column] = &[
     integer("burst", "number of the burst, from 1"),
-    number("t_start_s", "the server's first write of it"),
+    number(
+        "t_start_s",
+        "the server's first write of it, or the client's write of the request for it",
+    ),
     number(
         "completion_s",
         "from there to the client's read of its last byte; null when that never came",

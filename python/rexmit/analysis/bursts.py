@@ -87,13 +87,12 @@ def cases(run: Run, *, keep_inexact: bool = False) -> Cases:
     first = _first_retransmissions(run)
     again = _reinjected(run)
     by_key = {}
-    every = run.bursts() if _bursts_of(run) >= MANY else None
     units = units_of(run)
     keys = ["network", "config", "loss"]
     for part in frame.partition_by(keys, maintain_order=True):
         network, config, loss = (part[key][0] for key in keys)
         by_key[network, config, loss] = _case(
-            part, first, again, every, units, keep_inexact=keep_inexact
+            run, part, first, again, units, keep_inexact=keep_inexact
         )
     unique = {key: tuple(frame[key].unique(maintain_order=True)) for key in keys}
     return Cases(
@@ -105,7 +104,7 @@ def cases(run: Run, *, keep_inexact: bool = False) -> Cases:
     )
 
 
-def _bursts_of(run: Run) -> int:
+def _each(run: Run) -> int:
     return int(run.scenario["workload"].get("bursts", 1))
 
 
@@ -122,27 +121,32 @@ def _with_loss(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.concat_str(parts, separator=", ").alias("loss"))
 
 
-def _every(
-    bursts: pl.DataFrame | None, used: pl.DataFrame, ended: pl.DataFrame, units: Units
-) -> Spread | None:
-    """Bursts of one connection are no cases of their own: they share its phases and its windows.
-    Those that the connections that did not end left undelivered are endless.
+def bursts_of(run: Run, counted: pl.DataFrame, never: pl.DataFrame) -> tuple[pl.DataFrame, int]:
+    """The bursts of these connections with their `completion_s`, those included that connections
+    which did not end (`never`) delivered; and how many these did not, which never ended.
     """
-    if bursts is None:
-        return None
     keys = ["cell", "repetition"]
-    mine = bursts.join(used.select(keys), on=keys, maintain_order="left")
-    left = bursts.join(ended.select(keys), on=keys, how="semi")["completion_s"].null_count()
+    both = pl.concat([counted.select(keys), never.select(keys)])
+    mine = run.bursts().join(both, on=keys, maintain_order="left").drop_nulls("completion_s")
+    return mine, both.height * _each(run) - mine.height
+
+
+def _every(run: Run, used: pl.DataFrame, never: pl.DataFrame, units: Units) -> Spread | None:
+    """Bursts of one connection are no cases of their own: they share its phases and its windows."""
+    if _each(run) < MANY:
+        return None
+    mine, endless = bursts_of(run, used, never)
     if mine.is_empty():
         return None
-    return spread(mine["completion_s"], units.column(mine), None, left)
+    source = units.source(mine["network"][0])
+    return spread(mine["completion_s"], units.column(mine), source, endless)
 
 
 def _case(
+    run: Run,
     part: pl.DataFrame,
     first: Mapping[tuple[int, int], Retransmission],
     again: pl.DataFrame,
-    every: pl.DataFrame | None,
     units: Units,
     *,
     keep_inexact: bool,
@@ -166,7 +170,7 @@ def _case(
         completion=spread(used["t_total_s"], unit, source, given_up.height),
         least_s=_number(times.min()),
         most_s=_number(times.max()),
-        every=_every(every, used, given_up, units),
+        every=_every(run, used, given_up, units),
         recover=spread(used["t_recover_s"], unit, source),
         first_retransmission=tuple(repaired.most_common()),
         reinjected=mine.height / max(used.height, 1),

@@ -127,7 +127,13 @@ def _conditions(scenario: dict[str, Any]) -> str | None:
 
 def _bursts(work: dict[str, Any]) -> str:
     each = work.get("burst_size") or f"{work.get('burst_segments')} segments"
-    return f"{work.get('bursts')} bursts of {each}, {work.get('gap')} apart"
+    if work.get("request"):
+        thinks = f"client thinks {work.get('gap')}, server {work.get('server_think', 'not at all')}"
+        words = f"{work.get('bursts')} requests of {work['request']}, answers of {each}, {thinks}"
+    else:
+        words = f"{work.get('bursts')} bursts of {each}, {work.get('gap')} apart"
+    late = work.get("last_byte_after")
+    return f"{words}, last byte {late} after the others" if late else words
 
 
 def _listed(value: object) -> str:

@@ -122,13 +122,21 @@ def _workload(scenario: Scenario, cell: Cell) -> dict[str, Any]:
     workload = scenario.workload
     length = {"segments": cell.page.segments, "bytes": cell.page.size_bytes}
     if isinstance(workload, Bursts):
-        return {
+        plan: dict[str, Any] = {
             "server": workload.server,
             "count": workload.bursts,
             **length,
             "gap_ns": workload.gap,
         }
-    plan: dict[str, Any] = {
+        if workload.request is not None:
+            plan["request"] = {
+                "bytes": workload.request,
+                "server_think_ns": workload.server_think,
+            }
+        if workload.last_byte_after:
+            plan["last_byte_after_ns"] = workload.last_byte_after
+        return plan
+    plan = {
         "server": workload.server,
         "client": cell.client,
         **length,

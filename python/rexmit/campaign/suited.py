@@ -114,4 +114,5 @@ def _check_controls(scenario: Scenario, engine: Engine, where: Locate) -> None:
                 lack = engine.without_control(config, name)
                 if lack is not None:
                     text = ".".join(map(str, path))
-                    raise UserError(f"{where(path)}: {text}: {lack.why}", lack.remedy)
+                    what = f"{where(path)}: {text}: {lack.why}"
+                    raise UserError(what, lack.remedy, usage=True)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from rexmit import outputs
 from rexmit.cli import completion
-from rexmit.cli.as_json import print_json
-from rexmit.cli.commits import CommitsOptions, say
+from rexmit.cli.commits import CommitsOptions, say, show
 from rexmit.cli.front import Argument, Option
 from rexmit.errors import judging
 from rexmit.options import typed
@@ -50,8 +49,10 @@ def bisect(options: BisectOptions) -> None:
     """Find the commit of a kernel's tree from which on a packet script fails, or a scenario is
     worse.
 
-    The kernels of the commits are built in a clone and run in virtual time, so a commit has one
-    verdict, however busy this machine is. What does not build, or cannot be judged, is left out.
+    The kernels of the commits are built from git's objects (nothing is checked out) and run in
+    virtual time, so a commit has one verdict, however busy this machine is. What does not build, or
+    cannot be judged, is left out; where this machine is to blame for that, the command ends, and
+    goes on from there when it is typed again.
 
     Building a tree RUNS ITS CODE, in a sandbox (`rexmit kernel build --help`).
 
@@ -73,23 +74,17 @@ def bisect(options: BisectOptions) -> None:
             on_step=say,
             progress=for_stream(sys.stderr, "steps", transient=True),
         )
-    if options.as_json:
-        print_json(first.as_json())
-    else:
-        _print(first)
-    raise SystemExit(first.exit_status)
+    show(first, options, _lines(first))
 
 
-def _print(first: Found) -> None:
+def _lines(first: Found) -> Iterator[str]:
     if first.first_bad is not None:
-        outputs.line(f"first bad commit: {first.first_bad}")
+        yield f"first bad commit: {first.first_bad}"
     else:
-        outputs.line(f"one of {len(first.candidates)} commits is the first bad one:")
-        for commit in first.candidates:
-            outputs.line(f"  {commit}")
+        yield f"one of {len(first.candidates)} commits is the first bad one:"
+        yield from (f"  {commit}" for commit in first.candidates)
     for words, step in (("before it", first.before), ("with it", first.bad)):
-        outputs.line(f"{words}, {step.commit}: {step.answer.verdict}")
-        for line in step.answer.lines:
-            outputs.line(f"  {line}")
+        yield f"{words}, {step.commit}: {step.answer.verdict}"
+        yield from (f"  {line}" for line in step.answer.lines)
         if step.answer.again:
-            outputs.line(f"  again: {step.answer.again}")
+            yield f"  again: {step.answer.again}"

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from rexmit import outputs
-from rexmit.cli import completion
+from rexmit.cli.as_json import print_json
 from rexmit.cli.front import Option
-from rexmit.cli.limits import MOST_JOBS
+from rexmit.cli.judged import Junit, for_machines
+from rexmit.cli.limits import (
+    MOST_JOBS,
+    Configs,
+    Packetdrill,
+    Patches,
+    ScenarioSettings,
+    Unconfined,
+)
+from rexmit.errors import UserError
 from rexmit.options import as_typed
 
 if TYPE_CHECKING:
-    from rexmit.gate.bisect import Step
+    from rexmit.gate.bisect import Found, Step
+    from rexmit.gate.series import Series
     from rexmit.library.commits import Commits
 
     Asked = TypeVar("Asked", bound=Commits)
@@ -35,19 +46,8 @@ class CommitsOptions:
             show_default=False,
         ),
     ] = None
-    settings: Annotated[
-        list[str] | None,
-        Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario. Repeatable."),
-    ] = None
-    tool: Annotated[
-        Path | None,
-        Option(
-            "--packetdrill",
-            metavar="PROGRAM",
-            help="The packetdrill to run, as it is. [default: the one on PATH]",
-            show_default=False,
-        ),
-    ] = None
+    settings: ScenarioSettings = None
+    tool: Packetdrill = None
     hz: Annotated[
         int | None,
         Option(
@@ -56,19 +56,8 @@ class CommitsOptions:
             show_default=False,
         ),
     ] = None
-    patches: Annotated[
-        list[str] | None,
-        Option("--patch", metavar="FILE|NAME", help="A patch to apply to each. Repeatable."),
-    ] = None
-    configs: Annotated[
-        list[str] | None,
-        Option(
-            "--config",
-            metavar="FILE|NAME",
-            help="A fragment of configuration for each, or ours: selftests. Repeatable.",
-            autocompletion=completion.fragments,
-        ),
-    ] = None
+    patches: Patches = None
+    configs: Configs = None
     jobs: Annotated[
         int | None,
         Option(
@@ -79,9 +68,7 @@ class CommitsOptions:
             help="Compilers, and kernels, at a time (default: one a core).",
         ),
     ] = None
-    unconfined: Annotated[
-        bool, Option("--unconfined", help="Run the code of the tree without a sandbox.")
-    ] = False
+    unconfined: Unconfined = False
     out: Annotated[
         Path | None,
         Option(
@@ -91,10 +78,16 @@ class CommitsOptions:
             show_default=False,
         ),
     ] = None
+    ktap: Annotated[bool, Option("--ktap", help="Print KTAP, a line a commit.")] = False
+    junit: Junit = None
     as_json: Annotated[bool, Option("--json", help="Print one JSON document.")] = False
 
     def asked(self, of: type[Asked]) -> Asked:
-        """What the library takes."""
+        """What the library takes. Raises UserError (usage)."""
+        if self.ktap and self.as_json:
+            raise UserError(
+                "--ktap and --json are two formats", "leave one of them out", usage=True
+            )
         return as_typed(
             of,
             self,
@@ -102,6 +95,21 @@ class CommitsOptions:
             patches=self.patches or (),
             configs=self.configs or (),
         )
+
+
+def show(judged: Series | Found, options: CommitsOptions, lines: Iterable[str]) -> None:
+    """Say what came of it, for a person in these lines, and end with its exit status."""
+    from rexmit.gate.cells import of_steps
+
+    if options.as_json:
+        print_json(judged.as_json())
+    elif not options.ktap:
+        for line in lines:
+            outputs.line(line)
+    command = type(options).__name__.removesuffix("Options").lower()
+    every = of_steps(judged.steps, command)
+    for_machines(every, command, ktap=options.ktap, junit=options.junit)
+    raise SystemExit(judged.exit_status)
 
 
 def say(step: Step) -> None:

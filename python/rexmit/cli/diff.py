@@ -11,10 +11,10 @@ from rexmit.cli.as_json import print_json
 from rexmit.cli.front import Argument, Option
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
-from rexmit.cli.judged import Junit
+from rexmit.cli.judged import Junit, for_machines
 from rexmit.cli.limits import UnpackLimit
 from rexmit.cli.run_tables import Inexact
-from rexmit.errors import UserError, judging
+from rexmit.errors import UserError
 from rexmit.options import typed
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class DiffOptions:
         Option(
             "--metric",
             metavar="LIST",
-            help="What is compared, by commas, of t_total, t_recover, client, srtt, rto, "
+            help="What is compared, by commas, of t_total, t_recover, client, burst, srtt, rto, "
             "retransmissions, timeouts, probes, spurious, dsacks; of captures, of round-trip, "
             "data-round-trip, loss, retransmitted, waited, payload, time, first-byte, total, "
             "unanswered. [default: t_total,t_recover,client; of captures all]",
@@ -232,13 +232,10 @@ def diff(options: DiffOptions) -> None:
     )
     gate = None if most is None else library.worse_than(comparison, most)
     _show(comparison, gate, options)
-    if gate is not None and options.junit is not None:
+    if gate is not None:
         from rexmit.gate.cells import lines
-        from rexmit.gate.formats import junit
-        from rexmit.store.files import write_bytes
 
-        with judging():
-            write_bytes(options.junit, junit(lines(gate), "diff"))
+        for_machines(lines(gate), "diff", ktap=options.ktap, junit=options.junit)
     write_page([comparison], options.html, as_json=options.as_json)
     if gate is not None:
         raise SystemExit(gate.exit_status)
@@ -252,18 +249,11 @@ def _show(
     from rexmit.comparison.show_diff import comparison_blocks, gate_blocks
     from rexmit.comparison.show_packets import parting_blocks
     from rexmit.comparison.traces.show_changes import changes_blocks, changes_data
-    from rexmit.gate.cells import lines
-    from rexmit.gate.formats import ktap, ktap_head
     from rexmit.library.diff_packets import where_they_part
     from rexmit.present.show import show
     from rexmit.present.terminal import console
 
-    if gate is not None and options.ktap:
-        every = lines(gate)
-        outputs.lines("\n".join(ktap_head(len(every))))
-        for number, one in enumerate(every, 1):
-            for line in ktap(number, one):
-                outputs.line(line)
+    if options.ktap:
         return
     compared = where_they_part(comparison, gate) if isinstance(comparison, Comparison) else None
     if options.as_json:

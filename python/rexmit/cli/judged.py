@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 from rexmit import outputs
 from rexmit.cli.as_json import print_json
 from rexmit.cli.front import Option
-from rexmit.cli.limits import KernelsAtATime, OnKernel
+from rexmit.cli.limits import KernelsAtATime, OnKernel, Packetdrill
 from rexmit.errors import judging
 
 if TYPE_CHECKING:
+    from rexmit.gate.formats import Line
     from rexmit.gate.verdicts import Result
     from rexmit.library.judged import Judged, OnResult, OnStart
 
@@ -23,20 +24,28 @@ Junit = Annotated[
 ]
 
 
+def for_machines(every: Sequence[Line], command: str, *, ktap: bool, junit: Path | None) -> None:
+    """Print KTAP and write a JUnit report, where they are asked for."""
+    from rexmit.gate import formats
+    from rexmit.store.files import write_bytes
+
+    if ktap:
+        for line in formats.ktap_head(len(every)):
+            outputs.line(line)
+        for number, one in enumerate(every, 1):
+            for line in formats.ktap(number, one):
+                outputs.line(line)
+    if junit is not None:
+        with judging():
+            write_bytes(junit, formats.junit(every, command))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestsOptions:
     """Options of all of them."""
 
     kernel: OnKernel = None
-    tool: Annotated[
-        Path | None,
-        Option(
-            "--packetdrill",
-            metavar="PROGRAM",
-            help="The packetdrill to run, as it is. [default: the one on PATH]",
-            show_default=False,
-        ),
-    ] = None
+    tool: Packetdrill = None
     repeat: Annotated[
         int, Option(metavar="N", min=1, max=1 << 20, help="Run each test N times.")
     ] = 1

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from rexmit import outputs
 from rexmit.cli import completion
 from rexmit.cli.front import Argument, Group, Listed, Option
-from rexmit.cli.limits import MOST_JOBS
+from rexmit.cli.limits import MOST_JOBS, Configs, Patches, Unconfined
 from rexmit.errors import judging
 from rexmit.options import typed
 
@@ -47,23 +47,8 @@ class BuildOptions:
     hz: Annotated[int, Option(help="Ticks of the kernel's timer per second: 100, 250 or 1000.")] = (
         250
     )
-    patch: Annotated[
-        list[str] | None,
-        Option(
-            metavar="FILE|NAME",
-            help="A patch to apply, or the name of an optional one of ours; may be repeated.",
-            autocompletion=completion.patches,
-        ),
-    ] = None
-    config: Annotated[
-        list[str] | None,
-        Option(
-            metavar="FILE|NAME",
-            help="A fragment of configuration (FILE.config), or ours: selftests, what packet "
-            "scripts ask for; llvm, for a build by clang; may be repeated.",
-            autocompletion=completion.fragments,
-        ),
-    ] = None
+    patch: Patches = None
+    config: Configs = None
     debug: Annotated[
         bool,
         Option(
@@ -77,13 +62,7 @@ class BuildOptions:
             "--jobs", "-j", min=1, max=MOST_JOBS, help="Compilers at a time (default: one a core)."
         ),
     ] = None
-    unconfined: Annotated[
-        bool,
-        Option(
-            "--unconfined",
-            help="Run the code of the source and its patches without a sandbox, with your rights.",
-        ),
-    ] = False
+    unconfined: Unconfined = False
     install: Annotated[
         bool,
         Option(

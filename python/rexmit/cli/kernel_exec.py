@@ -10,7 +10,7 @@ from typing import Annotated
 from rexmit import outputs
 from rexmit.cli import completion
 from rexmit.cli.front import Argument, Option
-from rexmit.cli.limits import OnKernel
+from rexmit.cli.limits import OnKernel, ScenarioSettings
 from rexmit.errors import EXIT_SPLAT, SPLATTED, judging
 from rexmit.options import as_typed, typed
 
@@ -42,10 +42,7 @@ class ExecOptions:
             autocompletion=completion.scenarios,
         ),
     ] = None
-    settings: Annotated[
-        list[str] | None,
-        Option("--set", metavar="KEY=VALUE", help="Change a key of that scenario."),
-    ] = None
+    settings: ScenarioSettings = None
     host: Annotated[
         str | None,
         Option(help="With --net: the host that the command runs on, h1 (default) or h2."),

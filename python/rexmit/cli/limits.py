@@ -60,6 +60,56 @@ KernelsAtATime = Annotated[
     ),
 ]
 
+ScenarioSettings = Annotated[
+    list[str] | None,
+    Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a key of the scenario. Lists are separated by commas, ranges are written "
+        "0..20. Repeatable.",
+    ),
+]
+
+Packetdrill = Annotated[
+    Path | None,
+    Option(
+        "--packetdrill",
+        metavar="PROGRAM",
+        help="The packetdrill to run, as it is. [default: the one on PATH]",
+        show_default=False,
+    ),
+]
+
+Patches = Annotated[
+    list[str] | None,
+    Option(
+        "--patch",
+        metavar="FILE|NAME",
+        help="A patch to apply, or the name of an optional one of ours. Repeatable.",
+        autocompletion=completion.patches,
+    ),
+]
+
+Configs = Annotated[
+    list[str] | None,
+    Option(
+        "--config",
+        metavar="FILE|NAME",
+        help="A fragment of configuration (FILE.config), or ours: selftests, what packet scripts "
+        "ask for; debug, what finds the kernel's own defects; llvm, for a build by clang. "
+        "Repeatable.",
+        autocompletion=completion.fragments,
+    ),
+]
+
+Unconfined = Annotated[
+    bool,
+    Option(
+        "--unconfined",
+        help="Run the code of the source and its patches without a sandbox, with your rights.",
+    ),
+]
+
 OnCluster = Annotated[
     str | None,
     Option(

@@ -18,6 +18,7 @@ from rexmit.cli.limits import (
     ClusterKey,
     OnCluster,
     OnKernel,
+    ScenarioSettings,
     on_cluster,
 )
 from rexmit.errors import EXIT_FAILED, EXIT_SPLAT
@@ -100,15 +101,7 @@ class RunOptions:
             help="Cells that run at the same time. Default: one per core.",
         ),
     ] = None
-    settings: Annotated[
-        list[str] | None,
-        Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Change a key of the scenario. Lists are separated by commas, ranges are written "
-            "0..20. Repeatable.",
-        ),
-    ] = None
+    settings: ScenarioSettings = None
     out: Annotated[
         Path | None,
         Option(metavar="DIR", help="Folder for the run. Default: a new one in runs/."),

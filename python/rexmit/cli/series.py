@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
-from rexmit import outputs
 from rexmit.cli import completion
-from rexmit.cli.as_json import print_json
-from rexmit.cli.commits import CommitsOptions, say
+from rexmit.cli.commits import CommitsOptions, say, show
 from rexmit.cli.front import Argument, Option
 from rexmit.errors import judging
 from rexmit.options import typed
@@ -20,6 +19,7 @@ Examples:
   rexmit series --tree ~/src/linux --commits v6.12..HEAD
   rexmit series --tree linux --commits net-next/main..HEAD \\
     tools/testing/selftests/net/packetdrill --config selftests
+  rexmit series --tree linux --mbox v2.mbox --onto net-next/main --seconds 60
 """
 
 
@@ -36,7 +36,28 @@ class SeriesOptions(CommitsOptions):
             show_default=False,
         ),
     ] = None
-    commits: Annotated[str, Option(metavar="BASE..HEAD", help="The commits, as git has them.")]
+    commits: Annotated[
+        str | None, Option(metavar="BASE..HEAD", help="The commits, as git has them.")
+    ] = None
+    mbox: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE",
+            help="Or mails with patches: they are applied by `git am` in a clone below --out.",
+        ),
+    ] = None
+    onto: Annotated[
+        str, Option(metavar="COMMIT", help="With --mbox: the commit that they are applied to.")
+    ] = "HEAD"
+    seconds: Annotated[
+        float | None,
+        Option(
+            metavar="S",
+            min=0,
+            help="Besides, run so many random transfers as fit into this time on the first commit, "
+            "the same ones on each other, and say how many differ from those of the one before.",
+        ),
+    ] = None
 
 
 @typed(SeriesOptions)
@@ -68,9 +89,4 @@ def series(options: SeriesOptions) -> None:
             on_step=say,
             progress=for_stream(sys.stderr, "steps", transient=True),
         )
-    if options.as_json:
-        print_json(every.as_json())
-    else:
-        for line in every.table():
-            outputs.line(line)
-    raise SystemExit(every.exit_status)
+    show(every, options, every.table())

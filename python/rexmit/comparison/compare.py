@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from rexmit.analysis.bursts import bursts_of
 from rexmit.analysis.leave_out import reason
 from rexmit.analysis.runner import Runner, runner, tick_ns
 from rexmit.analysis.units import Units, units_of
 from rexmit.comparison.measures import (
+    BURST,
     COUNTS,
     Difference,
     Firsts,
@@ -89,13 +91,16 @@ def compare(
     runners = (runner(a.meta), runner(b.meta))
     tick_s = max(tick_ns(run.meta) for run in (a, b)) / 1e9
     units = (units_of(a), units_of(b))
+    with_bursts = (a, b) if BURST in metrics else (None, None)
     return Comparison(
         a=a,
         b=b,
         runners=runners,
         tick_s=tick_s,
         metrics=tuple(metrics),
-        cells=tuple(_cell(pair, units, metrics, tick_s, keep_inexact) for pair in matched.pairs),
+        cells=tuple(
+            _cell(pair, units, with_bursts, metrics, tick_s, keep_inexact) for pair in matched.pairs
+        ),
         only_a=matched.only_a,
         only_b=matched.only_b,
         failed=(_failed(a), _failed(b)),
@@ -105,12 +110,15 @@ def compare(
 def _cell(
     pair: Pair,
     units: tuple[Units, Units],
+    with_bursts: tuple[Run | None, Run | None],
     metrics: Sequence[str],
     tick_s: float,
     keep_inexact: bool,
 ) -> CellDiff:
-    frames = [_counted(cell.rows, keep_inexact) for cell in (pair.a, pair.b)]
-    a, b = (Side(frame, one.column(frame)) for frame, one in zip(frames, units, strict=True))
+    a, b = (
+        _side(cell.rows, one, of, keep_inexact)
+        for cell, one, of in zip((pair.a, pair.b), units, with_bursts, strict=True)
+    )
     paired = same_phases(a.rows, b.rows)
 
     def compared(names: Sequence[str]) -> tuple[Difference, ...]:
@@ -125,6 +133,16 @@ def _cell(
         counts=compared(list(COUNTS)),
         firsts=firsts(a, b, paired=paired),
     )
+
+
+def _side(rows: pl.DataFrame, units: Units, with_bursts: Run | None, keep_inexact: bool) -> Side:
+    counted = _counted(rows, keep_inexact)
+    never = rows.filter(~pl.col("complete").fill_null(False))
+    bursts = None
+    if with_bursts is not None:
+        mine, endless = bursts_of(with_bursts, counted, never)
+        bursts = Side(mine, units.column(mine), endless)
+    return Side(counted, units.column(counted), never.height, bursts)
 
 
 def _counted(rows: pl.DataFrame, keep_inexact: bool) -> pl.DataFrame:

@@ -19,7 +19,16 @@ from rexmit.statistics.interval import Interval
 from rexmit.statistics.spread import Spread, spread
 
 #: The quantities there are, by column; times are in seconds, the others are numbers a transfer.
-TIMES = {"t_total": "t_total_s", "t_recover": "t_recover_s", "client": "client_s"}
+TIMES = {
+    "t_total": "t_total_s",
+    "t_recover": "t_recover_s",
+    "client": "client_s",
+    "burst": "completion_s",
+}
+BURST = "burst"
+"""Of every burst of the connections, not of these."""
+_TO_THE_END = ("t_total", "client")
+"""Those that a transfer that did not end would have had."""
 ESTIMATES = {"srtt": "srtt_s", "rto": "rto_s"}
 COUNTS = {
     "retransmissions": "retransmissions",
@@ -33,10 +42,14 @@ METRICS = {**TIMES, **ESTIMATES, **COUNTS}
 
 @dataclass(frozen=True)
 class Side:
-    """The transfers of a cell, and what each was drawn with."""
+    """The transfers of a cell, or their bursts, and what each was drawn with; how many transfers
+    never ended, which are no rows.
+    """
 
     rows: pl.DataFrame
     units: pl.Series
+    endless: int = 0
+    bursts: Side | None = None
 
 
 @dataclass(frozen=True)
@@ -82,6 +95,13 @@ class Difference:
         return None if smallest is None else max(smallest, self.least)
 
     @property
+    def below_tick(self) -> bool:
+        """More than chance makes, but less than a tick of the timers."""
+        if self.estimate is None or self.beyond or not self.least:
+            return False
+        return abs(self.estimate.value) > 1e-9 and bool(self.estimate.decided)
+
+    @property
     def beyond(self) -> bool:
         """More than chance and timers make; also where only one of the two has the quantity."""
         if self.estimate is None:
@@ -111,6 +131,8 @@ def difference(metric: str, a: Side, b: Side, *, tick_s: float, paired: bool) ->
     """Compares one quantity of two cells' transfers."""
     column = METRICS[metric]
     least = tick_s if metric in TIMES else 0.0
+    if metric == BURST and a.bursts is not None and b.bursts is not None:
+        a, b = a.bursts, b.bursts
     values = [side.rows[column].to_list() for side in (a, b)]
     return _difference(metric, values, (a, b), least, paired=paired)
 
@@ -123,8 +145,9 @@ def _difference(
     *,
     paired: bool,
 ) -> Difference:
+    ends = metric in _TO_THE_END or metric == BURST
     mine, theirs = (
-        spread(of, side.units, "both" if paired else name)
+        spread(of, side.units, "both" if paired else name, side.endless if ends else 0)
         for of, side, name in zip(values, sides, "ab", strict=True)
     )
     if mine.estimate is None or theirs.estimate is None:

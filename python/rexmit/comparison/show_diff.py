@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from rexmit.analysis.units import seed_words
@@ -29,6 +30,7 @@ _TITLES = {
     "t_total": "t_total: head sent to last lost data sent again",
     "t_recover": "t_recover: first drop to first retransmission",
     "client": "client: connect to end of file at the client",
+    "burst": "burst: completion of every burst",
     "srtt": "smoothed round-trip time at the first drop",
     "rto": "retransmission timeout at the first drop",
 }
@@ -134,8 +136,18 @@ def _measure(comparison: Comparison, metric: str, *, every_cell: bool) -> Iterat
             smallest = "" if here.beyond else unit.text(here.smallest)
             texts = (*texts[:-1], smallest, texts[-1])
         lines.append(Line((cell.label, *texts), "yellow" if here.beyond else ""))
+        lines += _percentiles(here, unit)
     yield Grid(tuple(columns), tuple(lines))
     yield from _more(left)
+
+
+def _percentiles(difference: Difference, unit: Unit) -> Iterator[Line]:
+    """Median and 95th percentile of both, and how far these are apart."""
+    for name, share in (("median", 0.5), ("95th percentile", 0.95)):
+        a, b = (side.percentile(share) for side in (difference.a, difference.b))
+        if a is not None and b is not None and difference.a.n > 1:
+            apart = unit.signed(b - a) if math.isfinite(a) and math.isfinite(b) else ""
+            yield Line((f"  {name}", unit.text(a), "", unit.text(b), "", apart), "dim")
 
 
 def _texts(difference: Difference, unit: Unit) -> tuple[str, ...]:
@@ -249,6 +261,19 @@ def _rules(comparison: Comparison, *, every_cell: bool) -> list[str]:
         texts.append(
             "would show: the smallest difference that so many transfers tell from none four times "
             "in five"
+        )
+    below = [
+        abs(one.difference or 0.0)
+        for cell in comparison.cells
+        for one in cell.measures
+        if one.below_tick
+    ]
+    if below:
+        most = max(below)
+        words = fitting([most])
+        texts.append(
+            f"{count(len(below), 'difference')} by less than a tick, which may come of where the "
+            f"ticks stand: the largest {words.text(most)} {words.name} (--all)"
         )
     paired = sum(cell.paired for cell in comparison.cells)
     if paired:

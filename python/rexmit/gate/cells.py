@@ -1,12 +1,14 @@
-"""Cells of two runs, or places of two traces, as lines for machines."""
+"""Cells of two runs, places of two traces and commits, as lines for machines."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from rexmit.comparison.gate import Gate, Judgement
 from rexmit.gate.attempts import Verdict
+from rexmit.gate.bisect import Step
 from rexmit.gate.formats import Line
 from rexmit.gate.verdicts import of_all
 
@@ -32,6 +34,13 @@ class Cell:
     def name(self) -> str:
         """Its label."""
         return self.part
+
+
+def of_steps(steps: Iterable[Step], command: str) -> list[Line]:
+    """One for each commit that the command judged."""
+    return [
+        Cell(str(one.commit), one.answer.verdict, one.answer.lines, group=command) for one in steps
+    ]
 
 
 def lines(gate: Gate) -> list[Line]:

@@ -13,21 +13,20 @@ from rexmit.gate.verdicts import status_of
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The commit that the series stands on, and what was said of it and of each after it."""
+    """What was said of the commit that the series stands on, and of each after it."""
 
-    base: Step
     steps: tuple[Step, ...]
 
     @property
     def exit_status(self) -> int:
         """0: no commit is worse than the one before it; 1: one is; 3: the kernel of one warned of a
         defect of its own; 125: of one nothing can be told, and none is worse."""
-        return status_of(one.answer.verdict for one in (self.base, *self.steps))
+        return status_of(one.answer.verdict for one in self.steps)
 
     def table(self) -> list[str]:
         """A line for each commit, for a cover letter, with what shows its verdict below it."""
         lines = []
-        for step in (self.base, *self.steps):
+        for step in self.steps:
             first, *others = step.answer.lines or ("",)
             lines.append(f"{step.commit.name[:SHORT]}  {step.answer.verdict:<11}  {first}")
             lines.append(f"{'':{SHORT}}  {step.commit.subject}")
@@ -37,7 +36,7 @@ class Series:
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
         return {
-            "commits": [one.as_json() for one in (self.base, *self.steps)],
+            "commits": [one.as_json() for one in self.steps],
             "exit_status": self.exit_status,
         }
 
@@ -55,4 +54,4 @@ def judged(
         steps.append(step)
         if on_step is not None:
             on_step(step)
-    return Series(steps[0], tuple(steps[1:]))
+    return Series(tuple(steps))

@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import Final, TypedDict, Unpack
 
 from rexmit import interrupt
-from rexmit.errors import UserError
+from rexmit.errors import FaultySourceError, UserError
 from rexmit.kernels import cache, config, objects, patches, recipe, source, tools, worktree
 from rexmit.kernels.confine import Bounds, Confinement
+from rexmit.kernels.git import At
 from rexmit.kernels.kernel import SYMBOLS, Kernel, printable, save
 from rexmit.kernels.newtree import NewTree
 from rexmit.kernels.objects import Objects
@@ -44,6 +45,15 @@ _LARGEST_LOG: Final = 64 << 20
 _KILLED: Final = 128
 """Or more is the status of what a signal ended."""
 _TRY_OUT_S: Final = 60.0
+
+_OF_THIS_MACHINE: Final = re.compile(
+    rb"[^|]*(No space left on device|Disk quota exceeded|Read-only file system|Input/output error"
+    rb"|Cannot allocate memory|virtual memory exhausted|Too many open files"
+    rb"|Resource temporarily unavailable|\bKilled\b|\bTerminated\b|\bError 137\b)"
+    rb"|/bin/(ba)?sh: (line )?[0-9]+: [^/\s]+: (command )?not found"
+    rb"|make(\[[0-9]+\])?: [^/\s]+: (No such file or directory|Command not found)"
+)
+"""Programs say so where no source is at fault. A line of code that a compiler shows has a bar."""
 
 # Variables that would change what make builds, and those of a make that runs this program.
 _SCRUBBED: Final = re.compile(
@@ -146,16 +156,18 @@ class BuildKeywords(TypedDict, total=False):
 def build(
     spec: str = recipe.DEFAULT_SERIES,
     *,
+    at: At | None = None,
     progress: Progress | None = None,
     **keywords: Unpack[BuildKeywords],
 ) -> tuple[Kernel, bool]:
     """Build the kernel unless the cache has it. Returns it and whether it was built just now.
 
-    `spec` is a series of Debian's, a source tree or a tarball; the keywords are those of `Build`.
+    `spec` is a series of Debian's, a source tree or a tarball; with `at`, a tree of which that
+    commit is built, whatever lies there. The keywords are those of `Build`.
 
     Building runs code of the source, in the guest program's sandbox. Where there can be none, only
     Debian's source is built, or with `unconfined`, which does without the sandbox, any. Raises
-    UserError for anything that the user can mend.
+    UserError for anything that the user can mend; FaultySourceError where that is the source.
     """
     asked = Build(**keywords)
     hz, extra = asked.hz, [fspath(patch) for patch in asked.patches]
@@ -174,7 +186,7 @@ def build(
     missing = (
         partial(tools.install_package, tell=progress.note) if asked.install else tools.name_package
     )
-    place = source.resolve(spec, missing=missing)
+    place = source.resolve(spec, missing=missing, at=at)
     confinement = Confinement(None) if asked.unconfined else Confinement.probe()
     with (
         interrupt.undone_by(interrupt.nothing),
@@ -199,7 +211,7 @@ def build(
             if ready := wait_for_it(order):
                 return ready, False
         work, lock = stack.enter_context(cache.workplace())
-        progress.note(f"Unpacking {place.spec}" if place.kind != "tree" else "Copying the tree")
+        progress.note("Copying the tree" if place.kind == "tree" else f"Unpacking {place.spec}")
         kept: Objects | None = None
         if place.kind == "tree":
             words = [str(hz), *extra, *(str(one.path) for one in fragments)]
@@ -312,7 +324,7 @@ def _compile(
         patch_hashes=tuple(patch.digest() for patch in order.extra),
         hash=order.key,
         recipe=order.recipe,
-        source=f"{order.source.kind} {order.source.path}",
+        source=str(order.source),
         compiler=compiler,
         built=datetime.now(UTC).isoformat(timespec="seconds"),
         size=(out / "linux").stat().st_size,
@@ -339,8 +351,8 @@ def _derive(
         ["objcopy", *options, built, program], write=[program.parent], show=[built.parent]
     )
     if done.status or program.is_symlink() or not program.is_file():
-        raise UserError(
-            f"Linux {order.version} was built but is no program", done.text.strip() or None
+        raise _failed(
+            f"Linux {order.version} was built but is no program", done.status, done.output
         )
     program.chmod(0o755)
 
@@ -353,10 +365,22 @@ def _try_out(program: Path, order: Order, confinement: Confinement) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UserError(f"Linux {order.version} was built but does not start: {error}") from error
     if done.status or not done.text.strip():
-        raise UserError(
+        raise _failed(
             f"Linux {order.version} was built but does not start (status {done.status})",
-            done.text.strip() or None,
+            done.status,
+            done.output,
         )
+
+
+def _failed(what: str, status: int, output: bytes) -> UserError:
+    """Whose fault it is, by how a program ended and what it printed."""
+    here = any(map(_OF_THIS_MACHINE.match, output.splitlines()))
+    kind = UserError if here or _by_signal(status) else FaultySourceError
+    return kind(what, output.decode(errors="replace").strip() or None)
+
+
+def _by_signal(status: int) -> bool:
+    return not 0 <= status < _KILLED
 
 
 class _Make:
@@ -380,6 +404,8 @@ class _Make:
         self._fragment = work / "fragment"
         self._log = work / "log"
         self._last: deque[bytes] = deque(maxlen=LOG_LINES_SHOWN)
+        self._here: list[bytes] = []
+        """What programs said of this machine."""
         self._locks = (lock, kept.lock) if kept else (lock,)
         self._variables = [*_ABSENT, *(["LLVM=1"] if llvm else ())]
         inherited = {k: v for k, v in os.environ.items() if not _SCRUBBED.fullmatch(k)}
@@ -424,6 +450,8 @@ class _Make:
                 done = 0
                 while line := process.stdout.readline(_LONGEST_LINE):
                     self._last.append(line)
+                    if len(self._here) < LOG_LINES_SHOWN and _OF_THIS_MACHINE.match(line):
+                        self._here.append(line)
                     if log.tell() < _LARGEST_LOG:
                         log.write(line)
                     if _COMPILED.match(line):
@@ -439,16 +467,17 @@ class _Make:
             self._fail(status, done)
 
     def _fail(self, status: int, done: int) -> None:
-        if self.kept and 0 <= status < _KILLED:
+        if self.kept and not _by_signal(status):
             self.kept.keep(done)
         kept = cache.root() / ".logs" / f"{self._order.name}.log"
         inner_folder(kept.parent)
         copy_file(self._log, kept)
         lines = [
             printable(line.decode(errors="replace").rstrip("\n").expandtabs(), 500)
-            for line in self._last
+            for line in (*(one for one in self._here if one not in self._last), *self._last)
         ]
-        raise UserError(
+        kind = UserError if self._here or _by_signal(status) else FaultySourceError
+        raise kind(
             f"building Linux {self._order.version} failed (make ended with status {status})",
             [*lines, f"The whole log: {kept}"],
         )

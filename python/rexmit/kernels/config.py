@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from rexmit.errors import UserError
+from rexmit.errors import FaultySourceError
 from rexmit.kernels.within import files_within, read_within
 
 _OTHERS = re.compile(r"arch/(?!um/|x86/)")
@@ -40,7 +40,7 @@ def check(fragment: str, tree: Path) -> list[str]:
             f" (defined in {known[option]})"
             for option in refused
         ]
-        raise UserError(
+        raise FaultySourceError(
             f"the kernel's configuration refuses {len(refused)} of the options that rexmit needs",
             [*lines, "Usually an option that it depends on is missing or has a new name."],
         )

@@ -48,7 +48,7 @@ class Kernel:
     recipe: str
     """Of what this version of rexmit puts to the source (see `recipe.digest`)."""
     source: str
-    """`debian`, `tarball`, `tree` or `image`, and the path, set apart by a space."""
+    """`debian`, `tarball`, `tree`, `image`, or `commit` and its name; and the path."""
     compiler: str
     """Not part of the hash: in virtual time computing takes no time, so it cannot be seen. All the
     same a build with another one makes the kernel anew."""
@@ -105,7 +105,14 @@ class Kernel:
         kind, _, path = self.source.partition(" ")
         if kind == "image":
             return escaping.shell(["rexmit", "kernel", "add", path, "--name", self.name])
-        words = ["rexmit", "kernel", "build", self.series if kind == "debian" else path]
+        if kind == "commit":
+            commit, _, path = path.partition(" ")
+            checkout = escaping.shell(["git", "-C", path, "checkout", commit])
+            return f"{checkout} && {self._build(path)}"
+        return self._build(self.series if kind == "debian" else path)
+
+    def _build(self, spec: str) -> str:
+        words = ["rexmit", "kernel", "build", spec]
         if self.hz != recipe.DEFAULT_HZ:
             words += ["--hz", str(self.hz)]
         for patch in self.patches:

@@ -13,7 +13,7 @@ import hashlib
 import os
 import shutil
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
@@ -32,6 +32,9 @@ _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 Stamp = tuple[int, int, int, int, int]
 """What changes whenever a file does: mode, size, times of change in nanoseconds, inode. The last
 of the times (ctime) is set by the system alone."""
+
+Source = tuple[int, ...]
+"""The stamp of a file that was copied; or of a file in a commit, its mode and its object's name."""
 
 
 def stamp(status: os.stat_result) -> Stamp:
@@ -52,7 +55,7 @@ class Made(NamedTuple):
     """Of its kind and content."""
     ours: Stamp
     """Of the file in the tree."""
-    source: Stamp | None = None
+    source: Source | None = None
     """Of the file that it was copied from, where that is enough to know it again."""
 
 
@@ -120,7 +123,7 @@ class NewTree:
         content: Iterable[bytes],
         *,
         executable: bool,
-        source: Stamp | None = None,
+        source: Source | None = None,
     ) -> str:
         """Make a file, and return its digest. `source` is enough to know again what it is from."""
         folder, base = self._place(name)
@@ -148,7 +151,7 @@ class NewTree:
         ours = stamp(os.stat(base, dir_fd=folder, follow_symlinks=False))
         return self._add(name, Made(digest, ours))
 
-    def keep(self, name: str, digest: str | None, source: Stamp | None = None) -> bool:
+    def keep(self, name: str, digest: str | None, source: Source | None = None) -> bool:
         """Keep the file that is here from before: the one with this digest, or where that is not
         known, the one made from `source`. False where there is none, as it was made."""
         earlier = self._before.get(name)
@@ -170,9 +173,23 @@ class NewTree:
             folder = folder.rpartition("/")[0]
         return True
 
-    def had(self, name: str) -> bool:
-        """Whether an earlier one made such a file."""
-        return name in self._before
+    def take(
+        self,
+        name: str,
+        content: Callable[[], Iterable[bytes]],
+        *,
+        executable: bool,
+        source: Source | None,
+    ) -> str:
+        """Keep the file that is here from before if it has this content, so that it keeps its time
+        and with it its objects; else make it. Returns its digest."""
+        if name in self._before:
+            digest = new_digest(executable=executable)
+            for block in content():
+                digest.update(block)
+            if self.keep(name, digest.hexdigest(), source):
+                return digest.hexdigest()
+        return self.file(name, content(), executable=executable, source=source)
 
     def remove_others(self) -> None:
         """Remove what an earlier one has made and this one has not, and objects made of that: make

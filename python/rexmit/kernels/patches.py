@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from rexmit.errors import UserError
+from rexmit.errors import FaultySourceError, UserError
 from rexmit.kernels.confine import Confinement, Result
 from rexmit.kernels.recipe import Patch
 from rexmit.kernels.within import files_within, read_within
@@ -47,7 +47,7 @@ def apply(patch: Patch, tree: Path, version: str, confinement: Confinement) -> s
         if name.endswith(".rej") and (text := read_within(tree / name, _MOST_SHOWN))
         for line in (f"{name.removesuffix('.rej')}:", *text.rstrip().split("\n"))
     ]
-    raise UserError(
+    raise FaultySourceError(
         f"patch {patch.path} does not apply to Linux {version}",
         parts or done.text.strip().split("\n"),
     )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rexmit.errors import UserError, argument, closest
+from rexmit.errors import FaultySourceError, UserError, argument, closest
 
 DATA: Final = Path(__file__).parent / "data"
 """Holds `fragment.config` and `patches/SERIES/`."""
@@ -76,7 +76,7 @@ def series_for(tree_series: str) -> str:
     known = patched_series()
     older = [s for s in known if numbers(s) <= numbers(tree_series)]
     if not older:
-        raise UserError(
+        raise FaultySourceError(
             f"there are no patches for Linux {tree_series}",
             f"The oldest series that rexmit can build is {known[0]}.",
         )

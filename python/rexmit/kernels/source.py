@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from rexmit.errors import UserError
-from rexmit.kernels import recipe, tarball, worktree
+from rexmit.errors import FaultySourceError, UserError
+from rexmit.kernels import git, recipe, tarball, worktree
 from rexmit.kernels.confine import Confinement
+from rexmit.kernels.git import At
 from rexmit.kernels.kernel import printable
 from rexmit.kernels.newtree import NewTree
 from rexmit.kernels.within import read_within
@@ -41,6 +42,14 @@ class Source:
     path: Path
     spec: str
     """What the user called it."""
+    at: At | None = None
+    """A commit of the tree; None: the tree as it lies there."""
+
+    def __str__(self) -> str:
+        """As a kernel keeps it."""
+        if self.at is not None:
+            return f"commit {self.at.commit} {self.at.repository.absolute()}"
+        return f"{self.kind} {self.path}"
 
 
 def debian(series: str) -> Path:
@@ -48,8 +57,8 @@ def debian(series: str) -> Path:
     return DEBIAN_SOURCES / f"linux-source-{series}.tar.xz"
 
 
-def resolve(spec: str, *, missing: Callable[[str], None]) -> Source:
-    """The source that `spec` means: a series, a folder or a tarball.
+def resolve(spec: str, *, missing: Callable[[str], None], at: At | None = None) -> Source:
+    """The source that `spec` means: a series, a folder or a tarball; or a commit of a tree's.
 
     `missing` is called with the name of the Debian package when that is not installed; it installs
     it or raises UserError.
@@ -64,6 +73,8 @@ def resolve(spec: str, *, missing: Callable[[str], None]) -> Source:
             )
         return Source("debian", path, spec)
     path = Path(spec).expanduser().absolute()
+    if at is not None:
+        return Source("tree", path, spec, at)
     if path.is_dir():
         if not (path / "Makefile").is_file() or not (path / "arch" / "um").is_dir():
             raise UserError(f"{spec} is not a kernel source tree (no Makefile or no arch/um)")
@@ -97,6 +108,8 @@ def unpack(
                 return patched
             return tree if wanted(name) else None
 
+        if source.at is not None:
+            return git.copy(source.at, sort)
         if source.kind == "tree":
             names = worktree.source_names(source.path, work, confinement)
             return worktree.copy(source.path, names, sort)
@@ -119,11 +132,11 @@ def version(makefile: str, where: str) -> str:
         re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION) *= *(.*)$", makefile, re.M)
     )
     if not {"VERSION", "PATCHLEVEL"} <= fields.keys():
-        raise UserError(f"{where} is not a kernel source: its Makefile states no version")
+        raise FaultySourceError(f"{where} is not a kernel source: its Makefile states no version")
     text = f"{fields['VERSION']}.{fields['PATCHLEVEL']}.{fields.get('SUBLEVEL') or '0'}"
     text += fields.get("EXTRAVERSION", "").strip()
     if not _VERSION.fullmatch(text):
-        raise UserError(
+        raise FaultySourceError(
             f"{where} is not a kernel source: its Makefile states the version {printable(text)}"
         )
     return text
@@ -135,4 +148,4 @@ def tree_version(folders: Iterable[Path], where: str) -> str:
     for folder in folders:
         if (text := read_within(folder / "Makefile")) is not None:
             return version(text, where)
-    raise UserError(f"{where} is not a kernel source: it has no Makefile")
+    raise FaultySourceError(f"{where} is not a kernel source: it has no Makefile")

@@ -75,8 +75,16 @@ def compilers(*, llvm: bool = False) -> str:
     return hashlib.blake2b(os.fsencode("\n".join(text)), digest_size=16).hexdigest()
 
 
+_ANY_SOURCE = "Any kernel source will do as well: rexmit kernel build FOLDER|TARBALL"
+
+
 def name_package(package: str) -> None:
-    """Raise UserError that says how to install a missing Debian package."""
+    """Raise UserError that says how to install a missing Debian package, or that apt has none."""
+    if (there := _alike(package)) is not None:
+        raise UserError(
+            f"apt knows no Debian package {package}",
+            [f"it has {', '.join(there)}", _ANY_SOURCE],
+        )
     ours = ["or let this command do it: --install"] if _may_install() else []
     raise UserError(
         f"the Debian package {package} is not installed",
@@ -103,9 +111,19 @@ def install_package(package: str, *, tell: Callable[[str], object]) -> None:
                 [
                     "apt-get says:",
                     *done.stdout.strip().split("\n"),
-                    "Any kernel source will do as well: rexmit kernel build FOLDER|TARBALL",
+                    _ANY_SOURCE,
                 ],
             )
+
+
+def _alike(package: str) -> list[str] | None:
+    """Packages of its name but for the version; None where apt has it, or knows of none."""
+    if shutil.which("apt-cache") is None:
+        return None
+    stem = package.rstrip("0123456789.")
+    there = _quiet(["apt-cache", "pkgnames", stem]).stdout.split()
+    names = sorted(name for name in there if name != package and name.rstrip("0123456789.") == stem)
+    return None if package in there else names or None
 
 
 def _may_install() -> bool:

@@ -20,8 +20,9 @@ from typing import Final
 
 from rexmit.errors import UserError
 from rexmit.kernels.confine import Bounds, Confinement
+from rexmit.kernels.git import without_git
 from rexmit.kernels.kernel import printable
-from rexmit.kernels.newtree import Folders, NewTree, new_digest, stamp
+from rexmit.kernels.newtree import Folders, NewTree, stamp
 from rexmit.kernels.within import file_content, files_within
 from rexmit.store.files import write_bytes, write_text
 
@@ -84,6 +85,7 @@ def _copy_file(descriptor: int, name: str, tree: NewTree, settled_ns: int) -> st
         source = stamp(status) if status.st_ctime_ns < settled_ns else None
 
         def blocks() -> Iterator[bytes]:
+            file.seek(0)
             left = status.st_size
             while block := file.read(_BLOCK):
                 left -= len(block)
@@ -91,15 +93,7 @@ def _copy_file(descriptor: int, name: str, tree: NewTree, settled_ns: int) -> st
             if left:
                 raise UserError(f"{printable(name)} changed while it was copied")
 
-        if tree.had(name):
-            # What has the same content keeps its time, and with it its objects.
-            digest = new_digest(executable=executable)
-            for block in blocks():
-                digest.update(block)
-            if tree.keep(name, digest.hexdigest(), source):
-                return digest.hexdigest()
-            file.seek(0)
-        return tree.file(name, blocks(), executable=executable, source=source)
+        return tree.take(name, blocks, executable=executable, source=source)
 
 
 def source_names(top: Path, scratch: Path, confinement: Confinement) -> Iterator[str]:
@@ -151,11 +145,6 @@ def _names_of_git(top: Path, repository: Path, confinement: Confinement) -> list
     names = [os.fsdecode(name) for name in listed.output.split(b"\0") if name]
     # Debian's source says of all its files that git is to ignore them.
     return names if listed.status == 0 and "Makefile" in names else None
-
-
-def without_git() -> dict[str, str]:
-    """The environment, without what tells git of another repository."""
-    return {name: text for name, text in os.environ.items() if not name.startswith("GIT_")}
 
 
 def _users_ignores() -> Path:

@@ -8,6 +8,8 @@ since the event before. The script ends with the acknowledgement that ends the r
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
@@ -77,6 +79,11 @@ class _Script:
         self._stamps = self._first_stamps()
         self._passive = not self._ours(self._steps[0])
         self._ends = self._writes()
+        self._reached, self._acked_before = self._acked_by_data()
+        self._gone = self._lost_on_the_way()
+        fins = (one for one in self._steps if not self._ours(one) and "FIN" in one.flags)
+        self._fin_on_data = any("FIN" in one.flags for one in self._data)
+        self._fin = next((one.seq + one.payload_bytes for one in fins), None)
         self._written = 0
         self._read = 0
         self._open = False
@@ -131,7 +138,8 @@ class _Script:
             for at, step in enumerate(self._steps)
             if self._ours(step) and step.used and (step.again or step.mechanism)
         ]
-        sent = again[-1] if again else max(map(self._steps.index, self._data))
+        new = (at for at, step in enumerate(self._steps) if self._is_new(step))
+        sent = again[-1] if again else max(new)
         end = self._steps[sent].seq + self._steps[sent].used
         acks = [
             at
@@ -147,10 +155,8 @@ class _Script:
     def _row(self, at: int, last: int) -> list[Step]:
         """What the sender sent together, from that step on."""
         row = [self._steps[at]]
-        for step in self._steps[at + 1 : last + 1]:
-            if not self._follows(row, step):
-                break
-            row.append(step)
+        while at + len(row) <= last and self._follows(row, self._steps[at + len(row)]):
+            row.append(self._steps[at + len(row)])
         return row
 
     def _follows(self, row: Sequence[Step], step: Step) -> bool:
@@ -220,7 +226,7 @@ class _Script:
         burst = list(
             takewhile(
                 lambda step: self._ours(step) and self._picture.at_ns(step) <= until,
-                self._steps[at:],
+                (self._steps[place] for place in range(at, len(self._steps))),
             )
         )
         reach = max((s.seq + s.payload_bytes for s in burst if self._is_new(s)), default=0)
@@ -246,26 +252,31 @@ class _Script:
 
     def _closes(self, burst: Sequence[Step]) -> bool:
         """Whether it closes the socket then: with its last write, where data have the FIN."""
-        on_data = any("FIN" in one.flags for one in self._data)
         fin = any("FIN" in one.flags for one in burst)
-        return fin or (on_data and self._written == len(self._ends))
+        return fin or (self._fin_on_data and self._written == len(self._ends))
 
     def _came(self, step: Step) -> int:
         """Bytes of the peer that the sender has when it sends that packet."""
-        fins = (one for one in self._steps if not self._ours(one) and "FIN" in one.flags)
-        fin = next((one.seq + one.payload_bytes for one in fins), None)
         ack = step.ack or 1
-        return ack - 1 - (fin is not None and ack > fin)
+        return ack - 1 - (self._fin is not None and ack > self._fin)
 
     def _idle_before(self, seq: int) -> bool:
         """Whether all before that byte was acknowledged when it was sent."""
+        place = bisect_left(self._reached, seq)
+        return place < len(self._reached) and self._acked_before[place] >= seq
+
+    def _acked_by_data(self) -> tuple[list[int], list[int]]:
+        """The furthest byte that each packet of new data or one before it begins with, and what was
+        acknowledged when it was sent."""
+        reached, before = [0], [0]
         acked = 0
         for step in self._steps:
-            if self._is_new(step) and step.seq >= seq:
-                return acked >= seq
             if not self._ours(step):
                 acked = max(acked, step.ack or 0)
-        return False
+            elif self._is_new(step):
+                reached.append(max(reached[-1], step.seq))
+                before.append(acked)
+        return reached, before
 
     # Comments, and what is set.
 
@@ -302,12 +313,18 @@ class _Script:
 
     def _before(self, step: Step) -> Iterator[str]:
         """What did not come to the sender before that step is only told."""
-        for one in self._picture.steps:
-            gone = (one.dropped or one.lost) and not self._ours(one)
-            at = self._picture.at_ns(one)
-            if gone and self._now < at <= self._picture.at_ns(step):
+        while self._gone and self._picture.at_ns(self._gone[0]) <= self._picture.at_ns(step):
+            one = self._gone.popleft()
+            if self._now < self._picture.at_ns(one):
                 what = f"the ACK of {one.ack}" if one.ack and not one.used else "a packet"
                 yield f"// Lost on its way to the sender: {what}."
+
+    def _lost_on_the_way(self) -> deque[Step]:
+        """What the peer sent and the sender did not get, by time."""
+        gone = [
+            one for one in self._picture.steps if (one.dropped or one.lost) and not self._ours(one)
+        ]
+        return deque(sorted(gone, key=self._picture.at_ns))
 
     # Packets.
 

@@ -12,7 +12,6 @@ from rexmit.gate.bisect import Found, Step, search
 from rexmit.library.commits import Commits, CommitsKeywords, Judging, What
 from rexmit.options import given, takes
 from rexmit.progress import Hear
-from rexmit.store.files import remove
 
 
 class Keywords(CommitsKeywords, total=False):
@@ -48,12 +47,12 @@ def bisect(
     `what` is worse: packet scripts (`.pkt` files, or folders of them) that `good` passes, or a
     scenario beside its run on `good`, by more than `worse_than`.
 
-    The tree is only read: commits are checked out in a clone below `out`, a folder below runs/
-    where it is None, and their kernels are built from there. A commit that does not build, or of
-    which nothing can be told, is left out. The same call goes on where it stopped: `out` keeps
-    what was judged. `on_step` gets each commit that was judged.
+    The tree is only read, and nothing is checked out there. A commit whose source does not build,
+    or of which nothing can be told, is left out. The same call goes on where it stopped: `out`, a
+    folder below runs/ where it is None, keeps what was judged. `on_step` gets each commit that was
+    judged.
 
-    Raises UserError where `good` is not good, or `bad` not bad.
+    Raises UserError where `good` is not good, or `bad` not bad, or this machine cannot build.
     """
     asked = given(question, Question, keywords)
     judging = Judging(what, asked, progress, beside_last=False)
@@ -61,6 +60,4 @@ def bisect(
         history = judging.begin(out, f"bisect-{asked.good}-{asked.bad}")
         good, bad = history.commit("good", asked.good), history.commit("bad", asked.bad)
         judge = judging.judge(replace(asked, good=good.name, bad=bad.name))
-        first = search(history, good, bad, judge, on_step)
-        remove(history.clone)
-    return first
+        return search(history, good, bad, judge, on_step)

@@ -6,13 +6,14 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib import import_module
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Final, Protocol, TypedDict
 
-from rexmit import configuration, escaping
+from rexmit import additions, configuration, escaping
 from rexmit.comparison.gate import Gate, Judgement, share
-from rexmit.errors import UserError, argument
+from rexmit.errors import FaultySourceError, UserError, argument
 from rexmit.gate import scripts
 from rexmit.gate.attempts import Verdict
 from rexmit.gate.bisect import Answer
@@ -37,6 +38,9 @@ USUAL: Final = "5%"
 """What is worse by no more than this share of its mean counts as no worse."""
 
 _NAME: Final = "judged.json"
+
+_CASES: Final = "agree_beside"
+"""A function that rexmit_validate offers."""
 
 _ANSWER: Final = shape(
     {
@@ -102,28 +106,44 @@ class Commits:
 class Judging:
     """Judges commits of a tree, in a folder that keeps what was judged."""
 
-    def __init__(self, what: What, asked: Commits, progress: Hear, *, beside_last: bool) -> None:
+    def __init__(
+        self,
+        what: What,
+        asked: Commits,
+        progress: Hear,
+        *,
+        beside_last: bool,
+        seconds: float | None = None,
+    ) -> None:
         self.words = [fspath(one) for one in ([what] if isinstance(what, str | PathLike) else what)]
         self._asked = asked
         self._progress = heard(progress, "steps")
         self._of_kernel = _of_kernel(self.words, asked, beside_last=beside_last)
+        self._seconds = seconds
 
     def begin(self, out: str | PathLike[str] | None, name: str) -> History:
-        """Makes the folder, `out` or one below runs/ that says what is done there (`name`), and the
-        clone in it."""
+        """Makes the folder, `out` or one below runs/ that says what is done there (`name`).
+        Returns the commits of the tree."""
         tree = Path(self._asked.tree).expanduser().absolute()
         words = "-".join((name, tree.name, Path(self.words[0]).stem))
         usual = "".join(one if one.isalnum() or one in "-._" else "_" for one in words)[:200]
         self._top = configuration.runs() / usual if out is None else Path(out)
         named_folder(self._top)
-        self.history = History(tree, self._top / "tree")
+        self.history = History(tree)
         return self.history
+
+    @property
+    def clone(self) -> Path:
+        """Where commits go that the tree has not."""
+        return self._top / "clone"
 
     def judge(self, same: Commits) -> Callable[[Commit], Answer]:
         """What judges a commit; `same` is what was asked, with commits by their names."""
         question = {"what": escaping.shell(self.words), "how": repr(replace(same, jobs=None))}
-        of_tree = _OfTree(self.history, self._of_kernel(self._top), self._progress)
-        return _Remembered(_Kept(self._top, question), of_tree)
+        ask = self._of_kernel(self._top)
+        if self._seconds is not None:
+            ask = _AndCases(ask, self._top, self._seconds, self._asked.jobs, self._progress)
+        return _Remembered(_Kept(self._top, question), _OfTree(self.history, ask, self._progress))
 
 
 class _Kept:
@@ -169,7 +189,9 @@ class _Remembered:
             self.judge.ask.recall(answer)
             return answer
         answer = self.judge(commit)
-        self.kept.keep(commit, answer)
+        # What ended a kernel may have come from elsewhere; what does not build will not.
+        if answer.kernel is None or answer.verdict is not Verdict.CANNOT_TELL:
+            self.kept.keep(commit, answer)
         return answer
 
 
@@ -183,11 +205,15 @@ class _OfTree:
 
     def __call__(self, commit: Commit) -> Answer:
         self._progress.note(str(commit))
-        self._history.check_out(commit)
         keywords = {name: getattr(self.ask.build, name) for name in Build.__slots__}
         try:
-            kernel, _ = build(str(self._history.clone), progress=self._progress, **keywords)
-        except UserError as error:
+            kernel, _ = build(
+                str(self._history.top),
+                at=self._history.at(commit),
+                progress=self._progress,
+                **keywords,
+            )
+        except FaultySourceError as error:
             lines = [error.what, *(error.hint or "").splitlines()[-5:]]
             return Answer(Verdict.CANNOT_TELL, tuple(lines))
         try:
@@ -278,6 +304,45 @@ class _OfScenario(_OfKernel):
         judged = worse_than(diff(other, ran), self._limit)
         words = ["rexmit", "diff", str(other.path), str(out), "--worse-than", self._limit]
         return Answer(_verdict(judged), _lines(judged), again=escaping.shell(words))
+
+
+class _AndCases(_OfKernel):
+    """Something else, and random cases beside those of the last commit. What differs there is said,
+    and makes no commit worse."""
+
+    def __init__(
+        self, ask: _OfKernel, top: Path, seconds: float, jobs: int | None, progress: Progress
+    ) -> None:
+        module = additions.functions().get(_CASES)
+        if module is None:
+            raise UserError(
+                f"{argument('seconds')} needs random cases, and rexmit_validate is not installed",
+                "leave it out",
+                usage=True,
+            )
+        self._run = getattr(import_module(module), _CASES)
+        self._ask = ask
+        self._top = top
+        self._how = {"seconds": seconds, "jobs": jobs, "progress": progress}
+        self._before: Path | None = None
+        self.build = ask.build
+
+    def __call__(self, kernel: Kernel) -> Answer:
+        answer = self._ask(kernel)
+        keep = self._folder(kernel.name)
+        ran = self._run(kernel.name, keep=keep, before=self._before, **self._how)
+        self._before = keep
+        failed = (Verdict.CANNOT_TELL,) if ran.failed else ()
+        verdict = of_all((answer.verdict, *failed))
+        return replace(answer, verdict=verdict, lines=(*answer.lines, *ran.lines()))
+
+    def recall(self, answer: Answer) -> None:
+        self._ask.recall(answer)
+        if answer.kernel is not None:
+            self._before = self._folder(answer.kernel)
+
+    def _folder(self, kernel: str) -> Path:
+        return self._top / f"cases-{kernel}"
 
 
 def _verdict(judged: Gate) -> Verdict:

@@ -76,12 +76,13 @@ def diff(
     `a`: servers, and requests of one path, in pairs. A trace is one, a folder of one, or a capture
     (a path, an address, or a pattern of either), which is analysed, heard by `progress`.
 
-    `metrics` of runs: t_total, t_recover, client, srtt, rto (seconds), retransmissions, timeouts,
-    probes, spurious, dsacks (a transfer). Of traces, all where it is None: round-trip,
-    data-round-trip, loss, retransmitted, waited, payload, time (each owner's); of requests
-    first-byte, total, unanswered. `cells` chooses by axis: `{"network": "mobile", "lost":
-    "1..5"}`, of traces by host, port and path. `maps` compares unlike values: `{"config": {"tlp":
-    "er"}}` holds A's tlp against B's er, `{"host": {"10.0.0.1": "10.0.0.2"}}` a server that moved.
+    `metrics` of runs: t_total, t_recover, client, burst (each of a connection), srtt, rto
+    (seconds), retransmissions, timeouts, probes, spurious, dsacks (a transfer). Of traces, all
+    where it is None: round-trip, data-round-trip, loss, retransmitted, waited, payload, time (each
+    owner's); of requests first-byte, total, unanswered. `cells` chooses by axis:
+    `{"network": "mobile", "lost": "1..5"}`, of traces by host, port and path. `maps` compares
+    unlike values: `{"config": {"tlp": "er"}}` holds A's tlp against B's er, `{"host": {"10.0.0.1":
+    "10.0.0.2"}}` a server that moved.
     `inexact` takes in transfers that lost other segments than those asked for.
 
     Raises UserError where they cannot be read, are not of one kind, or have nothing in common.

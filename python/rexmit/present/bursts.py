@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,9 +11,9 @@ from types import MappingProxyType
 from rexmit.analysis.bursts import Case, Cases
 from rexmit.analysis.runner import Runner, column_heads
 from rexmit.result.blocks import BLANK, Block, Column, Grid, Line, Paragraph, heading, note, table
-from rexmit.statistics.spread import P99_FROM
+from rexmit.statistics.spread import P99_FROM, Spread
 from rexmit.statistics.words import LEGEND, SECONDS, Unit, fitting, width
-from rexmit.wording import NONE
+from rexmit.wording import NONE, count
 
 
 def case_blocks(cases: Cases, losses: Mapping[str, str] = MappingProxyType({})) -> Iterator[Block]:
@@ -31,11 +32,13 @@ def case_blocks(cases: Cases, losses: Mapping[str, str] = MappingProxyType({})) 
         means = _by_config(cases, loss, "mean  ±95 %", partial(_times, unit=unit), _repair)
         yield from (means, BLANK)
         if any(case.every is not None for case in every if case.loss == loss):
-            what = "median, percentile, longest"
+            what = "mean, median, percentile, longest"
             yield heading(f"Completion of every burst in {unit.words}, {what}; {loss}")
             cell = partial(_quantiles, share=share, unit=unit)
-            yield _by_config(cases, loss, f"median {100 * share:.0f}% most", cell)
+            head = f"mean ±95 % median {100 * share:.0f}% most"
+            yield _by_config(cases, loss, head, cell)
             yield BLANK
+    yield note(_sizes(every))
     yield note(LEGEND[0])
     yield from _left_out(cases)
     yield from _extra(cases)
@@ -87,7 +90,9 @@ def case_blocks_beside(
 
 
 def _quantiles(case: Case | None, share: float, unit: Unit) -> str:
-    """Each percentile with its interval, which connections bound: bursts of one hang together."""
+    """The mean, and each percentile with its interval, which connections bound: bursts of one hang
+    together. One that never ended is the longest.
+    """
     if case is None or case.every is None:
         return NONE
     texts = [
@@ -95,14 +100,33 @@ def _quantiles(case: Case | None, share: float, unit: Unit) -> str:
         f"({unit.between(case.every.percentile_interval(one))})"
         for one in (0.5, share)
     ]
-    return " ".join([*texts, unit.text(max(case.every.values, default=None))])
+    longest = math.inf if case.every.endless else max(case.every.values, default=None)
+    return " ".join([_mean(case.every, unit), *texts, unit.text(longest)])
 
 
 def _times(case: Case | None, unit: Unit) -> str:
     if case is None or case.completion.mean_s is None:
         return NONE
-    half = unit.half(case.completion.estimate)
-    return unit.text(case.completion.mean_s) + ("" if half == NONE else f" {half}")
+    return _mean(case.completion, unit)
+
+
+def _mean(times: Spread, unit: Unit) -> str:
+    half = unit.half(times.estimate)
+    return unit.text(times.mean_s) + ("" if half == NONE else f" {half}")
+
+
+def _sizes(every: Sequence[Case]) -> str:
+    """`n: 20 connections a mean, 4,000 bursts of which 180 never ended`."""
+    sizes = [case.completion.n for case in every]
+    low, high = min(sizes), max(sizes)
+    of = count(high, "connection") if low == high else f"{low:,} to {high:,} connections"
+    words = [f"n: {of} a mean"]
+    bursts = [case.every for case in every if case.every is not None]
+    if bursts:
+        words.append(f"{sum(one.n + one.endless for one in bursts):,} bursts in all")
+        if never := sum(one.endless for one in bursts):
+            words.append(f"of which {never:,} never ended: in percentiles they are the longest")
+    return ", ".join(words)
 
 
 def _repair(case: Case | None) -> str:

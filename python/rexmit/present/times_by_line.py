@@ -13,7 +13,7 @@ from rexmit.result.blocks import BLANK, Cell, Column, Grid, Line, Paragraph, Roo
 from rexmit.result.blocks import Block as Printed
 from rexmit.statistics.words import Unit, gain
 from rexmit.statistics.words import width as half
-from rexmit.wording import NONE
+from rexmit.wording import NONE, count
 
 _TIME, _HALF, _PERCENT = 8, 5, 5
 
@@ -23,8 +23,8 @@ Tell = Callable[[Block, str], tuple[Cell, str, str]]
 
 
 def line_blocks(table: Times, unit: Unit, room: Room, full: str) -> Iterator[Printed]:
-    """A network after the other: both times, what made the first retransmission, and where any is
-    left out how many transfers the means are over. `full` is the option that asks for blocks.
+    """A network after the other: both times, what made the first retransmission, and how many
+    transfers the means are over. `full` is the option that asks for blocks.
     """
     base = next((block.group for block in table.blocks if block.group.is_base), None)
     if base:
@@ -49,13 +49,15 @@ def _network(blocks: list[Block], unit: Unit, room: Room, *, apart: bool) -> Ite
     cells = [cell for block in blocks for cell in block.cells.values()]
     if any(cell.first_retransmission for cell in cells):
         tables.append(("first retransmission", _first))
-    if any(cell.left_out for cell in cells):
+    if len({cell.used for cell in cells}) > 1 or any(cell.left_out for cell in cells):
         tables.append(("transfers used", _used))
 
     def side_by_side(configs: Sequence[str]) -> list[Grid]:
         return [_grid(*one, blocks, configs, apart=apart) for one in tables]
 
     yield from beside(first.configs, side_by_side, room)
+    if tables[-1][1] is not _used:
+        yield note(f"n: {count(cells[0].used, 'transfer')} a mean")
 
 
 def _grid(

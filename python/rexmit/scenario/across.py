@@ -78,8 +78,17 @@ def _bursts(scenario: Scenario, work: Bursts) -> Iterable[Problem]:
             "the burst has segments as well",
             "give workload.burst_segments or workload.burst_size, not both",
         )
-    if work.bursts > 1 and work.gap == 0:
-        yield Problem(("workload", "gap"), "must be more than nothing")
+    if work.request is None:
+        if work.bursts > 1 and work.gap == 0:
+            yield Problem(("workload", "gap"), "must be more than nothing")
+        if work.server_think:
+            yield Problem(
+                ("workload", "server_think"),
+                "nobody asks the server",
+                'let the client: request = "200B"',
+            )
+    if work.last_byte_after and work.burst_size == 1:
+        yield Problem(("workload", "last_byte_after"), "the burst's one byte is its last")
     each = work.burst_size or (work.burst_segments or 0) * scenario.ip.mtu
     if each * work.bursts > PAGE_LIMIT_BYTES:
         key = "burst_segments" if work.burst_size is None else "burst_size"

@@ -176,11 +176,11 @@ class Tcp(Part):
 _TIMEOUT = Field(
     default=120 * 10**9,
     description='virtual time after which a transfer is given up, like "300s", at most "3600s"; of '
-    "bursts: without anything to read, and `gap` at least",
+    "bursts: without anything to read, and `gap` at least, beside the server's own pauses",
 )
 
 
-_SERVER: Final = '"nginx" (pages) or "burst" (a program that writes bursts)'
+_SERVER: Final = '"nginx" (pages) or "burst" (a program that writes bursts, or answers requests)'
 
 
 class Pages(Part):
@@ -232,8 +232,13 @@ class Pages(Part):
         return pages(self.segments, self.size) or pages((100,), None)
 
 
+MOST_REQUEST_BYTES: Final = 1_000_000
+
+
 class Bursts(Part):
-    """What a program writes to another at set times. Give `burst_segments` or `burst_size`."""
+    """What a program writes to another, at set times or when it is asked. Give `burst_segments` or
+    `burst_size`.
+    """
 
     server: Literal["burst"] = Field(description=_SERVER)
     client: Annotated[tuple[Literal["builtin"]], axis(_builtin), one_or_list()] = Field(
@@ -255,7 +260,28 @@ class Bursts(Part):
     )
     gap: DurationNs = Field(
         default=10**9,
-        description='from the first write of a burst to the first write of the next, like "2s"',
+        description='from the first write of a burst to the first write of the next, like "2s"; '
+        "with `request` how long the client thinks: from its read of an answer's last byte to its "
+        "next request",
+    )
+    request: SizeBytes | None = Field(
+        default=None,
+        le=MOST_REQUEST_BYTES,
+        description="bytes with which the client asks for each burst: a closed loop, where each "
+        'burst answers a request, like "200B", at most "1MB"',
+        exclude_if=unsaid(None),
+    )
+    server_think: DurationNs = Field(
+        default=0,
+        description="from the server's read of a request's last byte to its first write of the "
+        'answer, like "50ms"',
+        exclude_if=unsaid(0),
+    )
+    last_byte_after: DurationNs = Field(
+        default=0,
+        description="how long the last byte of each burst waits when the socket has taken the "
+        'others, like "300ms"',
+        exclude_if=unsaid(0),
     )
     timeout: DurationNs = _TIMEOUT
 

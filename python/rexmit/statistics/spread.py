@@ -52,8 +52,11 @@ class Spread:
 
     @property
     def interval(self) -> Interval | None:
-        """Of the mean."""
-        return None if self.estimate is None else self.estimate.interval
+        """Of the mean; a quantity that is never negative has no negative end."""
+        whole = None if self.estimate is None else self.estimate.interval
+        if whole is None or whole.low >= 0 or min(self.values) < 0:
+            return whole
+        return Interval(0.0, whole.high)
 
     @cached_property
     def drawn(self) -> int:

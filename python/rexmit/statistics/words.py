@@ -67,7 +67,9 @@ def fitting(values_s: Iterable[float | None]) -> Unit:
     """The largest unit in which the smallest of the values has two digits or more."""
     known = [abs(value) for value in values_s if value and math.isfinite(value)]
     least = min(known, default=1.0)
-    return next((unit for unit in _UNITS if least >= unit.each / 1000), _UNITS[-1])
+    return next(
+        (unit for unit in _UNITS if least >= 10 * unit.each / 10**unit.decimals), _UNITS[-1]
+    )
 
 
 def gain(value: Estimate | None) -> str:

@@ -18,12 +18,12 @@ from rexmit.errors import UserError
 from rexmit.options import typed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from rexmit.analysis.beside import Beside
     from rexmit.result.blocks import Block, Room
     from rexmit.store.open_run import Run
-    from rexmit_papers.claim import Source
+    from rexmit_papers.claim import Claim, Source
 
 EXAMPLES_2013 = """\
 Examples:
@@ -109,6 +109,19 @@ class TlpOptions(RunOptions):
     table1: Annotated[
         bool, Option("--table1", help="Which mechanism repairs the tail after the probe.")
     ] = False
+    departing: Annotated[
+        bool,
+        Option(
+            "--departing",
+            help="Claims of what has the names of the paper's networks, though its rates, delays, "
+            "window or page are others; what departs is printed.",
+        ),
+    ] = False
+
+    def __post_init__(self) -> None:
+        super(TlpOptions, self).__post_init__()
+        if self.departing and not self.claims:
+            raise UserError("--departing is about claims", "add --claims", usage=True)
 
 
 @typed(TlpOptions)
@@ -131,7 +144,8 @@ def tlp_2013(options: TlpOptions) -> None:
         show_run(runs[0], _tlp_tables(runs[0], options), as_json=options.as_json)
     else:
         table = table4_beside(runs, losses=options.losses, inexact=options.inexact)
-        _show_beside(runs, options, SOURCE, table)
+        judged = _judged(runs, options, departing=options.departing)
+        _show_beside(runs, options, SOURCE, judged, table)
     _finish(runs, options, options.losses)
 
 
@@ -154,7 +168,7 @@ def _tlp_tables(run: Run, options: TlpOptions) -> Iterator[RunTable]:
         one = tables.table1(run, losses=options.losses, inexact=options.inexact)
         yield RunTable("table1", lambda: table1_data(one), lambda room: table1_blocks(one, room))
     if options.claims:
-        yield _claims(run, options, SOURCE)
+        yield _claims(run, options, SOURCE, departing=options.departing)
 
 
 @typed(RunOptions)
@@ -171,7 +185,7 @@ def mptcp_2017(options: RunOptions) -> None:
     if len(runs) == 1:
         show_run(runs[0], _burst_tables(runs[0], options), as_json=options.as_json)
     else:
-        _show_beside(runs, options, SOURCE)
+        _show_beside(runs, options, SOURCE, _judged(runs, options))
     _finish(runs, options, None)
 
 
@@ -192,28 +206,42 @@ def _burst_tables(run: Run, options: RunOptions) -> Iterator[RunTable]:
         yield _claims(run, options, SOURCE)
 
 
-def _claims(run: Run, options: RunOptions, source: Source) -> RunTable:
+def _claims(run: Run, options: RunOptions, source: Source, *, departing: bool = False) -> RunTable:
     from rexmit_papers.claim import claims_data
     from rexmit_papers.library.tables import claims
+    from rexmit_papers.ryll_2013.claims import departs
     from rexmit_papers.show_claims import claim_blocks
 
-    judged = claims(run, inexact=options.inexact)
+    judged = claims(run, inexact=options.inexact, departing=departing)
+    other = departs(run) if departing else ()
     return RunTable(
-        "claims", lambda: claims_data(judged), lambda room: claim_blocks(judged, room, source)
+        "claims",
+        lambda: claims_data(judged),
+        lambda room: claim_blocks(judged, room, source, other),
     )
 
 
+def _judged(
+    runs: Sequence[Run], options: RunOptions, *, departing: bool = False
+) -> Callable[[], list[tuple[Claim, ...]]]:
+    from rexmit_papers.library.tables import claims
+
+    return lambda: [claims(run, inexact=options.inexact, departing=departing) for run in runs]
+
+
 def _show_beside(
-    runs: Sequence[Run], options: RunOptions, source: Source, table: Beside | None = None
+    runs: Sequence[Run],
+    options: RunOptions,
+    source: Source,
+    judged: Callable[[], list[tuple[Claim, ...]]],
+    table: Beside | None = None,
 ) -> None:
     """Their table, if there is one, and the claims of each, if asked for or all there is."""
     from rexmit_papers.claim import claims_data
-    from rexmit_papers.library.tables import claims
     from rexmit_papers.ryll_2013.beside import beside_data, table4_blocks_beside
     from rexmit_papers.show_claims import claim_blocks_beside
 
-    wanted = options.claims or table is None
-    by_run = [claims(run, inexact=options.inexact) for run in runs if wanted]
+    by_run = judged() if options.claims or table is None else []
 
     def data() -> dict[str, Any]:
         bare: dict[str, Any] = {"runs": [{"path": str(run.path)} for run in runs]}

@@ -27,6 +27,7 @@ Examples:
   rexmit paper unc-2007 capture.pcapng today       tables and figures, of a capture and a trace
   rexmit paper unc-2007 capture.pcapng --out figures   the figures, and the tables of the trace
   rexmit paper unc-2007 --claims --stacks unc-2007 old.pcap   its claims, on its own four stacks
+  rexmit paper unc-2007 --explained 'captures/*'   the share that stacks explain, and why not more
 """
 
 
@@ -47,6 +48,14 @@ class UncOptions(Analysing):
         bool,
         Option("--claims", help="What the paper claims, each computed, after the tables."),
     ] = False
+    explained: Annotated[
+        bool,
+        Option(
+            "--explained",
+            help="Only how many lossy connections the paper's four stacks explain, and all stacks, "
+            "of all captures together, and why not the others.",
+        ),
+    ] = False
     formats: Formats = "pdf,png"
     html: Html = None
     unpack_limit: UnpackLimit = None
@@ -57,6 +66,12 @@ class UncOptions(Analysing):
     def _rules(self) -> Iterator[Rule]:
         yield from Analysing._rules(self)
         yield rule(self.formats)
+        others = (self.stacks, self.whatif, self.out, self.html, self.claims)
+        yield (
+            self.explained and any(others),
+            "--explained chooses its stacks and says nothing else",
+            "leave out --stacks, --whatif, --out, --html and --claims",
+        )
 
 
 @typed(UncOptions)
@@ -64,6 +79,9 @@ def unc_2007(options: UncOptions) -> None:
     """Tables I to V and figures 1 to 7 of UNC 2007 of captures, the paper's values beside the
     tables, each file as a trace of its own. The figures are written into --out.
     """
+    if options.explained:
+        _print_explained(options)
+        return
     # All that is asked is checked before anything is read.
     analysis = options.analysis()
 
@@ -114,3 +132,32 @@ def unc_2007(options: UncOptions) -> None:
             return
         for why in studied.missing:
             outputs.line(f"not drawn: {why}")
+
+
+def _print_explained(options: UncOptions) -> None:
+    """Analyses all captures once for each set of stacks."""
+    import sys
+    from dataclasses import replace
+
+    from rexmit.library.trace import analysed
+    from rexmit.progress import for_stream
+    from rexmit.sources import find
+    from rexmit_papers.library.study import study
+    from rexmit_papers.unc_2007.explained import SETS, explained, explained_blocks, explained_data
+
+    captures, missing = find(options.captures)
+    for line in missing:
+        outputs.say(f"rexmit: {line}")
+    sets = []
+    for name, stacks in SETS.items():
+        analysis = replace(options, explained=False, stacks=stacks, whatif=["none"]).analysis()
+        with ExitStack() as kept:
+            traces = []
+            for capture in captures:
+                progress = for_stream(sys.stderr, "packets", transient=True)
+                traces.append(analysed([capture], None, kept, analysis, progress=progress))
+            sets.append(explained(study(traces).study, name))
+    if options.as_json:
+        print_json(explained_data(sets))
+        return
+    print_blocks(lambda _: explained_blocks(sets))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rexmit.analysis.beside import Beside
 from rexmit.analysis.bursts import has_bursts
 from rexmit.analysis.times import Times
+from rexmit.errors import UserError, argument
 from rexmit.library.tables import check_page
 from rexmit.store.open_run import Run
 from rexmit_papers.claim import Claim
@@ -51,10 +52,15 @@ def table4_beside(
     return beside(list(runs), losses, keep_inexact=inexact)
 
 
-def claims(run: Run, *, inexact: bool = False) -> tuple[Claim, ...]:
+def claims(run: Run, *, inexact: bool = False, departing: bool = False) -> tuple[Claim, ...]:
     """What the run's paper claims: the `verdict` of each (None: the run has nothing to tell it by),
     what was `measured`, and the `parts` that it rests on, with intervals and bands. Of
-    Ryll 2013, or of Probe or Wait 2017 where the run has bursts. Raises UserError.
+    Ryll 2013, or of Probe or Wait 2017 where the run has bursts. `departing` judges what has the
+    names of Ryll's networks though its rates, delays, jitter, window or page are others. Raises
+    UserError.
     """
-    make = probe_or_wait_2017.claims if has_bursts(run) else ryll_2013.claims
-    return tuple(make(run, keep_inexact=inexact))
+    if has_bursts(run):
+        if departing:
+            raise UserError(f"{argument('departing')} is of Ryll 2013", "leave it out", usage=True)
+        return tuple(probe_or_wait_2017.claims(run, keep_inexact=inexact))
+    return tuple(ryll_2013.claims(run, keep_inexact=inexact, departing=departing))

@@ -6,7 +6,7 @@ Table 4, and differences are of transfers with the same start phase.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -18,7 +18,7 @@ from rexmit.analysis.cells import Cell, summarise
 from rexmit.analysis.network import setting_of
 from rexmit.analysis.runner import tick_ns
 from rexmit.analysis.times import MEASURES, percent
-from rexmit.errors import UserError
+from rexmit.errors import UserError, argument
 from rexmit.statistics.estimate import Estimate, average, relative
 from rexmit.statistics.interval import of_share
 from rexmit.statistics.spread import NOTHING, Spread
@@ -27,7 +27,7 @@ from rexmit.store.open_run import Run
 from rexmit.wording import count, signed_percent
 from rexmit_papers.claim import Claim, Part, Source, claim, of_estimate
 from rexmit_papers.ryll_2013 import paper
-from rexmit_papers.ryll_2013.conditions import is_papers_cell, is_papers_network
+from rexmit_papers.ryll_2013.conditions import departures
 
 PLAIN, ER, TLP = "plain", paper.BASELINE, paper.TLP
 HIGH_SPEED, MOBILE, SATELLITE = "high-speed", "mobile", "satellite"
@@ -98,23 +98,20 @@ class _Campaign:
         return max(self.tick_s, of.value * EQUAL_PERCENT / 100)
 
 
-def claims(run: Run, *, keep_inexact: bool = False) -> tuple[Claim, ...]:
-    """Raises UserError for a run without any transfer of the paper's campaign."""
-    frame = with_axes(run.transfers)
-    cells = [
-        cell
-        for cell in summarise(run, frame, groups(frame), keep_inexact=keep_inexact)
-        if is_papers_cell(cell) and cell.network in paper.NETWORKS
-    ]
-    there = {
-        (cell.network, cell.config, cell.lost_segments): cell
-        for cell in cells
-        if is_papers_network(cell.network, setting_of(run.scenario, cell.network))
-    }
+def claims(run: Run, *, keep_inexact: bool = False, departing: bool = False) -> tuple[Claim, ...]:
+    """Raises UserError for a run without any transfer of the paper's campaign; `departing` takes
+    in those of its networks' names whose settings are others.
+    """
+    there, other = _cells(run, keep_inexact=keep_inexact)
+    if departing:
+        there |= {key: cell for key, (cell, _) in other.items() if key not in there}
     if not there:
+        words = "the claims are about the paper's campaign: no transfer of its networks is here"
+        if not other:
+            raise UserError(words, "run it: rexmit run tlp-2013")
         raise UserError(
-            "the claims are about the paper's campaign: no transfer of its networks is here",
-            "run it: rexmit run tlp-2013",
+            f"{words} as they are in the paper ({'; '.join(_words(other))})",
+            f"judge it as it is: {argument('departing')}; or run it: rexmit run tlp-2013",
         )
     campaign = _Campaign(there, tick_ns(run.meta) / 1e9, run)
     judged = []
@@ -122,6 +119,38 @@ def claims(run: Run, *, keep_inexact: bool = False) -> tuple[Claim, ...]:
         parts, measured = tell(campaign)
         judged.append(claim(key, words, parts, measured, nothing="the run has no transfers for it"))
     return tuple(judged)
+
+
+_Key = tuple[str, str, int]
+"""Network, configuration, number of lost segments."""
+
+
+def departs(run: Run) -> list[str]:
+    """What the cells of a run that have the names of the paper's networks have otherwise."""
+    _, other = _cells(run, keep_inexact=True)
+    return _words(other)
+
+
+def _cells(
+    run: Run, *, keep_inexact: bool
+) -> tuple[dict[_Key, Cell], dict[_Key, tuple[Cell, list[str]]]]:
+    """The paper's, and those of its networks' names that depart from it, with what does."""
+    frame = with_axes(run.transfers)
+    there: dict[_Key, Cell] = {}
+    other: dict[_Key, tuple[Cell, list[str]]] = {}
+    for cell in summarise(run, frame, groups(frame), keep_inexact=keep_inexact):
+        if cell.network not in paper.NETWORKS:
+            continue
+        key = (cell.network, cell.config, cell.lost_segments)
+        if words := departures(cell, setting_of(run.scenario, cell.network)):
+            other[key] = cell, words
+        else:
+            there[key] = cell
+    return there, other
+
+
+def _words(other: Mapping[_Key, tuple[Cell, list[str]]]) -> list[str]:
+    return list(dict.fromkeys(word for _, words in other.values() for word in words))
 
 
 Compared = tuple[list[Part], str | None]

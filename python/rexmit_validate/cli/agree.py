@@ -13,6 +13,7 @@ from rexmit.cli import completion
 from rexmit.cli.front import Option
 from rexmit.cli.html import Html
 from rexmit.cli.html import write as write_page
+from rexmit.cli.judged import Junit, for_machines
 from rexmit.cli.limits import (
     ClusterCa,
     ClusterCert,
@@ -86,6 +87,8 @@ class AgreeOptions:
         False
     )
     html: Html = None
+    ktap: Annotated[bool, Option("--ktap", help="Print KTAP, a line a case.")] = False
+    junit: Junit = None
     as_json: Annotated[bool, Option("--json", help="Print the rates as JSON.")] = False
     fail_under: Annotated[
         float | None,
@@ -125,6 +128,8 @@ def agree(options: AgreeOptions) -> None:
         raise UserError("--against is for --again", usage=True)
     if options.against is not None and options.stack is not None:
         raise UserError("--against makes no use of --stack: leave it out", usage=True)
+    if options.ktap and options.as_json:
+        raise UserError("--ktap and --json are two formats", "leave one of them out", usage=True)
     if options.show and options.case is None:
         raise UserError("--show is for one --case", usage=True)
     if options.case is not None and options.again is not None:
@@ -139,7 +144,7 @@ def agree(options: AgreeOptions) -> None:
             "--case",
             (
                 *("cases", "paths", "seed", "jobs", "cluster", "keep"),
-                *("ticks", "html", "as_json", "fail_under"),
+                *("ticks", "html", "ktap", "junit", "as_json", "fail_under"),
             ),
         )
         with judging():
@@ -155,9 +160,12 @@ def agree(options: AgreeOptions) -> None:
             progress = for_stream(sys.stderr, "cases")
             agreement = library.agree(asked, keep=options.keep, progress=progress)
     rates, about = agreement.rates, agreement.about
+    if options.ktap or options.junit is not None:
+        every = library.lines(agreement)
+        for_machines(every, "validate agree", ktap=options.ktap, junit=options.junit)
     if options.as_json:
         outputs.lines(json.dumps(agreement.as_json()))
-    else:
+    elif not options.ktap:
         for line in agreement.recorded.lines():
             outputs.line(line)
         for line in report.lines(

@@ -21,6 +21,7 @@ Examples:
   rexmit validate sensitivity tlp-2013-bench --together 5    which bench is nearest to the paper
   rexmit validate sensitivity tlp-2013-bench --together 5 --cluster local:8
   rexmit validate sensitivity tlp-2013-bench --together 3 --start 'a 3.10.4, gathering'
+  rexmit validate sensitivity tlp-2013-bench --together 3 --hold-out t_total
 """
 
 
@@ -71,6 +72,14 @@ class SensitivityOptions:
             max=10_000,
             help="With --together: benches of each number of departures that one more is added "
             "to. Default: 30.",
+        ),
+    ] = None
+    hold_out: Annotated[
+        str | None,
+        Option(
+            metavar="NAME",
+            help="With --together: choose benches without the means of a network (high-speed) or "
+            "time (t_total), and say how far they are off these.",
         ),
     ] = None
     unknowns: Annotated[
@@ -124,7 +133,12 @@ def sensitivity(options: SensitivityOptions) -> None:
     from rexmit_validate.sensitivity.show_departures import sensitivity_blocks
     from rexmit_validate.sensitivity.show_nearest import nearest_blocks
 
-    of_search = {"--start": options.start, "--nearest": options.nearest, "--width": options.width}
+    of_search = {
+        "--start": options.start,
+        "--nearest": options.nearest,
+        "--width": options.width,
+        "--hold-out": options.hold_out,
+    }
     alone = [name for name, value in of_search.items() if value is not None]
     if alone and options.together == 1:
         raise UserError(

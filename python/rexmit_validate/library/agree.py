@@ -11,12 +11,17 @@ from rexmit import stacks
 from rexmit.campaign.streams import core_streams
 from rexmit.engines.kernel import KernelEngine, find_kernel
 from rexmit.errors import UserError
+from rexmit.gate.attempts import Verdict
+from rexmit.gate.cells import Cell
+from rexmit.gate.formats import Line
 from rexmit.options import given, takes, whole, workers
 from rexmit.progress import Hear, heard
 from rexmit.webpage import commands
 from rexmit.webpage.part import Part
 from rexmit_validate import page
 from rexmit_validate.agree import report as words
+from rexmit_validate.agree.beside import Beside
+from rexmit_validate.agree.beside import run as run_beside
 from rexmit_validate.agree.case import Case
 from rexmit_validate.agree.folder import About, Folder
 from rexmit_validate.agree.judge import Judged
@@ -176,6 +181,24 @@ def agree_again(
     return _held(logs, logs.about(), stack, ticks)
 
 
+def agree_beside(
+    kernel: str,
+    *,
+    keep: str | PathLike[str],
+    before: str | PathLike[str] | None = None,
+    seconds: float = 60.0,
+    jobs: int | None = None,
+    progress: Hear = None,
+) -> Beside:
+    """Random cases on a kernel, as many as fit into so many `seconds`; or those of the folder
+    `before`, which this function kept for another kernel: how often both did the same. Raises
+    UserError.
+    """
+    place = None if before is None else Path(before)
+    listener = heard(progress, "cases")
+    return run_beside(kernel, Path(keep), place, seconds=seconds, jobs=jobs, progress=listener)
+
+
 def agree_case(
     case: str | PathLike[str], *, kernel: str | None = None, stack: str | None = None
 ) -> Judged:
@@ -220,6 +243,20 @@ def judged(agreement: Agreement) -> dict[int, Judged]:
     return dict(
         judged_cases(folder, agreement.about, agreement.stack, agreement.recorded, agreement.ticks)
     )
+
+
+def lines(agreement: Agreement) -> list[Line]:
+    """A line for machines for each case: one that disagrees is a failure, and of one that the
+    kernel did not run nothing can be told."""
+    return [_line(one) for one in judged(agreement).values()]
+
+
+def _line(one: Judged) -> Line:
+    if one.kernel_error is not None:
+        return Cell(one.case.name, Verdict.CANNOT_TELL, (one.kernel_error,), group="agree")
+    if one.agrees:
+        return Cell(one.case.name, Verdict.GOOD, (), group="agree")
+    return Cell(one.case.name, Verdict.WORSE, (one.words,), group="agree")
 
 
 def _held(folder: Folder, about: About, stack: str | None, ticks: int) -> Agreement:

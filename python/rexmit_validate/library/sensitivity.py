@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rexmit import configuration
 from rexmit import scenario as scenarios
 from rexmit.analysis.leave_out import to_be_probed
+from rexmit.analysis.times import MEASURES
 from rexmit.errors import UserError, argument, closest
 from rexmit.library.scenario import Settings, texts
 from rexmit.options import given, takes, whole
@@ -41,6 +42,9 @@ QUICK_REPEAT = 4
 
 NEAREST = 10
 """Benches that a search names."""
+
+HELD_OUT = (*dict.fromkeys(one.network for one in CELLS), *MEASURES)
+"""What a search can be made blind to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +106,19 @@ class Nearest(Benching):
     start: str | None = None
     nearest: int = NEAREST
     width: int = WIDTH
+    hold_out: str | None = None
 
     def __post_init__(self) -> None:
         Benching.__post_init__(self)
         whole("together", self.together, 1, MOST_TOGETHER)
         whole("nearest", self.nearest, 1, 1000)
         whole("width", self.width, 1, 10_000)
+        if self.hold_out is not None and self.hold_out not in HELD_OUT:
+            raise UserError(
+                f"{argument('hold_out')}: there is no network or time {self.hold_out!r}",
+                f"those there are: {', '.join(HELD_OUT)}",
+                usage=True,
+            )
 
 
 def _asked(
@@ -200,7 +211,8 @@ def nearest_benches(
     are taken further. The `nearest` are named, measured with `repeat` transfers a cell or as many
     as the scenario has; the others are measured with four. With `start`, the name of a bench of the
     file on which a real kernel left rows, means are the kernel's and the model only says what the
-    departures change. The rest as for `sensitivity`.
+    departures change. `hold_out` is a network or a time of the table: the search does not see its
+    means, and each bench has its distance from them as `held_out`. The rest as for `sensitivity`.
     """
     how = given(how, Nearest, keywords)
     asked = _asked(scenario, how, out, progress)
@@ -210,7 +222,7 @@ def nearest_benches(
         begin = Start(one.name, one.set, asked.means_of_kernel(one))
     quick, full = asked.benches(QUICK_REPEAT, "search"), asked.benches(how.repeat)
     changes = asked.known.unknown
-    limits = Limits(how.together, how.nearest, how.width)
+    limits = Limits(how.together, how.nearest, how.width, how.hold_out)
     asked.progress.start(
         1 + len(changes) * (1 + limits.width * (limits.together - 1)) + 1 + limits.keep
     )

@@ -18,6 +18,7 @@ from rexmit_validate.sensitivity.departures import (
     Cell,
     Departure,
     Means,
+    Row,
     distance,
     means,
     row,
@@ -40,6 +41,7 @@ class Bench:
     distance: float
     penalty: float
     near: dict[str, int]  #: by measure, cells that count as the paper's
+    held_out: float | None  #: the distance of the means that it was not chosen by
     off_paper: tuple[float | None, ...]
     means_s: tuple[float | None, ...]
     command: str
@@ -62,10 +64,12 @@ class Search:
 
     With `start` the means are what a real kernel showed on that bench, plus what the model says
     that the departures change: its error there is taken out. `cells` are then those that the
-    kernel's rows and the model on that bench have.
+    kernel's rows and the model on that bench have. With `hold_out`, a network or time, scores and
+    distances are of all other cells.
     """
 
     start: str | None
+    hold_out: str | None
     cells: tuple[Cell, ...]
     benches: int  #: combinations that were measured
     repeat: int | None
@@ -85,12 +89,14 @@ class Start:
 
 class Limits(NamedTuple):
     """At most so many departures `together`; of each number of them the best `width` are taken
-    further; so many of the nearest are kept.
+    further; so many of the nearest are kept. The cells of the network or time `hold_out` have
+    no say in any of it.
     """
 
     together: int
     keep: int
     width: int = WIDTH
+    hold_out: str | None = None
 
 
 def search(
@@ -104,7 +110,7 @@ def search(
 ) -> Search:
     """Combinations of departures, measured in `quick`; the nearest of them once more in `full`."""
     cells = CELLS if start is None else _shared(start, quick, full)
-    judge = _Judge(cells, start)
+    judge = _Judge(cells, start, limits.hold_out)
     if start is not None:
         # What makes the kernel's bench cannot be changed twice.
         own = keys(start.settings)
@@ -134,6 +140,7 @@ def search(
     nearest = sorted((judge.bench(full, one) for one, _ in best), key=lambda one: one.score)
     return Search(
         None if start is None else start.name,
+        limits.hold_out,
         cells,
         len(known),
         repeat,
@@ -164,6 +171,7 @@ class _Judge:
 
     cells: Sequence[Cell]
     start: Start | None
+    hold_out: str | None = None
 
     def settings(self, departure: Departure) -> Settings:
         own = () if self.start is None else self.start.settings
@@ -182,16 +190,27 @@ class _Judge:
         }
 
     def score(self, benches: Benches, departure: Departure) -> float:
-        nearest = row("", self.means(benches, departure), self.cells)
-        return distance(nearest.off_paper) + departure.penalty
+        fitted, _ = self.distances(row("", self.means(benches, departure), self.cells))
+        return fitted + departure.penalty
+
+    def distances(self, here: Row) -> tuple[float, float | None]:
+        """Of the cells that choose, and of those held out."""
+        fitted: list[float | None] = []
+        others: list[float | None] = []
+        for cell, off in zip(self.cells, here.off_paper, strict=True):
+            held = self.hold_out in (cell.network, cell.measure)
+            (others if held else fitted).append(off)
+        return distance(fitted), distance(others) if others else None
 
     def bench(self, benches: Benches, departure: Departure) -> Bench:
         measured = self.means(benches, departure)
         here = row(departure.name, measured, self.cells)
+        fitted, others = self.distances(here)
         return Bench(
             departures=tuple(unknown.name for unknown in departure.unknowns),
-            score=here.distance + departure.penalty,
-            distance=here.distance,
+            score=fitted + departure.penalty,
+            distance=fitted,
+            held_out=others,
             penalty=departure.penalty,
             near={measure: here.near(self.cells, measure) for measure in MEASURES},
             off_paper=here.off_paper,

@@ -28,6 +28,7 @@ def nearest_blocks(search: Search) -> Iterator[Block]:
         ("score", lambda row: _number(row[1].score)),
         ("distance", lambda row: _number(row[1].distance)),
         ("penalty", lambda row: _number(row[1].penalty)),
+        *([("held out", lambda row: _number(row[1].held_out))] if search.hold_out else []),
         *map(near, reversed(MEASURES)),
         Column("departures", before=3, cell=lambda row: " + ".join(row[1].departures) or base),
     )
@@ -47,6 +48,8 @@ def nearest_blocks(search: Search) -> Iterator[Block]:
     if search.start is not None:
         what = "what the model says that departures change"
         yield note(f"means: those of {search.start}, and {what}")
+    if search.hold_out is not None:
+        yield note(f"score and distance: of all means but those of {search.hold_out}, held out")
     yield note(
         "score: root mean square of percent off the paper, a mean that is not there counting as "
         "100, and the penalties; best scores are those of the search, of few transfers a cell"

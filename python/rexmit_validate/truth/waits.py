@@ -171,9 +171,7 @@ class _States:
         sends = [one.packet.time_ns for one in side.sent if one.packet.payload]
         again = [one.sent.packet.time_ns for one in side.retransmissions if one.sent.packet.payload]
         # From what was sent last before what was sent again.
-        self._repairs = [
-            (sends[bisect_left(sends, at) - 1], at) for at in again if at > sends[0]
-        ]
+        self._repairs = [(sends[bisect_left(sends, at) - 1], at) for at in again if at > sends[0]]
         self._open = list(_open(side, peer, again))
 
     def instants(self) -> Iterator[int]:
@@ -267,8 +265,7 @@ class _Line:
     def __init__(self, sender: Side, peer: Side, offset_ns: int) -> None:
         self._sides = (sender, peer)
         self._states = [
-            _States(side, other, offset_ns)
-            for side, other in (self._sides, reversed(self._sides))
+            _States(side, other, offset_ns) for side, other in (self._sides, reversed(self._sides))
         ]
         client = sender if sender.client else peer
         others = [one.packet.time_ns for one in client.sent if not one.packet.syn]

@@ -1,4 +1,4 @@
-//! The bursts: the server writes them at their times, the client reads them.
+//! The bursts: the server writes them at their times or as it is asked for them, the client reads them.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use anyhow::{anyhow, Context, Result};
 use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
-use rexmit_plan::{BurstSeen, Ended};
-use rexmit_time::Time;
+use rexmit_plan::{BurstSeen, Bursts, Ended};
+use rexmit_time::{Duration as Span, Time};
 
 use crate::client::ending;
 use crate::opener::{wait_at_most, Connection};
@@ -18,12 +18,37 @@ use crate::{clock, priority};
 
 /// What is written when.
 pub struct Schedule {
-    /// When each burst is written.
-    pub times: Vec<Time>,
+    pub bursts: Bursts,
+    /// When the first burst is written, or asked for.
+    pub first: Time,
     /// Bytes of each.
     pub bytes: usize,
     /// How long the client waits for anything to come.
     pub patience: Duration,
+}
+
+impl Schedule {
+    /// When burst `index` is to be written, or the first to be asked for.
+    pub fn time(&self, index: u32) -> Time {
+        match self.bursts.request {
+            Some(_) => self.first,
+            None => self.first + nanos(u64::from(index) * self.bursts.gap_ns),
+        }
+    }
+
+    /// When the last is.
+    pub fn last(&self) -> Time {
+        self.time(self.bursts.count - 1)
+    }
+}
+
+/// What the client saw of the bursts.
+struct Came {
+    /// When it asked for each, if it did.
+    asked: Vec<Time>,
+    /// When it read the last byte of each.
+    ends: Vec<Option<Time>>,
+    ended: Ended,
 }
 
 /// Writes and reads all bursts of `schedule`, and how that ended. What did not come in time, and what was to come after
@@ -37,22 +62,26 @@ pub fn run(connection: &mut Connection, schedule: &Schedule) -> Result<(Vec<Burs
     wait_at_most(client, schedule.patience)?;
     server.set_nonblocking(true)?;
     let gone = AtomicBool::new(false);
-    let (starts, ends) = thread::scope(|scope| {
+    let (starts, came) = thread::scope(|scope| {
         let writer = scope.spawn(|| {
             // Where it is refused the order is the scheduler's.
             let _ = priority::SERVER.take();
             write(server, schedule, &gone)
         });
-        let ends = read(client, schedule);
+        let came = read(client, schedule);
         gone.store(true, Ordering::Relaxed);
         let starts = writer.join();
         (
             starts.unwrap_or_else(|_| Err(anyhow!("the server panicked"))),
-            ends,
+            came,
         )
     });
-    let (starts, (ends, ended)) = (starts?, ends?);
-    let bursts = starts.into_iter().zip(ends);
+    let (starts, came) = (starts?, came?);
+    let starts = match schedule.bursts.request {
+        Some(_) => came.asked,
+        None => starts,
+    };
+    let bursts = starts.into_iter().zip(came.ends);
     let bursts = bursts
         .map(|(t_start, t_end)| BurstSeen {
             t_start,
@@ -60,20 +89,79 @@ pub fn run(connection: &mut Connection, schedule: &Schedule) -> Result<(Vec<Burs
             bytes: schedule.bytes as u64,
         })
         .collect();
-    Ok((bursts, ended))
+    Ok((bursts, came.ended))
 }
 
 fn write(server: &mut TcpStream, schedule: &Schedule, gone: &AtomicBool) -> Result<Vec<Time>> {
     let burst = vec![b'x'; schedule.bytes];
+    let pause = schedule.bursts.last_byte_after_ns;
+    let (body, last_byte) = burst.split_at(burst.len() - usize::from(pause > 0));
     let mut starts = Vec::new();
-    for &time in &schedule.times {
-        clock::sleep_until(time);
+    for index in 0..schedule.bursts.count {
+        match schedule.bursts.request {
+            None => clock::sleep_until(schedule.time(index)),
+            Some(request) => {
+                if !hear(server, request.bytes as usize, schedule.patience, gone)? {
+                    break;
+                }
+                sleep(request.server_think_ns);
+            }
+        }
         starts.push(clock::now());
-        if !write_all(server, &burst, schedule.patience, gone)? {
+        if !write_all(server, body, schedule.patience, gone)? {
+            break;
+        }
+        sleep(pause);
+        if !write_all(server, last_byte, schedule.patience, gone)? {
             break;
         }
     }
     Ok(starts)
+}
+
+fn nanos(nanos: u64) -> Span {
+    Span::from_nanos(nanos as i64)
+}
+
+fn sleep(length_ns: u64) {
+    if length_ns > 0 {
+        clock::sleep_until(clock::now() + nanos(length_ns));
+    }
+}
+
+/// Waits until a request of so many bytes is read; false if the connection ended, or the client is `gone` and nothing came
+/// for as long as `patience`.
+fn hear(
+    server: &mut TcpStream,
+    bytes: usize,
+    patience: Duration,
+    gone: &AtomicBool,
+) -> Result<bool> {
+    let mut buffer = [0; 4 << 10];
+    let mut missing = bytes;
+    while missing > 0 {
+        let room = missing.min(buffer.len());
+        match server.read(&mut buffer[..room]) {
+            Ok(0) => return Ok(false),
+            Ok(length) => missing -= length,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                if !is_ready(server, PollFlags::POLLIN, patience)? && gone.load(Ordering::Relaxed) {
+                    return Ok(false);
+                }
+            }
+            Err(error) if ending(&error).is_some() => return Ok(false),
+            Err(error) => return Err(error).context("the server cannot read"),
+        }
+    }
+    Ok(true)
+}
+
+/// Whether `socket` can be read or written within `patience`.
+fn is_ready(socket: &TcpStream, what: PollFlags, patience: Duration) -> Result<bool> {
+    let mut waited = [PollFd::new(socket.as_fd(), what)];
+    let limit = PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
+    Ok(poll(&mut waited, limit).context("poll")? > 0)
 }
 
 /// Writes all of `bytes`; false if the client is `gone` and the socket took nothing more for as long as `patience`. While
@@ -90,9 +178,7 @@ fn write_all(
             Ok(written) => left = &left[written..],
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                let mut waited = [PollFd::new(server.as_fd(), PollFlags::POLLOUT)];
-                let limit = PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
-                let room = poll(&mut waited, limit).context("poll")? > 0;
+                let room = is_ready(server, PollFlags::POLLOUT, patience)?;
                 if !room && gone.load(Ordering::Relaxed) {
                     return Ok(false);
                 }
@@ -105,26 +191,48 @@ fn write_all(
     Ok(true)
 }
 
-/// When the last byte of each burst was read, and how that ended.
-fn read(client: &mut TcpStream, schedule: &Schedule) -> Result<(Vec<Option<Time>>, Ended)> {
+/// Asks for each burst if it is to, and reads it.
+fn read(client: &mut TcpStream, schedule: &Schedule) -> Result<Came> {
+    let mut came = Came {
+        asked: Vec::new(),
+        ends: vec![None; schedule.bursts.count as usize],
+        ended: Ended::Finished,
+    };
     let mut buffer = vec![0; 64 << 10];
-    let mut ends = vec![None; schedule.times.len()];
-    for end in &mut ends {
-        let mut missing = schedule.bytes;
-        while missing > 0 {
-            let room = missing.min(buffer.len());
-            match client.read(&mut buffer[..room]) {
-                Ok(0) => return Ok((ends, Ended::Short)),
-                Ok(length) => missing -= length,
-                Err(error) => {
-                    let ended = ending(&error).ok_or(error);
-                    return Ok((ends, ended.context("the client's connection broke")?));
+    let request = schedule.bursts.request;
+    let asks = request.map_or_else(Vec::new, |request| vec![b'?'; request.bytes as usize]);
+    for index in 0..came.ends.len() {
+        if request.is_some() {
+            match index {
+                0 => clock::sleep_until(schedule.first),
+                _ => sleep(schedule.bursts.gap_ns),
+            }
+            came.asked.push(clock::now());
+        }
+        let read = client.write_all(&asks).and_then(|()| {
+            let mut missing = schedule.bytes;
+            while missing > 0 {
+                let room = missing.min(buffer.len());
+                match client.read(&mut buffer[..room])? {
+                    0 => return Ok(false),
+                    length => missing -= length,
                 }
             }
+            Ok(true)
+        });
+        match read {
+            Ok(true) => came.ends[index] = Some(clock::now()),
+            Ok(false) => came.ended = Ended::Short,
+            Err(error) => {
+                let ended = ending(&error).ok_or(error);
+                came.ended = ended.context("the client's connection broke")?;
+            }
         }
-        *end = Some(clock::now());
+        if came.ended != Ended::Finished {
+            break;
+        }
     }
-    Ok((ends, Ended::Finished))
+    Ok(came)
 }
 
 #[cfg(test)]

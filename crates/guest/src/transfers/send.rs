@@ -175,7 +175,7 @@ fn send_bursts(
     Ok(Sent {
         seen,
         run,
-        planned: schedule.times.last().copied().unwrap_or(begin),
+        planned: schedule.last(),
         head_bytes: None,
     })
 }
@@ -304,15 +304,13 @@ fn not_connected(
 }
 
 /// The last burst is written `phase_ns` after a multiple of the cell's period, the others before it, the first of them
-/// not before now.
+/// not before now. Of bursts that are asked for the first is asked for at that phase.
 fn schedule(cell: &Cell, bursts: &Bursts, bytes: u64, phase_ns: u64) -> Result<Schedule> {
     let before = bursts.span_ns();
     let last = after(clock::now().as_nanos() + before, cell, phase_ns).as_nanos();
-    let times = (0..u64::from(bursts.count))
-        .map(|burst| Time::from_nanos(last - before + burst * bursts.gap_ns))
-        .collect();
     Ok(Schedule {
-        times,
+        bursts: *bursts,
+        first: Time::from_nanos(last - before),
         bytes: usize::try_from(bytes)?,
         patience: time::Duration::from_nanos(cell.patience_ns()),
     })
@@ -327,11 +325,12 @@ fn after(soonest: u64, cell: &Cell, phase_ns: u64) -> Time {
 /// Notes on bursts that were not written at their times.
 fn late(bursts: &[BurstSeen], schedule: &Schedule) -> Vec<String> {
     let late = Duration::from_millis(1);
-    let times = bursts.iter().zip(&schedule.times);
-    (1..)
-        .zip(times)
-        .filter(|(_, (burst, time))| burst.t_start.since(**time) > late)
-        .map(|(number, _)| {
+    (0..)
+        .zip(bursts)
+        .filter(|_| schedule.bursts.request.is_none())
+        .filter(|(index, burst)| burst.t_start.since(schedule.time(*index)) > late)
+        .map(|(index, _)| {
+            let number = index + 1;
             format!("burst {number} was written late: the one before it filled the server's buffer")
         })
         .collect()

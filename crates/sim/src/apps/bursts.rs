@@ -1,7 +1,10 @@
-//! Bursts: a server that writes them at their times, and a client that reads them.
+//! Bursts: a server that writes them at their times or as it is asked for them, and a client that reads them.
 
+use rexmit_plan::{Bursts, Request};
 use rexmit_tcp::connection::{Event, Socket};
 use rexmit_time::{Duration, Time};
+
+use super::read_all;
 
 /// Bytes that the client reads at a time.
 const BUFFER: u64 = 64 << 10;
@@ -10,21 +13,36 @@ const BUFFER: u64 = 64 << 10;
 #[derive(Clone, Debug, Default)]
 pub struct Writer {
     /// Bytes that it has heard of its client.
-    pub heard: u32,
-    /// When it writes its bursts.
+    pub heard: u64,
+    /// When it writes its bursts, as far as it knows.
     times: Vec<Time>,
+    /// What it is asked with, and how much it had heard before the first request.
+    request: Option<(Request, u64)>,
     /// Bytes of each.
     bytes: u64,
     /// When it began those that it began.
     begun: Vec<Time>,
     /// Bytes of the last one that it has yet to write.
     left: u64,
+    /// How long a burst's last byte waits when the others are written.
+    last_byte_after: Duration,
+    /// The last byte is not to be written yet.
+    holds: bool,
+    /// When it is.
+    releases: Option<Time>,
 }
 
 impl Writer {
-    /// It is to write bursts of so many bytes at these times.
-    pub fn plan(&mut self, times: Vec<Time>, bytes: u64) {
-        (self.times, self.bytes) = (times, bytes);
+    /// It is to write bursts of so many bytes, the first at `first` if it is not asked for it.
+    pub fn plan(&mut self, bursts: &Bursts, bytes: u64, first: Time) {
+        self.bytes = bytes;
+        self.last_byte_after = nanos(bursts.last_byte_after_ns);
+        self.request = bursts.request.map(|request| (request, self.heard));
+        if self.request.is_none() {
+            self.times = (0..u64::from(bursts.count))
+                .map(|burst| first + nanos(burst * bursts.gap_ns))
+                .collect();
+        }
     }
 
     /// When it wrote the first of each burst that it began.
@@ -51,48 +69,60 @@ impl Writer {
 
     pub(super) fn on_event(&mut self, now: Time, event: Event, socket: &mut impl Socket) {
         match event {
-            Event::Readable => loop {
-                let taken = socket.read(now, 1);
-                if taken == 0 {
-                    break;
+            Event::Readable => {
+                self.heard += read_all(now, socket);
+                if let Some((request, before)) = self.request {
+                    let asked = (self.heard - before) / u64::from(request.bytes);
+                    let answers = now + nanos(request.server_think_ns);
+                    self.times.resize(asked as usize, answers);
+                    self.on_deadline(now, socket);
                 }
-                self.heard += taken;
-            },
+            }
             Event::Writable => self.write(now, socket),
             _ => {}
         }
     }
 
-    /// When it begins the next burst; not while it writes one.
+    /// When it begins the next burst, or writes the last byte of one; not while it writes the others.
     pub(super) fn deadline(&self) -> Option<Time> {
         if self.left > 0 {
-            return None;
+            return self.releases;
         }
         self.times.get(self.begun.len()).copied()
     }
 
     pub(super) fn on_deadline(&mut self, now: Time, socket: &mut impl Socket) {
-        if self.deadline().is_some_and(|time| time <= now) {
+        if self.deadline().is_none_or(|time| time > now) {
+            return;
+        }
+        if self.releases.take().is_some() {
+            self.holds = false;
+        } else {
             self.begun.push(now);
             self.left = self.bytes;
-            self.write(now, socket);
+            self.holds = self.last_byte_after > Duration::ZERO;
         }
+        self.write(now, socket);
     }
 
     /// Writes what is left of the burst until nothing more is taken.
     fn write(&mut self, now: Time, socket: &mut impl Socket) {
-        while self.left > 0 {
-            let bytes = u32::try_from(self.left).unwrap_or(u32::MAX);
+        let held = u64::from(self.holds);
+        while self.left > held {
+            let bytes = u32::try_from(self.left - held).unwrap_or(u32::MAX);
             let taken = socket.write(now, bytes, false);
             self.left -= u64::from(taken);
             if taken == 0 {
-                break;
+                return;
             }
+        }
+        if self.holds && self.releases.is_none() {
+            self.releases = Some(now + self.last_byte_after);
         }
     }
 }
 
-/// The client: reads the bursts, once it knows of them.
+/// The client: reads the bursts, once it knows of them, and asks for each if it is to.
 #[derive(Clone, Debug, Default)]
 pub struct Reader {
     /// Bytes of each burst.
@@ -107,12 +137,29 @@ pub struct Reader {
     last_read: Time,
     /// It waited too long and reads no more.
     gave_up: bool,
+    request: Option<Request>,
+    /// From the last byte of one burst to the request for the next.
+    think: Duration,
+    /// When it asks next.
+    asks: Option<Time>,
+    /// When it asked for each burst.
+    asked: Vec<Time>,
+    /// Bytes of its last request that the socket has not taken.
+    owed: u32,
 }
 
 impl Reader {
-    /// It is to read `count` bursts of so many bytes, none of which comes before `first`.
-    pub fn plan(&mut self, count: usize, bytes: u64, first: Time) {
-        (self.count, self.bytes, self.last_read) = (count, bytes, first);
+    /// It is to read bursts of so many bytes, none of which comes before `first`, when it asks if it does.
+    pub fn plan(&mut self, bursts: &Bursts, bytes: u64, first: Time) {
+        (self.count, self.bytes, self.last_read) = (bursts.count as usize, bytes, first);
+        (self.request, self.think) = (bursts.request, nanos(bursts.gap_ns));
+        self.asks = self.request.map(|_| first);
+    }
+
+    /// When it asked for each burst.
+    #[must_use]
+    pub fn asked(&self) -> &[Time] {
+        &self.asked
     }
 
     /// When it read the last byte of each burst that came.
@@ -147,10 +194,39 @@ impl Reader {
         (self.bytes - self.read % self.bytes).min(BUFFER) as u32
     }
 
-    pub(super) fn on_event(&mut self, now: Time, event: Event, socket: &mut impl Socket) {
-        if event != Event::Readable {
-            return;
+    /// When it asks next.
+    pub(super) fn deadline(&self) -> Option<Time> {
+        self.asks.filter(|_| !self.gave_up)
+    }
+
+    pub(super) fn on_deadline(&mut self, now: Time, socket: &mut impl Socket) {
+        let Some(request) = self.request else { return };
+        if self.deadline().is_some_and(|time| time <= now) {
+            self.asks = None;
+            self.asked.push(now);
+            self.owed = request.bytes;
+            self.ask(now, socket);
         }
+    }
+
+    fn ask(&mut self, now: Time, socket: &mut impl Socket) {
+        while self.owed > 0 {
+            match socket.write(now, self.owed, false) {
+                0 => break,
+                taken => self.owed -= taken,
+            }
+        }
+    }
+
+    pub(super) fn on_event(&mut self, now: Time, event: Event, socket: &mut impl Socket) {
+        match event {
+            Event::Readable => self.take(now, socket),
+            Event::Writable => self.ask(now, socket),
+            _ => {}
+        }
+    }
+
+    fn take(&mut self, now: Time, socket: &mut impl Socket) {
         loop {
             let wanted = self.wanted();
             let taken = if wanted == 0 {
@@ -165,7 +241,16 @@ impl Reader {
             self.last_read = self.last_read.max(now);
             while (self.ends.len() as u64 + 1) * self.bytes <= self.read {
                 self.ends.push(now);
+                if self.request.is_some() && !self.is_complete() {
+                    self.last_read = now + self.think;
+                    self.asks = Some(self.last_read);
+                    self.on_deadline(now, socket);
+                }
             }
         }
     }
+}
+
+fn nanos(nanos: u64) -> Duration {
+    Duration::from_nanos(nanos as i64)
 }

@@ -82,6 +82,7 @@ impl App {
             App::Visitor(app) => app.deadline(),
             App::Host(app) => app.deadline(),
             App::Writer(app) => app.deadline(),
+            App::Reader(app) => app.deadline(),
             _ => None,
         }
     }
@@ -95,6 +96,7 @@ impl App {
             App::Visitor(app) => app.on_deadline(now, socket),
             App::Host(app) => app.on_deadline(now, socket),
             App::Writer(app) => app.on_deadline(now, socket),
+            App::Reader(app) => app.on_deadline(now, socket),
             _ => {}
         }
     }

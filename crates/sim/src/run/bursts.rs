@@ -59,22 +59,19 @@ impl<M: Inspect> Bench<'_, M> {
                 return one.told(run, failed.at, |_, _| {});
             }
         };
-        let times = self.times(bursts, now, start);
-        let (first, planned) = match (times.first(), times.last()) {
-            (Some(first), Some(last)) => (*first, *last),
-            _ => bail!("no bursts"),
-        };
+        let planned = self.last(bursts, now, start);
+        let first = Time::from_nanos(planned.as_nanos() - bursts.span_ns());
         let (client, server) = (one.client, one.client.peer());
         one.world.with(client, |_, _, app| {
             if let App::Reader(reader) = app {
-                reader.plan(times.len(), bytes, first);
+                reader.plan(bursts, bytes, first);
             }
         });
         one.world.with(server, |now, machine, app| {
             // A burst is one write: what is left of it at its end is not to wait for more.
             machine.set_nodelay(now);
             if let App::Writer(writer) = app {
-                writer.plan(times, bytes);
+                writer.plan(bursts, bytes, first);
             }
         });
         let end = one.read_all(self.patience()?);
@@ -90,7 +87,11 @@ impl<M: Inspect> Bench<'_, M> {
         };
         let ends = reader.ends().iter().copied().map(Some);
         let ends = ends.chain(std::iter::repeat(None));
-        let seen = writer.begun().iter().zip(ends);
+        let begun = match bursts.request {
+            Some(_) => reader.asked(),
+            None => writer.begun(),
+        };
+        let seen = begun.iter().zip(ends);
         run.bursts = seen
             .map(|(&t_start, t_end)| BurstSeen {
                 t_start,
@@ -107,18 +108,15 @@ impl<M: Inspect> Bench<'_, M> {
         one.told(run, planned, |_, _| {})
     }
 
-    /// The last burst is written at its phase after a multiple of the cell's period, the others before it, the first of
-    /// them not before now.
-    fn times(&self, bursts: &Bursts, now: Time, start: &Start) -> Vec<Time> {
-        let before = bursts.span_ns();
-        let soonest = now.as_nanos() + before;
+    /// When the last burst is written: at its phase after a multiple of the cell's period, the first not before now. Of
+    /// bursts that are asked for, when the first is.
+    fn last(&self, bursts: &Bursts, now: Time, start: &Start) -> Time {
+        let soonest = now.as_nanos() + bursts.span_ns();
         let given = start.boundary_ns.map(|boundary| boundary + start.phase_ns);
         let last = given
             .filter(|last| *last >= soonest)
             .unwrap_or_else(|| self.at_phase(soonest, start.phase_ns));
-        (0..u64::from(bursts.count))
-            .map(|burst| Time::from_nanos(last - before + burst * bursts.gap_ns))
-            .collect()
+        Time::from_nanos(last)
     }
 }
 
@@ -181,7 +179,7 @@ impl<M: Inspect> Open<M> {
     }
 
     /// Bytes that the server has heard of the client.
-    fn heard(&self) -> u32 {
+    fn heard(&self) -> u64 {
         match self.world.app(self.client.peer()) {
             App::Writer(writer) => writer.heard,
             _ => 0,

@@ -106,12 +106,14 @@ impl Account {
                 Some(of) => {
                     let flow = &self.flows[of as usize];
                     let way = turns.mark + flow.beyond().unwrap_or(Duration::ZERO);
-                    let acked = turns.arrival(flow.empty_at).filter(|at| *at >= turns.mark);
+                    let acked = turns
+                        .arrival(flow.acked_at[1])
+                        .filter(|at| *at >= turns.mark);
                     // A FIN acknowledges when its program closes, also what came long before.
                     let by_fin = turns
                         .closed
                         .is_some_and(|(at, by)| Some(at) == acked && by != of);
-                    let way = flow.partly_acked().map_or(way, |partly| partly.max(way));
+                    let way = flow.acked_at[0].map_or(way, |partly| partly.max(way));
                     let arrived = acked.filter(|_| !by_fin).unwrap_or(way).min(end);
                     let closed = turns.closed.map_or(end, |(at, _)| at);
                     let mss = self.mss[of as usize].unwrap_or(0);

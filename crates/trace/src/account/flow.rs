@@ -191,10 +191,9 @@ pub(super) struct Flow {
     hidden: Option<SeqNum>,
     /// It has probed a closed window since it sent last.
     probes: bool,
-    /// When all was acknowledged last, as it came by, and up to where that was; when more of it was, but not all.
-    pub empty_at: Option<Time>,
+    /// When more was acknowledged last, as it came by, but not all, and when all was; and up to where.
+    pub acked_at: [Option<Time>; 2],
     shown: SeqNum,
-    partly: Option<(Time, SeqNum)>,
     path: Path,
     rounds: Rounds,
     pub policer: Policer,
@@ -293,11 +292,9 @@ impl Flow {
         let duplicate = open && alone && self.scale.newest == Some((ack, window));
         self.rounds.hears(duplicate);
         let open = self.known && self.nxt.is_after(self.shown);
-        if open && !self.nxt.is_after(ack) {
-            self.empty_at = Some(at);
+        if open && ack.is_after(self.shown) {
+            self.acked_at[usize::from(!self.nxt.is_after(ack))] = Some(at);
             self.shown = ack;
-        } else if open && self.partly.is_none_or(|(_, to)| ack.is_after(to)) {
-            self.partly = Some((at, ack));
         }
         if self.known && !ack.is_after(self.nxt) {
             let queue = self.path.queue().unwrap_or(Duration::ZERO);
@@ -364,11 +361,6 @@ impl Flow {
         self.path.held_back = waiting.map(|one| at.since(one.at + near));
         // Beside the sender that is its own queue, which it may pace.
         self.path.away = near > least / 8;
-    }
-
-    /// When more of it was acknowledged last, but not all: the rest had not arrived long before.
-    pub fn partly_acked(&self) -> Option<Time> {
-        self.partly.map(|(at, _)| at)
     }
 
     /// Whether something was sent again, and its sender had not heard of all that was sent before when it sent last.

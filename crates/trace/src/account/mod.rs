@@ -236,7 +236,7 @@ impl Account {
         let wait = flow.send(new, near.unwrap_or(Duration::ZERO), self.mss[me]);
         if self.turns.is_aside(step) && !busy {
             let last = self.turns.last().unwrap_or(step.of);
-            self.turns.aside(self.flows[last as usize].empty_at);
+            self.turns.aside(self.flows[last as usize].acked_at[1]);
             return;
         }
         match wait.filter(|_| mine) {
@@ -258,8 +258,7 @@ impl Account {
                 self.lines[peer].wait(step.at, owner, by);
             }
             None => {
-                let flow = &self.flows[peer];
-                let acked = [flow.partly_acked(), flow.empty_at];
+                let acked = self.flows[peer].acked_at;
                 let [(arrived, way), (to, program)] = self.turns.silence(step, near, acked);
                 self.on_way(peer, arrived, way);
                 self.both(to, program);

@@ -48,17 +48,6 @@ impl Connection {
         }
     }
 
-    /// A side ends the handshake of TLS.
-    #[cold]
-    pub(super) fn note_alert(&mut self, by: Direction, message: Option<&Message>) {
-        if let Some(&Message::Alert(description)) = message {
-            if tls::alert(description).is_some() {
-                let alert = Alert { by, description };
-                self.cold.measured().alert.get_or_insert(alert);
-            }
-        }
-    }
-
     /// A side sent a keep-alive without payload.
     #[cold]
     pub(super) fn keeps_alive(&mut self, direction: Direction) {
@@ -125,6 +114,17 @@ impl Connection {
 impl Cold {
     pub(super) fn measured(&mut self) -> &mut Measured {
         self.measured.get_or_insert_default()
+    }
+
+    /// A side ends the handshake of TLS.
+    #[cold]
+    pub(super) fn note_alert(&mut self, by: Direction, message: Option<&Message>) {
+        if let Some(&Message::Alert(description)) = message {
+            if tls::alert(description).is_some() {
+                let alert = Alert { by, description };
+                self.measured().alert.get_or_insert(alert);
+            }
+        }
     }
 
     /// The first reset that fits.

@@ -439,7 +439,7 @@ impl Connection {
             fault.happen(&self.pair.0, Moment::Packet(packets));
         }
         if headers.record == Record::Alert {
-            self.note_alert(direction, common.message.as_ref());
+            self.cold.note_alert(direction, common.message.as_ref());
         }
         self.keep(at, direction, headers, common);
     }

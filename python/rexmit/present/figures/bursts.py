@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rexmit.analysis.bursts import Cases
 from rexmit.analysis.runner import runner
+from rexmit.analysis.units import units_of
 from rexmit.present.figures.plan import slug
 from rexmit.present.figures.style import looks
 from rexmit.statistics.spread import Spread
@@ -49,8 +50,9 @@ def plan(run: Run, cases: Cases) -> list[Figure]:
 def small(run: Run) -> str:
     """What stands below a figure in small print."""
     configs = run.transfers["config"].unique()
+    over = "seeds" if units_of(run).seeds > 1 else "start phases"
     alone = f"{configs[0]}; " if len(configs) == 1 else ""
-    return f"{alone}{runner(run.meta).words}; mean and 95 % interval over start phases"
+    return f"{alone}{runner(run.meta).words}; mean and 95 % interval over {over}"
 
 
 def draw(figures: Iterable[Figure], cases: Cases) -> Iterator[tuple[str, Canvas]]:
