@@ -44,7 +44,7 @@ def test_times_as_printed(row: Rows, write_run: Rows) -> None:
     assert "t_total 0.3600 0.3000 -17%? 0.2200 -39%?" in lines
     assert "median - - 0.2200" not in lines
     assert "median 0.3600 0.3000 0.2200" in lines
-    assert "95 % - - -0.0341 to 0.4741" in lines
+    assert "95 % - - 0.0000 to 0.4741" in lines
     full = squeezed(shown(run, "--full"))
     assert "std deviation - - 0.0283" in full
     assert "t_recover 0.2400 0.2000 -17%? 0.0500 -79%?" in lines
