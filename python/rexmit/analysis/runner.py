@@ -47,6 +47,11 @@ class Runner:
         return ", ".join(f"{config}: {stack}" for config, stack in self.stacks)
 
     @property
+    def clock(self) -> str:
+        """Whose time a transfer takes."""
+        return "real time" if self.engine == "live" else "virtual time"
+
+    @property
     def thing(self) -> str:
         """What settings are told to."""
         return "model" if self.engine == "model" else "kernel"

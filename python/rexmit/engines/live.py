@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -15,11 +14,10 @@ from rexmit.engines.engine import Lack, Task
 from rexmit.engines.guest import programs
 from rexmit.engines.has import has
 from rexmit.engines.kernel import KernelEngine, KernelIdentity
-from rexmit.errors import UserError, argument
+from rexmit.errors import argument
 from rexmit.guest import guest_binary
-from rexmit.scenario import Bursts, Scenario, offload
-from rexmit.scenario.problem import Locate, Problem, nowhere
-from rexmit.scenario.problem import Path as Key
+from rexmit.scenario import Scenario
+from rexmit.scenario.problem import Locate, Problem, nowhere, report
 
 NAME: Final = "live"
 
@@ -46,13 +44,13 @@ class LiveOptions(BootOptions):
 class LiveEngine(KernelEngine):
     """The kernel engine without a kernel to boot."""
 
+    controls: frozenset[str] = frozenset()
+    """Congestion controls that hosts can choose."""
+
     @classmethod
     def on_this_machine(cls, scenario: Scenario, where: Locate = nowhere) -> Self:
         """The engine for a scenario. Raises UserError for what this machine cannot do of it, before
         anything runs."""
-        for problem in _problems(scenario):
-            key = ".".join(map(str, problem.path))
-            raise UserError(f"{where(problem.path)}: {key}: {problem.what}", problem.remedy or ())
         guest = guest_binary()
         used = [client for client in scenario.workload.client if client != "builtin"]
         engine = cls(
@@ -61,33 +59,23 @@ class LiveEngine(KernelEngine):
             guest_hash=hashlib.sha256(guest.read_bytes()).hexdigest()[:16],
             programs=programs(["nginx", "ip", *used]),
         )
-        engine.check(scenario, where)
-        return engine
-
-    def check(self, scenario: Scenario, where: Locate) -> None:
-        """Asks the kernel for what configurations set. Raises UserError for what it lacks."""
         sysctls = {
             name: ("configs", config, "sysctl", name)
             for config in scenario.config_names
             for name in scenario.configs[config].sysctl
         }
         varied = [control for vary in scenario.vary for control in vary.congestion_control or ()]
-        controls = {*scenario.tcp.congestion_control, *varied}
-        there = has(self, sysctls, {*controls, *_COMMON})
-        for name, path in sysctls.items():
-            # Of an interface's own settings only the interface tells, once it is there.
-            if name not in there.sysctls and ".conf." not in name and ".neigh." not in name:
-                raise UserError(
-                    f"{where(path)}: {name}: no setting of a network namespace here (Linux "
-                    f"{self.kernel.version})",
-                    _KERNEL,
-                )
-        for control in sorted(controls - there.congestion_controls):
-            may = ", ".join(sorted(there.congestion_controls))
-            raise UserError(
-                f"{where(('tcp', 'congestion_control'))}: {control}: hosts cannot choose it here",
-                f"they can: {may}; who may choose what is net.ipv4.tcp_allowed_congestion_control",
-            )
+        there = has(engine, sysctls, {*scenario.tcp.congestion_control, *varied, *_COMMON})
+        what = f"no setting of a network namespace here (Linux {engine.kernel.version})"
+        # Of an interface's own settings only the interface tells, once it is there.
+        problems = [
+            Problem(path, what, _KERNEL)
+            for name, path in sysctls.items()
+            if name not in there.sysctls and ".conf." not in name and ".neigh." not in name
+        ]
+        if problems:
+            raise report(where, problems)
+        return replace(engine, controls=frozenset(there.congestion_controls))
 
     @property
     def name(self) -> str:
@@ -114,9 +102,15 @@ class LiveEngine(KernelEngine):
         kernel = argument("engine", "kernel")
         return Lack("live links carry pages over TCP alone", f"run it with {kernel}")
 
-    def without_control(self, config: str, name: str) -> Lack | None:  # noqa: ARG002 - was asked
+    def without_control(self, config: str, name: str) -> Lack | None:  # noqa: ARG002 - of all
         """See Engine."""
-        return None
+        if name in self.controls:
+            return None
+        may = ", ".join(sorted(self.controls))
+        return Lack(
+            f"{name}: hosts cannot choose it here",
+            f"they can: {may}; who may choose what is net.ipv4.tcp_allowed_congestion_control",
+        )
 
     def options(self, core: int | None, seed: int) -> BootOptions:
         """See KernelEngine."""
@@ -125,25 +119,6 @@ class LiveEngine(KernelEngine):
     def cell(self, task: Task) -> dict[str, Any]:
         """See KernelEngine. What links do by chance follows from the seed."""
         return {**task.plan, "seed": task.seed}
-
-
-def _problems(scenario: Scenario) -> Iterator[Problem]:
-    """What no machine does of a scenario in real time."""
-    for name in scenario.network_names:
-        network, at = scenario.networks[name], ("networks", name)
-        if network.over == "paths":
-            yield Problem((*at, "paths"), "live links are one path", _KERNEL)
-        if network.at == "host":
-            yield Problem((*at, "at"), "live links lie behind their hosts", _KERNEL)
-    if isinstance(scenario.workload, Bursts):
-        yield Problem(("workload", "server"), "live links carry pages", _KERNEL)
-    tables: list[tuple[Key, offload.Offload]] = [(("offload",), scenario.offload)]
-    for name in scenario.config_names:
-        tables.append((("configs", name, "offload"), scenario.configs[name].offload))
-    for path, table in tables:
-        if table.segmentation:
-            what = "a TUN device hands out single packets"
-            yield Problem((*path, "segmentation"), what, _KERNEL)
 
 
 def _kernel() -> KernelIdentity:

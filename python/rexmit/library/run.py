@@ -183,14 +183,13 @@ def prepare(
         changes.append(f"seeds={campaign.seeds}")
     if campaign.until is not None:
         changes.append(f"until={campaign.until}")
-    of_stacks = campaign.engine == "model"
     if isinstance(scenario, Scenario):
         name, spec = "scenario", "SCENARIO"
         where: Locate = nowhere
-        loaded = changed(scenario, changes, stacks=of_stacks)
+        loaded = changed(scenario, changes, engine=campaign.engine)
     else:
         spec = str(scenario)
-        name, loaded, where = named(spec, changes, stacks=of_stacks)
+        name, loaded, where = named(spec, changes, engine=campaign.engine)
     engine = campaign.open(loaded, where)
     loaded, left_out = suited(loaded, engine, where)
     mark = digest(identity(engine, loaded, capture=capture))
