@@ -62,8 +62,8 @@ class Measured:
             watch(boot, on_event=on_event, poll_s=0.002)
             self.wall_s = time.perf_counter() - began
             self.virtual_s = boot.virtual_ns / 1e9
-            assert boot.usage is not None
-            self.cpu_s, self.peak_bytes = boot.usage.cpu_s, boot.usage.peak_memory_bytes
+            self.cpu_s = boot.usage.cpu_s if boot.usage else 0.0
+            self.peak_bytes = boot.usage.peak_memory_bytes if boot.usage else 0
 
     @property
     def rate(self) -> float:
