@@ -10,8 +10,10 @@ use std::collections::VecDeque;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
 
-/// Losses that show a rate, at least: of so many by chance some are far from the line.
+/// Losses that show a rate, at least: of so many by chance some are far from the line. A bucket that is empty drops some of what
+/// comes until the sender hears of it: so many segments each time, on average.
 const LEAST: usize = 6;
+const EACH: i64 = 2;
 /// Of a bucket that cut off so many full segments of two bursts, fewer show it; and three, or as few of which one was cut off so, if
 /// chance brings all as near to the line in less than one connection of so many.
 const FEW: usize = 4;
@@ -159,11 +161,12 @@ impl Policer {
             (i128::from(loss.passed) - part / i128::from(length.max(1))).abs()
         };
         let farthest = self.losses.iter().map(off).max().unwrap_or(0);
+        let again: i64 = self.losses.iter().map(|loss| loss.again).sum();
         // On both sides of the line.
         let near_part = 2.0 * farthest.max(segments.into()) as f64 / last.passed.max(1) as f64;
         let by_chance = near_part.powi(count as i32 - 2) * CHANCE >= 1.0;
         let enough = match of(&|loss| loss.again >= CUT * mss) {
-            0 => count >= LEAST,
+            0 => count >= LEAST && again >= EACH * mss * count as i64,
             1 => count >= LEAST || count >= FEW && !by_chance,
             _ => count >= FEW || count == FEW - 1 && !by_chance,
         };
@@ -222,6 +225,7 @@ mod tests {
                 Duration::ZERO,
             );
             policer.loses(Duration::ZERO);
+            policer.again(2 * MSS);
         }
         policer
     }
@@ -254,6 +258,9 @@ mod tests {
     fn losses_without_one_of_the_signs_are_not() {
         assert_eq!(of(&ON_LINE[..5], 32).found(MSS), None, "few");
         assert_eq!(of(&ON_LINE, 100).found(MSS), None, "no burst");
+        let mut single = of(&ON_LINE, 32);
+        single.losses[0].again = 1_000;
+        assert_eq!(single.found(MSS), None, "single segments");
         let mut queued = of(&ON_LINE, 32);
         // Nine segments at 500 kB a second.
         let of = |queued: &mut Policer, number: usize, ms: i64| {
@@ -302,6 +309,7 @@ mod tests {
                     policer.acked(Time::from_nanos(then * 1_000_000), seq, step > 0, queue);
                 }
                 policer.loses(queue);
+                policer.again(2 * MSS);
             }
             assert_eq!(policer.found(MSS).is_some(), found);
         }
