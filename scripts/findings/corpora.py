@@ -13,6 +13,7 @@ from scripts.findings.finding import Work
 from scripts.findings.stamps import MODEL, TRACE
 
 import rexmit
+from rexmit import Analysis, Trace
 from rexmit_papers.library.study import UncStudy, study
 
 CONNECTIONS: Final = 6_000
@@ -73,13 +74,22 @@ def made(folder: Path, stack: str, mix: str, connections: int) -> list[Path]:
 
 def studied(work: Work, kind: str, mix: str) -> UncStudy:
     """The study of a mix, each stack's captures a trace of its own."""
-    traces = []
-    for stack in KINDS[kind]:
-        folder = work.folder / f"traces-{CONNECTIONS}" / f"{kind}-{mix}" / stack
-        if not (folder / "trace.json").exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            captures = sorted((corpus(work, stack, mix) / "captures").iterdir())
-            work.say(f"what the senders of {stack} did, {mix}, {kind}")
-            rexmit.trace(captures, out=folder, stacks=EMULATED[kind])
-        traces.append(rexmit.trace(folder))
-    return study(traces)
+    emulated = Analysis(stacks=EMULATED[kind])
+    return study([_traced(work, kind, mix, stack, emulated) for stack in KINDS[kind]])
+
+
+def studied_by_all(work: Work, mix: str) -> UncStudy:
+    """The same of all corpora of a mix, by all stacks, for whose connections they explain."""
+    stacks = dict.fromkeys((*PRINTED, *REAL))
+    every = Analysis(stacks=[], whatif=[])
+    return study([_traced(work, "all", mix, stack, every) for stack in stacks])
+
+
+def _traced(work: Work, name: str, mix: str, stack: str, analysis: Analysis) -> Trace:
+    folder = work.folder / f"traces-{CONNECTIONS}" / f"{name}-{mix}" / stack
+    if not (folder / "trace.json").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        captures = sorted((corpus(work, stack, mix) / "captures").iterdir())
+        work.say(f"what the senders of {stack} did, {mix}, {name}")
+        rexmit.trace(captures, out=folder, analysis=analysis)
+    return rexmit.trace(folder)
