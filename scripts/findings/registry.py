@@ -10,6 +10,7 @@ from scripts.findings import (
     mptcp_2017_tables,
     mptcp_tails,
     mptcp_tails_tables,
+    other_seeds,
     results,
     tlp_2013,
     tlp_further,
@@ -70,6 +71,14 @@ _ALL: Final = (
         unc_2007.measure,
         unc_tables.TABLES,
         unc_2007.sample,
+    ),
+    Finding(
+        "other-seeds",
+        "hours",
+        other_seeds.CODE,
+        other_seeds.measure,
+        other_seeds.TABLES,
+        other_seeds.sample,
     ),
 )
 
