@@ -90,8 +90,8 @@ def _beside(finding: str, data: Data) -> str:
     other = [(row, old, new) for row, old, new in pairs if old != new]
     opposite = sum(old in WORDS and new in WORDS for _, old, new in other)
     words = (
-        f"By seed {data.values['seed']} {len(pairs) - len(other)} of {len(pairs)} verdicts are the "
-        f"same, {opposite} are the opposite"
+        f"By seed {data.values['seed']}, {len(pairs) - len(other)} of {len(pairs)} verdicts are "
+        f"the same, {opposite} are the opposite"
     )
     if not other:
         return f"{words}."
