@@ -1,17 +1,16 @@
-"""The claims once more, by a seed that nobody has seen: it follows from the code, so that every
-change of it draws another. What the verdicts of documents owe to the seed they are of shows here.
+"""The claims once more, by a seed that nobody has seen: it follows from the code, so that what
+changes a number draws another. What verdicts owe to the seed of the documents shows here.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from scripts.findings import corpora, lab, mptcp_2017, results, stamps, tlp_2013, unc_2007
+from scripts.findings import corpora, lab, mptcp_2017, stamps, tlp_2013, unc_2007
 from scripts.findings.corpora import KINDS, MIXES
 from scripts.findings.finding import Work
-from scripts.findings.markdown import table
 from scripts.findings.results import Data, Value
 
 import rexmit
@@ -19,8 +18,6 @@ from rexmit_papers.claim import Claim
 
 CODE: Final = (*tlp_2013.CODE, *mptcp_2017.CODE, *corpora.CODE, "scripts/findings/other_seeds.py")
 MPTCP: Final = {"model of 4.1": mptcp_2017.OLD, "model of 6.12": "linux-6.12"}
-WORDS: Final = ("holds", "does not")
-"""Of verdicts that are decided."""
 
 
 def seed() -> int:
@@ -67,42 +64,3 @@ def _claims(work: Work, drawn: int) -> Iterator[Iterator[dict[str, Value]]]:
 def _rows(finding: str, where: str, claims: Iterable[Claim]) -> Iterator[dict[str, Value]]:
     for one in claims:
         yield {"finding": finding, "where": where, "key": one.key, "holds": one.word}
-
-
-def _known(finding: str) -> dict[tuple[Value, Value], Value]:
-    """The verdicts of its result, by where and key."""
-    rows = results.read(finding).data.rows("claims")
-    if finding == "tlp-2013":
-        return {(where, row["key"]): row[where] for row in rows for where in ("bench", "lab")}
-    if finding == "mptcp-2017":
-        return {(row["run"], row["key"]): row["holds"] for row in rows}
-    return {(f"{row['kind']} {row['mix']}", row["key"]): row["holds"] for row in rows}
-
-
-def _beside(finding: str, data: Data) -> str:
-    """How many verdicts are the same by both seeds, and which are not."""
-    known = _known(finding)
-    pairs = [
-        (row, str(known[row["where"], row["key"]]), str(row["holds"]))
-        for row in data.rows("verdicts")
-        if row["finding"] == finding and row["holds"] in (*WORDS, "undecided")
-    ]
-    other = [(row, old, new) for row, old, new in pairs if old != new]
-    opposite = sum(old in WORDS and new in WORDS for _, old, new in other)
-    words = (
-        f"By seed {data.values['seed']}, {len(pairs) - len(other)} of {len(pairs)} verdicts are "
-        f"the same, {opposite} are the opposite"
-    )
-    if not other:
-        return f"{words}."
-    lines = [(f"`{row['key']}`", str(row["where"]), old, new) for row, old, new in other]
-    return f"{words}:\n\n{table(('claim', 'of', 'above', 'by it'), lines)}"
-
-
-def _table(finding: str) -> Callable[[Data], str]:
-    return lambda data: _beside(finding, data)
-
-
-TABLES: Final[Mapping[str, Callable[[Data], str]]] = {
-    finding: _table(finding) for finding in ("tlp-2013", "mptcp-2017", "unc-2007")
-}

@@ -11,6 +11,7 @@ from scripts.findings import (
     mptcp_tails,
     mptcp_tails_tables,
     other_seeds,
+    other_seeds_tables,
     results,
     tlp_2013,
     tlp_further,
@@ -77,7 +78,7 @@ _ALL: Final = (
         "hours",
         other_seeds.CODE,
         other_seeds.measure,
-        other_seeds.TABLES,
+        other_seeds_tables.TABLES,
         other_seeds.sample,
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from scripts.findings import other_seeds, results, stamps
+from scripts.findings import other_seeds, other_seeds_tables, results, stamps
 from scripts.findings.results import Data
 
 KNOWN = Data(
@@ -27,7 +27,7 @@ def table(monkeypatch: pytest.MonkeyPatch, **bench: str) -> str:
         for row in KNOWN.rows("claims")
         for where, holds in (("bench", bench[str(row["key"])]), ("lab", row["lab"]))
     ]
-    return other_seeds.TABLES["tlp-2013"](Data({"seed": 7}, {"verdicts": rows}))
+    return other_seeds_tables.TABLES["tlp-2013"](Data({"seed": 7}, {"verdicts": rows}))
 
 
 def test_what_is_the_same_is_counted_and_what_cannot_be_told_is_not(
@@ -40,8 +40,8 @@ def test_what_is_the_same_is_counted_and_what_cannot_be_told_is_not(
 def test_what_differs_is_named_and_opposites_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     text = table(monkeypatch, one="undecided", two="holds", three="-")
     assert text.startswith("By seed 7, 2 of 4 verdicts are the same, 1 are the opposite:\n\n")
-    assert "| `one` | bench | holds | undecided |" in text
-    assert "| `two` | bench | does not | holds |" in text
+    assert "| `one` | holds | undecided | bench |" in text
+    assert "| `two` | does not | holds | bench |" in text
     assert "three" not in text
 
 
