@@ -44,8 +44,9 @@ class Data:
 @dataclass(frozen=True)
 class Made:
     """Who measured, and how. `seconds` of the whole on the machine that did, and `cores_s`, what
-    its processors worked, which others that use them do not change; `confirmed` says by what the
-    numbers were found to be those of a later code, without measuring all of them.
+    its processors worked, which others that use them do not change (None in results of before it
+    was counted); `confirmed` says by what the numbers were found to be those of a later code,
+    without measuring all of them.
     """
 
     command: str
@@ -53,9 +54,9 @@ class Made:
     commit: str | None
     tier: str
     seconds: float
-    cores_s: float
     kernels: Sequence[str]
     confirmed: str | None = None
+    cores_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def write(result: Result, folder: Path = FOLDER) -> Path:
     names of its columns.
     """
     made = {key: value for key, value in vars(result.made).items() if value not in (None, [])}
-    made |= {key: round(made[key]) for key in ("seconds", "cores_s")}
+    made |= {key: round(made[key]) for key in ("seconds", "cores_s") if key in made}
     head = {
         "code": result.code,
         "files": result.files,

@@ -12,7 +12,7 @@ from scripts.findings import __main__, keep, results, stamps
 from scripts.findings.finding import Finding, Tier, Work
 from scripts.findings.results import Data, Made, Result
 
-MADE = Made("make findings", "0.1.0", "abc", "hours", 61.2, 99.6, ["Linux 6.12"])
+MADE = Made("make findings", "0.1.0", "abc", "hours", 61.2, ["Linux 6.12"], cores_s=99.6)
 DATA = Data(
     {"off": -0.123456789, "whole": 3.0, "large": 13_860, "word": "holds", "none": None},
     {"rows": [{"n": 1, "mean_s": 1 / 3}, {"n": 2, "holds": True}]},
