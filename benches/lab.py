@@ -1,7 +1,8 @@
 """How fast the lab is: boots and transfers on one core, each against a reference of the same run.
 
-`python benches/lab.py [--kernel K] [--transfers N]`. References: a program that does nothing for
-the boot, `curl` for the client built in, and real time itself.
+`python benches/lab.py [--kernel K] [--transfers N] [--debug K]`. References: a program that does
+nothing for the boot, `curl` for the client built in, real time itself, and the kernel for a debug
+one.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ ROUNDS = 5
 
 
 class Measured:
-    """What one boot took, in real seconds, and its peak memory in bytes."""
+    """What one boot took, in real seconds and those of the processor, and its peak memory."""
 
     def __init__(self, kernel: KernelIdentity, client: str, repeat: int, network: str) -> None:
         loaded = scenario.load(
@@ -61,6 +62,7 @@ class Measured:
             watch(boot, on_event=on_event, poll_s=0.002)
             self.wall_s = time.perf_counter() - began
             self.virtual_s = boot.virtual_ns / 1e9
+            self.cpu_s = boot.usage.cpu_s if boot.usage else 0.0
             self.peak_bytes = boot.usage.peak_memory_bytes if boot.usage else 0
 
     @property
@@ -81,15 +83,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="How fast the lab is, on one core.")
     parser.add_argument("--kernel", help="as `rexmit kernel list` names it")
     parser.add_argument("--transfers", type=int, default=200, help="a round (default 200)")
+    parser.add_argument("--debug", metavar="K", help="a debug kernel, such as 6.12+debug")
     arguments = parser.parse_args()
     kernel = find_kernel(arguments.kernel)
-    first, boots, empty, rates, curls, ratios, speedups, peaks = ([] for _ in range(8))
+    debug = find_kernel(arguments.debug) if arguments.debug else None
+    first, boots, empty, rates, curls, ratios, speedups, peaks, costs = ([] for _ in range(9))
     for round_ in range(ROUNDS):
         print(f"round {round_ + 1} of {ROUNDS}", file=sys.stderr)
         empty.append(nothing_s())
         built_in = Measured(kernel, "builtin", arguments.transfers, "high-speed")
         curl = Measured(kernel, "curl", max(2, arguments.transfers // 10), "high-speed")
         slow = Measured(kernel, "builtin", max(2, arguments.transfers // 10), "satellite")
+        if debug:
+            checked = Measured(debug, "builtin", arguments.transfers, "high-speed")
+            costs.append(checked.cpu_s / built_in.cpu_s)
         first.append(built_in.at[0])
         boots.append(built_in.at[0] / empty[-1])
         rates.append(built_in.rate)
@@ -103,6 +110,8 @@ def main() -> None:
     print(f"client built in      {middle(rates):8.1f} /s   {middle(ratios):8.1f} x curl")
     print(f"client curl          {middle(curls):8.1f} /s        1.0 x curl")
     print(f"satellite transfers  {'':8}      {middle(speedups):8.1f} x real time")
+    if debug:
+        print(f"{arguments.debug:20} {'':8}      {middle(costs):8.1f} x its CPU (aim: at most 4)")
     print(f"peak memory          {max(peaks) / 1e6:8.1f} MB   of the largest process")
 
 

@@ -169,7 +169,18 @@ def test_options_that_a_tree_does_not_know_are_said(tree: Tree, data: Path) -> N
     (data / "fragment.config").write_text("CONFIG_GOOD=y\nCONFIG_OTHER=y\n")
     tree.write("refused", "OTHER\n")
     tree.write("arch/arm/Kconfig", "config OTHER\n\tbool\n")
-    assert "Linux 6.12.9 has no option OTHER\n" in _said(tree)[1]
+    assert "Linux 6.12.9 has no option OTHER on arch/um\n" in _said(tree)[1]
+
+
+def test_options_that_the_architecture_excludes_are_said(tree: Tree, data: Path) -> None:
+    excluded = "CONFIG_GOOD=y\nCONFIG_OTHER=y\nCONFIG_ARCH_NO_PREEMPT=y\n"
+    tree.write("lib/Kconfig", "config OTHER\n\tbool\n\tdepends on !ARCH_NO_PREEMPT\n")
+    tree.write("refused", "OTHER\n")
+    (data / "fragment.config").write_text(excluded)
+    assert "Linux 6.12.9 has no option OTHER on arch/um\n" in _said(tree)[1]
+    (data / "fragment.config").write_text(excluded.replace("NO_PREEMPT=y", "NO_PREEMPT=n"))
+    with pytest.raises(UserError, match="refuses 1 of the options"):
+        build(str(tree.path))
 
 
 def test_a_patch_that_does_not_apply_is_shown_with_its_reject(

@@ -290,8 +290,8 @@ def _compile(
 
     progress.note(f"Configuring Linux {order.version}")
     make.configure()
-    if unknown := config.check(fragment, tree):
-        progress.note(f"Linux {order.version} has no option {', '.join(unknown)}")
+    if missing := config.check(fragment, tree):
+        progress.note(f"Linux {order.version} has no option {', '.join(missing)} on arch/um")
 
     warm = make.kept is not None and make.kept.warm
     progress.note(f"Building Linux {order.version}, HZ {order.hz}")

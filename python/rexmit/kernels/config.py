@@ -8,6 +8,7 @@ out in the middle of a campaign.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -15,14 +16,16 @@ from rexmit.errors import FaultySourceError
 from rexmit.kernels.within import files_within, read_within
 
 _OTHERS = re.compile(r"arch/(?!um/|x86/)")
+_DEFINES = re.compile(r"^[ \t]*+(?:menu)?config[ \t]++(\w+)[ \t]*$", re.M)
+_EXCLUDES = re.compile(r"^[ \t]++depends on !(ARCH_NO_\w+)[ \t]*$", re.M)
 _ASSIGNED = re.compile(r"^CONFIG_(\w+)=(.*)$", re.M)
 
 
 def check(fragment: str, tree: Path) -> list[str]:
     """Compare `tree/.config` with the fragment.
 
-    Returns the options that this tree does not know at all, which is no error: series differ.
-    Raises UserError for options that it knows but that are not set as asked.
+    Returns the options that this tree does not define, or its architecture excludes, which is no
+    error: series differ. Raises UserError for any other that is not set as asked.
     """
     got = dict(_ASSIGNED.findall(read_within(tree / ".config") or ""))
     wrong = {
@@ -33,11 +36,11 @@ def check(fragment: str, tree: Path) -> list[str]:
     if not wrong:
         return []
     known = _definitions(tree, set(wrong))
-    refused = [option for option in wrong if option in known]
+    refused = [option for option in wrong if option in known and not known[option].excluded(got)]
     if refused:
         lines = [
             f"CONFIG_{option}={wrong[option]} became {got.get(option, 'unset')}"
-            f" (defined in {known[option]})"
+            f" (defined in {known[option].place})"
             for option in refused
         ]
         raise FaultySourceError(
@@ -77,15 +80,29 @@ def _same(got: str | None, asked: str) -> bool:
     return (got or "n").strip('"') == asked.strip('"')
 
 
-def _definitions(tree: Path, options: set[str]) -> dict[str, str]:
-    """Which of the options the tree defines, and where."""
-    define = re.compile(r"^[ \t]*+(?:menu)?config[ \t]++(\w+)[ \t]*$", re.M)
-    symbols: dict[str, str] = {}
+@dataclass(frozen=True, slots=True)
+class _Definition:
+    """An option's, in a Kconfig file: which one, and the lines."""
+
+    place: str
+    text: str
+
+    def excluded(self, got: dict[str, str]) -> bool:
+        """Whether the architecture says so: arch/um of 6.1 sets ARCH_NO_PREEMPT, which excludes
+        DEBUG_ATOMIC_SLEEP.
+        """
+        return any(got.get(name) == "y" for name in _EXCLUDES.findall(self.text))
+
+
+def _definitions(tree: Path, options: set[str]) -> dict[str, _Definition]:
+    """Those of the options that the tree has."""
+    symbols: dict[str, _Definition] = {}
     for name in sorted(files_within(tree)):
         # Other architectures' options are not this kernel's.
         if not name.rpartition("/")[2].startswith("Kconfig") or _OTHERS.match(name):
             continue
-        for option in define.findall(read_within(tree / name) or ""):
+        _, *defined = _DEFINES.split(read_within(tree / name) or "")
+        for option, text in zip(defined[::2], defined[1::2], strict=True):
             if option in options:
-                symbols.setdefault(option, name)
+                symbols.setdefault(option, _Definition(name, text))
     return symbols
