@@ -13,6 +13,7 @@ from scripts.findings.finding import Work
 from scripts.findings.stamps import MODEL, TRACE
 
 import rexmit
+from rexmit import Analysis, Trace
 from rexmit_papers.library.study import UncStudy, study
 
 CONNECTIONS: Final = 6_000
@@ -47,16 +48,16 @@ CODE: Final = (
 )
 
 
-def corpus(work: Work, stack: str, mix: str) -> Path:
+def corpus(work: Work, stack: str, mix: str, seed: int = SEED) -> Path:
     """The folder of the corpus of a stack in a mix, made where it is not there."""
-    folder = work.folder / f"corpora-{CONNECTIONS}" / f"{stack}-{mix}"
+    folder = work.folder / f"corpora-{CONNECTIONS}-{seed}" / f"{stack}-{mix}"
     if not folder.exists():
         work.say(f"{CONNECTIONS:,} connections of {stack}, {mix}")
-        made(folder, stack, mix, CONNECTIONS)
+        made(folder, stack, mix, CONNECTIONS, seed)
     return folder
 
 
-def made(folder: Path, stack: str, mix: str, connections: int) -> list[Path]:
+def made(folder: Path, stack: str, mix: str, connections: int, seed: int = SEED) -> list[Path]:
     """Makes a corpus; its captures."""
     rexmit.synth(
         out=folder,
@@ -64,22 +65,31 @@ def made(folder: Path, stack: str, mix: str, connections: int) -> list[Path]:
         mix=mix,
         stacks=[stack],
         receivers=RECEIVERS,
-        seed=SEED,
+        seed=seed,
         perturb=0.0,
         points=["sender"],
     )
     return sorted((folder / "captures").iterdir())
 
 
-def studied(work: Work, kind: str, mix: str) -> UncStudy:
+def studied(work: Work, kind: str, mix: str, seed: int = SEED) -> UncStudy:
     """The study of a mix, each stack's captures a trace of its own."""
-    traces = []
-    for stack in KINDS[kind]:
-        folder = work.folder / f"traces-{CONNECTIONS}" / f"{kind}-{mix}" / stack
-        if not (folder / "trace.json").exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            captures = sorted((corpus(work, stack, mix) / "captures").iterdir())
-            work.say(f"what the senders of {stack} did, {mix}, {kind}")
-            rexmit.trace(captures, out=folder, stacks=EMULATED[kind])
-        traces.append(rexmit.trace(folder))
-    return study(traces)
+    emulated = Analysis(stacks=EMULATED[kind])
+    return study([_traced(work, kind, mix, stack, seed, emulated) for stack in KINDS[kind]])
+
+
+def studied_by_all(work: Work, mix: str) -> UncStudy:
+    """The same of all corpora of a mix, by all stacks, for whose connections they explain."""
+    stacks = dict.fromkeys((*PRINTED, *REAL))
+    every = Analysis(stacks=[], whatif=[])
+    return study([_traced(work, "all", mix, stack, SEED, every) for stack in stacks])
+
+
+def _traced(work: Work, name: str, mix: str, stack: str, seed: int, analysis: Analysis) -> Trace:
+    folder = work.folder / f"traces-{CONNECTIONS}-{seed}" / f"{name}-{mix}" / stack
+    if not (folder / "trace.json").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        captures = sorted((corpus(work, stack, mix, seed) / "captures").iterdir())
+        work.say(f"what the senders of {stack} did, {mix}, {name}")
+        rexmit.trace(captures, out=folder, analysis=analysis)
+    return rexmit.trace(folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import resource
 import shutil
 import subprocess
 import time
@@ -48,16 +49,17 @@ def changed(result: Result, folder: Path = FOLDER) -> list[str]:
 def measure(finding: Finding, say: Callable[[str], None]) -> Path:
     """Measures all of it. What is kept below runs/ of the same code is not measured again."""
     work = _work(finding, say)
-    began = time.monotonic()
+    began = _clocks()
     data = finding.measure(work)
     sample = finding.sample(_part(work)) if finding.sample else {}
-    seconds = _spent(work, time.monotonic() - began)
+    seconds, cores_s = _spent(work, began)
     made = Made(
         command=command(finding),
         rexmit=version(),
         commit=commit(),
         tier=finding.tier,
         seconds=seconds,
+        cores_s=cores_s,
         kernels=sorted(work.kernels),
     )
     kept = {path.relative_to(FOLDER).as_posix(): _digest(path) for path in sorted(work.made)}
@@ -137,12 +139,20 @@ def _work(finding: Finding, say: Callable[[str], None]) -> Work:
     return Work(folder, FOLDER, say)
 
 
-def _spent(work: Work, seconds: float) -> float:
+def _clocks() -> tuple[float, float]:
+    """The time, and what processors have worked for this program and what it ran, in seconds."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return time.monotonic(), sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def _spent(work: Work, began: tuple[float, float]) -> tuple[float, ...]:
     """All that its folder took: what was there before did not take it now."""
-    file = work.folder / "seconds"
-    before = float(file.read_text()) if file.is_file() else 0.0
-    file.write_text(str(before + seconds))
-    return before + seconds
+    file = work.folder / "spent"
+    before = map(float, file.read_text().split()) if file.is_file() else (0.0, 0.0)
+    pairs = zip(before, began, _clocks(), strict=True)
+    spent = tuple(old + now - start for old, start, now in pairs)
+    file.write_text(" ".join(map(str, spent)))
+    return spent
 
 
 def _part(work: Work) -> Work:

@@ -10,6 +10,8 @@ from scripts.findings import (
     mptcp_2017_tables,
     mptcp_tails,
     mptcp_tails_tables,
+    other_seeds,
+    other_seeds_tables,
     results,
     tlp_2013,
     tlp_further,
@@ -70,6 +72,14 @@ _ALL: Final = (
         unc_2007.measure,
         unc_tables.TABLES,
         unc_2007.sample,
+    ),
+    Finding(
+        "other-seeds",
+        "hours",
+        other_seeds.CODE,
+        other_seeds.measure,
+        other_seeds_tables.TABLES,
+        other_seeds.sample,
     ),
 )
 

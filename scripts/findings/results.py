@@ -43,8 +43,10 @@ class Data:
 
 @dataclass(frozen=True)
 class Made:
-    """Who measured, and how. `seconds` of the whole on the machine that did; `confirmed` says by
-    what the numbers were found to be those of a later code, without measuring all of them.
+    """Who measured, and how. `seconds` of the whole on the machine that did, and `cores_s`, what
+    its processors worked, which others that use them do not change (None in results of before it
+    was counted); `confirmed` says by what the numbers were found to be those of a later code,
+    without measuring all of them.
     """
 
     command: str
@@ -54,6 +56,7 @@ class Made:
     seconds: float
     kernels: Sequence[str]
     confirmed: str | None = None
+    cores_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ def write(result: Result, folder: Path = FOLDER) -> Path:
     names of its columns.
     """
     made = {key: value for key, value in vars(result.made).items() if value not in (None, [])}
-    made["seconds"] = round(result.made.seconds)
+    made |= {key: round(made[key]) for key in ("seconds", "cores_s") if key in made}
     head = {
         "code": result.code,
         "files": result.files,

@@ -14,8 +14,8 @@ from scripts.findings.stamps import KERNELS, MODEL
 import rexmit
 from rexmit.analysis.axes import with_axes
 from rexmit.statistics.estimate import relative
-from rexmit.statistics.verdict import Band
-from rexmit_papers.claim import of_estimate
+from rexmit.statistics.verdict import LESS, Band
+from rexmit_papers.claim import Claim, claim, of_estimate
 
 CODE: Final = (
     *MODEL,
@@ -39,16 +39,20 @@ def measure(work: Work) -> Data:
     for name, figure in rexmit.paper_figures(new, losses=5).items():
         if name in FIGURES:
             work.draw(f"tlp-further-{name}", figure)
+    judged = [size := _size(new)]
+    lossy = list(_lossy(new, judged))
     return Data(
         {
             "transfers": new.transfers.height,
             "old.transfers": old.transfers.height,
             "repeat": REPEAT,
-            **_size(new),
+            "size.holds": size.word,
+            "size.measured": size.parts[0].words,
+            **lab.by_chance(judged),
         },
         {
             "options": list(_options(new, "6.12")) + list(_options(old, "3.10")),
-            "lossy": list(_lossy(new)),
+            "lossy": lossy,
         },
     )
 
@@ -80,23 +84,33 @@ def _options(run: rexmit.Run, name: str) -> Iterator[dict[str, Value]]:
         yield row
 
 
-def _lossy(run: rexmit.Run) -> Iterator[dict[str, Value]]:
-    """Means over all lost segments on lines that lose packets, with half of their intervals: a
-    repetition's transfers start from the same draws.
+def _lossy(run: rexmit.Run, judged: list[Claim]) -> Iterator[dict[str, Value]]:
+    """Means over all lost segments on lines that lose packets, and whether the probe shortens, with
+    half of their intervals: a repetition's transfers start from the same draws.
     """
     frame = run.transfers.filter("complete", pl.col("line_loss") > 0)
-    keys = ["line_loss", "network", "config"]
+    keys = ["line_loss", "network"]
     for part in frame.partition_by(keys, maintain_order=True):
-        mean = lab.estimate(run, part, "t_total_s")
+        er, tlp = (
+            lab.estimate(run, part.filter(config=config), "t_total_s") for config in ("er", "tlp")
+        )
+        gain = tlp - er
+        shortens = of_estimate("", gain, LESS, lambda change: f"{change:+.2f} s")
+        judged.append(claim("lossy", "the probe shortens", [shortens]))
         yield {
             **{key: part[key][0] for key in keys},
-            "mean_s": mean.value,
-            "half_s": mean.half,
-            "transfers": part.height,
+            "er_s": er.value,
+            "er_half_s": er.half,
+            "tlp_s": tlp.value,
+            "tlp_half_s": tlp.half,
+            "gain_s": gain.value,
+            "gain_half_s": gain.half,
+            "smallest_s": gain.smallest,
+            "shortens": judged[-1].word,
         }
 
 
-def _size(run: rexmit.Run) -> dict[str, Value]:
+def _size(run: rexmit.Run) -> Claim:
     """Whether the page's length changes what the probe saves: at 10 ms, five lost."""
     rows = with_axes(run.transfers).filter("complete", network="high-speed", lost_segments=5)
     pages = rows.filter(pl.col("page_segments").is_in([10, 1000]))
@@ -108,4 +122,4 @@ def _size(run: rexmit.Run) -> dict[str, Value]:
     off = relative(saved[1000], saved[10])
     assert off is not None  # noqa: S101 - the probe saves something of a short page
     part = of_estimate("", off, Band(-SAME, SAME), lambda share: f"{share:+.1%}")
-    return {"size.holds": part.verdict.value, "size.measured": part.words}
+    return claim("size", "no effect", [part])

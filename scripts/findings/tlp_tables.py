@@ -260,9 +260,9 @@ def claims_today(data: Data) -> str:
     lines = []
     for row in (one for one in data.rows("claims") if one["run"] == "6.12"):
         older = data.row("claims", run="6.1", key=row["key"])
-        cells = (verdict(row["holds"]), verdict(older["holds"]), _short(row["measured"]))
-        lines.append((str(row["words"]), *cells))
-    return table(("the paper", "6.12", "6.1", "on 6.12"), lines)
+        pairs = ((verdict(one["holds"]), _short(one["measured"])) for one in (row, older))
+        lines.append((str(row["words"]), *(cell for pair in pairs for cell in pair)))
+    return table(("the paper", "6.12", "", "6.1", ""), lines)
 
 
 def gains(data: Data) -> str:
@@ -365,17 +365,21 @@ def older(data: Data) -> str:
 
 
 def lossy(data: Data) -> str:
-    """Means on lines that lose packets."""
+    """Means on lines that lose packets, and whether the probe shortens."""
     lines = []
-    for loss in dict.fromkeys(row["line_loss"] for row in data.rows("lossy")):
-        cells = []
-        for network in NETWORKS:
-            for config in ("er", "tlp"):
-                row = data.row("lossy", line_loss=loss, network=network, config=config)
-                cells.append(f"{row['mean_s']:.2f} ± {row['half_s']:.2f}")
-        lines.append((f"{100 * float(loss or 0):g} %", *cells))
-    pairs = ((f"{words}: er", "tlp") for words in NETWORKS.values())
-    return table(("loss of a link", *(cell for pair in pairs for cell in pair)), lines)
+    for row in data.rows("lossy"):
+        er, tlp, gain = (
+            f"{number(row[f'{name}_s'], spec)} ± {row[f'{name}_half_s']:.2f}"
+            for name, spec in (("er", ".2f"), ("tlp", ".2f"), ("gain", "+.2f"))
+        )
+        loss = f"{100 * float(row['line_loss'] or 0):g} %"
+        shortens = verdict(row["shortens"])
+        if shortens == "undecided":
+            shortens += f"; from {row['smallest_s']:.2f} s it would show"
+        cells = (er, tlp, gain, shortens)
+        lines.append((loss, NETWORKS[str(row["network"])], *cells))
+    head = ("loss of a link", "", "er", "tlp", "the probe", "shortens")
+    return table(head, lines, right=(2, 3, 4))
 
 
 FURTHER: Final[Mapping[str, Callable[[Data], str]]] = {

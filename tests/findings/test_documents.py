@@ -43,6 +43,14 @@ def test_results_are_of_the_code_as_it_is(name: str) -> None:
     assert keep.changed(result) == []
 
 
+def test_all_is_measured_in_an_hour() -> None:
+    """On a machine of its own: no more time goes by there than a processor works, or than went by
+    beside others.
+    """
+    made = [results.read(name).made for name in FINDINGS]
+    assert sum(one.cores_s or one.seconds for one in made) <= 3600
+
+
 def test_each_figure_is_shown_and_each_file_is_of_a_result() -> None:
     kept = {name for finding in FINDINGS for name in results.read(finding).files}
     shown = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,11 +12,17 @@ from scripts.findings import __main__, keep, results, stamps
 from scripts.findings.finding import Finding, Tier, Work
 from scripts.findings.results import Data, Made, Result
 
-MADE = Made("make findings", "0.1.0", "abc", "hours", 61.2, ["Linux 6.12"])
+MADE = Made("make findings", "0.1.0", "abc", "hours", 61.2, ["Linux 6.12"], cores_s=99.6)
 DATA = Data(
     {"off": -0.123456789, "whole": 3.0, "large": 13_860, "word": "holds", "none": None},
     {"rows": [{"n": 1, "mean_s": 1 / 3}, {"n": 2, "holds": True}]},
 )
+
+
+WORK = """
+import time
+while time.process_time() < 0.2: pass
+"""
 
 
 def result(**changes: object) -> Result:
@@ -35,7 +43,7 @@ def test_results_come_back_with_seven_digits(tmp_path: Path) -> None:
     first, second = read.data.rows("rows")
     assert first == {"n": 1, "mean_s": 0.3333333, "holds": None}
     assert second == {"n": 2, "mean_s": None, "holds": True}
-    assert read.made.seconds == 61
+    assert (read.made.seconds, read.made.cores_s) == (61, 100)
     assert read.made.kernels == ["Linux 6.12"]
     assert read.made.confirmed is None
     assert results.write(read, tmp_path).read_text() == results.path("small", tmp_path).read_text()
@@ -79,6 +87,7 @@ class Lab:
 
     def measure(self, work: Work) -> Data:
         self.wholes += 1
+        subprocess.run([sys.executable, "-c", WORK], check=True)
         work.kernels.add("Linux 6.12")
         return Data({"n": self.number})
 
@@ -101,6 +110,13 @@ def test_a_result_is_current_until_its_code_changes(lab: Lab) -> None:
     lab.code.write_text("x = 2\n")
     assert not keep.current(lab.finding)
     assert keep.older(lab.finding, results.read("small")) == ["code.py"]
+
+
+def test_work_of_processors_is_counted_over_interruptions(lab: Lab, tmp_path: Path) -> None:
+    for wholes in (1, 2):
+        keep.measure(lab.finding, print)
+        spent = (tmp_path / "runs" / "small" / "spent").read_text().split()
+        assert 0.2 * wholes <= float(spent[1]) <= 2 * wholes
 
 
 def test_a_sample_that_is_the_same_confirms_a_result(lab: Lab) -> None:
