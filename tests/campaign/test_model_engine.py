@@ -242,6 +242,6 @@ def test_a_file_with_stack_settings_is_refused_by_kernels(tmp_path: Path) -> Non
     path.write_text(SCENARIO + '[stack]\nmin_rto = "100ms"\n', encoding="utf-8")
     assert load(path).stack == {"min_rto": "100ms"}
     with pytest.raises(UserError) as error:
-        load(path, stacks=False)
+        load(path, engine="kernel")
     assert error.value.what.startswith(f"{path}:18: stack.min_rto: a kernel has no such setting")
     assert "`engine='model'`" in str(error.value.hint)

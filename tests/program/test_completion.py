@@ -18,7 +18,7 @@ SCENARIOS = Path(__file__).parents[2] / "scenarios"
 OFFERS = [
     ("run talk-2013-", {file.stem for file in SCENARIOS.glob("talk-2013-*.toml")}),
     ("run smoke --stack sol", {name for name in names() if name.startswith("sol")}),
-    ("run smoke --engine ", {"kernel", "model"}),
+    ("run smoke --engine ", {"kernel", "live", "model"}),
     ("run mine", {"mine-too"}),
     ("stacks win", {name for name in names() if name.startswith("win")}),
     ("kernel build 6", set(recipe.patched_series())),

@@ -20,7 +20,7 @@ COMMAND_LINES: Final = 120
 HANDED_ON: Final = frozenset({"capture_filter", "connections_limit", "jobs", "stacks"})
 """What nearly every function once took, and handed on as `jobs=jobs`."""
 
-HAND_ONS: Final = 12
+HAND_ONS: Final = 7
 """How often they are handed on so."""
 
 

@@ -29,7 +29,7 @@ from rexmit.scenario.network import (
     Up,
 )
 from rexmit.scenario.offload import Offload
-from rexmit.scenario.part import why_refused
+from rexmit.scenario.part import obedience
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "scenarios.md").read_text(
     encoding="utf-8"
@@ -186,21 +186,34 @@ def test_the_plain_form_keeps_every_key(section: str) -> None:
         assert effective(from_plain(json.loads(json.dumps(plain)))) == plain, name
 
 
+@pytest.mark.parametrize("engine", ["kernel", "live"])
 @pytest.mark.parametrize("section", SECTIONS)
-def test_a_kernel_refuses_what_the_schema_says_and_nothing_else(section: str) -> None:
+def test_an_engine_refuses_what_the_schema_says_and_nothing_else(section: str, engine: str) -> None:
     for name, value, _ in examples(section):
-        data = with_example(section, {name: value}, burst=name in OF_BURSTS)
+        burst = name in OF_BURSTS
+        data = with_example(section, {name: value}, burst=burst)
         assert from_plain(data), name
-        tables = (table for table in SECTIONS[section] if name in table.model_fields)
-        (why,) = {why_refused(table, name) for table in tables}
-        if why is None:
-            assert from_plain(data, stacks=False), name
+        if burst and engine == "live":
+            with pytest.raises(UserError) as caught:
+                from_plain(data, engine=engine)
+            assert "live links carry pages" in caught.value.text()
             continue
-        with pytest.raises(
-            UserError, match=f"({name}|{section}).*: {why}; the model has"
-        ) as caught:
-            from_plain(data, stacks=False)
-        assert "engine" in str(caught.value.hint)
+        tables = (table for table in SECTIONS[section] if name in table.model_fields)
+        (there,) = {obedience(table, name) for table in tables if burst or table is not Bursts}
+        if there is None or engine in there.engines:
+            assert from_plain(data, engine=engine), name
+            continue
+        with pytest.raises(UserError, match=f"({name}|{section}).*: {there.why}$") as caught:
+            from_plain(data, engine=engine)
+        assert f"engine='{there.engines[0]}'" in str(caught.value.hint)
+
+
+def test_what_is_done_anyway_may_be_said() -> None:
+    data = with_example("offload", {"checksum": True, "segmentation": False})
+    assert from_plain(data, engine="live").offload.segmentation is False
+    data["offload"]["segmentation"] = True
+    with pytest.raises(UserError, match=r"offload\.segmentation: a TUN device hands out single"):
+        from_plain(data, engine="live")
 
 
 @pytest.mark.parametrize("section", ["networks", "links", "up", *IN_TABLES])

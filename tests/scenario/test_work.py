@@ -86,7 +86,7 @@ def test_a_list_is_refused_with_its_line(tmp_path: Path) -> None:
 
 def test_a_kernel_has_no_such_setting() -> None:
     with pytest.raises(UserError) as error:
-        from_plain(BASE, stacks=False)
+        from_plain(BASE, engine="kernel")
     assert "stack.work.receive: a kernel has no such setting" in error.value.text()
 
 

@@ -60,6 +60,28 @@ def test_connecting_says_what_came_back(tmp_path: Path) -> None:
         made = [connection(duration_s=10.0, handshake=handshake, forward_syns=3)]
         (only,) = told(write_trace(tmp_path / handshake, connections=made, account=[share_of]))
         assert words in only
+    made = [connection(duration_s=10.0, forward_syns=1, backward_syns=3)]
+    (only,) = told(write_trace(tmp_path / "again", connections=made, account=[share_of]))
+    assert "10.0.0.1 sent its SYN-ACK to 10.0.0.2 again" in only
+
+
+def test_round_trips_one_after_the_other_are_slow_together(tmp_path: Path) -> None:
+    each = {"owner": "round-trip", "stretches": 2, "slow": 0, "longest_ns": S // 20}
+    ends = [{"start_s": at / 5, "duration_s": 0.2} for at in range(10)]
+    spread = [{**end, "start_s": end["start_s"] * 3} for end in ends]
+    at_once = [{**end, "start_s": 0.0} for end in ends]
+    words = "2.00 s of 2.00 s, in all 10 connections: 10.0.0.2 waited for one round trip to"
+    for name, times, said in (
+        ("turns", ends, words),
+        ("spread", spread, "healthy "),
+        ("at-once", at_once, "healthy "),
+    ):
+        made = [connection(connection=n, **one) for n, one in enumerate(times)]
+        account = [share(connection=n, length_ns=S // 5, **each) for n in range(10)]
+        (only,) = told(write_trace(tmp_path / name, connections=made, account=account))
+        assert only.startswith(said), name
+    (only,) = of(tmp_path, share(length_ns=6 * S, **each))
+    assert only.startswith("6.00 s of 10 s: 10.0.0.2 waited for one round trip to 10.0.0.1 after")
 
 
 def test_what_was_in_vain_is_not_healthy(tmp_path: Path) -> None:

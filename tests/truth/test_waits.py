@@ -20,11 +20,20 @@ OFFSET_NS = 1_000 * MS
 """What the captures' clock shows more than the kernel's."""
 
 
-def sent(flow: str, at_ms: int, seq: int, payload: int, flags: int = 0x10, *, lost: bool) -> Sent:
+def sent(
+    flow: str,
+    at_ms: int,
+    seq: int,
+    payload: int,
+    flags: int = 0x10,
+    *,
+    lost: bool,
+    late_ms: int = 0,
+) -> Sent:
     length = payload + (flags & 1) + (flags >> 1 & 1)
     at = at_ms * MS + OFFSET_NS
     packet = Packet(at, flow, seq, length, payload, flags, f"{at_ms}".encode())
-    arrived = None if lost else at + WAY_MS * MS
+    arrived = None if lost else at + (WAY_MS + late_ms) * MS
     return Sent(packet, at + WAY_MS * MS // 2, arrived)
 
 
@@ -67,10 +76,12 @@ def of_server(wait: str) -> tuple[Cause, ...]:
     )
 
 
-def told(*records: Cause, point: str = "sender") -> dict[str, list[tuple[str, int, int]]]:
+def told(
+    *records: Cause, point: str = "sender", server: tuple[Sent, ...] = SERVER
+) -> dict[str, list[tuple[str, int, int]]]:
     """Of each direction the owners with their milliseconds, as a point sees them."""
-    packets = {"h1": SERVER, "h2": CLIENT}
-    flows = {**label.flows(SERVER), **label.flows(CLIENT)}
+    packets = {"h1": server, "h2": CLIENT}
+    flows = {**label.flows(server), **label.flows(CLIENT)}
     outcome = {"client": THERE.split(" > ")[0], "server": BACK.split(" > ")[0]}
     by_flow = {THERE: OF_CLIENT, BACK: records}
     both = waits.sides(flows, packets, by_flow, [outcome])
@@ -119,6 +130,21 @@ def test_each_instant_of_both_directions_has_an_owner_wherever_it_is_seen() -> N
         stretches = told(*of_server("cwnd"), point=point)
         assert stretches[BACK] == expected
         assert stretches[THERE] == expected
+
+
+@pytest.mark.parametrize(("late_ms", "owner"), [(25, "congestion-window"), (15, "round-trip")])
+def test_a_queue_that_drains_behind_a_turn_is_the_paths(late_ms: int, owner: str) -> None:
+    """If its packets wait there for longer than a round trip takes, here 20 ms, and are no fewer
+    than four.
+    """
+    queued = [sent(BACK, 100, 1 + n * 100, 100, lost=False, late_ms=late_ms) for n in range(4)]
+    for packets, whose in ((queued, owner), (queued[:3], "round-trip")):
+        stretches = told(
+            record(BACK, 100, "empty"),
+            record(BACK, 135, "empty", chrono=0),
+            server=(*SERVER[:1], *packets),
+        )
+        assert (whose, 100, 120 + late_ms) in stretches[BACK]
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_every_base_is_a_scenario() -> None:
         loaded = scenarios.from_plain(scenario(base, seed=1, kernel=False), where="t")
         of_scenario(loaded, base.stack, None)
     kernel = Base("kernel", KERNEL_SETTINGS)
-    scenarios.from_plain(scenario(kernel, seed=1, kernel=True), where="t", stacks=False)
+    scenarios.from_plain(scenario(kernel, seed=1, kernel=True), where="t", engine="kernel")
 
 
 def test_the_initial_timeout_and_sack_are_said_in_words() -> None:

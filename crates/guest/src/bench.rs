@@ -11,7 +11,10 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{anyhow, Result};
-use rexmit_plan::{Cell, ClientKind, Ignored, Offloads, Place, Programs, Start, Workload};
+use rexmit_plan::{
+    Cell, ClientKind, Ignored, NetworkPlan, Offloads, Place, Programs, Start, Workload,
+};
+use rexmit_time::{Streams, Time};
 
 use crate::capture::{Buffer, Interface, Tap};
 use crate::client::Client;
@@ -20,6 +23,7 @@ use crate::net::{self, Manner, Namespace, Network};
 use crate::opener::Opener;
 use crate::outlet;
 use crate::page::Lengths;
+use crate::real_time;
 use crate::server::Nginx;
 use crate::settings::{self, Former};
 use crate::surroundings::Surroundings;
@@ -59,6 +63,8 @@ pub struct Bench {
     pub scheduler: Option<String>,
     /// What is otherwise here than on new kernels, for the run's record.
     pub older: Vec<String>,
+    /// What is left to chance at the links, where they are a program.
+    streams: Streams,
     _taps: Vec<Tap>,
     form: Option<Form>,
     listening: BTreeMap<String, String>,
@@ -113,7 +119,8 @@ impl Form {
 
 /// Whether the filter must see the client's packets.
 fn sees_both(cell: &Cell) -> bool {
-    cell.packets || cell.needs_client()
+    // A line carries both ways.
+    real_time::here() || cell.packets || cell.needs_client()
 }
 
 impl Bench {
@@ -127,7 +134,11 @@ impl Bench {
             way: page.map(|_| cell.first_path as usize),
             offloads: cell.offload,
         };
-        let network = Network::set_up(&cell.network, programs, manner)?;
+        let network = if real_time::here() {
+            Network::over_line(&cell.network, programs, manner)?
+        } else {
+            Network::set_up(&cell.network, programs, manner)?
+        };
         let hosts = [&network.h1.namespace, &network.h2.namespace];
         let mut former = Former::default();
         let read_back =
@@ -161,6 +172,7 @@ impl Bench {
         let watch = Watch::start(&network, programs, options)?;
         Ok(Self {
             opener: opener(cell, &network)?,
+            streams: Streams::new(cell.seed.unwrap_or(0)),
             form: Form::shared(cell),
             listening: listening(cell),
             settings: (read_back, settings::ignored(&cell.sysctls, series)),
@@ -207,6 +219,16 @@ impl Bench {
         }
         self.opener = opener(cell, &self.network)?;
         Ok(self)
+    }
+
+    /// Links that are a program begin afresh, for a transfer that starts at `begin`, `phase_ns` after a period. They fail at
+    /// their times where that `counts`; what they draw is the same for all cells at this phase.
+    pub fn begin_line(&self, plan: &NetworkPlan, begin: Time, phase_ns: u64, counts: bool) {
+        if let Some(line) = &self.network.line {
+            let name = if counts { "transfer" } else { "rehearsal" };
+            let streams = Streams::new(self.streams.stream(name, phase_ns).next_u64());
+            line.begin(plan, &streams, counts.then_some(begin));
+        }
     }
 
     /// Who serves and fetches the page.
@@ -314,7 +336,7 @@ fn taps(network: &Network, both: bool, captures: &Option<(Buffer, Buffer)>) -> R
 
 /// What a run's record says of a bench on an old kernel.
 fn older_ways() -> Vec<String> {
-    let one = (net::netems() == 1).then(|| {
+    let one = (!real_time::here() && net::netems() == 1).then(|| {
         "links have one netem each way: this kernel parts packets from their sockets as they leave the host".to_owned()
     });
     one.into_iter().collect()

@@ -1,4 +1,4 @@
-//! A loss rule behind NFQUEUEs: gives the rule each packet and carries out what it says.
+//! A loss rule behind queues of packets: gives the rule each packet and carries out what it says.
 
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
@@ -12,7 +12,7 @@ use rexmit_time::Time;
 use rexmit_wire::TcpPacket;
 
 use crate::clock;
-use crate::nfqueue::{Fate, Queue, Verdicts};
+use crate::source::{Answers, Fate, Source};
 
 /// How long a filter waits for packets before it looks up again, if its rule has nothing to do sooner. Virtual time is
 /// free, but each look is not.
@@ -37,16 +37,16 @@ pub trait Observer {
 type Held = BTreeMap<PacketId, (Time, Vec<u8>)>;
 
 /// A rule and its queues: that of the sending side, and where the rule sees both directions the other's after it.
-pub struct Filter {
-    queues: Vec<Queue>,
+pub struct Filter<Q> {
+    queues: Vec<Q>,
     rule: LossRule,
     held: Held,
     wait: Duration,
 }
 
-impl Filter {
+impl<Q: Source> Filter<Q> {
     /// Puts `rule` behind `queue`.
-    pub fn new(queue: Queue, rule: LossRule) -> Result<Self> {
+    pub fn new(mut queue: Q, rule: LossRule) -> Result<Self> {
         queue.set_wait(LOOK)?;
         Ok(Self {
             wait: LOOK,
@@ -69,7 +69,7 @@ impl Filter {
     }
 
     /// Puts the rule behind a further queue, of the other direction. No packet of it is ever held.
-    pub fn add_queue(&mut self, queue: Queue) {
+    pub fn add_queue(&mut self, queue: Q) {
         self.queues.push(queue);
     }
 
@@ -92,7 +92,7 @@ impl Filter {
                 PollTimeout::try_from(nanos.div_euclid(1_000_000) + 1).unwrap_or(PollTimeout::MAX)
             }
         };
-        let descriptors = self.queues.iter().map(Queue::descriptor).chain([waker]);
+        let descriptors = self.queues.iter().map(Source::descriptor).chain([waker]);
         let mut polled: Vec<_> = descriptors
             .map(|descriptor| PollFd::new(descriptor, PollFlags::POLLIN))
             .collect();
@@ -191,7 +191,7 @@ impl Filter {
         release(
             &mut self.rule,
             &mut self.held,
-            self.queues[SENDER].verdicts(),
+            self.queues[SENDER].answers(),
             observer,
         );
         self.queues[SENDER].flush()?;
@@ -203,7 +203,7 @@ impl Filter {
 fn release(
     rule: &mut LossRule,
     held: &mut Held,
-    verdicts: &mut Verdicts,
+    verdicts: &mut impl Answers,
     observer: &mut impl Observer,
 ) {
     while let Some((id, decision)) = rule.poll_release() {

@@ -59,7 +59,12 @@ fn run_plan() -> Result<()> {
         mount_all()?;
     }
     allow_all_congestion_controls()?;
-    let share = Path::new(Layout::SHARE);
+    nix::unistd::sethostname("rexmit")?;
+    carry_out(Path::new(Layout::SHARE), give_up)
+}
+
+/// Does what the plan in the shared folder says; `failed` is called where nothing can be told any more.
+pub fn carry_out(share: &Path, failed: fn(&str) -> !) -> Result<()> {
     let report = Report::create(share)?;
     if !report.is_fresh()? {
         // User-mode Linux reboots by executing itself again: the same plan would run for ever.
@@ -67,7 +72,6 @@ fn run_plan() -> Result<()> {
         report.fault(why)?;
         bail!(why);
     }
-    nix::unistd::sethostname("rexmit")?;
     let release = nix::sys::utsname::uname()?
         .release()
         .to_string_lossy()
@@ -83,7 +87,7 @@ fn run_plan() -> Result<()> {
         interfaces::limit_to(series.ok_or_else(none)?);
     }
     let period = Duration::from_secs_f64(plan.heartbeat_s.clamp(0.001, 1e6));
-    report.start_heartbeat(period, give_up);
+    report.start_heartbeat(period, failed);
 
     let status = match &plan.exec {
         Some(command) => exec::run(command, &plan.programs, share, &release, &report)?,

@@ -10,6 +10,7 @@ use nix::sys::time::{TimeVal, TimeValLike};
 
 use crate::interfaces;
 use crate::netlink::{self, Message, Socket};
+use crate::source::{Answers, Fate, Queued, Source};
 
 const NFNL_SUBSYS_QUEUE: u16 = 3;
 const NFQNL_MSG_PACKET: u16 = NFNL_SUBSYS_QUEUE << 8;
@@ -37,25 +38,6 @@ const SLOT: usize = 68 << 10;
 /// Packets that wait for a verdict in the kernel at most.
 const QUEUE_PACKETS: u32 = 16_384;
 
-/// What becomes of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// It goes on.
-    Accept,
-    /// It vanishes; its sender cannot tell.
-    Drop,
-}
-
-/// A packet in the kernel's queue.
-pub struct Queued<'a> {
-    /// The kernel's number for it.
-    pub id: u32,
-    /// The packet from its IP header on.
-    pub bytes: &'a [u8],
-    /// Its length, when it is longer than `bytes`.
-    pub original_len: usize,
-}
-
 /// Verdicts on their way to the kernel, which carries them out in this order.
 pub struct Verdicts {
     header: [u8; GENERIC_HEADER],
@@ -70,9 +52,10 @@ impl Verdicts {
             messages: Vec::new(),
         }
     }
+}
 
-    /// Gives the verdict on a packet by its kernel number.
-    pub fn push(&mut self, id: u32, fate: Fate) {
+impl Answers for Verdicts {
+    fn push(&mut self, id: u32, fate: Fate) {
         let mut value = [0; 8];
         value[..4].copy_from_slice(&u32::from(fate == Fate::Accept).to_be_bytes());
         value[4..].copy_from_slice(&id.to_be_bytes());
@@ -157,9 +140,12 @@ impl Queue {
             .attribute(kind, value)
             .end();
     }
+}
 
-    /// How long [`Queue::receive`] waits at most.
-    pub fn set_wait(&self, wait: Duration) -> Result<()> {
+impl Source for Queue {
+    type Answers = Verdicts;
+
+    fn set_wait(&mut self, wait: Duration) -> Result<()> {
         let wait =
             TimeVal::microseconds(i64::try_from(wait.as_micros()).unwrap_or(i64::MAX).max(1));
         Ok(setsockopt(
@@ -169,9 +155,7 @@ impl Queue {
         )?)
     }
 
-    /// Waits for packets and hands each to `judge`, which gives verdicts on it or on packets that it kept before.
-    /// Returns false when none came in time or a signal did.
-    pub fn receive(&mut self, mut judge: impl FnMut(Queued<'_>, &mut Verdicts)) -> Result<bool> {
+    fn receive(&mut self, mut judge: impl FnMut(Queued<'_>, &mut Verdicts)) -> Result<bool> {
         let lengths = match receive_many(self.socket.descriptor().as_raw_fd(), &mut self.slots) {
             Err(Errno::EAGAIN | Errno::EINTR) => return Ok(false),
             other => other.with_context(|| format!("queue {}", self.number))?,
@@ -188,18 +172,15 @@ impl Queue {
         Ok(true)
     }
 
-    /// What becomes readable when packets wait.
-    pub fn descriptor(&self) -> BorrowedFd<'_> {
+    fn descriptor(&self) -> BorrowedFd<'_> {
         self.socket.descriptor().as_fd()
     }
 
-    /// The verdicts that wait for [`Queue::flush`].
-    pub fn verdicts(&mut self) -> &mut Verdicts {
+    fn answers(&mut self) -> &mut Verdicts {
         &mut self.verdicts
     }
 
-    /// Sends all verdicts that wait.
-    pub fn flush(&mut self) -> Result<()> {
+    fn flush(&mut self) -> Result<()> {
         let messages = &mut self.verdicts.messages;
         if !messages.is_empty() {
             self.socket.send(messages)?;

@@ -16,6 +16,7 @@ use crate::kernel::mptcp;
 use crate::kernel::socket::Inspector;
 use crate::net::{probe, Lacks, Namespace, Part};
 use crate::nfqueue::Queue;
+use crate::real_time;
 use crate::settings;
 
 /// The kernel, and what it lacks.
@@ -27,6 +28,8 @@ pub struct Kernel {
     network: Lacks,
     /// The same of what watches a transfer.
     watching: Watching,
+    /// The algorithms for congestion control that hosts can choose.
+    controls: Vec<String>,
 }
 
 /// How to call what is missing; `None` where it is there.
@@ -55,12 +58,14 @@ impl Kernel {
     pub fn look(release: &str) -> Result<Self> {
         let (network, in_host) = probe(|| Ok((watching()?, settings::names()?)))?;
         let (watching, mut settings) = in_host.unwrap_or_default();
+        let controls = settings::congestion_controls()?;
         settings.extend(Namespace::in_first(settings::names)?);
         Ok(Self {
             release: release.to_owned(),
             settings,
             network,
             watching,
+            controls,
         })
     }
 
@@ -68,6 +73,9 @@ impl Kernel {
     pub fn require(&self, cell: &Cell) -> Result<()> {
         let mut lacks = self.of_network(&cell.network);
         lacks.extend(self.of_watching(cell.network.family, cell.capture));
+        if real_time::here() {
+            lacks.extend(real_time::lack(cell));
+        }
         if cell.is_multipath() {
             lacks.extend(mptcp::lack());
         }
@@ -97,14 +105,18 @@ impl Kernel {
 
     /// What no cell can do without, and whether the kernel has what is asked about.
     pub fn answer(&self, ask: &Ask) -> Result<Has> {
-        let parts = [
-            Part::Namespaces,
-            Part::Veth,
-            Part::Bridge,
-            Part::Netem,
-            Part::Redirect,
-        ];
-        let mut lacks = self.of_parts(&parts);
+        let parts: &[Part] = if real_time::here() {
+            &[Part::Namespaces, Part::Tun]
+        } else {
+            &[
+                Part::Namespaces,
+                Part::Veth,
+                Part::Bridge,
+                Part::Netem,
+                Part::Redirect,
+            ]
+        };
+        let mut lacks = self.of_parts(parts);
         lacks.extend(self.of_watching(4, false));
         let mut sysctls = BTreeMap::new();
         let mut controls = BTreeMap::new();
@@ -112,9 +124,8 @@ impl Kernel {
             for name in &ask.sysctls {
                 sysctls.insert(name.clone(), self.settings.contains(name));
             }
-            let there = settings::congestion_controls()?;
             for name in &ask.congestion_controls {
-                controls.insert(name.clone(), there.contains(name));
+                controls.insert(name.clone(), self.controls.contains(name));
             }
         }
         Ok(Has {
@@ -130,14 +141,19 @@ impl Kernel {
     }
 
     fn of_network(&self, plan: &NetworkPlan) -> Vec<String> {
-        let mut parts = vec![Part::Namespaces, Part::Veth, Part::Netem];
-        if matches!(plan.layout, Layout::Links(_)) {
-            parts.push(Part::Bridge);
+        let mut parts = vec![Part::Namespaces];
+        if real_time::here() {
+            parts.push(Part::Tun);
+        } else {
+            parts.extend([Part::Veth, Part::Netem]);
+            if matches!(plan.layout, Layout::Links(_)) {
+                parts.push(Part::Bridge);
+            }
+            parts.push(match plan.at {
+                Place::Wire => Part::Redirect,
+                Place::Host => Part::Htb,
+            });
         }
-        parts.push(match plan.at {
-            Place::Wire => Part::Redirect,
-            Place::Host => Part::Htb,
-        });
         let mut lacks = self.of_parts(&parts);
         if plan.family == 6 && !Path::new("/proc/sys/net/ipv6").exists() {
             lacks.push("IPv6 (CONFIG_IPV6)".into());
@@ -153,8 +169,11 @@ impl Kernel {
             &watching.firewall_6
         };
         let packets = watching.packets.as_ref().filter(|_| captures);
-        let lacks = [&watching.queue, firewall, &watching.sockets];
-        let lacks = lacks.into_iter().flatten().chain(packets);
+        let queue = [&watching.queue, firewall];
+        // A line is a filter's source itself.
+        let queue = queue.into_iter().filter(|_| !real_time::here());
+        let lacks = queue.chain([&watching.sockets]);
+        let lacks = lacks.flatten().chain(packets);
         lacks.cloned().collect()
     }
 
@@ -172,7 +191,7 @@ impl Kernel {
                 lacks.push(settings::lack(name));
             }
         }
-        let there = settings::congestion_controls()?;
+        let there = &self.controls;
         if !there.iter().any(|name| name == congestion_control) {
             let there = there.join(" ");
             lacks.push(format!(

@@ -1,4 +1,5 @@
-//! Who runs first where several could: whoever keeps a capture, the server, the filter, then all others.
+//! Who runs first where several could: the links where they are a program, whoever keeps a capture, the server, the
+//! filter, then all others.
 //!
 //! Left to the scheduler it would be now one, now the other, by what ran before, and whether a FIN travels on data would
 //! follow from that. They are real-time threads, since 6.12 lets ordinary ones run before those at times (`dl_server`).
@@ -9,10 +10,14 @@ use nix::errno::Errno;
 #[derive(Clone, Copy)]
 pub struct Priority(i32);
 
+/// Of a program that is the links: a packet is to arrive when it is due.
+pub const LINE: Priority = Priority(4);
 /// Of what keeps a capture: a packet that came must be noted before what it made a host send.
 pub const CAPTURE: Priority = Priority(3);
 /// Of the web server.
 pub const SERVER: Priority = Priority(2);
+/// Of the client in real time, where all others are not ours.
+pub const CLIENT: Priority = Priority(1);
 /// Of the loss filter.
 pub const FILTER: Priority = Priority(1);
 

@@ -20,7 +20,7 @@ use nix::unistd::Pid;
 use rexmit_plan::Protocol;
 
 use crate::net::{Host, Namespace};
-use crate::{opener, priority};
+use crate::{opener, priority, real_time};
 
 /// A running nginx that serves one page and closes after each response.
 pub struct Nginx {
@@ -55,6 +55,7 @@ impl Nginx {
             command.env("NGINX", format!("{};", listener.as_raw_fd()));
         }
         let inherited = listener.as_ref().map(AsRawFd::as_raw_fd);
+        let in_real_time = real_time::here();
         // SAFETY: what runs between fork and exec are async-signal-safe system calls.
         unsafe {
             command.pre_exec(move || {
@@ -62,7 +63,11 @@ impl Nginx {
                     // Not closed by exec.
                     Errno::result(libc::fcntl(descriptor, libc::F_SETFD, 0))?;
                 }
-                Ok(priority::SERVER.take()?)
+                match priority::SERVER.take() {
+                    // Real time in a user namespace: the order is the scheduler's.
+                    Err(Errno::EPERM) if in_real_time => Ok(()),
+                    taken => Ok(taken?),
+                }
             });
         }
         let child = command

@@ -12,9 +12,11 @@ use std::path::PathBuf;
 
 use anyhow::{anyhow, bail, Context, Result};
 use nix::errno::Errno;
+use nix::sched::{unshare, CloneFlags};
 use rexmit_plan::Ignored;
 
-use crate::net::Namespace;
+use crate::net::{in_thread, Namespace};
+use crate::real_time;
 
 /// What is set on every host, before the scenario's own settings: no transfer may start from what an earlier one has
 /// learned, and buffers must be what they are on an ordinary machine, not what the guest's little memory makes of them
@@ -98,6 +100,9 @@ pub fn names() -> Result<BTreeSet<String>> {
             let entry = entry?;
             if entry.file_type()?.is_dir() {
                 folders.push(entry.path());
+            } else if real_time::here() && entry.metadata()?.mode() & 0o200 == 0 {
+                // The machine's own, which no host here is to change.
+                continue;
             } else if let Ok(name) = entry.path().strip_prefix("/proc/sys") {
                 found.insert(name.to_string_lossy().replace('/', "."));
             }
@@ -106,8 +111,21 @@ pub fn names() -> Result<BTreeSet<String>> {
     Ok(found)
 }
 
-/// The algorithms that can be chosen.
+/// The algorithms that hosts can choose.
 pub fn congestion_controls() -> Result<Vec<String>> {
+    if real_time::here() {
+        // Of those that a host's own namespace may not choose (`tcp_set_default_congestion_control`) the list tells, too.
+        return in_thread(|| {
+            unshare(CloneFlags::CLONE_NEWNET)?;
+            let all = get(AVAILABLE)?;
+            let may = |name: &&str| set(CONGESTION_CONTROL, name).is_ok();
+            Ok(all
+                .split_whitespace()
+                .filter(may)
+                .map(ToOwned::to_owned)
+                .collect())
+        });
+    }
     // Until Linux 4.15 only the first namespace has the list, which is the same for all.
     let text = Namespace::in_first(|| get(AVAILABLE))?;
     Ok(text.split_whitespace().map(ToOwned::to_owned).collect())

@@ -11,7 +11,8 @@ use rexmit_time::Time;
 use serde::Serialize;
 
 use crate::filter::{Filter, Observer};
-use crate::nfqueue::{Fate, Queue};
+use crate::nfqueue::Queue;
+use crate::source::Fate;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 

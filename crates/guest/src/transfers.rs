@@ -12,9 +12,10 @@ use rexmit_plan::{Cell, Packets, Rows, Start};
 use serde_json::json;
 
 use crate::bench::Bench;
-use crate::clock;
 use crate::net::in_thread;
+use crate::net::line::{Lateness, Line};
 use crate::surroundings::Surroundings;
+use crate::{clock, priority, real_time};
 use fit::Fit;
 use send::{send, Load, Sent, When};
 
@@ -38,12 +39,17 @@ pub fn run(cell: &Cell, bench: &mut Option<Bench>, around: &Surroundings<'_>) ->
         // The rest happens on the client's host.
         let done = in_thread(|| {
             ready.network.h2.namespace.enter()?;
+            if real_time::here() {
+                // A client that waits for others delays acknowledgements (`__tcp_ack_snd_check`); it may not have the right.
+                let _ = priority::CLIENT.take();
+            }
             progress.go_on(&mut ready, cell, around)
         })?;
         if done {
             *bench = (!progress.cut).then_some(ready);
             return Ok(());
         }
+        progress.late.extend(late(&ready)?);
         // What did not end may go on, and send in the time of the next transfer.
         let lengths = std::mem::take(&mut ready.lengths);
         drop(ready);
@@ -51,6 +57,12 @@ pub fn run(cell: &Cell, bench: &mut Option<Bench>, around: &Surroundings<'_>) ->
         ready.lengths = lengths;
         progress.cut = false;
     }
+}
+
+/// How late a program that is the links handed packets over.
+fn late(bench: &Bench) -> Result<Vec<u64>> {
+    let line = bench.network.line.as_ref();
+    line.map_or_else(|| Ok(Vec::new()), Line::late)
 }
 
 /// How far a cell is.
@@ -66,6 +78,8 @@ struct Progress {
     repeated: u32,
     /// The last transfer on this bench did not complete, and may go on.
     cut: bool,
+    /// How late packets were handed over on earlier benches, nanoseconds.
+    late: Vec<u64>,
 }
 
 impl Progress {
@@ -91,8 +105,13 @@ impl Progress {
                 return Ok(false);
             }
         }
+        self.late.extend(late(bench)?);
+        let late = Lateness::new(std::mem::take(&mut self.late));
         let now = clock::now().as_nanos();
-        let body = json!({"cell": cell.id, "virtual_ns": now, "repeated": self.repeated});
+        let mut body = json!({"cell": cell.id, "virtual_ns": now, "repeated": self.repeated});
+        if let Some(late) = late {
+            body["late"] = json!(late);
+        }
         around.report.event("cell-end", &body)?;
         Ok(true)
     }

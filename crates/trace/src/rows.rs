@@ -289,6 +289,15 @@ impl SenderRow {
             counts[column_of(need)] += 1;
         }
     }
+
+    /// Of what it sent again nothing is shown to be lost, and most had arrived.
+    pub(crate) fn has_lost_nothing(&self) -> bool {
+        let of = |need: Need| -> u32 {
+            let counts = self.retransmissions.iter();
+            counts.map(|counts| counts[column_of(need)]).sum()
+        };
+        of(Need::Needed) == 0 && of(Need::Spurious) > of(Need::Unknown)
+    }
 }
 
 /// One connection.

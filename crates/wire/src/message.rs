@@ -19,7 +19,7 @@ pub enum Message {
     /// The head of a request of HTTP/1.
     Request(Request),
     /// The head of a response of HTTP/1, with its status.
-    Response(u16),
+    Response(Status),
     /// A client's hello of TLS, with the name of the server that it wants.
     Hello(Option<String>),
     /// A question of DNS.
@@ -30,13 +30,22 @@ pub enum Message {
     Alert(u8),
 }
 
+/// What the head of a response says of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// Its code.
+    pub code: u16,
+    /// From then on the server sends unasked: protocols were switched, or events are streamed.
+    pub unasked: bool,
+}
+
 impl Message {
     /// What a payload is that [begins](Record::begins) like this, if it is what it looks like.
     #[must_use]
     pub fn of(record: Record, payload: &[u8]) -> Option<Message> {
         match record {
             Record::Request => Request::of(payload).map(Message::Request),
-            Record::Response => status(payload).map(Message::Response),
+            Record::Response => Status::of(payload).map(Message::Response),
             Record::Hello => Some(Message::Hello(tls::server_name(payload))),
             Record::Query => Question::over_tcp(payload).map(Message::Query),
             Record::Alert => payload.get(6).copied().map(Message::Alert),
@@ -64,15 +73,35 @@ impl Message {
     }
 }
 
-/// The status of a response of HTTP/1 (RFC 9112 §4).
-fn status(payload: &[u8]) -> Option<u16> {
-    let digits = payload.get(HEAD_START.len() + 2..)?.get(..3)?;
-    let number = digits.iter().try_fold(0, |number, digit| {
-        digit
-            .is_ascii_digit()
-            .then(|| number * 10 + u16::from(digit - b'0'))
-    })?;
-    (100..600).contains(&number).then_some(number)
+impl Status {
+    /// Switching protocols (RFC 9110 §15.2.2), as to WebSocket.
+    pub const SWITCHED: u16 = 101;
+
+    /// The status of a response of HTTP/1 (RFC 9112 §4).
+    fn of(payload: &[u8]) -> Option<Status> {
+        let digits = payload.get(HEAD_START.len() + 2..)?.get(..3)?;
+        let code = digits.iter().try_fold(0, |code, digit| {
+            digit
+                .is_ascii_digit()
+                .then(|| code * 10 + u16::from(digit - b'0'))
+        })?;
+        let events = || lines(payload).any(|line| line.eq_ignore_ascii_case(EVENTS));
+        (100..600).contains(&code).then(|| Status {
+            code,
+            unasked: code == Status::SWITCHED || events(),
+        })
+    }
+}
+
+/// A stream of server-sent events (HTML Living Standard §9.2).
+const EVENTS: &[u8] = b"content-type: text/event-stream";
+
+/// The lines of a head without what follows the first `;` of each, as far as the payload has them.
+fn lines(payload: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lines = payload.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    lines
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split(|byte| *byte == b';').next())
 }
 
 /// The name of a host, without user, password and port.
@@ -130,7 +159,13 @@ mod tests {
     #[test]
     fn a_status_has_three_digits() {
         let status = |text: &str| Message::of(Record::Response, text.as_bytes());
-        assert_eq!(status("HTTP/1.1 204 No"), Some(Message::Response(204)));
+        let plain = |code, unasked| Some(Message::Response(Status { code, unasked }));
+        assert_eq!(status("HTTP/1.1 204 No"), plain(204, false));
+        assert_eq!(status("HTTP/1.1 101 Switching"), plain(101, true));
+        let events = "HTTP/1.1 200 OK\r\nContent-Type: text/Event-Stream; charset=utf-8\r\n";
+        assert_eq!(status(events), plain(200, true));
+        let within = "HTTP/1.1 200 OK\r\n\r\ncontent-type: text/event-stream\r\n";
+        assert_eq!(status(within), plain(200, false));
         for wrong in ["HTTP/1.", "HTTP/1.1 20", "HTTP/1.1 2x4", "HTTP/1.1 999"] {
             assert_eq!(status(wrong), None, "{wrong}");
         }

@@ -12,15 +12,16 @@ from typing import Any, Final
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from rexmit.library.run import ENGINES
 from rexmit.scenario import Scenario
-from rexmit.scenario.part import why_refused
+from rexmit.scenario.part import obedience
 from rexmit.scenario.work import NAMES
 from rexmit_site.markdown import code, plain, table, together
 
 HEAD: Final = """\
 # Scenario keys
 
-Made from `python/rexmit/scenario`; `PYTHONPATH=docs/_ext python -m rexmit_site.scenario_keys > docs/reference/scenario-keys.md` makes it again. Every key of a [scenario file](scenarios.md), as the program checks it. No entry under *default* means that nothing is set, or that another key's value holds. *Engine* says whether the model and real kernels both do what a key says; a kernel that does not refuses any value but the default when the scenario is read.
+Made from `python/rexmit/scenario`; `PYTHONPATH=docs/_ext python -m rexmit_site.scenario_keys > docs/reference/scenario-keys.md` makes it again. Every key of a [scenario file](scenarios.md), as the program checks it. No entry under *default* means that nothing is set, or that another key's value holds. *Engine* says whether the engines kernel, model and live all do what a key says; one that does not refuses, when the scenario is read, any value but the default, for the reason behind its name.
 """  # noqa: E501 - a paragraph is a line
 """What stands above the tables."""
 
@@ -76,6 +77,15 @@ def _default(model: type[BaseModel], key: str, field: FieldInfo) -> str:
     return code(json.dumps(written))
 
 
+def _engines(kinds: list[type[BaseModel]], key: str) -> str:
+    """Which obey a key, as one of these tables has it, and why the others refuse it."""
+    for model in kinds:
+        if key in model.model_fields and (there := obedience(model, key)) is not None:
+            others = ", ".join(name for name in ENGINES if name not in there.engines)
+            return f"{', '.join(there.engines)}; {others}: {plain(there.why)}"
+    return "all"
+
+
 def scenario_keys() -> str:
     """A table of keys for each table of the file."""
     parts = []
@@ -83,8 +93,7 @@ def scenario_keys() -> str:
         rows: dict[str, list[str]] = {}
         for model in kinds:
             for key, field in model.model_fields.items():
-                refused = why_refused(model, key)
-                engines = f"model; kernels refuse: {plain(refused)}" if refused else "both"
+                engines = _engines(kinds, key)
                 says = plain(field.description or "")
                 row = [code(key), says, _default(model, key, field), engines]
                 rows.setdefault(key, row)

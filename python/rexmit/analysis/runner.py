@@ -26,11 +26,12 @@ class Runner:
 
     @property
     def name(self) -> str | None:
-        """`Linux 6.12.117`, with `+PATCH` for each; `model of linux-3.10`; None: not known."""
+        """`Linux 6.12.117`, with `+PATCH`s or `, live`; `model of linux-3.10`; None: not known."""
         if self.engine == "model":
             there = ", ".join(dict.fromkeys(stack for _, stack in self.stacks))
             return f"model of {there}" if there else "model"
-        return "+".join((f"Linux {self.kernel}", *self.patches)) if self.kernel else None
+        own = ", live" if self.engine == "live" else ""
+        return "+".join((f"Linux {self.kernel}", *self.patches)) + own if self.kernel else None
 
     @property
     def words(self) -> str:
@@ -44,6 +45,11 @@ class Runner:
         if len({stack for _, stack in self.stacks}) < 2:
             return ""
         return ", ".join(f"{config}: {stack}" for config, stack in self.stacks)
+
+    @property
+    def clock(self) -> str:
+        """Whose time a transfer takes."""
+        return "real time" if self.engine == "live" else "virtual time"
 
     @property
     def thing(self) -> str:

@@ -83,6 +83,7 @@ class Totals:
     virtual_ns: int = 0
     cpu_s: float = 0.0
     peak_memory_bytes: int = 0
+    late: dict[str, int] = field(default_factory=dict)
     ignored: list[dict[str, str]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     failed: list[FailedCell] = field(default_factory=list)
@@ -93,6 +94,9 @@ class Totals:
         self.virtual_ns += record.virtual_ns
         self.cpu_s += record.cpu_s
         self.peak_memory_bytes = max(self.peak_memory_bytes, record.peak_memory_bytes)
+        for name, value in record.late.items():
+            before = self.late.get(name, 0)
+            self.late[name] = before + value if name == "packets" else max(before, value)
         if record.failed is not None:
             self.failed.append(record.failed)
         notes: list[str] = []
@@ -290,6 +294,7 @@ class CampaignRun:
             "virtual_s": totals.virtual_ns / 1e9,
             "cpu_s": round(totals.cpu_s, 3),
             "peak_memory_bytes": totals.peak_memory_bytes,
+            **({"lateness": totals.late} if totals.late else {}),
             "transfers": totals.transfers,
             "failed_cells": [
                 asdict(failed) for failed in sorted(totals.failed, key=lambda one: one.cell)

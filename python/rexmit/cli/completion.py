@@ -28,7 +28,7 @@ def _offered(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
 @_offered
 def engines() -> list[str]:
     """What runs transfers."""
-    return ["kernel", "model"]
+    return ["kernel", "model", "live"]
 
 
 @_offered

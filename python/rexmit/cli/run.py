@@ -43,8 +43,9 @@ class RunOptions:
     engine: Annotated[
         str,
         Option(
-            metavar="kernel|model",
-            help="What runs the transfers: a real kernel in virtual time, or the model.",
+            metavar="kernel|model|live",
+            help="What runs the transfers: a real kernel in virtual time, the model, or this "
+            "machine's own kernel in real time.",
             autocompletion=completion.engines,
         ),
     ] = "kernel"
@@ -213,6 +214,7 @@ def _report(out: Path, meta: dict[str, Any], *, as_json: bool) -> None:
     import json
 
     from rexmit import escaping
+    from rexmit.analysis.runner import runner
     from rexmit.wording import duration
 
     if as_json:
@@ -220,8 +222,8 @@ def _report(out: Path, meta: dict[str, Any], *, as_json: bool) -> None:
         return
     folder = escaping.shell_word(str(out))
     failed = meta["failed_cells"]
-    virtual, real = duration(meta["virtual_s"]), duration(meta["wall_s"])
-    outputs.line(f"{out}: {meta['transfers']:,} transfers, {virtual} of virtual time in {real}")
+    size = f"{meta['transfers']:,} transfers, {duration(meta['virtual_s'])} of {runner(meta).clock}"
+    outputs.line(f"{out}: {size} in {duration(meta['wall_s'])}")
     if failed:
         by_message: dict[str, list[dict[str, Any]]] = {}
         for cell in failed:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from rexmit.engines.boot import BootOptions, Event, GuestBoot, GuestDiedError, watch
+from rexmit.engines.boot import Event, GuestBoot, GuestDiedError, watch
 from rexmit.engines.engine import PLAN_VERSION
 from rexmit.engines.kernel import KernelEngine
 from rexmit.errors import UserError
@@ -43,9 +43,8 @@ def has(
         if event["type"] == "kernel-has":
             answer.update(event)
 
-    options = BootOptions(kernel=engine.kernel.path, seed=0, machine=engine.kernel.machine())
     try:
-        with GuestBoot(options, plan, guest=engine.guest) as boot:
+        with GuestBoot(engine.options(None, 0), plan, guest=engine.guest) as boot:
             watch(boot, on_event=take, hang_limit_s=_HANG_LIMIT_S)
     except GuestDiedError as error:
         raise UserError(str(error), error.console_tail[-4:]) from None

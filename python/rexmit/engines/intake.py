@@ -54,7 +54,7 @@ class Intake:
         elif kind in ROWS:
             self._add(kind, event)
         elif kind == "cell-end":
-            self._end()
+            self._end(event)
         else:
             self.fail(str(event.get("message")), [])
 
@@ -122,7 +122,12 @@ class Intake:
             if warning not in self.record.warnings:
                 self.record.warnings.append(warning)
 
-    def _end(self) -> None:
+    def _end(self, event: Event) -> None:
+        late = event.get("late") or {}
+        if not isinstance(late, Mapping) or not all(isinstance(ns, int) for ns in late.values()):
+            self._refuse(f"{self._teller} told of a cell-end that is none")
+            return
+        self.record.late = dict(late)
         if not self.record.tables:
             self._keep(self._rows.tables())
         numbers = self.record.tables["transfers"]["repetition"].sort().to_list()

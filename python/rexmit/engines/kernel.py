@@ -211,12 +211,19 @@ class KernelEngine:
         scheduler.run(tasks, begin, calls, jobs=jobs)
 
     def _boot(self, task: Task, core: int) -> GuestBoot:
-        plan = boot_plan(task.plan, self.programs)
-        options = BootOptions(
+        plan = boot_plan(self.cell(task), self.programs)
+        return GuestBoot(self.options(core, task.seed), plan, guest=self.guest)
+
+    def options(self, core: int | None, seed: int) -> BootOptions:
+        """How the guest program is started for a cell, or to ask the kernel."""
+        return BootOptions(
             kernel=self.kernel.path,
             core=core,
-            seed=task.seed,
+            seed=seed,
             machine=self.kernel.machine(),
             files=self.files,
         )
-        return GuestBoot(options, plan, guest=self.guest)
+
+    def cell(self, task: Task) -> Mapping[str, Any]:
+        """A cell as the guest program reads it."""
+        return task.plan

@@ -174,7 +174,7 @@ def _network(spec: str, settings: list[str]) -> dict[str, Any]:
         )
     at = ("networks", names[0])
     network = loaded.networks[names[0]]
-    refused = list(scenario.refused_by_kernels(network, at))
+    refused = [(path, it.why) for path, it in scenario.refused(network, at, "kernel")]
     if any(way.does("outages") for link in network.link_specs(0.0) for way in link.ways):
         refused.append((at, "outages count from the start of a transfer, and a command is none"))
     for path, why in refused:

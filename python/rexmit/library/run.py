@@ -15,6 +15,7 @@ from rexmit.campaign.runner import CampaignRun, Request
 from rexmit.campaign.streams import core_streams
 from rexmit.campaign.suited import suited
 from rexmit.engines import kernel as kernels
+from rexmit.engines import live
 from rexmit.engines.engine import CELLS_A_CORE, Engine, cores
 from rexmit.engines.model import ModelEngine
 from rexmit.errors import UserError, argument
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
     from rexmit.cluster import Where
 
 
+ENGINES = (kernels.NAME, "model", live.NAME)
+"""What runs transfers."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Campaign:
     """How a scenario is run; None leaves it to the scenario, or to what is usual. Raises UserError
@@ -39,7 +44,7 @@ class Campaign:
     """
 
     engine: str = "kernel"
-    """"kernel" or "model"."""
+    """"kernel", "model" or "live"."""
     kernel: str | None = None
     """Of the engine of that name: "6.1", or another that `rexmit kernel list` shows."""
     stack: str | None = None
@@ -54,7 +59,7 @@ class Campaign:
     """"2%": seed after seed until half the interval of t_total's mean is within this share of it in
     every cell; at most `seeds`, or a hundred."""
     jobs: int | None = None
-    """Cells at a time; one a core where it is None."""
+    """Cells at a time; one a core where it is None, live one in all."""
     settings: Settings = ()
     """Changes to keys of the scenario; they are kept as texts."""
     capture: bool = False
@@ -66,9 +71,9 @@ class Campaign:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "settings", tuple(texts(self.settings)))
-        if self.engine not in ("kernel", "model"):
+        if self.engine not in ENGINES:
             raise UserError(
-                f"there is no engine {self.engine}", "engines: kernel, model", usage=True
+                f"there is no engine {self.engine}", f"engines: {', '.join(ENGINES)}", usage=True
             )
         owners = {
             "kernel": (self.kernel, "kernel"),
@@ -92,6 +97,12 @@ class Campaign:
                     f"leave out {argument('seed')}",
                     usage=True,
                 )
+        if self.engine == live.NAME and self.cluster is not None:
+            raise UserError(
+                f"{argument('cluster')}: {argument('engine', live.NAME)} is of this machine",
+                f"leave {argument('cluster')} out",
+                usage=True,
+            )
         workers(self.jobs)
         most = CELLS_A_CORE * len(cores())
         if self.jobs is not None and self.jobs > most:
@@ -118,6 +129,8 @@ class Campaign:
                 scenario.workload.client,
                 self.hang_limit_s or kernels.HANG_LIMIT_S,
             )
+        if self.engine == live.NAME:
+            return live.LiveEngine.on_this_machine(scenario, where)
         # By name, whatever the default is when the command is given again.
         name = self.stack or scenario.stack.get("name", of_model.DEFAULT)
         chosen = of_scenario(scenario, name, self.hz, where)
@@ -170,14 +183,13 @@ def prepare(
         changes.append(f"seeds={campaign.seeds}")
     if campaign.until is not None:
         changes.append(f"until={campaign.until}")
-    of_stacks = campaign.engine == "model"
     if isinstance(scenario, Scenario):
         name, spec = "scenario", "SCENARIO"
         where: Locate = nowhere
-        loaded = changed(scenario, changes, stacks=of_stacks)
+        loaded = changed(scenario, changes, engine=campaign.engine)
     else:
         spec = str(scenario)
-        name, loaded, where = named(spec, changes, stacks=of_stacks)
+        name, loaded, where = named(spec, changes, engine=campaign.engine)
     engine = campaign.open(loaded, where)
     loaded, left_out = suited(loaded, engine, where)
     mark = digest(identity(engine, loaded, capture=capture))
@@ -194,7 +206,8 @@ def prepare(
         out=out or configuration.runs() / f"{name}-{seeds}-{engine.slug}-{mark}",
         command=escaping.shell(words),
         version=version(),
-        jobs=campaign.jobs or len(cores()),
+        # In real time cells would take it from each other.
+        jobs=campaign.jobs or (1 if campaign.engine == live.NAME else len(cores())),
         capture=capture,
         warnings=tuple(left_out),
     )
@@ -234,8 +247,9 @@ def run(
 
     `scenario` is a `Scenario`, a TOML file, the name of one that comes with rexmit, or a run.json.
     `engine` is "kernel" (with `kernel`: "6.1", "6.12", or a name that `rexmit kernel list` shows)
-    or "model" (with `stack` and `hz`). `out` is the run's folder, below runs/ where it is None; a
-    run that is there and whole is not run again, one that was interrupted goes on. `jobs` cells run
+    or "model" (with `stack` and `hz`), or "live", this machine's own in real time. `out` is the
+    run's folder, below runs/ where it is None; a run that is there and whole is not run again, one
+    that was interrupted goes on. `jobs` cells run
     at a time, one a core where it is None; or as many as `cluster` has workers (`local:8`, or
     `tls://HOST:PORT` of a Dask scheduler). `progress` is called with each step. What else is said
     by keywords may be made once, as a `campaign`; keywords beside it change it.

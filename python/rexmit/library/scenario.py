@@ -20,23 +20,23 @@ Settings = Mapping[str, object] | Iterable[str]
 
 
 def open_scenario(
-    spec: str | PathLike[str], settings: Settings = (), *, stacks: bool = True
+    spec: str | PathLike[str], settings: Settings = (), *, engine: str = "model"
 ) -> Scenario:
     """A scenario from its TOML file, by its name among those that come with rexmit, or from the
     run.json of a run, with keys changed by `settings`.
 
-    Without `stacks` settings of the model's stacks are an error: a kernel does not heed them.
-    Raises UserError where there is none, or with every problem of what it holds.
+    Keys that `engine` does not obey are an error; the model obeys all. Raises UserError where there
+    is none, or with every problem of what it holds.
     """
-    return named(spec, settings, stacks=stacks)[1]
+    return named(spec, settings, engine=engine)[1]
 
 
 def named(
-    spec: str | PathLike[str], settings: Settings = (), *, stacks: bool = True
+    spec: str | PathLike[str], settings: Settings = (), *, engine: str = "model"
 ) -> tuple[str, Scenario, Locate]:
     """The name, the scenario, and where its keys stand; see `open_scenario`."""
     name, data, sources = _read(str(spec))
-    return name, check(data, sources, texts(settings), stacks=stacks), sources.where
+    return name, check(data, sources, texts(settings), engine=engine), sources.where
 
 
 def _read(given: str) -> tuple[str, dict[str, Any], Sources]:
@@ -56,10 +56,10 @@ def _read(given: str) -> tuple[str, dict[str, Any], Sources]:
     return name, data, Sources(given)
 
 
-def changed(scenario: Scenario, settings: Settings, *, stacks: bool) -> Scenario:
+def changed(scenario: Scenario, settings: Settings, *, engine: str) -> Scenario:
     """The scenario with keys changed. Raises UserError."""
     data = scenarios.effective(scenario)
-    return scenarios.from_plain(data, where="scenario", settings=texts(settings), stacks=stacks)
+    return scenarios.from_plain(data, where="scenario", settings=texts(settings), engine=engine)
 
 
 def texts(settings: Settings) -> list[str]:

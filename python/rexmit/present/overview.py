@@ -49,7 +49,7 @@ def _facts(view: Overview) -> list[str]:
     if view.wall_s is not None:
         size += f" in {duration(view.wall_s)}"
     if view.virtual_s is not None:
-        size += f" ({duration(view.virtual_s)} of virtual time)"
+        size += f" ({duration(view.virtual_s)} of {view.runner.clock})"
     return [*facts, size]
 
 

@@ -5,7 +5,7 @@ from rexmit.scenario.load import from_plain, load
 from rexmit.scenario.loss import PatternLoss
 from rexmit.scenario.model import Bursts, Config, Page, Pages, Scenario
 from rexmit.scenario.network import LinkSpec, Network
-from rexmit.scenario.part import refused_by_kernels
+from rexmit.scenario.part import refused
 from rexmit.scenario.plain import effective
 
 __all__ = [
@@ -21,5 +21,5 @@ __all__ = [
     "find",
     "from_plain",
     "load",
-    "refused_by_kernels",
+    "refused",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any, Final
 
 from rexmit.errors import closest
@@ -182,12 +183,16 @@ def _short_pages(scenario: Scenario) -> Iterable[Problem]:
     for index, vary in enumerate(scenario.vary):
         there += [(("vary", index), page) for page in pages(vary.segments, vary.size)]
     segment_bytes = scenario.ip.mtu - _LARGEST_HEAD
+    # A burst without a length is a problem of its own.
     has = [
-        page.segments if page.size_bytes is None else -(-page.size_bytes // segment_bytes)
-        for _, page in there
+        (count, path, page)
+        for path, page in there
+        if (count := -(-page.size_bytes // segment_bytes) if page.size_bytes else page.segments)
     ]
-    least, lost = min(count or 0 for count in has), max(scenario.loss.segments)
-    path, page = there[has.index(least)]
+    if not has:
+        return
+    least, path, page = min(has, key=itemgetter(0))
+    lost = max(scenario.loss.segments)
     if least < lost:
         kind = "burst" if isinstance(scenario.workload, Bursts) else "page"
         key = "segments" if page.size_bytes is None else "size"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path as FilePath
 from typing import Any, Final
 
@@ -17,15 +17,12 @@ from rexmit.scenario import across, work
 from rexmit.scenario import overrides as override
 from rexmit.scenario.invalid import invalid
 from rexmit.scenario.loss import RULES
-from rexmit.scenario.model import SERVERS, Scenario
-from rexmit.scenario.part import Part, refused_by_kernels
-from rexmit.scenario.problem import Path, Problem
+from rexmit.scenario.model import NO_SETTING, SERVERS, Scenario
+from rexmit.scenario.part import Part, refused
+from rexmit.scenario.problem import Path, Problem, report
 
 MOST_CELLS: Final = 1_000_000
 """Of a grid, under all its seeds: more would not fit into memory, and take years."""
-
-MOST_TOLD: Final = 20
-"""Errors that are told at a time."""
 
 
 class Sources:
@@ -52,13 +49,13 @@ class Sources:
         return self.file
 
 
-def load(path: FilePath, settings: Iterable[str] = (), *, stacks: bool = True) -> Scenario:
+def load(path: FilePath, settings: Iterable[str] = (), *, engine: str = "model") -> Scenario:
     """The scenario in a TOML file, changed by `--set` texts. Raises UserError.
 
-    Without `stacks` settings of the model's stacks are an error: nothing would heed them.
+    Keys that `engine` does not obey are an error; the model obeys all.
     """
     data, sources = read(path)
-    return check(data, sources, settings, stacks=stacks)
+    return check(data, sources, settings, engine=engine)
 
 
 def read(path: FilePath) -> tuple[dict[str, Any], Sources]:
@@ -74,11 +71,11 @@ def from_plain(
     *,
     where: str = "run.json",
     settings: Iterable[str] = (),
-    stacks: bool = True,
+    engine: str = "model",
 ) -> Scenario:
-    """The scenario that `plain.effective` wrote. `where` names it in errors; `stacks` as in
+    """The scenario that `plain.effective` wrote. `where` names it in errors; `engine` as in
     `load`."""
-    return check(deepcopy(dict(data)), Sources(where), settings, stacks=stacks)
+    return check(deepcopy(dict(data)), Sources(where), settings, engine=engine)
 
 
 def check(
@@ -86,7 +83,7 @@ def check(
     sources: Sources,
     settings: Iterable[str] = (),
     *,
-    stacks: bool = True,
+    engine: str = "model",
 ) -> Scenario:
     """Apply the settings to the data and check the whole. Raises UserError with every problem."""
     for setting in settings:
@@ -97,10 +94,10 @@ def check(
     try:
         scenario = Scenario.model_validate(data)
     except ValidationError as error:
-        raise _report(sources, map(invalid, error.errors())) from None
-    problems = chain(across.problems(scenario), _stacks(scenario, allowed=stacks))
+        raise report(sources.where, map(invalid, error.errors())) from None
+    problems = chain(across.problems(scenario), _of_engine(scenario, engine))
     for first in problems:
-        raise _report(sources, chain([first], problems))
+        raise report(sources.where, chain([first], problems))
     cells, seeds = _most_cells(scenario), len(scenario.all_seeds)
     if cells * seeds > MOST_CELLS:
         under = f", each under {seeds:,} seeds" if seeds > 1 else ""
@@ -157,61 +154,38 @@ def _most_cells(scenario: Scenario) -> int:
     return points * len(scenario.config_names) * len(scenario.loss.losses)
 
 
-def _report(sources: Sources, every: Iterable[Problem]) -> UserError:
-    # What is near each, to guess at what was meant, takes a while to find.
-    problems = list(islice(every, MOST_TOLD + 1))
-    more = len(problems) > MOST_TOLD
-    problems = problems[:MOST_TOLD]
-
-    def line(problem: Problem) -> str:
-        key = ".".join(
-            f'"{part}"' if isinstance(part, str) and "." in part else str(part)
-            for part in problem.path
-        )
-        return f"{sources.where(problem.path)}: {key}: {problem.what}"
-
-    changed = f"{argument('settings')} "
-    usage = any(sources.where(problem.path).startswith(changed) for problem in problems)
-    if len(problems) == 1:
-        return UserError(line(problems[0]), problems[0].remedy, usage=usage)
-    lines = [
-        text
-        for problem in problems
-        for text in (line(problem), *((f"  {problem.remedy}",) if problem.remedy else ()))
+def _of_engine(scenario: Scenario, engine: str) -> Iterable[Problem]:
+    """What is wrong with settings of the model's stacks, each by itself, and what an engine does
+    not obey.
+    """
+    stacks: list[tuple[Path, Mapping[str, str]]] = [(("stack",), scenario.stack)]
+    parts: list[tuple[Path, Part]] = [
+        (("workload",), scenario.workload),
+        (("offload",), scenario.offload),
     ]
-    what = f"more than {MOST_TOLD} errors" if more else f"{len(problems)} errors"
-    return UserError(f"{sources.file}: {what}", lines, usage=usage)
-
-
-def _stacks(scenario: Scenario, *, allowed: bool) -> Iterable[Problem]:
-    """What is wrong with settings of the model's stacks, each by itself."""
-    tables: list[tuple[Path, Mapping[str, str]]] = [(("stack",), scenario.stack)]
-    for name in scenario.config_names:
-        if name in scenario.configs:
-            tables.append((("configs", name, "stack"), scenario.configs[name].stack))
-    for path, table in tables:
-        for key, value in table.items():
-            if not allowed:
-                yield Problem(
-                    (*path, *key.split(".")),
-                    "a kernel has no such setting; the model has",
-                    f"run it with {argument('engine', 'model')}, or take it out",
-                )
-            elif (problem := _of_stack(key, value)) is not None:
-                yield Problem((*path, *key.split(".")), *problem)
-    if allowed:
-        return
-    parts: list[tuple[Path, Part]] = [(("workload",), scenario.workload)]
     for name in scenario.network_names:
         if name in scenario.networks:
             parts.append((("networks", name), scenario.networks[name]))
+    for name in scenario.config_names:
+        if name in scenario.configs:
+            config = scenario.configs[name]
+            stacks.append((("configs", name, "stack"), config.stack))
+            parts.append((("configs", name, "offload"), config.offload))
+    for path, table in stacks:
+        for key, value in table.items():
+            at = (*path, *key.split("."))
+            if engine != "model":
+                yield _refused(at, NO_SETTING, ["model"])
+            elif (problem := _of_stack(key, value)) is not None:
+                yield Problem(at, *problem)
     for path, part in parts:
-        for at, why in refused_by_kernels(part, path):
-            yield Problem(
-                at,
-                f"{why}; the model has",
-                f"run it with {argument('engine', 'model')}, or take it out",
-            )
+        for at, there in refused(part, path, engine):
+            yield _refused(at, there.why, there.engines)
+
+
+def _refused(at: Path, why: str, engines: Iterable[str]) -> Problem:
+    others = " or ".join(argument("engine", name) for name in engines)
+    return Problem(at, why, f"run it with {others}, or take it out")
 
 
 def _of_stack(key: str, value: str) -> tuple[str, str] | None:

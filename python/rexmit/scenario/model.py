@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Discriminator, Field, PlainSerializer, Tag
 from rexmit.scenario.loss import Loss, TailLoss
 from rexmit.scenario.network import MOST_PATHS, REPEAT, Network
 from rexmit.scenario.offload import Offload
-from rexmit.scenario.part import AS_TUPLE, Kinds, Part, model_only, unsaid
+from rexmit.scenario.part import AS_TUPLE, Kinds, Part, obeyed_by, unsaid
 from rexmit.scenario.problem import as_written
 from rexmit.scenario.units import UnitError
 from rexmit.scenario.values import (
@@ -48,6 +48,9 @@ PAGE_LIMIT_BYTES: Final = 50_000_000
 NOT_PROBED: Final = "not-probed"
 """Transfers whose first retransmission was not the tail loss probe, on a line without loss."""
 
+_NO_KEY: Final = "a lab with real programs has no such key"
+NO_SETTING: Final = "a kernel has no such setting"
+
 CLIENTS: Final = ("builtin", "curl", "lynx")
 
 _WARM_UP = Field(
@@ -55,7 +58,7 @@ _WARM_UP = Field(
     le=10_000,
     description="transfers without loss before those that count, 0 to 10,000, for hosts that "
     "remember (`stack.metrics`)",
-    json_schema_extra=model_only("a lab with real programs has no such key"),
+    json_schema_extra=obeyed_by("model", why=_NO_KEY),
 )
 
 
@@ -115,7 +118,7 @@ def pages(segments: tuple[int, ...] | None, sizes: tuple[int, ...] | None) -> tu
     )
 
 
-_OF_MODEL = model_only("a kernel has no such setting")
+_OF_MODEL = obeyed_by("model", why=NO_SETTING)
 _STACK = 'a table like { min_rto = "100ms" }, its keys as `rexmit stacks NAME` lists them'
 
 
@@ -210,13 +213,13 @@ class Pages(Part):
         description="true (nginx's head and body leave together in full segments) or false (the "
         "head by itself)",
         exclude_if=unsaid(True),
-        json_schema_extra=model_only("a lab with real programs has no such key"),
+        json_schema_extra=obeyed_by("model", why=_NO_KEY),
     )
     read_rate: ReadRate = Field(
         default=None,
         description="bits per second that the client works through of what it reads, 4 kB at a "
         'time as lynx does, like "16Mbit", or "instant"',
-        json_schema_extra=model_only("a lab with real programs has no such key"),
+        json_schema_extra=obeyed_by("model", why=_NO_KEY),
     )
     warm_up: Annotated[int, _WARM_UP] = Field(
         default=0,
@@ -240,7 +243,10 @@ class Bursts(Part):
     `burst_size`.
     """
 
-    server: Literal["burst"] = Field(description=_SERVER)
+    server: Literal["burst"] = Field(
+        description=_SERVER,
+        json_schema_extra=obeyed_by("kernel", "model", why="live links carry pages"),
+    )
     client: Annotated[tuple[Literal["builtin"]], axis(_builtin), one_or_list()] = Field(
         default=("builtin",), description='"builtin": only the built-in client reads bursts'
     )

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from rexmit.scenario.part import AS_TUPLE, Kinds, Part, model_only, unsaid
+from rexmit.scenario.part import AS_TUPLE, Kinds, Part, obeyed_by, unsaid
 from rexmit.scenario.values import (
     DelayNs,
     DurationNs,
@@ -42,8 +42,10 @@ class LossBursts(Part):
         return bad * self.when_bad + (1 - bad) * self.when_good
 
 
-_NO_STALLS: Final = model_only("netem has no delay spikes")
-_NO_POLICER: Final = model_only("the kernels of rexmit are built without NET_ACT_POLICE")
+_NO_STALLS: Final = obeyed_by("model", "live", why="netem has no delay spikes")
+_NO_POLICER: Final = obeyed_by(
+    "model", "live", why="the kernels of rexmit are built without NET_ACT_POLICE"
+)
 
 
 class Stalls(Part):
@@ -90,7 +92,9 @@ class _Way(Part):
         default=None,
         description='packets that go on twice, like "1%"',
         exclude_if=unsaid(None),
-        json_schema_extra=model_only("Linux has no netem that duplicates below another"),
+        json_schema_extra=obeyed_by(
+            "model", "live", why="Linux has no netem that duplicates below another"
+        ),
     )
     outages: OutageTimes | None = Field(
         default=None,
@@ -250,6 +254,7 @@ class LinkedNetwork(_Between):
         default="wire",
         description='"wire" (rate and delay act after a packet has left its host) or "host" (in '
         "the sender's own queue, as mininet does it)",
+        json_schema_extra=obeyed_by("kernel", "model", why="live links lie behind their hosts"),
     )
     links: Annotated[tuple[Link, Link], AS_TUPLE] | None = Field(
         default=None,
@@ -278,6 +283,7 @@ class PathNetwork(_Between):
         max_length=MOST_PATHS,
         description='instead of `links`: a list of tables like { delay = "20ms" }, one a path, the '
         f"first path first, at most {MOST_PATHS}",
+        json_schema_extra=obeyed_by("kernel", "model", why="live links are one path"),
     )
 
     @property

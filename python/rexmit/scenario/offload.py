@@ -7,7 +7,7 @@ from typing import Final
 
 from pydantic import Field
 
-from rexmit.scenario.part import Part
+from rexmit.scenario.part import Part, obeyed_by
 from rexmit.scenario.problem import Path, Problem
 
 
@@ -24,6 +24,9 @@ class Offload(Part):
         default=None,
         description="true (super-segments, cut behind TCP; needs checksum and scatter_gather) or "
         "false",
+        json_schema_extra=obeyed_by(
+            "kernel", "model", why="a TUN device hands out single packets", harmless=False
+        ),
     )
 
 

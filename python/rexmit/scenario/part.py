@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, JsonValue
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from rexmit.scenario.problem import Path
 
@@ -26,29 +26,42 @@ def unsaid(default: object) -> Callable[[object], bool]:
     return lambda value: value == default
 
 
-def model_only(why: str) -> dict[str, JsonValue]:
-    """For `json_schema_extra` of a key that real kernels refuse unless it has its default."""
-    return {"model_only": why}
+def obeyed_by(*engines: str, why: str, harmless: object = None) -> dict[str, Any]:
+    """For `json_schema_extra` of a key that other engines refuse unless it has its default or the
+    `harmless` value, and why they do.
+    """
+    return {"obeyed_by": Obedience(engines, why, harmless)}
 
 
-def refused_by_kernels(part: Part, path: Path) -> Iterator[tuple[Path, str]]:
-    """The keys of a table, and of those in it, that real kernels refuse as they stand, and why."""
-    for key in type(part).model_fields:
+@dataclass(frozen=True, slots=True)
+class Obedience:
+    """Which engines obey a key, and why others do not."""
+
+    engines: tuple[str, ...]
+    why: str
+    harmless: object
+
+
+def obedience(part: type[BaseModel], key: str) -> Obedience | None:
+    """Which engines obey this key of a table; None where all do."""
+    extra = part.model_fields[key].json_schema_extra
+    there = extra.get("obeyed_by") if isinstance(extra, dict) else None
+    return there if isinstance(there, Obedience) else None
+
+
+def refused(part: Part, path: Path, engine: str) -> Iterator[tuple[Path, Obedience]]:
+    """The keys of a table, and of those in it, that an engine refuses as they stand."""
+    for key, field in type(part).model_fields.items():
         value, at = getattr(part, key), (*path, key)
-        why = why_refused(type(part), key)
-        if why is not None and value != type(part).model_fields[key].default:
-            yield at, why
+        there = obedience(type(part), key)
+        if there is not None and engine not in there.engines:
+            if value != field.default and (value is None or value != there.harmless):
+                yield at, there
             continue
         each = enumerate(value) if isinstance(value, tuple) else [(None, value)]
         for index, one in each:
             if isinstance(one, Part):
-                yield from refused_by_kernels(one, at if index is None else (*at, index))
-
-
-def why_refused(part: type[BaseModel], key: str) -> str | None:
-    """Why real kernels refuse this key of a table; None of one that they obey."""
-    extra = part.model_fields[key].json_schema_extra
-    return str(extra["model_only"]) if isinstance(extra, dict) and "model_only" in extra else None
+                yield from refused(one, at if index is None else (*at, index), engine)
 
 
 class Part(BaseModel):

@@ -22,7 +22,7 @@ from rexmit.store.schema import polars_schema
 if TYPE_CHECKING:
     import polars as pl
 
-FORMAT: Final = 7
+FORMAT: Final = 8
 
 
 @dataclass(slots=True)
@@ -50,6 +50,8 @@ class Record:
     virtual_ns: int = 0
     cpu_s: float = 0.0
     peak_memory_bytes: int = 0
+    late: dict[str, int] = field(default_factory=dict)
+    """How late packets left links that are a program, nanoseconds; empty of other links."""
 
     @property
     def transfers(self) -> int:

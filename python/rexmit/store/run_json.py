@@ -103,6 +103,7 @@ _RUN: Final = shape(
         "virtual_s": number(),
         "cpu_s": number(),
         "peak_memory_bytes": whole(),
+        "lateness": mapping_of(whole()),
         "transfers": whole(),
         "failed_cells": list_of(
             shape(

@@ -7,7 +7,7 @@ from typing import Final
 import polars as pl
 
 from rexmit.store.trace_schema import SIDES
-from rexmit.tracing import sides
+from rexmit.tracing import requests, sides
 from rexmit.tracing.files import captured
 from rexmit.tracing.folder import LOOKUPS, SLOW_S, Trace
 from rexmit.values import dataclass
@@ -19,6 +19,10 @@ LEAST_S: Final = 0.1
 
 WHOLE: Final = ("round-trip", "sender", "slow-start", "path-rate")
 """What every transfer spends its time on: slow only by stretches that are."""
+
+ONE_BY_ONE_S: Final = 1.0
+"""Short round trips of one client to one server are slow where one follows on the other for so
+long, and together they are half of the time or more: a person waits for their sum."""
 
 NOBODY: Final = ("closing",)
 """What nobody waited for."""
@@ -64,12 +68,14 @@ class Owned:
     that they took. Of its `stretches`, `slow` took 0.2 s or more, and `least_s` to `most_s`; they
     are not counted where another time is slow. Most of it is at one of its `hosts`: `host_s` at
     `host`, whose `peer` was at the other end of the longest stretch, that of the connection in row
-    `number` of connections.parquet; it ended `evidence_s` after that one's first packet. Their
+    `number` of connections.parquet; it ended `evidence_s` after that one's first packet. `behind`
+    that host is the server that it waited for meanwhile, as far as its slowest request shows. Their
     senders' retransmissions were needed, or it is not known whether they were; some followed on
     timeouts. Of its connections some were refused, or ICMP said that they cannot be; to the SYNs of
-    others nothing came back; of others the last request was answered by a reset; of `alerted` a
-    fatal alert ended the TLS handshake, most often at `host` an `alert`. Where names were looked
-    up, `connections` are those, the longest of `name`; there is no `number`.
+    others nothing came back, and the one SYN of some was answered more than once; of others the
+    last request was answered by a reset; of `alerted` a fatal alert ended the TLS handshake, most
+    often at `host` an `alert`. Where names were looked up, `connections` are those, the longest of
+    `name`; there is no `number`.
     """
 
     owner: str
@@ -86,6 +92,7 @@ class Owned:
     peer: str
     number: int | None
     evidence_s: float
+    behind: str = ""
     needed: int = 0
     not_known: int = 0
     timeouts: int = 0
@@ -93,6 +100,7 @@ class Owned:
     unreachable: int = 0
     unanswered: int = 0
     reset: int = 0
+    answered_again: int = 0
     alerted: int = 0
     alert: str = ""
     name: str = ""
@@ -102,9 +110,10 @@ def slow(slow_s: float) -> pl.Expr:
     """Rows of `joined` whose time somebody waited for, however short it was if it was in vain."""
     noticed = pl.col("longest_ns") >= round(slow_s * 1e9)
     length_s = pl.col("length_ns") / 1e9
+    one_by_one = (pl.col("owner") == "round-trip") & pl.col("one_by_one")
     part = (length_s >= PART * pl.col("duration_s")) & (length_s >= LEAST_S)
     of_any = ~pl.col("owner").is_in(list(WHOLE))
-    long = noticed | (part & of_any) | pl.col("in_vain")
+    long = noticed | (part & of_any) | one_by_one | pl.col("in_vain")
     return pl.col("asked") & ~pl.col("owner").is_in(list(NOBODY)) & long
 
 
@@ -113,7 +122,7 @@ def joined(trace: Trace, which: pl.Expr) -> pl.LazyFrame:
     `number`, and the ends. `which` may name all but the ends and what was retransmitted: these are
     joined to the rows that are left.
     """
-    connections = trace.numbered().select(
+    ends = trace.numbered().select(
         "connection",
         "number",
         "duration_s",
@@ -122,9 +131,22 @@ def joined(trace: Trace, which: pl.Expr) -> pl.LazyFrame:
         _REFUSED.alias("was_refused"),
         _RESET.alias("was_reset"),
         ALERT.alias("alert"),
+        _address(sides.CLIENT).alias("client"),
+        _address(sides.SERVER).alias("server"),
     )
     # A handshake in which nothing was sent twice took a round trip.
-    once = trace.scan("sides").group_by("connection").agg((pl.col("syns").max() < 2).alias("once"))
+    of_server = pl.col("direction") == "backward"
+    once = (
+        trace.scan("sides")
+        .group_by("connection")
+        .agg(
+            (pl.col("syns").max() < 2).alias("once"),
+            (
+                (pl.col("syns").filter(of_server).max() > 1)
+                & (pl.col("syns").filter(~of_server).max() == 1)
+            ).alias("answered_again"),
+        )
+    )
     owner = pl.col("owner")
     connecting = owner == "connecting"
     in_vain = (
@@ -134,7 +156,7 @@ def joined(trace: Trace, which: pl.Expr) -> pl.LazyFrame:
     )
     rows = (
         _stretches(trace)
-        .join(connections.join(once, on="connection"), on="connection")
+        .join(ends.join(once, on="connection"), on="connection")
         .with_columns(
             in_vain.alias("in_vain"),
             pl.when(connecting & pl.col("once") & ~in_vain)
@@ -142,9 +164,11 @@ def joined(trace: Trace, which: pl.Expr) -> pl.LazyFrame:
             .otherwise(owner)
             .alias("owner"),
         )
-        .filter(which)
     )
-    return _with_ends(rows, trace)
+    marked = rows.join(_one_by_one(rows, ends), on="connection", how="left").with_columns(
+        pl.col("one_by_one").fill_null(value=False)
+    )
+    return _with_ends(marked.filter(which), trace)
 
 
 def _with_ends(rows: pl.LazyFrame, trace: Trace) -> pl.LazyFrame:
@@ -160,9 +184,9 @@ def _with_ends(rows: pl.LazyFrame, trace: Trace) -> pl.LazyFrame:
         .then(pl.col("direction") == SIDES[1])
         .otherwise((owner == "receiver-window") == swapped)
     )
-    ends = "source", "destination"
+    both = "source", "destination"
     host, peer = (
-        pl.when(at_source).then(own).otherwise(other) for own, other in (ends, reversed(ends))
+        pl.when(at_source).then(own).otherwise(other) for own, other in (both, reversed(both))
     )
     return (
         rows.with_columns(
@@ -187,6 +211,37 @@ def slow_connections(trace: Trace) -> pl.DataFrame:
     waited = slow(trace.slow_s) & (pl.col("owner") != IDLE)
     rows = joined(trace, waited).group_by(pl.col("number").cast(pl.Int64))
     return rows.agg((pl.col("length_ns").sum() / 1e9).alias("length_s")).collect()
+
+
+def _one_by_one(rows: pl.LazyFrame, ends: pl.LazyFrame) -> pl.LazyFrame:
+    """Connections whose round trips follow on each other: within each, or from one connection to
+    the next between two hosts that have one at a time.
+    """
+    pair = ("client", "server")
+    length_s, owner = pl.col("length_ns") / 1e9, pl.col("owner")
+    of_each = (
+        rows.filter("asked", ~owner.is_in(list(NOBODY)))
+        .group_by("connection")
+        .agg(
+            length_s.filter(owner == "round-trip").sum().alias("round_s"),
+            length_s.sum().alias("open_s"),
+        )
+    )
+    every = ends.join(of_each, on="connection")
+    end_s = pl.col("start_s") + pl.col("duration_s")
+    of_pair = every.group_by(*pair).agg(
+        (end_s.max() - pl.col("start_s").min()).alias("span_s"),
+        pl.col("open_s").sum(),
+        pl.col("round_s").sum().alias("rounds_s"),
+    )
+
+    def long(length: str, of: str) -> pl.Expr:
+        return (pl.col(length) >= ONE_BY_ONE_S) & (pl.col(length) * 2 >= pl.col(of))
+
+    in_turn = long("rounds_s", "span_s") & (pl.col("open_s_right") <= pl.col("span_s"))
+    return every.join(of_pair, on=list(pair)).select(
+        "connection", (long("round_s", "duration_s") | in_turn).alias("one_by_one")
+    )
 
 
 def _needs(trace: Trace) -> pl.LazyFrame:
@@ -225,7 +280,7 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             pl.col("evidence_ns", "peer").get(longest),
             pl.col("duration_s", "number", "start_s", "handshake").first(),
             (pl.col("in_vain") & pl.col("was_reset")).any().alias("reset"),
-            pl.col("alert").first(),
+            pl.col("alert", "answered_again").first(),
             pl.col("needed", "not_known", "timeouts").max(),
         )
         .group_by("owner", "host")
@@ -235,7 +290,7 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             (pl.col("handshake") == "refused").sum().alias("refused"),
             (pl.col("handshake") == "unreachable").sum().alias("unreachable"),
             (pl.col("handshake") == "unanswered").sum().alias("unanswered"),
-            pl.col("reset").sum(),
+            pl.col("reset", "answered_again").sum(),
             pl.col("alert").count().alias("alerted"),
             pl.col("alert").drop_nulls().mode().sort().first(),
             pl.col("slow_least_ns").min(),
@@ -257,6 +312,7 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             pl.col("connections", "stretches", "slow").sum(),
             pl.col("needed", "not_known", "timeouts").sum(),
             pl.col("refused", "unreachable", "unanswered", "reset", "alerted").sum(),
+            pl.col("answered_again").sum(),
             pl.col("alert").drop_nulls().first().fill_null(""),
             (pl.col("slow_least_ns").min() / 1e9).alias("least_s"),
             (pl.col("longest_ns").max() / 1e9).alias("most_s"),
@@ -267,7 +323,14 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
         .with_columns(last.alias("last"))
         .collect()
     )
-    every = [(row.pop("last"), Owned(**row)) for row in rows.to_dicts()]
+    behind = (
+        requests.behind(trace, row["host"]) if row["owner"] == "server" else ""
+        for row in rows.to_dicts()
+    )
+    every = [
+        (row.pop("last"), Owned(**row, behind=by))
+        for row, by in zip(rows.to_dicts(), behind, strict=True)
+    ]
     every += [(False, one) for one in looked_up]
     every.sort(key=lambda one: (one[0], -one[1].length_s, one[1].owner))
     return tuple(one for _, one in every)

@@ -82,8 +82,7 @@ def timed(trace: Trace) -> pl.LazyFrame:
 def requests(trace: Trace) -> Requests:
     """Reads the trace's table of requests."""
     rows = timed(trace)
-    # What was not selected may leave a doubt all the same.
-    whole = trace.whole if isinstance(trace, Selection) and trace.whole else trace
+    whole = _whole(trace)
     slow = rows.filter(pl.col("took_s") >= trace.slow_s)
     every, many, worst = pl.collect_all(
         [
@@ -98,6 +97,24 @@ def requests(trace: Trace) -> Requests:
     return Requests(int(every.item()), int(many.item()), slowest)
 
 
+def behind(trace: Trace, host: str) -> str:
+    """The server that a host waited for, while its slowest request waited for it; empty if none."""
+    of_host = _SERVER.eq(host) & (pl.col("owner") == "server")
+    slowest = timed(trace).filter(of_host).top_k(1, by="owner_s").collect().to_dicts()
+    found = _behind(_whole(trace), slowest[0]) if slowest else None
+    return _host(found.flow) if found and found.owner == "server" else ""
+
+
+def _whole(trace: Trace) -> Trace:
+    """With what was not selected, which may leave a doubt all the same."""
+    return trace.whole if isinstance(trace, Selection) and trace.whole else trace
+
+
+def _host(flow: str) -> str:
+    """The server of a flow."""
+    return flow.partition(" > ")[2].rpartition(":")[0]
+
+
 def _told(row: dict[str, Any]) -> dict[str, Any]:
     every = {**row, "number": row["row"]}
     return {one.name: every[one.name] for one in fields(Asked)}
@@ -109,7 +126,7 @@ def _behind(trace: Trace, front: dict[str, Any]) -> Asked | None:
     """
     if front["owner"] != "server" or front["first_ns"] is None:
         return None
-    host = front["flow"].partition(" > ")[2].rpartition(":")[0]
+    host = _host(front["flow"])
     own = _CLIENT.eq(host)
     if _is_beside(trace, front["connection"]):
         # What goes on within a host is seen on that host alone.

@@ -176,7 +176,7 @@ class Benches:
         self._unsaved = 0
 
     def _load(self, settings: Settings) -> Scenario:
-        return scenarios.load(self.base, [*self.always, *settings], stacks=True)
+        return scenarios.load(self.base, [*self.always, *settings])
 
     def _run(self, new: list[Settings]) -> None:
         """All cells of all benches through one engine, a few at a time."""

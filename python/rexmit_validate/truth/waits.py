@@ -45,6 +45,8 @@ OWNERS: Final = {
 
 _REPAIRS: Final = ("recovery", "loss")
 """Congestion states in which what is lost is sent again."""
+_QUEUE: Final = 4
+"""Packets that wait at a link and are no delayed acknowledgement's."""
 _IDLE, _BUFFER = 0, 3
 """Of `enum tcp_chrono`."""
 _WRAP: Final = 1 << 32
@@ -284,14 +286,20 @@ class _Line:
         new = ((at, place) for place, side in enumerate(self._sides) for at in _new(side))
         self._new = sorted(new)
         self._sent = [at for at, _ in self._new]
-        self._arrived = [
-            sorted(
-                one.arrived_ns
-                for one in side.sent
-                if one.packet.payload and one.arrived_ns is not None
-            )
+        # When packets left and arrived.
+        every = [
+            [(one, one.arrived_ns) for one in side.sent if one.arrived_ns is not None]
             for side in self._sides
         ]
+        self._shortest = [
+            min((arrived - one.packet.time_ns for one, arrived in each), default=0)
+            for each in every
+        ]
+        self._ways = [
+            [(one.packet.time_ns, arrived) for one, arrived in each if one.packet.payload]
+            for each in every
+        ]
+        self._arrived = [sorted(arrived for _, arrived in ways) for ways in self._ways]
 
     def instants(self) -> list[tuple[int, str]]:
         """When anything may change, and at which host."""
@@ -327,7 +335,7 @@ class _Line:
             arrived = self._arrived[last]
             number = bisect_right(arrived, sent) - 1
             if number < 0 or at < arrived[number]:
-                return "round-trip"
+                return self._on_way(at, last)
         if not self._sides[next_].client:
             return "server"
         return "client" if last in (None, next_) else "between-requests"
@@ -336,8 +344,21 @@ class _Line:
         if last is None:
             return "closing"
         if self._arrived[last] and at < self._arrived[last][-1]:
-            return "round-trip"
+            return self._on_way(at, last)
         return "unanswered" if self._sides[last].client else "closing"
+
+    def _on_way(self, at: int, last: int) -> str:
+        """Whose it is while the last of a turn is on its way: a queue's, if more than a packet or
+        two wait there for longer than a round trip takes without it.
+        """
+        ways = self._ways[last]
+        sent, arrived = ways[bisect_right(ways, (at, _FOREVER)) - 1]
+        behind = bisect_right(self._arrived[last], arrived) - bisect_right(
+            self._arrived[last], sent
+        )
+        waited = arrived - sent - self._shortest[last]
+        queued = waited > sum(self._shortest) and behind >= _QUEUE
+        return CONGESTION if queued else "round-trip"
 
 
 def _new(side: Side) -> Iterator[int]:

@@ -41,7 +41,6 @@ def run(base: Base, folder: Path, *, seed: int, jobs: int) -> pl.DataFrame:
     loaded = scenarios.from_plain(
         scenario(Base(base.stack, (), base.changes), seed=seed, kernel=False),
         where="what-if check",
-        stacks=True,
     )
     cells = grid.cells(loaded)
     keys = pl.DataFrame(

@@ -14,12 +14,13 @@ const LIST: &str = include_str!("../../../../docs/notes/old-interfaces.md");
 /// The oldest kernel that the guest has to do with.
 const OLDEST: Series = (3, 2);
 
-/// What runs on the host, whose kernel is another matter: the sandbox of kernels and of builds, what boots them, what takes in
-/// what they tell.
-const OF_THE_HOST: [&str; 8] = [
+/// What runs on the host, whose kernel is another matter: the sandbox of kernels and of builds, what boots them, what does
+/// without, what takes in what they tell.
+const OF_THE_HOST: [&str; 9] = [
     "sandbox",
     "boot.rs",
     "confine.rs",
+    "live.rs",
     "share.rs",
     "launch.rs",
     "qmp.rs",

@@ -3,6 +3,7 @@
 mod bridge;
 mod host;
 mod ioctl;
+pub mod line;
 mod link;
 mod namespace;
 mod offload;

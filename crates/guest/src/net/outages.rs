@@ -22,6 +22,10 @@ pub struct Outages {
 impl Outages {
     /// Begins, for a transfer that starts at `begin`; `None` where no link fails.
     pub fn start(network: &Network, plan: &NetworkPlan, begin: Time) -> Result<Option<Self>> {
+        if network.line.is_some() {
+            // Its links fail by themselves.
+            return Ok(None);
+        }
         let mut steps = steps(network.ways(plan), begin);
         if steps.is_empty() {
             return Ok(None);

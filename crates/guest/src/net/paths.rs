@@ -87,6 +87,7 @@ impl Network {
             clients,
             client_devices: (1..=paths.len()).map(client_device).collect(),
             switch: Namespace::create("s1")?,
+            line: None,
         };
         if family == 4 {
             let hosts = [&network.h1.namespace, &network.h2.namespace];

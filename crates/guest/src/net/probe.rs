@@ -5,6 +5,7 @@ use nix::errno::Errno;
 use nix::sched::{unshare, CloneFlags};
 use nix::sys::socket::SockProtocol;
 
+use super::line;
 use super::namespace::in_thread;
 use super::qdisc;
 use crate::interfaces;
@@ -25,6 +26,8 @@ pub enum Part {
     Htb,
     /// Wires between interfaces.
     Redirect,
+    /// Interfaces whose packets a program reads and writes.
+    Tun,
 }
 
 const IFLA_ADDRESS: u16 = 1;
@@ -64,6 +67,9 @@ fn lacks() -> Result<Lacks> {
     }
     if !make("bridge", "probe2", None)? {
         lack(Part::Bridge, "bridge (CONFIG_BRIDGE)");
+    }
+    if let Err(error) = line::open_here("probe3") {
+        lack(Part::Tun, &format!("TUN devices (CONFIG_TUN: {error:#})"));
     }
     // A loopback can have queues, too.
     let device = "lo";

@@ -15,6 +15,7 @@ use anyhow::{bail, Result};
 
 use super::bridge;
 use super::host::{self, Host, Manner};
+use super::line::{self, Line};
 use super::link;
 use super::namespace::Namespace;
 use super::paths;
@@ -31,8 +32,10 @@ pub struct Network {
     pub clients: Vec<IpAddr>,
     /// Its interfaces, in the same order.
     pub client_devices: Vec<String>,
-    /// Where the links meet, or the paths part.
+    /// Where the links meet, or the paths part; nothing stands there where they are a line.
     pub switch: Namespace,
+    /// The links, where they are a program.
+    pub line: Option<Line>,
 }
 
 /// The two ends of a host's wire: the host's side, the switch's.
@@ -64,6 +67,10 @@ impl Network {
     /// Puts other links in the place of those at hand, with their ends in the same place, and drops what is in their
     /// queues.
     pub fn replace_links(&self, plan: &NetworkPlan, programs: &Programs) -> Result<()> {
+        if self.line.is_some() {
+            // A line's are fresh at every transfer.
+            return Ok(());
+        }
         match &plan.layout {
             Layout::Links(links) => self.replace_two(plan.at, links, programs),
             Layout::Paths(paths) => self.replace_wires(paths),
@@ -81,14 +88,28 @@ impl Network {
             .collect()
     }
 
-    fn set_up_links(
-        plan: &NetworkPlan,
-        links: &[Link; 2],
-        programs: &Programs,
-        manner: Manner,
-    ) -> Result<Self> {
+    /// The same with two TUN devices and a program between them, which lets nothing pass before it has
+    /// [begun](Line::begin).
+    pub fn over_line(plan: &NetworkPlan, programs: &Programs, manner: Manner) -> Result<Self> {
+        let mut network = Self::two_hosts(plan.family)?;
+        let hosts = [&network.h1, &network.h2];
+        let devices = hosts.map(|host| line::tun(&host.namespace, host.device));
+        let [first, second] = devices;
+        for host in hosts {
+            // A device that is full would lose packets as no link does.
+            let room = "txqueuelen 10000";
+            let line = format!("link set dev {} mtu {} {room}", host.device, plan.mtu);
+            let ip = programs.ip()?;
+            host.namespace.batch(ip, &["-batch", "-"], &[line])?;
+        }
+        network.line = Some(Line::start([first?, second?]));
+        network.build_hosts(programs, manner)?;
+        Ok(network)
+    }
+
+    fn two_hosts(family: u8) -> Result<Self> {
         let host = |number: u8| -> Result<Host> {
-            let address = match plan.family {
+            let address = match family {
                 4 => IpAddr::V4(Ipv4Addr::new(10, 0, 0, number)),
                 6 => IpAddr::V6(Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, u16::from(number))),
                 other => bail!("IP family {other}: 4 or 6"),
@@ -111,8 +132,19 @@ impl Network {
             h1,
             h2,
             switch: Namespace::create("s1")?,
+            line: None,
         };
-        network.quiet_ipv6(plan.family)?;
+        network.quiet_ipv6(family)?;
+        Ok(network)
+    }
+
+    fn set_up_links(
+        plan: &NetworkPlan,
+        links: &[Link; 2],
+        programs: &Programs,
+        manner: Manner,
+    ) -> Result<Self> {
+        let network = Self::two_hosts(plan.family)?;
         network.build_links(plan, programs)?;
         network.build_switch(plan.at, links, programs)?;
         network.build_hosts(programs, manner)?;
@@ -219,7 +251,10 @@ impl Network {
             let (device, peer) = (host.device, other.address);
             let mut lines = vec!["link set dev lo up".to_owned()];
             lines.extend(host::bring_up(device, host.address, manner.offloads));
-            lines.push(host::neighbour(device, peer, other_mac));
+            // A TUN device has no link layer.
+            if self.line.is_none() {
+                lines.push(host::neighbour(device, peer, other_mac));
+            }
             if let (Some(window), "h2") = (manner.receive_window_bytes, host.namespace.name()) {
                 lines.push(format!("route replace {peer} dev {device} window {window}"));
             }

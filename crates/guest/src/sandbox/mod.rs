@@ -7,12 +7,12 @@
 
 mod filter;
 mod identity;
-mod namespaces;
+pub mod namespaces;
 mod process;
 mod rights;
 pub mod seccomp;
 mod secrets;
-mod view;
+pub mod view;
 
 use std::path::{Path, PathBuf};
 

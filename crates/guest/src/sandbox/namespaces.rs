@@ -16,7 +16,7 @@ use super::process::{self, NO_SANDBOX};
 use super::{view, Sandbox};
 
 /// What every sandbox has of its own, besides users.
-const OWN: libc::c_int = libc::CLONE_NEWNS
+pub const OWN: libc::c_int = libc::CLONE_NEWNS
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWNET
     | libc::CLONE_NEWIPC
@@ -136,13 +136,13 @@ fn ask_for_maps(talk: &mut Talk) -> Result<()> {
     }
 }
 
-fn refuse(error: &Error) -> i32 {
+pub fn refuse(error: &Error) -> i32 {
     eprintln!("rexmit-guest: {error:#}");
     NO_SANDBOX
 }
 
 /// fork(2) whose child is the first process of new namespaces.
-fn fork_into(flags: libc::c_int) -> io::Result<libc::pid_t> {
+pub fn fork_into(flags: libc::c_int) -> io::Result<libc::pid_t> {
     let flags = libc::c_long::from(flags | libc::SIGCHLD);
     // SAFETY: without a stack of its own the child goes on with a copy of this one, as after fork; this process has one
     // thread, so that no lock is held by another.
@@ -154,7 +154,7 @@ fn fork_into(flags: libc::c_int) -> io::Result<libc::pid_t> {
 }
 
 /// Why there are none, and what would help.
-fn no_namespaces(error: &io::Error) -> Error {
+pub fn no_namespaces(error: &io::Error) -> Error {
     let zero = |name: &str| {
         fs::read_to_string(format!("/proc/sys/{name}")).is_ok_and(|text| text.trim() == "0")
     };

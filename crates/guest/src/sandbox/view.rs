@@ -80,7 +80,7 @@ enum Layer<'a> {
 }
 
 /// Keeps what is mounted from here on to this mount namespace.
-pub(super) fn keep_private() -> Result<()> {
+pub fn keep_private() -> Result<()> {
     mount(NONE, "/", NONE, MsFlags::MS_REC | MsFlags::MS_PRIVATE, NONE)
         .context("cannot make the mounts private")
 }
@@ -245,7 +245,7 @@ fn bind(from: &Path, to: &Path, attributes: u64) -> Result<()> {
 
 /// Sets attributes (`MOUNT_ATTR_…`) of the mount at `path`, and of every mount below it if `recursive`
 /// (mount_setattr(2), Linux 5.12).
-fn set_attributes(path: &Path, set: u64, recursive: bool) -> Result<()> {
+pub fn set_attributes(path: &Path, set: u64, recursive: bool) -> Result<()> {
     let name = CString::new(path.as_os_str().as_encoded_bytes())?;
     let attributes = libc::mount_attr {
         attr_set: set,

@@ -97,6 +97,11 @@ pub fn send(
             }
         }
     };
+    let phase_ns = match when {
+        When::AtOnce => 0,
+        When::AtPhase(phase_ns) => phase_ns,
+    };
+    bench.begin_line(&cell.network, begin, phase_ns, lossless.is_some());
     let outages = match lossless {
         Some(_) => Outages::start(&bench.network, &cell.network, begin)?,
         None => None,

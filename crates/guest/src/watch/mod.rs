@@ -23,6 +23,7 @@ use crate::net::{Host, Namespace, Network};
 use crate::nfqueue::Queue;
 use crate::opener::PORT;
 use crate::priority;
+use crate::source::Source;
 use confirmed::Confirmed;
 use witness::Witness;
 
@@ -77,18 +78,19 @@ impl Watch {
     /// Sends all that leaves port 80 of `h1` through a queue and watches it, and what leaves `h2` for it where asked
     /// for. Nothing is dropped before [`Watch::begin`].
     pub fn start(network: &Network, programs: &Programs, options: Options) -> Result<Self> {
+        let clients = network.clients.clone();
+        let witness = |options| network.h1.namespace.run(|| Witness::open(options, clients));
+        let rule = LossRule::new(Settings::default());
+        if let Some(line) = &network.line {
+            let [sent, answered] = line.ends();
+            return Self::over(sent, Some(answered), rule, witness(options)?);
+        }
         let (h1, h2) = (&network.h1, &network.h2);
         let queued = |host: &Host, sent| queue(&host.namespace, host.address, sent, programs.nft());
         let sent = queued(h1, Sent::From(PORT))?;
         let answered = options.both.then(|| queued(h2, Sent::To(PORT)));
         let answered = answered.transpose()?;
-        let clients = network.clients.clone();
-        let witness = network
-            .h1
-            .namespace
-            .run(|| Witness::open(options, clients))?;
-        let rule = LossRule::new(Settings::default());
-        Self::over(sent, answered, rule, witness)
+        Self::over(sent, answered, rule, witness(options)?)
     }
 }
 
@@ -100,11 +102,11 @@ fn queue(host: &Namespace, address: IpAddr, sent: Sent, nft: Result<&Path>) -> R
 }
 
 impl Watch {
-    /// Watches what comes through the queue `sent` of the server, and through that of the client. `rule` judges packets
+    /// Watches what comes from the server through `sent`, and from the client through `answered`. `rule` judges packets
     /// before [`Watch::begin`].
-    fn over(
-        sent: Queue,
-        answered: Option<Queue>,
+    fn over<Q: Source + Send + 'static>(
+        sent: Q,
+        answered: Option<Q>,
         rule: LossRule,
         witness: Witness,
     ) -> Result<Self> {
@@ -156,7 +158,7 @@ impl Watch {
 }
 
 fn serve(
-    mut filter: Filter,
+    mut filter: Filter<impl Source>,
     mut witness: Witness,
     orders: &Receiver<Order>,
     answers: &Sender<Result<Seen>>,

@@ -14,7 +14,7 @@ use crate::capture::Buffer;
 use crate::filter::Observer;
 use crate::kernel::causes::CauseLog;
 use crate::kernel::sender::SenderKernel;
-use crate::nfqueue::Fate;
+use crate::source::Fate;
 
 /// Asks the kernel at each event of the rule; lives in the server's network namespace.
 pub struct Witness {

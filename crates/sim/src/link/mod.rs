@@ -8,6 +8,7 @@ mod spell;
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
 
+use rexmit_plan::Place;
 pub use rexmit_plan::{LossBursts, Policer};
 use rexmit_time::{Duration, Stream, Time};
 
@@ -62,6 +63,51 @@ impl Default for Settings {
             policer: None,
             stalls: None,
             by_ordinal: false,
+        }
+    }
+}
+
+impl Settings {
+    /// What a plan's link does, on one of its ways; times in whole microseconds, as netem takes them. Its outages count from
+    /// `begin`, if there are to be any.
+    #[must_use]
+    pub fn planned(way: &rexmit_plan::Link, at: Place, begin: Option<Time>) -> Self {
+        let nanos = |count: u64| Duration::from_nanos(i64::try_from(count).unwrap_or(i64::MAX));
+        let micros = |nanos: u64| Duration::from_micros(((nanos + 500) / 1000) as i64);
+        let (shaper, delay) = match at {
+            Place::Wire => (
+                Shaper::Netem,
+                micros(way.delay_ns.saturating_sub(1000)) + FIRST_STAGE,
+            ),
+            Place::Host => (Shaper::Htb, micros(way.delay_ns)),
+        };
+        let outages = begin.into_iter().flat_map(|begin| {
+            let spans = way.outages_ns.iter();
+            spans.map(move |[from, until]| (begin + nanos(*from), begin + nanos(*until)))
+        });
+        Self {
+            rate_bps: way.rate_bps,
+            delay,
+            jitter: micros(way.jitter_ns),
+            queue_packets: way.queue_packets as usize,
+            // Jitter stands behind loss in what is drawn for a packet, whether any are lost or not.
+            loss: match way.loss_bursts {
+                Some(bursts) => Loss::Bursts(bursts),
+                None if way.loss > 0.0 || way.jitter_ns > 0 => Loss::Random(way.loss),
+                None => Loss::None,
+            },
+            reorder: way.reorder,
+            duplicate: way.duplicate,
+            outages: outages.collect(),
+            stalls: way.stalls.map(|stalls| Spells {
+                every: nanos(stalls.every_ns),
+                least: nanos(stalls.least_ns),
+                most: nanos(stalls.most_ns),
+            }),
+            policer: way.policer,
+            shaper,
+            by_ordinal: true,
+            ..Self::default()
         }
     }
 }

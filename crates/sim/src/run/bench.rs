@@ -149,12 +149,9 @@ impl<'a, M: Inspect> Bench<'a, M> {
             link.lose_nothing();
         }
         for (from, to, way) in [(near, far, link.down()), (far, near, link.up())] {
-            let mut settings = link_settings(way, self.cell.network.at);
-            if let Some(begin) = begin {
-                let outages = way.outages_ns.iter();
-                let outages =
-                    outages.map(|[from, until]| (begin + nanos(*from), begin + nanos(*until)));
-                settings.outages = outages.collect();
+            let mut settings = link::Settings::planned(way, self.cell.network.at, begin);
+            if self.cell.network.at == Place::Wire {
+                settings.delay += LOOKS;
             }
             network.add_one_way(from, to, settings, streams);
         }
@@ -306,40 +303,4 @@ const LOOKS: Duration = Duration::from_nanos(2 * 256);
 
 fn nanos(count: u64) -> Duration {
     Duration::from_nanos(i64::try_from(count).unwrap_or(i64::MAX))
-}
-
-/// As the lab's queueing disciplines have it: times in whole microseconds.
-fn link_settings(link: &rexmit_plan::Link, at: Place) -> link::Settings {
-    let micros = |nanos: u64| Duration::from_micros(((nanos + 500) / 1000) as i64);
-    let shaper = match at {
-        Place::Wire => link::Shaper::Netem,
-        Place::Host => link::Shaper::Htb,
-    };
-    let delay = match at {
-        Place::Wire => micros(link.delay_ns.saturating_sub(1000)) + link::FIRST_STAGE + LOOKS,
-        Place::Host => micros(link.delay_ns),
-    };
-    link::Settings {
-        rate_bps: link.rate_bps,
-        delay,
-        jitter: micros(link.jitter_ns),
-        queue_packets: link.queue_packets as usize,
-        // Jitter stands behind loss in what is drawn for a packet, whether any are lost or not.
-        loss: match link.loss_bursts {
-            Some(bursts) => link::Loss::Bursts(bursts),
-            None if link.loss > 0.0 || link.jitter_ns > 0 => link::Loss::Random(link.loss),
-            None => link::Loss::None,
-        },
-        reorder: link.reorder,
-        duplicate: link.duplicate,
-        stalls: link.stalls.map(|stalls| link::Spells {
-            every: nanos(stalls.every_ns),
-            least: nanos(stalls.least_ns),
-            most: nanos(stalls.most_ns),
-        }),
-        policer: link.policer,
-        shaper,
-        by_ordinal: true,
-        ..link::Settings::default()
-    }
 }

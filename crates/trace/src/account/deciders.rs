@@ -3,7 +3,7 @@
 mod congestion;
 mod nagle;
 mod program;
-mod rate;
+pub(super) mod rate;
 mod recovery;
 mod window;
 

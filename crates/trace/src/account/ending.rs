@@ -6,6 +6,7 @@ use rexmit_time::{Duration, Time};
 
 use super::flow::Flow;
 use super::owner::Owner;
+use super::sizes::OPTIONS;
 use super::timeline::{By, Cover};
 use super::{Account, Share, SERVER};
 use crate::cost::Waits;
@@ -28,6 +29,8 @@ pub(crate) struct Ending<'e> {
     /// Of each direction: how its sender waited for retransmissions, what of it was never acknowledged, and where the
     /// monitor stood.
     pub senders: [(&'e Waits, Option<Unacked>, Option<Position>); 2],
+    /// Of each direction: what was sent again had arrived, and nothing was lost.
+    pub spurious: [bool; 2],
 }
 
 impl Account {
@@ -43,8 +46,12 @@ impl Account {
         let perhaps = waits.map(late_or_lost);
         let policed = [0, 1].map(|of| {
             let flow = &self.flows[of];
-            flow.policer.found(self.mss[of].unwrap_or(flow.largest()))
+            let found = flow.policer.found(self.mss[of].unwrap_or(flow.largest()));
+            found.filter(|_| !ending.spurious[of])
         });
+        // A client that sends a little now and then and is never answered says something, and asks nothing.
+        let small = |mss: u32| self.flows[0].largest() + OPTIONS < mss;
+        let messages = self.turns.is_pushed() && self.mss[0].is_some_and(small);
         let thinned = self.flows.iter().any(Flow::is_thinned);
         for (of, line) in self.lines.iter_mut().enumerate() {
             let line = &mut line.sure;
@@ -73,9 +80,18 @@ impl Account {
             if let Some((whose, gone)) = gone {
                 line.cover(&[gone], by(whose == of), |_, _| true);
             }
+            let not_taken = self
+                .turns
+                .not_taken
+                .map(|to| (self.turns.start(), to, Owner::Connecting));
+            line.cover(not_taken.as_slice(), By::Own, |_, _| true);
+            let all = |owner| [(self.turns.start(), ending.end, owner)];
             if thinned {
-                let all = (self.turns.start(), ending.end, Owner::Unknown);
-                line.cover(&[all], By::Own, |was, _| was.is_program());
+                line.cover(&all(Owner::Unknown), By::Own, |was, _| was.is_program());
+            }
+            if messages {
+                let idle = all(Owner::BetweenRequests);
+                line.cover(&idle, By::Own, |was, _| was == Owner::Client);
             }
         }
         [0, 1].map(|of| self.lines[of].sure.shares())
@@ -85,7 +101,8 @@ impl Account {
     fn close(&mut self, ending: &Ending<'_>) {
         let turns = &self.turns;
         let end = ending.end;
-        let unknown = ending.one_sided && turns.is_open();
+        let unknown = ending.one_sided && (turns.is_open() || turns.is_answered());
+        let connected = turns.connected_by_client();
         let (start, mut on_way) = (turns.start(), None);
         let known = turns.start() < end && !ending.one_sided;
         let rest: &[(Time, Owner)] = if !turns.is_open() {
@@ -128,6 +145,11 @@ impl Account {
                         Owner::Closing if self.flows[SERVER].hides() => Owner::Unanswered,
                         rest => rest,
                     };
+                    // Before what ended it instead of an answer.
+                    let arrived = match rest {
+                        Owner::Unanswered => arrived.min(closed - Duration::from_nanos(1)),
+                        _ => arrived,
+                    };
                     on_way = Some((of as usize, arrived));
                     &[(closed, rest), (end, Owner::Closing)]
                 }
@@ -143,6 +165,9 @@ impl Account {
             if unknown {
                 line.begin(start);
                 self.requests.begin();
+                if let Some(at) = connected {
+                    line.sure.push(at, Owner::Connecting, By::Own);
+                }
                 line.sure.push(end, Owner::Unknown, By::Own);
             }
         }
@@ -151,9 +176,7 @@ impl Account {
     /// Whose peer was gone and since when, or a path took nothing of that size.
     fn gone(&self, ending: &Ending<'_>) -> Option<(usize, Cover)> {
         for (of, (_, unacked, position)) in ending.senders.iter().enumerate() {
-            let (Some(unacked), Some(sent)) = (unacked, self.flows[of].sent()) else {
-                continue;
-            };
+            let Some(unacked) = unacked else { continue };
             let larger = unacked.size > unacked.acked_size
                 && unacked.sends > LEAST_COPIES
                 && *position != Some(Position::Receiver);
@@ -162,11 +185,13 @@ impl Account {
             let answers = unacked.acked_size > 0 && unacked.unanswered < unacked.sends;
             if larger && (answers || (unacked.all_full && self.mss[of].is_some())) {
                 let closed = self.turns.closed.map_or(ending.end, |(at, _)| at);
-                let begun = sent - unacked.silence.max(unacked.tried);
-                return Some((of, (begun, closed.max(sent), Owner::PathMtu)));
+                let begun = unacked.last - unacked.silence.max(unacked.tried);
+                return Some((of, (begun, closed.max(unacked.last), Owner::PathMtu)));
             }
             if unacked.unanswered >= LEAST_COPIES {
-                return Some((of, (sent - unacked.silence, ending.end, Owner::PeerGone)));
+                // Before it was sent first nobody waited for its acknowledgement.
+                let begun = unacked.last - unacked.silence.min(unacked.tried);
+                return Some((of, (begun, ending.end, Owner::PeerGone)));
             }
         }
         None

@@ -6,6 +6,8 @@ use std::collections::VecDeque;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{SeqNum, SeqRange};
 
+use super::deciders::rate;
+use super::owner::Owner;
 use super::policer::Policer;
 use super::rounds::Rounds;
 use super::sizes::Sizes;
@@ -21,6 +23,10 @@ const DELAYED: Duration = Duration::from_millis(10);
 const LEAST_TIMEOUT: Duration = Duration::from_millis(200);
 /// So many windows of different sizes that were filled up tell by how much windows are scaled.
 const FILLED: u8 = 4;
+/// Acknowledgements of a queue that drains, at least: a single one may be held back.
+const LATE: u8 = 2;
+/// Packets among which a path doubles one.
+const RECENT: usize = 16;
 /// By so much a round trip is longer than the shortest, at least, where packets queue; and by a quarter of it.
 const QUEUED: Duration = Duration::from_millis(2);
 
@@ -66,6 +72,8 @@ pub(super) struct Wait {
     pub probes: bool,
     /// It went on at once.
     pub together: bool,
+    /// It went on within a round trip of when this let it send: a sender that paces spreads over a round trip what it may send.
+    pub paced: Option<Owner>,
     /// What it sent first when it went on did not come by.
     pub gap: bool,
     /// Payload of the packets before and after the wait, and of a full one.
@@ -151,8 +159,14 @@ impl Path {
         let least = self.beyond.unwrap_or(rtt).min(rtt);
         self.beyond = Some(least);
         self.longer = rtt - least;
-        let long = rtt > least + QUEUED.max((least + near) / 4) && near <= least;
+        let long = rtt > least + QUEUED.max((least + near) / 4) && near <= least * 2;
         self.long = if long { self.long.saturating_add(1) } else { 0 };
+    }
+
+    /// An acknowledgement comes by so long after what was sent last that what was sent queued for longer than it was on its way.
+    fn is_late(&self, length: Duration) -> bool {
+        let least = self.beyond.unwrap_or(Duration::ZERO);
+        length > least * 2 + QUEUED
     }
 
     /// How long packets queue on it, if they do.
@@ -182,6 +196,10 @@ pub(super) struct Flow {
     /// Before it heard anything.
     before: (i64, Option<u32>),
     sent: Option<Time>,
+    /// What was in flight when it had sent, and how many acknowledgements have come since that all were too late for a path
+    /// without a queue.
+    reach: i64,
+    late: u8,
     last_len: u32,
     largest: u32,
     /// Bytes that it sent, and those between them that did not come by.
@@ -198,8 +216,13 @@ pub(super) struct Flow {
     rounds: Rounds,
     pub policer: Policer,
     pub sizes: Sizes,
+    /// The newest packets, by numbers and IP identifications, and the next one's place.
+    recent: [Option<(SeqNum, u16)>; RECENT],
+    next: usize,
     /// The end of what was sent when something was sent again last.
     repair: Option<SeqNum>,
+    /// What let it send last, a window or a full path, and the end of what it sent then.
+    bound: Option<(Owner, SeqNum)>,
 }
 
 impl Flow {
@@ -222,11 +245,6 @@ impl Flow {
     /// Its first byte has this number.
     pub fn begins(&mut self, first: SeqNum) {
         self.first = Some(first);
-    }
-
-    /// When it sent data last.
-    pub fn sent(&self) -> Option<Time> {
-        self.sent
     }
 
     /// The largest payload that it sent at a time.
@@ -295,6 +313,12 @@ impl Flow {
         if open && ack.is_after(self.shown) {
             self.acked_at[usize::from(!self.nxt.is_after(ack))] = Some(at);
             self.shown = ack;
+            if self
+                .sent
+                .is_some_and(|sent| self.path.is_late(at.since(sent)))
+            {
+                self.late = self.late.saturating_add(1);
+            }
         }
         if self.known && !ack.is_after(self.nxt) {
             let queue = self.path.queue().unwrap_or(Duration::ZERO);
@@ -328,6 +352,7 @@ impl Flow {
             if self.repair.is_some_and(|end| !one.ack.is_before(end)) {
                 self.repair = None;
             }
+            self.bound = self.bound.filter(|(_, end)| one.ack.is_before(*end));
         }
         self.window = Some(one.window);
         self.shut |= one.window == 0;
@@ -361,6 +386,29 @@ impl Flow {
         self.path.held_back = waiting.map(|one| at.since(one.at + near));
         // Beside the sender that is its own queue, which it may pace.
         self.path.away = near > least / 8;
+    }
+
+    /// Whether a packet came by before: a sender gives what it sends again another identification (RFC 6864 §4.1).
+    pub fn is_doubled(&mut self, seq: SeqNum, id: u16) -> bool {
+        let doubled = self.recent.contains(&Some((seq, id)));
+        if !doubled {
+            self.recent[self.next] = Some((seq, id));
+            self.next = (self.next + 1) % RECENT;
+        }
+        doubled
+    }
+
+    /// Whether what it sent last queued on the way: it came bit by bit.
+    pub fn drains(&self, mss: Option<u32>) -> bool {
+        let segment = i64::from(mss.unwrap_or(self.largest));
+        self.late >= LATE && self.reach >= segment * rate::LEAST
+    }
+
+    /// This let it send what it sent last.
+    pub fn is_bound(&mut self, owner: Owner) {
+        if matches!(owner, Owner::ReceiverWindow | Owner::PathRate) {
+            self.bound = Some((owner, self.nxt));
+        }
     }
 
     /// Whether something was sent again, and its sender had not heard of all that was sent before when it sent last.
@@ -418,6 +466,10 @@ impl Flow {
                 least + LEAST_TIMEOUT
             };
             let waited = new.at.since(from);
+            let queued = self.path.queue().is_some();
+            let full_path = queued && self.flight() >= i64::from(full) * rate::LEAST;
+            let paced = self.bound.map(|(owner, _)| owner);
+            let paced = paced.or(full_path.then_some(Owner::PathRate));
             Wait {
                 flight,
                 window: if self.shut { Some(0) } else { scaled },
@@ -427,10 +479,11 @@ impl Flow {
                 delayed: waited >= least + DELAYED,
                 probes: heard.is_none() && self.last_len >= full && waited >= timeout,
                 together: waited <= at_once.min(AT_ONCE * 5),
+                paced: paced.filter(|_| waited < least),
                 gap: (new.end - new.len).is_after(self.nxt),
                 lens: [self.last_len, new.len],
                 mss: full,
-                queued: self.path.queue().is_some(),
+                queued,
                 shows_queues: new.echo.is_some() || near <= least / 2,
                 repaired: self.repair.is_none(),
                 after_loss: self.rounds.is_after_loss(),
@@ -447,6 +500,7 @@ impl Flow {
         self.unseen += u64::from(missing);
         self.nxt = new.end;
         self.sent = Some(new.at);
+        (self.reach, self.late) = (self.flight(), 0);
         self.last_len = new.len;
         self.probes = false;
         if new.len == 1 {

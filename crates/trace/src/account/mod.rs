@@ -74,6 +74,8 @@ pub(crate) struct Step {
     pub ack: Option<SeqNum>,
     /// What it offers its peer, scaled if the scale is known.
     pub window: u32,
+    /// Its IP identification, if it has one that changes.
+    pub id: Option<u16>,
     /// Its time stamp and echo.
     pub stamps: Option<(u32, u32)>,
     /// A packet of its peer came by so long before that it acknowledges.
@@ -213,6 +215,12 @@ impl Account {
     fn data(&mut self, step: &Step, message: Option<Message>, me: usize, peer: usize) {
         let near = self.flows[peer].beyond();
         let echo = step.stamps.map(|(_, echo)| echo);
+        let doubled = step
+            .id
+            .is_some_and(|id| self.flows[me].is_doubled(step.seq, id));
+        if doubled && !step.new {
+            return;
+        }
         if !step.new {
             // One byte below or at the edge probes, and sends nothing again.
             if step.payload_len > 1 {
@@ -248,6 +256,9 @@ impl Account {
                 };
                 let line = &mut self.lines[me];
                 let owner = decided.or(line.last).unwrap_or(Owner::SlowStart);
+                if wait.clocked {
+                    self.flows[me].is_bound(owner);
+                }
                 line.own(step.at, owner);
                 // A program is told by its owner.
                 let by = if owner == self.turns.program(step) {
@@ -265,6 +276,9 @@ impl Account {
                 self.lines[me].settle();
                 self.lines[me].last = None;
             }
+        }
+        if let Some(Message::Response(status)) = &message {
+            self.turns.responds(*status);
         }
         if !self.turns.is_aside(step) {
             let told = Told {
@@ -301,13 +315,17 @@ impl Account {
         self.turns.again(step);
     }
 
-    /// What was sent last in a direction was on its way until `to`, when it `arrived`: a repair is one until then.
+    /// What was sent last in a direction was on its way until `to`, when it `arrived`: a repair is one until then, and a queue
+    /// drains until then.
     fn on_way(&mut self, of: usize, to: Time, owner: Owner) {
+        let flow = &self.flows[of];
         let repair = self.lines[of].last.filter(|last| last.is_recovery());
-        match repair.filter(|_| owner == Owner::RoundTrip && self.flows[of].is_repairing()) {
-            Some(repair) => {
-                self.lines[of].wait(to, repair, By::Own);
-                self.lines[1 - of].wait(to, repair, By::Other);
+        let repair = repair.filter(|_| flow.is_repairing());
+        let queue = flow.drains(self.mss[of]).then_some(Owner::PathRate);
+        match repair.or(queue).filter(|_| owner == Owner::RoundTrip) {
+            Some(owner) => {
+                self.lines[of].wait(to, owner, By::Own);
+                self.lines[1 - of].wait(to, owner, By::Other);
             }
             None => self.both(to, owner),
         }

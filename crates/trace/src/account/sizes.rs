@@ -11,7 +11,7 @@ const LEAST_COPIES: u32 = 2;
 /// Packets that are remembered until they are acknowledged.
 const MOST: usize = 64;
 /// A full packet may have so many bytes less than the largest segment: options (RFC 9293 §3.1).
-const OPTIONS: u32 = 40;
+pub(super) const OPTIONS: u32 = 40;
 
 /// The sizes in which a sender's data arrive.
 #[derive(Debug, Default)]

@@ -5,6 +5,7 @@
 
 use rexmit_time::{Duration, Time};
 use rexmit_wire::headers::Record;
+use rexmit_wire::message::Status;
 
 use super::owner::Owner;
 use super::Step;
@@ -58,8 +59,8 @@ pub(super) struct Turns {
     /// The newest SYN, and how often; the newest SYN-ACK, and how often.
     asked: Option<(Time, u32)>,
     answered: Option<(Time, u32)>,
-    /// The handshake is over.
-    open: bool,
+    /// When the handshake was over, or data came.
+    open: Option<Time>,
     /// The newest data, or what it began with.
     pub mark: Time,
     last: Option<Direction>,
@@ -72,6 +73,11 @@ pub(super) struct Turns {
     answers: bool,
     /// The client has sent after a silence, and the server nothing ever.
     pushes: bool,
+    /// The server sends unasked.
+    unasked: bool,
+    /// Until when the server answered the SYN again, though the client had sent data: it had no room for the connection, or
+    /// got nothing of it.
+    pub not_taken: Option<Time>,
     /// When that had arrived, of which all was acknowledged, if something [aside](Turns::is_aside) came after it.
     arrived: Option<Time>,
     /// The first FIN or RST.
@@ -90,7 +96,7 @@ impl Turns {
             start,
             asked: None,
             answered: None,
-            open: false,
+            open: None,
             mark: start,
             last: None,
             session: Session::None,
@@ -98,6 +104,8 @@ impl Turns {
             served: false,
             answers: false,
             pushes: false,
+            unasked: false,
+            not_taken: None,
             arrived: None,
             closed: None,
         }
@@ -110,7 +118,18 @@ impl Turns {
 
     /// Whether it is known to be open.
     pub fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Whether the answer to a SYN was seen.
+    pub fn is_answered(&self) -> bool {
+        self.answered.is_some()
+    }
+
+    /// When the client had an answer to its SYN, if the client alone was seen.
+    pub fn connected_by_client(&self) -> Option<Time> {
         self.open
+            .filter(|_| self.asked.is_some() && self.answered.is_none())
     }
 
     /// Whether a SYN or its answer was seen.
@@ -162,18 +181,22 @@ impl Turns {
     /// Whose a silence of the sender of this packet is.
     pub fn program(&self, step: &Step) -> Owner {
         let between = self.session == Session::None || self.requested;
+        let answered = self.last == Some(Direction::Backward);
         if self.session.is_being_set_up() && step.record != Record::Data {
-            Owner::TlsSetUp
-        } else if (self.last, step.of) == (Some(Direction::Backward), Direction::Forward) && between
-        {
-            Owner::BetweenRequests
-        } else {
-            Owner::program(step.of)
+            return Owner::TlsSetUp;
+        }
+        match step.of {
+            Direction::Forward if answered && between => Owner::BetweenRequests,
+            Direction::Backward if answered && self.unasked => Owner::BetweenRequests,
+            of => Owner::program(of),
         }
     }
 
     /// A SYN, or the answer. Of an answer: how long it took.
     pub fn syn(&mut self, step: &Step) -> Option<Duration> {
+        if step.flags.ack() && self.last.is_some() && !self.served {
+            self.not_taken = Some(step.at);
+        }
         let newest = if step.flags.ack() {
             &mut self.answered
         } else {
@@ -189,10 +212,10 @@ impl Turns {
     /// The first packet after the handshake ends it.
     pub fn opens(&mut self, step: &Step) -> Option<Time> {
         let by_client = step.of == Direction::Forward || self.answered.is_none();
-        if self.open || step.flags.rst() || !(by_client || step.payload_len > 0) {
+        if self.is_open() || step.flags.rst() || !(by_client || step.payload_len > 0) {
             return None;
         }
-        self.open = true;
+        self.open = Some(step.at);
         self.mark = step.at;
         self.is_asked().then_some(step.at)
     }
@@ -249,12 +272,17 @@ impl Turns {
         self.arrived = None;
         self.served |= step.of == Direction::Backward;
         self.answers |= step.of == Direction::Backward && has_all && self.requested;
-        self.open = true;
+        self.open.get_or_insert(step.at);
         // What is sent behind a FIN was on its way, or is a new beginning.
         self.closed = None;
         if step.flags.fin() || step.flags.rst() {
             self.closes(step);
         }
+    }
+
+    /// What a response's head says of what comes behind it.
+    pub fn responds(&mut self, status: Status) {
+        self.unasked = status.unasked;
     }
 
     /// Data that were sent again.

@@ -240,6 +240,7 @@ impl Connection {
             end: row.end,
             one_sided: row.one_sided,
             senders,
+            spurious: [&row.forward, &row.backward].map(rows::SenderRow::has_lost_nothing),
         });
         common.requests.extend(replay.account.requests());
         common.replay = Some(replay);

@@ -122,6 +122,7 @@ impl Replay {
             new: false,
             ack: None,
             window: 0,
+            id: event.ip_id.filter(|id| *id != 0),
             stamps: event.timestamps,
             sample: None,
         };

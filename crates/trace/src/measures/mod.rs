@@ -146,6 +146,8 @@ pub struct Unacked {
     pub size: u32,
     /// Payload of the largest packet of the sender that was acknowledged.
     pub acked_size: u32,
+    /// When it was sent last.
+    pub last: Time,
     /// From the first to the last time that the byte was sent.
     pub tried: Duration,
     /// Every packet in flight with it is as large at least, and no less than seven eighths of a full one.

@@ -10,7 +10,7 @@ mod spans;
 use std::collections::VecDeque;
 
 use rexmit_time::Time;
-use rexmit_wire::message::Message;
+use rexmit_wire::message::{Message, Status};
 use rexmit_wire::SeqNum;
 
 use crate::account::{Session, Step};
@@ -184,10 +184,10 @@ impl Requests {
         }
         if let Some(last) = self.waiting.back_mut() {
             let interim = match told.message {
-                Some(Message::Response(status)) => {
-                    let interim = (100..200).contains(&status) && status != 101;
+                Some(Message::Response(Status { code, .. })) => {
+                    let interim = (100..200).contains(&code) && code != Status::SWITCHED;
                     if !interim {
-                        last.status.get_or_insert(status);
+                        last.status.get_or_insert(code);
                     }
                     interim
                 }

@@ -56,6 +56,7 @@ impl SenderView {
             silence: (last - heard).max(Duration::ZERO),
             size: size.filter(|size| *size <= mss).unwrap_or(0),
             acked_size: self.measured.acked_size,
+            last,
             tried: (last - piece.first.at).max(Duration::ZERO),
             all_full: least.is_some_and(|least| least >= mss - mss / 8 && Some(least) >= size),
         })

@@ -7,7 +7,7 @@ use rexmit_trace::settings::Settings;
 use rexmit_wire::headers::Timestamps;
 use rexmit_wire::{Flags, Headers};
 
-use crate::script::{analyse, with_sack, Script, SYN_ACK};
+use crate::script::{analyse, with_sack, Script, FIN_ACK, SYN_ACK};
 
 pub fn only(script: &Script) -> Connection {
     let rows = script.rows();
@@ -309,7 +309,7 @@ fn a_sender_has_heard_what_its_stamps_cannot_show() {
 }
 
 #[test]
-fn one_direction_tells_nothing() {
+fn one_direction_tells_no_more_than_when_the_client_was_answered() {
     let mut script = Script::new(40_000);
     script.send(true, Flags::SYN, 0).wait(40);
     script.send(true, Flags::ACK, 0).wait(300);
@@ -317,7 +317,178 @@ fn one_direction_tells_nothing() {
     script.send(true, Flags::ACK, 1_000);
     assert_eq!(
         told(&only(&script).forward.account),
-        [(Owner::Unknown, 500)]
+        [(Owner::Connecting, 40), (Owner::Unknown, 460)]
+    );
+    // What the server acknowledges is of a client of which nothing came by.
+    let mut script = Script::new(40_000);
+    script.send(false, SYN_ACK, 0).wait(300);
+    script.send(false, Flags::ACK, 0);
+    assert_eq!(
+        told(&only(&script).forward.account),
+        [(Owner::Unknown, 300)]
+    );
+}
+
+#[test]
+fn what_a_sender_paces_is_of_what_lets_it_send() {
+    // Beside the sender: a window of ten segments is filled, two of them at a time, every 5 ms of a round trip of 40 ms.
+    for full in [true, false] {
+        let (mut script, _, to_client) = open(true);
+        script.send(true, Flags::ACK, 100);
+        for _ in 0..20 {
+            for _ in 0..5 {
+                script.send(false, Flags::ACK, 1_460);
+                script.send(false, Flags::ACK, 1_460).wait(5);
+            }
+            let window = if full { 115 } else { 1_000 };
+            let ack = Headers {
+                window,
+                ..script.packet(true, Flags::ACK, 0)
+            };
+            script.wait(to_client).put(ack);
+        }
+        let row = only(&script);
+        let most = row.backward.account.iter().max_by_key(|share| share.length);
+        let sender = row
+            .backward
+            .account
+            .iter()
+            .find(|share| share.owner == Owner::Sender);
+        let first = Duration::from_millis(20);
+        let paced = sender.map_or(Duration::ZERO, |share| share.length);
+        assert_eq!(
+            most.map(|share| share.owner) == Some(Owner::ReceiverWindow) && paced <= first,
+            full,
+            "{:?}",
+            row.backward.account
+        );
+    }
+}
+
+#[test]
+fn what_a_client_says_without_an_answer_is_no_wait() {
+    for (len, owner) in [(90, Owner::BetweenRequests), (1_460, Owner::Client)] {
+        let (mut script, to_server, _) = open(false);
+        for _ in 0..5 {
+            script.send(true, Flags::ACK, len).wait(to_server);
+            script.send(false, Flags::ACK, 0).wait(960);
+        }
+        script.send(true, Flags::ACK, len);
+        let told = told(&only(&script).forward.account);
+        assert!(told.contains(&(owner, 5_000)), "{told:?}");
+    }
+}
+
+#[test]
+fn a_reset_in_place_of_an_answer_is_none_however_fast_it_comes() {
+    let (mut script, to_server, _) = open(false);
+    script.send(true, Flags::ACK, 100).wait(to_server);
+    script.send(false, Flags::ACK, 500).wait(60_000);
+    let request = script.packet(true, Flags::ACK, 100);
+    script.send(true, Flags::ACK, 100).wait(to_server);
+    let reset = Headers {
+        seq: request.ack,
+        ..script.packet(false, Flags::RST, 0)
+    };
+    script.put(reset);
+    let account = only(&script).backward.account;
+    assert!(
+        account.iter().any(|share| share.owner == Owner::Unanswered),
+        "{account:?}"
+    );
+}
+
+#[test]
+fn a_peer_is_gone_since_it_was_spoken_to() {
+    let (mut script, to_server, _) = open(false);
+    script.send(true, Flags::ACK, 100).wait(to_server);
+    script.send(false, Flags::ACK, 500).wait(60_000);
+    let request = script.packet(true, Flags::ACK, 100);
+    script.send(true, Flags::ACK, 100);
+    for wait in [300, 600, 1_200] {
+        script.wait(wait).put(request);
+    }
+    let told = told(&only(&script).backward.account);
+    assert!(told.contains(&(Owner::PeerGone, 2_100)), "{told:?}");
+    assert!(told.contains(&(Owner::BetweenRequests, 60_000)), "{told:?}");
+}
+
+#[test]
+fn a_peer_that_does_not_answer_a_fin_is_gone_since_that() {
+    let (mut script, to_server, to_client) = open(false);
+    script.send(true, Flags::ACK, 100).wait(to_server + 5_000);
+    script.send(false, Flags::ACK, 500).wait(to_client);
+    let fin = script.packet(true, FIN_ACK, 0);
+    script.put(fin);
+    for wait in [200, 400] {
+        script.wait(wait).put(fin);
+    }
+    let told = told(&only(&script).backward.account);
+    assert!(told.contains(&(Owner::PeerGone, 600)), "{told:?}");
+    assert!(told.contains(&(Owner::Server, 5_000)), "{told:?}");
+}
+
+#[test]
+fn a_server_that_answers_the_syn_again_has_not_taken_the_connection() {
+    let (mut script, to_server, _) = open(false);
+    let answer = script.packets[1].1;
+    let request = script.packet(true, Flags::ACK, 100);
+    script.send(true, Flags::ACK, 100);
+    for wait in [200, 400] {
+        script.wait(wait).put(request);
+    }
+    script.wait(400).put(answer);
+    script.send(true, Flags::ACK, 0);
+    script.put(request).wait(to_server);
+    script.send(false, Flags::ACK, 500);
+    let told = told(&only(&script).backward.account);
+    assert!(told.contains(&(Owner::Connecting, 1_040)), "{told:?}");
+}
+
+#[test]
+fn what_the_path_doubles_repairs_nothing() {
+    for (again, repairs) in [(1, false), (100, true)] {
+        let (mut script, to_server, _) = open(false);
+        script.send(true, Flags::ACK, 100).wait(to_server);
+        for number in 0..20 {
+            let packet = Headers {
+                ip_id: Some(1 + number),
+                ..script.packet(false, Flags::ACK, 1_460)
+            };
+            script.send(false, Flags::ACK, 1_460);
+            script.packets.last_mut().unwrap().1 = packet;
+            script.wait(3).put(Headers {
+                ip_id: Some(number + again),
+                ..packet
+            });
+            script.send(true, Flags::ACK, 0).wait(to_server);
+        }
+        let account = only(&script).backward.account;
+        let repair = |share: &Share| share.owner == Owner::RecoveryFast;
+        assert_eq!(account.iter().any(repair), repairs, "{account:?}");
+    }
+}
+
+#[test]
+fn spurious_repairs_are_no_policers() {
+    // Every 800 ms the path holds up all there is for 300 ms: the sender sends the last packet of its answer again, in vain.
+    let (mut script, to_server, to_client) = open(true);
+    for _ in 0..8 {
+        script.send(true, Flags::ACK, 100).wait(to_server);
+        for _ in 0..9 {
+            script.send(false, Flags::ACK, 1_460);
+        }
+        let last = script.packet(false, Flags::ACK, 1_460);
+        script.send(false, Flags::ACK, 1_460).wait(260);
+        script.put(last).wait(40);
+        script.send(true, Flags::ACK, 0).wait(to_client);
+        let again = with_sack(script.packet(true, Flags::ACK, 0), last.seq, 1_460);
+        script.put(again).wait(500);
+    }
+    let told = told(&only(&script).backward.account);
+    assert!(
+        told.iter().all(|share| share.0 != Owner::Policer),
+        "{told:?}"
     );
 }
 
@@ -447,7 +618,7 @@ fn what_arrives_after_the_last_byte_was_sent_is_on_its_way() {
     let expected = [
         (Owner::Connecting, 40),
         (Owner::Server, 30),
-        (Owner::RoundTrip, 250),
+        (Owner::PathRate, 250),
     ];
     assert_eq!(told(&row.backward.account), expected);
 }

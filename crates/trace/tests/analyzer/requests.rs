@@ -8,10 +8,10 @@ use rexmit_trace::requests::{Kind, Request};
 use rexmit_trace::settings::Settings;
 use rexmit_wire::headers::Record;
 use rexmit_wire::http;
-use rexmit_wire::message::Message;
+use rexmit_wire::message::{Message, Status};
 use rexmit_wire::Flags;
 
-use crate::account::open;
+use crate::account::{open, told};
 use crate::script::{Script, FIN_ACK};
 
 /// A connection whose packets say something.
@@ -114,8 +114,30 @@ impl Talk {
     }
 }
 
-fn response(status: u16) -> Message {
-    Message::Response(status)
+fn response(code: u16) -> Message {
+    Message::Response(Status {
+        code,
+        unasked: code == Status::SWITCHED,
+    })
+}
+
+#[test]
+fn what_a_server_sends_unasked_nobody_waited_for() {
+    for (code, owner) in [
+        (Status::SWITCHED, Owner::BetweenRequests),
+        (200, Owner::Server),
+    ] {
+        let (mut talk, to_server, to_client) = Talk::open(true);
+        talk.get("/").wait(to_server);
+        talk.say(false, response(code), 200);
+        for _ in 0..3 {
+            talk.wait(to_client).data(true, 0).wait(2_000 - to_client);
+            talk.data(false, 300);
+        }
+        let row = &talk.rows(Settings::default()).connections[0].row;
+        let told = told(&row.backward.account);
+        assert!(told.contains(&(owner, 6_000)), "{told:?}");
+    }
 }
 
 #[test]

@@ -151,6 +151,16 @@ _ALERT: Final = (
     "Compare versions, ciphers, names and certificates of both; openssl s_client shows a server's.",
 )
 
+_ANSWERED_AGAIN: Final = (
+    "{peer} sent its SYN-ACK to {host} again: it or the ACK was lost, or the accept queue was full",
+    "Look at the load of its program (ss -lt shows the queue), and at the loss on the path.",
+)
+
+_ONE_BY_ONE: Final = (
+    "{host} waited for one round trip to {peer} after the other",
+    "Let its program ask for more at a time, keep connections open, or bring the two nearer.",
+)
+
 _LOOKED_UP: Final = (
     "{host} waited for the address of {name}: the name server {peer} answered late",
     "Look at that name server, the ones that it asks, and packet loss on the path to it.",
@@ -177,6 +187,7 @@ def _texts(one: Owned) -> tuple[str, str]:
             (_REFUSED, one.refused),
             (_UNREACHABLE, one.unreachable),
             (_NO_ANSWER, one.unanswered),
+            (_ANSWERED_AGAIN, one.answered_again),
         ):
             if number == one.connections:
                 return texts
@@ -184,6 +195,8 @@ def _texts(one: Owned) -> tuple[str, str]:
         return _RESET
     if one.owner == "tls-set-up" and one.alerted == one.connections:
         return _ALERT
+    if one.owner == "round-trip" and one.most_s < SLOW_S and one.stretches > 1:
+        return _ONE_BY_ONE
     if one.owner == "recovery-timer" and one.needed and not one.timeouts:
         return _NO_TIMEOUT
     if one.owner not in (*_REPAIRS, SMALL_WINDOW) or one.needed:
@@ -223,6 +236,9 @@ def _one(one: Owned, every: int) -> Sentence:
     where = f"connection {one.number}, {span(one.evidence_s)} in"
     if others:
         where = f"{span(one.host_s)} of it {one.host}; {where}"
+    if one.behind:
+        where += f"; {one.host} waited for {one.behind} behind it"
+        remedy = f"Look at the program of {one.behind}."
     text += f" ({where}). {remedy.format(host=one.host, peer=one.peer)}"
     # The handshake is a round trip, too.
     owners = [one.owner, "connecting"] if one.owner == "round-trip" else [one.owner]

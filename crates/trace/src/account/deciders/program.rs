@@ -1,6 +1,7 @@
 //! The sender itself: it sent without having heard anything that allowed it to. With nothing in flight its program had been
 //! silent; with something in flight its program, its buffer or its pacing held it up (Siekkinen et al. 2008: *application*;
-//! Zhang et al. 2002: *sender window limited*).
+//! Zhang et al. 2002: *sender window limited*). But one that paces (BBR) spreads over a round trip what a window that opened, or a
+//! full path, lets it send.
 
 use super::{Owner, Wait};
 
@@ -11,6 +12,6 @@ pub(super) fn decide(wait: &Wait, program: Owner) -> Option<Owner> {
         (false, 0) if wait.gap => Some(Owner::Unknown),
         (false, 0) => Some(program),
         (false, _) if wait.probes => None,
-        (false, _) => Some(Owner::Sender),
+        (false, _) => Some(wait.paced.unwrap_or(Owner::Sender)),
     }
 }

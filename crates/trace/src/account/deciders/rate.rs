@@ -4,7 +4,7 @@
 use super::{Owner, Wait};
 
 /// Packets of a flight that can fill a queue, at least; a receiver delays the acknowledgements of fewer.
-const LEAST: i64 = 4;
+pub(in crate::account) const LEAST: i64 = 4;
 
 pub(super) fn decide(wait: &Wait, _: Owner) -> Option<Owner> {
     let queued = wait.queued && wait.flight >= i64::from(wait.mss) * LEAST;

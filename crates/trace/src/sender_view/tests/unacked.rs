@@ -30,6 +30,7 @@ fn a_peer_that_answered_once_more_got_what_was_smaller() {
         silence: Duration::from_micros(559_900),
         size: 1000,
         acked_size: 200,
+        last: ms(760.0),
         tried: Duration::from_millis(600),
         all_full: true,
     };
@@ -59,6 +60,7 @@ fn a_peer_that_is_gone_answers_no_copy() {
         silence: Duration::from_millis(610),
         size: 500,
         acked_size: 200,
+        last: ms(760.0),
         tried: Duration::from_millis(600),
         all_full: false,
     };
