@@ -45,7 +45,7 @@ impl Message {
     pub fn of(record: Record, payload: &[u8]) -> Option<Message> {
         match record {
             Record::Request => Request::of(payload).map(Message::Request),
-            Record::Response => Status::of(payload).map(Message::Response),
+            Record::Response => Status::read(payload).map(Message::Response),
             Record::Hello => Some(Message::Hello(tls::server_name(payload))),
             Record::Query => Question::over_tcp(payload).map(Message::Query),
             Record::Alert => payload.get(6).copied().map(Message::Alert),
@@ -78,7 +78,7 @@ impl Status {
     pub const SWITCHED: u16 = 101;
 
     /// The status of a response of HTTP/1 (RFC 9112 §4).
-    fn of(payload: &[u8]) -> Option<Status> {
+    fn read(payload: &[u8]) -> Option<Status> {
         let digits = payload.get(HEAD_START.len() + 2..)?.get(..3)?;
         let code = digits.iter().try_fold(0, |code, digit| {
             digit

@@ -101,8 +101,8 @@ def behind(trace: Trace, host: str) -> str:
     """The server that a host waited for, while its slowest request waited for it; empty if none."""
     of_host = _SERVER.eq(host) & (pl.col("owner") == "server")
     slowest = timed(trace).filter(of_host).top_k(1, by="owner_s").collect().to_dicts()
-    found = _behind(_whole(trace), slowest[0]) if slowest else None
-    return _host(found.flow) if found and found.owner == "server" else ""
+    asked = _behind(_whole(trace), slowest[0]) if slowest else None
+    return _host(asked.flow) if asked and asked.owner == "server" else ""
 
 
 def _whole(trace: Trace) -> Trace:

@@ -46,8 +46,8 @@ impl Account {
         let perhaps = waits.map(late_or_lost);
         let policed = [0, 1].map(|of| {
             let flow = &self.flows[of];
-            let found = flow.policer.found(self.mss[of].unwrap_or(flow.largest()));
-            found.filter(|_| !ending.spurious[of])
+            let since = flow.policer.found(self.mss[of].unwrap_or(flow.largest()));
+            since.filter(|_| !ending.spurious[of])
         });
         // A client that sends a little now and then and is never answered says something, and asks nothing.
         let small = |mss: u32| self.flows[0].largest() + OPTIONS < mss;

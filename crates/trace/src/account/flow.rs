@@ -176,6 +176,39 @@ impl Path {
     }
 }
 
+/// What told a direction anything since it sent last.
+#[derive(Debug, Default)]
+struct News {
+    /// When it heard the newest.
+    at: Option<Time>,
+    /// What was in flight, and its window, before it heard any.
+    before: (i64, Option<u32>),
+}
+
+/// What a direction sent last.
+#[derive(Debug, Default)]
+struct Sent {
+    at: Option<Time>,
+    len: u32,
+    /// What was in flight then, and how many acknowledgements have come since that all were too late for a path without a queue.
+    flight: i64,
+    late: u8,
+}
+
+/// The newest packets, by numbers and IP identifications, and the next one's place.
+#[derive(Debug, Default)]
+struct Newest {
+    packets: [Option<(SeqNum, u16)>; RECENT],
+    next: usize,
+}
+
+impl Newest {
+    fn put(&mut self, packet: (SeqNum, u16)) {
+        self.packets[self.next] = Some(packet);
+        self.next = (self.next + 1) % RECENT;
+    }
+}
+
 /// One direction.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
@@ -186,21 +219,13 @@ pub(super) struct Flow {
     /// What the sender knows to have arrived.
     una: SeqNum,
     heard: VecDeque<Heard>,
-    /// When it heard the newest that told it anything since it sent last.
-    heard_at: Option<Time>,
+    news: News,
     window: Option<u32>,
     largest_window: u32,
     scale: Scale,
     /// The window was closed since it sent last.
     shut: bool,
-    /// Before it heard anything.
-    before: (i64, Option<u32>),
-    sent: Option<Time>,
-    /// What was in flight when it had sent, and how many acknowledgements have come since that all were too late for a path
-    /// without a queue.
-    reach: i64,
-    late: u8,
-    last_len: u32,
+    sent: Sent,
     largest: u32,
     /// Bytes that it sent, and those between them that did not come by.
     bytes: u64,
@@ -216,9 +241,7 @@ pub(super) struct Flow {
     rounds: Rounds,
     pub policer: Policer,
     pub sizes: Sizes,
-    /// The newest packets, by numbers and IP identifications, and the next one's place.
-    recent: [Option<(SeqNum, u16)>; RECENT],
-    next: usize,
+    newest: Newest,
     /// The end of what was sent when something was sent again last.
     repair: Option<SeqNum>,
     /// What let it send last, a window or a full path, and the end of what it sent then.
@@ -313,11 +336,9 @@ impl Flow {
         if open && ack.is_after(self.shown) {
             self.acked_at[usize::from(!self.nxt.is_after(ack))] = Some(at);
             self.shown = ack;
-            if self
-                .sent
-                .is_some_and(|sent| self.path.is_late(at.since(sent)))
-            {
-                self.late = self.late.saturating_add(1);
+            let since = self.sent.at.map(|sent| at.since(sent));
+            if since.is_some_and(|length| self.path.is_late(length)) {
+                self.sent.late = self.sent.late.saturating_add(1);
             }
         }
         if self.known && !ack.is_after(self.nxt) {
@@ -342,10 +363,10 @@ impl Flow {
         let advances = self.known && one.ack.is_after(self.una) && !one.ack.is_after(self.nxt);
         let opens = self.window != Some(one.window);
         if advances || opens {
-            if self.heard_at.is_none() {
-                self.before = (self.flight(), self.window);
+            if self.news.at.is_none() {
+                self.news.before = (self.flight(), self.window);
             }
-            self.heard_at = Some(at);
+            self.news.at = Some(at);
         }
         if advances {
             self.una = one.ack;
@@ -390,10 +411,9 @@ impl Flow {
 
     /// Whether a packet came by before: a sender gives what it sends again another identification (RFC 6864 §4.1).
     pub fn is_doubled(&mut self, seq: SeqNum, id: u16) -> bool {
-        let doubled = self.recent.contains(&Some((seq, id)));
+        let doubled = self.newest.packets.contains(&Some((seq, id)));
         if !doubled {
-            self.recent[self.next] = Some((seq, id));
-            self.next = (self.next + 1) % RECENT;
+            self.newest.put((seq, id));
         }
         doubled
     }
@@ -401,7 +421,7 @@ impl Flow {
     /// Whether what it sent last queued on the way: it came bit by bit.
     pub fn drains(&self, mss: Option<u32>) -> bool {
         let segment = i64::from(mss.unwrap_or(self.largest));
-        self.late >= LATE && self.reach >= segment * rate::LEAST
+        self.sent.late >= LATE && self.sent.flight >= segment * rate::LEAST
     }
 
     /// This let it send what it sent last.
@@ -441,10 +461,10 @@ impl Flow {
         // What comes by far from its sender may have queued on the way, and the sender's stamps say what it had heard.
         let far = new.echo.is_some() && near > least / 2 && self.rounds.is_after_loss();
         let clocks = if far { least / 2 } else { at_once };
-        let wait = self.sent.map(|from| {
-            let heard = self.heard_at.take();
+        let wait = self.sent.at.map(|from| {
+            let heard = self.news.at.take();
             let (flight, window) = match heard {
-                Some(_) => self.before,
+                Some(_) => self.news.before,
                 None => (self.flight(), self.window),
             };
             let clocked = heard.is_some_and(|heard| new.at.since(heard) <= clocks);
@@ -477,11 +497,11 @@ impl Flow {
                 left: self.flight(),
                 clocked: clocked || self.path.held_back.is_some(),
                 delayed: waited >= least + DELAYED,
-                probes: heard.is_none() && self.last_len >= full && waited >= timeout,
+                probes: heard.is_none() && self.sent.len >= full && waited >= timeout,
                 together: waited <= at_once.min(AT_ONCE * 5),
                 paced: paced.filter(|_| waited < least),
                 gap: (new.end - new.len).is_after(self.nxt),
-                lens: [self.last_len, new.len],
+                lens: [self.sent.len, new.len],
                 mss: full,
                 queued,
                 shows_queues: new.echo.is_some() || near <= least / 2,
@@ -499,14 +519,17 @@ impl Flow {
         self.bytes += u64::from(new.len);
         self.unseen += u64::from(missing);
         self.nxt = new.end;
-        self.sent = Some(new.at);
-        (self.reach, self.late) = (self.flight(), 0);
-        self.last_len = new.len;
+        self.sent = Sent {
+            at: Some(new.at),
+            len: new.len,
+            flight: self.flight(),
+            late: 0,
+        };
         self.probes = false;
         if new.len == 1 {
             self.probe(new.end - 1);
         }
-        self.heard_at = None;
+        self.news.at = None;
         self.shut = self.window == Some(0);
         if self.repair.is_none() {
             let segment = mss.unwrap_or(self.largest);
@@ -523,9 +546,9 @@ impl Flow {
         mss: Option<u32>,
         more: bool,
     ) -> Option<bool> {
-        let from = self.sent;
+        let from = self.sent.at;
         self.unseen = self.unseen.saturating_sub(range.len().into());
-        self.sent = Some(at);
+        self.sent.at = Some(at);
         if !self.known {
             return None;
         }
