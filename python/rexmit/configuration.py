@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from rexmit.errors import UserError, closest
+from rexmit.values import dataclass
 
 VARIABLE: Final = "REXMIT_CONFIG"
 """The environment names another file by it, or none: it is empty then."""
@@ -19,7 +19,7 @@ VARIABLE: Final = "REXMIT_CONFIG"
 COLORS: Final = ("auto", "always", "never")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Configuration:
     """What the file says. Its keys are the fields' names, but for the first."""
 

@@ -6,10 +6,10 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, Protocol, TextIO
 
 from rexmit import escaping, outputs
+from rexmit.values import dataclass
 from rexmit.wording import duration
 
 LINE_EVERY_S: Final = 10.0
@@ -236,7 +236,7 @@ class BarProgress:
         self._bar.stop()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Step:
     """How far long work is, as a program hears it."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from rexmit.errors import UserError, closest
+from rexmit.values import dataclass
 from rexmit.version import mended_by
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ DEFAULT: Final = "linux-6.12"
 """The stack where nobody names one: the newest."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Stack:
     """A stack as a scenario changes it."""
 

@@ -26,6 +26,7 @@ from tests.trace.rows import (
 from rexmit.cli import app
 from rexmit.errors import UserError
 from rexmit.present.show import show
+from rexmit.store.trace_schema import SIDES
 from rexmit.tracing.advice import advice
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.page import Page
@@ -594,6 +595,9 @@ def test_a_row_of_timeouts_is_one_of_the_same_packet() -> None:
     assert "in a row" not in why(rows[0], {**rows[1], "mechanism": "rack"}, rows[2])
     other = {**rows[1], "seq_start": 5000, "mechanism": "rto-recovery", "waited_s": 0.0}
     assert "in a row" not in why(*rows[:2], other, rows[2])
+    # Two timeouts of each end are no four.
+    both = [{**row, "direction": side} for side in SIDES for row in backing_off(0.3, 0.6)]
+    assert "in a row" not in why(*both)
     # That it was sent before, and again and again, does not make timeouts of it.
     assert "in a row" not in why(retransmission(waited_s=2.0, copy=40, flight_segments=9))
 

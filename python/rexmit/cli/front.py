@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
 from types import NoneType
@@ -17,6 +16,7 @@ from typing import Any, Final, Literal, Required, TypedDict, Unpack, get_args, g
 import click
 
 from rexmit.escaping import shown
+from rexmit.values import dataclass
 
 COMMON: Final = ("quiet", "verbose", "no_color")
 """Options of the program that may be typed behind each command."""
@@ -123,7 +123,7 @@ class _Command(click.Command):
                 formatter.write_dl([one.get_help_record(ctx) for one in arguments])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Listed:
     """A command that is not loaded: `MODULE:NAME` of its function, or of a group; what it does, in
     a line; the name of the examples in its module, if there are any.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +14,7 @@ from rexmit.errors import UserError
 from rexmit.options import as_typed
 from rexmit.store.trace_schema import TABLES
 from rexmit.tracing.options import CONNECTIONS_LIMIT, Analysis
+from rexmit.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +33,7 @@ def refuse(rules: Iterator[Rule]) -> None:
             raise UserError(what, hint, usage=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Analysing:
     """How what is read is analysed, and where its tables go."""
 
@@ -128,7 +128,7 @@ class Analysing:
         yield self.replace and self.out is None, "--replace needs --out", "leave it out"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Paging(Analysing):
     """What the page of a trace is about, and how it is shown."""
 
@@ -191,7 +191,7 @@ class Paging(Analysing):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class TraceOptions(Paging):
     """Files, and what is of files alone."""
 

@@ -29,6 +29,11 @@ def print_of(
     """What is asked for of a trace. `kept` is the folder or the capture that its commands name,
     where the tables are not kept now; `copy` is written first.
     """
+    if shown.in_memory:
+        from polars import Config
+
+        # The other engine is for tables that do not fit there, and takes longer over small ones.
+        Config.set_engine_affinity("in-memory")
     as_json = options.as_json
     shown = replace(shown, slow_s=options.slow_s())
     if wanted:

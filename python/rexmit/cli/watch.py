@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +10,7 @@ from rexmit.cli import trace_page
 from rexmit.cli.front import Argument, Option
 from rexmit.cli.trace_options import Paging, Rule, refuse
 from rexmit.options import typed
+from rexmit.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ Examples:
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class WatchOptions(Paging):
     """An interface or a pipe, and what is of them alone."""
 

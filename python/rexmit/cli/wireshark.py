@@ -4,13 +4,13 @@ libpcap.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from rexmit import outputs
 from rexmit.cli.front import Option
 from rexmit.errors import EXIT_OK
+from rexmit.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

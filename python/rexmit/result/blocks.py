@@ -7,10 +7,10 @@ table in `seen`, all others by the terminal's texts and the page's data.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from rexmit.escaping import shown
+from rexmit.values import dataclass
 
 Row = TypeVar("Row")
 

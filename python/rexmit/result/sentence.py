@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 import polars as pl
 
 from rexmit.result.blocks import Facts
+from rexmit.values import dataclass
 
 
 class Tables(Protocol):

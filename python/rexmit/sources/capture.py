@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
 
 from rexmit.errors import UserError
 from rexmit.sources.remote import Remote
+from rexmit.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
@@ -24,6 +23,8 @@ class ShortTable(ABC):
         return "\n".join(f"{label:<{wide}}  {text}" for label, text in facts)
 
     def _repr_html_(self) -> str:
+        import html
+
         rows = (
             f"<tr><th style='text-align: left'>{html.escape(shown(label))}</th>"
             f"<td style='text-align: left'>{html.escape(shown(text))}</td></tr>"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
@@ -11,6 +10,7 @@ import polars as pl
 from rexmit.store.trace_schema import SMART_CONFIG
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.selection import Selection
+from rexmit.values import dataclass
 
 SHOWN: Final = 6
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from rexmit.store.plain_json import Check, anything, list_of, shape, text, whole
 from rexmit.tracing.words import size
+from rexmit.values import dataclass
 
 AS_READ: Final = "as_read"
 """The key in a trace.json: what each capture was known by when its analysis began, as

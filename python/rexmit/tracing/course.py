@@ -112,8 +112,7 @@ def _of_time(trace: Trace, connections: pl.DataFrame) -> pl.DataFrame:
     """`value` seconds of an `owner` between `from_s` and `to_s`."""
     waited = pl.col("asked") & ~pl.col("owner").is_in(list(_NOT_WAITED))
     rows = (
-        owners.joined(trace)
-        .filter(waited)
+        owners.joined(trace, waited)
         .select("connection", "owner", "length_ns", "longest_ns", "evidence_ns")
         .collect()
         .join(connections, on="connection")

@@ -7,7 +7,6 @@ one. Nothing keeps a user from giving them at once, so the page says what was gi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import polars as pl
@@ -15,6 +14,7 @@ import polars as pl
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.source import File
 from rexmit.tracing.words import span
+from rexmit.values import dataclass
 from rexmit.wording import count
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
 
 import polars as pl
@@ -10,6 +9,7 @@ import polars as pl
 from rexmit.tracing import sides
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.source import Batch
+from rexmit.values import dataclass
 
 LEAST: Final = 100
 """Fewer attempts than this are no flood: a program that tries again, a service that is down."""

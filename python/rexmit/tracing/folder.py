@@ -233,6 +233,11 @@ class Trace(ShortTable):
             ("tables", ", ".join(TABLES)),
         ]
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether all its tables are there."""
+        return TABLES.keys() <= self.held.keys()
+
     def numbered(self) -> pl.LazyFrame:
         """The connections with `number`, their rows in connections.parquet."""
         return self.scan("connections").with_row_index("number")
@@ -390,7 +395,8 @@ class Writer:
         if self._parts.files[name]:
             self._parts.flush(name)
             return None
-        rows = pl.concat([empty(name), *self._parts.waiting[name]])
+        parts = self._parts.waiting[name]
+        rows = pl.concat(parts) if parts else empty(name)
         return rows.sort(*ORDERS[name], maintain_order=True)
 
     def _join(self, name: str, path: Path) -> None:

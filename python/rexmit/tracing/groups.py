@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Final, Literal, get_args
 
 import polars as pl
@@ -13,6 +13,7 @@ from rexmit.store.trace_schema import SIDES
 from rexmit.tracing import sides
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.sentences.handshakes import settled
+from rexmit.values import dataclass
 
 Key = Literal["host", "port", "prefix"]
 

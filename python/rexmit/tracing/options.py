@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from rexmit import configuration
 from rexmit.errors import UserError, argument
 from rexmit.options import whole, workers
+from rexmit.values import dataclass
 
 if TYPE_CHECKING:
     from rexmit.cluster import Where
@@ -20,7 +20,7 @@ CONNECTIONS_LIMIT: Final = 2_000_000
 """Connections remembered at a time, unless another number is asked for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Analysis:
     """How captures are analysed. Raises UserError (usage) for what there is not, is out of its
     range, or does not go together.

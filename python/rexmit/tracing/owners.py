@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
 
+from rexmit.store.trace_schema import SIDES
 from rexmit.tracing import requests, sides
 from rexmit.tracing.files import captured
 from rexmit.tracing.folder import LOOKUPS, SLOW_S, Trace
+from rexmit.values import dataclass
 
 PART: Final = 0.1
 """Short stretches together are slow from this part of their connection on, and from `LEAST_S`."""
@@ -116,8 +117,11 @@ def slow(slow_s: float) -> pl.Expr:
     return pl.col("asked") & ~pl.col("owner").is_in(list(NOBODY)) & long
 
 
-def joined(trace: Trace) -> pl.LazyFrame:
-    """Rows of `account` with what they are held against: `duration_s`, `number`, and the ends."""
+def joined(trace: Trace, which: pl.Expr) -> pl.LazyFrame:
+    """Rows of `account` of which `which` holds, with what they are held against: `duration_s`,
+    `number`, and the ends. `which` may name all but the ends and what was retransmitted: these are
+    joined to the rows that are left.
+    """
     ends = trace.numbered().select(
         "connection",
         "number",
@@ -129,31 +133,6 @@ def joined(trace: Trace) -> pl.LazyFrame:
         ALERT.alias("alert"),
         _address(sides.CLIENT).alias("client"),
         _address(sides.SERVER).alias("server"),
-    )
-    ends_of = _address(sides.CLIENT), _address(sides.SERVER)
-    # The sender that was held up, and its peer.
-    swapped = pl.col("other_ns").fill_null(0) * 2 > pl.col("length_ns")
-    source, destination = (
-        pl.when(swapped).then(other).otherwise(own) for own, other in (ends_of, reversed(ends_of))
-    )
-    owner = pl.col("owner")
-    of_client = owner.is_in(list(CLIENT))
-    at_client = pl.when(of_client)
-    host = (
-        at_client.then("client")
-        .when(owner == "server")
-        .then("server")
-        .when(owner == "receiver-window")
-        .then(destination)
-        .otherwise(source)
-    )
-    peer = (
-        at_client.then("server")
-        .when(owner == "server")
-        .then("client")
-        .when(owner == "receiver-window")
-        .then(source)
-        .otherwise(destination)
     )
     # A handshake in which nothing was sent twice took a round trip.
     of_server = pl.col("direction") == "backward"
@@ -168,8 +147,8 @@ def joined(trace: Trace) -> pl.LazyFrame:
             ).alias("answered_again"),
         )
     )
+    owner = pl.col("owner")
     connecting = owner == "connecting"
-    sender = pl.when(swapped).then(sides.other(pl.col("direction"))).otherwise("direction")
     in_vain = (
         connecting & pl.col("was_refused")
         | (owner == "unanswered") & pl.col("was_reset")
@@ -177,23 +156,51 @@ def joined(trace: Trace) -> pl.LazyFrame:
     )
     rows = (
         _stretches(trace)
-        .join(ends, on="connection")
-        .join(once, on="connection")
-        .with_columns(sender.alias("sender"), in_vain.alias("in_vain"))
-        .join(_needs(trace), on=["connection", "sender"], how="left")
+        .join(ends.join(once, on="connection"), on="connection")
         .with_columns(
-            pl.when(connecting & pl.col("once") & ~pl.col("in_vain"))
+            in_vain.alias("in_vain"),
+            pl.when(connecting & pl.col("once") & ~in_vain)
             .then(pl.lit("round-trip"))
             .otherwise(owner)
-            .alias("owner")
+            .alias("owner"),
         )
     )
-    return rows.join(_one_by_one(rows, ends), on="connection", how="left").with_columns(
-        pl.col("one_by_one").fill_null(value=False),
-        host.alias("host"),
-        peer.alias("peer"),
-        pl.col("needed", "timeouts").fill_null(0),
-        pl.col("not_known").fill_null((owner != SMALL_WINDOW).cast(pl.UInt32)),
+    marked = rows.join(_one_by_one(rows, ends), on="connection", how="left").with_columns(
+        pl.col("one_by_one").fill_null(value=False)
+    )
+    return _with_ends(marked.filter(which), trace)
+
+
+def _with_ends(rows: pl.LazyFrame, trace: Trace) -> pl.LazyFrame:
+    """Rows of `joined` with who was at either end, and what the sender retransmitted."""
+    owner = pl.col("owner")
+    # The sender that was held up, and its peer.
+    swapped = pl.col("other_ns").fill_null(0) * 2 > pl.col("length_ns")
+    sender = pl.when(swapped).then(sides.other(pl.col("direction"))).otherwise("direction")
+    at_source = (
+        pl.when(owner.is_in(list(CLIENT)))
+        .then(pl.col("direction") == SIDES[0])
+        .when(owner == "server")
+        .then(pl.col("direction") == SIDES[1])
+        .otherwise((owner == "receiver-window") == swapped)
+    )
+    both = "source", "destination"
+    host, peer = (
+        pl.when(at_source).then(own).otherwise(other) for own, other in (both, reversed(both))
+    )
+    return (
+        rows.with_columns(
+            _address(sides.CLIENT).alias("source"),
+            _address(sides.SERVER).alias("destination"),
+            sender.alias("sender"),
+        )
+        .join(_needs(trace), on=["connection", "sender"], how="left")
+        .with_columns(
+            host.alias("host"),
+            peer.alias("peer"),
+            pl.col("needed", "timeouts").fill_null(0),
+            pl.col("not_known").fill_null((owner != SMALL_WINDOW).cast(pl.UInt32)),
+        )
     )
 
 
@@ -202,7 +209,7 @@ def slow_connections(trace: Trace) -> pl.DataFrame:
     long: `length_s`.
     """
     waited = slow(trace.slow_s) & (pl.col("owner") != IDLE)
-    rows = joined(trace).filter(waited).group_by(pl.col("number").cast(pl.Int64))
+    rows = joined(trace, waited).group_by(pl.col("number").cast(pl.Int64))
     return rows.agg((pl.col("length_ns").sum() / 1e9).alias("length_s")).collect()
 
 
@@ -263,8 +270,7 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
     longest = pl.col("longest_ns").arg_max()
     counted = pl.lit(trace.slow_s == SLOW_S)
     of_host = (
-        joined(trace)
-        .filter(slow(trace.slow_s))
+        joined(trace, slow(trace.slow_s))
         .group_by("owner", "host", "connection")
         .agg(
             pl.col("length_ns", "stretches").sum(),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from rexmit.result.plain import plain
@@ -14,6 +13,7 @@ from rexmit.tracing.selection import Selection
 from rexmit.tracing.sentences.settings import in_words
 from rexmit.tracing.summary import summary as summed
 from rexmit.tracing.summed import Summary
+from rexmit.values import dataclass
 from rexmit.version import version
 from rexmit.whatif.calibration import Calibration, load
 

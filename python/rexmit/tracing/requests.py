@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Final
 
 import polars as pl
@@ -10,6 +10,7 @@ import polars as pl
 from rexmit.tracing import sides
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.selection import Selection
+from rexmit.values import dataclass
 
 MOST: Final = 5
 """Requests that are named."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
@@ -16,6 +16,7 @@ from rexmit.sources import STDIN, Capture
 from rexmit.store.schema import Column, polars_schema
 from rexmit.store.trace_schema import TABLES
 from rexmit.tracing.options import Analysis
+from rexmit.values import dataclass
 from rexmit.whatif.settings import named
 
 if TYPE_CHECKING:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from rexmit.tracing.files import Captured
 from rexmit.tracing.floods import Flood
 from rexmit.tracing.folder import SLOW_S
@@ -15,6 +13,7 @@ from rexmit.tracing.sentences.unacked import Unacked
 from rexmit.tracing.sentences.value import Sentence
 from rexmit.tracing.terms import EITHER
 from rexmit.tracing.troubles import Troubles
+from rexmit.values import dataclass
 
 
 @dataclass(frozen=True)

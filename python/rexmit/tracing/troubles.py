@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
@@ -13,6 +12,7 @@ from rexmit.tracing.sentences.errors import Errors
 from rexmit.tracing.sentences.handshakes import Failed
 from rexmit.tracing.sentences.resets import Resets
 from rexmit.tracing.sentences.windows import HeldUp
+from rexmit.values import dataclass
 
 MOST: Final = 10
 """So many of each kind are told, the worst ones."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from rexmit.store import user_folder
 from rexmit.store.files import write_text
 from rexmit.store.opening import named_folder
 from rexmit.store.plain_json import list_of, number, read, shape, text, whole
+from rexmit.values import dataclass
 from rexmit.whatif.settings import kind
 
 FORMAT: Final = 2

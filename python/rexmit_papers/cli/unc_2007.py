@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +15,7 @@ from rexmit.cli.html import write as write_page
 from rexmit.cli.limits import UnpackLimit
 from rexmit.cli.trace_options import Analysing, Rule, refuse
 from rexmit.options import typed
+from rexmit.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ Examples:
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class UncOptions(Analysing):
     """Captures and traces, and what is of the study alone."""
 

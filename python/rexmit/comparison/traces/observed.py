@@ -138,7 +138,7 @@ def _connections(trace: Trace) -> pl.DataFrame:
 
 def _account(trace: Trace, connections: pl.DataFrame) -> pl.DataFrame:
     """Seconds of each owner in each connection, none left out; empty where the trace has none."""
-    rows = owners.joined(trace).filter("asked").select("connection", "owner", "length_ns")
+    rows = owners.joined(trace, pl.col("asked")).select("connection", "owner", "length_ns")
     known = (
         rows.group_by("connection", "owner")
         .agg(pl.col("length_ns").sum() / 1e9)

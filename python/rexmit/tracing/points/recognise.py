@@ -11,7 +11,6 @@ is refused.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +19,7 @@ from rexmit.errors import UserError, argument
 from rexmit.progress import Progress
 from rexmit.sources import Capture
 from rexmit.sources.capture import is_file, whole_name
+from rexmit.values import dataclass
 
 _FIRST: Final = 1 << 16
 """Packets at the beginning of a capture that show whether it has some in common with others, ..."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from rexmit.tracing.folder import Trace
+from rexmit.values import dataclass
 
 
 @dataclass(frozen=True)

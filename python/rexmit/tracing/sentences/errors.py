@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
@@ -10,6 +9,7 @@ import polars as pl
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.owners import ALERT
 from rexmit.tracing.sentences.value import Sentence, connections
+from rexmit.values import dataclass
 from rexmit.wording import count
 
 _LEAST: Final = 400

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
@@ -11,6 +10,7 @@ from rexmit.tracing import sides
 from rexmit.tracing.files import captured
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.sentences.value import Sentence, connections
+from rexmit.values import dataclass
 
 ANSWER_S: Final = 1.0
 """An answer may take so long: the first retransmission timeout of a host that knows no round trip

@@ -7,7 +7,6 @@ below a head is the first in a table of which the condition holds.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
@@ -19,6 +18,7 @@ from rexmit.tracing.sentences.retransmissions import between, lacks, verdict
 from rexmit.tracing.sentences.value import Sentence
 from rexmit.tracing.terms import EITHER
 from rexmit.tracing.words import listed, span
+from rexmit.values import dataclass
 from rexmit.wording import count
 
 _FEW: Final = 4
@@ -55,7 +55,7 @@ def reason(
     """
     last_s = retransmissions["time_s"].max()
     ends = end_s is not None and isinstance(last_s, float) and last_s >= end_s - _SAME_S
-    waits = retransmissions.with_columns(_cause().alias("cause"))
+    waits = retransmissions.with_columns(_cause().alias("cause"), verdict(), *_RUN)
     by_cause = waits.group_by("cause").agg(pl.col("waited_s").sum())
     if not by_cause["waited_s"].sum():
         if set(by_cause["cause"]) <= set(terms.PROMPTED):
@@ -67,7 +67,7 @@ def reason(
         return _sentence(waits, text, lambda rows: not rows["waited_s"].sum())
     cause = str(by_cause.sort("waited_s", "cause", descending=[True, False])[0, 0])
     mine = waits.filter(pl.col("cause") == cause)
-    of_cause = mine.filter(verdict() == cause)
+    of_cause = mine.filter(pl.col("verdict") == cause)
     if of_cause.height and set(cause.split(EITHER)) <= set(_NOUNS):
         return _timers(cause, of_cause, waits, handshake, ends=ends)
     if handshake in NOT_OPENED:
@@ -93,8 +93,8 @@ def _cause() -> pl.Expr:
 def _sentence(rows: pl.DataFrame, text: str, condition: Callable[[pl.DataFrame], bool]) -> Sentence:
     """Said of the rows of a connection that have the same causes, and verdicts, as these."""
     mine = pl.col("connection") == rows["connection"][0]
-    for word in (_cause(), verdict()):
-        mine &= word.is_in(rows.select(word.unique()).to_series().to_list())
+    for name, word in (("cause", _cause()), ("verdict", verdict())):
+        mine &= word.is_in(rows[name].unique().to_list())
     return Sentence(text, "retransmissions", condition, mine)
 
 
@@ -152,18 +152,21 @@ def _longest_timer(fired: pl.DataFrame) -> str:
     )
 
 
-def runs(every: pl.DataFrame, timer: str = "rto") -> list[pl.DataFrame]:
-    """Timeouts of one byte that follow each other: nothing else was sent again in between."""
-    series: list[pl.DataFrame] = []
-    for _, rows in every.group_by("direction", maintain_order=True):
-        same = pl.struct(verdict(), "seq_start").rle_id().alias("run")
-        fired = rows.with_columns(same).filter(verdict() == timer)
-        series += fired.partition_by("run", maintain_order=True)
-    return series
+_RUN: Final = (
+    (pl.col("direction") != pl.col("direction").first()).alias("answers"),
+    pl.struct(verdict(), "seq_start").rle_id().over("direction").alias("run"),
+)
+"""Timeouts of one byte that follow each other are a run: nothing else was sent again in between.
+Runs are numbered in each direction; `answers` is so of the one that began later."""
 
 
 def _longest_run(every: pl.DataFrame) -> pl.DataFrame:
-    return max(runs(every), key=lambda run: run.height, default=every.clear())
+    """The first of the longest ones."""
+    fired = every.filter(pl.col("verdict") == "rto")
+    place = ["answers", "run"]
+    sizes = fired.group_by(place).len()
+    longest = sizes.sort("len", *place, descending=[True, False, False]).head(1)
+    return fired.join(longest, on=place, how="semi", maintain_order="left")
 
 
 def doubled(run: pl.DataFrame) -> bool:

@@ -7,7 +7,6 @@ those nothing that its peer sent can be an answer, and how large packets were th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
@@ -15,6 +14,7 @@ import polars as pl
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.sentences.value import Sentence
 from rexmit.tracing.words import span
+from rexmit.values import dataclass
 from rexmit.wording import count
 
 LEAST_COPIES: Final = 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import polars as pl
 
@@ -12,6 +11,7 @@ from rexmit.tracing import sides
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.sentences.value import Sentence, connections, times
 from rexmit.tracing.words import span
+from rexmit.values import dataclass
 
 
 @dataclass(frozen=True)
