@@ -98,3 +98,16 @@ def test_offloads_are_what_the_scenario_says(each: Lab) -> None:
     assert none[times].equals(some[times]), "since Linux 4.17 it makes no difference"
     assert (every["t_recover_s"] < none["t_recover_s"]).all()
     assert every["transfer_segments"].equals(none["transfer_segments"]), "the rule sees segments"
+
+
+def test_routes_say_what_the_scenario_says(each: Lab) -> None:
+    cell = ("config=er", "repeat=1")
+    lost = (*cell, "network=high-speed", "loss.segments=5")
+    (own,), (short,) = (
+        each.run(*lost, *more).transfers["t_recover_s"] for more in ((), ("route.rto_min=50ms",))
+    )
+    assert own - short == pytest.approx(0.150, abs=0.010), "200 ms are the kernel's own"
+    page = (*cell, "network=mobile", "loss.segments=0", "workload.segments=20")
+    windows = ((), ("route.initcwnd=20",), ("route.initrwnd=2",))
+    ten, twenty, held_up = (each.run(*page, *more).transfers["client_s"].item() for more in windows)
+    assert twenty < ten < held_up

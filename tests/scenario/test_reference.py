@@ -30,6 +30,7 @@ from rexmit.scenario.network import (
 )
 from rexmit.scenario.offload import Offload
 from rexmit.scenario.part import obedience
+from rexmit.scenario.route import Route
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "scenarios.md").read_text(
     encoding="utf-8"
@@ -49,6 +50,7 @@ SECTIONS: dict[str, tuple[type[BaseModel], ...]] = {
     "ip": (Ip,),
     "loss": (TailLoss, PatternLoss),
     "offload": (Offload,),
+    "route": (Route,),
     "vary": (Vary,),
 }
 
@@ -80,6 +82,9 @@ EXAMPLES: Final[dict[str, Any]] = {
     "checksum": True,
     "scatter_gather": False,
     "offload": {"checksum": True},
+    "route": {"initcwnd": 30},
+    "initcwnd": 30,
+    "initrwnd": 30,
     "vary": [{"line_loss": "1%"}],
 }
 """Of keys whose description has none."""

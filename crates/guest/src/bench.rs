@@ -12,7 +12,8 @@ use std::path::Path;
 
 use anyhow::{anyhow, Result};
 use rexmit_plan::{
-    Cell, ClientKind, Ignored, NetworkPlan, Offloads, Place, Programs, Start, Workload,
+    Cell, ClientKind, Ignored, NetworkPlan, Offloads, Place, Programs, RouteMetrics, Start,
+    Workload,
 };
 use rexmit_time::{Streams, Time};
 
@@ -90,6 +91,7 @@ struct Form {
     /// The path of a page's client, where a program chooses none itself.
     first_path: Option<u32>,
     offloads: Offloads,
+    route: RouteMetrics,
     by_response: bool,
     both: bool,
     packets: bool,
@@ -110,6 +112,7 @@ impl Form {
             client: page.map(|page| page.client),
             first_path: page.map(|_| cell.first_path),
             offloads: cell.offload,
+            route: cell.route,
             by_response: cell.by_response(),
             both: sees_both(cell),
             packets: cell.packets,
@@ -133,6 +136,7 @@ impl Bench {
             receive_window_bytes: window,
             way: page.map(|_| cell.first_path as usize),
             offloads: cell.offload,
+            route: cell.route,
         };
         let network = if real_time::here() {
             Network::over_line(&cell.network, programs, manner)?

@@ -38,6 +38,9 @@ pub struct Cell {
     /// What both hosts' interfaces do in the host's stead.
     #[serde(default)]
     pub offload: Offloads,
+    /// What the routes of both hosts say of connections over them.
+    #[serde(default)]
+    pub route: RouteMetrics,
     /// What is transferred, by whom.
     pub workload: Workload,
     /// What is dropped.
@@ -91,6 +94,18 @@ impl Offloads {
     pub const fn go_together(self) -> bool {
         !self.segmentation || self.checksum && self.scatter_gather
     }
+}
+
+/// Metrics of a route, as ip-route(8) names them; none for the host's own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RouteMetrics {
+    /// First congestion window, segments.
+    pub initcwnd: Option<u32>,
+    /// First receive window, segments.
+    pub initrwnd: Option<u32>,
+    /// Shortest timeout, locked.
+    pub rto_min_ms: Option<u32>,
 }
 
 /// Every packet is one segment, with its checksum.

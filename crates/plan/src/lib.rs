@@ -25,7 +25,7 @@ mod words;
 mod workload;
 
 pub use capture::{write_capture, Captured};
-pub use cell::{Cell, Offloads, Protocol, Stack, Start, Work, REHEARSAL_NS};
+pub use cell::{Cell, Offloads, Protocol, RouteMetrics, Stack, Start, Work, REHEARSAL_NS};
 pub use columns::{Answer, Columns};
 pub use ended::Ended;
 pub use events::{line, CellStart, Events, Ignored, PageStart, Rehearsed};

@@ -13,7 +13,7 @@ from typing import Any, Final
 from rexmit.campaign.grid import Cell
 from rexmit.campaign.streams import Streams
 from rexmit.engines.engine import CELL_ID
-from rexmit.scenario import Bursts, LinkSpec, Pages, PatternLoss, Scenario, offload
+from rexmit.scenario import Bursts, LinkSpec, Pages, PatternLoss, Scenario, offload, route
 from rexmit.scenario.network import LossBursts, Policer, Stalls
 
 PHASE_TICKS: Final = 64
@@ -110,9 +110,12 @@ def cell_plan(
         "workload": _workload(scenario, cell),
         "loss": _loss(scenario, cell),
     }
-    does = offload.merged(scenario.offload, scenario.configs[cell.config].offload)
+    does = offload.merged(scenario.offload, config.offload)
     if does is not None:
         plan["offload"] = does
+    says = route.merged(scenario.route, config.route)
+    if says:
+        plan["route"] = route.plan(says)
     if isinstance(scenario.workload, Pages) and scenario.workload.warm_up:
         plan["warm_up"] = scenario.workload.warm_up
     return plan

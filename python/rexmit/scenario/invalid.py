@@ -15,8 +15,14 @@ from rexmit.scenario.network import LAYOUTS, Link
 from rexmit.scenario.offload import Offload
 from rexmit.scenario.part import Kinds, Part
 from rexmit.scenario.problem import Path, Problem, as_written
+from rexmit.scenario.route import Route
 
-_TABLES: Final[dict[str, type[BaseModel]]] = {"tcp": Tcp, "ip": Ip, "offload": Offload}
+_TABLES: Final[dict[str, type[BaseModel]]] = {
+    "tcp": Tcp,
+    "ip": Ip,
+    "offload": Offload,
+    "route": Route,
+}
 
 
 def invalid(detail: ErrorDetails) -> Problem:
@@ -41,7 +47,7 @@ def invalid(detail: ErrorDetails) -> Problem:
         there = _table(path[:-1], own)
         keys = sorted(there.model_fields) if there else []
         near = closest(str(path[-1]), keys)
-        guess = f"did you mean {near}? " if near else _elsewhere(str(path[-1]))
+        guess = _elsewhere(str(path[-1])) + (f"did you mean {near}? " if near else "")
         return Problem(path, "unknown key", f"{guess}allowed here: {', '.join(keys)}")
     if kind == "missing":
         return Problem(path, "missing", f"allowed: {expected}" if expected else None)
@@ -113,8 +119,8 @@ def _table(path: Path, kind: str | None) -> type[BaseModel] | None:
             return Link
         case ("configs", _):
             return Config
-        case ("configs", _, "offload"):
-            return Offload
+        case ("configs", _, "offload" | "route" as name):
+            return _TABLES[name]
         case ("vary", _):
             return Vary
         case (str(name),):

@@ -18,6 +18,7 @@ from rexmit.scenario.network import MOST_PATHS, REPEAT, Network
 from rexmit.scenario.offload import Offload
 from rexmit.scenario.part import AS_TUPLE, Kinds, Part, obeyed_by, unsaid
 from rexmit.scenario.problem import as_written
+from rexmit.scenario.route import Route
 from rexmit.scenario.units import UnitError
 from rexmit.scenario.values import (
     AUTO,
@@ -158,6 +159,11 @@ class Config(Part):
         default=Offload(),
         description="a table as [offload], before which it goes, key by key",
         exclude_if=unsaid(Offload()),
+    )
+    route: Route = Field(
+        default=Route(),
+        description="a table as [route], before which it goes, key by key",
+        exclude_if=unsaid(Route()),
     )
     stack: StackSettings = Field(
         default_factory=dict,
@@ -397,6 +403,7 @@ class Scenario(Part):
     ip: Ip = Field(default=Ip(), description="a table")
     loss: Loss = Field(default=TailLoss(), description="a table")
     offload: Offload = Field(default=Offload(), description="a table", exclude_if=unsaid(Offload()))
+    route: Route = Field(default=Route(), description="a table", exclude_if=unsaid(Route()))
     stack: StackSettings = Field(
         default_factory=dict,
         description=_STACK,

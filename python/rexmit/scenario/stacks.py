@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from rexmit import stacks
 from rexmit.errors import UserError
-from rexmit.scenario import offload, work
+from rexmit.scenario import offload, route, work
 from rexmit.scenario.model import Scenario
 from rexmit.scenario.problem import Locate, Path, nowhere
 
@@ -36,6 +36,8 @@ def of_scenario(
             if does is not None:
                 own = dict(stacks.stack(chosen, {}).settings)
                 changes = offload.of_stack(does, chosen, own) | changes
+            says = route.merged(scenario.route, scenario.configs[config].route)
+            changes = route.of_stack(says) | changes
             stack = stacks.stack(chosen, changes, scenario.configs[config].sysctl)
         except ValueError as error:
             at = _key_of(str(error), config, scenario)

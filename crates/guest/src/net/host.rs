@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use rexmit_plan::Offloads;
+use rexmit_plan::{Offloads, RouteMetrics};
 
 use super::namespace::Namespace;
 use super::offload::{self, Offload};
@@ -47,6 +47,36 @@ pub struct Manner {
     pub way: Option<usize>,
     /// What both hosts' interfaces do.
     pub offloads: Offloads,
+    /// What the routes of both hosts say of connections.
+    pub route: RouteMetrics,
+}
+
+impl Manner {
+    /// What routes of h1 say besides where they lead, as words for `ip`.
+    pub fn of_server(&self) -> String {
+        let RouteMetrics {
+            initcwnd,
+            initrwnd,
+            rto_min_ms,
+        } = self.route;
+        let metrics = [
+            ("initcwnd", initcwnd, ""),
+            ("initrwnd", initrwnd, ""),
+            // ip locks it: the kernel heeds no other (`tcp_rto_min`).
+            ("rto_min", rto_min_ms, "ms"),
+        ];
+        let metrics = metrics.into_iter();
+        metrics
+            .filter_map(|(name, value, unit)| Some(format!(" {name} {}{unit}", value?)))
+            .collect()
+    }
+
+    /// The same of h2.
+    pub fn of_client(&self) -> String {
+        let window = self.receive_window_bytes;
+        let window = window.map_or_else(String::new, |bytes| format!(" window {bytes}"));
+        window + &self.of_server()
+    }
 }
 
 /// Gives an interface its address in a network of 256 addresses (IPv6: 2⁶⁴), as lines for `ip -batch`.

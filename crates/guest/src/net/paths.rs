@@ -96,7 +96,7 @@ impl Network {
             }
         }
         network.build_router(family, mtu, paths, programs)?;
-        network.build_server(family, programs, manner.offloads)?;
+        network.build_server(family, programs, manner)?;
         network.build_client(family, programs, manner)?;
         Ok(network)
     }
@@ -172,20 +172,20 @@ impl Network {
         })
     }
 
-    fn build_server(&self, family: u8, programs: &Programs, offloads: Offloads) -> Result<()> {
+    fn build_server(&self, family: u8, programs: &Programs, manner: Manner) -> Result<()> {
+        let (offloads, metrics) = (manner.offloads, manner.of_server());
         let router = address(family, 0, ROUTER)?;
         let mut lines = vec!["link set dev lo up".to_owned()];
         lines.extend(host::bring_up(self.h1.device, self.h1.address, offloads));
         lines.push(host::neighbour(self.h1.device, router, &mac(0, ROUTER)));
-        lines.push(format!("route add default via {router}"));
+        lines.push(format!("route add default via {router}{metrics}"));
         let namespace = &self.h1.namespace;
         namespace.batch(programs.ip()?, &ip_of(family), &lines)?;
         host::offload(namespace, self.h1.device, offloads)
     }
 
     fn build_client(&self, family: u8, programs: &Programs, manner: Manner) -> Result<()> {
-        let window = manner.receive_window_bytes;
-        let window = window.map_or_else(String::new, |bytes| format!(" window {bytes}"));
+        let metrics = manner.of_client();
         let mut lines = vec!["link set dev lo up".to_owned()];
         for (path, &own) in (1..).zip(&self.clients) {
             let (device, router) = (client_device(path), address(family, path, ROUTER)?);
@@ -193,11 +193,11 @@ impl Network {
             lines.push(host::neighbour(&device, router, &mac(path, ROUTER)));
             let table = 100 + path;
             lines.push(format!(
-                "route add default via {router} dev {device} table {table}{window}"
+                "route add default via {router} dev {device} table {table}{metrics}"
             ));
             if manner.way == Some(path) {
                 lines.push(format!(
-                    "route add default via {router} dev {device} src {own}{window}"
+                    "route add default via {router} dev {device} src {own}{metrics}"
                 ));
             }
             lines.push(format!("rule add from {own} table {table}"));

@@ -255,8 +255,12 @@ impl Network {
             if self.line.is_none() {
                 lines.push(host::neighbour(device, peer, other_mac));
             }
-            if let (Some(window), "h2") = (manner.receive_window_bytes, host.namespace.name()) {
-                lines.push(format!("route replace {peer} dev {device} window {window}"));
+            let metrics = match host.namespace.name() {
+                "h2" => manner.of_client(),
+                _ => manner.of_server(),
+            };
+            if !metrics.is_empty() {
+                lines.push(format!("route replace {peer} dev {device}{metrics}"));
             }
             host.namespace
                 .batch(programs.ip()?, &["-batch", "-"], &lines)?;

@@ -1,0 +1,60 @@
+"""What routes of hosts say of connections over them, in the words of kernels and of the model."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pydantic import Field
+
+from rexmit.scenario.part import Part
+from rexmit.scenario.values import DurationNs
+
+MS: Final = 10**6
+
+
+class Route(Part):
+    """Metrics of the routes of both hosts to each other, as ip-route(8) names them; where nothing
+    is said, the host's own.
+    """
+
+    initcwnd: int | None = Field(
+        default=None,
+        ge=1,
+        le=1000,
+        description="segments of the first congestion window, 1 to 1,000",
+    )
+    initrwnd: int | None = Field(
+        default=None, ge=1, le=1000, description="segments of the first receive window, 1 to 1,000"
+    )
+    rto_min: DurationNs | None = Field(
+        default=None,
+        ge=MS,
+        le=120_000 * MS,
+        multiple_of=MS,
+        description='the shortest retransmission timeout, like "50ms", in whole milliseconds; it '
+        "goes before the setting `net.ipv4.tcp_rto_min_us` (since Linux 6.11)",
+    )
+
+
+def merged(*tables: Route) -> dict[str, int]:
+    """What routes say by tables of which later ones go first."""
+    return {name: value for table in tables for name, value in table if value is not None}
+
+
+def plan(says: dict[str, int]) -> dict[str, int]:
+    """The same in the words of a plan."""
+    words = {name: says[name] for name in ("initcwnd", "initrwnd") if name in says}
+    return words | ({"rto_min_ms": says["rto_min"] // MS} if "rto_min" in says else {})
+
+
+def of_stack(says: dict[str, int]) -> dict[str, str]:
+    """The settings of a stack of the model that follow."""
+    names = {
+        "initcwnd": "initial_window",
+        "initrwnd": "first_window_segments",
+        "rto_min_ms": "min_rto",
+    }
+    return {
+        names[word]: f"{value}ms" if word == "rto_min_ms" else str(value)
+        for word, value in plan(says).items()
+    }
