@@ -113,9 +113,9 @@ def cell_plan(
     does = offload.merged(scenario.offload, config.offload)
     if does is not None:
         plan["offload"] = does
-    says = route.merged(scenario.route, config.route)
+    says = route.plan(scenario.route, config.route)
     if says:
-        plan["route"] = route.plan(says)
+        plan["route"] = says
     if isinstance(scenario.workload, Pages) and scenario.workload.warm_up:
         plan["warm_up"] = scenario.workload.warm_up
     return plan

@@ -7,6 +7,7 @@ from typing import Final
 
 from pydantic import Field
 
+from rexmit.scenario import part
 from rexmit.scenario.part import Part, obeyed_by
 from rexmit.scenario.problem import Path, Problem
 
@@ -39,12 +40,7 @@ _MOST_SEGMENTS: Final = 65_535
 
 def merged(*tables: Offload) -> dict[str, bool] | None:
     """What interfaces do by tables of which later ones go first; None where nothing is said."""
-    settings = {
-        name: value
-        for table in tables
-        for name, value in table.model_dump().items()
-        if value is not None
-    }
+    settings = part.merged(*tables)
     return IN_LAB | settings if settings else None
 
 

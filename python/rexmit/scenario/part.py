@@ -70,6 +70,11 @@ class Part(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
+def merged(*tables: Part) -> dict[str, Any]:
+    """What tables say of which later ones go first, key by key; None says nothing."""
+    return {name: value for table in tables for name, value in table if value is not None}
+
+
 @dataclass(frozen=True, slots=True)
 class Kinds:
     """A table of which there are several kinds; each has keys of its own and refuses the others'.

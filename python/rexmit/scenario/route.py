@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from pydantic import Field
 
-from rexmit.scenario.part import Part
+from rexmit.scenario.part import Part, merged
 from rexmit.scenario.values import DurationNs
 
 MS: Final = 10**6
@@ -36,19 +37,16 @@ class Route(Part):
     )
 
 
-def merged(*tables: Route) -> dict[str, int]:
-    """What routes say by tables of which later ones go first."""
-    return {name: value for table in tables for name, value in table if value is not None}
+def plan(*tables: Route) -> dict[str, int]:
+    """What routes say by tables of which later ones go first, in the words of a plan."""
+    says = merged(*tables)
+    if "rto_min" in says:
+        says["rto_min_ms"] = says.pop("rto_min") // MS
+    return says
 
 
-def plan(says: dict[str, int]) -> dict[str, int]:
-    """The same in the words of a plan."""
-    words = {name: says[name] for name in ("initcwnd", "initrwnd") if name in says}
-    return words | ({"rto_min_ms": says["rto_min"] // MS} if "rto_min" in says else {})
-
-
-def of_stack(says: dict[str, int]) -> dict[str, str]:
-    """The settings of a stack of the model that follow."""
+def of_stack(says: Mapping[str, int]) -> dict[str, str]:
+    """The settings of a stack of the model that follow from a plan's words."""
     names = {
         "initcwnd": "initial_window",
         "initrwnd": "first_window_segments",
@@ -56,5 +54,5 @@ def of_stack(says: dict[str, int]) -> dict[str, str]:
     }
     return {
         names[word]: f"{value}ms" if word == "rto_min_ms" else str(value)
-        for word, value in plan(says).items()
+        for word, value in says.items()
     }

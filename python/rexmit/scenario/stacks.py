@@ -36,7 +36,7 @@ def of_scenario(
             if does is not None:
                 own = dict(stacks.stack(chosen, {}).settings)
                 changes = offload.of_stack(does, chosen, own) | changes
-            says = route.merged(scenario.route, scenario.configs[config].route)
+            says = route.plan(scenario.route, scenario.configs[config].route)
             changes = route.of_stack(says) | changes
             stack = stacks.stack(chosen, changes, scenario.configs[config].sysctl)
         except ValueError as error:

@@ -323,14 +323,10 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
         .with_columns(last.alias("last"))
         .collect()
     )
-    behind = (
-        requests.behind(trace, row["host"]) if row["owner"] == "server" else ""
-        for row in rows.to_dicts()
-    )
-    every = [
-        (row.pop("last"), Owned(**row, behind=by))
-        for row, by in zip(rows.to_dicts(), behind, strict=True)
-    ]
+    every = []
+    for row in rows.to_dicts():
+        behind = requests.behind(trace, row["host"]) if row["owner"] == "server" else ""
+        every.append((row.pop("last"), Owned(**row, behind=behind)))
     every += [(False, one) for one in looked_up]
     every.sort(key=lambda one: (one[0], -one[1].length_s, one[1].owner))
     return tuple(one for _, one in every)

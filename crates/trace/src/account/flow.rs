@@ -425,7 +425,7 @@ impl Flow {
     }
 
     /// This let it send what it sent last.
-    pub fn is_bound(&mut self, owner: Owner) {
+    pub fn bind(&mut self, owner: Owner) {
         if matches!(owner, Owner::ReceiverWindow | Owner::PathRate) {
             self.bound = Some((owner, self.nxt));
         }

@@ -257,7 +257,7 @@ impl Account {
                 let line = &mut self.lines[me];
                 let owner = decided.or(line.last).unwrap_or(Owner::SlowStart);
                 if wait.clocked {
-                    self.flows[me].is_bound(owner);
+                    self.flows[me].bind(owner);
                 }
                 line.own(step.at, owner);
                 // A program is told by its owner.
