@@ -19,21 +19,19 @@ class nothing_left:  # noqa: N801 - a context manager
 
     def __exit__(self, *_: object) -> None:
         left = set(PSUTIL.Process().children(recursive=True)) - self.before
-        _, alive = PSUTIL.wait_procs([one for one in left if not _is_trackers(one)], timeout=10)
+        # The tracker of resources ends with the program.
+        left = {one for one in left if not _runs(one, "resource_tracker")}
+        _, alive = PSUTIL.wait_procs(left, timeout=10)
         assert not alive
 
 
-def _is_trackers(process: Any) -> bool:  # noqa: ANN401
-    """Whether it is multiprocessing's own, which ends with the program."""
+def _runs(process: Any, what: str) -> bool:  # noqa: ANN401
+    """Whether it is multiprocessing's own and does this; one that ends meanwhile does nothing."""
     with contextlib.suppress(PSUTIL.NoSuchProcess):
-        return any("resource_tracker" in word for word in process.cmdline())
+        return any(what in word for word in process.cmdline())
     return False
 
 
 def workers_of(pid: int | None = None) -> list[Any]:
     """The workers of a local cluster of a process (None: this one)."""
-    return [
-        one
-        for one in PSUTIL.Process(pid).children()
-        if any("spawn_main" in word for word in one.cmdline())
-    ]
+    return [one for one in PSUTIL.Process(pid).children() if _runs(one, "spawn_main")]
