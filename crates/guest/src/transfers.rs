@@ -173,14 +173,14 @@ fn as_rehearsed(
     let mut told = send(bench, cell, *load, Some(&rehearsal), when)?;
     let mut repeated = 0;
     while repeated + 1 < ROUNDS {
-        let sent = &told.seen.watched.sent.packets;
-        if !told.run.complete() || cell.differences(sent, &rehearsal).is_empty() {
+        let sent = told.seen.watched.packets();
+        if !told.run.complete() || cell.differences(&sent, &rehearsal).is_empty() {
             break;
         }
         rehearsal = rehearsals.likeliest().clone();
         if repeated % EACH == 0 {
             let again = send(bench, cell, *load, None, when)?;
-            let again = again.seen.watched.sent.packets;
+            let again = again.seen.watched.packets();
             if cell.check_lossless(&again).is_ok() {
                 rehearsals.add(&again);
                 rehearsal = again;
