@@ -22,8 +22,6 @@ CODE: Final = (
     "scenarios/tlp-today.toml",
     "scripts/findings/tlp_today.py",
 )
-LOSSES: Final = "1,2,5,10"
-"""Of the scenario's, as many as a quarter of an hour has."""
 NETWORKS: Final[dict[str, dict[str, str]]] = {
     "high-speed": {},
     "mobile": {},
@@ -40,8 +38,7 @@ def measure(work: Work) -> Data:
     rows: list[dict[str, Value]] = []
     transfers = 0
     for network, besides in NETWORKS.items():
-        settings = {"network": network, "loss.segments": LOSSES, **besides}
-        run = lab.on_kernel(work, network, "tlp-today", "6.12", settings)
+        run = lab.on_kernel(work, network, "tlp-today", "6.12", {"network": network, **besides})
         transfers += run.transfers.height
         rows += _gains(run, judged)
     return Data(
