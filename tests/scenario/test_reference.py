@@ -83,6 +83,8 @@ EXAMPLES: Final[dict[str, Any]] = {
     "scatter_gather": False,
     "offload": {"checksum": True},
     "route": {"initcwnd": 30},
+    "http": "1.1+tls",
+    "qdisc": "fq",
     "initcwnd": 30,
     "initrwnd": 30,
     "vary": [{"line_loss": "1%"}],
@@ -149,6 +151,8 @@ def with_example(section: str, data: dict[str, Any], *, burst: bool = False) -> 
     names = ("high-speed", "mobile", "satellite")
     whole["networks"] = {name: dict(network) for name in names}
     mobile = whole["networks"]["mobile"]
+    if "http" in data:
+        whole["workload"] = {"client": "curl"}
     match section:
         case "top":
             whole |= data
@@ -191,7 +195,7 @@ def test_the_plain_form_keeps_every_key(section: str) -> None:
         assert effective(from_plain(json.loads(json.dumps(plain)))) == plain, name
 
 
-@pytest.mark.parametrize("engine", ["kernel", "live"])
+@pytest.mark.parametrize("engine", ["kernel", "live", "model"])
 @pytest.mark.parametrize("section", SECTIONS)
 def test_an_engine_refuses_what_the_schema_says_and_nothing_else(section: str, engine: str) -> None:
     for name, value, _ in examples(section):

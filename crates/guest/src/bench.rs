@@ -12,8 +12,8 @@ use std::path::Path;
 
 use anyhow::{anyhow, Result};
 use rexmit_plan::{
-    Cell, ClientKind, Ignored, NetworkPlan, Offloads, Place, Programs, RouteMetrics, Start,
-    Workload,
+    Cell, ClientKind, Http, Ignored, NetworkPlan, Offloads, Place, Programs, Qdisc, RouteMetrics,
+    Start, Workload,
 };
 use rexmit_time::{Streams, Time};
 
@@ -92,6 +92,9 @@ struct Form {
     first_path: Option<u32>,
     offloads: Offloads,
     route: RouteMetrics,
+    qdisc: Option<Qdisc>,
+    /// `None` for bursts.
+    http: Option<Http>,
     by_response: bool,
     both: bool,
     packets: bool,
@@ -113,6 +116,8 @@ impl Form {
             first_path: page.map(|_| cell.first_path),
             offloads: cell.offload,
             route: cell.route,
+            qdisc: cell.qdisc,
+            http: page.map(|page| page.http),
             by_response: cell.by_response(),
             both: sees_both(cell),
             packets: cell.packets,
@@ -137,6 +142,7 @@ impl Bench {
             way: page.map(|_| cell.first_path as usize),
             offloads: cell.offload,
             route: cell.route,
+            qdisc: cell.qdisc,
         };
         let network = if real_time::here() {
             Network::over_line(&cell.network, programs, manner)?
@@ -161,7 +167,7 @@ impl Bench {
         let web = match page {
             Some(page) => Some(Web {
                 server: start_server(cell, programs, &network)?,
-                client: Client::new(page.client, programs)?,
+                client: Client::new(page.client, page.http, programs)?,
             }),
             None => None,
         };
@@ -172,6 +178,7 @@ impl Bench {
             both,
             packets: cell.packets,
             minds_paths: !cell.by_response(),
+            port: cell.workload.port(),
         };
         let watch = Watch::start(&network, programs, options)?;
         Ok(Self {
@@ -286,7 +293,7 @@ impl Bench {
 
 fn start_server(cell: &Cell, programs: &Programs, network: &Network) -> Result<Nginx> {
     let folder = Path::new("/run/rexmit");
-    Nginx::start(programs.nginx()?, &network.h1, folder, cell.protocol)
+    Nginx::start(programs, &network.h1, folder, cell)
 }
 
 /// Who opens the connections of a cell whose paths the rule minds.

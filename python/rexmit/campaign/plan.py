@@ -116,6 +116,8 @@ def cell_plan(
     says = route.plan(scenario.route, config.route)
     if says:
         plan["route"] = says
+    if config.qdisc is not None:
+        plan["qdisc"] = config.qdisc
     if isinstance(scenario.workload, Pages) and scenario.workload.warm_up:
         plan["warm_up"] = scenario.workload.warm_up
     return plan
@@ -145,6 +147,9 @@ def _workload(scenario: Scenario, cell: Cell) -> dict[str, Any]:
         **length,
         "receive_window_bytes": cell.receive_window_bytes,
     }
+    http = scenario.http(cell.config)
+    if http != "1.1":
+        plan["http"] = http
     if not workload.tcp_nopush:
         plan["tcp_nopush"] = False
     if workload.read_rate is not None:

@@ -265,6 +265,9 @@ impl Network {
             host.namespace
                 .batch(programs.ip()?, &["-batch", "-"], &lines)?;
             host::offload(&host.namespace, device, manner.offloads)?;
+            if let Some(qdisc) = manner.qdisc {
+                host::queue(host, device, qdisc, programs)?;
+            }
         }
         Ok(())
     }

@@ -72,7 +72,6 @@ impl Settings {
     /// `begin`, if there are to be any.
     #[must_use]
     pub fn planned(way: &rexmit_plan::Link, at: Place, begin: Option<Time>) -> Self {
-        let nanos = |count: u64| Duration::from_nanos(i64::try_from(count).unwrap_or(i64::MAX));
         let micros = |nanos: u64| Duration::from_micros(((nanos + 500) / 1000) as i64);
         let (shaper, delay) = match at {
             Place::Wire => (
@@ -83,7 +82,12 @@ impl Settings {
         };
         let outages = begin.into_iter().flat_map(|begin| {
             let spans = way.outages_ns.iter();
-            spans.map(move |[from, until]| (begin + nanos(*from), begin + nanos(*until)))
+            spans.map(move |[from, until]| {
+                (
+                    begin + Duration::from_unsigned_nanos(*from),
+                    begin + Duration::from_unsigned_nanos(*until),
+                )
+            })
         });
         Self {
             rate_bps: way.rate_bps,
@@ -100,9 +104,9 @@ impl Settings {
             duplicate: way.duplicate,
             outages: outages.collect(),
             stalls: way.stalls.map(|stalls| Spells {
-                every: nanos(stalls.every_ns),
-                least: nanos(stalls.least_ns),
-                most: nanos(stalls.most_ns),
+                every: Duration::from_unsigned_nanos(stalls.every_ns),
+                least: Duration::from_unsigned_nanos(stalls.least_ns),
+                most: Duration::from_unsigned_nanos(stalls.most_ns),
             }),
             policer: way.policer,
             shaper,
