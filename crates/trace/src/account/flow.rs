@@ -313,7 +313,9 @@ impl Flow {
 
     /// It sends at once when a window opens that was closed since it sent last, or from the start.
     pub fn was_shut(&self, at: Time) -> bool {
-        self.shut && self.window != Some(0) && self.news.at.is_some_and(|heard| at.since(heard) <= AT_ONCE)
+        self.shut
+            && self.window != Some(0)
+            && self.news.at.is_some_and(|heard| at.since(heard) <= AT_ONCE)
     }
 
     /// Whether it waits for its receiver to open the window.
