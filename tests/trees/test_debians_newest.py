@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Never
 
@@ -67,7 +66,7 @@ def newest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     found = re.findall(r"^linux-source-([0-9]+\.[0-9]+) ", names, re.MULTILINE)
     if not found:
         pytest.skip(f"{SUITE} has no source of Linux")
-    series = max(found, key=recipe.numbers)
+    series: str = max(found, key=recipe.numbers)
     _run("apt-get", *options, "download", f"linux-source-{series}", cwd=tmp_path)
     (package,) = tmp_path.glob("linux-source-*.deb")
     _run("dpkg-deb", "--extract", package, tmp_path / "package")
@@ -80,9 +79,8 @@ class _ConfiguredError(Exception):
     """Raised where compiling would begin."""
 
 
-def _no_compiling(*_: object) -> Iterator[Never]:
+def _no_compiling(*_: object) -> Never:
     raise _ConfiguredError
-    yield
 
 
 def test_it_is_taken_patched_and_configured(newest: str, monkeypatch: pytest.MonkeyPatch) -> None:
