@@ -66,6 +66,17 @@ def names() -> list[str]:
     return list(core().stack_names())
 
 
+def of_linux(version: str) -> str:
+    """The stack of a kernel's version: its series', or the newest of those before it."""
+    series = tuple(map(int, version.split(".")[:2]))
+    linux = {
+        tuple(map(int, name.removeprefix("linux-").split("."))): name
+        for name in names()
+        if name.startswith("linux-")
+    }
+    return linux[max((each for each in linux if each <= series), default=min(linux))]
+
+
 def pages() -> list[StackPage]:
     """Their pages: every setting with its source."""
     return list(core().stack_pages())

@@ -52,3 +52,19 @@ def test_a_setting_that_only_another_stack_can_have_is_none_of_the_wrong_ones(
 def test_a_value_that_no_stack_can_have_is_a_problem() -> None:
     assert stacks.problem("min_rto", "soon") is not None
     assert stacks.problem("tlp", "maybe") is not None
+
+
+@pytest.mark.parametrize(
+    ("version", "stack"),
+    [
+        ("6.12.117", "linux-6.12"),
+        ("7.3.4", "linux-6.12"),
+        ("6.6.87", "linux-6.1"),
+        ("6.1.0-56-cloud-amd64", "linux-6.1"),
+        ("2.2.26", "linux-2.4"),
+    ],
+)
+def test_a_kernel_has_the_stack_of_its_series_or_the_nearest_before_it(
+    version: str, stack: str
+) -> None:
+    assert stacks.of_linux(version) == stack

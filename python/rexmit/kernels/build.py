@@ -272,8 +272,8 @@ def _patch(order: Order, tree: Path, confinement: Confinement, progress: Progres
         without = recipe.DISPENSABLE.get(patch.name)
         if without and not patches.applies(patch, tree, confinement):
             progress.note(f"Patch {patch.name}: left out, as it does not apply: {without}")
-        elif said := patches.apply(patch, tree, order.version, confinement):
-            progress.note(f"Patch {said}")
+        elif notice := patches.apply(patch, tree, order.version, confinement):
+            progress.note(f"Patch {notice}")
 
 
 def _compile(

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, Self
 
+from rexmit import stacks
 from rexmit.errors import UserError, argument
 from rexmit.store.files import write_text, writing
 from rexmit.store.opening import inner_folder, lasting_file, named_folder
@@ -82,8 +83,13 @@ class About:
 
     @property
     def stack(self) -> str:
-        """The model's stack of that name."""
-        return "linux-{}.{}".format(*self.series)
+        """The model's stack of that series, or the nearest before it."""
+        return stacks.of_linux(self.version)
+
+    @property
+    def modelled(self) -> bool:
+        """Whether the model has the series' own stack."""
+        return self.stack == "linux-{}.{}".format(*self.series)
 
 
 class Folder:

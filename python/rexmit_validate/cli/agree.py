@@ -53,7 +53,7 @@ class AgreeOptions:
         str | None,
         Option(
             metavar="STACK",
-            help="The model's stack. Default: the kernel's series.",
+            help="The model's stack. Default: the kernel's series, else the nearest before it.",
             autocompletion=completion.stacks,
         ),
     ] = None

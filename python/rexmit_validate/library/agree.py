@@ -62,7 +62,8 @@ class Agreement:
     def other(self) -> str:
         """What the kernel is held against, in words."""
         if self.against is None:
-            return f"model {self.stack}"
+            unlike = not self.about.modelled and self.stack == self.about.stack
+            return f"model {self.stack}{', the nearest,' if unlike else ''}"
         return f"kernel {Folder(self.against).about().kernel}"
 
     def page_part(self, place: int) -> Part:
@@ -228,7 +229,7 @@ def agree_case(
         ran = of_folder(folder, about, stack or about.stack)
         wanted, outcome, bench = ran.cases[number], outcomes[number], ran.bench
         version, hz = about.version, about.hz
-    chosen = stack or "linux-{}.{}".format(*version.split(".")[:2])
+    chosen = stack or stacks.of_linux(version)
     one = verdict(wanted, outcome, chosen, hz, bench)
     if one.kernel_error is not None:
         raise UserError(f"the kernel did not run {wanted.name}: {one.kernel_error}")
