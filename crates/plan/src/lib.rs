@@ -29,7 +29,7 @@ pub use cell::{Cell, Offloads, Protocol, Qdisc, RouteMetrics, Stack, Start, Work
 pub use columns::{Answer, Columns};
 pub use ended::Ended;
 pub use events::{line, CellStart, Events, Ignored, PageStart, Rehearsed};
-pub use link::{Link, LossBursts, Policer, Stalls};
+pub use link::{Link, LossBursts, PathMtu, Policer, Stalls};
 pub use log::PacketLog;
 pub use loss::{Loss, PatternLoss, TailLoss};
 pub use network::{Layout, NetworkPlan, Place};

@@ -17,7 +17,7 @@ pub use congestion::{
     Recovery, UndoStart, UndoWindow, WindowUse,
 };
 pub use loss::{
-    AckOrder, EarlyRetransmit, FrtoTest, Loss, Reneging, ReorderingUnit, TimeoutMarks, Tlp,
+    AckOrder, EarlyRetransmit, FrtoTest, Loss, Reneging, ReorderingUnit, TimeoutMarks, Tlp, TlpWait,
 };
 pub use multipath::{
     MptcpBuffer, MptcpBurst, MptcpOptions, MptcpReinject, MptcpScheduler, MptcpTimer, Multipath,

@@ -14,7 +14,7 @@ from rexmit.campaign.grid import Cell
 from rexmit.campaign.streams import Streams
 from rexmit.engines.engine import CELL_ID
 from rexmit.scenario import Bursts, LinkSpec, Pages, PatternLoss, Scenario, offload, route
-from rexmit.scenario.network import LossBursts, Policer, Stalls
+from rexmit.scenario.network import LossBursts, PathMtu, Policer, Stalls
 
 PHASE_TICKS: Final = 64
 """Transfers start spread over this many ticks: the step of the kernel's timer wheel for timers of
@@ -73,7 +73,7 @@ def _link(link: LinkSpec) -> dict[str, Any]:
     }
     for key, value in link.besides:
         match value:
-            case LossBursts():
+            case LossBursts() | PathMtu():
                 plan[key] = dict(vars(value))
             case Stalls():
                 times = {"every_ns": value.every, "least_ns": value.least, "most_ns": value.most}

@@ -13,11 +13,11 @@ from pydantic import ValidationError
 
 from rexmit import toml_file
 from rexmit.errors import UserError, argument
-from rexmit.scenario import across, work
+from rexmit.scenario import across, offload, work
 from rexmit.scenario import overrides as override
 from rexmit.scenario.invalid import invalid
 from rexmit.scenario.loss import RULES
-from rexmit.scenario.model import NO_SETTING, SERVERS, Scenario
+from rexmit.scenario.model import NO_SETTING, SERVERS, Bursts, Scenario
 from rexmit.scenario.part import Part, refused
 from rexmit.scenario.problem import Path, Problem, report
 
@@ -184,6 +184,26 @@ def _of_engine(scenario: Scenario, engine: str | None) -> Iterable[Problem]:
     for path, part in parts:
         for at, there in refused(part, path, engine):
             yield _refused(at, there.why, there.engines)
+    if engine == "kernel":
+        yield from _beyond_netem(scenario)
+
+
+def _beyond_netem(scenario: Scenario) -> Iterable[Problem]:
+    """What links that are a program do not carry, in each network that needs such links."""
+    configs = [scenario.configs[name] for name in scenario.config_names if name in scenario.configs]
+    does = [offload.merged(scenario.offload, config.offload) or {} for config in configs]
+    asked = {
+        "pages": isinstance(scenario.workload, Bursts),
+        "single packets": any(one.get("segmentation") for one in does),
+    }
+    for name in scenario.network_names:
+        if (there := scenario.networks.get(name)) is None:
+            continue
+        asked["one path"] = there.over == "paths"
+        for at in there.beyond_netem():
+            for what in (what for what, other in asked.items() if other):
+                why = f"links that do this are a program, which carries {what} alone"
+                yield _refused(("networks", name, *at), why, ["model"])
 
 
 def _refused(at: Path, why: str, engines: Iterable[str]) -> Problem:

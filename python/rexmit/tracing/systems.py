@@ -10,11 +10,12 @@ _BEGINS: Final = (
     ("android", "Linux"),
     ("solaris", "Solaris"),
     ("freebsd", "FreeBSD"),
+    ("macos", "macOS"),
     ("mac", "FreeBSD"),
     ("bsd", "FreeBSD"),
     ("rfc", "RFC"),
 )
-"""Mac OS X has FreeBSD's TCP."""
+"""Mac OS X had FreeBSD's TCP."""
 
 
 def system(word: str) -> str:

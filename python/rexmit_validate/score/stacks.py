@@ -62,8 +62,12 @@ def family(stack: str) -> str:
         release = (int(linux[1]), int(linux[2] or 0))
         return "linux-2.4" if release < (3, 0) else "linux-3" if release < (4, 18) else "linux-6"
     for begins, name in (
+        ("windows-11", "windows-11"),
         ("windows", "windows-xp"),
+        ("macos-15", "macos-15"),
         ("mac", "freebsd-5"),
+        ("freebsd-14-rack", "freebsd-14-rack"),
+        ("freebsd-14", "freebsd-14"),
         ("freebsd", "freebsd-5"),
         ("solaris", "solaris-10"),
         ("rfc", "rfc"),

@@ -101,7 +101,7 @@ pub fn send(
         When::AtOnce => 0,
         When::AtPhase(phase_ns) => phase_ns,
     };
-    bench.begin_line(&cell.network, begin, phase_ns, lossless.is_some());
+    bench.begin_line(&cell.network, begin, phase_ns, lossless.is_some())?;
     let outages = match lossless {
         Some(_) => Outages::start(&bench.network, &cell.network, begin)?,
         None => None,
@@ -117,6 +117,9 @@ pub fn send(
         _ => bail!("bursts without a plan"),
     }?;
     outages.map_or(Ok(()), Outages::end)?;
+    if let Some(line) = &bench.network.line {
+        line.settle();
+    }
     // A server that was killed leaves a transfer that looks like one which TCP could not finish.
     if sent.run.bursts.iter().any(|burst| burst.t_end.is_none()) {
         bench.web_must_serve()?;

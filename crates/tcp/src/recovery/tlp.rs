@@ -3,7 +3,7 @@
 //! | | Linux 3.10 (draft-dukkipati-tcpm-tcp-loss-probe-01) | Linux 6.x (RFC 8985 §7) |
 //! |---|---|---|
 //! | scheduled in | Open, in place of a timeout, when no new data can go | Open and Cwr |
-//! | wait | 2 srtt; one segment: 1.5 srtt + the longest delay of an acknowledgement if more; at least 10 ms | 2 srtt + 2 ms; one segment: 2 srtt + the minimum of the timeout |
+//! | wait | 2 srtt; one segment: 1.5 srtt + the longest delay of an acknowledgement if more; at least 10 ms | 2 srtt + 2 ms; one segment: 2 srtt + the minimum of the timeout; other stacks: [`TlpWait`] |
 //! | at most | what is left of the timeout | the same |
 //! | sends | new data, else the last segment if no probe is out | nothing if a probe is out; new data that the window takes, else the last segment |
 //! | sets the timer | to a full timeout | to a full timeout; to what is left of it if no probe went |
@@ -14,7 +14,7 @@ use rexmit_wire::SeqNum;
 use super::constants::{PROBE_MIN, TIMEOUT_MIN};
 use super::{Job, State};
 use crate::clock::Tick;
-use crate::settings::Tlp;
+use crate::settings::{Tlp, TlpWait};
 
 /// What decides whether a probe is scheduled.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +27,8 @@ pub struct Schedule {
     pub timer: Option<Job>,
     /// Unsent data wait and the congestion window takes them; false where that cannot be seen.
     pub new_data_can_go: bool,
+    /// A FIN is in flight, with which the stack sends no probe.
+    pub held_by_fin: bool,
     /// How long it would wait.
     pub wait: Wait,
 }
@@ -34,6 +36,8 @@ pub struct Schedule {
 /// What decides how long a probe waits after the last transmission or acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub struct Wait {
+    /// How it is reckoned; 3.10 has the draft's.
+    pub form: TlpWait,
     /// The smoothed round-trip time: of 3.10 as [`Rtt::srtt`](crate::estimator::Rtt::srtt), of 6.x as
     /// [`Rtt::srtt_fraction`](crate::estimator::Rtt::srtt_fraction) if it is known so well.
     pub srtt: Option<Duration>,
@@ -45,6 +49,8 @@ pub struct Wait {
     pub initial_rto: Duration,
     /// The longest delay of an acknowledgement, as the sender's stack has it (`TCP_DELACK_MAX`).
     pub delayed_ack_max: Duration,
+    /// How long ago the last segment was sent, if the wait counts from then.
+    pub counted_from: Option<Duration>,
     /// How long until the retransmission timeout, which a probe is never later than; none where the caller sees to that.
     pub timeout_left: Option<Duration>,
 }
@@ -52,7 +58,7 @@ pub struct Wait {
 /// How long from now a probe is to be sent, if one is (`tcp_schedule_loss_probe`).
 #[must_use]
 pub fn schedule(rule: Tlp, view: &Schedule, tick: Tick) -> Option<Duration> {
-    if !view.sack || view.wait.packets_out == 0 {
+    if !view.sack || view.wait.packets_out == 0 || view.held_by_fin {
         return None;
     }
     let scheduled = match rule {
@@ -74,9 +80,13 @@ pub fn schedule(rule: Tlp, view: &Schedule, tick: Tick) -> Option<Duration> {
 pub fn wait(rule: Tlp, view: &Wait, tick: Tick) -> Option<Duration> {
     let srtt = view.srtt.filter(|srtt| *srtt > Duration::ZERO);
     let one = view.packets_out == 1;
+    let form = match rule {
+        Tlp::Draft => TlpWait::Draft,
+        Tlp::Off | Tlp::Rfc8985 => view.form,
+    };
     let wait = match (rule, srtt) {
         (Tlp::Off, _) | (Tlp::Draft, None) => return None,
-        (Tlp::Draft, Some(srtt)) => {
+        (Tlp::Draft | Tlp::Rfc8985, Some(srtt)) if form == TlpWait::Draft => {
             // Jiffies; microseconds rounded up to them since 3.15.
             let rtt = tick.up(srtt);
             let delayed = if one {
@@ -87,11 +97,24 @@ pub fn wait(rule: Tlp, view: &Wait, tick: Tick) -> Option<Duration> {
             (rtt * 2).max(delayed).max(tick.up(PROBE_MIN))
         }
         (Tlp::Rfc8985, None) => view.initial_rto,
-        (Tlp::Rfc8985, Some(srtt)) => {
+        (Tlp::Draft | Tlp::Rfc8985, Some(srtt)) => {
             // srtt_us >> 2, plus time for a delayed acknowledgement (RFC 8985 §7.2: max_ack_delay).
             let twice = Duration::from_micros(srtt.as_nanos() / 500);
-            twice + if one { view.min_rto } else { TIMEOUT_MIN }
+            twice
+                + match form {
+                    _ if !one => TIMEOUT_MIN,
+                    TlpWait::SmallestTimeout => view.min_rto,
+                    TlpWait::DelayedAck | TlpWait::Draft => view.delayed_ack_max,
+                }
         }
+    };
+    let wait = match view.counted_from {
+        None => wait,
+        Some(age) => (wait - age).max(match form {
+            // `rack_tlp_min`.
+            TlpWait::Draft => PROBE_MIN,
+            TlpWait::SmallestTimeout | TlpWait::DelayedAck => tick.span(),
+        }),
     };
     match view.timeout_left {
         Some(left) if left > Duration::ZERO => Some(wait.min(left)),
@@ -221,6 +244,8 @@ mod tests {
 
     fn of(srtt: i64, packets_out: u32) -> Wait {
         Wait {
+            form: TlpWait::SmallestTimeout,
+            counted_from: None,
             srtt: Some(MILLI(srtt)),
             packets_out,
             min_rto: MILLI(200),
@@ -267,6 +292,35 @@ mod tests {
     }
 
     #[test]
+    fn other_stacks_wait_for_the_delay_of_an_acknowledgement_or_as_the_draft_says() {
+        let rfc = |form, view: Wait| wait(Tlp::Rfc8985, &Wait { form, ..view }, TICK);
+        assert_eq!(rfc(TlpWait::DelayedAck, of(50, 3)), Some(MILLI(102)));
+        let soon = Wait {
+            delayed_ack_max: MILLI(40),
+            ..of(20, 1)
+        };
+        assert_eq!(rfc(TlpWait::DelayedAck, soon), Some(MILLI(80)));
+        assert_eq!(rfc(TlpWait::Draft, soon), Some(MILLI(70)));
+        assert_eq!(rfc(TlpWait::Draft, of(1, 2)), Some(MILLI(10)));
+    }
+
+    #[test]
+    fn a_wait_may_count_from_the_last_segment() {
+        let after = |form, age| {
+            let view = Wait {
+                form,
+                counted_from: Some(MILLI(age)),
+                ..of(50, 3)
+            };
+            wait(Tlp::Rfc8985, &view, TICK)
+        };
+        assert_eq!(after(TlpWait::DelayedAck, 60), Some(MILLI(42)));
+        assert_eq!(after(TlpWait::DelayedAck, 200), Some(MILLI(1)));
+        assert_eq!(after(TlpWait::Draft, 60), Some(MILLI(40)));
+        assert_eq!(after(TlpWait::Draft, 95), Some(MILLI(10)));
+    }
+
+    #[test]
     fn no_probe_is_later_than_the_timeout() {
         for rule in [Tlp::Draft, Tlp::Rfc8985] {
             let left = |millis| Wait {
@@ -285,6 +339,7 @@ mod tests {
             sack: true,
             timer: Some(Job::Timeout),
             new_data_can_go: false,
+            held_by_fin: false,
             wait: of(50, 3),
         };
         let cwr = Schedule {
@@ -299,6 +354,13 @@ mod tests {
             timer: None,
             ..view
         };
+        let closed = Schedule {
+            held_by_fin: true,
+            ..view
+        };
+        for rule in [Tlp::Draft, Tlp::Rfc8985] {
+            assert_eq!(schedule(rule, &closed, TICK), None);
+        }
         let deaf = Schedule {
             sack: false,
             ..view

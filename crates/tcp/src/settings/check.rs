@@ -59,8 +59,10 @@ impl Settings {
                     "tlp = draft needs ack_order = recovery-first; with losses-first there is rfc8985",
                 ),
                 (
-                    self.loss.tlp == Tlp::Off || self.loss.tlp_probes_bare_fin,
-                    "tlp_probes_bare_fin = false needs ack_order = recovery-first",
+                    self.loss.tlp == Tlp::Off
+                        || self.loss.tlp_probes_bare_fin
+                        || !self.loss.tlp_with_fin,
+                    "tlp_probes_bare_fin = false needs ack_order = recovery-first or tlp_with_fin = false",
                 ),
                 (!self.loss.head_timeout, "head_timeout needs ack_order = recovery-first"),
                 (

@@ -37,6 +37,13 @@ group! {
         pub early_retransmit: EarlyRetransmit = EarlyRetransmit::Off, "off";
         /// Tail loss probe.
         pub tlp: Tlp = Tlp::Off, "off";
+        /// How long a probe waits.
+        pub tlp_wait: TlpWait = TlpWait::SmallestTimeout, "no effect with tlp = draft, which waits as it says, or without probes";
+        /// A probe's wait counts from when the last segment was sent, whatever was acknowledged since (FreeBSD's
+        /// `rack_timer_start`, XNU's `tcp_output`).
+        pub tlp_from_sending: bool = false, "RFC 8985 §7.2: from the last segment sent, and from each acknowledgement of new data";
+        /// Probes are sent with a FIN in flight, too.
+        pub tlp_with_fin: bool = true, "RFC 8985 §7.2: the last segment is probed, whatever it holds";
         /// A segment without data (a bare FIN) can be a probe.
         pub tlp_probes_bare_fin: bool = false, "no effect without probes";
         /// A segment that was a probe counts as sent again: its acknowledgement gives no round-trip time (since 3.14).
@@ -53,6 +60,8 @@ group! {
         pub forward_retransmit: bool = false, "off";
         /// What a timeout marks lost.
         pub timeout_marks: TimeoutMarks = TimeoutMarks::All, "RFC 5681 §3.1, RFC 6675 §5.1: all without SACK are sent again";
+        /// A timeout forgets what was SACKed (`tcp_free_sackholes`).
+        pub timeout_forgets_sacks: bool = false, "RFC 6675 §5.1: SACKs are kept";
     }
 
     rules(self) {
@@ -122,6 +131,19 @@ choices! {
         Draft = "draft",
         /// As in Linux 6.x (RFC 8985 §7).
         Rfc8985 = "rfc8985",
+    }
+}
+
+choices! {
+    /// How long a probe waits.
+    pub enum TlpWait ("wait of a probe") {
+        /// Two round trips and 2 ms; with one segment out, the smallest timeout in place of the 2 ms (Linux 6.x).
+        SmallestTimeout = "smallest-timeout",
+        /// The same with the longest delay of an acknowledgement in place of the smallest timeout (RFC 8985 §7.2).
+        DelayedAck = "delayed-ack",
+        /// Two round trips; with one segment out, 1.5 and the longest delay of an acknowledgement if that is more; at least
+        /// 10 ms (draft-dukkipati-tcpm-tcp-loss-probe-01).
+        Draft = "draft",
     }
 }
 

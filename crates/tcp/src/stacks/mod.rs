@@ -18,6 +18,7 @@ mod sysctl;
 #[cfg(test)]
 mod tests;
 mod windows;
+mod xnu;
 
 pub use page::Page;
 pub use sysctl::Ignored;
@@ -31,8 +32,12 @@ const PAGES: &[fn() -> Page] = &[
     linux_6::page_6_12,
     windows::xp,
     windows::xp_unc2007,
+    windows::eleven,
     freebsd::five,
     freebsd::five_unc2007,
+    freebsd::fourteen,
+    freebsd::fourteen_rack,
+    xnu::macos_15,
     solaris::ten,
     solaris::ten_unc2007,
     rfc::page,

@@ -1,12 +1,12 @@
-//! Windows XP and 2000. Their source is not public: what vendor documents do not say is an assumption, and says so.
+//! Windows: XP and 2000, and 11. Their source is not public: what vendor documents do not say is an assumption, and says so.
 
 use rexmit_time::Duration;
 
 use super::page::{state, Page};
 use crate::clock::Wheel;
 use crate::settings::{
-    CongestionControl, DelayedAck, Estimator, IdleRestart, InitialWindow, Recovery, ReorderingUnit,
-    RttSamples, TimeoutMarks, WindowShare,
+    AckOrder, CongestionControl, CubicForm, DelayedAck, Estimator, IdleRestart, InitialWindow,
+    Recovery, ReorderingUnit, RttSamples, TimeoutMarks, Tlp, TlpWait, WindowShare,
 };
 
 pub(super) fn xp() -> Page {
@@ -88,6 +88,77 @@ pub(super) fn xp_unc2007() -> Page {
     state! { page;
         timers {
             min_rto = Duration::from_millis(200), "UNC 2007, Table I: minRTO 200 ms";
+        }
+    }
+    page
+}
+
+pub(super) fn eleven() -> Page {
+    let mut page = Page::new(
+        "windows-11",
+        "Windows 11 and Server 2022 (2021), their Internet template: RACK, probes, PRR and CUBIC",
+    );
+    state! { page;
+        timers {
+            hz = 100, "assumption: ticks of 10 ms";
+            wheel = Wheel::Exact, "assumption: timers fire at the tick asked for";
+            estimator = Estimator::Rfc6298, "assumption: RFC 6298";
+            min_rto = Duration::from_millis(300), "Get-NetTCPSetting, template Internet: MinRto(ms) 300";
+            max_rto = Duration::from_secs(60), "assumption: RFC 6298 §2.5";
+            initial_rto = Duration::from_secs(1), "Get-NetTCPSetting, template Internet, Server 2022: InitialRto(ms) 1000";
+            fallback_rto = Duration::from_secs(1), "Get-NetTCPSetting, template Internet, Server 2022: InitialRto(ms) 1000";
+            rtt_samples = RttSamples::EachAck, "RFC 8985 §6.1: every segment has its time";
+            retries = 5, "Microsoft KB 170359: TcpMaxDataRetransmissions = 5; assumption: still";
+            retries_by_time = false, "Microsoft KB 170359: TcpMaxDataRetransmissions is a count";
+            syn_retries = 4, "Get-NetTCPSetting, Server 2022: MaxSynRetransmissions 4";
+            syn_linear_timeouts = 0, "Microsoft KB 170359: every timeout doubles";
+        }
+
+        loss {
+            ack_order = AckOrder::LossesFirst, "RFC 8985 §6.2: losses are found first";
+            dupack_threshold = 3, "assumption: RFC 8985 §6.2, DupThresh = 3";
+            reordering_unit = ReorderingUnit::Segments, "assumption: how far a SACK is above is counted in segments";
+            rack = true, "Microsoft, Announcing New Transport Advancements in the Anniversary Update (2016): RACK; netsh int tcp show supplemental, Windows 11; assumption: whatever the round trip";
+            limited_transmit = true, "assumption: SACKed segments count as delivered (RFC 9937)";
+            tlp = Tlp::Rfc8985, "Microsoft, Announcing New Transport Advancements in the Anniversary Update (2016): TLP; assumption: with RACK, as RFC 8985 §7";
+            tlp_wait = TlpWait::Draft, "Microsoft, Announcing New Transport Advancements in the Anniversary Update (2016): cites draft-dukkipati-tcpm-tcp-loss-probe";
+            tlp_probes_bare_fin = true, "assumption: RFC 8985 §7.2, the last segment whatever it holds";
+            tlp_marks_retransmission = true, "assumption: RFC 6298 §3, Karn's rule";
+            frto = true, "Microsoft, Windows Vista manual, Next Generation TCP/IP stack: RFC 4138";
+            timeout_marks = TimeoutMarks::All, "assumption: RFC 6675 §5.1";
+        }
+
+        congestion {
+            undo = false, "assumption: no more than F-RTO undoes";
+            recovery = Recovery::Prr, "netsh int tcp show global, Windows 11: Proportional Rate Reduction enabled; assumption: the slow-start bound of RFC 6937";
+            congestion_control = CongestionControl::Cubic, "Get-NetTCPSetting, template Internet: CongestionProvider CUBIC";
+            hystart = false, "netsh int tcp show global, Windows 11: HyStart enabled; assumption: left out, as RFC 9406 is not Linux's HyStart";
+            cubic = CubicForm::Linux6, "assumption: RFC 9438 as its latest Linux has it";
+            byte_counting = true, "assumption: RFC 3465";
+            initial_window = InitialWindow::Segments(10), "Get-NetTCPSetting, template Internet: InitialCongestionWindow(MSS) 10";
+            slow_start_after_idle = false, "Get-NetTCPSetting, template Internet: CwndRestart False";
+            idle_restart = IdleRestart::WhenSent, "Get-NetTCPSetting, template Internet: CwndRestart False";
+        }
+
+        segments {
+            sack = true, "Microsoft, Windows Vista manual, Next Generation TCP/IP stack: RFC 3517";
+            dsack = true, "Microsoft, Windows Vista manual, Next Generation TCP/IP stack: RFC 2883";
+            timestamps = false, "Get-NetTCPSetting, template Internet: Timestamps Disabled";
+            window_scaling = true, "Microsoft, Receive Window Auto-Tuning (2007)";
+            limit_output_bytes = None, "assumption: no such limit";
+            pacing_rate = false, "netsh int tcp show global, Windows 11: Pacing Profile off";
+            gso_segments = 1, "assumption: large send offload is off";
+            retrans_collapse = false, "assumption: segments keep their bounds";
+            send_buffer = [65_536, 1_048_576, 4_194_304], "assumption: room for any window of the scenarios; it follows the ideal send backlog";
+        }
+
+        receiver {
+            delayed_ack = DelayedAck::Rfc, "Get-NetTCPSetting, template Internet: DelayedAckFrequency 2";
+            delayed_ack_min = Duration::from_millis(40), "Get-NetTCPSetting, template Internet: DelayedAckTimeout(ms) 40";
+            delayed_ack_max = Duration::from_millis(40), "Get-NetTCPSetting, template Internet: DelayedAckTimeout(ms) 40";
+            receive_buffer = [65_535, 65_535, 16_777_216], "Microsoft, Receive Window Auto-Tuning (2007): normal, up to 16 MB; assumption: it begins with what its SYN offers";
+            moderate_receive_buffer = true, "Microsoft, Receive Window Auto-Tuning (2007); assumption: it grows as Linux's";
+            window_share = WindowShare::Whole, "assumption: the buffer is the window";
         }
     }
     page

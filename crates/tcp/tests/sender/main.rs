@@ -5,3 +5,4 @@ mod linux_3_10;
 mod linux_4_1;
 mod linux_6;
 mod script;
+mod today;

@@ -200,6 +200,12 @@ impl Script {
         self.is_silent()
     }
 
+    /// Whatever is ready leaves.
+    pub fn next_all(&mut self) -> &mut Self {
+        while self.next().is_some() {}
+        self
+    }
+
     /// A FIN alone leaves.
     pub fn sends_fin(&mut self, by: Option<Mechanism>) -> &mut Self {
         let (_, len, packet) = self.next().unwrap_or_else(|| panic!("no FIN"));

@@ -147,8 +147,10 @@ impl Judges {
         chosen: Chosen,
     ) -> impl Iterator<Item = (usize, &'static profile::Profile)> {
         let (sack, begun) = (facts.sack, facts.begun);
-        let may =
-            move |p: &profile::Profile| (!sack || p.settings.segments.sack) && p.existed(begun);
+        let may = move |p: &profile::Profile| {
+            let with_sack = sack || !p.with_sack_alone;
+            (!sack || p.settings.segments.sack) && with_sack && p.existed(begun)
+        };
         let profiles = profile::all().iter().enumerate();
         profiles.filter(move |(slot, profile)| chosen.has(*slot) && may(profile))
     }

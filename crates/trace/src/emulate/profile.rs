@@ -18,6 +18,8 @@ pub struct Profile {
     pub page: &'static str,
     /// A route may give it another smallest timeout (`RTAX_RTO_MIN`, since 2.6.23).
     pub other_minimum: bool,
+    /// Without SACK it does nothing that an older stack does not, which stands for it then.
+    pub with_sack_alone: bool,
     /// Its settings.
     pub settings: Arc<Settings>,
     /// The year from which on there may be such senders; 0: always.
@@ -43,7 +45,14 @@ const EARLY_RETRANSMIT: u64 = 2012;
 const LINUX_2_6: u64 = 2003;
 /// Linux 2.4 was released in January 2001 (the same appendix).
 const LINUX_2_4: u64 = 2001;
-/// The pages of Windows, BSD and Solaris have nothing that their earlier releases did not have; RFCs have no release.
+/// RACK and the probe came to Windows with the Anniversary Update of Windows 10 (Microsoft, "Announcing: New Transport
+/// Advancements in the Anniversary Update"), in August 2016.
+const WINDOWS_10: u64 = 2016;
+/// FreeBSD 14.0 was released on 2023-11-20 (FreeBSD 14.0 Release Notes).
+const FREEBSD_14: u64 = 2023;
+/// RACK is on in XNU since 11417 (bsd/netinet/tcp_sysctls.c), of macOS 15.4, which was released on 2025-03-31.
+const MACOS_15: u64 = 2025;
+/// The older pages of Windows, BSD and Solaris have nothing that their earlier releases did not have; RFCs have no release.
 const ANY: u64 = 0;
 
 /// The shares are guesses at how common each is among senders of today, kernels with their defaults the most; nothing was
@@ -73,6 +82,16 @@ const LINES: &[Line] = &[
     ("linux-2.4", "linux-2.4", 0.07, LINUX_2_4, |_| {}),
     ("windows-xp", "windows-xp", 0.05, ANY, |_| {}),
     ("windows-xp-unc2007", "windows-xp", 0.01, ANY, |_| {}),
+    ("windows-11", "windows-11", 0.06, WINDOWS_10, |_| {}),
+    ("macos-15", "macos-15", 0.04, MACOS_15, |_| {}),
+    ("freebsd-14", "freebsd-14", 0.02, FREEBSD_14, |_| {}),
+    (
+        "freebsd-14-rack",
+        "freebsd-14-rack",
+        0.01,
+        FREEBSD_14,
+        |_| {},
+    ),
     ("freebsd-5", "freebsd-5", 0.04, ANY, |_| {}),
     ("freebsd-5-unc2007", "freebsd-5", 0.02, ANY, |_| {}),
     ("solaris-10", "solaris-10", 0.03, ANY, |_| {}),
@@ -107,6 +126,10 @@ pub fn all() -> &'static [Profile] {
                 stack,
                 page,
                 other_minimum: matches!(*stack, "linux-6" | "linux-3.10"),
+                with_sack_alone: matches!(
+                    *stack,
+                    "windows-11" | "macos-15" | "freebsd-14" | "freebsd-14-rack"
+                ),
                 settings: Arc::new(settings),
                 since: *since,
                 prior: f64::ln(*share),

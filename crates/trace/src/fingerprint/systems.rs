@@ -108,12 +108,21 @@ const LINES: &[Line] = &[
         order: WINDOWS,
         least: 2,
     },
-    // Microsoft, Receive Window Auto-Tuning since Vista: 8192 in the SYN and a scale of 2 or 8.
+    // Microsoft, Receive Window Auto-Tuning since Vista: 8192 in the SYN and a scale of 2.
     Line {
         system: "windows-7",
         ttl: 128,
         window: Wants::Bytes(&[8_192]),
-        scale: Some((2, 8)),
+        scale: Some((2, 2)),
+        order: WINDOWS,
+        least: 3,
+    },
+    // And a scale of 8: Windows 7 to the first of Windows 10, as captures show whose headers name them.
+    Line {
+        system: "windows",
+        ttl: 128,
+        window: Wants::Bytes(&[8_192]),
+        scale: Some((3, 8)),
         order: WINDOWS,
         least: 3,
     },
@@ -164,8 +173,8 @@ const LINES: &[Line] = &[
     },
 ];
 
-/// The system that a signature names, if one alone does; `linux` where several of its versions do, and `bsd` where several
-/// of FreeBSD and Mac OS X do, whose TCP is one (UNC 2007, section IV-A).
+/// The system that a signature names, if one alone does; `linux` and `windows` where several of its versions do, and `bsd`
+/// where several of FreeBSD and Mac OS X do, whose TCP is one (UNC 2007, section IV-A).
 #[must_use]
 pub fn system(signature: &Signature) -> Option<&'static str> {
     let mut named = LINES.iter().filter(|line| line.fits(signature));
@@ -174,6 +183,8 @@ pub fn system(signature: &Signature) -> Option<&'static str> {
     for other in named.filter(|line| line.system != "linux") {
         system = if first.is_linux() && other.is_linux() {
             "linux"
+        } else if first.is_windows() && other.is_windows() {
+            "windows"
         } else if first.is_bsd() && other.is_bsd() {
             "bsd"
         } else {
@@ -205,6 +216,10 @@ impl Line {
 
     fn is_linux(&self) -> bool {
         self.order == LINUX
+    }
+
+    fn is_windows(&self) -> bool {
+        self.system.starts_with("windows")
     }
 
     fn is_bsd(&self) -> bool {
@@ -340,7 +355,15 @@ impl Hint {
     /// Whether it names the stack that an emulation is called by.
     #[must_use]
     pub fn names(&self, stack: &str) -> bool {
-        self.system == Some(stack) || (self.system, stack) == (Some("linux-3"), "linux-3.10")
+        let pages = [
+            ("linux-3", "linux-3.10"),
+            ("windows-10", "windows-11"),
+            ("freebsd", "freebsd-14"),
+            ("freebsd", "freebsd-14-rack"),
+            ("mac-os-x", "macos-15"),
+        ];
+        self.system
+            .is_some_and(|system| system == stack || pages.contains(&(system, stack)))
     }
 
     /// Whether it names a system of today, whose retransmissions the emulations explain, or nearly.
@@ -363,14 +386,18 @@ impl Hint {
             Some("linux-4") => matches!(stack, "linux-3.10" | "linux-6"),
             Some("linux-6") => stack == "linux-6",
             Some("solaris-10") => matches!(stack, "solaris-10" | "rfc"),
-            Some("freebsd-5" | "freebsd" | "mac-os-x" | "bsd") => {
-                matches!(stack, "freebsd-5" | "rfc")
-            }
+            Some("freebsd-5") => matches!(stack, "freebsd-5" | "rfc"),
+            Some("freebsd") => stack.starts_with("freebsd") || stack == "rfc",
+            // Before 15.4 its sender was not that of macOS 15, nor FreeBSD's of today.
+            Some("mac-os-x") => matches!(stack, "macos-15" | "freebsd-5" | "rfc"),
+            Some("bsd") => stack.starts_with("freebsd") || matches!(stack, "macos-15" | "rfc"),
+            Some("windows-10") => matches!(stack, "windows-11" | "rfc"),
+            Some("windows") => matches!(stack, "windows-xp" | "windows-11" | "rfc"),
             Some(_) => matches!(stack, "windows-xp" | "rfc"),
             None => true,
         };
         let ttl = match stack {
-            "windows-xp" => self.ttl.is_none_or(|ttl| ttl == 128),
+            "windows-xp" | "windows-11" => self.ttl.is_none_or(|ttl| ttl == 128),
             "rfc" => true,
             _ => self.ttl.is_none_or(|ttl| ttl != 128),
         };

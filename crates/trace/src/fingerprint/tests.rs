@@ -75,7 +75,10 @@ fn systems_are_told_by_window_and_order() {
         (64, 12_345, None, xp, true, None),
         (64, 64_240, Some(7), &[MSS, SOK, TS, WS], false, None),
         (128, 65_535, None, xp, false, Some("windows-xp")),
-        (118, 8_192, Some(8), windows, false, Some("windows-7")),
+        (118, 8_192, Some(2), windows, false, Some("windows-7")),
+        (118, 8_192, Some(8), windows, false, Some("windows")),
+        // XP, or a later one that answers a SYN without a scale.
+        (128, 65_535, None, xp, true, Some("windows")),
         (128, 64_240, Some(8), windows, false, Some("windows-10")),
         (64, 65_535, Some(1), bsd, false, Some("freebsd-5")),
         (
@@ -170,6 +173,39 @@ fn a_syn_refutes_the_stacks_of_others() {
         !Hint::default().refutes("windows-xp"),
         "no SYN says nothing"
     );
+}
+
+/// The stacks of today are told from the old ones of the same makers where their SYNs are.
+#[test]
+fn a_syn_of_today_refutes_yesterday_s_stack() {
+    let left = |ttl, window, scale, options: &[(u8, u8)]| {
+        let hint = hint_of(&syn(ttl, window, scale, options, false), Some(0));
+        let stacks = [
+            "windows-xp",
+            "windows-11",
+            "freebsd-5",
+            "freebsd-14",
+            "freebsd-14-rack",
+            "macos-15",
+            "linux-6",
+        ];
+        let left = stacks.into_iter().filter(|stack| !hint.refutes(stack));
+        left.collect::<Vec<_>>()
+    };
+    let windows = &[MSS, NOP, WS, NOP, NOP, SOK];
+    assert_eq!(left(128, 64_240, Some(8), windows), ["windows-11"]);
+    assert_eq!(left(128, 8_192, Some(2), windows), ["windows-xp"]);
+    let either = ["windows-xp", "windows-11"];
+    assert_eq!(left(128, 8_192, Some(8), windows), either);
+    let xp = &[MSS, NOP, NOP, SOK];
+    assert_eq!(left(128, 65_535, None, xp), ["windows-xp"]);
+    let freebsd = &[MSS, NOP, WS, SOK, TS];
+    let of_freebsd = ["freebsd-5", "freebsd-14", "freebsd-14-rack"];
+    assert_eq!(left(64, 65_535, Some(6), freebsd), of_freebsd);
+    let old = &[MSS, NOP, WS, NOP, NOP, TS];
+    assert_eq!(left(64, 65_535, Some(1), old), ["freebsd-5"]);
+    let mac = &[MSS, NOP, WS, NOP, NOP, TS, SOK, (0, 2)];
+    assert_eq!(left(64, 65_535, Some(6), mac), ["freebsd-5", "macos-15"]);
 }
 
 #[test]

@@ -171,6 +171,8 @@ impl Judge {
     fn pto(&self, form: Tlp, outstanding: u32, min_rto: Duration) -> Duration {
         let initial_rto = self.plan.own.timers.initial_rto;
         let view = tlp::Wait {
+            form: self.plan.own.loss.tlp_wait,
+            counted_from: None,
             srtt: self.batch.srtt(0),
             packets_out: outstanding,
             min_rto,

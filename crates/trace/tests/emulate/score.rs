@@ -7,10 +7,12 @@ use rexmit_tcp::settings::Settings;
 use rexmit_tcp::Mechanism;
 use rexmit_testing::settings;
 use rexmit_time::{Duration, Streams};
-use rexmit_trace::emulate::{Identity, Judges, Verdict};
+use rexmit_trace::emulate::{Chosen, Identity, Judges, Recycled, Verdict};
 use rexmit_trace::necessary::Witness;
 
 use super::model::{self, Run};
+
+const TODAY: [&str; 4] = ["windows-11", "freebsd-14", "freebsd-14-rack", "macos-15"];
 
 /// How often which cause was told, and how the stack was named.
 #[derive(Default)]
@@ -32,8 +34,8 @@ impl Score {
         })
     }
 
-    fn note(&mut self, stack: &str, run: &Run) {
-        let (verdicts, identity) = judge(run);
+    fn note(&mut self, stack: &str, run: &Run, chosen: Chosen) {
+        let (verdicts, identity) = judge(run, chosen);
         for (cause, verdict) in run.causes.iter().zip(&verdicts) {
             let told = verdict.as_ref().is_some_and(|verdict| {
                 let judged = &verdict.judged;
@@ -72,8 +74,8 @@ fn family(stack: &str) -> &str {
 }
 
 /// Everything that the judges say of a run.
-fn judge(run: &Run) -> (Vec<Option<Verdict>>, Identity) {
-    let mut judges = Judges::new(&run.facts);
+fn judge(run: &Run, chosen: Chosen) -> (Vec<Option<Verdict>>, Identity) {
+    let mut judges = Judges::within(&run.facts, chosen, Recycled::default());
     for event in &run.events {
         judges.event(event);
     }
@@ -88,7 +90,7 @@ fn score(stack: &str, changes: &[(&str, &str)], seeds: Range<u64>) -> Score {
     for seed in seeds {
         let client = settings("linux-6.12", &[]);
         let plan = model::draw(seed, client, perturbed(stack, changes, seed));
-        score.note(stack, &model::run(plan));
+        score.note(stack, &model::run(plan), Chosen::default());
     }
     score
 }
@@ -96,7 +98,7 @@ fn score(stack: &str, changes: &[(&str, &str)], seeds: Range<u64>) -> Score {
 /// Ticks a second that a stack is built with.
 fn ticks(stack: &str) -> &'static [u32] {
     match stack {
-        "linux-2.4" | "freebsd-5" | "solaris-10" => &[100, 1_000],
+        "linux-2.4" | "freebsd-5" | "freebsd-14" | "solaris-10" => &[100, 1_000],
         "linux-3.10" | "linux-6.12" => &[1_000, 250, 100],
         _ => &[],
     }
@@ -137,7 +139,10 @@ fn causes_are_told_whichever_stack_it_was() {
         "freebsd-5",
         "solaris-10",
         "rfc",
-    ] {
+    ]
+    .into_iter()
+    .chain(TODAY)
+    {
         let score = score(stack, &[], 20_000..20_150);
         let total = score.total();
         assert!(total.0 > 1_000, "{stack}: {} retransmissions", total.0);
@@ -162,6 +167,35 @@ fn senders_are_named_or_honestly_several() {
             "{stack}: {}",
             score.wrong_and_sure
         );
+    }
+}
+
+/// Those that find losses by time look alike where no SYN tells them apart.
+#[test]
+fn senders_of_today_are_named_or_several_and_seldom_taken_for_another() {
+    for stack in TODAY {
+        let score = score(stack, &[], 30_000..30_150);
+        let fair = (score.connections, score.right + score.several);
+        assert!(share_is(fair, 900), "{stack}: {fair:?}");
+        let wrong = score.wrong_and_sure;
+        assert!(wrong * 12 <= score.connections, "{stack}: {wrong}");
+    }
+}
+
+/// By its own emulation alone, as where its SYN names it.
+#[test]
+fn senders_of_today_explain_their_own() {
+    for stack in TODAY {
+        let chosen = Chosen::parse(&[stack]).unwrap();
+        let mut score = Score::default();
+        for seed in 50_000..50_150 {
+            let client = settings("linux-6.12", &[]);
+            let plan = model::draw(seed, client, perturbed(stack, &[], seed));
+            score.note(stack, &model::run(plan), chosen);
+        }
+        let total = score.total();
+        assert!(total.0 > 1_000, "{stack}: {} retransmissions", total.0);
+        assert!(share_is(total, 980), "{stack}: {total:?}");
     }
 }
 

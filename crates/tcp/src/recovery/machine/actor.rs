@@ -67,6 +67,12 @@ pub trait Board {
     /// When the first segment was last sent.
     fn head_sent(&self) -> Option<Time>;
 
+    /// When the last segment was last sent.
+    fn tail_sent(&self) -> Option<Time>;
+
+    /// A FIN is among what was sent.
+    fn fin_is_out(&self) -> bool;
+
     /// Whether the first segment was ever sent again.
     fn head_was_sent_again(&self) -> bool;
 

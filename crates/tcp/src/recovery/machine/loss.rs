@@ -8,11 +8,13 @@ use crate::recovery::frto::{self, Answer, Begin, Verdict};
 use crate::recovery::{rto, State};
 use crate::settings::{AckOrder, Reneging, UndoStart};
 
-/// The timeout ran out: a receiver that had SACKed the first segment dropped it (`tcp_timeout_mark_lost`, 6.x).
+/// The timeout ran out: a receiver that had SACKed the first segment dropped it (`tcp_timeout_mark_lost`, 6.x), or the stack
+/// forgets SACKs at every timeout.
 pub fn enter_loss_by_timeout<A: Actor>(actor: &mut A) {
     let reneged =
         actor.board().head_is_sacked() && actor.settings().loss.reneging == Reneging::Wait;
-    enter_loss(actor, reneged);
+    let forgets = actor.settings().loss.timeout_forgets_sacks;
+    enter_loss(actor, reneged || forgets);
     actor.episode_mut().probe.high = None;
 }
 

@@ -30,10 +30,17 @@ fn head_age<A: Actor>(actor: &A) -> Duration {
     sent.map_or(Duration::ZERO, |sent| actor.clock().age(sent))
 }
 
+/// How long ago the last segment was last sent.
+fn tail_age<A: Actor>(actor: &A) -> Duration {
+    let sent = actor.board().tail_sent();
+    sent.map_or(Duration::ZERO, |sent| actor.clock().age(sent))
+}
+
 /// Sets the timer to a probe if one may be sent later: `advancing` after an acknowledgement that moved the timeout on.
 /// Whether it is set (`tcp_schedule_loss_probe`).
 pub fn schedule_probe<A: Actor>(actor: &mut A, advancing: bool) -> bool {
-    let rule = actor.settings().loss.tlp;
+    let loss = &actor.settings().loss;
+    let rule = loss.tlp;
     let age = || match advancing {
         true => Duration::ZERO,
         false => head_age(actor),
@@ -59,7 +66,10 @@ pub fn schedule_probe<A: Actor>(actor: &mut A, advancing: bool) -> bool {
         sack: actor.board().line().sack,
         timer: actor.clock().times().job,
         new_data_can_go: new_data_can_go == Some(true),
+        held_by_fin: !loss.tlp_with_fin && actor.board().fin_is_out(),
         wait: Wait {
+            form: loss.tlp_wait,
+            counted_from: loss.tlp_from_sending.then(|| tail_age(actor)),
             srtt,
             packets_out: actor.board().counts().out,
             min_rto: actor.clock().times().min_rto,

@@ -37,6 +37,15 @@ impl Board for Flight {
         self.queue.head().map(|head| time_of(head.at))
     }
 
+    fn tail_sent(&self) -> Option<Time> {
+        self.queue.tail().map(|tail| time_of(tail.at))
+    }
+
+    fn fin_is_out(&self) -> bool {
+        let tail = self.queue.tail();
+        tail.is_some_and(|tail| tail.marks.any(Marks::FIN))
+    }
+
     fn head_was_sent_again(&self) -> bool {
         let head = self.queue.head();
         head.is_some_and(|head| head.marks.any(Marks::EVER_RETRANSMITTED))

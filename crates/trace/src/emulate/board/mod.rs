@@ -59,6 +59,8 @@ pub struct Held {
     pub sacked: bool,
     /// Payload-free: a bare FIN.
     pub bare: bool,
+    /// It ends with a FIN.
+    pub fin: bool,
     /// The monitor saw it when it was sent last.
     pub seen: bool,
     /// What had been sent when it was sent again last.
@@ -304,6 +306,7 @@ impl Board {
                 packets,
                 sacked: false,
                 bare: len == fin,
+                fin: fin > 0,
                 seen: sent.kind != SentKind::Unseen,
                 nxt_then: end,
                 delivered: self.delivered,

@@ -69,6 +69,14 @@ impl Scoreboard for Acting<'_> {
         self.board.head().map(|head| head.sent)
     }
 
+    fn tail_sent(&self) -> Option<Time> {
+        self.board.tail().map(|tail| tail.sent)
+    }
+
+    fn fin_is_out(&self) -> bool {
+        self.board.tail().is_some_and(|tail| tail.fin)
+    }
+
     fn head_was_sent_again(&self) -> bool {
         let head = self.board.head();
         head.is_some_and(|head| head.retransmissions > 0)
@@ -102,7 +110,8 @@ impl Scoreboard for Acting<'_> {
         self.sender.marks.mark_overdue(self.board, before);
     }
 
-    /// What a receiver drops stays SACKed: the board is common to stacks that wait and those that do not.
+    /// What a receiver drops, or a timeout forgets, stays SACKed: the board is common to stacks that forget and those that do
+    /// not.
     fn mark_by_timeout(&mut self, _reneged: bool, lost: impl Fn(bool, Time) -> bool) {
         let marks = &mut self.sender.marks;
         if self.board.head().is_some_and(|head| lost(true, head.sent)) {

@@ -255,8 +255,10 @@ impl Weighing<'_> {
                 && fack::retransmission_is_lost(self.board.highest, piece.nxt_then);
             structure += if overtaken { 0.0 } else { 2.0 * SLIGHTLY };
         }
-        // What was SACKed is as lost as the rest if the receiver dropped it: that is first then.
-        if sacked && !self.board.head().is_some_and(|head| head.sacked) {
+        // What was SACKed is as lost as the rest if the receiver dropped it, which is first then, or if the timeout forgot it.
+        let forgot = self.sender.settings.loss.timeout_forgets_sacks
+            && self.sender.episode.state == State::Loss;
+        if sacked && !forgot && !self.board.head().is_some_and(|head| head.sacked) {
             structure += MUCH;
         }
         structure += self.unlike_recovery();

@@ -73,6 +73,10 @@ impl Queue {
         self.segments.front()
     }
 
+    pub fn tail(&self) -> Option<&Sent> {
+        self.segments.back()
+    }
+
     pub fn at(&self, index: usize) -> &Sent {
         &self.segments[index]
     }
