@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from itertools import pairwise
+from typing import Final
 
 import polars as pl
 import pytest
-from tests.lab.conftest import Lab
+from tests.lab.conftest import Lab, Run
 
 ONE = ("network=high-speed", "config=tlp", "workload.client=curl", "repeat=2")
 HTTP = ("1.1", "1.1+tls", "2+tls")
@@ -86,3 +88,65 @@ def test_a_host_queues_as_it_is_told(each: Lab, qdisc: str) -> None:
     )
     (row,) = run.rows()
     assert (row["exact"], row["complete"], row["note"]) == (True, True, None)
+
+
+HEADERS: Final = 14 + 20 + 32
+"""Bytes of a frame before its data: Ethernet, IPv4, TCP with timestamps."""
+
+
+def arrivals(run: Run) -> list[tuple[float, int]]:
+    """When data came to the client of the run's one transfer, with the bytes of each frame."""
+    (row,) = run.rows()
+    return [
+        (packet.time_ns / 1e9, packet.payload_len + HEADERS)
+        for packet in run.capture(row, "h2")
+        if packet.sport == 80 and packet.payload_len
+    ]
+
+
+@pytest.mark.parametrize(
+    ("control", "qdisc", "segmentation", "together"),
+    [
+        (
+            "cubic",
+            None,
+            False,
+            1.0,
+        ),  # as fast as the line, and so with fq_codel, which paces nobody
+        ("cubic", "fq_codel", False, 1.0),
+        ("cubic", "fq", False, 0.0),
+        ("bbr", None, False, 0.0),  # TCP paces by a timer of its own (`tcp_pacing_check`)
+        ("bbr", "fq", False, 0.0),
+        ("bbr", "fq", True, 0.5),  # a super-segment at a time: two or three of a millisecond
+    ],
+)
+def test_pacing_shows_on_the_wire(
+    lab: Lab, control: str, qdisc: str | None, segmentation: bool, together: float
+) -> None:
+    words = [f"tcp.congestion_control={control}", "networks.high-speed.rate=10Gbit"]
+    words += [f"configs.tlp.qdisc={qdisc}"] if qdisc else []
+    offloads = ("checksum", "scatter_gather", "segmentation") if segmentation else ()
+    words += [f"offload.{name}=true" for name in offloads]
+    run = lab.run(
+        *("network=high-speed", "config=tlp", "loss.segments=0", "repeat=1", *words),
+        options=("--capture",),
+    )
+    times = [time for time, _ in arrivals(run)]
+    # Of the flights behind the first, in which nothing is known of the path.
+    gaps = [after - before for before, after in pairwise(times[40:61])]
+    close = sum(gap < 10e-6 for gap in gaps) / len(gaps)
+    assert close == pytest.approx(together, abs=0.2)
+
+
+def test_a_line_of_a_data_centre_has_its_rate(each: Lab) -> None:
+    run = each.run(
+        *("network=high-speed", "config=tlp", "loss.segments=0", "repeat=1"),
+        *("networks.high-speed.rate=10Gbit", "networks.high-speed.delay=13us"),
+        *("workload.segments=5000", "route.rto_min=5ms"),
+        options=("--capture",),
+    )
+    came = arrivals(run)
+    # The first flights wait for acknowledgements.
+    steady = came[1000:]
+    rate = 8 * sum(size for _, size in steady[1:]) / (steady[-1][0] - steady[0][0])
+    assert rate == pytest.approx(10e9, rel=0.05)
