@@ -14,10 +14,12 @@ from scripts.findings import (
     other_seeds_tables,
     results,
     tlp_2013,
+    tlp_2013_today,
     tlp_further,
     tlp_nearest,
     tlp_tables,
     tlp_today,
+    tlp_today_tables,
     unc_2007,
     unc_tables,
 )
@@ -35,11 +37,19 @@ _ALL: Final = (
         tlp_nearest.sample,
     ),
     Finding(
+        "tlp-2013-today",
+        "hours",
+        tlp_2013_today.CODE,
+        tlp_2013_today.measure,
+        tlp_tables.TODAY,
+        tlp_2013_today.sample,
+    ),
+    Finding(
         "tlp-today",
         "hours",
         tlp_today.CODE,
         tlp_today.measure,
-        tlp_tables.TODAY,
+        tlp_today_tables.TABLES,
         tlp_today.sample,
     ),
     Finding(

@@ -89,7 +89,7 @@ def test_cases_of_two_paths_are_compared_and_kept(tmp_path: Path) -> None:
 
 
 def open_kernel(name: str) -> KernelEngine:
-    return KernelEngine.open(find_kernel(name), ["builtin"])
+    return KernelEngine.open(find_kernel(name), [])
 
 
 @pytest.mark.parametrize("kernel", ["6.1", "6.12"])

@@ -123,7 +123,7 @@ def guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A fragment and patches for the fake tree, instead of the real ones."""
     folder = tmp_path / "data"
-    for series in ("6.1", "6.12"):
+    for series in ("6.1", "6.12", "others"):
         (folder / "patches" / series / "optional").mkdir(parents=True)
         (folder / "patches" / series / "0001-hz.patch").write_text(SERIES_PATCH)
     (folder / "fragment.config").write_text("CONFIG_GOOD=y\n")

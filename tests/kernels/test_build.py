@@ -183,6 +183,37 @@ def test_options_that_the_architecture_excludes_are_said(tree: Tree, data: Path)
         build(str(tree.path))
 
 
+def test_what_newer_series_have_in_an_options_place_is_no_loss(tree: Tree, data: Path) -> None:
+    (data / "fragment.config").write_text("CONFIG_GOOD=y\nCONFIG_PROC_SYSCTL=y\n")
+    (data / "patches/6.12/besides.config").write_text("CONFIG_SYSCTL=y\n")
+    tree.write("refused", "PROC_SYSCTL\n")
+    kernel, said = _said(tree)
+    assert "has no option" not in said
+    assert "CONFIG_SYSCTL=y\n" in kernel.config.read_text()
+    tree.write("refused", "PROC_SYSCTL SYSCTL\n")
+    assert "Linux 6.12.9 has no option PROC_SYSCTL on arch/um\n" in _said(tree)[1]
+
+
+def test_a_kernel_is_built_without_a_patch_that_it_can_do_without(
+    tree: Tree, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whole: the first part of it would apply."""
+    away = MAIN_PATCH.replace("#include <stdio.h>", "#include <other.h>")
+    patch = data / "patches/6.12/0002-record.patch"
+    first = (
+        "--- a/arch/um/Kconfig\n+++ b/arch/um/Kconfig\n@@ -4 +4,2 @@\n config GOOD\n+# in part\n"
+    )
+    patch.write_text(first + away)
+    monkeypatch.setattr(recipe, "DISPENSABLE", {"0002-record": "nothing is recorded"})
+    tree.hook("! grep -q 'in part' arch/um/Kconfig && test ! -e main.c.rej")
+    said = _said(tree)[1]
+    assert "Patch 0002-record: left out, as it does not apply: nothing is recorded\n" in said
+    monkeypatch.setattr(recipe, "DISPENSABLE", {})
+    tree.write("other.c", "another tree\n")
+    with pytest.raises(UserError, match="0002-record"):
+        build(str(tree.path))
+
+
 def test_a_patch_that_does_not_apply_is_shown_with_its_reject(
     tree: Tree, tmp_path: Path, cache_root: Path
 ) -> None:
@@ -278,5 +309,7 @@ def test_the_real_recipe_is_there() -> None:
     # Found from a checkout and from an installed package alike: beside the module.
     real = Path(recipe.__file__).parent / "data"
     assert "CONFIG_MPTCP=y" in (real / "fragment.config").read_text()
-    for series in ("6.1", "6.12"):
-        assert sorted((real / "patches" / series).glob("0001-*.patch"))
+    for series in ("6.1", "6.12", "others"):
+        names = {path.stem for path in (real / "patches" / series).glob("*.patch")}
+        assert len(names) == 4
+        assert names > recipe.DISPENSABLE.keys()

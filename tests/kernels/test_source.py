@@ -155,9 +155,9 @@ def test_what_is_no_source_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("tree_series", "patches_of"),
-    [("6.1", "6.1"), ("6.11", "6.1"), ("6.12", "6.12"), ("7.0", "6.12")],
+    [("6.1", "6.1"), ("6.11", "others"), ("6.12", "6.12"), ("7.0", "others")],
 )
-def test_patches_are_those_of_the_nearest_series_not_newer(
+def test_patches_are_the_series_own_or_those_for_all_others(
     tree_series: str, patches_of: str
 ) -> None:
     assert recipe.series_for(tree_series) == patches_of

@@ -77,7 +77,7 @@ def test_all_that_is_missing_is_named_before_a_cell_runs(lab: Lab) -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_a_kernel_says_what_it_has(kernel: str) -> None:
-    engine = KernelEngine.open(find_kernel(kernel), ["builtin"])
+    engine = KernelEngine.open(find_kernel(kernel), [])
     asked = {"net.ipv4.tcp_sack", "net.ipv4.tcp_rto_min_us", "net.core.rmem_max", "net.no"}
     found = has(engine, asked, {"cubic", "nosuch"})
     newer = {"net.ipv4.tcp_rto_min_us"} if kernel == "6.12" else set()

@@ -15,7 +15,6 @@ from tests.lab.conftest import KERNELS, Lab, Run, User
 
 from rexmit._core import Packet
 from rexmit.scenario.network import Up
-from rexmit.scenario.part import obedience
 
 SYN, ACK = 2, 16
 MS = 10**6
@@ -96,21 +95,12 @@ def crossing(run: Run, row: dict[str, Any], to: str) -> tuple[int, int, float]:
     return len(sent), len(came), (mean(came) - mean(sorted(sent)[: len(came)])) / MS
 
 
-def test_each_key_acts_in_its_direction_or_is_refused(
-    tried: Runs, run: Runs, request: pytest.FixtureRequest
-) -> None:
-    assert WAY.keys() == Up.model_fields.keys()
-    engine = "model" if request.node.callspec.id == "model" else "kernel"
-    lacking = ((key, obedience(Up, key)) for key in WAY)
-    refused = {key: there.why for key, there in lacking if there and engine not in there.engines}
-    for key, why in refused.items():
-        call = tried(network(f"up = {{ {key} = {WAY[key]} }}")).done
-        assert call.status == 1
-        assert f"networks.line.up.{key}: {why}" in call.err
-    obeyed = [key for key in WAY if key not in refused]
+def test_each_key_acts_in_its_direction(run: Runs) -> None:
+    # Where a request does not fit, nothing comes.
+    assert {*WAY, "path_mtu"} == Up.model_fields.keys()
     # As it is, with the key on the way from the client, and with it on both.
-    ways = {"": "", **{f"up-{key}": f"up = {{ {key} = {WAY[key]} }}" for key in obeyed}}
-    for key in obeyed:
+    ways = {"": "", **{f"up-{key}": f"up = {{ {key} = {WAY[key]} }}" for key in WAY}}
+    for key in WAY:
         given = f"{key} = {WAY[key]}"
         ways[f"both-{key}"] = f"links = [{{ {given} }}, {{ {given} }}]"
     networks = "".join(network(extra, f"line{name}") for name, extra in ways.items())
@@ -141,7 +131,6 @@ def test_each_key_acts_in_its_direction_or_is_refused(
                 assert later < -0.5 if key == "reorder" else later > 0.5, (name, host, later)
 
 
-@pytest.mark.parametrize("tried", ENGINES[:1], indirect=True, ids=["model"])
 def test_a_policer_passes_its_bucket_and_its_rate(run: Runs) -> None:
     links = 'links = [{ rate = "100Mbit", policer = { rate = "5Mbit", burst = "15kB" } }, {}]'
     done = run(f'[networks.line]\nrate = "100Mbit"\ndelay = "10ms"\n{links}')
@@ -158,6 +147,39 @@ def test_a_policer_passes_its_bucket_and_its_rate(run: Runs) -> None:
     sent = [one.seq for one in done.capture(row, "h1") if one.sport == 80 and one.payload_len]
     assert [one.seq for one in data[:9]] == sent[:9]
     assert data[9].seq != sent[9]
+
+
+def test_a_path_takes_no_larger_packets_than_its_mtu(tried: Runs) -> None:
+    hole = "links = [{}, { path_mtu = { bytes = 1300 } }]"
+    probing = '[configs.one]\n[configs.probing.sysctl]\n"net.ipv4.tcp_mtu_probing" = 1\n'
+    work = 'segments = 20\ntimeout = "20s"'
+    done = tried(network("") + network(hole, "hole"), "[configs.one]\n", work)
+    done.done.ok()
+    rows = {row["network"]: row for row in done.transfers.to_dicts()}
+    assert rows["line"]["complete"]
+    assert not rows["hole"]["complete"]
+    assert max(one.payload_len for one in arrived(done, rows["hole"], "h2")) < 1300
+    if done.meta["engine"] == "model":
+        said = tried(network(hole.replace("1300", "1300, icmp = true"))).done
+        assert "path_mtu.icmp: the model's hosts take no ICMP" in said.err
+        return
+    done = tried(network(hole, "hole"), probing, work)
+    rows = {row["config"]: row for row in done.transfers.to_dicts()}
+    assert [rows[name]["complete"] for name in ("one", "probing")] == [False, True]
+    # A timeout, and three more before it probes (`tcp_write_timeout`: tcp_retries1).
+    assert rows["probing"]["timeouts"] == 4
+
+
+@pytest.mark.parametrize("tried", ENGINES[1:], indirect=True, ids=KERNELS)
+@pytest.mark.parametrize("family", [4, 6])
+def test_a_router_tells_a_sender_what_fits_each_time(run: Runs, family: int) -> None:
+    told = "repeat = 2\nlinks = [{}, { path_mtu = { bytes = 1300, icmp = true } }]"
+    done = run(network(told), f"[configs.one]\n[ip]\nfamily = {family}", "segments = 20")
+    for row in done.transfers.to_dicts():
+        # The segments of the first flight are too large, and each is sent again at once.
+        assert row["retransmissions"] >= 10
+        assert row["timeouts"] == 0
+        assert row["client_s"] < 0.3
 
 
 OPENINGS = {

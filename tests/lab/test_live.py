@@ -85,7 +85,7 @@ segments = 200
 """
 
 
-def test_links_do_what_kernels_in_virtual_time_refuse(me: User, tmp_path: Path) -> None:
+def test_links_do_what_netem_cannot(me: User, tmp_path: Path) -> None:
     scenario = tmp_path / "lines.toml"
     scenario.write_text(LINES, encoding="utf-8")
     run = run_live(me, tmp_path / "run", "--capture", scenario=str(scenario))

@@ -23,6 +23,7 @@ from rexmit.scenario.network import (
     Link,
     LinkedNetwork,
     LossBursts,
+    PathMtu,
     PathNetwork,
     Policer,
     Stalls,
@@ -44,6 +45,7 @@ SECTIONS: dict[str, tuple[type[BaseModel], ...]] = {
     "loss_bursts": (LossBursts,),
     "stalls": (Stalls,),
     "policer": (Policer,),
+    "path_mtu": (PathMtu,),
     "configs": (Config,),
     "tcp": (Tcp,),
     "workload": (Pages, Bursts),
@@ -77,12 +79,15 @@ EXAMPLES: Final[dict[str, Any]] = {
     "warm_up": 100,
     "family": 6,
     "mtu": 1280,
+    "bytes": 1400,
     "rule": "tail",
     "mode": "hold",
     "checksum": True,
     "scatter_gather": False,
     "offload": {"checksum": True},
     "route": {"initcwnd": 30},
+    "http": "1.1+tls",
+    "qdisc": "fq",
     "initcwnd": 30,
     "initrwnd": 30,
     "vary": [{"line_loss": "1%"}],
@@ -100,6 +105,7 @@ OF_VARY: Final = {
 ELSEWHERE: Final = {
     "top": ("format", "networks", "configs", "tcp", "workload", "ip", "loss"),
     "offload": ("segmentation",),  # it needs both of the others: tests/scenario/test_offload.py
+    "path_mtu": ("icmp",),  # the model has none: tests/lab/test_lines.py
     "workload": ("server_think",),  # it needs `request`: tests/scenario/test_paths.py
 }
 """Keys that no example is of by itself."""
@@ -127,10 +133,11 @@ def examples(section: str) -> Iterator[tuple[str, Any, bool]]:
             yield name, value, takes_list or (section == "vary" and name == "client")
 
 
-IN_TABLES: Final = {
+IN_TABLES: Final[dict[str, dict[str, Any]]] = {
     "loss_bursts": {"to_bad": "2%", "to_good": "50%"},
     "stalls": {"every": "3s", "least": "1ms", "most": "300ms"},
     "policer": {"rate": "1Mbit", "burst": "2kB"},
+    "path_mtu": {"bytes": 1300},
 }
 """Tables whose keys must be given, with other values than the examples."""
 
@@ -149,6 +156,8 @@ def with_example(section: str, data: dict[str, Any], *, burst: bool = False) -> 
     names = ("high-speed", "mobile", "satellite")
     whole["networks"] = {name: dict(network) for name in names}
     mobile = whole["networks"]["mobile"]
+    if "http" in data:
+        whole["workload"] = {"client": "curl"}
     match section:
         case "top":
             whole |= data
@@ -158,7 +167,7 @@ def with_example(section: str, data: dict[str, Any], *, burst: bool = False) -> 
             mobile["links"] = [data, {}]
         case "up":
             mobile["up"] = data
-        case "loss_bursts" | "stalls" | "policer":
+        case "loss_bursts" | "stalls" | "policer" | "path_mtu":
             mobile[section] = IN_TABLES[section] | data
         case "configs":
             whole["configs"]["tlp"] |= data
@@ -191,7 +200,7 @@ def test_the_plain_form_keeps_every_key(section: str) -> None:
         assert effective(from_plain(json.loads(json.dumps(plain)))) == plain, name
 
 
-@pytest.mark.parametrize("engine", ["kernel", "live"])
+@pytest.mark.parametrize("engine", ["kernel", "live", "model"])
 @pytest.mark.parametrize("section", SECTIONS)
 def test_an_engine_refuses_what_the_schema_says_and_nothing_else(section: str, engine: str) -> None:
     for name, value, _ in examples(section):

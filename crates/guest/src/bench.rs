@@ -8,19 +8,19 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, Result};
 use rexmit_plan::{
-    Cell, ClientKind, Ignored, NetworkPlan, Offloads, Place, Programs, RouteMetrics, Start,
-    Workload,
+    Cell, ClientKind, Http, Ignored, NetworkPlan, Offloads, Place, Programs, Qdisc, RouteMetrics,
+    Start, Workload,
 };
 use rexmit_time::{Streams, Time};
 
 use crate::capture::{Buffer, Interface, Tap};
 use crate::client::Client;
 use crate::kernel::mptcp;
-use crate::net::{self, Manner, Namespace, Network};
+use crate::net::{self, line, Manner, Namespace, Network};
 use crate::opener::Opener;
 use crate::outlet;
 use crate::page::Lengths;
@@ -66,6 +66,7 @@ pub struct Bench {
     pub older: Vec<String>,
     /// What is left to chance at the links, where they are a program.
     streams: Streams,
+    ip: PathBuf,
     _taps: Vec<Tap>,
     form: Option<Form>,
     listening: BTreeMap<String, String>,
@@ -86,12 +87,16 @@ struct Form {
     family: u8,
     mtu: u32,
     paths: usize,
+    line: bool,
     /// `None` for bursts.
     client: Option<ClientKind>,
     /// The path of a page's client, where a program chooses none itself.
     first_path: Option<u32>,
     offloads: Offloads,
     route: RouteMetrics,
+    qdisc: Option<Qdisc>,
+    /// `None` for bursts.
+    http: Option<Http>,
     by_response: bool,
     both: bool,
     packets: bool,
@@ -109,10 +114,13 @@ impl Form {
             family: cell.network.family,
             mtu: cell.network.mtu,
             paths: cell.network.paths(),
+            line: line::carries(&cell.network),
             client: page.map(|page| page.client),
             first_path: page.map(|_| cell.first_path),
             offloads: cell.offload,
             route: cell.route,
+            qdisc: cell.qdisc,
+            http: page.map(|page| page.http),
             by_response: cell.by_response(),
             both: sees_both(cell),
             packets: cell.packets,
@@ -123,7 +131,7 @@ impl Form {
 /// Whether the filter must see the client's packets.
 fn sees_both(cell: &Cell) -> bool {
     // A line carries both ways.
-    real_time::here() || cell.packets || cell.needs_client()
+    line::carries(&cell.network) || cell.packets || cell.needs_client()
 }
 
 impl Bench {
@@ -137,12 +145,9 @@ impl Bench {
             way: page.map(|_| cell.first_path as usize),
             offloads: cell.offload,
             route: cell.route,
+            qdisc: cell.qdisc,
         };
-        let network = if real_time::here() {
-            Network::over_line(&cell.network, programs, manner)?
-        } else {
-            Network::set_up(&cell.network, programs, manner)?
-        };
+        let network = Network::set_up(&cell.network, programs, manner)?;
         let hosts = [&network.h1.namespace, &network.h2.namespace];
         let mut former = Former::default();
         let read_back =
@@ -161,7 +166,7 @@ impl Bench {
         let web = match page {
             Some(page) => Some(Web {
                 server: start_server(cell, programs, &network)?,
-                client: Client::new(page.client, programs)?,
+                client: Client::new(page.client, page.http, programs)?,
             }),
             None => None,
         };
@@ -172,11 +177,13 @@ impl Bench {
             both,
             packets: cell.packets,
             minds_paths: !cell.by_response(),
+            port: cell.workload.port(),
         };
         let watch = Watch::start(&network, programs, options)?;
         Ok(Self {
             opener: opener(cell, &network)?,
             streams: Streams::new(cell.seed.unwrap_or(0)),
+            ip: programs.ip()?.to_owned(),
             form: Form::shared(cell),
             listening: listening(cell),
             settings: (read_back, settings::ignored(&cell.sysctls, series)),
@@ -227,12 +234,22 @@ impl Bench {
 
     /// Links that are a program begin afresh, for a transfer that starts at `begin`, `phase_ns` after a period. They fail at
     /// their times where that `counts`; what they draw is the same for all cells at this phase.
-    pub fn begin_line(&self, plan: &NetworkPlan, begin: Time, phase_ns: u64, counts: bool) {
+    pub fn begin_line(
+        &self,
+        plan: &NetworkPlan,
+        begin: Time,
+        phase_ns: u64,
+        counts: bool,
+    ) -> Result<()> {
+        if plan.tells_of_large_packets() {
+            self.network.forget_ways(&self.ip)?;
+        }
         if let Some(line) = &self.network.line {
             let name = if counts { "transfer" } else { "rehearsal" };
             let streams = Streams::new(self.streams.stream(name, phase_ns).next_u64());
             line.begin(plan, &streams, counts.then_some(begin));
         }
+        Ok(())
     }
 
     /// Who serves and fetches the page.
@@ -286,7 +303,7 @@ impl Bench {
 
 fn start_server(cell: &Cell, programs: &Programs, network: &Network) -> Result<Nginx> {
     let folder = Path::new("/run/rexmit");
-    Nginx::start(programs.nginx()?, &network.h1, folder, cell.protocol)
+    Nginx::start(programs, &network.h1, folder, cell)
 }
 
 /// Who opens the connections of a cell whose paths the rule minds.

@@ -49,8 +49,26 @@ impl Default for Common {
 }
 
 impl Common {
+    /// All options of a command line: these, and those that `other` takes.
+    pub fn read(
+        mut arguments: lexopt::Parser,
+        mut other: impl FnMut(&str, &mut lexopt::Parser) -> Result<bool>,
+    ) -> Result<Self> {
+        let mut common = Self::default();
+        while let Some(argument) = arguments.next()? {
+            let lexopt::Arg::Long(name) = argument else {
+                return Err(argument.unexpected().into());
+            };
+            let name = name.to_owned();
+            if !common.take(&name, &mut arguments)? && !other(&name, &mut arguments)? {
+                bail!("invalid option '--{name}'");
+            }
+        }
+        Ok(common)
+    }
+
     /// Takes the value of the option `name`; false if it is none of these.
-    pub fn take(&mut self, name: &str, arguments: &mut lexopt::Parser) -> Result<bool> {
+    fn take(&mut self, name: &str, arguments: &mut lexopt::Parser) -> Result<bool> {
         use lexopt::prelude::*;
         match name {
             "kernel" => self.kernel = PathBuf::from(arguments.value()?),
@@ -105,23 +123,6 @@ pub fn absolute(path: &Path, name: &str) -> Result<PathBuf> {
 /// The guest's wall clock at boot, nanoseconds since 1970 (2025-01-01): a fixed one, or two boots would differ.
 const START_NS: u64 = 1_735_689_600_000_000_000;
 
-fn parse(mut arguments: lexopt::Parser) -> Result<Common> {
-    use lexopt::prelude::*;
-    let mut common = Common::default();
-    while let Some(argument) = arguments.next()? {
-        match argument {
-            Long(name) => {
-                let name = name.to_owned();
-                if !common.take(&name, &mut arguments)? {
-                    bail!("invalid option '--{name}'");
-                }
-            }
-            other => return Err(other.unexpected().into()),
-        }
-    }
-    common.whole()
-}
-
 fn mebibytes(option: &str, value: &OsStr) -> Result<u64> {
     let text = value.to_string_lossy();
     let number = text
@@ -154,7 +155,7 @@ fn command_line(options: &Common) -> Result<Vec<CString>> {
 
 /// Boots as the arguments say and waits; the exit status is 0 after a clean power-off.
 pub fn run(arguments: lexopt::Parser) -> Result<i32> {
-    let options = parse(arguments)?;
+    let options = Common::read(arguments, |_, _| Ok(false))?.whole()?;
     options.begin()?;
     let sandbox = Sandbox {
         view: view(&options)?,

@@ -1,7 +1,7 @@
 //! The clients: this program's own, `curl`, `lynx -dump`. Each fetches the page once, over a new connection.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::net::{IpAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -10,37 +10,44 @@ use anyhow::{bail, Context, Result};
 use nix::sys::socket::{setsockopt, sockopt};
 
 use crate::clock;
-use crate::server::PAGE;
-use rexmit_plan::{ClientKind, Ended, Fetched, Programs};
+use crate::server::{Nginx, PAGE};
+use rexmit_plan::{ClientKind, Ended, Fetched, Http, Programs};
 
 /// A client, ready to fetch.
 pub enum Client {
     /// This program's own.
     Builtin,
-    /// `curl`.
-    Curl(PathBuf),
+    /// `curl`, and what it is told besides what to fetch.
+    Curl(PathBuf, &'static [&'static str]),
     /// `lynx`.
     Lynx(PathBuf),
 }
 
 impl Client {
     /// The client of this kind, if its program is there.
-    pub fn new(kind: ClientKind, programs: &Programs) -> Result<Self> {
+    pub fn new(kind: ClientKind, http: Http, programs: &Programs) -> Result<Self> {
+        let words: &[&str] = match http {
+            Http::Plain => &[],
+            Http::Tls => &["--tlsv1.3", "--http1.1"],
+            Http::Two => &["--tlsv1.3", "--http2"],
+        };
         Ok(match kind {
             ClientKind::Builtin => Self::Builtin,
-            ClientKind::Curl => Self::Curl(programs.curl()?.to_owned()),
+            ClientKind::Curl => Self::Curl(programs.curl()?.to_owned(), words),
             ClientKind::Lynx => Self::Lynx(programs.lynx()?.to_owned()),
         })
     }
 
     /// Fetches the page from `server` in at most `limit`, from the network namespace of the calling thread.
-    pub fn fetch(&self, server: SocketAddr, page_bytes: usize, limit: Duration) -> Result<Fetched> {
+    pub fn fetch(&self, server: &Nginx, page_bytes: usize, limit: Duration) -> Result<Fetched> {
+        let url = url(server);
+        let address = server.address;
         match self {
             Self::Builtin => {
-                let connect = || TcpStream::connect_timeout(&server, limit);
-                Ok(builtin(connect, server.ip(), page_bytes, limit)?.0)
+                let connect = || TcpStream::connect_timeout(&address, limit);
+                Ok(builtin(connect, address.ip(), page_bytes, limit)?.0)
             }
-            Self::Curl(program) => {
+            Self::Curl(program, words) => {
                 let mut command = Command::new(program);
                 command.args([
                     "-q",
@@ -49,24 +56,31 @@ impl Client {
                     "-g",
                     "--max-time",
                     &limit.as_secs_f64().to_string(),
-                    &url(server),
                 ]);
+                if let Some(certificate) = &server.certificate {
+                    command.args(*words).arg("--cacert").arg(certificate);
+                }
+                command.arg(&url);
                 run(command, program, Some(page_bytes), limit)
             }
             Self::Lynx(program) => {
                 let mut command = Command::new(program);
                 let timeout = format!("-read_timeout={}", limit.as_secs().max(1));
-                command.args([&timeout, "-dump", &url(server)]);
+                command.args([&timeout, "-dump", &url]);
                 run(command, program, None, limit)
             }
         }
     }
 }
 
-fn url(server: SocketAddr) -> String {
-    match server.ip() {
-        IpAddr::V4(ip) => format!("http://{ip}{PAGE}"),
-        IpAddr::V6(ip) => format!("http://[{ip}]{PAGE}"),
+fn url(server: &Nginx) -> String {
+    let scheme = match server.certificate {
+        Some(_) => "https",
+        None => "http",
+    };
+    match server.address.ip() {
+        IpAddr::V4(ip) => format!("{scheme}://{ip}{PAGE}"),
+        IpAddr::V6(ip) => format!("{scheme}://[{ip}]{PAGE}"),
     }
 }
 

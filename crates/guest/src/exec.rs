@@ -16,6 +16,7 @@ use crate::outlet::Stream;
 use crate::preflight::Kernel;
 use crate::report::Report;
 use rexmit_plan::{Exec, Programs};
+use rexmit_time::Streams;
 use serde_json::json;
 
 /// Exit status of a command that cannot be run, as shells have it.
@@ -37,7 +38,11 @@ pub fn run(
         .as_ref()
         .map(|plan| {
             Kernel::look(release)?.require_network(plan)?;
-            Network::set_up(plan, programs, Manner::default())
+            let network = Network::set_up(plan, programs, Manner::default())?;
+            if let Some(line) = &network.line {
+                line.pass_all(plan, &Streams::new(0));
+            }
+            anyhow::Ok(network)
         })
         .transpose()?;
     let Some((program, arguments)) = exec.argv.split_first() else {

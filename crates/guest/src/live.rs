@@ -14,70 +14,43 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use anyhow::{bail, Context, Result};
+use anyhow::{Context, Result};
 use nix::mount::{mount, MsFlags};
-use nix::sys::wait::{waitpid, WaitStatus};
-use nix::unistd::{getegid, geteuid, Pid};
+use nix::unistd::{getegid, geteuid};
 
 use crate::boot::{self, Common};
 use crate::init;
 use crate::real_time;
-use crate::sandbox::{die_with_parent, namespaces, view};
+use crate::sandbox::namespaces::{self, Users};
+use crate::sandbox::{die_with_parent, view};
 use crate::share::Share;
 
 /// Runs the plan in the shared folder; the exit status is 0 when it was done to its end.
-pub fn run(mut arguments: lexopt::Parser) -> Result<i32> {
-    let mut options = Common::default();
-    while let Some(argument) = arguments.next()? {
-        match argument {
-            lexopt::Arg::Long(name) => {
-                let name = name.to_owned();
-                if !options.take(&name, &mut arguments)? {
-                    bail!("invalid option '--{name}'");
-                }
-            }
-            other => return Err(other.unexpected().into()),
-        }
-    }
+pub fn run(arguments: lexopt::Parser) -> Result<i32> {
+    let mut options = Common::read(arguments, |_, _| Ok(false))?;
     options.share = boot::absolute(&options.share, "share")?;
     options.begin()?;
-    let (mut ours, theirs) = UnixStream::pair()?;
-    let (user, group) = (geteuid(), getegid());
-    let (child, as_root) = match namespaces::fork_into(namespaces::OWN) {
-        Err(error) if error.raw_os_error() == Some(libc::EPERM) => {
-            let child = namespaces::fork_into(namespaces::OWN | libc::CLONE_NEWUSER);
-            (child, Some((user.as_raw(), group.as_raw())))
-        }
-        child => (child, None),
-    };
-    let child = match child {
-        Ok(child) => child,
-        Err(error) => return Ok(namespaces::refuse(&namespaces::no_namespaces(&error))),
-    };
-    if child == 0 {
-        drop(ours);
-        real_time::begin();
-        let status = match set_up(&options, theirs, as_root) {
-            Err(error) => namespaces::refuse(&error),
-            Ok(false) => 0,
-            Ok(true) => match init::carry_out(&options.share, give_up) {
+    let caller = (geteuid().as_raw(), getegid().as_raw());
+    namespaces::in_new(
+        |theirs, users| {
+            real_time::begin();
+            let as_root = (users == Users::First).then_some(caller);
+            if !set_up(&options, theirs, as_root)? {
+                return Ok(0);
+            }
+            Ok(match init::carry_out(&options.share, give_up) {
                 Err(error) => {
                     println!("rexmit-guest: {error:#}");
                     1
                 }
                 Ok(()) => 0,
-            },
-        };
-        std::process::exit(status);
-    }
-    drop(theirs);
-    // One that has ended does not read.
-    let _ = ours.write_all(&[0]);
-    Ok(match waitpid(Pid::from_raw(child), None)? {
-        WaitStatus::Exited(_, code) => code,
-        WaitStatus::Signaled(_, signal, _) => 128 + signal as i32,
-        other => bail!("unexpected end: {other:?}"),
-    })
+            })
+        },
+        |mut ours, _| {
+            // One that has ended does not read.
+            let _ = ours.write_all(&[0]);
+        },
+    )
 }
 
 fn give_up(why: &str) -> ! {

@@ -14,7 +14,7 @@ use crate::interfaces;
 use crate::kernel::causes::Log;
 use crate::kernel::mptcp;
 use crate::kernel::socket::Inspector;
-use crate::net::{probe, Lacks, Namespace, Part};
+use crate::net::{line, probe, Lacks, Namespace, Part};
 use crate::nfqueue::Queue;
 use crate::real_time;
 use crate::settings;
@@ -72,9 +72,10 @@ impl Kernel {
     /// Fails where the kernel lacks something that `cell` needs, and names all of it.
     pub fn require(&self, cell: &Cell) -> Result<()> {
         let mut lacks = self.of_network(&cell.network);
-        lacks.extend(self.of_watching(cell.network.family, cell.capture));
-        if real_time::here() {
-            lacks.extend(real_time::lack(cell));
+        let over_line = line::carries(&cell.network);
+        lacks.extend(self.of_watching(cell.network.family, cell.capture, over_line));
+        if over_line {
+            lacks.extend(line::lack(cell));
         }
         if cell.is_multipath() {
             lacks.extend(mptcp::lack());
@@ -117,7 +118,7 @@ impl Kernel {
             ]
         };
         let mut lacks = self.of_parts(parts);
-        lacks.extend(self.of_watching(4, false));
+        lacks.extend(self.of_watching(4, false, real_time::here()));
         let mut sysctls = BTreeMap::new();
         let mut controls = BTreeMap::new();
         if lacks.is_empty() {
@@ -142,7 +143,7 @@ impl Kernel {
 
     fn of_network(&self, plan: &NetworkPlan) -> Vec<String> {
         let mut parts = vec![Part::Namespaces];
-        if real_time::here() {
+        if line::carries(plan) {
             parts.push(Part::Tun);
         } else {
             parts.extend([Part::Veth, Part::Netem]);
@@ -161,7 +162,7 @@ impl Kernel {
         lacks
     }
 
-    fn of_watching(&self, family: u8, captures: bool) -> Vec<String> {
+    fn of_watching(&self, family: u8, captures: bool, over_line: bool) -> Vec<String> {
         let watching = &self.watching;
         let firewall = if family == 4 {
             &watching.firewall
@@ -171,7 +172,7 @@ impl Kernel {
         let packets = watching.packets.as_ref().filter(|_| captures);
         let queue = [&watching.queue, firewall];
         // A line is a filter's source itself.
-        let queue = queue.into_iter().filter(|_| !real_time::here());
+        let queue = queue.into_iter().filter(|_| !over_line);
         let lacks = queue.chain([&watching.sockets]);
         let lacks = lacks.flatten().chain(packets);
         lacks.cloned().collect()

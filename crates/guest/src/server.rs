@@ -10,14 +10,14 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{bail, Context, Result};
 use nix::errno::Errno;
 use nix::sys::signal::{killpg, Signal};
 use nix::unistd::Pid;
-use rexmit_plan::Protocol;
+use rexmit_plan::{Cell, Http, Programs, Protocol};
 
 use crate::net::{Host, Namespace};
 use crate::{opener, priority, real_time};
@@ -28,6 +28,8 @@ pub struct Nginx {
     folder: PathBuf,
     /// Where it listens.
     pub address: SocketAddr,
+    /// What it proves its address with, where it speaks TLS.
+    pub certificate: Option<PathBuf>,
 }
 
 /// The page's path.
@@ -39,11 +41,21 @@ impl Nginx {
     /// Of Multipath TCP it knows nothing: it is given a socket that listens already, as it gives its sockets to its own
     /// successor when its program is upgraded (the variable NGINX). It then needs a process that does the work: alone it
     /// looks for the events of its predecessor (`ngx_event_process_init`, 1.22).
-    pub fn start(program: &Path, host: &Host, folder: &Path, protocol: Protocol) -> Result<Self> {
+    pub fn start(programs: &Programs, host: &Host, folder: &Path, cell: &Cell) -> Result<Self> {
+        let (program, protocol) = (programs.nginx()?, cell.protocol);
+        let http = cell
+            .workload
+            .page()
+            .map(|page| page.http)
+            .unwrap_or_default();
         fs::create_dir_all(folder.join("www"))?;
-        let address = SocketAddr::new(host.address, 80);
+        let address = SocketAddr::new(host.address, cell.workload.port());
+        let certificate = http.is_encrypted().then(|| folder.join("certificate.pem"));
+        if let Some(certificate) = &certificate {
+            certify(programs, host, folder, certificate)?;
+        }
         let config = folder.join("nginx.conf");
-        fs::write(&config, configuration(folder, address, protocol))?;
+        fs::write(&config, configuration(folder, address, protocol, http))?;
         let log = fs::File::create(folder.join("stderr"))?;
         let mut command = host.namespace.command(program);
         let listener = match protocol {
@@ -86,6 +98,7 @@ impl Nginx {
             child,
             folder: folder.to_owned(),
             address,
+            certificate,
         };
         server.wait_until_it_listens(&host.namespace)?;
         Ok(server)
@@ -154,10 +167,48 @@ impl Drop for Nginx {
     }
 }
 
+/// Makes a key, and a certificate of the host's address that is valid from now on. Ed25519: no two differ in length
+/// (RFC 8032 §5.1.5, §5.1.6), nor do the handshakes that they sign.
+fn certify(programs: &Programs, host: &Host, folder: &Path, certificate: &Path) -> Result<()> {
+    let program = programs.openssl()?;
+    let name = format!("subjectAltName=IP:{}", host.address);
+    let output = Command::new(program)
+        .args(["req", "-x509", "-newkey", "ed25519", "-nodes", "-batch"])
+        .args(["-days", "10000", "-set_serial", "1", "-subj", "/CN=h1"])
+        .args(["-addext", &name])
+        .arg("-keyout")
+        .arg(folder.join("key.pem"))
+        .arg("-out")
+        .arg(certificate)
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("cannot run {}", program.display()))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        bail!("openssl makes no certificate ({}): {said}", output.status);
+    }
+    Ok(())
+}
+
 /// One process that serves, no logs of requests; head and body leave in full segments (`tcp_nopush`), the connection is closed
 /// after each response, as it is for a client that speaks HTTP/1.0.
-fn configuration(folder: &Path, address: SocketAddr, protocol: Protocol) -> String {
+///
+/// TLS is 1.3 alone, and its sessions are not resumed: a ticket's length differs from one connection to the next
+/// (`ticket_age_add` of OpenSSL is a number without leading zeros).
+fn configuration(folder: &Path, address: SocketAddr, protocol: Protocol, http: Http) -> String {
     let folder = folder.display();
+    let words = match http {
+        Http::Plain => "",
+        Http::Tls => " ssl",
+        Http::Two => " ssl http2",
+    };
+    let tls = match http {
+        Http::Plain => String::new(),
+        Http::Tls | Http::Two => format!(
+            "  ssl_certificate {folder}/certificate.pem;\n  ssl_certificate_key {folder}/key.pem;\n\
+             \x20 ssl_protocols TLSv1.3;\n  ssl_session_tickets off;\n"
+        ),
+    };
     let processes = match protocol {
         Protocol::Tcp => "master_process off",
         Protocol::Mptcp => "worker_processes 1",
@@ -168,7 +219,7 @@ fn configuration(folder: &Path, address: SocketAddr, protocol: Protocol) -> Stri
          http {{\n  access_log off;\n  sendfile on;\n  tcp_nopush on;\n  keepalive_timeout 0;\n  default_type text/html;\n\
          \x20 client_body_temp_path {folder}/body;\n  proxy_temp_path {folder}/proxy;\n  fastcgi_temp_path {folder}/fastcgi;\n\
          \x20 uwsgi_temp_path {folder}/uwsgi;\n  scgi_temp_path {folder}/scgi;\n\
-         \x20 server {{ listen {address}; root {folder}/www; }}\n}}\n"
+         {tls}  server {{ listen {address}{words}; root {folder}/www; }}\n}}\n"
     )
 }
 
@@ -189,6 +240,7 @@ mod tests {
                 .unwrap(),
             folder,
             address: "127.0.0.1:80".parse().unwrap(),
+            certificate: None,
         }
     }
 

@@ -109,7 +109,8 @@ impl Progress {
         let late = Lateness::new(std::mem::take(&mut self.late));
         let now = clock::now().as_nanos();
         let mut body = json!({"cell": cell.id, "virtual_ns": now, "repeated": self.repeated});
-        if let Some(late) = late {
+        // Where running costs no time, what is late is how its programs read the clock.
+        if let Some(late) = late.filter(|_| real_time::here()) {
             body["late"] = json!(late);
         }
         around.report.event("cell-end", &body)?;
@@ -128,13 +129,17 @@ fn repeat(
     let (sent, lossless, repeated) = as_rehearsed(bench, cell, fit, start.phase_ns)?;
     let Sent {
         mut seen,
-        run,
+        mut run,
         planned,
         head_bytes,
     } = sent;
     if let (Load::Page(page), Some(now)) = (fit.load, head_bytes) {
-        if now != page.head_bytes {
-            let then = page.head_bytes;
+        let then = page.head_bytes;
+        if now != then && cell.workload.is_encrypted() {
+            // How many records a server writes depends on when its socket takes them.
+            let note = format!("{now} bytes besides the page, {then} as rehearsed");
+            run.notes.push(note);
+        } else if now != then {
             bail!("the response head has {now} bytes now, the page was made for {then}");
         }
     }
@@ -173,14 +178,14 @@ fn as_rehearsed(
     let mut told = send(bench, cell, *load, Some(&rehearsal), when)?;
     let mut repeated = 0;
     while repeated + 1 < ROUNDS {
-        let sent = &told.seen.watched.sent.packets;
-        if !told.run.complete() || cell.differences(sent, &rehearsal).is_empty() {
+        let sent = told.seen.watched.packets();
+        if !told.run.complete() || cell.differences(&sent, &rehearsal).is_empty() {
             break;
         }
         rehearsal = rehearsals.likeliest().clone();
         if repeated % EACH == 0 {
             let again = send(bench, cell, *load, None, when)?;
-            let again = again.seen.watched.sent.packets;
+            let again = again.seen.watched.packets();
             if cell.check_lossless(&again).is_ok() {
                 rehearsals.add(&again);
                 rehearsal = again;

@@ -78,22 +78,20 @@ impl LossRule {
             linger,
             max_flows,
         } = settings;
-        let told = match stretches {
-            Stretches::Found => None,
-            Stretches::Told(told) => Some(told),
+        let (rehearsal, clients) = match &stretches {
+            Stretches::Found => (false, None),
+            Stretches::Told(told) => (told.lossless.is_none(), Some(told.clients.clone())),
+            Stretches::Whole(whole) => (whole.lossless.is_none(), None),
         };
-        if told.as_ref().is_some_and(|told| told.lossless.is_none()) {
+        if rehearsal {
             drops = Drops::Pattern(Pattern::default());
         }
         let scopes = matches!(&drops, Drops::Pattern(pattern) if pattern.has_scopes());
-        let clients = told
-            .as_ref()
-            .map_or_else(Vec::new, |told| told.clients.clone());
-        let subflows =
-            (scopes || told.is_some()).then(|| Subflows::new(max_flows.saturating_mul(4), clients));
+        let clients = clients.or_else(|| scopes.then(Vec::new));
+        let subflows = clients.map(|clients| Subflows::new(max_flows.saturating_mul(4), clients));
         LossRule {
             table: Table::new(max_flows),
-            out: Out::new(drops, told, linger),
+            out: Out::new(drops, stretches, linger),
             deadlines: BTreeSet::new(),
             subflows,
             syns: VecDeque::new(),

@@ -88,6 +88,16 @@ pub enum Stretches {
     Found,
     /// What one connection is going to send, the first whose SYN-ACK is seen, on the subflows that join it.
     Told(Told),
+    /// All that a connection sends, up to its FIN: what its server's socket was given, whatever that says.
+    Whole(Whole),
+}
+
+/// What is known of a connection whose content is not read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Whole {
+    /// Data segments of the same case without loss: the last are the tail, however long they are. Without it nothing is
+    /// dropped, only counted: a rehearsal.
+    pub lossless: Option<u64>,
 }
 
 /// What is known of a connection before it begins.

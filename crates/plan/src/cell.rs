@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use anyhow::Result;
 use rexmit_loss::pattern::{Pattern, Scope};
-use rexmit_loss::{Difference, Drops, LossRule, Settings, Stretches, Told, Totals};
+use rexmit_loss::{Difference, Drops, LossRule, Settings, Stretches, Told, Totals, Whole};
 use rexmit_tcp::words;
 use rexmit_time::Duration;
 use serde::Deserialize;
@@ -41,6 +41,9 @@ pub struct Cell {
     /// What the routes of both hosts say of connections over them.
     #[serde(default)]
     pub route: RouteMetrics,
+    /// The queueing discipline of both hosts' interfaces; none of them queue where nothing is said.
+    #[serde(default)]
+    pub qdisc: Option<Qdisc>,
     /// What is transferred, by whom.
     pub workload: Workload,
     /// What is dropped.
@@ -93,6 +96,18 @@ impl Offloads {
     #[must_use]
     pub const fn go_together(self) -> bool {
         !self.segmentation || self.checksum && self.scatter_gather
+    }
+}
+
+words! {
+    /// What queues packets at an interface, as tc(8) names it.
+    pub enum Qdisc ("queueing discipline") {
+        /// Fair queueing, which paces each flow (tc-fq(8)).
+        Fq = "fq",
+        /// Fair queueing with CoDel (tc-fq_codel(8), RFC 8290).
+        FqCodel = "fq_codel",
+        /// First come, first served, as many packets as the interface's queue is long (tc-pfifo(8)).
+        Pfifo = "pfifo",
     }
 }
 
@@ -203,11 +218,18 @@ impl Cell {
         self.protocol == Protocol::Mptcp
     }
 
-    /// Whether the loss rule finds HTTP responses in one flow and knows from their heads how long they are. Otherwise it is
-    /// told the lengths of bursts, or of the one response, on all paths together, and positions by a rehearsal.
+    /// Whether the loss rule finds a response in one flow: by its head, which says how long it is, or as all that its
+    /// connection sends, where only the ends can read it. Otherwise it is told the lengths of bursts, or of the one
+    /// response, on all paths together. Positions are found by a rehearsal but where a head is read.
     #[must_use]
     pub fn by_response(&self) -> bool {
         self.workload.page().is_some() && !self.is_multipath()
+    }
+
+    /// Whether the rule counts packets, of which a rehearsal has shown how many there are.
+    #[must_use]
+    pub fn is_rehearsed(&self) -> bool {
+        !self.by_response() || self.workload.is_encrypted()
     }
 
     /// Whether the rule must see the client's packets too.
@@ -273,6 +295,10 @@ impl Cell {
                 clients: clients.to_vec(),
                 lossless: lossless.cloned(),
             });
+        } else if self.workload.is_encrypted() {
+            settings.stretches = Stretches::Whole(Whole {
+                lossless: lossless.map(|sent| sent.within(Scope::ALL)),
+            });
         }
         Ok(LossRule::new(settings))
     }
@@ -282,7 +308,7 @@ impl Cell {
     /// # Errors
     /// When the pattern's text is none, or with the first packet that was not.
     pub fn check_lossless(&self, lossless: &Totals) -> Result<()> {
-        if !self.by_response() {
+        if self.is_rehearsed() {
             lossless.check(&self.pattern(lossless)?)?;
         }
         Ok(())
@@ -292,7 +318,7 @@ impl Cell {
     #[must_use]
     pub fn differences(&self, sent: &Totals, lossless: &Totals) -> Vec<Difference> {
         let pattern = self.pattern(lossless).ok();
-        let pattern = pattern.filter(|_| !self.by_response());
+        let pattern = pattern.filter(|_| self.is_rehearsed());
         pattern.map_or_else(Vec::new, |pattern| sent.differences(&pattern, lossless))
     }
 

@@ -6,7 +6,7 @@ use rexmit_loss::Mode;
 
 use crate::loss::Loss;
 use crate::workload::{ClientKind, Workload, MOST_BURSTS};
-use crate::{Cell, Link};
+use crate::{Cell, Link, Place};
 
 /// No time of a network or a transfer is longer: a day.
 pub(crate) const LONGEST_NS: u64 = 86_400_000_000_000;
@@ -27,11 +27,22 @@ impl Cell {
         if self.first_path == 0 || self.first_path as usize > paths {
             bail!("first_path = {}: must be 1 to {paths}", self.first_path);
         }
+        if self.qdisc.is_some() && self.network.at == Place::Host {
+            bail!("qdisc: links in the hosts are their queueing disciplines");
+        }
         if !self.offload.go_together() {
             bail!("offload: segmentation needs checksum and scatter_gather");
         }
         match &self.workload {
             Workload::Burst(bursts) => bursts.check(self.network.mtu)?,
+            Workload::Nginx(page) if page.http.is_encrypted() => {
+                if page.client != ClientKind::Curl {
+                    bail!("only curl speaks TLS");
+                }
+                if self.is_multipath() {
+                    bail!("TLS goes over TCP alone");
+                }
+            }
             Workload::Nginx(page) if self.is_multipath() => {
                 if page.client != ClientKind::Builtin {
                     bail!("only the built-in client speaks Multipath TCP");
@@ -40,8 +51,8 @@ impl Cell {
             Workload::Nginx(_) => {}
         }
         match &self.loss {
-            Loss::Tail(tail) if tail.mode == Mode::Hold && !self.by_response() => {
-                bail!("only a page over TCP has a FIN to hold for")
+            Loss::Tail(tail) if tail.mode == Mode::Hold && self.is_rehearsed() => {
+                bail!("only a page over TCP that can be read is held back")
             }
             Loss::Tail(_) => Ok(()),
             Loss::Pattern(loss) => {

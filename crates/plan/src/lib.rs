@@ -25,11 +25,11 @@ mod words;
 mod workload;
 
 pub use capture::{write_capture, Captured};
-pub use cell::{Cell, Offloads, Protocol, RouteMetrics, Stack, Start, Work, REHEARSAL_NS};
+pub use cell::{Cell, Offloads, Protocol, Qdisc, RouteMetrics, Stack, Start, Work, REHEARSAL_NS};
 pub use columns::{Answer, Columns};
 pub use ended::Ended;
 pub use events::{line, CellStart, Events, Ignored, PageStart, Rehearsed};
-pub use link::{Link, LossBursts, Policer, Stalls};
+pub use link::{Link, LossBursts, PathMtu, Policer, Stalls};
 pub use log::PacketLog;
 pub use loss::{Loss, PatternLoss, TailLoss};
 pub use network::{Layout, NetworkPlan, Place};
@@ -45,7 +45,7 @@ pub use story::{
     comment, Again, Label, Retransmission, Route, Sender, Sent, SocketInfo, Story, Tally, Watched,
 };
 pub use words::{not_all_acknowledged, not_all_came, not_all_came_up, not_as_asked};
-pub use workload::{Bursts, ClientKind, Page, Request, Workload};
+pub use workload::{Bursts, ClientKind, Http, Page, Request, Workload};
 
 #[cfg(test)]
 mod tests;

@@ -39,6 +39,9 @@ pub struct Link {
     /// What comes faster than this is lost on entry.
     #[serde(default)]
     pub policer: Option<Policer>,
+    /// A link further on that takes smaller packets.
+    #[serde(default)]
+    pub path_mtu: Option<PathMtu>,
     /// The way from the client to the server, where it is not the same.
     #[serde(default)]
     pub up: Option<Box<Link>>,
@@ -80,6 +83,16 @@ pub struct Policer {
     pub burst_bytes: u64,
 }
 
+/// A link that takes no larger packets, and fragments none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PathMtu {
+    /// Bytes of an IP packet.
+    pub bytes: u32,
+    /// Whether a router tells their sender so (RFC 1191, RFC 8201).
+    pub icmp: bool,
+}
+
 impl Link {
     /// What it does to packets that go to the client.
     #[must_use]
@@ -109,12 +122,22 @@ impl Link {
         }
     }
 
+    /// Whether it does what no queueing discipline of Linux does below another: then it has to be a program.
+    #[must_use]
+    pub(crate) fn is_beyond_netem(&self) -> bool {
+        self.duplicate > 0.0
+            || self.stalls.is_some()
+            || self.policer.is_some()
+            || self.path_mtu.is_some()
+    }
+
     /// Whether packets may be lost outside its queue.
     #[must_use]
     pub(crate) fn loses(&self) -> bool {
         self.loss > 0.0
             || self.loss_bursts.is_some()
             || self.policer.is_some()
+            || self.path_mtu.is_some()
             || !self.outages_ns.is_empty()
     }
 

@@ -102,7 +102,21 @@ impl NetworkPlan {
         }
     }
 
-    /// The same.
+    /// Whether a link does what no queueing discipline of Linux does below another: then links have to be a program.
+    #[must_use]
+    pub fn is_beyond_netem(&self) -> bool {
+        let mut ways = self.links().iter().flat_map(Link::ways);
+        ways.any(Link::is_beyond_netem)
+    }
+
+    /// Whether a router tells senders of packets that are too large.
+    #[must_use]
+    pub fn tells_of_large_packets(&self) -> bool {
+        let mut ways = self.links().iter().flat_map(Link::ways);
+        ways.any(|way| way.path_mtu.is_some_and(|there| there.icmp))
+    }
+
+    /// The links, to be changed.
     pub fn links_mut(&mut self) -> &mut [Link] {
         match &mut self.layout {
             Layout::Links(links) => links.as_mut_slice(),

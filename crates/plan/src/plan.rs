@@ -53,6 +53,7 @@ pub struct Programs {
     nginx: Option<PathBuf>,
     curl: Option<PathBuf>,
     lynx: Option<PathBuf>,
+    openssl: Option<PathBuf>,
 }
 
 macro_rules! program {
@@ -71,7 +72,7 @@ macro_rules! program {
     };
 }
 
-program!(ip tc nft nginx curl lynx);
+program!(ip tc nft nginx curl lynx openssl);
 
 /// One command of the host, run inside the guest.
 #[derive(Debug, Deserialize)]

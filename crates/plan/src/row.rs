@@ -95,7 +95,7 @@ impl Row {
         run: &Run,
         lossless: &Totals,
     ) -> Self {
-        let differences = cell.differences(&watched.sent.packets, lossless);
+        let differences = cell.differences(&watched.packets(), lossless);
         let at_drop = watched.at_drop;
         let mut notes = watched.notes(cell);
         notes.extend(run.notes.iter().cloned());

@@ -1,6 +1,7 @@
 //! What a cell's servers send, and to whom.
 
 use anyhow::{bail, Result};
+use rexmit_tcp::words;
 use serde::Deserialize;
 
 use crate::check::LATEST_NS;
@@ -26,9 +27,12 @@ pub enum Workload {
 pub struct Page {
     /// The client.
     pub client: ClientKind,
-    /// Full segments of head and body together.
+    /// What server and client speak.
+    #[serde(default)]
+    pub http: Http,
+    /// Full segments of all that the server writes.
     pub segments: Option<u32>,
-    /// Bytes of head and body together, instead of segments.
+    /// Bytes of all that the server writes, instead of segments.
     pub bytes: Option<u64>,
     /// What the client's host offers at most.
     pub receive_window_bytes: Option<u32>,
@@ -55,6 +59,28 @@ impl Page {
             (None, Some(segments)) => Ok(u64::from(segments) * segment_bytes),
             _ => bail!("the plan names either the transfer's segments or its bytes"),
         }
+    }
+}
+
+words! {
+    /// What carries a page, in words of its RFCs.
+    #[derive(Default)]
+    pub enum Http ("http") {
+        /// HTTP/1.1 (RFC 9112), which anybody can read.
+        #[default]
+        Plain = "1.1",
+        /// HTTP/1.1 over TLS 1.3 (RFC 8446).
+        Tls = "1.1+tls",
+        /// HTTP/2 (RFC 9113) over TLS 1.3.
+        Two = "2+tls",
+    }
+}
+
+impl Http {
+    /// Whether only the ends can read it.
+    #[must_use]
+    pub fn is_encrypted(self) -> bool {
+        self != Self::Plain
     }
 }
 
@@ -171,6 +197,22 @@ impl Workload {
         match self {
             Workload::Nginx(page) => Some(page),
             Workload::Burst(_) => None,
+        }
+    }
+
+    /// Whether only its ends can read a connection.
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        self.page().is_some_and(|page| page.http.is_encrypted())
+    }
+
+    /// Where the server listens.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        if self.is_encrypted() {
+            443
+        } else {
+            80
         }
     }
 

@@ -202,6 +202,7 @@ const SIDE: &[Column] = &[
     number("rtt_median_s", "median round-trip time, 2 % off at most").or_null(),
     number("rtt_p95_s", "95th percentile of it, 2 % off at most").or_null(),
     number("data_s", "from its first packet with data to its last").or_null(),
+    integer("congestion_marks", "how often its peer told it of congestion marks (ECE, RFC 3168), once for each flight"),
     integer("unacked_sends", "how often the first byte was sent that nothing acknowledged by the end; null where it was sent once, all was acknowledged, or its peer acknowledges nothing").or_null(),
     integer("unanswered_sends", "how often of those no packet of its peer can be an answer: none came a round trip later").or_null(),
     number("unanswered_s", "from its peer's last packet to the last of unacked_sends").or_null(),

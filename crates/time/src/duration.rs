@@ -27,6 +27,16 @@ impl Duration {
         Duration(nanos)
     }
 
+    /// That of so many nanoseconds, or the longest there is.
+    #[must_use]
+    pub const fn from_unsigned_nanos(nanos: u64) -> Self {
+        Self(if nanos > i64::MAX as u64 {
+            i64::MAX
+        } else {
+            nanos as i64
+        })
+    }
+
     /// `micros` microseconds.
     #[must_use]
     pub const fn from_micros(micros: i64) -> Self {

@@ -120,7 +120,7 @@ pub struct Notes(u8);
 impl Notes {
     /// The capture ends before the last TCP option does: options may be missing.
     pub const OPTIONS_CUT: Notes = Notes(0x01);
-    /// The packet travelled inside another one (GRE, VXLAN, Geneve, IP in IP).
+    /// The packet travelled inside another one (GRE, VXLAN, Geneve, GTP-U, IP in IP).
     pub const TUNNELLED: Notes = Notes(0x02);
     /// The first of several fragments: `payload_len` counts this fragment's bytes only.
     pub const FIRST_FRAGMENT: Notes = Notes(0x04);

@@ -23,6 +23,10 @@ impl Flags {
     pub const PSH: Flags = Flags(0x08);
     /// The acknowledgement number holds.
     pub const ACK: Flags = Flags(0x10);
+    /// A congestion mark came to the sender (RFC 3168 §6.1).
+    pub const ECE: Flags = Flags(0x40);
+    /// The sender has made its congestion window smaller for a mark.
+    pub const CWR: Flags = Flags(0x80);
 
     /// Whether all flags of `other` are set.
     #[must_use]

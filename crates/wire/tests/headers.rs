@@ -272,6 +272,20 @@ fn tunnels_are_looked_through() {
             &udp(6081, &[1, 0, 0x65, 0x58, 0, 0, 9, 0, 1, 2, 3, 4], &frame),
         ),
         v4(17, &udp(6081, &[0, 0, 0x86, 0xdd, 0, 0, 9, 0], &six)),
+        v4(17, &udp(2152, &[0x30, 255, 0, 60, 0, 0, 0, 7], &four)),
+        // GTP-U with a sequence number and two extensions.
+        v6(
+            17,
+            &udp(
+                2152,
+                &[
+                    &[0x36, 255, 0, 80, 0, 0, 0, 7, 0, 9, 0, 0x85][..],
+                    &[1, 0, 9, 0x40, 2, 0, 0, 0, 0, 0, 0, 0],
+                ]
+                .concat(),
+                &six,
+            ),
+        ),
         v4(97, &join(&[&[0x30, 0], &frame])),
         v4(137, &join(&[&[0, 1, 1, 64], &four])),
         v4(4, &v4(4, &v4(4, &four))),
@@ -286,6 +300,12 @@ fn tunnels_are_looked_through() {
     // A VXLAN packet that is none: its flag is not set.
     let other = decode(LinkType::RAW, &v4(17, &udp(4789, &[0; 40], &[])));
     assert_eq!(other, Err(Skip::NotTcp { protocol: 17 }));
+    // An echo request of GTP-U.
+    let echo = decode(
+        LinkType::RAW,
+        &v4(17, &udp(2152, &[0x32, 1, 0, 4, 0, 0, 0, 0], &[0; 40])),
+    );
+    assert_eq!(echo, Err(Skip::NotTcp { protocol: 17 }));
     let arp_inside = v4(47, &[0, 0, 0x08, 0x06, 1, 2, 3, 4]);
     assert_eq!(decode(LinkType::RAW, &arp_inside), Err(Skip::Arp));
 }

@@ -14,7 +14,7 @@ from rexmit.campaign.grid import Cell
 from rexmit.campaign.streams import Streams
 from rexmit.engines.engine import CELL_ID
 from rexmit.scenario import Bursts, LinkSpec, Pages, PatternLoss, Scenario, offload, route
-from rexmit.scenario.network import LossBursts, Policer, Stalls
+from rexmit.scenario.network import LossBursts, PathMtu, Policer, Stalls
 
 PHASE_TICKS: Final = 64
 """Transfers start spread over this many ticks: the step of the kernel's timer wheel for timers of
@@ -73,7 +73,7 @@ def _link(link: LinkSpec) -> dict[str, Any]:
     }
     for key, value in link.besides:
         match value:
-            case LossBursts():
+            case LossBursts() | PathMtu():
                 plan[key] = dict(vars(value))
             case Stalls():
                 times = {"every_ns": value.every, "least_ns": value.least, "most_ns": value.most}
@@ -116,6 +116,8 @@ def cell_plan(
     says = route.plan(scenario.route, config.route)
     if says:
         plan["route"] = says
+    if config.qdisc is not None:
+        plan["qdisc"] = config.qdisc
     if isinstance(scenario.workload, Pages) and scenario.workload.warm_up:
         plan["warm_up"] = scenario.workload.warm_up
     return plan
@@ -145,6 +147,9 @@ def _workload(scenario: Scenario, cell: Cell) -> dict[str, Any]:
         **length,
         "receive_window_bytes": cell.receive_window_bytes,
     }
+    http = scenario.http(cell.config)
+    if http != "1.1":
+        plan["http"] = http
     if not workload.tcp_nopush:
         plan["tcp_nopush"] = False
     if workload.read_rate is not None:

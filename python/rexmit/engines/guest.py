@@ -16,6 +16,7 @@ PACKAGES: Final = {
     "nft": "nftables",
     "curl": "curl",
     "lynx": "lynx",
+    "openssl": "openssl",
 }
 """Programs that a plan names, and the Debian package of each."""
 

@@ -114,11 +114,12 @@ class KernelEngine:
 
     @classmethod
     def open(
-        cls, kernel: KernelIdentity, clients: Iterable[str], hang_limit_s: float = HANG_LIMIT_S
+        cls, kernel: KernelIdentity, used: Iterable[str], hang_limit_s: float = HANG_LIMIT_S
     ) -> Self:
-        """The engine for this kernel and these clients. Raises UserError for what is missing."""
+        """The engine for this kernel, and these programs of this machine. Raises UserError for what
+        is missing."""
         guest = guest_binary()
-        used = [client for client in clients if client != "builtin"]
+        used = list(used)
         paths = programs(["nginx", *NETWORK_PROGRAMS, *used])
         kernel.machine()
         return cls(

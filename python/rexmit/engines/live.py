@@ -52,12 +52,11 @@ class LiveEngine(KernelEngine):
         """The engine for a scenario. Raises UserError for what this machine cannot do of it, before
         anything runs."""
         guest = guest_binary()
-        used = [client for client in scenario.workload.client if client != "builtin"]
         engine = cls(
             kernel=_kernel(),
             guest=guest,
             guest_hash=hashlib.sha256(guest.read_bytes()).hexdigest()[:16],
-            programs=programs(["nginx", "ip", *used]),
+            programs=programs(["nginx", "ip", *scenario.programs]),
         )
         sysctls = {
             name: ("configs", config, "sysctl", name)

@@ -65,6 +65,11 @@ _LONGEST_CONFIG: Final = 1 << 20
 FAILED: Final = 1
 """packetdrill's exit status where a kernel does something else than its script says."""
 
+_NOT_FOUND: Final = re.compile(
+    r"^(?:\S*/)?sh: (?:line )?[0-9]+: \S+: (?:command )?not found$", re.M
+)
+"""What a shell says of a program."""
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -97,10 +102,13 @@ class Case:
 
 def judged(status: int, err: str, script: Path) -> Verdict:
     """What packetdrill says: of a kernel that does something else it names the script. With the
-    same exit status it ends where it is older or newer than the kernel.
+    same exit status it ends where it is older or newer than the kernel, and where the script calls
+    a program that is not there.
     """
     if status == 0:
         return Verdict.GOOD
+    if _NOT_FOUND.search(err):
+        return Verdict.CANNOT_TELL
     names_it = any(line.startswith(f"{script.name}:") for line in err.splitlines())
     # Other statuses are of the shell (not found) or of a signal.
     return Verdict.WORSE if status == FAILED and names_it else Verdict.CANNOT_TELL

@@ -205,7 +205,8 @@ def tree(scripts_from: str | os.PathLike[str] | None, kernel: str | None) -> Sou
     """Where tests come from: what is named, else what the kernel was built from, or would be."""
     if scripts_from is None:
         plain = (kernel or recipe.DEFAULT_SERIES).partition("+")[0].partition("@")[0]
-        scripts_from = plain if recipe.is_series(plain) else _source(lookup.find(kernel))
+        debians = recipe.is_series(plain) and lookup.is_debians(plain)
+        scripts_from = plain if debians else _source(lookup.find(kernel))
     return source.resolve(os.fspath(scripts_from), missing=_name_package)
 
 

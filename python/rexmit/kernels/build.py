@@ -219,10 +219,8 @@ def build(
         folder, before = (kept.tree, kept.files) if kept else (work / "tree", None)
         tree = stack.enter_context(NewTree(folder, place.spec, before))
         # Which series' patch a name means is known only once the tree is there.
-        possible = [patch for word in extra for patch in recipe.patches_called(word)]
-        for series in recipe.patched_series():
-            possible += recipe.series_patches(series)
-        identity = source.unpack(place, tree, work, confinement, patches.files(possible))
+        possible = patches.files(recipe.possible_patches(extra))
+        identity = source.unpack(place, tree, work, confinement, possible)
         version = source.tree_version((work / "patched", folder), place.spec)
         final = _order(place, identity, version, hz, extra, fragments)
         if order is None and (ready := wait_for_it(final)):
@@ -271,8 +269,11 @@ def _patch(order: Order, tree: Path, confinement: Confinement, progress: Progres
     for patch in [*recipe.series_patches(order.patches_of), *order.extra]:
         if patch.is_config:
             continue
-        if fault := patches.apply(patch, tree, order.version, confinement):
-            progress.note(f"Patch {fault}")
+        without = recipe.DISPENSABLE.get(patch.name)
+        if without and not patches.applies(patch, tree, confinement):
+            progress.note(f"Patch {patch.name}: left out, as it does not apply: {without}")
+        elif said := patches.apply(patch, tree, order.version, confinement):
+            progress.note(f"Patch {said}")
 
 
 def _compile(
@@ -286,7 +287,7 @@ def _compile(
 ) -> Kernel:
     tree, confinement = make.tree, make.confinement
     fragment = recipe.with_fragments(recipe.fragment_text(order.hz), order.extra)
-    write_text(work / "fragment", fragment)
+    write_text(work / "fragment", recipe.besides(order.patches_of) + fragment)
 
     progress.note(f"Configuring Linux {order.version}")
     make.configure()

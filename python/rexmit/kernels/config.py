@@ -13,12 +13,21 @@ from pathlib import Path
 from typing import Final
 
 from rexmit.errors import FaultySourceError
+from rexmit.kernels.recipe import CONFIG
 from rexmit.kernels.within import files_within, read_within
 
 _OTHERS = re.compile(r"arch/(?!um/|x86/)")
 _DEFINES = re.compile(r"^[ \t]*+(?:menu)?config[ \t]++(\w+)[ \t]*$", re.M)
 _EXCLUDES = re.compile(r"^[ \t]++depends on !(ARCH_NO_\w+)[ \t]*$", re.M)
 _ASSIGNED = re.compile(r"^CONFIG_(\w+)=(.*)$", re.M)
+
+_INSTEAD: Final = {
+    # Random bytes of the processor and the boot loader count unless the command line says not.
+    "RANDOM_TRUST_CPU": None,
+    "RANDOM_TRUST_BOOTLOADER": None,
+    "PROC_SYSCTL": "SYSCTL",
+}
+"""Options that newer series lack without a loss: what they have in their place, or None."""
 
 
 def check(fragment: str, tree: Path) -> list[str]:
@@ -45,9 +54,15 @@ def check(fragment: str, tree: Path) -> list[str]:
         ]
         raise FaultySourceError(
             f"the kernel's configuration refuses {len(refused)} of the options that rexmit needs",
-            [*lines, "Usually an option that it depends on is missing or has a new name."],
+            [
+                *lines,
+                "Usually an option that it depends on is missing or has a new name.",
+                f"To build without: --config FILE{CONFIG} with CONFIG_{refused[0]}=n, for example",
+            ],
         )
-    return sorted(wrong)
+    return sorted(
+        option for option in wrong if option not in _INSTEAD or not _has(got, _INSTEAD[option])
+    )
 
 
 def is_set(config: Path, option: str) -> bool:
@@ -74,6 +89,10 @@ def congestion_controls(config: Path) -> list[str] | None:
     if not options or options - _CONTROLS.keys():
         return None
     return sorted({"reno", *(_CONTROLS[name] for name in options)})
+
+
+def _has(got: dict[str, str], option: str | None) -> bool:
+    return option is None or got.get(option) == "y"
 
 
 def _same(got: str | None, asked: str) -> bool:

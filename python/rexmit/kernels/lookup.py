@@ -60,7 +60,7 @@ def _meant(spec: str | None) -> Kernel:
             )
         command = " ".join(
             [
-                f"rexmit kernel build {series if _is_debians(series) else 'FOLDER|TARBALL'}",
+                f"rexmit kernel build {series if is_debians(series) else 'FOLDER|TARBALL'}",
                 *([f"--hz {hz}"] if hz_text else []),
                 *(
                     f"--{'config' if name in recipe.fragments() else 'patch'} {name}"
@@ -69,7 +69,7 @@ def _meant(spec: str | None) -> Kernel:
             ]
         )
         why = "was built with other options or patches" if meant else "is not built"
-        build = f"Build it{'' if _is_debians(series) else ' from its source'}: {command}"
+        build = f"Build it{'' if is_debians(series) else ' from its source'}: {command}"
         raise UserError(f"kernel {wanted} {why}", [build, *_listing(present)])
     matches = [k for k in present if k.name == wanted] or [
         k for k in present if k.name.startswith(wanted) or k.hash.startswith(wanted)
@@ -91,7 +91,7 @@ def _meant(spec: str | None) -> Kernel:
     )
 
 
-def _is_debians(series: str) -> bool:
+def is_debians(series: str) -> bool:
     """Whether Debian has the source of this series."""
     return series in recipe.patched_series() or source.debian(series).exists()
 

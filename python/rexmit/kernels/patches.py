@@ -28,6 +28,14 @@ def files(patches: Iterable[Patch]) -> frozenset[str]:
     return frozenset(names)
 
 
+def applies(patch: Patch, tree: Path, confinement: Confinement) -> bool:
+    """Whether the tree can be given the patch, or has it already."""
+    return any(
+        _run(patch, tree, confinement, "--dry-run", *options).status == 0
+        for options in ((), ("--reverse",))
+    )
+
+
 def apply(patch: Patch, tree: Path, version: str, confinement: Confinement) -> str:
     """Apply one patch to the tree. Returns what there is to say about it, mostly nothing.
 

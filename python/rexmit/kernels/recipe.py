@@ -16,7 +16,17 @@ from typing import Final
 from rexmit.errors import FaultySourceError, UserError, argument, closest
 
 DATA: Final = Path(__file__).parent / "data"
-"""Holds `fragment.config` and `patches/SERIES/`."""
+"""Holds `fragment.config`, `patches/SERIES/` and `patches/others/`."""
+
+OTHERS: Final = "others"
+"""The patches of series without a folder of their own: their hunks hang on as few lines as can be.
+Those that have one keep the patches that what is measured on them was measured with."""
+
+DISPENSABLE: Final = {
+    "0003-tcp-record-why-a-segment-is-sent-again": "mechanisms come from counters",
+    "0004-um-let-time-pass-for-a-program-that-spins": "a program that spins stops virtual time",
+}
+"""Patches that a kernel does without if its tree has moved on, and what that means for it."""
 
 RECIPE_VERSION: Final = 1
 """Raise it when the way of building changes so that kernels built before must not be used."""
@@ -64,23 +74,41 @@ def fragment_text(hz: int) -> str:
     return f'{text}\nCONFIG_HZ={hz}\nCONFIG_LOCALVERSION=""\n'
 
 
+def besides(series: str) -> str:
+    """What options of the fragment depend on where a tree gets the patches of `series`: no loss
+    where the tree does not know them."""
+    path = DATA / "patches" / series / "besides.config"
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
 def patched_series() -> list[str]:
-    """The series that there are patches for, oldest first."""
+    """The series that have patches of their own, oldest first."""
     folder = DATA / "patches"
     names = [p.name for p in folder.iterdir() if is_series(p.name)]
     return sorted(names, key=numbers)
 
 
 def series_for(tree_series: str) -> str:
-    """The series whose patches a tree of `tree_series` gets: the nearest that is not newer."""
+    """Whose patches a tree of `tree_series` gets: the series' own, or those of `OTHERS`."""
     known = patched_series()
-    older = [s for s in known if numbers(s) <= numbers(tree_series)]
-    if not older:
+    if tree_series in known:
+        return tree_series
+    if numbers(tree_series) < numbers(known[0]):
         raise FaultySourceError(
             f"there are no patches for Linux {tree_series}",
             f"The oldest series that rexmit can build is {known[0]}.",
         )
-    return older[-1]
+    return OTHERS
+
+
+def _folders() -> list[str]:
+    return [*patched_series(), OTHERS]
+
+
+def possible_patches(extra: Iterable[str]) -> list[Patch]:
+    """All that a tree of whatever series may get, with `--patch WORD` for each of `extra`."""
+    asked = [patch for word in extra for patch in patches_called(word)]
+    return [*asked, *(patch for series in _folders() for patch in series_patches(series))]
 
 
 def series_patches(series: str) -> list[Patch]:
@@ -97,7 +125,7 @@ def optional_patches(series: str) -> dict[str, Patch]:
 
 def optional_names() -> list[str]:
     """The names of all optional patches, whatever the series."""
-    return sorted({name for series in patched_series() for name in optional_patches(series)})
+    return sorted({name for series in _folders() for name in optional_patches(series)})
 
 
 def fragments() -> dict[str, Patch]:
@@ -164,7 +192,7 @@ def patches_called(word: str) -> list[Patch]:
     """All that `--patch WORD` may mean, whatever the series."""
     if file := _patch_file(word):
         return [file]
-    each = [optional_patches(series) for series in patched_series()]
+    each = [optional_patches(series) for series in _folders()]
     return [known[word] for known in each if word in known]
 
 
@@ -180,6 +208,6 @@ def digest(hz: int, series: str) -> str:
 
     A kernel whose recipe differs was built by another version of rexmit or of its patches.
     """
-    text = [f"recipe {RECIPE_VERSION}", fragment_text(hz)]
+    text = [f"recipe {RECIPE_VERSION}", fragment_text(hz) + besides(series)]
     text += [f"{patch.name} {patch.digest()}" for patch in series_patches(series)]
     return hashlib.blake2b("\n".join(text).encode(), digest_size=16).hexdigest()

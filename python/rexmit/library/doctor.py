@@ -132,8 +132,9 @@ def _kernel() -> list[Finding]:
         ),
     ]
     needed = {"nginx": "the server", **dict.fromkeys(NETWORK_PROGRAMS, "the network")}
+    asked = {"openssl": "a server's certificate: scenarios with TLS need it"}
     for name, package in PACKAGES.items():
-        use = needed.get(name, "a client: scenarios may ask for it")
+        use = (needed | asked).get(name, "a client: scenarios may ask for it")
         findings.append(_program("kernel", name, package, name in needed, use))
     # What compiles is needed until there is a kernel.
     for name, package in tools.PROGRAMS.items():

@@ -126,7 +126,7 @@ class Campaign:
         if self.engine == kernels.NAME:
             return kernels.KernelEngine.open(
                 kernels.find_kernel(self.kernel),
-                scenario.workload.client,
+                scenario.programs,
                 self.hang_limit_s or kernels.HANG_LIMIT_S,
             )
         if self.engine == live.NAME:

@@ -20,19 +20,19 @@ Settings = Mapping[str, object] | Iterable[str]
 
 
 def open_scenario(
-    spec: str | PathLike[str], settings: Settings = (), *, engine: str = "model"
+    spec: str | PathLike[str], settings: Settings = (), *, engine: str | None = None
 ) -> Scenario:
     """A scenario from its TOML file, by its name among those that come with rexmit, or from the
     run.json of a run, with keys changed by `settings`.
 
-    Keys that `engine` does not obey are an error; the model obeys all. Raises UserError where there
+    Keys that `engine` does not obey are an error. Raises UserError where there
     is none, or with every problem of what it holds.
     """
     return named(spec, settings, engine=engine)[1]
 
 
 def named(
-    spec: str | PathLike[str], settings: Settings = (), *, engine: str = "model"
+    spec: str | PathLike[str], settings: Settings = (), *, engine: str | None = None
 ) -> tuple[str, Scenario, Locate]:
     """The name, the scenario, and where its keys stand; see `open_scenario`."""
     name, data, sources = _read(str(spec))

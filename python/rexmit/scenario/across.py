@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from operator import itemgetter
 from typing import Any, Final
 
@@ -10,7 +10,16 @@ from rexmit.errors import closest
 from rexmit.scenario import offload, paths
 from rexmit.scenario.invalid import description
 from rexmit.scenario.loss import TailLoss
-from rexmit.scenario.model import PAGE_LIMIT_BYTES, Bursts, Page, Pages, Scenario, Vary, pages
+from rexmit.scenario.model import (
+    PAGE_LIMIT_BYTES,
+    Bursts,
+    Config,
+    Page,
+    Pages,
+    Scenario,
+    Vary,
+    pages,
+)
 from rexmit.scenario.network import OF_WAY
 from rexmit.scenario.problem import Path, Problem
 from rexmit.scenario.units import SIZE
@@ -37,6 +46,7 @@ def problems(scenario: Scenario) -> Iterable[Problem]:
         name: scenario.configs[name] for name in scenario.config_names if name in scenario.configs
     }
     yield from offload.problems(scenario.offload, {name: one.offload for name, one in run.items()})
+    yield from _senders(scenario, run)
     if isinstance(scenario.workload, Bursts):
         yield from _bursts(scenario, scenario.workload)
     elif scenario.workload.segments is not None and scenario.workload.size is not None:
@@ -63,6 +73,36 @@ def problems(scenario: Scenario) -> Iterable[Problem]:
             yield Problem(path, "must be more than nothing", f"allowed: {description(path)}")
     if scenario.ip.family == 6 and scenario.ip.mtu < 1280:
         yield Problem(("ip", "mtu"), "IPv6 needs 1280 bytes or more (RFC 8200 §5)")
+
+
+def _senders(scenario: Scenario, run: Mapping[str, Config]) -> Iterable[Problem]:
+    """TLS with what does not speak or see through it, and queues where links are queues."""
+    clients = {
+        *scenario.workload.client,
+        *(name for one in scenario.vary for name in one.client or ()),
+    }
+    for name, config in run.items():
+        at: Path = ("configs", name)
+        own = at if config.http is not None else ("workload",)
+        http = scenario.http(name)
+        if http is None and config.http is not None:
+            yield Problem((*at, "http"), "of pages, not of bursts", "leave it out")
+        if http not in (None, "1.1"):
+            if clients != {"curl"}:
+                yield Problem((*own, "http"), "only curl speaks TLS", 'workload.client = "curl"')
+            if config.protocol == "mptcp":
+                yield Problem((*own, "http"), "TLS goes over TCP alone", 'protocol = "tcp"')
+            if scenario.loss.mode == "hold":
+                yield Problem(("loss", "mode"), "only a page that can be read is held back")
+        if config.qdisc is not None:
+            for network in scenario.network_names:
+                there = scenario.networks.get(network)
+                if there is not None and (there.at == "host" or there.over == "paths"):
+                    yield Problem(
+                        (*at, "qdisc"),
+                        f"network {network} has links in the hosts, or paths",
+                        "links on the wire have room for it",
+                    )
 
 
 def _bursts(scenario: Scenario, work: Bursts) -> Iterable[Problem]:

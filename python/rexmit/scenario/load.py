@@ -13,11 +13,11 @@ from pydantic import ValidationError
 
 from rexmit import toml_file
 from rexmit.errors import UserError, argument
-from rexmit.scenario import across, work
+from rexmit.scenario import across, offload, work
 from rexmit.scenario import overrides as override
 from rexmit.scenario.invalid import invalid
 from rexmit.scenario.loss import RULES
-from rexmit.scenario.model import NO_SETTING, SERVERS, Scenario
+from rexmit.scenario.model import NO_SETTING, SERVERS, Bursts, Scenario
 from rexmit.scenario.part import Part, refused
 from rexmit.scenario.problem import Path, Problem, report
 
@@ -49,10 +49,10 @@ class Sources:
         return self.file
 
 
-def load(path: FilePath, settings: Iterable[str] = (), *, engine: str = "model") -> Scenario:
+def load(path: FilePath, settings: Iterable[str] = (), *, engine: str | None = None) -> Scenario:
     """The scenario in a TOML file, changed by `--set` texts. Raises UserError.
 
-    Keys that `engine` does not obey are an error; the model obeys all.
+    Keys that `engine` does not obey are an error.
     """
     data, sources = read(path)
     return check(data, sources, settings, engine=engine)
@@ -71,7 +71,7 @@ def from_plain(
     *,
     where: str = "run.json",
     settings: Iterable[str] = (),
-    engine: str = "model",
+    engine: str | None = None,
 ) -> Scenario:
     """The scenario that `plain.effective` wrote. `where` names it in errors; `engine` as in
     `load`."""
@@ -83,7 +83,7 @@ def check(
     sources: Sources,
     settings: Iterable[str] = (),
     *,
-    engine: str = "model",
+    engine: str | None = None,
 ) -> Scenario:
     """Apply the settings to the data and check the whole. Raises UserError with every problem."""
     for setting in settings:
@@ -154,7 +154,7 @@ def _most_cells(scenario: Scenario) -> int:
     return points * len(scenario.config_names) * len(scenario.loss.losses)
 
 
-def _of_engine(scenario: Scenario, engine: str) -> Iterable[Problem]:
+def _of_engine(scenario: Scenario, engine: str | None) -> Iterable[Problem]:
     """What is wrong with settings of the model's stacks, each by itself, and what an engine does
     not obey.
     """
@@ -170,17 +170,40 @@ def _of_engine(scenario: Scenario, engine: str) -> Iterable[Problem]:
         if name in scenario.configs:
             config = scenario.configs[name]
             stacks.append((("configs", name, "stack"), config.stack))
-            parts.append((("configs", name, "offload"), config.offload))
+            # Of [stack] each setting is told by itself.
+            parts.append((("configs", name), config.model_copy(update={"stack": {}})))
     for path, table in stacks:
         for key, value in table.items():
             at = (*path, *key.split("."))
-            if engine != "model":
+            if engine not in (None, "model"):
                 yield _refused(at, NO_SETTING, ["model"])
             elif (problem := _of_stack(key, value)) is not None:
                 yield Problem(at, *problem)
+    if engine is None:
+        return
     for path, part in parts:
         for at, there in refused(part, path, engine):
             yield _refused(at, there.why, there.engines)
+    if engine == "kernel":
+        yield from _beyond_netem(scenario)
+
+
+def _beyond_netem(scenario: Scenario) -> Iterable[Problem]:
+    """What links that are a program do not carry, in each network that needs such links."""
+    configs = [scenario.configs[name] for name in scenario.config_names if name in scenario.configs]
+    does = [offload.merged(scenario.offload, config.offload) or {} for config in configs]
+    asked = {
+        "pages": isinstance(scenario.workload, Bursts),
+        "single packets": any(one.get("segmentation") for one in does),
+    }
+    for name in scenario.network_names:
+        if (there := scenario.networks.get(name)) is None:
+            continue
+        asked["one path"] = there.over == "paths"
+        for at in there.beyond_netem():
+            for what in (what for what, other in asked.items() if other):
+                why = f"links that do this are a program, which carries {what} alone"
+                yield _refused(("networks", name, *at), why, ["model"])
 
 
 def _refused(at: Path, why: str, engines: Iterable[str]) -> Problem:

@@ -119,6 +119,17 @@ def pages(segments: tuple[int, ...] | None, sizes: tuple[int, ...] | None) -> tu
     )
 
 
+Http = Literal["1.1", "1.1+tls", "2+tls"]
+"""What server and client of a page speak."""
+_HTTP: Final = (
+    '"1.1" (HTTP/1.1), "1.1+tls" (over TLS 1.3) or "2+tls" (HTTP/2 over TLS 1.3); with TLS the '
+    'client is "curl", and a transfer is all that the server writes'
+)
+_OF_KERNELS = obeyed_by(
+    "kernel", "live", why="the model's pages are HTTP/1.1 that anybody can read", harmless="1.1"
+)
+_QUEUE = obeyed_by("kernel", why="neither the model's hosts nor TUN devices queue")
+
 _OF_MODEL = obeyed_by("model", why=NO_SETTING)
 _STACK = 'a table like { min_rto = "100ms" }, its keys as `rexmit stacks NAME` lists them'
 
@@ -165,6 +176,19 @@ class Config(Part):
         description="a table as [route], before which it goes, key by key",
         exclude_if=unsaid(Route()),
     )
+    http: Http | None = Field(
+        default=None,
+        description="as workload.http, before which it goes",
+        exclude_if=unsaid(None),
+        json_schema_extra=_OF_KERNELS,
+    )
+    qdisc: Literal["fq", "fq_codel", "pfifo"] | None = Field(
+        default=None,
+        description='what queues at both hosts\' interfaces, read back: "fq", "fq_codel" or '
+        '"pfifo"; nothing does where it is not said',
+        exclude_if=unsaid(None),
+        json_schema_extra=_QUEUE,
+    )
     stack: StackSettings = Field(
         default_factory=dict,
         description=f"{_STACK}; goes before [stack]",
@@ -198,6 +222,12 @@ class Pages(Part):
     server: Literal["nginx"] = Field(default="nginx", description=_SERVER)
     client: Annotated[tuple[str, ...], axis(_client), one_or_list()] = Field(
         default=("builtin",), description='"builtin" (fast), "curl" or "lynx", or a list of these'
+    )
+    http: Http = Field(
+        default="1.1",
+        description=_HTTP,
+        exclude_if=unsaid("1.1"),
+        json_schema_extra=_OF_KERNELS,
     )
     segments: SegmentsAxis | None = Field(
         default=None,
@@ -413,6 +443,21 @@ class Scenario(Part):
     vary: Annotated[tuple[Vary, ...], AS_TUPLE] = Field(
         default=(), description="[[vary]] tables, each a departure from the rest of the file"
     )
+
+    def http(self, config: str) -> Http | None:
+        """What a configuration's server and client speak; None of bursts."""
+        if not isinstance(self.workload, Pages):
+            return None
+        return self.configs[config].http or self.workload.http
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """The programs of a machine that fetch pages, or make their server's certificate."""
+        varied = [client for vary in self.vary for client in vary.client or ()]
+        named = {*self.workload.client, *varied} - {"builtin"}
+        if any(self.http(config) not in (None, "1.1") for config in self.config_names):
+            named.add("openssl")
+        return tuple(sorted(named))
 
     @property
     def all_seeds(self) -> tuple[int, ...]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Discriminator, Field, Tag
 
 from rexmit.scenario.part import AS_TUPLE, Kinds, Part, obeyed_by, unsaid
+from rexmit.scenario.problem import Path
 from rexmit.scenario.values import (
     DelayNs,
     DurationNs,
@@ -42,34 +44,34 @@ class LossBursts(Part):
         return bad * self.when_bad + (1 - bad) * self.when_good
 
 
-_NO_STALLS: Final = obeyed_by("model", "live", why="netem has no delay spikes")
-_NO_POLICER: Final = obeyed_by(
-    "model", "live", why="the kernels of rexmit are built without NET_ACT_POLICE"
-)
-
-
 class Stalls(Part):
     """Times at random in which a link stands still; what would leave then leaves at their end."""
 
     every: DurationNs = Field(
-        description='mean time from the end of one to the next (exponential), like "2s"',
-        json_schema_extra=_NO_STALLS,
+        description='mean time from the end of one to the next (exponential), like "2s"'
     )
-    least: DurationNs = Field(description='the shortest, like "50ms"', json_schema_extra=_NO_STALLS)
-    most: DurationNs = Field(
-        description='the longest, like "200ms"; evenly drawn in between',
-        json_schema_extra=_NO_STALLS,
-    )
+    least: DurationNs = Field(description='the shortest, like "50ms"')
+    most: DurationNs = Field(description='the longest, like "200ms"; evenly drawn in between')
 
 
 class Policer(Part):
     """A token bucket that loses what comes faster, and delays nothing."""
 
-    rate: RateBps = Field(
-        description='bits per second, like "5Mbit"', json_schema_extra=_NO_POLICER
-    )
-    burst: SizeBytes = Field(
-        description='what the bucket holds, like "15kB"', json_schema_extra=_NO_POLICER
+    rate: RateBps = Field(description='bits per second, like "5Mbit"')
+    burst: SizeBytes = Field(description='what the bucket holds, like "15kB"')
+
+
+class PathMtu(Part):
+    """A link further on that takes smaller packets of IP, and fragments none."""
+
+    bytes: int = Field(ge=68, le=65_535, description="bytes of the largest packet, 68 to 65,535")
+    icmp: bool = Field(
+        default=False,
+        description='true (the sender of a larger one is told, by "fragmentation needed" or, IPv6, '
+        '"packet too big") or false (a black hole)',
+        json_schema_extra=obeyed_by(
+            "kernel", "live", why="the model's hosts take no ICMP", harmless=False
+        ),
     )
 
 
@@ -92,9 +94,6 @@ class _Way(Part):
         default=None,
         description='packets that go on twice, like "1%"',
         exclude_if=unsaid(None),
-        json_schema_extra=obeyed_by(
-            "model", "live", why="Linux has no netem that duplicates below another"
-        ),
     )
     outages: OutageTimes | None = Field(
         default=None,
@@ -107,19 +106,27 @@ class _Way(Part):
         description="delay spikes at random: a table like "
         '{ every = "2s", least = "50ms", most = "200ms" }',
         exclude_if=unsaid(None),
-        json_schema_extra=_NO_STALLS,
     )
     policer: Policer | None = Field(
         default=None,
         description="what comes faster is lost on entry: a table like "
         '{ rate = "5Mbit", burst = "15kB" }',
         exclude_if=unsaid(None),
-        json_schema_extra=_NO_POLICER,
+    )
+    path_mtu: PathMtu | None = Field(
+        default=None,
+        description="larger packets are lost on entry: a table like { bytes = 1400 }",
+        exclude_if=unsaid(None),
     )
 
 
 OF_WAY: Final = tuple(_Way.model_fields)
 """What a direction may do besides its rate and delay."""
+
+BEYOND_NETEM: Final = ("duplicate", "stalls", "policer", "path_mtu")
+"""What no queueing discipline of Linux does below another: with these, links of a kernel are a
+program between two TUN devices, as live links always are.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +184,8 @@ class Link(Up):
 class _Between(_Way):
     """What links and paths have in common: values of each of them, one way."""
 
+    over: ClassVar[str]
+
     rate: RateBps | None = Field(
         default=None,
         description='bits per second of each link, like "7.2Mbit", from "1kbit" to "1000Gbit"; '
@@ -211,6 +220,16 @@ class _Between(_Way):
     @abstractmethod
     def own(self) -> tuple[Link, ...]:
         """What each link or path says of itself."""
+
+    def beyond_netem(self) -> Iterator[Path]:
+        """The keys that ask for links that are a program, on a kernel."""
+        tables: list[tuple[Path, Part | None]] = [((), self), (("up",), self.up)]
+        for number, link in enumerate(self.own):
+            tables += [((self.over, number), link), ((self.over, number, "up"), link.up)]
+        for at, table in tables:
+            for key in BEYOND_NETEM:
+                if getattr(table, key, None) is not None:
+                    yield (*at, key)
 
     def link_specs(self, loss: float) -> tuple[LinkSpec, ...]:
         """Both links, or the paths, with all values, where the network's random loss is `loss`."""
@@ -248,7 +267,7 @@ class _Between(_Way):
 class LinkedNetwork(_Between):
     """A link from h1 to a switch and one from there to h2: one path."""
 
-    over: ClassVar = "links"
+    over: ClassVar[str] = "links"
 
     at: Literal["wire", "host"] = Field(
         default="wire",
@@ -276,7 +295,7 @@ class LinkedNetwork(_Between):
 class PathNetwork(_Between):
     """Paths, one to each address of h2."""
 
-    over: ClassVar = "paths"
+    over: ClassVar[str] = "paths"
 
     paths: Annotated[tuple[Link, ...], AS_TUPLE] = Field(
         min_length=1,

@@ -55,7 +55,8 @@ def refused(part: Part, path: Path, engine: str) -> Iterator[tuple[Path, Obedien
         value, at = getattr(part, key), (*path, key)
         there = obedience(type(part), key)
         if there is not None and engine not in there.engines:
-            if value != field.default and (value is None or value != there.harmless):
+            default = field.get_default(call_default_factory=True)
+            if value != default and (value is None or value != there.harmless):
                 yield at, there
             continue
         each = enumerate(value) if isinstance(value, tuple) else [(None, value)]

@@ -74,7 +74,7 @@ class Owned:
     timeouts. Of its connections some were refused, or ICMP said that they cannot be; to the SYNs of
     others nothing came back, and the one SYN of some was answered more than once; of others the
     last request was answered by a reset; of `alerted` a fatal alert ended the TLS handshake, most
-    often at `host` an `alert`. Where names were looked up, `connections` are those, the longest of
+    often at `host` an `alert`. Of congestion `marks` their senders heard. Where names were looked up, `connections` are those, the longest of
     `name`; there is no `number`.
     """
 
@@ -93,6 +93,7 @@ class Owned:
     number: int | None
     evidence_s: float
     behind: str = ""
+    marks: int = 0
     needed: int = 0
     not_known: int = 0
     timeouts: int = 0
@@ -195,10 +196,11 @@ def _with_ends(rows: pl.LazyFrame, trace: Trace) -> pl.LazyFrame:
             sender.alias("sender"),
         )
         .join(_needs(trace), on=["connection", "sender"], how="left")
+        .join(_marks(trace), on=["connection", "sender"], how="left")
         .with_columns(
             host.alias("host"),
             peer.alias("peer"),
-            pl.col("needed", "timeouts").fill_null(0),
+            pl.col("needed", "timeouts", "marks").fill_null(0),
             pl.col("not_known").fill_null((owner != SMALL_WINDOW).cast(pl.UInt32)),
         )
     )
@@ -260,6 +262,15 @@ def _needs(trace: Trace) -> pl.LazyFrame:
     )
 
 
+def _marks(trace: Trace) -> pl.LazyFrame:
+    """Of which congestion marks each sender heard."""
+    return trace.scan("sides").select(
+        "connection",
+        pl.col("direction").alias("sender"),
+        pl.col("congestion_marks").alias("marks"),
+    )
+
+
 def owners(trace: Trace) -> tuple[Owned, ...] | None:
     """What was slow, most time first, and last what was between requests, where nobody waits, and
     what is not known, unless that is most. None where a trace does not say.
@@ -281,12 +292,12 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             pl.col("duration_s", "number", "start_s", "handshake").first(),
             (pl.col("in_vain") & pl.col("was_reset")).any().alias("reset"),
             pl.col("alert", "answered_again").first(),
-            pl.col("needed", "not_known", "timeouts").max(),
+            pl.col("needed", "not_known", "timeouts", "marks").max(),
         )
         .group_by("owner", "host")
         .agg(
             pl.col("length_ns", "duration_s", "stretches", "slow").sum(),
-            pl.col("needed", "not_known", "timeouts").sum(),
+            pl.col("needed", "not_known", "timeouts", "marks").sum(),
             (pl.col("handshake") == "refused").sum().alias("refused"),
             (pl.col("handshake") == "unreachable").sum().alias("unreachable"),
             (pl.col("handshake") == "unanswered").sum().alias("unanswered"),
@@ -310,7 +321,7 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             (pl.col("length_ns").sum() / 1e9).alias("length_s"),
             pl.col("duration_s").sum().alias("of_s"),
             pl.col("connections", "stretches", "slow").sum(),
-            pl.col("needed", "not_known", "timeouts").sum(),
+            pl.col("needed", "not_known", "timeouts", "marks").sum(),
             pl.col("refused", "unreachable", "unanswered", "reset", "alerted").sum(),
             pl.col("answered_again").sum(),
             pl.col("alert").drop_nulls().first().fill_null(""),

@@ -48,7 +48,7 @@ def kernel_logs(
     """Runs what was not run yet, on this machine or on a cluster, into `keep` or a folder below
     runs/. Raises UserError where there is no such kernel, or it has no Multipath TCP for two paths.
     """
-    engine = KernelEngine.open(find_kernel(wanted.kernel), ["builtin"])
+    engine = KernelEngine.open(find_kernel(wanted.kernel), [])
     if wanted.paths > 1 and (lack := engine.without_mptcp()) is not None:
         raise UserError(
             f"most cases of two paths are of Multipath TCP, and {lack.why}", lack.remedy

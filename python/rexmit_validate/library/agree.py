@@ -210,7 +210,7 @@ def agree_case(
     path = Path(case)
     if path.suffix == ".toml":
         wanted: Case = read(path)
-        engine = KernelEngine.open(find_kernel(kernel), ["builtin"])
+        engine = KernelEngine.open(find_kernel(kernel), [])
         outcome, bench = (
             run_alone(wanted, engine, core_streams()),
             of_image(room_of(engine.kernel.image)),

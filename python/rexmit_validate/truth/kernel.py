@@ -62,7 +62,7 @@ def open_engine(spec: str | None) -> KernelEngine:
     """The engine for a kernel that a user names. Raises UserError where there is none."""
     from rexmit.engines.kernel import find_kernel
 
-    return KernelEngine.open(find_kernel(spec), ["builtin"], hang_limit_s=HANG_LIMIT_S)
+    return KernelEngine.open(find_kernel(spec), [], hang_limit_s=HANG_LIMIT_S)
 
 
 def run(

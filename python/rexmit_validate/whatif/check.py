@@ -64,7 +64,7 @@ def _run_kernel(base: Base, folder: Path, *, seed: int, kernel: str, jobs: int) 
     data = scenario(base, seed=seed, kernel=True)
     loaded = scenarios.from_plain(data, where="what-if check", engine="kernel")
     built = kernels.find_kernel(kernel or None)
-    engine = kernels.KernelEngine.open(built, loaded.workload.client, kernels.HANG_LIMIT_S)
+    engine = kernels.KernelEngine.open(built, loaded.programs, kernels.HANG_LIMIT_S)
     request = Request(
         name="whatif",
         scenario=loaded,

@@ -12,7 +12,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use anyhow::{bail, Context, Result};
+use anyhow::{Context, Result};
 use nix::errno::Errno;
 use nix::sys::signal::{kill, Signal};
 use nix::unistd::{pipe, Pid};
@@ -40,27 +40,24 @@ struct Options {
     words: Vec<String>,
 }
 
-fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
+fn parse(arguments: lexopt::Parser) -> Result<Options> {
     use lexopt::prelude::*;
-    let mut common = Common::default();
     let (mut emulator, mut initrd) = (PathBuf::new(), PathBuf::new());
     let (mut state, mut files, mut words) = (None, None, Vec::new());
-    while let Some(argument) = arguments.next()? {
-        match argument {
-            Long("qemu") => emulator = PathBuf::from(arguments.value()?),
-            Long("initrd") => initrd = PathBuf::from(arguments.value()?),
-            Long("state") => state = Some(PathBuf::from(arguments.value()?)),
-            Long("files") => files = Some(PathBuf::from(arguments.value()?)),
-            Long("word") => words.push(arguments.value()?.string()?),
-            Long(name) => {
-                let name = name.to_owned();
-                if !common.take(&name, &mut arguments)? {
-                    bail!("invalid option '--{name}'");
-                }
-            }
-            other => return Err(other.unexpected().into()),
+    let common = Common::read(arguments, |name, arguments| {
+        let value = match name {
+            "qemu" | "initrd" | "state" | "files" | "word" => arguments.value()?,
+            _ => return Ok(false),
+        };
+        match name {
+            "qemu" => emulator = PathBuf::from(value),
+            "initrd" => initrd = PathBuf::from(value),
+            "state" => state = Some(PathBuf::from(value)),
+            "files" => files = Some(PathBuf::from(value)),
+            _ => words.push(value.string()?),
         }
-    }
+        Ok(true)
+    })?;
     let there = |path: Option<PathBuf>, name: &str| {
         path.map(|path: PathBuf| boot::absolute(&path, name))
             .transpose()

@@ -9,11 +9,12 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::Path;
 
-use anyhow::{Context, Result};
-use rexmit_plan::{Offloads, RouteMetrics};
+use anyhow::{bail, Context, Result};
+use rexmit_plan::{Offloads, Programs, Qdisc, RouteMetrics};
 
 use super::namespace::Namespace;
 use super::offload::{self, Offload};
+use super::qdisc;
 
 /// A host under test.
 pub struct Host {
@@ -49,6 +50,8 @@ pub struct Manner {
     pub offloads: Offloads,
     /// What the routes of both hosts say of connections.
     pub route: RouteMetrics,
+    /// What queues packets at both hosts' interfaces.
+    pub qdisc: Option<Qdisc>,
 }
 
 impl Manner {
@@ -97,6 +100,23 @@ pub fn bring_up(device: &str, address: IpAddr, offloads: Offloads) -> Vec<String
 /// Tells of a neighbour, so that nobody need ask for it.
 pub fn neighbour(device: &str, address: IpAddr, mac: &str) -> String {
     format!("neighbour replace {address} lladdr {mac} dev {device} nud permanent")
+}
+
+/// Puts the queueing discipline at the host's interface, and reads back what stands there.
+pub fn queue(host: &Host, device: &str, qdisc: Qdisc, programs: &Programs) -> Result<()> {
+    qdisc::carry_out(&host.namespace, &[qdisc::of_host(device, qdisc)])?;
+    let show = ["-json", "qdisc", "show", "dev", device];
+    let output = host
+        .namespace
+        .command(programs.tc()?)
+        .args(show)
+        .output()
+        .context("tc")?;
+    let there: serde_json::Value = serde_json::from_slice(&output.stdout).context("tc -json")?;
+    if there[0]["kind"] != qdisc.as_str() || there[0]["root"] != true {
+        bail!("the interface {device} was given {qdisc} and has {there} now");
+    }
+    Ok(())
 }
 
 /// Has the interface do what `offloads` say of what a network card could, and nothing else: without any every packet is one

@@ -22,23 +22,27 @@ use anyhow::{bail, Context, Result};
 use nix::errno::Errno;
 use nix::poll::{ppoll, PollFd, PollFlags};
 use nix::sys::time::TimeSpec;
-use rexmit_plan::{Layout, NetworkPlan, Place};
+use rexmit_plan::{Cell, Layout, NetworkPlan, Place};
 use rexmit_sim::link;
 use rexmit_time::{Streams, Time};
 use serde::Serialize;
 
 use super::namespace::Namespace;
+use super::too_large;
 use crate::clock;
 use crate::priority;
+use crate::real_time;
 use crate::source::{Answers, Fate, Queued, Source};
 
 const DEVICE: &str = "/dev/net/tun";
-/// Bytes of an Ethernet header, which rates count.
-const FRAME: u32 = 14;
 /// Packets that are read from a device before the rule's deadline is looked at.
 const BATCH: usize = 64;
 /// A packet of 64 KiB.
 const LARGEST: usize = 1 << 16;
+/// Without a packet for so long, hosts have nothing to answer.
+const QUIET: rexmit_time::Duration = rexmit_time::Duration::from_micros(1000);
+/// What is under way may be held back for so long.
+const LAST_WORDS: rexmit_time::Duration = rexmit_time::Duration::from_micros(100_000_000);
 /// How long a device that is full is tried again.
 const PATIENCE: Duration = Duration::from_millis(100);
 
@@ -70,13 +74,27 @@ pub fn open_here(device: &str) -> Result<File> {
     Ok(file)
 }
 
-/// What a plan asks for that a line does not do, if there is such a thing.
-pub fn lack(plan: &NetworkPlan) -> Option<String> {
-    match (&plan.layout, plan.at) {
-        (Layout::Paths(_), _) => Some("several paths (it has one between two TUN devices)".into()),
-        (_, Place::Host) => Some("shaping in the hosts (its links lie behind them)".into()),
-        (Layout::Links(_), Place::Wire) => None,
+/// Whether the links of such a network are a line: always in real time, where hosts may lack what makes others; else where a
+/// link does what those cannot.
+pub fn carries(plan: &NetworkPlan) -> bool {
+    real_time::here() || plan.is_beyond_netem()
+}
+
+/// What `cell` asks for that a line does not do.
+pub fn lack(cell: &Cell) -> Vec<String> {
+    let mut lacks = Vec::new();
+    match (&cell.network.layout, cell.network.at) {
+        (Layout::Paths(_), _) => lacks.push("several paths (it has one between two TUN devices)"),
+        (_, Place::Host) => lacks.push("shaping in the hosts (its links lie behind them)"),
+        (Layout::Links(_), Place::Wire) => {}
     }
+    if cell.offload.segmentation {
+        lacks.push("super-segments (a TUN device hands out single packets)");
+    }
+    if !cell.by_response() {
+        lacks.push("bursts, and Multipath TCP, on a line (it carries pages over TCP)");
+    }
+    lacks.into_iter().map(str::to_owned).collect()
 }
 
 /// How late packets were handed over, by the clock.
@@ -210,20 +228,31 @@ fn hand_over(mut device: &File, bytes: &[u8]) -> std::io::Result<()> {
 impl State {
     /// A packet enters the link that it has come to.
     fn cross(&mut self, packet: &UnderWay, at: Time) {
-        let Some((link, last)) = self.ways[packet.way].get_mut(packet.link) else {
+        let way = &mut self.ways[packet.way];
+        let links = way.len();
+        let Some((link, last)) = way.get_mut(packet.link) else {
             return;
         };
         // Links take packets in the order of time; two threads may come in another by microseconds.
         let at = at.max(*last);
         *last = at;
-        let frame = u32::try_from(packet.bytes.len()).unwrap_or(u32::MAX - FRAME) + FRAME;
-        for leaves in link.enter(at, frame).into_iter().flatten() {
+        let length = u32::try_from(packet.bytes.len()).unwrap_or(u32::MAX);
+        let frame = length.saturating_add(link::ETHERNET);
+        let told = link.too_large(frame).filter(|there| there.icmp);
+        let answer = told.and_then(|there| too_large::answer(&packet.bytes, there.bytes));
+        let answer = answer.map(|bytes| {
+            // It goes back over the links that the packet has crossed.
+            let (way, link) = (1 - packet.way, links - 1 - packet.link);
+            (at, UnderWay { way, link, bytes })
+        });
+        let passed = link.enter(at, frame).into_iter().flatten();
+        let passed = passed.map(|leaves| {
+            let bytes = packet.bytes.clone();
+            (leaves, UnderWay { bytes, ..*packet })
+        });
+        for (due, packet) in passed.chain(answer) {
             self.number += 1;
-            let copy = UnderWay {
-                bytes: packet.bytes.clone(),
-                ..*packet
-            };
-            self.under_way.insert((leaves, self.number), copy);
+            self.under_way.insert((due, self.number), packet);
         }
     }
 }
@@ -248,6 +277,23 @@ impl Line {
             shared,
             devices,
             thread: Some(thread),
+        }
+    }
+
+    /// Waits until nothing has been under way for [`QUIET`], so that a connection that was closed has said its last words; a
+    /// connection that never does is waited for no longer than [`LAST_WORDS`].
+    pub fn settle(&self) {
+        let until = clock::now() + LAST_WORDS;
+        let mut quiet_since = None;
+        loop {
+            let now = clock::now();
+            let next = self.shared.lock().under_way.keys().next().copied();
+            quiet_since = next.map_or(quiet_since.or(Some(now)), |_| None);
+            if now > until || quiet_since.is_some_and(|since| now.since(since) >= QUIET) {
+                return;
+            }
+            let due = next.map_or(now, |(due, _)| due);
+            clock::sleep_until(due.max(now + QUIET));
         }
     }
 
@@ -283,6 +329,17 @@ impl Line {
                 latest: Time::ZERO,
             },
         })
+    }
+
+    /// Begins with no one who filters: all that hosts send enters the links at once, as long as this process runs.
+    pub fn pass_all(&self, plan: &NetworkPlan, streams: &Streams) {
+        self.begin(plan, streams, Some(clock::now()));
+        for mut end in self.ends() {
+            end.wait = Duration::MAX;
+            let accept =
+                |packet: Queued<'_>, answers: &mut Entrance| answers.push(packet.id, Fate::Accept);
+            thread::spawn(move || while end.receive(accept).is_ok() {});
+        }
     }
 
     /// How late each packet was handed over since the last call, nanoseconds.

@@ -11,6 +11,7 @@ mod outages;
 mod paths;
 mod probe;
 mod qdisc;
+mod too_large;
 mod topology;
 
 pub use host::{Host, Manner};

@@ -9,7 +9,7 @@ use anyhow::{anyhow, bail, Context, Result};
 use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
 use nix::sys::socket::SockProtocol;
-use rexmit_plan::{Link, LossBursts};
+use rexmit_plan::{Link, LossBursts, Qdisc};
 
 use super::namespace::Namespace;
 use crate::interfaces;
@@ -61,6 +61,8 @@ enum Options {
     Netem(Link, Option<u64>),
     Htb,
     Ingress,
+    /// One of this kind, as it is where nothing is set.
+    Plain(&'static str),
     /// Everything to the interface of that name.
     Redirect(String),
 }
@@ -131,6 +133,17 @@ pub fn htb(device: &str) -> Request {
             Options::Htb,
         )
     }
+}
+
+/// What queues packets of a host at `device`.
+pub fn of_host(device: &str, qdisc: Qdisc) -> Request {
+    let kind = qdisc.as_str();
+    request(
+        format!("a queueing discipline {kind} at {device}"),
+        device,
+        TC_H_ROOT,
+        Options::Plain(kind),
+    )
 }
 
 /// All that enters `from` leaves by `to`.
@@ -250,6 +263,7 @@ impl Request {
                     .attribute(TCA_OPTIONS, &options)
             }
             Options::Ingress => message.attribute(TCA_KIND, b"ingress\0"),
+            Options::Plain(kind) => message.attribute(TCA_KIND, format!("{kind}\0").as_bytes()),
             Options::Redirect(to) => message
                 .attribute(TCA_KIND, b"u32\0")
                 .attribute(TCA_OPTIONS, &everything_to(index(to)?)),

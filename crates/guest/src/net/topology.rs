@@ -10,6 +10,7 @@
 //! interfaces stand on the bridge at once and all four ends shape what they send, as mininet does it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::Path;
 
 use anyhow::{bail, Result};
 
@@ -58,6 +59,9 @@ const MAC: [&str; 2] = ["02:00:00:00:00:01", "02:00:00:00:00:02"];
 impl Network {
     /// Makes the namespaces and all that stands in them.
     pub fn set_up(plan: &NetworkPlan, programs: &Programs, manner: Manner) -> Result<Self> {
+        if line::carries(plan) {
+            return Self::over_line(plan, programs, manner);
+        }
         match &plan.layout {
             Layout::Links(links) => Self::set_up_links(plan, links, programs, manner),
             Layout::Paths(paths) => Self::set_up_paths(plan, paths, programs, manner),
@@ -90,7 +94,7 @@ impl Network {
 
     /// The same with two TUN devices and a program between them, which lets nothing pass before it has
     /// [begun](Line::begin).
-    pub fn over_line(plan: &NetworkPlan, programs: &Programs, manner: Manner) -> Result<Self> {
+    fn over_line(plan: &NetworkPlan, programs: &Programs, manner: Manner) -> Result<Self> {
         let mut network = Self::two_hosts(plan.family)?;
         let hosts = [&network.h1, &network.h2];
         let devices = hosts.map(|host| line::tun(&host.namespace, host.device));
@@ -105,6 +109,16 @@ impl Network {
         network.line = Some(Line::start([first?, second?]));
         network.build_hosts(programs, manner)?;
         Ok(network)
+    }
+
+    /// Makes hosts forget what they learned of their ways, as of smaller packets that those take.
+    pub fn forget_ways(&self, ip: &Path) -> Result<()> {
+        for host in [&self.h1, &self.h2] {
+            let family = if host.address.is_ipv4() { "-4" } else { "-6" };
+            let lines = ["route flush cache".to_owned()];
+            host.namespace.batch(ip, &[family, "-batch", "-"], &lines)?;
+        }
+        Ok(())
     }
 
     fn two_hosts(family: u8) -> Result<Self> {
@@ -265,6 +279,9 @@ impl Network {
             host.namespace
                 .batch(programs.ip()?, &["-batch", "-"], &lines)?;
             host::offload(&host.namespace, device, manner.offloads)?;
+            if let Some(qdisc) = manner.qdisc {
+                host::queue(host, device, qdisc, programs)?;
+            }
         }
         Ok(())
     }

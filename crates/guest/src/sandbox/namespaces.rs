@@ -16,7 +16,7 @@ use super::process::{self, NO_SANDBOX};
 use super::{view, Sandbox};
 
 /// What every sandbox has of its own, besides users.
-pub const OWN: libc::c_int = libc::CLONE_NEWNS
+const OWN: libc::c_int = libc::CLONE_NEWNS
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWNET
     | libc::CLONE_NEWIPC
@@ -25,7 +25,7 @@ pub const OWN: libc::c_int = libc::CLONE_NEWNS
 
 /// When the user namespace is made.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Users {
+pub enum Users {
     /// Together with the others: it lends the rights to mount.
     First,
     /// After the mounts, which the caller may make.
@@ -53,44 +53,58 @@ impl Talk {
 
 /// Runs the sandbox's program in new namespaces and waits for it.
 pub(super) fn run(sandbox: &Sandbox) -> Result<i32> {
+    in_new(
+        |theirs, users| inside(sandbox, Talk(theirs), users),
+        |ours, child| {
+            let mut talk = Talk(ours);
+            while let Some(word) = talk.hear() {
+                let answer = if word == Talk::MAP {
+                    sandbox.identity.write_maps(child)
+                } else {
+                    Ok(())
+                };
+                if let Err(error) = answer {
+                    refuse(&error);
+                    break;
+                }
+                if talk.say(Talk::GO).is_err() || word == Talk::READY {
+                    break;
+                }
+            }
+        },
+    )
+}
+
+/// Starts the first process of new namespaces, which does `inside` and ends with its status, and waits for it. Both have an
+/// end of a socket; `outside` is what this process does meanwhile.
+///
+/// They are those of [`OWN`], and of users where the caller may not make the others without.
+pub fn in_new(
+    inside: impl FnOnce(UnixStream, Users) -> Result<i32>,
+    outside: impl FnOnce(UnixStream, Pid),
+) -> Result<i32> {
     let (ours, theirs) = UnixStream::pair()?;
     let (child, users) = match fork_into(OWN) {
-        Ok(child) => (child, Users::Last),
         Err(error) if error.raw_os_error() == Some(libc::EPERM) => {
-            match fork_into(OWN | libc::CLONE_NEWUSER) {
-                Ok(child) => (child, Users::First),
-                Err(error) => return Ok(refuse(&no_namespaces(&error))),
-            }
+            (fork_into(OWN | libc::CLONE_NEWUSER), Users::First)
         }
+        child => (child, Users::Last),
+    };
+    let child = match child {
+        Ok(child) => child,
         Err(error) => return Ok(refuse(&no_namespaces(&error))),
     };
     if child == 0 {
         drop(ours);
-        let status = inside(sandbox, Talk(theirs), users).unwrap_or_else(|error| refuse(&error));
-        std::process::exit(status);
+        std::process::exit(inside(theirs, users).unwrap_or_else(|error| refuse(&error)));
     }
     drop(theirs);
-    let mut talk = Talk(ours);
     let child = Pid::from_raw(child);
-    while let Some(word) = talk.hear() {
-        let answer = if word == Talk::MAP {
-            sandbox.identity.write_maps(child)
-        } else {
-            Ok(())
-        };
-        if let Err(error) = answer {
-            refuse(&error);
-            break;
-        }
-        if talk.say(Talk::GO).is_err() || word == Talk::READY {
-            break;
-        }
-    }
-    drop(talk);
+    outside(ours, child);
     Ok(match waitpid(child, None)? {
         WaitStatus::Exited(_, code) => code,
         WaitStatus::Signaled(_, signal, _) => 128 + signal as i32,
-        other => bail!("unexpected end of the sandbox: {other:?}"),
+        other => bail!("unexpected end of the first process: {other:?}"),
     })
 }
 
@@ -136,13 +150,13 @@ fn ask_for_maps(talk: &mut Talk) -> Result<()> {
     }
 }
 
-pub fn refuse(error: &Error) -> i32 {
+fn refuse(error: &Error) -> i32 {
     eprintln!("rexmit-guest: {error:#}");
     NO_SANDBOX
 }
 
 /// fork(2) whose child is the first process of new namespaces.
-pub fn fork_into(flags: libc::c_int) -> io::Result<libc::pid_t> {
+fn fork_into(flags: libc::c_int) -> io::Result<libc::pid_t> {
     let flags = libc::c_long::from(flags | libc::SIGCHLD);
     // SAFETY: without a stack of its own the child goes on with a copy of this one, as after fork; this process has one
     // thread, so that no lock is held by another.
@@ -154,7 +168,7 @@ pub fn fork_into(flags: libc::c_int) -> io::Result<libc::pid_t> {
 }
 
 /// Why there are none, and what would help.
-pub fn no_namespaces(error: &io::Error) -> Error {
+fn no_namespaces(error: &io::Error) -> Error {
     let zero = |name: &str| {
         fs::read_to_string(format!("/proc/sys/{name}")).is_ok_and(|text| text.trim() == "0")
     };

@@ -32,7 +32,7 @@ impl Schedule {
     pub fn time(&self, index: u32) -> Time {
         match self.bursts.request {
             Some(_) => self.first,
-            None => self.first + nanos(u64::from(index) * self.bursts.gap_ns),
+            None => self.first + Span::from_unsigned_nanos(u64::from(index) * self.bursts.gap_ns),
         }
     }
 
@@ -119,13 +119,9 @@ fn write(server: &mut TcpStream, schedule: &Schedule, gone: &AtomicBool) -> Resu
     Ok(starts)
 }
 
-fn nanos(nanos: u64) -> Span {
-    Span::from_nanos(nanos as i64)
-}
-
 fn sleep(length_ns: u64) {
     if length_ns > 0 {
-        clock::sleep_until(clock::now() + nanos(length_ns));
+        clock::sleep_until(clock::now() + Span::from_unsigned_nanos(length_ns));
     }
 }
 

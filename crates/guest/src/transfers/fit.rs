@@ -120,7 +120,7 @@ fn rehearse(bench: &mut Bench, cell: &Cell, warnings: &mut Vec<String>) -> Resul
 /// A transfer without loss by rule. The error is [`Incomplete`] where it shows nothing.
 fn without_loss(bench: &mut Bench, cell: &Cell, load: Load) -> Result<Sent> {
     let when = match cell.starts.first() {
-        Some(start) if !cell.by_response() => When::AtPhase(start.phase_ns),
+        Some(start) if cell.is_rehearsed() => When::AtPhase(start.phase_ns),
         _ => When::AtOnce,
     };
     let told = send(bench, cell, load, None, when)?;
@@ -161,7 +161,7 @@ fn rehearse_page(
     warnings: &mut Vec<String>,
 ) -> Result<(Load, Totals)> {
     let mut lossless = Totals::default();
-    let known = bench.lengths.page(cell).filter(|_| cell.by_response());
+    let known = bench.lengths.page(cell).filter(|_| !cell.is_rehearsed());
     if let Some(load) = known.map(Load::Page) {
         load.serve(bench)?;
         return Ok((load, lossless));
@@ -178,7 +178,7 @@ fn rehearse_page(
             head_bytes,
             packets: watched.packets(),
         };
-        lossless = watched.sent.packets;
+        lossless = shown.packets.clone();
         Ok(shown)
     });
     bench.lengths = lengths;

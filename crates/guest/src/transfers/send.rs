@@ -3,7 +3,7 @@
 use std::time;
 
 use anyhow::{bail, Context, Result};
-use rexmit_loss::Totals;
+use rexmit_loss::{Totals, Transfer};
 use rexmit_plan::{
     not_all_acknowledged, BurstSeen, Bursts, Cell, Ended, Run, Story, SubflowSeen, SubflowState,
 };
@@ -101,7 +101,7 @@ pub fn send(
         When::AtOnce => 0,
         When::AtPhase(phase_ns) => phase_ns,
     };
-    bench.begin_line(&cell.network, begin, phase_ns, lossless.is_some());
+    bench.begin_line(&cell.network, begin, phase_ns, lossless.is_some())?;
     let outages = match lossless {
         Some(_) => Outages::start(&bench.network, &cell.network, begin)?,
         None => None,
@@ -117,6 +117,9 @@ pub fn send(
         _ => bail!("bursts without a plan"),
     }?;
     outages.map_or(Ok(()), Outages::end)?;
+    if let Some(line) = &bench.network.line {
+        line.settle();
+    }
     // A server that was killed leaves a transfer that looks like one which TCP could not finish.
     if sent.run.bursts.iter().any(|burst| burst.t_end.is_none()) {
         bench.web_must_serve()?;
@@ -187,7 +190,7 @@ fn fetch_page(bench: &mut Bench, cell: &Cell, page: Page, begin: Time) -> Result
     let settling = settling(cell);
     let (fetched, head_bytes) = if cell.by_response() {
         let web = bench.web()?;
-        let fetched = web.client.fetch(web.server.address, page.bytes, limit);
+        let fetched = web.client.fetch(&web.server, page.bytes, limit);
         let fetched = fetched.with_context(|| format!("nginx said: {:?}", web.server.said()))?;
         std::thread::sleep(settling);
         (fetched, None)
@@ -224,8 +227,13 @@ fn fetch_page(bench: &mut Bench, cell: &Cell, page: Page, begin: Time) -> Result
         notes: fetched.said.into_iter().chain(unmapped(&seen)).collect(),
         ..counted(bench, &seen)
     };
+    let besides = |transfer: &Transfer| match cell.workload.is_encrypted() {
+        // Its FIN says how much was written.
+        true => transfer.size_bytes().checked_sub(page.bytes as u64),
+        false => Some(transfer.head_bytes),
+    };
     Ok(Sent {
-        head_bytes: found.map(|transfer| transfer.head_bytes).or(head_bytes),
+        head_bytes: found.map_or(head_bytes, besides),
         seen,
         run,
         planned: begin,

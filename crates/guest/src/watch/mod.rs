@@ -21,7 +21,6 @@ use crate::filter::Filter;
 use crate::firewall::{Firewall, Sent};
 use crate::net::{Host, Namespace, Network};
 use crate::nfqueue::Queue;
-use crate::opener::PORT;
 use crate::priority;
 use crate::source::Source;
 use confirmed::Confirmed;
@@ -72,13 +71,15 @@ pub struct Options {
     pub packets: bool,
     /// The rule minds paths.
     pub minds_paths: bool,
+    /// Where the server listens.
+    pub port: u16,
 }
 
 impl Watch {
-    /// Sends all that leaves port 80 of `h1` through a queue and watches it, and what leaves `h2` for it where asked
+    /// Sends all that leaves the server's port of `h1` through a queue and watches it, and what leaves `h2` for it where asked
     /// for. Nothing is dropped before [`Watch::begin`].
     pub fn start(network: &Network, programs: &Programs, options: Options) -> Result<Self> {
-        let clients = network.clients.clone();
+        let (clients, port, both) = (network.clients.clone(), options.port, options.both);
         let witness = |options| network.h1.namespace.run(|| Witness::open(options, clients));
         let rule = LossRule::new(Settings::default());
         if let Some(line) = &network.line {
@@ -87,8 +88,8 @@ impl Watch {
         }
         let (h1, h2) = (&network.h1, &network.h2);
         let queued = |host: &Host, sent| queue(&host.namespace, host.address, sent, programs.nft());
-        let sent = queued(h1, Sent::From(PORT))?;
-        let answered = options.both.then(|| queued(h2, Sent::To(PORT)));
+        let sent = queued(h1, Sent::From(port))?;
+        let answered = both.then(|| queued(h2, Sent::To(port)));
         let answered = answered.transpose()?;
         Self::over(sent, answered, rule, witness(options)?)
     }

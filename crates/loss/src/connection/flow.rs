@@ -36,6 +36,9 @@ fn log_capacity(out: &Out) -> usize {
     }
 }
 
+/// Bytes of a connection before its FIN says how many they are: more than any has, and positions stay in range.
+pub(crate) const UNKNOWN: u64 = 1 << 62;
+
 /// The connection's FIN.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fin {
@@ -144,9 +147,10 @@ impl Flow {
             _ => None,
         });
         let first = packet.seq() + 1;
-        let responses = match &out.told {
-            Some(told) => Responses::told(ORIGIN + 1, &told.bytes),
-            None => Responses::head_at(ORIGIN + 1),
+        let responses = match (&out.told, out.whole) {
+            (Some(told), _) => Responses::told(ORIGIN + 1, &told.bytes),
+            (None, Some(_)) => Responses::told(ORIGIN + 1, &[UNKNOWN]),
+            (None, None) => Responses::head_at(ORIGIN + 1),
         };
         Flow {
             isn: Some(packet.seq()),

@@ -5,7 +5,7 @@ use super::open::Open;
 use super::out::Out;
 use super::place::Place;
 use crate::pattern::{Pattern, Scope};
-use crate::{Bare, Drops, Mode, Told, TransferId, Verdict};
+use crate::{Bare, Drops, Mode, TransferId, Verdict};
 use rexmit_wire::SeqRange;
 
 /// Most packets that are kept while the head of their response is not complete.
@@ -24,9 +24,7 @@ impl Flow {
                 Mode::Sequence => self.judge_by_sequence(p, out),
                 Mode::Hold => self.judge_by_hold(p, out),
             },
-            Drops::Pattern(pattern) => {
-                self.judge_by_pattern(p, retransmission, pattern, out.told.as_ref())
-            }
+            Drops::Pattern(pattern) => self.judge_by_pattern(p, retransmission, pattern, out),
         }
     }
 
@@ -35,8 +33,9 @@ impl Flow {
         p: &Packet,
         retransmission: bool,
         pattern: &Pattern,
-        told: Option<&Told>,
+        out: &Out,
     ) -> Judged {
+        let told = out.told.as_ref();
         // A packet may begin with bytes never sent and go on with others; a retransmission's first byte was sent before.
         let transmission = if retransmission {
             let transmission = self.retransmitted.transmission(p.start);
@@ -80,8 +79,10 @@ impl Flow {
             }),
             None => {
                 let piece = u64::from(self.largest.max(1));
-                let total = (end - start).div_ceil(piece);
-                let position = (p.start - start) / piece + 1;
+                let (position, total) = match out.whole {
+                    Some(whole) => (self.log.number(p.start), whole.lossless.unwrap_or(0)),
+                    None => ((p.start - start) / piece + 1, (end - start).div_ceil(piece)),
+                };
                 let anywhere = |scope: Scope| scope.path.is_none().then_some((position, total));
                 // Positions from behind are refused: nothing tells how many packets a path will carry.
                 let on_path = |place: Place| {

@@ -102,6 +102,13 @@ impl Log {
             .filter(move |s| s.len > 0 && s.end() > start)
     }
 
+    /// The number, from 1, of the data segment that holds the byte at `position`, among those that are known.
+    pub fn number(&self, position: u64) -> u64 {
+        let behind = self.segments.partition_point(|s| s.start <= position);
+        let data = |segment: &&Segment| segment.len > 0;
+        self.segments.range(..behind).filter(data).count() as u64
+    }
+
     /// Marks the segment that starts at `start` as dropped.
     pub fn mark_dropped(&mut self, start: u64) {
         let at = self.segments.partition_point(|s| s.start < start);

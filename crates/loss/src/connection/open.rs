@@ -3,6 +3,7 @@
 use rexmit_time::Time;
 use rexmit_wire::Intervals;
 
+use super::flow::UNKNOWN;
 use super::log::Log;
 use super::seen::Seen;
 use crate::{Note, Transfer};
@@ -93,6 +94,10 @@ impl Open {
 
     /// Takes the connection's FIN at `position` for its own, sent with data or without.
     pub fn attach_fin(&mut self, position: u64, on_data: bool) {
+        if self.row.body_bytes == UNKNOWN {
+            self.end = position.max(self.start);
+            self.row.body_bytes = self.end - self.start;
+        }
         if position < self.end {
             let end = position.max(self.start);
             self.row.notes.push(Note::ShortOf {

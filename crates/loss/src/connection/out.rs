@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::FlowKey;
 
-use crate::{Counters, Decision, Drops, Event, PacketId, Told, TransferId, Untracked, Why};
+use crate::{
+    Counters, Decision, Drops, Event, PacketId, Stretches, Told, TransferId, Untracked, Whole, Why,
+};
 
 /// What a connection needs of its rule while it judges a packet.
 #[derive(Clone, Debug)]
@@ -13,6 +15,8 @@ pub(crate) struct Out {
     pub drops: Drops,
     /// Of stretches that were told, what was.
     pub told: Option<Told>,
+    /// Of whole connections, what is known.
+    pub whole: Option<Whole>,
     /// How long a complete transfer is watched for further retransmissions.
     pub linger: Duration,
     pub counters: Counters,
@@ -21,10 +25,16 @@ pub(crate) struct Out {
 }
 
 impl Out {
-    pub fn new(drops: Drops, told: Option<Told>, linger: Duration) -> Self {
+    pub fn new(drops: Drops, stretches: Stretches, linger: Duration) -> Self {
+        let (told, whole) = match stretches {
+            Stretches::Found => (None, None),
+            Stretches::Told(told) => (Some(told), None),
+            Stretches::Whole(whole) => (None, Some(whole)),
+        };
         Out {
             drops,
             told,
+            whole,
             linger,
             counters: Counters::default(),
             events: VecDeque::new(),

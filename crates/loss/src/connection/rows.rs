@@ -127,7 +127,10 @@ impl Flow {
                 Asked::Segments(open.row.dropped_segments)
             }
             Drops::Pattern(pattern) => {
-                let pieces = (open.end - open.start).div_ceil(u64::from(self.largest.max(1)));
+                let pieces = match out.whole {
+                    Some(_) => open.row.segments,
+                    None => (open.end - open.start).div_ceil(u64::from(self.largest.max(1))),
+                };
                 Asked::Segments(pattern.first_losses(pieces))
             }
         };

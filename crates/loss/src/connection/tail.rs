@@ -1,4 +1,4 @@
-//! The tail by sequence number.
+//! The tail by sequence number; of a connection whose end is not known before, by the number of its segments.
 
 use super::flow::{Flow, Packet};
 use super::judge::Judged;
@@ -23,7 +23,11 @@ impl Flow {
             .filter(|t| t.completed.is_none())
             .find(|t| {
                 if p.start < p.end {
-                    t.touches_data(p.start, p.end) && in_tail(p.start, t.end, segments, mss)
+                    t.touches_data(p.start, p.end)
+                        && match out.whole.and_then(|whole| whole.lossless) {
+                            Some(all) => t.row.segments + u64::from(segments) > all,
+                            None => in_tail(p.start, t.end, segments, mss),
+                        }
                 } else {
                     // A bare FIN goes with its tail; where the FIN came early there may have been none.
                     t.fin == Some(p.start)

@@ -36,11 +36,11 @@ impl Writer {
     /// It is to write bursts of so many bytes, the first at `first` if it is not asked for it.
     pub fn plan(&mut self, bursts: &Bursts, bytes: u64, first: Time) {
         self.bytes = bytes;
-        self.last_byte_after = nanos(bursts.last_byte_after_ns);
+        self.last_byte_after = Duration::from_unsigned_nanos(bursts.last_byte_after_ns);
         self.request = bursts.request.map(|request| (request, self.heard));
         if self.request.is_none() {
             self.times = (0..u64::from(bursts.count))
-                .map(|burst| first + nanos(burst * bursts.gap_ns))
+                .map(|burst| first + Duration::from_unsigned_nanos(burst * bursts.gap_ns))
                 .collect();
         }
     }
@@ -73,7 +73,7 @@ impl Writer {
                 self.heard += read_all(now, socket);
                 if let Some((request, before)) = self.request {
                     let asked = (self.heard - before) / u64::from(request.bytes);
-                    let answers = now + nanos(request.server_think_ns);
+                    let answers = now + Duration::from_unsigned_nanos(request.server_think_ns);
                     self.times.resize(asked as usize, answers);
                     self.on_deadline(now, socket);
                 }
@@ -152,7 +152,7 @@ impl Reader {
     /// It is to read bursts of so many bytes, none of which comes before `first`, when it asks if it does.
     pub fn plan(&mut self, bursts: &Bursts, bytes: u64, first: Time) {
         (self.count, self.bytes, self.last_read) = (bursts.count as usize, bytes, first);
-        (self.request, self.think) = (bursts.request, nanos(bursts.gap_ns));
+        (self.request, self.think) = (bursts.request, Duration::from_unsigned_nanos(bursts.gap_ns));
         self.asks = self.request.map(|_| first);
     }
 
@@ -249,8 +249,4 @@ impl Reader {
             }
         }
     }
-}
-
-fn nanos(nanos: u64) -> Duration {
-    Duration::from_nanos(nanos as i64)
 }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::num::NonZeroU64;
 
 use rexmit_plan::Place;
-pub use rexmit_plan::{LossBursts, Policer};
+pub use rexmit_plan::{LossBursts, PathMtu, Policer};
 use rexmit_time::{Duration, Stream, Time};
 
 pub use chance::Loss;
@@ -40,6 +40,8 @@ pub struct Settings {
     pub outages: Vec<(Time, Time)>,
     /// What comes faster is lost on entry.
     pub policer: Option<Policer>,
+    /// A packet of IP that is larger is lost on entry, and a router tells its sender if it is to.
+    pub path_mtu: Option<PathMtu>,
     /// It stands still now and then; netem cannot.
     pub stalls: Option<Spells>,
     /// What is drawn for a packet follows from its ordinal here, not from what was drawn for those before it, so that links that
@@ -61,6 +63,7 @@ impl Default for Settings {
             duplicate: 0.0,
             outages: Vec::new(),
             policer: None,
+            path_mtu: None,
             stalls: None,
             by_ordinal: false,
         }
@@ -69,10 +72,9 @@ impl Default for Settings {
 
 impl Settings {
     /// What a plan's link does, on one of its ways; times in whole microseconds, as netem takes them. Its outages count from
-    /// `begin`, if there are to be any.
+    /// `begin`, if there are to be any; nor is a path MTU smaller without it.
     #[must_use]
     pub fn planned(way: &rexmit_plan::Link, at: Place, begin: Option<Time>) -> Self {
-        let nanos = |count: u64| Duration::from_nanos(i64::try_from(count).unwrap_or(i64::MAX));
         let micros = |nanos: u64| Duration::from_micros(((nanos + 500) / 1000) as i64);
         let (shaper, delay) = match at {
             Place::Wire => (
@@ -83,7 +85,12 @@ impl Settings {
         };
         let outages = begin.into_iter().flat_map(|begin| {
             let spans = way.outages_ns.iter();
-            spans.map(move |[from, until]| (begin + nanos(*from), begin + nanos(*until)))
+            spans.map(move |[from, until]| {
+                (
+                    begin + Duration::from_unsigned_nanos(*from),
+                    begin + Duration::from_unsigned_nanos(*until),
+                )
+            })
         });
         Self {
             rate_bps: way.rate_bps,
@@ -100,11 +107,12 @@ impl Settings {
             duplicate: way.duplicate,
             outages: outages.collect(),
             stalls: way.stalls.map(|stalls| Spells {
-                every: nanos(stalls.every_ns),
-                least: nanos(stalls.least_ns),
-                most: nanos(stalls.most_ns),
+                every: Duration::from_unsigned_nanos(stalls.every_ns),
+                least: Duration::from_unsigned_nanos(stalls.least_ns),
+                most: Duration::from_unsigned_nanos(stalls.most_ns),
             }),
             policer: way.policer,
+            path_mtu: begin.and(way.path_mtu),
             shaper,
             by_ordinal: true,
             ..Self::default()
@@ -122,6 +130,9 @@ pub enum Shaper {
     /// line has carried it.
     Htb,
 }
+
+/// Bytes of an Ethernet header, which frames have.
+pub const ETHERNET: u32 = 14;
 
 /// What htb's bucket holds at most, bytes: tc's mtu.
 const BUCKET: u64 = 1600;
@@ -207,13 +218,22 @@ impl Link {
             && (self.settings.jitter == Duration::ZERO || self.bytes_per_s.is_some())
     }
 
+    /// What a router further on tells the sender of a frame of `bytes`: the largest packet of IP that goes on.
+    #[must_use]
+    pub fn too_large(&self, bytes: u32) -> Option<PathMtu> {
+        let there = self.settings.path_mtu;
+        there.filter(|there| bytes.saturating_sub(ETHERNET) > there.bytes)
+    }
+
     /// A frame of `bytes` enters at `now`. Calls must come in the order of time.
     #[inline]
     pub fn enter(&mut self, now: Time, bytes: u32) -> Leaves {
         self.counters.entered += 1;
         let in_outage = |(from, until): &(Time, Time)| *from <= now && now < *until;
+        let too_large = self.too_large(bytes).is_some();
         let policed = |policer| !self.tokens.take(now, bytes, policer);
-        if self.settings.outages.iter().any(in_outage)
+        if too_large
+            || self.settings.outages.iter().any(in_outage)
             || self.settings.policer.as_ref().is_some_and(policed)
         {
             self.counters.lost += 1;

@@ -29,6 +29,7 @@ const EIGHT_MEGABIT: Settings = Settings {
     reorder_gap: 1,
     duplicate: 0.0,
     outages: Vec::new(),
+    path_mtu: None,
     policer: None,
     stalls: None,
     by_ordinal: false,

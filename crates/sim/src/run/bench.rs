@@ -210,16 +210,16 @@ impl<'a, M: Inspect> Bench<'a, M> {
         }
         let own = self.work();
         let work = Work {
-            receive: nanos(own.receive_ns),
-            answer: nanos(own.answer_ns),
-            wake: nanos(own.wake_ns),
-            take: nanos(own.take_ns),
-            leave: nanos(own.leave_ns),
-            write: nanos(own.write_ns),
-            make: nanos(own.make_ns),
-            fetch: nanos(own.fetch_ns),
-            judge: nanos(own.judge_ns),
-            retransmission: nanos(own.retransmission_ns),
+            receive: Duration::from_unsigned_nanos(own.receive_ns),
+            answer: Duration::from_unsigned_nanos(own.answer_ns),
+            wake: Duration::from_unsigned_nanos(own.wake_ns),
+            take: Duration::from_unsigned_nanos(own.take_ns),
+            leave: Duration::from_unsigned_nanos(own.leave_ns),
+            write: Duration::from_unsigned_nanos(own.write_ns),
+            make: Duration::from_unsigned_nanos(own.make_ns),
+            fetch: Duration::from_unsigned_nanos(own.fetch_ns),
+            judge: Duration::from_unsigned_nanos(own.judge_ns),
+            retransmission: Duration::from_unsigned_nanos(own.retransmission_ns),
         };
         Built {
             world: World::new(network, watch, streams, now).with_work(work),
@@ -300,7 +300,3 @@ pub const LOOK: Duration = Duration::from_nanos(256);
 /// What the two netems of a wire add to its delay: each looks at the clock when it takes a packet in. Hosts look too, but
 /// seldom enough to be left out, save where a server takes the handshake's round-trip time.
 const LOOKS: Duration = Duration::from_nanos(2 * 256);
-
-fn nanos(count: u64) -> Duration {
-    Duration::from_nanos(i64::try_from(count).unwrap_or(i64::MAX))
-}

@@ -77,6 +77,11 @@ impl Account {
                 let cut = cut.map(|(from, to)| (from, to, Owner::PathMtu));
                 line.cover(cut.as_slice(), by(flow == of), |was, _| was.is_recovery());
             }
+            for stream in &self.streams {
+                line.cover(stream.found(), By::Own, |was, _| {
+                    matches!(was, Owner::Client | Owner::Server | Owner::Sender)
+                });
+            }
             if let Some((whose, gone)) = gone {
                 line.cover(&[gone], by(whose == of), |_, _| true);
             }

@@ -11,6 +11,7 @@ use super::owner::Owner;
 use super::policer::Policer;
 use super::rounds::Rounds;
 use super::sizes::Sizes;
+use super::Step;
 
 /// Acknowledgements on their way to the sender that are remembered.
 const MOST_HEARD: usize = 1 << 10;
@@ -38,6 +39,8 @@ struct Heard {
     window: u32,
     /// Its stamp, if the sender echoes that from when it has heard it on.
     stamp: Option<u32>,
+    /// It echoes a congestion mark (RFC 3168 §6.1.3).
+    marked: bool,
 }
 
 /// A packet of new data.
@@ -219,6 +222,9 @@ pub(super) struct Flow {
     /// What the sender knows to have arrived.
     una: SeqNum,
     heard: VecDeque<Heard>,
+    /// What it has surely heard of, and later acknowledgements by when it has: it may have heard of them a little sooner.
+    sure: SeqNum,
+    unsure: VecDeque<(Time, SeqNum)>,
     news: News,
     window: Option<u32>,
     largest_window: u32,
@@ -244,6 +250,9 @@ pub(super) struct Flow {
     newest: Newest,
     /// The end of what was sent when something was sent again last.
     repair: Option<SeqNum>,
+    /// Congestion marks that its sender heard of, once for each flight, and the end of what was sent at the last.
+    pub marks: u32,
+    marked: Option<SeqNum>,
     /// What let it send last, a window or a full path, and the end of what it sent then.
     bound: Option<(Owner, SeqNum)>,
 }
@@ -253,12 +262,15 @@ impl Flow {
     pub fn begin(&mut self) {
         let mut heard = core::mem::take(&mut self.heard);
         heard.clear();
+        let mut unsure = core::mem::take(&mut self.unsure);
+        unsure.clear();
         let mut policer = core::mem::take(&mut self.policer);
         policer.begin();
         let mut sizes = core::mem::take(&mut self.sizes);
         sizes.begin();
         *self = Flow {
             heard,
+            unsure,
             policer,
             sizes,
             ..Flow::default()
@@ -289,9 +301,19 @@ impl Flow {
 
     /// A packet of no more than one byte, which probes a window that is closed (RFC 9293 §3.8.6.1): as of a keep-alive its number
     /// is below the next one, or its byte is the next.
+    /// Who probes a window that was closed since it sent last has not heard that it opened.
     pub fn probe(&mut self, seq: SeqNum) {
         let closed = self.scale.newest.is_some_and(|(_, window)| window == 0);
-        self.probes |= closed && self.known && seq.offset_from(self.nxt) == -1;
+        let probes = self.known && seq.offset_from(self.nxt) == -1;
+        self.probes |= closed && probes;
+        if self.shut && probes {
+            self.window = Some(0);
+        }
+    }
+
+    /// It sends at once when a window opens that was closed since it sent last, or from the start.
+    pub fn was_shut(&self, at: Time) -> bool {
+        self.shut && self.window != Some(0) && self.news.at.is_some_and(|heard| at.since(heard) <= AT_ONCE)
     }
 
     /// Whether it waits for its receiver to open the window.
@@ -326,8 +348,10 @@ impl Flow {
         !self.known || acked.is_some_and(|to| !seq.is_after(to))
     }
 
-    /// An acknowledgement of it came by, with data of the other direction or `alone`.
-    pub fn acked(&mut self, at: Time, ack: SeqNum, window: u32, stamp: Option<u32>, alone: bool) {
+    /// An acknowledgement of it came by, with data of the other direction or `alone`; `marked`: it echoes a congestion mark.
+    pub fn acked(&mut self, step: &Step, ack: SeqNum, stamp: Option<u32>, marked: bool) {
+        let (at, window) = (step.at, step.window);
+        let alone = step.payload_len == 0 && !step.flags.fin();
         // RFC 5681 §2: a duplicate.
         let open = self.known && self.nxt.is_after(ack);
         let duplicate = open && alone && self.scale.newest == Some((ack, window));
@@ -356,6 +380,7 @@ impl Flow {
             ack,
             window,
             stamp,
+            marked,
         });
     }
 
@@ -364,7 +389,8 @@ impl Flow {
         let opens = self.window != Some(one.window);
         if advances || opens {
             if self.news.at.is_none() {
-                self.news.before = (self.flight(), self.window);
+                let flight = self.nxt.offset_from(self.sure).max(0);
+                self.news.before = (i64::from(flight), self.window);
             }
             self.news.at = Some(at);
         }
@@ -374,6 +400,11 @@ impl Flow {
                 self.repair = None;
             }
             self.bound = self.bound.filter(|(_, end)| one.ack.is_before(*end));
+        }
+        if one.marked && self.marked.is_none_or(|end| !one.ack.is_before(end)) {
+            self.marks += 1;
+            self.marked = Some(self.nxt);
+            self.rounds.loses(self.flight());
         }
         self.window = Some(one.window);
         self.shut |= one.window == 0;
@@ -389,6 +420,10 @@ impl Flow {
         } else {
             near
         };
+        while let Some(&(_, ack)) = self.unsure.front().filter(|one| one.0 <= at) {
+            self.unsure.pop_front();
+            self.sure = ack;
+        }
         while let Some(&one) = self.heard.front() {
             let reached = match (one.stamp, echo) {
                 (Some(stamp), Some(echo)) => stamp.wrapping_sub(echo) as i32 <= 0,
@@ -399,6 +434,12 @@ impl Flow {
             }
             self.heard.pop_front();
             self.hear(one, (one.at + near).min(at));
+            if self.una == one.ack && one.at + near > at && one.stamp.is_none() {
+                self.unsure.push_back((one.at + near, one.ack));
+            }
+        }
+        if self.unsure.is_empty() {
+            self.sure = self.una;
         }
         let least = near + self.path.beyond.unwrap_or(Duration::ZERO);
         let late = near + QUEUED.max(least / 4);
@@ -452,6 +493,7 @@ impl Flow {
             let start = new.end - new.len;
             let lost = self.first.filter(|first| first.is_before(start));
             self.una = lost.unwrap_or(start);
+            self.sure = self.una;
             self.nxt = self.una;
             self.shown = self.una;
         }

@@ -13,6 +13,7 @@ mod owner;
 mod policer;
 mod rounds;
 mod sizes;
+mod stream;
 mod timeline;
 mod turns;
 
@@ -25,6 +26,7 @@ use serde::{Deserialize, Serialize};
 use crate::event::Direction;
 use crate::requests::{Request, Requests, Told};
 use flow::{Flow, New};
+use stream::Stream;
 use timeline::{By, Timeline};
 use turns::Turns;
 
@@ -88,6 +90,9 @@ pub(crate) struct Account {
     turns: Turns,
     flows: [Flow; 2],
     lines: [Line; 2],
+    streams: [Stream; 2],
+    /// A head of HTTP/1 came by, which says how long a message is.
+    heads: bool,
     /// Of each side: the largest segment it may send, if that was agreed on.
     mss: [Option<u32>; 2],
     requests: Requests,
@@ -146,6 +151,8 @@ impl Account {
     pub fn begin(&mut self, start: Time, mss: [Option<u32>; 2], timeline: bool) {
         self.turns = Turns::begun(start);
         self.flows.iter_mut().for_each(Flow::begin);
+        self.streams.iter_mut().for_each(Stream::begin);
+        self.heads = false;
         for line in &mut self.lines {
             line.begin(start);
             line.sure.apart = timeline;
@@ -162,6 +169,11 @@ impl Account {
     /// All requests that are left, when the account is [finished](Account::finish).
     pub fn requests(&mut self) -> impl Iterator<Item = Request> + '_ {
         self.requests.finish(&mut self.lines[SERVER].sure.spans)
+    }
+
+    /// Congestion marks that a sender heard of.
+    pub fn marks(&self, of: Direction) -> u32 {
+        self.flows[of as usize].marks
     }
 
     /// The next packet, and what its payload begins with.
@@ -184,8 +196,8 @@ impl Account {
             if let Some(sample) = step.sample {
                 self.sample(peer, sample);
             }
-            let alone = step.payload_len == 0 && !step.flags.fin();
-            self.flows[peer].acked(step.at, ack, step.window, stamp, alone);
+            let marked = self.turns.is_marking() && step.flags.contains(Flags::ECE);
+            self.flows[peer].acked(step, ack, stamp, marked);
         }
         if let Some(to) = self.turns.opens(step) {
             if let Some(sample) = self.turns.client_part(step) {
@@ -241,12 +253,15 @@ impl Account {
             echo,
             turn: !mine,
         };
+        let was_shut = flow.was_shut(step.at);
         let wait = flow.send(new, near.unwrap_or(Duration::ZERO), self.mss[me]);
         if self.turns.is_aside(step) && !busy {
             let last = self.turns.last().unwrap_or(step.of);
             self.turns.aside(self.flows[last as usize].acked_at[1]);
             return;
         }
+        self.heads |= matches!(message, Some(Message::Request(_) | Message::Response(_)));
+        self.streams[peer].ends();
         match wait.filter(|_| mine) {
             Some(wait) => {
                 let program = self.turns.program(step);
@@ -260,6 +275,10 @@ impl Account {
                     self.flows[me].bind(owner);
                 }
                 line.own(step.at, owner);
+                let silent = decided.is_some_and(Owner::is_program);
+                if !self.heads && (silent || decided.is_none()) {
+                    self.streams[me].sends(step.at, step.payload_len, wait.mss, silent);
+                }
                 // A program is told by its owner.
                 let by = if owner == self.turns.program(step) {
                     By::Own
@@ -270,11 +289,19 @@ impl Account {
             }
             None => {
                 let acked = self.flows[peer].acked_at;
-                let [(arrived, way), (to, program)] = self.turns.silence(step, near, acked);
+                let [(arrived, way), (to, mut program)] = self.turns.silence(step, near, acked);
+                if was_shut {
+                    program = Owner::ReceiverWindow;
+                }
                 self.on_way(peer, arrived, way);
                 self.both(to, program);
                 self.lines[me].settle();
                 self.lines[me].last = None;
+                let full = self.mss[me].unwrap_or(self.flows[me].largest());
+                self.streams[me].ends();
+                if !self.heads {
+                    self.streams[me].sends(step.at, step.payload_len, full, true);
+                }
             }
         }
         if let Some(Message::Response(status)) = &message {

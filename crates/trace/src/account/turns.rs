@@ -6,6 +6,7 @@
 use rexmit_time::{Duration, Time};
 use rexmit_wire::headers::Record;
 use rexmit_wire::message::Status;
+use rexmit_wire::Flags;
 
 use super::owner::Owner;
 use super::Step;
@@ -75,6 +76,8 @@ pub(super) struct Turns {
     pushes: bool,
     /// The server sends unasked.
     unasked: bool,
+    /// Both ends echo congestion marks (RFC 3168 §6.1.1): the SYN asked for it, and its answer.
+    marking: [bool; 2],
     /// Until when the server answered the SYN again, though the client had sent data: it had no room for the connection, or
     /// got nothing of it.
     pub not_taken: Option<Time>,
@@ -105,10 +108,16 @@ impl Turns {
             answers: false,
             pushes: false,
             unasked: false,
+            marking: [false; 2],
             not_taken: None,
             arrived: None,
             closed: None,
         }
+    }
+
+    /// Whether both ends echo congestion marks, each as long as it is not heard.
+    pub fn is_marking(&self) -> bool {
+        self.marking == [true; 2]
     }
 
     /// Who sent data last.
@@ -197,6 +206,10 @@ impl Turns {
         if step.flags.ack() && self.last.is_some() && !self.served {
             self.not_taken = Some(step.at);
         }
+        // Of accurate ECN (RFC 9768 §3.1) the answer has other flags, and so have acknowledgements.
+        let marks = step.flags.contains(Flags::ECE);
+        let asks = step.flags.contains(Flags::CWR);
+        self.marking[usize::from(step.flags.ack())] = marks && asks != step.flags.ack();
         let newest = if step.flags.ack() {
             &mut self.answered
         } else {

@@ -81,6 +81,7 @@ fn measured(table: &mut Filler, rows: &[&SenderRow]) {
     table.seconds("rtt_median_s", rows, |row| Some(row.measures.rtt?[0]));
     table.seconds("rtt_p95_s", rows, |row| Some(row.measures.rtt?[1]));
     table.seconds("data_s", rows, |row| row.measures.data);
+    table.integer("congestion_marks", rows, |row| row.measures.marks);
     table.integer("unacked_sends", rows, |row| {
         Some(row.measures.unacked?.sends)
     });

@@ -67,6 +67,7 @@ impl Replay {
     /// Gives what the log tells to the measures of the directions of its connection that have no sender view.
     pub(super) fn measure(&self, connection: &Connection, measures: [&mut Measures; 2]) {
         for (of, measures) in BOTH.into_iter().zip(measures) {
+            measures.marks = self.account.marks(of);
             if !connection.logging
                 || connection.cold.views.has(of)
                 || !connection.sides[of as usize].sent

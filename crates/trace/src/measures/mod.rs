@@ -128,6 +128,8 @@ pub struct Measures {
     pub rtt: Option<[Duration; 2]>,
     /// From this side's first packet with data to its last.
     pub data: Option<Duration>,
+    /// How often its peer told it of congestion marks, once for each flight (RFC 3168 §6.1.2).
+    pub marks: u32,
     /// What of it was never acknowledged.
     pub unacked: Option<Unacked>,
 }

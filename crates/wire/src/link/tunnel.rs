@@ -5,10 +5,12 @@ use super::LinkType;
 use crate::ip::protocol;
 use crate::Skip;
 
-/// UDP ports of tunnels: IANA's for VXLAN (RFC 7348 §8), that of Linux before it, Geneve (RFC 8926 §3.3).
+/// UDP ports of tunnels: IANA's for VXLAN (RFC 7348 §8), that of Linux before it, Geneve (RFC 8926 §3.3), GTP-U (3GPP TS 29.281
+/// §4.4.2.3).
 const VXLAN: u16 = 4789;
 const VXLAN_LINUX: u16 = 8472;
 const GENEVE: u16 = 6081;
+const GTP_U: u16 = 2152;
 
 /// The IP packet that `bytes`, what an IP packet of `protocol` carries, hold in a tunnel.
 ///
@@ -29,6 +31,7 @@ pub(crate) fn inside<'a>(protocol: u8, bytes: &'a [u8]) -> Result<Carried<'a>, S
             Some((udp, rest)) => match u16::from_be_bytes([udp[2], udp[3]]) {
                 VXLAN | VXLAN_LINUX => vxlan(rest),
                 GENEVE => geneve(rest),
+                GTP_U => gtp_u(rest),
                 _ => None,
             }
             .unwrap_or(not_tcp),
@@ -56,6 +59,28 @@ fn geneve<'a>(bytes: &'a [u8]) -> Option<Result<Carried<'a>, Skip>> {
         Some(rest) => behind_ether_type(kind, rest),
         None => Err(Skip::CutShort),
     })
+}
+
+/// GTP-U, 3GPP TS 29.281 §5.1: version 1 with a user's packet, four more bytes if a flag says so, extensions in words, of which
+/// the last byte is the type of the next.
+fn gtp_u<'a>(bytes: &'a [u8]) -> Option<Result<Carried<'a>, Skip>> {
+    const PACKET: u8 = 255;
+    let (head, rest) = bytes.split_first_chunk::<8>()?;
+    if head[0] & 0xf0 != 0x30 || head[1] != PACKET {
+        return None;
+    }
+    let (mut rest, mut next) = (rest, 0);
+    if head[0] & 7 != 0 {
+        let (more, behind) = rest.split_first_chunk::<4>()?;
+        next = if head[0] & 4 != 0 { more[3] } else { 0 };
+        rest = behind;
+    }
+    while next != 0 {
+        let length = usize::from(*rest.first()?) * 4;
+        next = *rest.get(..length)?.last()?;
+        rest = rest.get(length..)?;
+    }
+    Some(Ok(Carried::unlimited(rest)))
 }
 
 /// GRE, RFC 2784 §2 with RFC 2890, and version 1, RFC 2637 §4.1.

@@ -131,6 +131,11 @@ _LOST_OR_OUT_OF_ORDER: Final = (
     "See what the path to {peer} loses or reorders; a capture beside {peer} tells more.",
 )
 
+_MARKED: Final = (
+    "congestion marks (ECN) kept the congestion window of {host} small: a queue before {peer} filled up",
+    "See which link marks packets, and at how long a queue.",
+)
+
 _REFUSED: Final = (
     "{peer} answered the SYNs of {host} with a RST",
     "Let a program listen there, or see which firewall refuses for it.",
@@ -201,6 +206,8 @@ def _texts(one: Owned) -> tuple[str, str]:
         return _NO_TIMEOUT
     if one.owner not in (*_REPAIRS, SMALL_WINDOW) or one.needed:
         return _TEXTS[one.owner]
+    if one.owner == SMALL_WINDOW and one.marks:
+        return _MARKED
     if one.owner == SMALL_WINDOW:
         return _LOST_OR_OUT_OF_ORDER if one.not_known else _OUT_OF_ORDER
     return _NEED_NOT_KNOWN if one.not_known else _NOT_NEEDED
