@@ -133,6 +133,41 @@ const LOOKS: &[Look] = &[
         repeats_deferred: None,
         source: "assumption: RFC 1700's TTL, RFC 6335's ports, the order of Linux",
     },
+    // At the end: the place of a line is part of the addresses of its servers.
+    Look {
+        stack: "windows-11",
+        ttl: 128,
+        order: SynOrder::ScaleSecond,
+        syn_ack_id_zero: false,
+        receive_buffers: &[],
+        ports: (49_152, 65_535),
+        ticks: &[100],
+        repeats_deferred: None,
+        source: "captures: 128:1460:65535,8 and 64240,8:mss,nop,ws,nop,nop,sok; Microsoft KB 929851: ports from 49152 on",
+    },
+    Look {
+        stack: "freebsd-14",
+        ttl: 64,
+        order: SynOrder::ScaleSecond,
+        syn_ack_id_zero: false,
+        receive_buffers: &[],
+        ports: (49_152, 65_535),
+        ticks: &[1_000, 100],
+        repeats_deferred: None,
+        source: "p0f 3: *:64:0:*:65535,6:mss,nop,ws,sok,ts:df,id+; ticks of the page; assumption: RFC 6335's ports",
+    },
+    Look {
+        stack: "macos",
+        ttl: 64,
+        order: SynOrder::ScaleSecond,
+        syn_ack_id_zero: false,
+        receive_buffers: &[],
+        ports: (49_152, 65_535),
+        ticks: &[1_000],
+        repeats_deferred: None,
+        source: "p0f 3: *:64:0:*:65535,*:mss,nop,ws,nop,nop,ts,sok,eol+1:df,id+; here SACK-permitted stands before the timestamp, as \
+                 FreeBSD's; assumption: RFC 6335's ports",
+    },
 ];
 
 impl Look {

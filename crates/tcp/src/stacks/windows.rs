@@ -156,7 +156,7 @@ pub(super) fn eleven() -> Page {
             delayed_ack = DelayedAck::Rfc, "Get-NetTCPSetting, template Internet: DelayedAckFrequency 2";
             delayed_ack_min = Duration::from_millis(40), "Get-NetTCPSetting, template Internet: DelayedAckTimeout(ms) 40";
             delayed_ack_max = Duration::from_millis(40), "Get-NetTCPSetting, template Internet: DelayedAckTimeout(ms) 40";
-            receive_buffer = [65_535, 65_535, 16_777_216], "Microsoft, Receive Window Auto-Tuning (2007): normal, up to 16 MB; assumption: it begins with what its SYN offers";
+            receive_buffer = [65_535, 65_535, 16_776_960], "captures: 65535 and a scale of 8 in its SYN; Microsoft, Receive Window Auto-Tuning (2007): up to 16 MB";
             moderate_receive_buffer = true, "Microsoft, Receive Window Auto-Tuning (2007); assumption: it grows as Linux's";
             window_share = WindowShare::Whole, "assumption: the buffer is the window";
         }

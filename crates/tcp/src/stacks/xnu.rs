@@ -81,7 +81,7 @@ pub(super) fn macos_15() -> Page {
             delayed_ack = DelayedAck::Rfc, "bsd/netinet/tcp_cc.c tcp_cc_delay_ack, xnu-11417: every second segment; a stream may have less, which the model leaves out";
             delayed_ack_min = Duration::from_millis(100), "bsd/netinet/tcp_timer.c tcp_delack, xnu-11417";
             delayed_ack_max = Duration::from_millis(100), "bsd/netinet/tcp_timer.c tcp_delack, xnu-11417";
-            receive_buffer = [556_032, 556_032, 4_194_304], "bsd/netinet/tcp_usrreq.c tcp_recvspace, bsd/netinet/tcp_subr.c tcp_autorcvbuf_max, xnu-11417";
+            receive_buffer = [556_032, 556_032, 4_194_240], "bsd/netinet/tcp_usrreq.c tcp_recvspace, bsd/netinet/tcp_subr.c tcp_autorcvbuf_max, tcp_set_max_rwinscale, xnu-11417: as a scale of 6 can say";
             moderate_receive_buffer = true, "bsd/netinet/tcp_input.c tcp_do_autorcvbuf = 1, xnu-11417; assumption: it grows as Linux's";
             window_share = WindowShare::Whole, "bsd/netinet/tcp_usrreq.c tcp_recvspace, xnu-11417: is the window";
         }
