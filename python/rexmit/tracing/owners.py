@@ -74,8 +74,8 @@ class Owned:
     timeouts. Of its connections some were refused, or ICMP said that they cannot be; to the SYNs of
     others nothing came back, and the one SYN of some was answered more than once; of others the
     last request was answered by a reset; of `alerted` a fatal alert ended the TLS handshake, most
-    often at `host` an `alert`. Of congestion `marks` their senders heard. Where names were looked up, `connections` are those, the longest of
-    `name`; there is no `number`.
+    often at `host` an `alert`. Of congestion `marks` their senders heard. Where names were looked
+    up, `connections` are those, the longest of `name`; there is no `number`.
     """
 
     owner: str

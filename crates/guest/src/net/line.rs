@@ -238,8 +238,8 @@ impl State {
         *last = at;
         let length = u32::try_from(packet.bytes.len()).unwrap_or(u32::MAX);
         let frame = length.saturating_add(link::ETHERNET);
-        let told = link.too_large(frame).filter(|there| there.icmp);
-        let answer = told.and_then(|there| too_large::answer(&packet.bytes, there.bytes));
+        let refusal = link.too_large(frame).filter(|there| there.icmp);
+        let answer = refusal.and_then(|there| too_large::answer(&packet.bytes, there.bytes));
         let answer = answer.map(|bytes| {
             // It goes back over the links that the packet has crossed.
             let (way, link) = (1 - packet.way, links - 1 - packet.link);

@@ -74,25 +74,25 @@ mod tests {
         let mut large = vec![0; 1500];
         large[0] = 0x45;
         large[12..16].copy_from_slice(&[10, 0, 0, 1]);
-        let told = answer(&large, 1400).unwrap();
-        assert_eq!(told.len(), MOST);
-        assert_eq!(told[16..20], [10, 0, 0, 1]);
-        assert_eq!((told[20], told[21]), (3, 4));
-        assert_eq!(told[26..28], 1400_u16.to_be_bytes());
-        assert_eq!(told[28..], large[..MOST - HEADER - ICMP]);
+        let refusal = answer(&large, 1400).unwrap();
+        assert_eq!(refusal.len(), MOST);
+        assert_eq!(refusal[16..20], [10, 0, 0, 1]);
+        assert_eq!((refusal[20], refusal[21]), (3, 4));
+        assert_eq!(refusal[26..28], 1400_u16.to_be_bytes());
+        assert_eq!(refusal[28..], large[..MOST - HEADER - ICMP]);
         // What is summed up with its checksum is all ones.
-        assert_eq!(checksum(&[&told[..HEADER]]), [0, 0]);
-        assert_eq!(checksum(&[&told[HEADER..]]), [0, 0]);
+        assert_eq!(checksum(&[&refusal[..HEADER]]), [0, 0]);
+        assert_eq!(checksum(&[&refusal[HEADER..]]), [0, 0]);
     }
 
     #[test]
     fn and_by_ipv6() {
         let mut large = vec![0x60; 1500];
         large[8..24].copy_from_slice(&[7; 16]);
-        let told = answer(&large, 1300).unwrap();
-        assert_eq!(told.len(), MOST_6);
-        assert_eq!((told[40], told[41]), (2, 0));
-        assert_eq!(told[44..48], 1300_u32.to_be_bytes());
+        let refusal = answer(&large, 1300).unwrap();
+        assert_eq!(refusal.len(), MOST_6);
+        assert_eq!((refusal[40], refusal[41]), (2, 0));
+        assert_eq!(refusal[44..48], 1300_u32.to_be_bytes());
         assert_eq!(answer(&[0; 40], 1300), None);
         assert_eq!(answer(&[], 1300), None);
     }

@@ -212,6 +212,44 @@ impl Newest {
     }
 }
 
+/// What its sender hears of what has arrived.
+#[derive(Debug, Default)]
+struct Acks {
+    /// What the sender knows to have arrived.
+    una: SeqNum,
+    /// Those on their way to it.
+    heard: VecDeque<Heard>,
+    /// What it has surely heard of, and later acknowledgements by when it has: it may have heard of them a little sooner.
+    sure: SeqNum,
+    unsure: VecDeque<(Time, SeqNum)>,
+}
+
+impl Acks {
+    /// Begins anew, in the same memory.
+    fn begin(&mut self) {
+        let (mut heard, mut unsure) = (
+            core::mem::take(&mut self.heard),
+            core::mem::take(&mut self.unsure),
+        );
+        heard.clear();
+        unsure.clear();
+        *self = Acks {
+            heard,
+            unsure,
+            ..Acks::default()
+        };
+    }
+}
+
+/// Congestion marks that its sender heard of.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    /// Once for each flight.
+    pub count: u32,
+    /// The end of what was sent at the last.
+    until: Option<SeqNum>,
+}
+
 /// One direction.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
@@ -219,12 +257,7 @@ pub(super) struct Flow {
     /// Its first byte's, if its SYN was seen.
     first: Option<SeqNum>,
     nxt: SeqNum,
-    /// What the sender knows to have arrived.
-    una: SeqNum,
-    heard: VecDeque<Heard>,
-    /// What it has surely heard of, and later acknowledgements by when it has: it may have heard of them a little sooner.
-    sure: SeqNum,
-    unsure: VecDeque<(Time, SeqNum)>,
+    acks: Acks,
     news: News,
     window: Option<u32>,
     largest_window: u32,
@@ -250,9 +283,7 @@ pub(super) struct Flow {
     newest: Newest,
     /// The end of what was sent when something was sent again last.
     repair: Option<SeqNum>,
-    /// Congestion marks that its sender heard of, once for each flight, and the end of what was sent at the last.
-    pub marks: u32,
-    marked: Option<SeqNum>,
+    pub marks: Marks,
     /// What let it send last, a window or a full path, and the end of what it sent then.
     bound: Option<(Owner, SeqNum)>,
 }
@@ -260,17 +291,14 @@ pub(super) struct Flow {
 impl Flow {
     /// Begins anew, in the same memory.
     pub fn begin(&mut self) {
-        let mut heard = core::mem::take(&mut self.heard);
-        heard.clear();
-        let mut unsure = core::mem::take(&mut self.unsure);
-        unsure.clear();
+        let mut acks = core::mem::take(&mut self.acks);
+        acks.begin();
         let mut policer = core::mem::take(&mut self.policer);
         policer.begin();
         let mut sizes = core::mem::take(&mut self.sizes);
         sizes.begin();
         *self = Flow {
-            heard,
-            unsure,
+            acks,
             policer,
             sizes,
             ..Flow::default()
@@ -372,12 +400,12 @@ impl Flow {
             self.policer.acked(at, ack, self.repair.is_none(), queue);
             self.sizes.acked(at, ack);
         }
-        if self.heard.len() == MOST_HEARD {
-            let first = self.heard.pop_front();
+        if self.acks.heard.len() == MOST_HEARD {
+            let first = self.acks.heard.pop_front();
             first.into_iter().for_each(|first| self.hear(first, at));
         }
         self.scale.newest = Some((ack, window));
-        self.heard.push_back(Heard {
+        self.acks.heard.push_back(Heard {
             at,
             ack,
             window,
@@ -387,25 +415,25 @@ impl Flow {
     }
 
     fn hear(&mut self, one: Heard, at: Time) {
-        let advances = self.known && one.ack.is_after(self.una) && !one.ack.is_after(self.nxt);
+        let advances = self.known && one.ack.is_after(self.acks.una) && !one.ack.is_after(self.nxt);
         let opens = self.window != Some(one.window);
         if advances || opens {
             if self.news.at.is_none() {
-                let flight = self.nxt.offset_from(self.sure).max(0);
+                let flight = self.nxt.offset_from(self.acks.sure).max(0);
                 self.news.before = (i64::from(flight), self.window);
             }
             self.news.at = Some(at);
         }
         if advances {
-            self.una = one.ack;
+            self.acks.una = one.ack;
             if self.repair.is_some_and(|end| !one.ack.is_before(end)) {
                 self.repair = None;
             }
             self.bound = self.bound.filter(|(_, end)| one.ack.is_before(*end));
         }
-        if one.marked && self.marked.is_none_or(|end| !one.ack.is_before(end)) {
-            self.marks += 1;
-            self.marked = Some(self.nxt);
+        if one.marked && self.marks.until.is_none_or(|end| !one.ack.is_before(end)) {
+            self.marks.count += 1;
+            self.marks.until = Some(self.nxt);
             self.rounds.loses(self.flight());
         }
         self.window = Some(one.window);
@@ -422,11 +450,11 @@ impl Flow {
         } else {
             near
         };
-        while let Some(&(_, ack)) = self.unsure.front().filter(|one| one.0 <= at) {
-            self.unsure.pop_front();
-            self.sure = ack;
+        while let Some(&(_, ack)) = self.acks.unsure.front().filter(|one| one.0 <= at) {
+            self.acks.unsure.pop_front();
+            self.acks.sure = ack;
         }
-        while let Some(&one) = self.heard.front() {
+        while let Some(&one) = self.acks.heard.front() {
             let reached = match (one.stamp, echo) {
                 (Some(stamp), Some(echo)) => stamp.wrapping_sub(echo) as i32 <= 0,
                 _ => one.at + (near - near / 8) <= at,
@@ -434,18 +462,18 @@ impl Flow {
             if !reached {
                 break;
             }
-            self.heard.pop_front();
+            self.acks.heard.pop_front();
             self.hear(one, (one.at + near).min(at));
-            if self.una == one.ack && one.at + near > at && one.stamp.is_none() {
-                self.unsure.push_back((one.at + near, one.ack));
+            if self.acks.una == one.ack && one.at + near > at && one.stamp.is_none() {
+                self.acks.unsure.push_back((one.at + near, one.ack));
             }
         }
-        if self.unsure.is_empty() {
-            self.sure = self.una;
+        if self.acks.unsure.is_empty() {
+            self.acks.sure = self.acks.una;
         }
         let least = near + self.path.beyond.unwrap_or(Duration::ZERO);
         let late = near + QUEUED.max(least / 4);
-        let waiting = self.heard.front();
+        let waiting = self.acks.heard.front();
         let waiting = waiting.filter(|one| one.stamp.is_some() && one.at + late < at);
         self.path.held_back = waiting.map(|one| at.since(one.at + near));
         // Beside the sender that is its own queue, which it may pace.
@@ -480,7 +508,7 @@ impl Flow {
     }
 
     fn flight(&self) -> i64 {
-        i64::from(self.nxt.offset_from(self.una).max(0))
+        i64::from(self.nxt.offset_from(self.acks.una).max(0))
     }
 
     /// Whether something is in flight as its sender knows.
@@ -494,10 +522,10 @@ impl Flow {
             self.known = true;
             let start = new.end - new.len;
             let lost = self.first.filter(|first| first.is_before(start));
-            self.una = lost.unwrap_or(start);
-            self.sure = self.una;
-            self.nxt = self.una;
-            self.shown = self.una;
+            self.acks.una = lost.unwrap_or(start);
+            self.acks.sure = self.acks.una;
+            self.nxt = self.acks.una;
+            self.shown = self.acks.una;
         }
         self.largest = self.largest.max(new.len);
         let least = near + self.path.beyond.unwrap_or(Duration::ZERO);
@@ -577,7 +605,8 @@ impl Flow {
         self.shut = self.window == Some(0);
         if self.repair.is_none() {
             let segment = mss.unwrap_or(self.largest);
-            self.rounds.note(self.flight(), self.una, self.nxt, segment);
+            self.rounds
+                .note(self.flight(), self.acks.una, self.nxt, segment);
         }
         wait
     }

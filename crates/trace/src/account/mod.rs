@@ -173,7 +173,7 @@ impl Account {
 
     /// Congestion marks that a sender heard of.
     pub fn marks(&self, of: Direction) -> u32 {
-        self.flows[of as usize].marks
+        self.flows[of as usize].marks.count
     }
 
     /// The next packet, and what its payload begins with.

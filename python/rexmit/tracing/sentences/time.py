@@ -132,7 +132,7 @@ _LOST_OR_OUT_OF_ORDER: Final = (
 )
 
 _MARKED: Final = (
-    "congestion marks (ECN) kept the congestion window of {host} small: a queue before {peer} filled up",
+    "congestion marks (ECN) kept the window of {host} small: a queue before {peer} filled up",
     "See which link marks packets, and at how long a queue.",
 )
 
