@@ -78,7 +78,7 @@ def test_watch_tells_of_a_death(lab: Lab) -> None:
 def test_watch_ends_a_silent_guest(lab: Lab, tmp_path: Path) -> None:
     lab.fake(start="silent", log=str(tmp_path / "log"))
     with GuestBoot(OPTIONS, EXEC) as boot, pytest.raises(GuestHungError, match="booting"):
-        watch(boot, hang_limit_s=0.5)
+        watch(boot, hang_limit_s=2.0)
     (entry,) = lab.boots(tmp_path / "log")
     assert not alive(entry["pid"])
 
