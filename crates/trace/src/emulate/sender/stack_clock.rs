@@ -44,6 +44,12 @@ impl StackClock {
         self.tick().span() >= COARSE && self.ticks.wheel == Wheel::Exact
     }
 
+    /// Nanoseconds from the beginning of a tick to `at`; of times after 2262, which clocks that lie write, any number.
+    fn within(&self, at: Time, phase: i64) -> i64 {
+        let from_first = (at.as_nanos() as i64).wrapping_sub(phase);
+        from_first.rem_euclid(self.tick().span().as_nanos())
+    }
+
     /// What the stack measures of a span.
     pub fn measured(&self, sent: Time, acked: Time) -> Duration {
         // Times that were estimated may lie the wrong way round.
@@ -51,8 +57,8 @@ impl StackClock {
         match self.phase.filter(|_| self.counts_ticks) {
             Some(phase) => {
                 let tick = self.tick().span().as_nanos();
-                let count = |at: Time| (at.as_nanos() as i64 - phase).div_euclid(tick);
-                Duration::from_nanos((count(acked.max(sent)) - count(sent)) * tick)
+                let ticks = self.within(sent, phase).saturating_add(rtt.as_nanos()) / tick;
+                Duration::from_nanos(ticks * tick)
             }
             None => self.on_average(rtt),
         }
@@ -71,8 +77,7 @@ impl StackClock {
     pub fn fires(&self, set: Time, ticks: i64) -> Option<Time> {
         let phase = self.phase?;
         let tick = self.tick().span().as_nanos();
-        let within = (set.as_nanos() as i64 - phase).rem_euclid(tick);
-        Some(set + Duration::from_nanos(ticks * tick - within))
+        Some(set + Duration::from_nanos(ticks * tick - self.within(set, phase)))
     }
 
     /// The shortest and longest time after which a timer fires that was set to `span`, whole ticks, wherever they begin.
@@ -141,7 +146,7 @@ impl StackClock {
     pub fn off_phase(&self, at: Time) -> Option<Duration> {
         let phase = self.phase?;
         let tick = self.tick().span().as_nanos();
-        let off = (at.as_nanos() as i64 - phase).rem_euclid(tick);
+        let off = self.within(at, phase);
         Some(Duration::from_nanos(off.min(tick - off)))
     }
 }
