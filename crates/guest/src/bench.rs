@@ -100,6 +100,7 @@ struct Form {
     by_response: bool,
     both: bool,
     packets: bool,
+    only_the_tail: bool,
 }
 
 impl Form {
@@ -124,6 +125,7 @@ impl Form {
             by_response: cell.by_response(),
             both: sees_both(cell),
             packets: cell.packets,
+            only_the_tail: only_the_tail(cell),
         })
     }
 }
@@ -132,6 +134,12 @@ impl Form {
 fn sees_both(cell: &Cell) -> bool {
     // A line carries both ways.
     line::carries(&cell.network) || cell.packets || cell.needs_client()
+}
+
+/// Whether nothing is asked of a transfer's packets before its tail. Where some are lost on the way, any may be sent again.
+fn only_the_tail(cell: &Cell) -> bool {
+    let all_are_asked_for = cell.capture || cell.packets || cell.lossy();
+    cell.by_response() && !all_are_asked_for && !cell.offload.segmentation
 }
 
 impl Bench {
@@ -178,6 +186,7 @@ impl Bench {
             packets: cell.packets,
             minds_paths: !cell.by_response(),
             port: cell.workload.port(),
+            only_the_tail: only_the_tail(cell),
         };
         let watch = Watch::start(&network, programs, options)?;
         Ok(Self {

@@ -12,6 +12,7 @@ use rexmit_time::Time;
 use rexmit_wire::TcpPacket;
 
 use crate::clock;
+use crate::firewall::shortcut::Shortcut;
 use crate::source::{Answers, Fate, Source};
 
 /// How long a filter waits for packets before it looks up again, if its rule has nothing to do sooner. Virtual time is
@@ -42,6 +43,10 @@ pub struct Filter<Q> {
     rule: LossRule,
     held: Held,
     wait: Duration,
+    /// What of the sending side's packets the kernel lets pass without the rule.
+    shortcut: Option<Shortcut>,
+    /// Bytes of headers of the sending side's last packet with data.
+    headers: u64,
 }
 
 impl<Q: Source> Filter<Q> {
@@ -53,7 +58,14 @@ impl<Q: Source> Filter<Q> {
             queues: vec![queue],
             rule,
             held: Held::new(),
+            shortcut: None,
+            headers: 0,
         })
+    }
+
+    /// Has the kernel let packets of the sending side pass that the rule need not see: nobody is told of them.
+    pub fn set_shortcut(&mut self, shortcut: Option<Shortcut>) {
+        self.shortcut = shortcut;
     }
 
     /// Lets go what the old rule holds and goes on with a new one.
@@ -109,8 +121,49 @@ impl<Q: Source> Filter<Q> {
 
     /// Takes packets from one queue and deals with them.
     fn judge(&mut self, from: usize, observer: &mut impl Observer) -> Result<()> {
+        self.take(from, observer)?;
+        if from == SENDER {
+            self.look_at_shortcut(observer)?;
+        }
+        self.queues[from].flush()
+    }
+
+    /// Opens the shortcut where there are quiet packets to come, closes it where there are none.
+    fn look_at_shortcut(&mut self, observer: &mut impl Observer) -> Result<()> {
+        let Some(shortcut) = &mut self.shortcut else {
+            return Ok(());
+        };
+        match self.rule.quiet() {
+            None => shortcut.close(),
+            Some(_) if shortcut.open().is_none() => {
+                // What passes must overtake nothing. With each verdict TCP may send more at once (`tcp_tsq_handler`): until
+                // one packet alone waits for its own.
+                loop {
+                    self.queues[SENDER].flush_but_last()?;
+                    if !is_readable(self.queues[SENDER].descriptor())? {
+                        break;
+                    }
+                    self.take(SENDER, observer)?;
+                }
+                let quiet = self.rule.quiet().filter(|_| self.held.is_empty());
+                if let (Some(shortcut), Some(quiet)) = (&mut self.shortcut, quiet) {
+                    shortcut.let_pass(quiet)?;
+                }
+            }
+            Some(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Takes packets from one queue and judges them.
+    fn take(&mut self, from: usize, observer: &mut impl Observer) -> Result<()> {
         let Self {
-            queues, rule, held, ..
+            queues,
+            rule,
+            held,
+            shortcut,
+            headers,
+            ..
         } = self;
         let (mut now, mut failed) = (None, Ok(()));
         queues[from].receive(|packet, verdicts| {
@@ -121,6 +174,15 @@ impl<Q: Source> Filter<Q> {
                 verdicts.push(packet.id, Fate::Accept);
                 return;
             };
+            if let Some(shortcut) = shortcut.as_mut().filter(|_| from == SENDER) {
+                let told = catch_up(shortcut, rule, *headers, now);
+                if failed.is_ok() {
+                    failed = told;
+                }
+                if tcp.payload_len() > 0 {
+                    *headers = packet.original_len as u64 - u64::from(tcp.payload_len());
+                }
+            }
             let id = PacketId(u64::from(packet.id));
             let verdict = rule.on_packet(id, &tcp, now);
             let told = drain_events(rule, observer);
@@ -169,7 +231,12 @@ impl<Q: Source> Filter<Q> {
 
     /// Ends all transfers and lets go all that is held.
     pub fn finish(&mut self, observer: &mut impl Observer) -> Result<()> {
-        self.rule.finish(clock::now());
+        let now = clock::now();
+        if let Some(shortcut) = &mut self.shortcut {
+            catch_up(shortcut, &mut self.rule, self.headers, now)?;
+            shortcut.close();
+        }
+        self.rule.finish(now);
         self.settle(observer)
     }
 
@@ -180,9 +247,12 @@ impl<Q: Source> Filter<Q> {
         queue.set_wait(Duration::from_millis(1))?;
         // Under load there is always one more: what comes after this is the firewall rule's affair.
         let until = clock::now() + DRAIN;
-        while queue.receive(|packet, verdicts| verdicts.push(packet.id, Fate::Accept))?
-            && clock::now() < until
-        {}
+        while queue.receive(|packet, verdicts| verdicts.push(packet.id, Fate::Accept))? {
+            queue.flush()?;
+            if clock::now() >= until {
+                break;
+            }
+        }
         Ok(())
     }
 
@@ -197,6 +267,27 @@ impl<Q: Source> Filter<Q> {
         self.queues[SENDER].flush()?;
         told
     }
+}
+
+/// Whether something can be read without waiting.
+fn is_readable(descriptor: BorrowedFd<'_>) -> Result<bool> {
+    let mut polled = [PollFd::new(descriptor, PollFlags::POLLIN)];
+    match poll(&mut polled, PollTimeout::ZERO) {
+        Ok(ready) => Ok(ready > 0),
+        Err(Errno::EINTR) => Ok(false),
+        Err(error) => Err(error).context("poll"),
+    }
+}
+
+/// Tells the rule what passed without it.
+fn catch_up(shortcut: &mut Shortcut, rule: &mut LossRule, headers: u64, now: Time) -> Result<()> {
+    let Some(quiet) = shortcut.open() else {
+        return Ok(());
+    };
+    let [packets, bytes] = shortcut.passed()?;
+    let payload = bytes.saturating_sub(packets * headers);
+    rule.passed(&quiet.flow, (packets, payload), now);
+    Ok(())
 }
 
 /// Carries out what the rule has decided on packets that it held.

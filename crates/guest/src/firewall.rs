@@ -1,6 +1,7 @@
 //! Sends packets that leave a host for a program or from it through a queue: by nftables, or where the kernel has none by
 //! its tables of iptables.
 
+pub mod shortcut;
 mod xtables;
 
 use std::net::IpAddr;
@@ -13,6 +14,10 @@ use nix::sys::socket::SockProtocol;
 use crate::interfaces;
 use crate::net::Namespace;
 use crate::netlink::{Message, Socket};
+use shortcut::Shortcut;
+
+const NFNL_SUBSYS_NFTABLES: u16 = 10;
+const NFPROTO_INET: u8 = 1;
 
 /// Which packets of a host go through a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,38 +57,44 @@ impl Firewall {
     }
 
     /// Sends packets of TCP that leave `host` otherwise than over its loopback through a queue of that host. `address` is of
-    /// the IP version that it speaks, `nft` the program.
+    /// the IP version that it speaks, `nft` the program. `quiet`: some of those from a port may be let pass.
     pub fn queue(
         self,
         host: &Namespace,
         address: IpAddr,
-        sent: Sent,
+        (sent, quiet): (Sent, bool),
         queue: u16,
         nft: Result<&Path>,
-    ) -> Result<()> {
+    ) -> Result<Option<Shortcut>> {
         match self {
             Self::Nftables => {
                 let (end, port) = match sent {
                     Sent::From(port) => ("sport", port),
                     Sent::To(port) => ("dport", port),
                 };
-                let rules = [
+                let mut rules = vec![
                     "add table inet rexmit".to_owned(),
                     "add chain inet rexmit sent { type filter hook output priority 0; }".to_owned(),
-                    format!("add rule inet rexmit sent oifname != \"lo\" tcp {end} {port} queue num {queue}"),
                 ];
-                host.batch(nft?, &["-f", "-"], &rules)
+                let quiet = quiet && shortcut::is_known();
+                if quiet {
+                    rules.extend(shortcut::rules(port));
+                }
+                rules.push(format!("add rule inet rexmit sent oifname != \"lo\" tcp {end} {port} queue num {queue}"));
+                host.batch(nft?, &["-f", "-"], &rules)?;
+                quiet.then(|| Shortcut::of(host)).transpose()
             }
-            Self::Xtables => host.run(|| xtables::queue(address, sent, queue)),
+            Self::Xtables => {
+                host.run(|| xtables::queue(address, sent, queue))?;
+                Ok(None)
+            }
         }
     }
 }
 
 /// Whether the kernel knows nf_tables: it answers a question about a table that is not there.
 fn has_nf_tables() -> Result<bool> {
-    const NFNL_SUBSYS_NFTABLES: u16 = 10;
     const NFT_MSG_GETTABLE: u16 = NFNL_SUBSYS_NFTABLES << 8 | 1;
-    const NFPROTO_INET: u8 = 1;
     const NFTA_TABLE_NAME: u16 = 1;
     let Ok(socket) = Socket::open(SockProtocol::NetlinkNetFilter) else {
         // Not even nfnetlink is there.

@@ -42,6 +42,8 @@ const QUEUE_PACKETS: u32 = 16_384;
 pub struct Verdicts {
     header: [u8; GENERIC_HEADER],
     messages: Vec<u8>,
+    /// Where the last begins.
+    last: usize,
 }
 
 impl Verdicts {
@@ -50,6 +52,7 @@ impl Verdicts {
         Self {
             header: [libc::AF_UNSPEC as u8, 0, high, low],
             messages: Vec::new(),
+            last: 0,
         }
     }
 }
@@ -59,6 +62,7 @@ impl Answers for Verdicts {
         let mut value = [0; 8];
         value[..4].copy_from_slice(&u32::from(fate == Fate::Accept).to_be_bytes());
         value[4..].copy_from_slice(&id.to_be_bytes());
+        self.last = self.messages.len();
         Message::begin(&mut self.messages, NFQNL_MSG_VERDICT, 0)
             .body(&self.header)
             .attribute(NFQA_VERDICT_HDR, &value)
@@ -168,7 +172,6 @@ impl Source for Queue {
                 }
             }
         }
-        self.flush()?;
         Ok(true)
     }
 
@@ -180,7 +183,18 @@ impl Source for Queue {
         &mut self.verdicts
     }
 
+    fn flush_but_last(&mut self) -> Result<()> {
+        let Verdicts { messages, last, .. } = &mut self.verdicts;
+        if *last > 0 {
+            self.socket.send(&messages[..*last])?;
+            messages.drain(..*last);
+            *last = 0;
+        }
+        Ok(())
+    }
+
     fn flush(&mut self) -> Result<()> {
+        self.verdicts.last = 0;
         let messages = &mut self.verdicts.messages;
         if !messages.is_empty() {
             self.socket.send(messages)?;

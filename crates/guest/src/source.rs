@@ -32,18 +32,22 @@ pub trait Source {
     /// How long [`Source::receive`] waits at most.
     fn set_wait(&mut self, wait: Duration) -> Result<()>;
 
-    /// Waits for packets and hands each to `judge`, which gives verdicts on it or on packets that it kept before.
+    /// Waits for packets and hands each to `judge`, which gives verdicts on it or on packets that it kept before. They may
+    /// wait for [`Source::flush`].
     /// Returns false when none came in time or a signal did.
     fn receive(&mut self, judge: impl FnMut(Queued<'_>, &mut Self::Answers)) -> Result<bool>;
 
     /// What becomes readable when packets wait.
     fn descriptor(&self) -> BorrowedFd<'_>;
 
-    /// What takes verdicts, which may wait for [`Source::flush`].
+    /// What takes verdicts.
     fn answers(&mut self) -> &mut Self::Answers;
 
     /// Carries out all verdicts that wait.
     fn flush(&mut self) -> Result<()>;
+
+    /// Carries them out but for the last.
+    fn flush_but_last(&mut self) -> Result<()>;
 }
 
 /// What takes the verdicts on a source's packets.

@@ -28,7 +28,7 @@ mod transfer;
 pub use event::{
     Bare, BareDropped, Carried, Dropped, Event, Span, Stalled, TransferId, Untracked, Why,
 };
-pub use rule::{Decision, LossRule, PacketId, Verdict};
+pub use rule::{Decision, LossRule, PacketId, Quiet, Verdict};
 pub use settings::{Counters, Drops, Mode, Settings, Stretches, Told, Whole};
 pub use totals::{Difference, Totals, Unsent};
 pub use transfer::{Note, Transfer};

@@ -40,6 +40,19 @@ pub enum Decision {
     Drop,
 }
 
+/// Packets at which nothing can happen: they lie in the middle of the one response that its connection has open, far from
+/// the tail, and are the next to be sent. Their sender's kernel may let them pass and count them
+/// ([`LossRule::passed`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quiet {
+    /// Whose.
+    pub flow: FlowKey,
+    /// The first byte of the first of them.
+    pub from: SeqNum,
+    /// Where the first byte of the last of them lies at most.
+    pub until: SeqNum,
+}
+
 /// Decides which packets are lost.
 ///
 /// # Order of calls
@@ -66,6 +79,8 @@ pub struct LossRule {
     subflows: Option<Subflows>,
     /// Of a pattern that drops SYNs, those of late: from whom, with which number, how often.
     syns: VecDeque<(FlowKey, SeqNum, u32)>,
+    /// The connection that a packet was last given of.
+    last: Option<Slot>,
 }
 
 impl LossRule {
@@ -95,6 +110,7 @@ impl LossRule {
             deadlines: BTreeSet::new(),
             subflows,
             syns: VecDeque::new(),
+            last: None,
         }
     }
 
@@ -110,6 +126,25 @@ impl LossRule {
         self.subflows
             .as_ref()
             .map_or(0, |subflows| subflows.unmapped)
+    }
+
+    /// Packets that it need not be given now, if there are such.
+    pub fn quiet(&mut self) -> Option<Quiet> {
+        self.table.get(self.last?)?.quiet()
+    }
+
+    /// So many packets of `flow` with so many bytes in all passed by `now` that were [`quiet`](LossRule::quiet), in order.
+    pub fn passed(&mut self, flow: &FlowKey, (packets, bytes): (u64, u64), now: Time) {
+        if let Some(slot) = self.find(flow).filter(|_| packets > 0) {
+            self.with(slot, |flow, out| flow.passed(packets, bytes, now, out));
+        }
+    }
+
+    /// Packets that were given after others had passed, and that it would have told otherwise had it been given those: what
+    /// it tells of their transfers is not known to be right.
+    #[must_use]
+    pub fn unfollowed(&self) -> u64 {
+        self.out.unfollowed
     }
 
     fn find(&self, flow: &FlowKey) -> Option<Slot> {
@@ -305,6 +340,7 @@ impl LossRule {
         }
         let slot = slot.unwrap_or_else(|| self.insert(Flow::from_the_middle(packet)));
         let segment = Segment::of(packet);
+        self.last = Some(slot);
         self.with(slot, |flow, out| flow.on_packet(id, &segment, now, out))
             .unwrap_or(Verdict::Accept)
     }

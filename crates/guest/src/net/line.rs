@@ -443,4 +443,8 @@ impl Source for End {
     fn flush(&mut self) -> Result<()> {
         Ok(())
     }
+
+    fn flush_but_last(&mut self) -> Result<()> {
+        Ok(())
+    }
 }

@@ -124,6 +124,11 @@ pub fn send(
     if sent.run.bursts.iter().any(|burst| burst.t_end.is_none()) {
         bench.web_must_serve()?;
     }
+    if sent.seen.unfollowed > 0 {
+        // Something went again that had passed unseen.
+        bench.watch.follow_all()?;
+        return send(bench, cell, load, lossless, when);
+    }
     Ok(sent)
 }
 

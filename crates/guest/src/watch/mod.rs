@@ -18,11 +18,12 @@ use rexmit_plan::{Counts, LoggedPacket, Programs, Story, Watched};
 
 use crate::capture::Buffer;
 use crate::filter::Filter;
+use crate::firewall::shortcut::Shortcut;
 use crate::firewall::{Firewall, Sent};
 use crate::net::{Host, Namespace, Network};
 use crate::nfqueue::Queue;
-use crate::priority;
 use crate::source::Source;
+use crate::{priority, real_time};
 use confirmed::Confirmed;
 use witness::Witness;
 
@@ -35,6 +36,8 @@ pub struct Seen {
     pub watched: Watched,
     /// Packets with data that no mapping said anything of.
     pub unmapped: u64,
+    /// Packets of which something else would have been told, had the rule been given all before them.
+    pub unfollowed: u64,
     /// When the server could use each subflow.
     pub confirmed: Confirmed,
     /// What the kernel counted meanwhile.
@@ -50,6 +53,7 @@ pub struct Seen {
 enum Order {
     Begin(Box<LossRule>, Box<Story>, bool),
     Finish,
+    FollowAll,
 }
 
 /// The loss filter: a thread that judges what the server sends, and its client where asked for, until this is dropped.
@@ -73,6 +77,8 @@ pub struct Options {
     pub minds_paths: bool,
     /// Where the server listens.
     pub port: u16,
+    /// Nothing is asked of the packets before a response's tail.
+    pub only_the_tail: bool,
 }
 
 impl Watch {
@@ -84,34 +90,40 @@ impl Watch {
         let rule = LossRule::new(Settings::default());
         if let Some(line) = &network.line {
             let [sent, answered] = line.ends();
-            return Self::over(sent, Some(answered), rule, witness(options)?);
+            return Self::over(Filter::new(sent, rule)?, Some(answered), witness(options)?);
         }
         let (h1, h2) = (&network.h1, &network.h2);
         let queued = |host: &Host, sent| queue(&host.namespace, host.address, sent, programs.nft());
-        let sent = queued(h1, Sent::From(port))?;
-        let answered = both.then(|| queued(h2, Sent::To(port)));
-        let answered = answered.transpose()?;
-        Self::over(sent, answered, rule, witness(options)?)
+        // In real time what passes could overtake what waits for a program.
+        let quiet = options.only_the_tail && !real_time::here();
+        let (sent, shortcut) = queued(h1, (Sent::From(port), quiet))?;
+        let answered = both.then(|| queued(h2, (Sent::To(port), false)));
+        let answered = answered.transpose()?.map(|(queue, _)| queue);
+        let mut filter = Filter::new(sent, rule)?;
+        filter.set_shortcut(shortcut);
+        Self::over(filter, answered, witness(options)?)
     }
 }
 
 /// Sends packets that leave `host` through a queue.
-fn queue(host: &Namespace, address: IpAddr, sent: Sent, nft: Result<&Path>) -> Result<Queue> {
+fn queue(
+    host: &Namespace,
+    address: IpAddr,
+    sent: (Sent, bool),
+    nft: Result<&Path>,
+) -> Result<(Queue, Option<Shortcut>)> {
     let queue = host.run(|| Queue::open(QUEUE))?;
-    Firewall::of_kernel()?.queue(host, address, sent, QUEUE, nft)?;
-    Ok(queue)
+    let shortcut = Firewall::of_kernel()?.queue(host, address, sent, QUEUE, nft)?;
+    Ok((queue, shortcut))
 }
 
 impl Watch {
-    /// Watches what comes from the server through `sent`, and from the client through `answered`. `rule` judges packets
-    /// before [`Watch::begin`].
+    /// Watches what comes from the server through `filter`, and from the client through `answered`.
     fn over<Q: Source + Send + 'static>(
-        sent: Q,
+        mut filter: Filter<Q>,
         answered: Option<Q>,
-        rule: LossRule,
         witness: Witness,
     ) -> Result<Self> {
-        let mut filter = Filter::new(sent, rule)?;
         let mut wake = None;
         if let Some(queue) = answered {
             filter.add_queue(queue);
@@ -141,6 +153,11 @@ impl Watch {
     /// What was seen since [`Watch::begin`].
     pub fn finish(&self) -> Result<Seen> {
         self.ask(Order::Finish)
+    }
+
+    /// From now on the rule is given every packet.
+    pub fn follow_all(&self) -> Result<()> {
+        self.ask(Order::FollowAll).map(drop)
     }
 
     fn ask(&self, order: Order) -> Result<Seen> {
@@ -179,6 +196,10 @@ fn serve(
                     Order::Finish => filter
                         .finish(&mut witness)
                         .and_then(|()| witness.finish(filter.rule())),
+                    Order::FollowAll => {
+                        filter.set_shortcut(None);
+                        Ok(Seen::default())
+                    }
                 }
             }
             Err(TryRecvError::Empty) => {

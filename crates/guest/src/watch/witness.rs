@@ -82,6 +82,7 @@ impl Witness {
         Ok(Seen {
             watched: self.story.end(),
             unmapped: rule.unmapped(),
+            unfollowed: rule.unfollowed(),
             confirmed: std::mem::take(&mut self.confirmed),
             packets: self.log.as_mut().map(PacketLog::take).unwrap_or_default(),
             counts: after.since(&before),

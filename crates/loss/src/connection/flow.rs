@@ -18,13 +18,16 @@ use super::seen::Seen;
 use super::segment::{Carrier, Segment};
 use super::waiting::Waiting;
 use crate::subflow::{Anchor, Repeats};
-use crate::{Drops, Note, PacketId, Span, Verdict, Why};
+use crate::{Drops, Note, PacketId, Quiet, Span, Verdict, Why};
 
 /// Position of the initial sequence number. Positions count on where sequence numbers wrap; this leaves room
 /// below for whatever the first packet seen is not the first of.
 const ORIGIN: u64 = 1 << 32;
 /// Fewest first transmissions that are remembered of one connection (24 MB at 1,460 bytes).
 const LOG_SEGMENTS: usize = 16_384;
+
+/// Bytes of options in a TCP header at most.
+const MOST_OPTIONS: u32 = 40;
 
 /// Largest payload to reckon with while neither the handshake nor a full segment was seen, bytes.
 const ASSUMED_MSS: u32 = 1_460;
@@ -97,6 +100,8 @@ pub(crate) struct Flow {
     quiet_until: u64,
     /// How many of them came and are not yet counted in the transfer.
     quiet_segments: u64,
+    /// Positions of which nobody saw the packets: only how many they were is known.
+    unwatched: Intervals<u64>,
     /// Of the highest position sent.
     pub(crate) anchor: Anchor,
     /// Every position sent, and all below the first.
@@ -171,6 +176,7 @@ impl Flow {
             due: None,
             quiet_until: 0,
             quiet_segments: 0,
+            unwatched: Intervals::default(),
             anchor: Anchor {
                 position: ORIGIN + 1,
                 seq: first,
@@ -222,6 +228,9 @@ impl Flow {
             return Verdict::Accept;
         }
         self.count_quiet();
+        let hidden = !self.unwatched.is_empty()
+            && (start > self.seen.highest || self.unwatched.meets(start, top));
+        out.unfollowed += u64::from(hidden);
         let p = Packet {
             id,
             start,
@@ -286,6 +295,41 @@ impl Flow {
             t.row.segments += core::mem::take(&mut self.quiet_segments);
         }
         self.quiet_until = 0;
+    }
+
+    /// Which packets it need not be given.
+    pub fn quiet(&self) -> Option<Quiet> {
+        // A segment that is full but for the options of its header: none will be larger.
+        let full = self.mss_option.map_or(ASSUMED_MSS, u32::from);
+        if self.largest + MOST_OPTIONS < full {
+            return None;
+        }
+        let from = self.seen.highest;
+        let until = self.quiet_until.saturating_sub(u64::from(self.largest));
+        (from < until).then(|| Quiet {
+            flow: self.key,
+            from: self.anchor.seq(from),
+            until: self.anchor.seq(until),
+        })
+    }
+
+    /// So many packets with so many bytes, the next ones, were sent and not given to the rule.
+    pub fn passed(&mut self, packets: u64, bytes: u64, now: Time, out: &mut Out) {
+        let start = self.seen.highest;
+        let end = start + bytes;
+        if end > self.quiet_limit(out) {
+            out.unfollowed += 1;
+            return;
+        }
+        self.quiet_segments += packets;
+        self.unwatched.add(start, end);
+        self.log
+            .insert(start, bytes as u32, (now, 1), log_capacity(out));
+        self.anchor = Anchor {
+            position: end,
+            seq: self.anchor.seq(end),
+        };
+        self.seen.highest = end;
     }
 
     /// No segment will be larger than this side's own MSS option allows its peer, or than any before.

@@ -20,6 +20,8 @@ pub(crate) struct Out {
     /// How long a complete transfer is watched for further retransmissions.
     pub linger: Duration,
     pub counters: Counters,
+    /// Packets that would have been told otherwise, had all before them been given.
+    pub unfollowed: u64,
     pub events: VecDeque<Event>,
     pub releases: VecDeque<(PacketId, Decision)>,
 }
@@ -37,6 +39,7 @@ impl Out {
             whole,
             linger,
             counters: Counters::default(),
+            unfollowed: 0,
             events: VecDeque::new(),
             releases: VecDeque::new(),
         }

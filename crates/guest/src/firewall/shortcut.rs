@@ -1,0 +1,260 @@
+//! Packets that a queue's rule need not see: the kernel lets them pass and counts them (nf_tables).
+//!
+//! Each packet that goes through a queue costs several switches between kernel and program, and of most packets of a
+//! response a rule knows beforehand that they pass ([`Quiet`]). They are named to the kernel by their connection's port and a
+//! range of sequence numbers. Only what is sent for the first time passes: of what passed, numbers are remembered, and what
+//! begins with one of them again goes through the queue.
+
+use anyhow::{bail, Context, Result};
+use nix::errno::Errno;
+use nix::sys::socket::SockProtocol;
+use rexmit_loss::Quiet;
+use rexmit_wire::SeqNum;
+
+use super::{NFNL_SUBSYS_NFTABLES, NFPROTO_INET};
+use crate::interfaces;
+use crate::net::Namespace;
+use crate::netlink::{self, Message, Socket};
+
+const NFNL_MSG_BATCH_BEGIN: u16 = 0x10;
+const NFNL_MSG_BATCH_END: u16 = 0x11;
+const NFT_MSG_NEWSETELEM: u16 = NFNL_SUBSYS_NFTABLES << 8 | 12;
+const NFT_MSG_GETSETELEM: u16 = NFNL_SUBSYS_NFTABLES << 8 | 13;
+const NFT_MSG_DELSETELEM: u16 = NFNL_SUBSYS_NFTABLES << 8 | 14;
+
+const NFTA_SET_ELEM_LIST_TABLE: u16 = 1;
+const NFTA_SET_ELEM_LIST_SET: u16 = 2;
+const NFTA_SET_ELEM_LIST_ELEMENTS: u16 = 3;
+const NFTA_LIST_ELEM: u16 = 1;
+const NFTA_SET_ELEM_KEY: u16 = 1;
+const NFTA_SET_ELEM_EXPR: u16 = 7;
+const NFTA_SET_ELEM_KEY_END: u16 = 10;
+const NFTA_DATA_VALUE: u16 = 1;
+const NFTA_EXPR_DATA: u16 = 2;
+const NFTA_COUNTER_BYTES: u16 = 1;
+const NFTA_COUNTER_PACKETS: u16 = 2;
+/// Of attributes that hold others.
+const NESTED: u16 = libc::NLA_F_NESTED as u16;
+
+const TABLE: &[u8] = b"rexmit\0";
+const QUIET: &[u8] = b"quiet\0";
+const PASSED: &[u8] = b"passed\0";
+
+/// Whether the kernel can: its sets have ranges of several fields since Linux 5.6, elements that inherit their set's
+/// counter since 5.11, and counters without a module since 5.17.
+pub fn is_known() -> bool {
+    interfaces::has((5, 17))
+}
+
+/// What stands before the rule that sends packets from `port` to a queue: statements for nft(8) in chain `sent`.
+///
+/// A packet of at most 100 bytes may be an acknowledgement alone, which has the number of the next data.
+pub fn rules(port: u16) -> [String; 3] {
+    let key = "tcp dport . tcp sequence";
+    [
+        format!("add set inet rexmit passed {{ typeof {key}; size 65535; flags dynamic; }}"),
+        format!("add set inet rexmit quiet {{ typeof {key}; flags interval; counter; }}"),
+        format!(
+            "add rule inet rexmit sent oifname != \"lo\" tcp sport {port} tcp flags & (fin | syn | rst) == 0 \
+             meta length > 100 {key} != @passed {key} @quiet add @passed {{ {key} }} accept"
+        ),
+    ]
+}
+
+/// The kernel's sets, of the network namespace that this was opened in.
+pub struct Shortcut {
+    socket: Socket,
+    /// What may pass now, and what of it is known to have passed: packets, and bytes with their headers.
+    open: Option<(Quiet, [u64; 2])>,
+    messages: Vec<u8>,
+}
+
+impl Shortcut {
+    /// Where [`rules`] were added.
+    pub fn of(host: &Namespace) -> Result<Self> {
+        let socket = host.run(|| Socket::open(SockProtocol::NetlinkNetFilter))?;
+        Ok(Self {
+            socket,
+            open: None,
+            messages: Vec::new(),
+        })
+    }
+
+    /// What may pass now.
+    pub fn open(&self) -> Option<Quiet> {
+        self.open.map(|(quiet, _)| quiet)
+    }
+
+    /// Nothing more is asked of what may pass.
+    pub fn close(&mut self) {
+        self.open = None;
+    }
+
+    /// From now on these packets pass, and no others.
+    pub fn let_pass(&mut self, quiet: Quiet) -> Result<()> {
+        self.messages.clear();
+        let messages = &mut self.messages;
+        batch(messages, NFNL_MSG_BATCH_BEGIN);
+        for set in [PASSED, QUIET] {
+            elements(messages, NFT_MSG_DELSETELEM, set, 0).end();
+        }
+        let port = quiet.flow.dst_port;
+        for (from, until) in ranges(quiet.from, quiet.until) {
+            let mut element = Vec::new();
+            for (kind, seq) in [(NFTA_SET_ELEM_KEY, from), (NFTA_SET_ELEM_KEY_END, until)] {
+                let value = nested(NFTA_DATA_VALUE, &key(port, seq));
+                netlink::add_attribute(&mut element, kind | NESTED, &value);
+            }
+            elements(messages, NFT_MSG_NEWSETELEM, QUIET, libc::NLM_F_CREATE)
+                .attribute(
+                    NFTA_SET_ELEM_LIST_ELEMENTS | NESTED,
+                    &nested(NFTA_LIST_ELEM | NESTED, &element),
+                )
+                .end();
+        }
+        batch(messages, NFNL_MSG_BATCH_END);
+        // What is wrong with a batch is said, what is right is not; the question behind it is answered in any case.
+        self.socket.send(&self.messages)?;
+        self.open = Some((quiet, [0; 2]));
+        match self.count()? {
+            [0, 0] => Ok(()),
+            _ => bail!("nf_tables: packets passed before they might"),
+        }
+    }
+
+    /// What has passed since this was asked last: packets, and their bytes with headers.
+    pub fn passed(&mut self) -> Result<[u64; 2]> {
+        if self.open.is_none() {
+            return Ok([0; 2]);
+        }
+        let now = self.count()?;
+        let Some((_, before)) = &mut self.open else {
+            return Ok([0; 2]);
+        };
+        let new = [0, 1].map(|of| now[of] - before[of]);
+        *before = now;
+        Ok(new)
+    }
+
+    /// What the elements of the set have counted.
+    fn count(&mut self) -> Result<[u64; 2]> {
+        self.messages.clear();
+        let messages = &mut self.messages;
+        elements(messages, NFT_MSG_GETSETELEM, QUIET, libc::NLM_F_DUMP).end();
+        self.socket.send(messages)?;
+        let (mut sum, mut buffer) = ([0; 2], [0; 8192]);
+        loop {
+            let length = match self.socket.receive(&mut buffer) {
+                Err(Errno::EINTR) => continue,
+                other => other.context("nf_tables")?,
+            };
+            for (kind, body) in netlink::messages(&buffer[..length]) {
+                match i32::from(kind) {
+                    libc::NLMSG_DONE => return Ok(sum),
+                    libc::NLMSG_ERROR => netlink::error(body).context("nf_tables")?,
+                    _ => {
+                        for counted in counters(body) {
+                            sum = [0, 1].map(|of| sum[of] + counted[of]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The two ends of a batch of changes (nfnetlink(7)).
+fn batch(messages: &mut Vec<u8>, kind: u16) {
+    let [high, low] = NFNL_SUBSYS_NFTABLES.to_be_bytes();
+    Message::begin(messages, kind, 0)
+        .body(&[libc::AF_UNSPEC as u8, 0, high, low])
+        .end();
+}
+
+/// A message about elements of a set.
+fn elements<'a>(messages: &'a mut Vec<u8>, kind: u16, set: &[u8], flags: i32) -> Message<'a> {
+    Message::begin(messages, kind, flags)
+        .body(&[NFPROTO_INET, 0, 0, 0])
+        .attribute(NFTA_SET_ELEM_LIST_TABLE, TABLE)
+        .attribute(NFTA_SET_ELEM_LIST_SET, set)
+}
+
+fn nested(kind: u16, value: &[u8]) -> Vec<u8> {
+    let mut buffer = Vec::new();
+    netlink::add_attribute(&mut buffer, kind, value);
+    buffer
+}
+
+/// Fields of a set begin at multiples of four bytes.
+fn key(port: u16, seq: SeqNum) -> [u8; 8] {
+    let mut key = [0; 8];
+    key[..2].copy_from_slice(&port.to_be_bytes());
+    key[4..].copy_from_slice(&seq.get().to_be_bytes());
+    key
+}
+
+/// `from..=until` as ranges of numbers that do not wrap.
+fn ranges(from: SeqNum, until: SeqNum) -> Vec<(SeqNum, SeqNum)> {
+    if from.get() <= until.get() {
+        return vec![(from, until)];
+    }
+    vec![(from, SeqNum::new(u32::MAX)), (SeqNum::new(0), until)]
+}
+
+/// Packets and bytes of each element in the body of a message.
+fn counters(body: &[u8]) -> Vec<[u64; 2]> {
+    let inside = |body, kind| {
+        netlink::attributes(body).filter_map(move |(of, value)| (of == kind).then_some(value))
+    };
+    let number = |data, kind| {
+        let value: Option<&[u8]> = inside(data, kind).next();
+        value.and_then(|value| Some(u64::from_be_bytes(value.try_into().ok()?)))
+    };
+    inside(
+        body.get(4..).unwrap_or_default(),
+        NFTA_SET_ELEM_LIST_ELEMENTS,
+    )
+    .flat_map(|list| inside(list, NFTA_LIST_ELEM))
+    .flat_map(|element| inside(element, NFTA_SET_ELEM_EXPR))
+    .flat_map(|expression| inside(expression, NFTA_EXPR_DATA))
+    .filter_map(|data| {
+        Some([
+            number(data, NFTA_COUNTER_PACKETS)?,
+            number(data, NFTA_COUNTER_BYTES)?,
+        ])
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_wrap_as_numbers_do() {
+        let seq = SeqNum::new;
+        assert_eq!(ranges(seq(5), seq(9)), [(seq(5), seq(9))]);
+        let wrapped = ranges(seq(u32::MAX - 1), seq(9));
+        assert_eq!(
+            wrapped,
+            [(seq(u32::MAX - 1), seq(u32::MAX)), (seq(0), seq(9))]
+        );
+    }
+
+    #[test]
+    fn counters_are_found_in_their_message() {
+        let mut counter = nested(NFTA_COUNTER_BYTES, &3_000_u64.to_be_bytes());
+        netlink::add_attribute(&mut counter, NFTA_COUNTER_PACKETS, &2_u64.to_be_bytes());
+        let mut expression = nested(1, b"counter\0");
+        netlink::add_attribute(&mut expression, NFTA_EXPR_DATA | NESTED, &counter);
+        let element = nested(NFTA_SET_ELEM_EXPR | NESTED, &expression);
+        let mut list = nested(NFTA_LIST_ELEM | NESTED, &element);
+        netlink::add_attribute(&mut list, NFTA_LIST_ELEM | NESTED, &element);
+        let mut body = vec![0; 4];
+        netlink::add_attribute(&mut body, NFTA_SET_ELEM_LIST_ELEMENTS | NESTED, &list);
+        assert_eq!(counters(&body), [[2, 3_000]; 2]);
+        for cut in 0..body.len() {
+            let _ = counters(&body[..cut]);
+        }
+    }
+}
