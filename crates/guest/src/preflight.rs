@@ -56,10 +56,13 @@ pub struct Has {
 impl Kernel {
     /// Tries the kernel out.
     pub fn look(release: &str) -> Result<Self> {
-        let (network, in_host) = probe(|| Ok((watching()?, settings::names()?)))?;
-        let (watching, mut settings) = in_host.unwrap_or_default();
+        // In virtual time the first namespace has all settings that another has.
+        let of_host = || real_time::here().then(settings::names).transpose();
+        let (network, in_host) = probe(|| Ok((watching()?, of_host()?)))?;
+        let (watching, of_host) = in_host.unwrap_or_default();
         let controls = settings::congestion_controls()?;
-        settings.extend(Namespace::in_first(settings::names)?);
+        let mut settings = Namespace::in_first(settings::names)?;
+        settings.extend(of_host.unwrap_or_default());
         Ok(Self {
             release: release.to_owned(),
             settings,

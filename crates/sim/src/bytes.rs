@@ -132,8 +132,13 @@ pub fn fill_in_checksums_of(packet: &mut [u8], total: usize) {
 /// Fills in the checksum of an IPv4 header without options.
 pub fn fill_in_ip_checksum(header: &mut [u8]) {
     header[10..12].fill(0);
-    let sum = fold(sum(header));
-    header[10..12].copy_from_slice(&sum.to_be_bytes());
+    let checksum = internet_checksum(&[header]);
+    header[10..12].copy_from_slice(&checksum);
+}
+
+/// The Internet's checksum over parts, of even lengths but for the last (RFC 1071).
+pub fn internet_checksum(parts: &[&[u8]]) -> [u8; 2] {
+    fold(parts.iter().map(|part| sum(part)).sum()).to_be_bytes()
 }
 
 fn sum(bytes: &[u8]) -> u64 {

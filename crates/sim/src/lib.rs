@@ -4,7 +4,7 @@
 //! Everything follows from its parts and one seed.
 
 pub mod apps;
-mod bytes;
+pub mod bytes;
 pub mod link;
 mod machine;
 pub mod monitor;

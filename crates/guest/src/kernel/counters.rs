@@ -101,7 +101,11 @@ impl Reader {
             _ => {}
         };
         for file in [&self.netstat, &self.snmp] {
-            let length = fill(file, &mut self.buffer)?;
+            // The kernel makes such a file whole (`single_open`): what does not fill the buffer is all of it.
+            let length = match file.read_at(&mut self.buffer, 0)? {
+                all if all < self.buffer.len() => all,
+                _ => fill(file, &mut self.buffer)?,
+            };
             let text = std::str::from_utf8(&self.buffer[..length])?;
             for_each(text, |name, value| slot(&mut counters, name, value))?;
         }

@@ -40,9 +40,9 @@ const BATCH: usize = 64;
 /// A packet of 64 KiB.
 const LARGEST: usize = 1 << 16;
 /// Without a packet for so long, hosts have nothing to answer.
-const QUIET: rexmit_time::Duration = rexmit_time::Duration::from_micros(1000);
+const QUIET: rexmit_time::Duration = rexmit_time::Duration::from_millis(1);
 /// What is under way may be held back for so long.
-const LAST_WORDS: rexmit_time::Duration = rexmit_time::Duration::from_micros(100_000_000);
+const LONGEST: rexmit_time::Duration = rexmit_time::Duration::from_secs(100);
 /// How long a device that is full is tried again.
 const PATIENCE: Duration = Duration::from_millis(100);
 
@@ -280,19 +280,19 @@ impl Line {
         }
     }
 
-    /// Waits until nothing has been under way for [`QUIET`], so that a connection that was closed has said its last words; a
-    /// connection that never does is waited for no longer than [`LAST_WORDS`].
+    /// Waits until nothing has been under way at two looks, [`QUIET`] apart: a connection that was closed has said its last
+    /// words then. One that never does is waited for no longer than [`LONGEST`].
     pub fn settle(&self) {
-        let until = clock::now() + LAST_WORDS;
-        let mut quiet_since = None;
+        let until = clock::now() + LONGEST;
+        let mut calm = 0;
         loop {
             let now = clock::now();
-            let next = self.shared.lock().under_way.keys().next().copied();
-            quiet_since = next.map_or(quiet_since.or(Some(now)), |_| None);
-            if now > until || quiet_since.is_some_and(|since| now.since(since) >= QUIET) {
+            let last = self.shared.lock().under_way.keys().next_back().copied();
+            calm = if last.is_none() { calm + 1 } else { 0 };
+            if calm == 2 || now > until {
                 return;
             }
-            let due = next.map_or(now, |(due, _)| due);
+            let due = last.map_or(now, |(due, _)| due);
             clock::sleep_until(due.max(now + QUIET));
         }
     }

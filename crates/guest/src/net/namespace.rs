@@ -109,16 +109,16 @@ impl Namespace {
         if lines.is_empty() {
             return Ok(());
         }
-        let mut command = self.command(program);
+        let mut command = Command::new(program);
         command
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
         let name = program.file_name().unwrap_or_default().to_string_lossy();
-        let mut child = command
-            .spawn()
-            .with_context(|| format!("cannot run {}", program.display()))?;
+        // From a thread in the namespace: with work of its own between fork and exec each program would cost a copy of this one.
+        let spawned = self.run(|| Ok(command.spawn()?));
+        let mut child = spawned.with_context(|| format!("cannot run {}", program.display()))?;
         let text = lines.join("\n") + "\n";
         // A program that stops at a bad line closes its input early: its own words tell more than this error.
         let _ = child

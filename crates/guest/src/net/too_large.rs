@@ -1,5 +1,7 @@
 //! What a router answers to a packet that its next link does not take (RFC 1191 §4, RFC 8201 §4).
 
+use rexmit_sim::bytes::{fill_in_ip_checksum, internet_checksum};
+
 /// Whose answers they are: 10.0.0.254, fd00::fe.
 const ROUTER: [u8; 4] = [10, 0, 0, 254];
 const ROUTER_6: [u8; 16] = [0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xfe];
@@ -19,14 +21,13 @@ pub fn answer(packet: &[u8], mtu: u32) -> Option<Vec<u8>> {
             let mut message = message([3, 4], packet, MOST - HEADER);
             let next_hop = u16::try_from(mtu).unwrap_or(u16::MAX);
             message[6..8].copy_from_slice(&next_hop.to_be_bytes());
-            let checksum = checksum(&[&message]);
+            let checksum = internet_checksum(&[&message]);
             message[2..4].copy_from_slice(&checksum);
             let length = ((HEADER + message.len()) as u16).to_be_bytes();
             let mut header = vec![0x45, 0, length[0], length[1], 0, 0, 0, 0, HOPS, 1, 0, 0];
             header.extend(ROUTER);
             header.extend(&packet[12..16]);
-            let checksum = self::checksum(&[&header]);
-            header[10..12].copy_from_slice(&checksum);
+            fill_in_ip_checksum(&mut header);
             Some([header, message].concat())
         }
         6 if packet.len() >= HEADER_6 => {
@@ -35,7 +36,7 @@ pub fn answer(packet: &[u8], mtu: u32) -> Option<Vec<u8>> {
             let length = (message.len() as u16).to_be_bytes();
             let addresses = [&ROUTER_6, &packet[8..24]].concat();
             let rest = [0, 0, length[0], length[1], 0, 0, 0, 58];
-            let checksum = checksum(&[&addresses, &rest, &message]);
+            let checksum = internet_checksum(&[&addresses, &rest, &message]);
             message[2..4].copy_from_slice(&checksum);
             let header = vec![0x60, 0, 0, 0, length[0], length[1], 58, HOPS];
             Some([header, addresses, message].concat())
@@ -51,18 +52,6 @@ fn message(kind: [u8; 2], packet: &[u8], most: usize) -> Vec<u8> {
     message[..2].copy_from_slice(&kind);
     message.extend(quoted);
     message
-}
-
-/// The Internet's checksum over parts of even lengths but for the last (RFC 1071).
-fn checksum(parts: &[&[u8]]) -> [u8; 2] {
-    let words = parts.iter().flat_map(|part| part.chunks(2));
-    let mut sum: u32 = words
-        .map(|word| u32::from(word[0]) << 8 | u32::from(word.get(1).copied().unwrap_or(0)))
-        .sum();
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    (!(sum as u16)).to_be_bytes()
 }
 
 #[cfg(test)]
@@ -81,8 +70,8 @@ mod tests {
         assert_eq!(refusal[26..28], 1400_u16.to_be_bytes());
         assert_eq!(refusal[28..], large[..MOST - HEADER - ICMP]);
         // What is summed up with its checksum is all ones.
-        assert_eq!(checksum(&[&refusal[..HEADER]]), [0, 0]);
-        assert_eq!(checksum(&[&refusal[HEADER..]]), [0, 0]);
+        assert_eq!(internet_checksum(&[&refusal[..HEADER]]), [0, 0]);
+        assert_eq!(internet_checksum(&[&refusal[HEADER..]]), [0, 0]);
     }
 
     #[test]

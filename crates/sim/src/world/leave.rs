@@ -3,8 +3,8 @@
 use rexmit_loss::{Decision, PacketId, Verdict};
 use rexmit_time::Time;
 
-use super::network::FRAME;
 use super::{ip_header, EndId, Event, Gate, NodeId, Packet, Way, World};
+use crate::link::ETHERNET;
 use crate::machine::{Machine, Out};
 
 impl<M: Machine, G: Gate<M>> World<M, G> {
@@ -39,7 +39,7 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
             id: PacketId(0),
             from,
             path: path as u8,
-            frame_bytes: FRAME + header + sent.segment.len,
+            frame_bytes: ETHERNET + header + sent.segment.len,
             sent,
             options,
         }

@@ -70,9 +70,6 @@ impl Host {
     }
 }
 
-/// Bytes of an Ethernet header.
-pub(crate) const FRAME: u32 = 14;
-
 pub(crate) struct Wire<O> {
     link: Link,
     from: NodeId,
