@@ -109,7 +109,7 @@ def _rows(name: str, run: rexmit.Run, judged: list[Claim]) -> Iterator[dict[str,
     for network in cases.networks:
         probe, new = (
             {
-                pattern: _completion(run, cases.of(network, config, loss))
+                pattern: _completion(run, cases.case(network, config, loss))
                 for pattern, loss in as_run.items()
             }
             for config in CONFIGS

@@ -31,7 +31,7 @@ def test_what_varies_sets_cases_apart(write_study: Write) -> None:
     found = cases(open_run(write_study(one_second, change)))
     assert len(found.losses) == 6
     lost = [loss for loss in found.losses if loss.endswith(", 1% random loss")]
-    means = [found.of("20-20", "tcp-rto", loss) for loss in lost]
+    means = [found.case("20-20", "tcp-rto", loss) for loss in lost]
     assert [case.completion.mean_s for case in means if case] == [2.0, 2.0, 2.0]
     kept = [loss for loss in found.losses if loss.endswith(", 0% random loss")]
     assert len(kept) == 3
@@ -65,7 +65,7 @@ PLACE = ("20-20", "tcp-rto", "path 1 burst 2 data -1")
 def test_every_burst_counts_where_there_are_many(write_study: Write) -> None:
     path = write_study(one_second)
     assert all(case.every is None for case in cases(open_run(path)).cases.values())
-    every = cases(with_many(path)).of(*PLACE)
+    every = cases(with_many(path)).case(*PLACE)
     assert every is not None
     assert every.every is not None
     # Eight connections of a hundred each.
@@ -80,7 +80,7 @@ def test_bursts_of_a_connection_that_never_began_are_the_longest(write_study: Wr
         return {**row, "complete": row["repetition"] != 7}
 
     found = cases(with_many(write_study(one_second, change), pl.col("complete")))
-    case = found.of(*PLACE)
+    case = found.case(*PLACE)
     assert case is not None
     assert case.every is not None
     assert (case.every.n, case.every.endless) == (700, 100)

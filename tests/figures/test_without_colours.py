@@ -10,10 +10,10 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from tests.figures.layout import troubles
+from tests.steps import PLAIN
 
 import rexmit
 from rexmit.ladder.draw import Panel, draw_ladders
-from rexmit.ladder.steps import Step
 from rexmit.present.figures.bursts import _colours
 from rexmit.present.figures.style import looks, styled
 from rexmit_papers.library.study import UncStudy
@@ -76,25 +76,8 @@ def test_lines_and_bars_differ_in_more_than_colour() -> None:
     assert len({hatch for _, hatch in _colours(names).values()}) == len(names)
 
 
-STEP = Step(
-    from_server=True,
-    sent_ns=0,
-    arrived_ns=10_000_000,
-    flags="ACK",
-    payload_bytes=1448,
-    seq=1,
-    ack=1,
-    sack=(),
-    window=1000,
-    dropped=False,
-    lost=False,
-    mechanism=None,
-    need=None,
-    again=False,
-    duplicate_sack=False,
-    duplicate_acks=0,
-    window_scale=None,
-    window_update=False,
+STEP = replace(
+    PLAIN, sent_ns=0, arrived_ns=10_000_000, payload_bytes=1448, seq=1, ack=1, window=1000
 )
 
 

@@ -20,7 +20,6 @@ GOOD = """\
 1.024 > S.
 """
 WORSE = GOOD.replace("1.024", "2.500")
-NO_PROGRAM = "`exit 1`\n"
 REAL = """\
 0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
 +0 setsockopt(3, SOL_SOCKET, SO_REUSEADDR, [1], 4) = 0

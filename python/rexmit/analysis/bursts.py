@@ -68,7 +68,7 @@ class Cases:
     delays_ms: Mapping[str, tuple[float, ...]]
     cases: Mapping[tuple[str, str, str], Case]
 
-    def of(self, network: str, config: str, loss: str) -> Case | None:
+    def case(self, network: str, config: str, loss: str) -> Case | None:
         """One case; None where the run has no such."""
         return self.cases.get((network, config, loss))
 

@@ -58,28 +58,30 @@ def trace(options: TraceOptions) -> None:
     from rexmit.progress import for_stream
     from rexmit.sources import find, spooled
 
-    found, missing = find(options.captures or (), every=analysis.points is not None)
-    for capture in found:
+    captures, missing = find(options.captures or (), every=analysis.points is not None)
+    for capture in captures:
         outputs.detail(f"reads {capture}")
-    paths = [capture for capture in found if isinstance(capture, Path)]
+    paths = [capture for capture in captures if isinstance(capture, Path)]
     folder = next((path for path in paths if path.is_dir()), None)
     annotate = options.annotate
     with ExitStack() as kept:
         if annotate is not None:
             from rexmit.tracing.annotate.write import check as check_annotated
 
-            check_annotated(found, annotate)
+            check_annotated(captures, annotate)
             if folder is None:
                 from rexmit.interrupt import spared
                 from rexmit.tracing.inputs import left_to_pipe
 
-                with spared(left_to_pipe(found)):
-                    found = kept.enter_context(spooled(found))
-        told = for_stream(sys.stderr, "packets", transient=True)
-        made = analysed(found, options.out, kept, analysis, progress=told, missing=missing)
+                with spared(left_to_pipe(captures)):
+                    captures = kept.enter_context(spooled(captures))
+        progress = for_stream(sys.stderr, "packets", transient=True)
+        trace = analysed(captures, options.out, kept, analysis, progress=progress, missing=missing)
         copy = None
         if annotate is not None:
-            copied = found if folder is None else find(made.meta.get("files", ()), every=True)[0]
+            copied = (
+                captures if folder is None else find(trace.meta.get("files", ()), every=True)[0]
+            )
             copy = wireshark.Copy(copied, annotate)
-        alone = paths[0] if len(found) == 1 and paths and paths[0].is_file() else None
-        trace_page.print_of(made, wanted, key, options, kept=folder or alone, copy=copy)
+        alone = paths[0] if len(captures) == 1 and paths and paths[0].is_file() else None
+        trace_page.print_of(trace, wanted, key, options, kept=folder or alone, copy=copy)

@@ -155,6 +155,6 @@ def watch(options: WatchOptions) -> None:
 
     with ExitStack() as kept:
         with shown(every_s, pieces=rotation is not None) as hear:
-            made = watched(options.what, options.out, kept, analysis, rotation, hear)
-        if made is not None and rotation is None:
-            trace_page.print_of(made, wanted, key, options)
+            trace = watched(options.what, options.out, kept, analysis, rotation, hear)
+        if trace is not None and rotation is None:
+            trace_page.print_of(trace, wanted, key, options)

@@ -53,7 +53,9 @@ def _by_config(cases: Cases, loss: str, what: str, *cells: Callable[[Case | None
 
     def column(config: str) -> Column:
         return Column(
-            (config, what), before=3, cell=lambda row: cells[row[1]](cases.of(row[0], config, loss))
+            (config, what),
+            before=3,
+            cell=lambda row: cells[row[1]](cases.case(row[0], config, loss)),
         )
 
     return table(
@@ -82,7 +84,7 @@ def case_blocks_beside(
         for network, config in places:
             means = []
             for one in every:
-                case = one.of(network, config, loss)
+                case = one.case(network, config, loss)
                 mean = None if case is None else case.completion.estimate
                 means += [SECONDS.text(None if mean is None else mean.value), width(mean)]
             lines.append(Line((network, config, *means)))

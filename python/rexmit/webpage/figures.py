@@ -81,7 +81,7 @@ def _panel(of_run: Cases, planned: bursts.Figure, loss: str, command: str) -> Fi
         colour, shape = look[config]
         marks, theirs = [], []
         for place, network in enumerate(planned.networks):
-            case = of_run.of(network, config, loss)
+            case = of_run.case(network, config, loss)
             if case is not None and case.completion.mean_s is not None:
                 marks.append(Mark(place, case.completion.mean_s, bursts.half(case.completion)))
             if (mark_s := planned.marks.get((network, config, loss))) is not None:

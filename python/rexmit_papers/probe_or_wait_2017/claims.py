@@ -64,7 +64,7 @@ class _Study:
         return [pair for pair in PAIRS if pair in self.names]
 
     def mean(self, pair: Pair, config: str, loss: str) -> Estimate | None:
-        case = self.cases.of(self.names[pair], config, loss)
+        case = self.cases.case(self.names[pair], config, loss)
         return case.completion.estimate if case else None
 
 

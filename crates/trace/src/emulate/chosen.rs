@@ -84,12 +84,6 @@ impl Chosen {
         self.0 >> profile & 1 == 1
     }
 
-    /// Whether all of them do.
-    #[must_use]
-    pub fn is_all(self) -> bool {
-        self == Chosen::default()
-    }
-
     /// The pages that take part, each once, in their order.
     #[must_use]
     pub fn pages(self) -> Vec<&'static str> {
@@ -148,9 +142,9 @@ mod tests {
     #[test]
     fn what_is_left_out_is_left_out_of_all() {
         let chosen = Chosen::parse(&["no-rfc"]).unwrap();
-        assert!(!chosen.is_all() && !chosen.pages().contains(&"rfc"));
+        assert!(chosen != Chosen::default() && !chosen.pages().contains(&"rfc"));
         assert_eq!(chosen.pages().len() + 1, Chosen::default().pages().len());
-        assert!(Chosen::parse::<&str>(&[]).unwrap().is_all());
+        assert_eq!(Chosen::parse::<&str>(&[]).unwrap(), Chosen::default());
     }
 
     #[test]

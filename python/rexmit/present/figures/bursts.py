@@ -108,7 +108,7 @@ def _panel(axes: Any, figure: Figure, cases: Cases, loss: str) -> None:  # noqa:
         bars = [
             (at + shift, case.completion)
             for at, network in enumerate(figure.networks)
-            if (case := cases.of(network, config, loss)) and case.completion.mean_s is not None
+            if (case := cases.case(network, config, loss)) and case.completion.mean_s is not None
         ]
         axes.bar(
             [at for at, _ in bars],
@@ -161,7 +161,7 @@ def _top(figure: Figure, cases: Cases) -> float:
         for config in figure.configs
         for loss in figure.losses
     ]
-    ours = [case.completion for place in places if (case := cases.of(*place))]
+    ours = [case.completion for place in places if (case := cases.case(*place))]
     theirs = list(figure.marks.values())
     return 1.06 * max([(one.mean_s or 0.0) + half(one) for one in ours] + theirs) or 1.0
 
