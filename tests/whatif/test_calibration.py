@@ -9,7 +9,7 @@ import pytest
 
 import rexmit
 from rexmit.errors import UserError
-from rexmit.whatif.calibration import Calibration, Error, load, save
+from rexmit.whatif.calibration import MEASURED, Calibration, Error, load, save
 from rexmit.whatif.settings import expanded
 from rexmit_validate.whatif.check import errors
 from rexmit_validate.whatif.transfers import usual
@@ -62,6 +62,8 @@ def test_it_is_kept_for_the_same_program_and_else_the_package_has_one(tmp_path: 
 def test_the_package_has_errors_of_every_stack_and_setting_that_is_tried() -> None:
     ours = load("")
     assert ours is not None
+    # One's own is checked when it is loaded.
+    assert load(ours.program, MEASURED) == ours
     rows = {(row["base"], row["setting"]): row for row in ours.rows}
     for base in usual():
         for setting in base.settings:

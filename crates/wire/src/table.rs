@@ -40,7 +40,14 @@ impl Hashed {
     #[inline]
     #[must_use]
     pub fn of<K: Hash>(key: &K) -> Self {
-        Hashed(Key::of_process().hash_one(key) as u32)
+        Hashed::of_hash(Key::of_process().hash_one(key))
+    }
+
+    /// The hash of what has this one by the key of the process. The upper half of that is free for other uses.
+    #[inline]
+    #[must_use]
+    pub const fn of_hash(hash: u64) -> Self {
+        Hashed(hash as u32)
     }
 
     /// Another hash of the same key, for what must not be found by the first.

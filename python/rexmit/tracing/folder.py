@@ -54,6 +54,10 @@ sorted; a larger one keeps the order in which its connections ended (the same ho
 analysed them), so that memory does not grow with the length of a capture.
 """
 
+TALL: Final = 100_000
+"""A table in memory of so many rows is sorted when it is read, as far as it is wanted: a page wants
+few columns and rows of it."""
+
 PIECE: Final = "piece"
 """The key in the trace.json of a piece: a trace that is a part of a longer one, in a folder with
 the others. `began_s` is when it began to be written, seconds since 1970."""
@@ -202,7 +206,7 @@ class Trace(ShortTable):
     path: Path
     meta: Mapping[str, Any]
     facts: Facts
-    held: Mapping[str, pl.DataFrame] = field(default_factory=dict, kw_only=True)
+    held: Mapping[str, pl.DataFrame | pl.LazyFrame] = field(default_factory=dict, kw_only=True)
     slow_s: float = field(default=SLOW_S, kw_only=True)
     names: bool = field(default=True, kw_only=True)
 
@@ -363,7 +367,7 @@ class Writer:
     def finish(self, facts: Facts, meta: Mapping[str, Any], *, csv: bool = False) -> Trace:
         """Joins the parts. The folder is in its place once the writer is left."""
         folder = self._made
-        held: dict[str, pl.DataFrame] = {}
+        held: dict[str, pl.DataFrame | pl.LazyFrame] = {}
         tables = {name: self._whole_table(name) for name in TABLES} | self._of_points
         for name, rows in tables.items():
             path = folder / f"{name}.parquet"
@@ -372,6 +376,7 @@ class Writer:
             elif self._passing:
                 held[name] = rows
             else:
+                assert isinstance(rows, pl.DataFrame)  # noqa: S101 - it is sorted already
                 with whole_file(path) as file:
                     rows.write_parquet(file, compression="zstd")
             if csv and not self._passing:
@@ -390,14 +395,17 @@ class Writer:
         write_text(folder / META, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
         return Trace(self.path, about, facts)
 
-    def _whole_table(self, name: str) -> pl.DataFrame | None:
-        """A table of one part, sorted; None for one of which parts are on the disk."""
+    def _whole_table(self, name: str) -> pl.DataFrame | pl.LazyFrame | None:
+        """A table of one part, sorted; a tall one that passes is sorted when it is read. None for
+        one of which parts are on the disk.
+        """
         if self._parts.files[name]:
             self._parts.flush(name)
             return None
         parts = self._parts.waiting[name]
         rows = pl.concat(parts) if parts else empty(name)
-        return rows.sort(*ORDERS[name], maintain_order=True)
+        tall = self._passing and rows.height >= TALL
+        return (rows.lazy() if tall else rows).sort(*ORDERS[name], maintain_order=True)
 
     def _join(self, name: str, path: Path) -> None:
         """A table of the parts that are on the disk."""

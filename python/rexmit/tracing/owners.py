@@ -119,9 +119,10 @@ def slow(slow_s: float) -> pl.Expr:
 
 
 def joined(trace: Trace, which: pl.Expr) -> pl.LazyFrame:
-    """Rows of `account` of which `which` holds, with what they are held against: `duration_s`,
-    `number`, and the ends. `which` may name all but the ends and what was retransmitted: these are
-    joined to the rows that are left.
+    """Rows of `account` of the direction that was asked, of which `which` holds, with what they are
+    held against: `number`, `start_s`, `handshake`, who was where, what was retransmitted. `which`
+    may name what `account` has, `duration_s`, `in_vain` and `one_by_one`: all else is joined to the
+    rows that are left.
     """
     ends = trace.numbered().select(
         "connection",
@@ -148,6 +149,8 @@ def joined(trace: Trace, which: pl.Expr) -> pl.LazyFrame:
             ).alias("answered_again"),
         )
     )
+    # What follows reads both twice, other columns of them: as one plan they would be made twice.
+    ends = ends.join(once, on="connection").collect().lazy()
     owner = pl.col("owner")
     connecting = owner == "connecting"
     in_vain = (
@@ -155,9 +158,11 @@ def joined(trace: Trace, which: pl.Expr) -> pl.LazyFrame:
         | (owner == "unanswered") & pl.col("was_reset")
         | (owner == "tls-set-up") & pl.col("alert").is_not_null()
     )
+    of_owner = ("duration_s", "was_refused", "was_reset", "alert", "once")
     rows = (
         _stretches(trace)
-        .join(ends.join(once, on="connection"), on="connection")
+        .filter("asked")
+        .join(ends.select("connection", *of_owner), on="connection")
         .with_columns(
             in_vain.alias("in_vain"),
             pl.when(connecting & pl.col("once") & ~in_vain)
@@ -165,11 +170,15 @@ def joined(trace: Trace, which: pl.Expr) -> pl.LazyFrame:
             .otherwise(owner)
             .alias("owner"),
         )
+        .drop("capture", *of_owner[1:])
+        .collect()
+        .lazy()
     )
     marked = rows.join(_one_by_one(rows, ends), on="connection", how="left").with_columns(
         pl.col("one_by_one").fill_null(value=False)
     )
-    return _with_ends(marked.filter(which), trace)
+    of_ends = ends.drop("duration_s", "once", "client", "server")
+    return _with_ends(marked.filter(which).join(of_ends, on="connection"), trace)
 
 
 def _with_ends(rows: pl.LazyFrame, trace: Trace) -> pl.LazyFrame:
@@ -222,7 +231,7 @@ def _one_by_one(rows: pl.LazyFrame, ends: pl.LazyFrame) -> pl.LazyFrame:
     pair = ("client", "server")
     length_s, owner = pl.col("length_ns") / 1e9, pl.col("owner")
     of_each = (
-        rows.filter("asked", ~owner.is_in(list(NOBODY)))
+        rows.filter(~owner.is_in(list(NOBODY)))
         .group_by("connection")
         .agg(
             length_s.filter(owner == "round-trip").sum().alias("round_s"),
@@ -276,7 +285,7 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
     what is not known, unless that is most. None where a trace does not say.
     """
     looked_up = _looked_up(trace)
-    if _stretches(trace).head(1).collect().is_empty():
+    if not _stretches(trace).select(pl.len()).collect().item():
         return looked_up or None
     longest = pl.col("longest_ns").arg_max()
     counted = pl.lit(trace.slow_s == SLOW_S)

@@ -17,6 +17,7 @@ use rexmit_trace::analyzer::Rows;
 use rexmit_trace::fault::{Fault, Moment};
 use rexmit_trace::run::{Background, Next, Promptly, Summary};
 use rexmit_trace::whatif::Totals;
+use rexmit_wire::table::Key;
 
 use crate::detached;
 use crate::filter::Filter;
@@ -73,7 +74,7 @@ impl Trace {
         fault: Option<(u16, u64)>,
         asked: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let mut settings = settings(asked, asked::drawn())?;
+        let mut settings = settings(asked, Key::of_process())?;
         settings.fault = fault.map(|(port, packet)| Fault {
             port,
             at: Moment::Packet(packet),

@@ -55,10 +55,17 @@ impl Rows {
 
     /// Adds those of `other`.
     pub fn append(&mut self, other: &mut Rows) {
-        self.connections.append(&mut other.connections);
-        self.retransmissions.append(&mut other.retransmissions);
-        self.whatif.append(&mut other.whatif);
-        self.requests.append(&mut other.requests);
+        fn append<T>(rows: &mut Vec<T>, other: &mut Vec<T>) {
+            if rows.is_empty() {
+                core::mem::swap(rows, other);
+            } else {
+                rows.append(other);
+            }
+        }
+        append(&mut self.connections, &mut other.connections);
+        append(&mut self.retransmissions, &mut other.retransmissions);
+        append(&mut self.whatif, &mut other.whatif);
+        append(&mut self.requests, &mut other.requests);
         self.totals.append(&core::mem::take(&mut other.totals));
         self.failed.append(&mut other.failed);
     }

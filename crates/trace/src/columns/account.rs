@@ -15,8 +15,10 @@ use crate::rows::Connection;
 type Row = (Direction, Share, bool);
 
 pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str) -> Table {
-    let rows: Vec<_> = connections.iter().flat_map(of_connection).collect();
-    Filler::fill(&trace::ACCOUNT, &rows, |table, rows| {
+    let rows = connections.iter().flat_map(of_connection);
+    let senders = connections.iter().flat_map(|of| sides(&of.row));
+    let about = senders.map(|(_, sender)| sender.account.len()).sum();
+    Filler::fill_each(&trace::ACCOUNT, about, rows, |table, rows| {
         whose(table, rows, capture, |(direction, ..)| *direction);
         table.text("owner", rows, |of| of.row.1.owner.as_str());
         table.boolean("asked", rows, |of| of.row.2);

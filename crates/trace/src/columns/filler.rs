@@ -23,26 +23,62 @@ impl Filler {
         rows: &[T],
         mut pass: impl FnMut(&mut Filler, &[T]),
     ) -> Table {
-        let column = |declared| Column {
-            declared,
-            values: Values::new(declared, rows.len()),
-        };
-        let mut filler = Filler {
-            columns: declared.columns().map(column).collect(),
-            at: 0,
-        };
+        let mut filler = Filler::new(declared, rows.len());
         // Without rows, one pass over nothing shows whether the columns are those that are declared.
         for some in rows
             .chunks(super::TOGETHER)
             .chain(rows.is_empty().then_some(rows))
         {
-            filler.at = 0;
-            pass(&mut filler, some);
-            assert_eq!(filler.at, filler.columns.len(), "{}", declared.name);
+            filler.pass(declared, some, &mut pass);
         }
+        filler.table(declared)
+    }
+
+    /// As [`Filler::fill`], of rows that are made one after the other, about so many: they are never all there at a time.
+    pub fn fill_each<T>(
+        declared: &'static rexmit_schema::Table,
+        about: usize,
+        mut rows: impl Iterator<Item = T>,
+        mut pass: impl FnMut(&mut Filler, &[T]),
+    ) -> Table {
+        let mut filler = Filler::new(declared, about);
+        let mut some = Vec::with_capacity(super::TOGETHER);
+        loop {
+            some.extend(rows.by_ref().take(super::TOGETHER));
+            filler.pass(declared, &some, &mut pass);
+            if some.len() < super::TOGETHER {
+                return filler.table(declared);
+            }
+            some.clear();
+        }
+    }
+
+    fn new(declared: &'static rexmit_schema::Table, rows: usize) -> Self {
+        let column = |declared| Column {
+            declared,
+            values: Values::new(declared, rows),
+        };
+        Filler {
+            columns: declared.columns().map(column).collect(),
+            at: 0,
+        }
+    }
+
+    fn pass<T>(
+        &mut self,
+        declared: &rexmit_schema::Table,
+        rows: &[T],
+        pass: &mut impl FnMut(&mut Filler, &[T]),
+    ) {
+        self.at = 0;
+        pass(self, rows);
+        assert_eq!(self.at, self.columns.len(), "{}", declared.name);
+    }
+
+    fn table(self, declared: &rexmit_schema::Table) -> Table {
         Table {
             name: declared.name,
-            columns: filler.columns,
+            columns: self.columns,
         }
     }
 
@@ -115,8 +151,17 @@ impl Filler {
         value: impl Fn(&'t T) -> V,
     ) {
         if let Values::Text(values, texts) = self.values(name, Kind::Text) {
-            let word = |row| value(row).into().map_or(-1, |text| texts.word(text));
-            values.extend(rows.iter().map(word));
+            // A row mostly has the word of the one before.
+            let mut last = None;
+            values.extend(rows.iter().map(|row| match (value(row).into(), last) {
+                (None, _) => -1,
+                (Some(text), Some((before, index))) if text == before => index,
+                (Some(text), _) => {
+                    let index = texts.word(text);
+                    last = Some((text, index));
+                    index
+                }
+            }));
         }
     }
 

@@ -23,8 +23,8 @@ struct Row {
 }
 
 pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str) -> Table {
-    let rows: Vec<_> = connections.iter().flat_map(of_connection).collect();
-    Filler::fill(&trace::MECHANISMS, &rows, |table, rows| {
+    let rows = connections.iter().flat_map(of_connection);
+    Filler::fill_each(&trace::MECHANISMS, 0, rows, |table, rows| {
         whose(table, rows, capture, |row| row.direction);
         table.text("mechanism", rows, |of| of.row.mechanism.as_str());
         table.integer("needed", rows, |of| of.row.needed);

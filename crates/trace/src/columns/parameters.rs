@@ -18,8 +18,8 @@ struct Row {
 }
 
 pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str) -> Table {
-    let rows: Vec<_> = connections.iter().flat_map(of_connection).collect();
-    Filler::fill(&trace::PARAMETERS, &rows, |table, rows| {
+    let rows = connections.iter().flat_map(of_connection);
+    Filler::fill_each(&trace::PARAMETERS, 0, rows, |table, rows| {
         whose(table, rows, capture, |row| row.direction);
         table.text("parameter", rows, |of| of.row.parameter);
         table.number("value", rows, |of| of.row.inferred.value);

@@ -11,8 +11,8 @@ use crate::event::Direction;
 use crate::rows::{Connection, Position, SenderRow};
 
 pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str) -> Table {
-    let rows: Vec<_> = connections.iter().flat_map(of_connection).collect();
-    Filler::fill(&trace::SIDES, &rows, |table, rows| {
+    let rows = connections.iter().flat_map(of_connection);
+    Filler::fill_each(&trace::SIDES, 2 * connections.len(), rows, |table, rows| {
         whose(table, rows, capture, |(direction, _)| *direction);
         let senders: Vec<_> = rows.iter().map(|of| of.row.1).collect();
         sender(table, &senders);

@@ -255,7 +255,7 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
             }
             Happening::Packet(recorded) => {
                 let number = number_of(file, recorded.frame);
-                let mut packet = Packet::new(recorded.at, recorded.headers, number, self.spread);
+                let mut packet = Packet::new(recorded.at, &recorded.headers, number, self.spread);
                 self.carry.tell(&mut packet);
                 if group_of(packet.shard() as u16, self.groups) == self.group {
                     self.packets += 1;

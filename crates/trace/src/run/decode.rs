@@ -28,14 +28,19 @@ const UDP: u8 = 17;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spread {
     key: Key,
+    /// The key is that of the process's tables, too.
+    is_of_process: bool,
     shards: u16,
 }
 
 impl Spread {
     /// Over so many shards, one at least.
     pub fn new(key: Key, shards: u16) -> Self {
-        let shards = shards.max(1);
-        Spread { key, shards }
+        Spread {
+            key,
+            is_of_process: key == Key::of_process(),
+            shards: shards.max(1),
+        }
     }
 
     /// A hash of a flow that is the same in all processes of the analysis.
@@ -47,10 +52,25 @@ impl Spread {
     /// The shard of a flow that is no subflow of another's connection.
     #[inline]
     pub fn own(self, flow: &FlowKey) -> u16 {
-        if self.shards == 1 {
-            return 0;
-        }
-        (self.hash(flow) % u64::from(self.shards)) as u16
+        self.shard(self.hash(flow))
+    }
+
+    /// By the upper half of its hash: tables use the lower one.
+    #[inline]
+    fn shard(self, hash: u64) -> u16 {
+        (((hash >> 32) * u64::from(self.shards)) >> 32) as u16
+    }
+
+    /// Where tables have a flow, and its own shard.
+    #[inline]
+    fn place(self, flow: &FlowKey) -> (Hashed, u16) {
+        let hash = self.hash(flow);
+        let hashed = if self.is_of_process {
+            Hashed::of_hash(hash)
+        } else {
+            Hashed::of(&Pair(*flow))
+        };
+        (hashed, self.shard(hash))
     }
 }
 
@@ -111,13 +131,14 @@ pub(crate) struct Packet {
 impl Packet {
     /// A packet that goes to its flow's own shard.
     #[inline]
-    pub fn new(at: Time, headers: Headers, number: u64, spread: Spread) -> Self {
+    pub fn new(at: Time, headers: &Headers, number: u64, spread: Spread) -> Self {
+        let (hash, shard) = spread.place(&headers.flow);
         Packet {
             at,
-            hash: Hashed::of(&Pair(headers.flow)),
-            headers,
+            hash,
+            headers: *headers,
             number,
-            shard: spread.own(&headers.flow),
+            shard,
         }
     }
 
@@ -296,7 +317,7 @@ impl Decoder {
         if counted.first.is_none() {
             counted.first = Some(frame.time);
         }
-        match Headers::decode(frame.link, frame.data, frame.original_len) {
+        match &Headers::decode(frame.link, frame.data, frame.original_len) {
             Ok(headers) => {
                 if headers.flags.syn() && frame.data.len() < frame.original_len as usize {
                     self.heads.remember(frame.link, frame.data);
@@ -317,7 +338,7 @@ impl Decoder {
                 Some(packet)
             }
             Err(skip) => {
-                counted.skips.count(skip);
+                counted.skips.count(*skip);
                 let number = number_of(self.file, counted.frames - 1);
                 self.numbering
                     .other(frame.link, frame.data, frame.original_len);
@@ -326,7 +347,7 @@ impl Decoder {
                 }
                 let returned =
                     Headers::returned(frame.link, frame.data, frame.original_len, &self.heads)?;
-                packets.push(Packet::new(frame.time, returned, number, self.spread));
+                packets.push(Packet::new(frame.time, &returned, number, self.spread));
                 packets.last_mut()
             }
         }

@@ -99,7 +99,7 @@ impl Ids {
             plain.add(id.wrapping_sub(last), is_next[0]);
             swapped.add(id.swap_bytes().wrapping_sub(last.swap_bytes()), is_next[1]);
         }
-        self.lately.rotate_right(1);
+        self.lately.copy_within(..LATELY - 1, 1);
         self.lately[0] = (id, packets);
     }
 

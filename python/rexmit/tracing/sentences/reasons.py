@@ -7,6 +7,7 @@ below a head is the first in a table of which the condition holds.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from itertools import pairwise
 from typing import Final
 
@@ -82,6 +83,7 @@ def reason(
     return _recoveries(mine, waits)
 
 
+@cache
 def _cause() -> pl.Expr:
     """What a timer made, or what nobody knows, by that; all else by what began its episode."""
     timers = verdict().str.split(EITHER).list.eval(pl.element().is_in(list(_NOUNS))).list.all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -46,6 +47,7 @@ SURE: Final = 0.9
 """Below this confidence a row names its runner-up, too."""
 
 
+@cache
 def verdict() -> pl.Expr:
     """What made the sender retransmit: the mechanism, or both where the packets cannot tell, in one
     order whichever is likelier; where no loss was found, what it was sent again for.
