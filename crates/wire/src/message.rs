@@ -37,6 +37,8 @@ pub struct Status {
     pub code: u16,
     /// From then on the server sends unasked: protocols were switched, or events are streamed.
     pub unasked: bool,
+    /// Bytes of the head, and of the body that it announces (RFC 9112 §6.2).
+    pub length: Option<(u32, u32)>,
 }
 
 impl Message {
@@ -89,9 +91,22 @@ impl Status {
         (100..600).contains(&code).then(|| Status {
             code,
             unasked: code == Status::SWITCHED || events(),
+            length: Status::length(payload).filter(|_| code >= 200 && code != 204 && code != 304),
         })
     }
+
+    fn length(payload: &[u8]) -> Option<(u32, u32)> {
+        let head = payload.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
+        let body = lines(payload).find_map(|line| {
+            let (name, value) = line.split_at_checked(LENGTH.len())?;
+            let value = name.eq_ignore_ascii_case(LENGTH).then_some(value)?;
+            std::str::from_utf8(value).ok()?.trim().parse().ok()
+        })?;
+        Some((u32::try_from(head).ok()?, body))
+    }
 }
+
+const LENGTH: &[u8] = b"content-length:";
 
 /// A stream of server-sent events (HTML Living Standard §9.2).
 const EVENTS: &[u8] = b"content-type: text/event-stream";
@@ -159,13 +174,29 @@ mod tests {
     #[test]
     fn a_status_has_three_digits() {
         let status = |text: &str| Message::of(Record::Response, text.as_bytes());
-        let plain = |code, unasked| Some(Message::Response(Status { code, unasked }));
+        let of_length = |code, unasked, length| {
+            Some(Message::Response(Status {
+                code,
+                unasked,
+                length,
+            }))
+        };
+        let plain = |code, unasked| of_length(code, unasked, None);
         assert_eq!(status("HTTP/1.1 204 No"), plain(204, false));
         assert_eq!(status("HTTP/1.1 101 Switching"), plain(101, true));
         let events = "HTTP/1.1 200 OK\r\nContent-Type: text/Event-Stream; charset=utf-8\r\n";
         assert_eq!(status(events), plain(200, true));
         let within = "HTTP/1.1 200 OK\r\n\r\ncontent-type: text/event-stream\r\n";
         assert_eq!(status(within), plain(200, false));
+        let long = "HTTP/1.1 200 OK\r\ncontent-LENGTH:  700\r\n\r\nabc";
+        assert_eq!(status(long), of_length(200, false, Some((42, 700))));
+        assert_eq!(
+            status(&long[..40]),
+            plain(200, false),
+            "a head that goes on"
+        );
+        assert_eq!(status(&long.replace("200", "304")), plain(304, false));
+        assert_eq!(status(&long.replace("700", "-1")), plain(200, false));
         for wrong in ["HTTP/1.", "HTTP/1.1 20", "HTTP/1.1 2x4", "HTTP/1.1 999"] {
             assert_eq!(status(wrong), None, "{wrong}");
         }

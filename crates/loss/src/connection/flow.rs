@@ -88,6 +88,17 @@ pub(crate) struct Bares {
     pub(crate) syn_acks: u32,
 }
 
+/// The middle of the one open transfer, where nothing can happen but that the next bytes come.
+#[derive(Debug, Default)]
+struct Middle {
+    /// It goes on up to here; 0 where there is none.
+    until: u64,
+    /// How many packets of it came that are not yet counted in the transfer.
+    segments: u64,
+    /// Positions of which nobody saw the packets: only how many they were is known.
+    unwatched: Intervals<u64>,
+}
+
 /// One connection, as seen from its sender.
 #[derive(Debug)]
 pub(crate) struct Flow {
@@ -96,12 +107,7 @@ pub(crate) struct Flow {
     pub isn: Option<SeqNum>,
     /// When [`Flow::on_deadline`] is due.
     pub due: Option<Time>,
-    /// Packets that end at or below are in the middle of the one open transfer: nothing can happen at them.
-    quiet_until: u64,
-    /// How many of them came and are not yet counted in the transfer.
-    quiet_segments: u64,
-    /// Positions of which nobody saw the packets: only how many they were is known.
-    unwatched: Intervals<u64>,
+    middle: Middle,
     /// Of the highest position sent.
     pub(crate) anchor: Anchor,
     /// Every position sent, and all below the first.
@@ -174,9 +180,7 @@ impl Flow {
             key,
             isn: None,
             due: None,
-            quiet_until: 0,
-            quiet_segments: 0,
-            unwatched: Intervals::default(),
+            middle: Middle::default(),
             anchor: Anchor {
                 position: ORIGIN + 1,
                 seq: first,
@@ -217,8 +221,8 @@ impl Flow {
         let end = start + u64::from(len);
         let top = end + u64::from(segment.fin);
         let fits = len <= self.largest && start < end && end == top;
-        if start == self.seen.highest && end <= self.quiet_until && fits {
-            self.quiet_segments += 1;
+        if start == self.seen.highest && end <= self.middle.until && fits {
+            self.middle.segments += 1;
             self.seen.highest = end;
             self.anchor = Anchor {
                 position: end,
@@ -228,8 +232,8 @@ impl Flow {
             return Verdict::Accept;
         }
         self.count_quiet();
-        let hidden = !self.unwatched.is_empty()
-            && (start > self.seen.highest || self.unwatched.meets(start, top));
+        let hidden = !self.middle.unwatched.is_empty()
+            && (start > self.seen.highest || self.middle.unwatched.meets(start, top));
         out.unfollowed += u64::from(hidden);
         let p = Packet {
             id,
@@ -266,7 +270,7 @@ impl Flow {
             self.complete(now, out);
         }
         self.due = self.deadline(out);
-        self.quiet_until = self.quiet_limit(out);
+        self.middle.until = self.quiet_limit(out);
         verdict
     }
 
@@ -292,9 +296,9 @@ impl Flow {
 
     fn count_quiet(&mut self) {
         if let Some(t) = self.transfers.front_mut() {
-            t.row.segments += core::mem::take(&mut self.quiet_segments);
+            t.row.segments += core::mem::take(&mut self.middle.segments);
         }
-        self.quiet_until = 0;
+        self.middle.until = 0;
     }
 
     /// Which packets it need not be given.
@@ -305,7 +309,7 @@ impl Flow {
             return None;
         }
         let from = self.seen.highest;
-        let until = self.quiet_until.saturating_sub(u64::from(self.largest));
+        let until = self.middle.until.saturating_sub(u64::from(self.largest));
         (from < until).then(|| Quiet {
             flow: self.key,
             from: self.anchor.seq(from),
@@ -321,8 +325,8 @@ impl Flow {
             out.unfollowed += 1;
             return;
         }
-        self.quiet_segments += packets;
-        self.unwatched.add(start, end);
+        self.middle.segments += packets;
+        self.middle.unwatched.add(start, end);
         self.log
             .insert(start, bytes as u32, (now, 1), log_capacity(out));
         self.anchor = Anchor {

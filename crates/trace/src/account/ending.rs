@@ -148,6 +148,12 @@ impl Account {
                             Owner::Unanswered
                         }
                         Owner::Closing if self.flows[SERVER].hides() => Owner::Unanswered,
+                        // Nor is one that breaks off.
+                        Owner::Closing
+                            if turns.closed.is_some() && self.flows[SERVER].breaks_off(turns) =>
+                        {
+                            Owner::Unanswered
+                        }
                         rest => rest,
                     };
                     // Before what ended it instead of an answer.

@@ -11,6 +11,7 @@ use super::owner::Owner;
 use super::policer::Policer;
 use super::rounds::Rounds;
 use super::sizes::Sizes;
+use super::turns::Turns;
 use super::Step;
 
 /// Acknowledgements on their way to the sender that are remembered.
@@ -354,6 +355,11 @@ impl Flow {
     /// Whether it has sent more than came by, a FIN apart.
     pub fn hides(&self) -> bool {
         self.hidden.is_some_and(|seq| seq.is_after(self.nxt + 1))
+    }
+
+    /// Whether the response that it sends ends before its end.
+    pub fn breaks_off(&self, turns: &Turns) -> bool {
+        self.known && turns.breaks_off(self.nxt)
     }
 
     /// Whether its peer had all that came by when it sent this acknowledgement.

@@ -305,7 +305,7 @@ impl Account {
             }
         }
         if let Some(Message::Response(status)) = &message {
-            self.turns.responds(*status);
+            self.turns.responds(*status, step.seq);
         }
         if !self.turns.is_aside(step) {
             let told = Told {

@@ -41,7 +41,8 @@ pub(super) struct Rounds {
 impl Rounds {
     /// So much is in flight, from `una` to `nxt`.
     pub fn note(&mut self, flight: i64, una: SeqNum, nxt: SeqNum, segment: u32) {
-        if self.lost.is_some_and(|lost| flight > lost) {
+        // As large as it was: if it does not grow, the window is not what holds it.
+        if self.lost.is_some_and(|lost| flight >= lost) {
             self.lost = None;
         }
         match self.end {

@@ -6,7 +6,7 @@
 use rexmit_time::{Duration, Time};
 use rexmit_wire::headers::Record;
 use rexmit_wire::message::Status;
-use rexmit_wire::Flags;
+use rexmit_wire::{Flags, SeqNum};
 
 use super::owner::Owner;
 use super::Step;
@@ -18,6 +18,9 @@ const DELAYED: Duration = Duration::from_millis(210);
 
 /// A client that sends again after so long a silence, unasked, wants no answer.
 const PUSHED: Duration = Duration::from_millis(200);
+
+/// Bytes of a body whose end sequence numbers tell from its beginning.
+const MOST_BODY: u32 = 1 << 30;
 
 /// How far a session of TLS is set up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,6 +79,8 @@ pub(super) struct Turns {
     pushes: bool,
     /// The server sends unasked.
     unasked: bool,
+    /// Where the head of the last response ends, and where its body does.
+    announced: Option<(SeqNum, SeqNum)>,
     /// Both ends echo congestion marks (RFC 3168 §6.1.1): the SYN asked for it, and its answer.
     marking: [bool; 2],
     /// Until when the server answered the SYN again, though the client had sent data: it had no room for the connection, or
@@ -108,6 +113,7 @@ impl Turns {
             answers: false,
             pushes: false,
             unasked: false,
+            announced: None,
             marking: [false; 2],
             not_taken: None,
             arrived: None,
@@ -294,8 +300,17 @@ impl Turns {
     }
 
     /// What a response's head says of what comes behind it.
-    pub fn responds(&mut self, status: Status) {
+    pub fn responds(&mut self, status: Status, seq: SeqNum) {
         self.unasked = status.unasked;
+        let length = status.length.filter(|(_, body)| *body < MOST_BODY);
+        self.announced = length.map(|(head, body)| (seq + head, seq + head + body));
+    }
+
+    /// Whether the body of the last response ends before its end, if all that was sent of it is before `to`. One that does not
+    /// begin may be the answer to a HEAD (RFC 9110 §9.3.2).
+    pub fn breaks_off(&self, to: SeqNum) -> bool {
+        let within = |(head, end): (SeqNum, SeqNum)| to.is_after(head) && to.is_before(end);
+        self.announced.is_some_and(within)
     }
 
     /// Data that were sent again.

@@ -118,6 +118,7 @@ fn response(code: u16) -> Message {
     Message::Response(Status {
         code,
         unasked: code == Status::SWITCHED,
+        length: None,
     })
 }
 
