@@ -120,7 +120,7 @@ def load(program: str, path: Path | None = None) -> Calibration | None:
         return own
     try:
         # It is as it was when the package was tested: its thousand rows are not checked again.
-        return _of(json.loads(MEASURED.read_text(encoding="utf-8")))
+        return _made(json.loads(MEASURED.read_text(encoding="utf-8")))
     except OSError:
         return None
 
@@ -131,8 +131,8 @@ def _read(path: Path) -> Calibration | None:
         _CHECK(data, "")
     except (OSError, ValueError):
         return None
-    return _of(data) if data["format"] == FORMAT else None
+    return _made(data) if data["format"] == FORMAT else None
 
 
-def _of(data: Mapping[str, Any]) -> Calibration:
+def _made(data: Mapping[str, Any]) -> Calibration:
     return Calibration(**{entry.name: data[entry.name] for entry in fields(Calibration)})
