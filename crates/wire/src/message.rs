@@ -189,7 +189,7 @@ mod tests {
         let within = "HTTP/1.1 200 OK\r\n\r\ncontent-type: text/event-stream\r\n";
         assert_eq!(status(within), plain(200, false));
         let long = "HTTP/1.1 200 OK\r\ncontent-LENGTH:  700\r\n\r\nabc";
-        assert_eq!(status(long), of_length(200, false, Some((42, 700))));
+        assert_eq!(status(long), of_length(200, false, Some((41, 700))));
         assert_eq!(
             status(&long[..40]),
             plain(200, false),
