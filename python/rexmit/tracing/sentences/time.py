@@ -38,7 +38,7 @@ _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "Look at what their programs do in it: keys, certificates, look-ups.",
     ),
     "unanswered": (
-        "{peer} did not answer the last request of {host} in full before connection or capture ended",
+        "{peer} did not fully answer the last request of {host} before connection or capture ended",
         "Look at the program of {peer}, and whether its large packets arrive.",
     ),
     "round-trip": (
