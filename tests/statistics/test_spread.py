@@ -7,7 +7,7 @@ import math
 import pytest
 
 from rexmit.statistics.estimate import average, known, relative
-from rexmit.statistics.interval import Interval, of_share
+from rexmit.statistics.interval import Interval, of_share, ranks
 from rexmit.statistics.spread import NOTHING, spread, spread_data
 from rexmit.statistics.verdict import LESS, MORE, Band, Verdict, every
 from rexmit.statistics.words import fitting, gain, gained, width
@@ -165,3 +165,16 @@ def test_wilsons_interval() -> None:
     ):
         found = of_share(right / rows, rows)
         assert (found.low, found.high) == pytest.approx((low, high), abs=1e-4)
+
+
+@pytest.mark.parametrize("n", [3, 4, 5])
+def test_few_values_bound_a_median_on_neither_side(n: int) -> None:
+    """All of them lie on one side of it more often than in 2.5 of 100 cases."""
+    low, high = ranks(0.5, n)
+    assert low == -math.inf
+    assert high > n
+
+
+def test_six_values_bound_a_median() -> None:
+    low, high = ranks(0.5, 6)
+    assert 1 <= low < high <= 6

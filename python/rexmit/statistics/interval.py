@@ -69,9 +69,11 @@ def ranks(share: float, n: float) -> tuple[float, float]:
     from scipy.special import bdtrik
 
     tail = (1 - LEVEL) / 2
-    low, high = (float(bdtrik(end, n, share)) for end in (tail, 1 - tail))
-    # Where already no value below it is likelier than the tail, there is no lower end.
-    return low + 1 if math.isfinite(low) else -math.inf, high + 1
+    # Where already no value below it is likelier than the tail, there is no lower end: then bdtrik
+    # says 0, or nothing.
+    bounded = (1 - share) ** n <= tail
+    low = float(bdtrik(tail, n, share)) + 1 if bounded else -math.inf
+    return low, float(bdtrik(1 - tail, n, share)) + 1
 
 
 def of_share(share: float, n: float, level: float = LEVEL) -> Interval:
