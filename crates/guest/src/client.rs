@@ -139,10 +139,6 @@ fn exchange(
         // A process that runs at every segment is most of what a transfer costs. To its peer it is all the same: the kernel
         // takes each segment from the queue as it comes (`tcp_recvmsg_locked`).
         let read = recv(stream.as_raw_fd(), &mut buffer, MsgFlags::MSG_WAITALL);
-        if clock::now() > until {
-            abort(&stream)?;
-            return Ok(Ended::TimedOut);
-        }
         let length = match read.map_err(std::io::Error::from) {
             Ok(0) if body_bytes == Some(page_bytes) => return Ok(Ended::Finished),
             Ok(0) => return Ok(Ended::Short),
@@ -165,6 +161,11 @@ fn exchange(
                     body_bytes = Some(head.len() - end - 4);
                 }
             }
+        }
+        // What is late and whole is no less there.
+        if body_bytes != Some(page_bytes) && clock::now() > until {
+            abort(&stream)?;
+            return Ok(Ended::TimedOut);
         }
     }
 }
