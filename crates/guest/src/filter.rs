@@ -135,7 +135,7 @@ impl<Q: Source> Filter<Q> {
         };
         match self.rule.quiet() {
             None => shortcut.close(),
-            Some(_) if shortcut.open().is_none() => {
+            Some(_) if !shortcut.is_open() => {
                 // What passes must overtake nothing. With each verdict TCP may send more at once (`tcp_tsq_handler`): until
                 // one packet alone waits for its own.
                 loop {
@@ -281,12 +281,10 @@ fn is_readable(descriptor: BorrowedFd<'_>) -> Result<bool> {
 
 /// Tells the rule what passed without it.
 fn catch_up(shortcut: &mut Shortcut, rule: &mut LossRule, headers: u64, now: Time) -> Result<()> {
-    let Some(quiet) = shortcut.open() else {
-        return Ok(());
-    };
-    let [packets, bytes] = shortcut.passed()?;
-    let payload = bytes.saturating_sub(packets * headers);
-    rule.passed(&quiet.flow, (packets, payload), now);
+    if let Some((quiet, [packets, bytes])) = shortcut.passed()? {
+        let payload = bytes.saturating_sub(packets * headers);
+        rule.passed(&quiet.flow, (packets, payload), now);
+    }
     Ok(())
 }
 

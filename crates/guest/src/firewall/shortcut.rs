@@ -80,9 +80,9 @@ impl Shortcut {
         })
     }
 
-    /// What may pass now.
-    pub fn open(&self) -> Option<Quiet> {
-        self.open.map(|(quiet, _)| quiet)
+    /// Whether anything may pass now.
+    pub fn is_open(&self) -> bool {
+        self.open.is_some()
     }
 
     /// Nothing more is asked of what may pass.
@@ -122,18 +122,14 @@ impl Shortcut {
         }
     }
 
-    /// What has passed since this was asked last: packets, and their bytes with headers.
-    pub fn passed(&mut self) -> Result<[u64; 2]> {
-        if self.open.is_none() {
-            return Ok([0; 2]);
-        }
-        let now = self.count()?;
-        let Some((_, before)) = &mut self.open else {
-            return Ok([0; 2]);
+    /// What may pass, and what of it has passed since this was asked last: packets, and their bytes with headers.
+    pub fn passed(&mut self) -> Result<Option<(Quiet, [u64; 2])>> {
+        let Some((quiet, before)) = self.open else {
+            return Ok(None);
         };
-        let new = [0, 1].map(|of| now[of] - before[of]);
-        *before = now;
-        Ok(new)
+        let now = self.count()?;
+        self.open = Some((quiet, now));
+        Ok(Some((quiet, [0, 1].map(|of| now[of] - before[of]))))
     }
 
     /// What the elements of the set have counted.

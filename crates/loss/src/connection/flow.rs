@@ -222,13 +222,7 @@ impl Flow {
         let top = end + u64::from(segment.fin);
         let fits = len <= self.largest && start < end && end == top;
         if start == self.seen.highest && end <= self.middle.until && fits {
-            self.middle.segments += 1;
-            self.seen.highest = end;
-            self.anchor = Anchor {
-                position: end,
-                seq: seq + len,
-            };
-            self.log.insert(start, len, (now, 1), log_capacity(out));
+            self.go_on(1, len, now, out);
             return Verdict::Accept;
         }
         self.count_quiet();
@@ -325,15 +319,21 @@ impl Flow {
             out.unfollowed += 1;
             return;
         }
-        self.middle.segments += packets;
         self.middle.unwatched.add(start, end);
-        self.log
-            .insert(start, bytes as u32, (now, 1), log_capacity(out));
+        self.go_on(packets, bytes as u32, now, out);
+    }
+
+    /// The next packets of the middle are sent, with so many bytes.
+    fn go_on(&mut self, packets: u64, len: u32, now: Time, out: &Out) {
+        let start = self.seen.highest;
+        let end = start + u64::from(len);
+        self.middle.segments += packets;
+        self.seen.highest = end;
         self.anchor = Anchor {
             position: end,
             seq: self.anchor.seq(end),
         };
-        self.seen.highest = end;
+        self.log.insert(start, len, (now, 1), log_capacity(out));
     }
 
     /// No segment will be larger than this side's own MSS option allows its peer, or than any before.

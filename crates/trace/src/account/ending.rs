@@ -147,11 +147,8 @@ impl Account {
                         Owner::Closing if of == Direction::Backward && flow.sizes.lacks() => {
                             Owner::Unanswered
                         }
-                        Owner::Closing if self.flows[SERVER].hides() => Owner::Unanswered,
                         // Nor is one that breaks off.
-                        Owner::Closing
-                            if turns.closed.is_some() && self.flows[SERVER].breaks_off(turns) =>
-                        {
+                        Owner::Closing if self.flows[SERVER].hides() || self.breaks_off() => {
                             Owner::Unanswered
                         }
                         rest => rest,
@@ -182,6 +179,12 @@ impl Account {
                 line.sure.push(end, Owner::Unknown, By::Own);
             }
         }
+    }
+
+    /// Whether the connection was closed within a response.
+    fn breaks_off(&self) -> bool {
+        let sent = self.flows[SERVER].sent();
+        self.turns.closed.is_some() && self.turns.breaks_off(sent)
     }
 
     /// Whose peer was gone and since when, or a path took nothing of that size.

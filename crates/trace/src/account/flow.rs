@@ -11,7 +11,6 @@ use super::owner::Owner;
 use super::policer::Policer;
 use super::rounds::Rounds;
 use super::sizes::Sizes;
-use super::turns::Turns;
 use super::Step;
 
 /// Acknowledgements on their way to the sender that are remembered.
@@ -357,9 +356,9 @@ impl Flow {
         self.hidden.is_some_and(|seq| seq.is_after(self.nxt + 1))
     }
 
-    /// Whether the response that it sends ends before its end.
-    pub fn breaks_off(&self, turns: &Turns) -> bool {
-        self.known && turns.breaks_off(self.nxt)
+    /// Up to where it has sent.
+    pub fn sent(&self) -> SeqNum {
+        self.nxt
     }
 
     /// Whether its peer had all that came by when it sent this acknowledgement.

@@ -115,3 +115,22 @@ impl Rounds {
         self.still < STILL
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flight_as_large_as_before_a_loss_is_not_held_by_it() {
+        let mut rounds = Rounds::default();
+        let note = |rounds: &mut Rounds, flight| {
+            rounds.note(flight, SeqNum::new(0), SeqNum::new(16_000), 1_448);
+            rounds.is_after_loss()
+        };
+        assert!(!note(&mut rounds, 16_000));
+        rounds.loses(16_000);
+        assert!(note(&mut rounds, 15_999));
+        assert!(!note(&mut rounds, 16_000));
+        assert!(rounds.has_lost());
+    }
+}

@@ -141,6 +141,31 @@ fn what_a_server_sends_unasked_nobody_waited_for() {
     }
 }
 
+/// A body that does not begin may be that of a HEAD, and one that is whole is an answer.
+#[test]
+fn an_answer_that_breaks_off_before_its_announced_end_is_none() {
+    for (body, sent, breaks_off) in [
+        (5_000, 1_000, true),
+        (800, 1_000, false),
+        (5_000, 200, false),
+    ] {
+        let (mut talk, to_server, to_client) = Talk::open(true);
+        talk.get("/").wait(to_server);
+        let status = Status {
+            code: 200,
+            unasked: false,
+            length: Some((200, body)),
+        };
+        talk.say(false, Message::Response(status), sent);
+        talk.wait(to_client).data(true, 0).wait(2_000);
+        talk.script.send(false, Flags::RST, 0);
+        let row = &talk.rows(Settings::default()).connections[0].row;
+        let told = told(&row.backward.account);
+        let unanswered = |(owner, ms): &(_, _)| *owner == Owner::Unanswered && *ms >= 1_900;
+        assert_eq!(told.iter().any(unanswered), breaks_off, "{told:?}");
+    }
+}
+
 #[test]
 fn a_connection_that_is_kept_has_a_row_for_each_request() {
     for at_server in [false, true] {
