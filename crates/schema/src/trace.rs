@@ -213,7 +213,7 @@ const SIDE: &[Column] = &[
 const OF_OWNER: &[Column] = &[
     text(
         "owner",
-        "whose it was: connecting, client (its program), between-requests (its program, after a response), server (its program), tls-set-up (both programs), unanswered (the last request), \
+        "whose it was: connecting, client (its program), between-requests (its program, after a response), messages (sent unasked, at a program's own pace), server (its program), tls-set-up (both programs), unanswered (the last request), \
          round-trip, receiver-window, nagle, sender (its program, buffer or pacing), late-or-lost (its program, or a loss before the capture), slow-start, small-window (after losses or reordering), \
          path-rate, policer, recovery-timer, recovery-probe, recovery-fast, path-mtu, peer-gone, closing (after the last byte), unknown",
     ),

@@ -18,7 +18,7 @@ from rexmit.tracing.folder import Trace
 
 STEPS: Final = 240
 
-_NOT_WAITED: Final = (*owners.NOBODY, owners.IDLE)
+_NOT_WAITED: Final = (*owners.NOBODY, *owners.IDLE)
 
 _LEAST_S: Final = 1e-9
 """So long a connection of one instant is taken to be."""

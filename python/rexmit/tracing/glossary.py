@@ -19,6 +19,7 @@ _WHOSE: Final = {
     "connecting": "until the handshake is over; a lost SYN counts",
     "client": "the client has nothing to send yet: before its first request, or within one",
     "between-requests": "the client has its answer and asks for nothing",
+    "messages": "a program sends small messages, or what nobody asked for, at its own pace",
     "server": "the request has arrived, and the answer has not begun, or pauses",
     "tls-set-up": "the programs' silence from the ClientHello to the first data",
     "unanswered": "the last request arrived, and nothing was answered before the end",

@@ -27,10 +27,10 @@ long, and together they are half of the time or more: a person waits for their s
 NOBODY: Final = ("closing",)
 """What nobody waited for."""
 
-IDLE: Final = "between-requests"
+IDLE: Final = ("between-requests", "messages")
 UNKNOWN: Final = "unknown"
 
-LAST: Final = (IDLE, UNKNOWN)
+LAST: Final = (*IDLE, UNKNOWN)
 """Where nobody waits as far as is known: told last, but for what is not known if that is longer
 than all that somebody waited for together."""
 
@@ -219,7 +219,7 @@ def slow_connections(trace: Trace) -> pl.DataFrame:
     """Rows in connections.parquet (`number`) of connections that somebody waited for, and for how
     long: `length_s`.
     """
-    waited = slow(trace.slow_s) & (pl.col("owner") != IDLE)
+    waited = slow(trace.slow_s) & ~pl.col("owner").is_in(list(IDLE))
     rows = joined(trace, waited).group_by(pl.col("number").cast(pl.Int64))
     return rows.agg((pl.col("length_ns").sum() / 1e9).alias("length_s")).collect()
 
@@ -323,7 +323,7 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
     )
     owner, length_s = pl.col("owner"), pl.col("length_s")
     known_s = length_s.filter(~owner.is_in(list(LAST))).sum()
-    last = (owner == IDLE) | ((owner == UNKNOWN) & (length_s <= known_s))
+    last = owner.is_in(list(IDLE)) | ((owner == UNKNOWN) & (length_s <= known_s))
     rows = (
         of_host.group_by("owner", maintain_order=True)
         .agg(

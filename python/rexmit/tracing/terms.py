@@ -60,6 +60,7 @@ OWNERS: Final = {
     "connecting": "connecting",
     "client": "the client's program",
     "between-requests": "between requests",
+    "messages": "messages at their own pace",
     "server": "the server's program",
     "tls-set-up": "TLS handshake",
     "unanswered": "last request unanswered",

@@ -19,7 +19,7 @@ from rexmit_validate.troubles.scenes import LOSS, PLACES, SCENES, of_variant
 MONITORS: Final = ("sender", "midway", "receiver")
 """Where captures are taken, from the end on that sends most."""
 
-CUT: Final = ("unknown", "between-requests")
+CUT: Final = ("unknown", "between-requests", "messages")
 """What may be said of cut packets besides: they tell neither the scale of windows nor how TLS is
 set up."""
 

@@ -140,7 +140,7 @@ def _policers() -> dict[str, Scene]:
     return scenes
 
 
-IDLE = ("healthy", "between-requests")
+IDLE = ("healthy", "between-requests", "messages")
 
 SCENES: Final[Mapping[str, Scene]] = {
     "healthy": Scene(QUIET, requests=10),

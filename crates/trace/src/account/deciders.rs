@@ -35,6 +35,10 @@ pub(super) fn decide(wait: &Wait, program: Owner) -> Option<Owner> {
         return None;
     }
     let found = DECIDERS.iter().find_map(|decider| decider(wait, program));
+    let found = found.map(|owner| match owner {
+        Owner::PathRate if window::lags(wait) => Owner::ReceiverWindow,
+        owner => owner,
+    });
     Some(
         found.unwrap_or(if wait.shows_queues && wait.window.is_some() {
             Owner::Sender

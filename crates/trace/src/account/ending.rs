@@ -68,6 +68,15 @@ impl Account {
                 });
             }
             for flow in [of, 1 - of] {
+                let link = self.flows[flow].bottleneck();
+                if policed[flow].is_none() {
+                    line.cover(&link.busy(), by(flow == of), |was, _| {
+                        matches!(was, Owner::SmallWindow | Owner::Sender) || was.is_recovery()
+                    });
+                }
+                line.cover(link.stalls(), by(flow == of), |was, _| {
+                    was == Owner::PathRate
+                });
                 let policed = policed[flow].map(|since| (since, ending.end, Owner::Policer));
                 line.cover(policed.as_slice(), by(flow == of), |was, _| {
                     // Away from the sender, what the bucket let wait seems to be sent late.
@@ -77,8 +86,8 @@ impl Account {
                 let cut = cut.map(|(from, to)| (from, to, Owner::PathMtu));
                 line.cover(cut.as_slice(), by(flow == of), |was, _| was.is_recovery());
             }
-            for stream in &self.streams {
-                line.cover(stream.found(), By::Own, |was, _| {
+            for (flow, stream) in self.streams.iter().enumerate() {
+                line.cover(stream.found(), by(flow == of), |was, _| {
                     matches!(was, Owner::Client | Owner::Server | Owner::Sender)
                 });
             }
@@ -95,7 +104,7 @@ impl Account {
                 line.cover(&all(Owner::Unknown), By::Own, |was, _| was.is_program());
             }
             if messages {
-                let idle = all(Owner::BetweenRequests);
+                let idle = all(Owner::Messages);
                 line.cover(&idle, By::Own, |was, _| was == Owner::Client);
             }
         }

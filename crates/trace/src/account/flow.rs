@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{SeqNum, SeqRange};
 
+use super::bottleneck::{Arrival, Bottleneck};
 use super::deciders::rate;
 use super::owner::Owner;
 use super::policer::Policer;
@@ -84,6 +85,8 @@ pub(super) struct Wait {
     pub mss: u32,
     /// Packets queue on the way.
     pub queued: bool,
+    /// What passes beside the sender was put together before acknowledgements that had come by: it queued in its host.
+    pub own_queue: bool,
     /// Whether packets queue on the way can be seen from where the monitor stands.
     pub shows_queues: bool,
     /// It is no longer known to have lost anything, or all of it was repaired.
@@ -96,6 +99,8 @@ pub(super) struct Wait {
     pub steady: bool,
     /// Something of it was lost before.
     pub lost: bool,
+    /// All of it was seen, from its SYN on.
+    pub whole: bool,
 }
 
 /// How windows are scaled if no SYN tells it: by no less than what was sent beyond an acknowledgement shows, and by no more if
@@ -145,21 +150,24 @@ impl Scale {
 /// What is known of the way from the sender to its receiver and back.
 #[derive(Debug, Default)]
 struct Path {
-    /// From the monitor to the receiver and back: shortest, by how much the newest was longer, and how many in a row showed
+    /// From the monitor to the receiver and back, and to the sender and back: shortest, by how much the newest was longer, and how many in a row showed
     /// a queue.
     beyond: Option<Duration>,
+    near: Duration,
     longer: Duration,
     long: u8,
     /// Acknowledgements that came by long ago had not reached the sender, so much later than others do.
     held_back: Option<Duration>,
     /// The monitor does not stand beside the sender.
     away: bool,
+    bottleneck: Bottleneck,
 }
 
 impl Path {
     /// From the monitor to the receiver and back it took so long, and takes `near` to the sender and back.
     fn sample(&mut self, rtt: Duration, near: Duration) {
         let least = self.beyond.unwrap_or(rtt).min(rtt);
+        self.near = near;
         self.beyond = Some(least);
         self.longer = rtt - least;
         let long = rtt > least + QUEUED.max((least + near) / 4) && near <= least * 2;
@@ -403,6 +411,7 @@ impl Flow {
         if self.known && !ack.is_after(self.nxt) {
             let queue = self.path.queue().unwrap_or(Duration::ZERO);
             self.policer.acked(at, ack, self.repair.is_none(), queue);
+            self.arrives(at, ack);
             self.sizes.acked(at, ack);
         }
         if self.acks.heard.len() == MOST_HEARD {
@@ -417,6 +426,24 @@ impl Flow {
             stamp,
             marked,
         });
+    }
+
+    /// All before `ack` has arrived.
+    fn arrives(&mut self, at: Time, ack: SeqNum) {
+        let arrival = Arrival {
+            at,
+            ack,
+            whole: self.repair.is_none(),
+            queue: self.path.queue(),
+            trip: self.path.near + self.path.beyond.unwrap_or(Duration::ZERO),
+            segment: self.largest.into(),
+        };
+        self.path.bottleneck.acked(arrival);
+    }
+
+    /// The slowest link on its way.
+    pub fn bottleneck(&self) -> &Bottleneck {
+        &self.path.bottleneck
     }
 
     fn hear(&mut self, one: Heard, at: Time) {
@@ -444,6 +471,17 @@ impl Flow {
         self.window = Some(one.window);
         self.shut |= one.window == 0;
         self.largest_window = self.largest_window.max(one.window);
+    }
+
+    /// How long ago that came by whose stamp its sender echoes with what comes by `at` then: from the monitor to it and back, and
+    /// what it waited meanwhile.
+    pub fn echoed(&self, at: Time, echo: Option<u32>) -> Option<Duration> {
+        let first = self
+            .acks
+            .heard
+            .iter()
+            .find(|one| one.stamp.is_some() && one.stamp == echo)?;
+        Some(at.since(first.at))
     }
 
     /// Acknowledgements have reached the sender by the time at which a packet left that comes by at `at`: those that its
@@ -532,11 +570,15 @@ impl Flow {
             self.nxt = self.acks.una;
             self.shown = self.acks.una;
         }
+        if !self.is_busy() {
+            self.path.bottleneck.rests();
+        }
         self.largest = self.largest.max(new.len);
         let least = near + self.path.beyond.unwrap_or(Duration::ZERO);
         let at_once = AT_ONCE.max(least / 8);
         // What comes by far from its sender may have queued on the way, and the sender's stamps say what it had heard.
-        let far = new.echo.is_some() && near > least / 2 && self.rounds.is_after_loss();
+        let unsure = self.rounds.is_after_loss() || self.first.is_none();
+        let far = new.echo.is_some() && near > least / 2 && unsure;
         let clocks = if far { least / 2 } else { at_once };
         let wait = self.sent.at.map(|from| {
             let heard = self.news.at.take();
@@ -581,12 +623,14 @@ impl Flow {
                 lens: [self.sent.len, new.len],
                 mss: full,
                 queued,
+                own_queue: self.path.held_back.is_some() && !self.path.away,
                 shows_queues: new.echo.is_some() || near <= least / 2,
                 repaired: self.repair.is_none(),
                 after_loss: self.rounds.is_after_loss(),
                 grows: self.rounds.grows(),
                 steady: self.rounds.is_steady(),
                 lost: self.rounds.has_lost(),
+                whole: self.first.is_some(),
             }
         });
         self.scale.sent(new.end);

@@ -6,6 +6,7 @@
 //! from its [flow](flow::Flow). What only the end tells, which retransmissions there were and that a peer was gone, is
 //! [written over](ending) that.
 
+mod bottleneck;
 mod deciders;
 mod ending;
 mod flow;
@@ -225,8 +226,16 @@ impl Account {
     }
 
     fn data(&mut self, step: &Step, message: Option<Message>, me: usize, peer: usize) {
-        let near = self.flows[peer].beyond();
         let echo = step.stamps.map(|(_, echo)| echo);
+        // Where the handshake did not come by.
+        if !self.turns.is_asked() {
+            if let Some(sample) = self.flows[me].echoed(step.at, echo) {
+                if self.flows[peer].beyond().is_none_or(|least| sample < least) {
+                    self.sample(peer, sample);
+                }
+            }
+        }
+        let near = self.flows[peer].beyond();
         let doubled = step
             .id
             .is_some_and(|id| self.flows[me].is_doubled(step.seq, id));

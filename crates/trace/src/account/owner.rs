@@ -13,6 +13,8 @@ words! {
         Client = "client",
         /// The client's program, between a response and its next request.
         BetweenRequests = "between-requests",
+        /// What a program sends at its own pace, unasked: nobody is known to wait for it.
+        Messages = "messages",
         /// The server's program.
         Server = "server",
         /// The programs at both ends, while they set up TLS.
@@ -88,6 +90,7 @@ impl Owner {
             self,
             Owner::Client
                 | Owner::BetweenRequests
+                | Owner::Messages
                 | Owner::Server
                 | Owner::TlsSetUp
                 | Owner::Unanswered

@@ -10,6 +10,8 @@ use std::collections::VecDeque;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
 
+use super::bottleneck::{bytes, rate};
+
 /// Losses that show a rate, at least: of so many by chance some are far from the line. A bucket that is empty drops some of what
 /// comes until the sender hears of it: so many segments each time, on average.
 const LEAST: usize = 6;
@@ -102,7 +104,7 @@ impl Policer {
         let length = at.since(from.0);
         if length >= queue.max(SPAN) {
             let passed = i64::from(ack.offset_from(from.1));
-            self.steady = self.steady.max(rate(passed, length.as_nanos()));
+            self.steady = self.steady.max(rate(passed, length));
             self.mark = Some((at, ack));
         }
         self.burst.push_back((at, ack));
@@ -112,7 +114,7 @@ impl Policer {
             self.burst.pop_front();
         }
         if let Some(from) = self.burst.front().filter(|from| passed(from) >= BURST) {
-            let length = at.since(from.0).as_nanos().max(1);
+            let length = at.since(from.0).max(Duration::from_nanos(1));
             self.fastest = self.fastest.max(rate(passed(from), length));
         }
     }
@@ -152,13 +154,13 @@ impl Policer {
             return None;
         };
         let (count, mss) = (self.losses.len(), i64::from(mss));
-        let length = last.at.since(first.at).as_nanos();
+        let length = last.at.since(first.at);
         let of =
             |test: &dyn Fn(&Loss) -> bool| self.losses.iter().filter(|loss| test(loss)).count();
         let segments = mss * SEGMENTS;
         let off = |loss: &Loss| {
             let part = i128::from(last.passed) * i128::from(loss.at.since(first.at).as_nanos());
-            (i128::from(loss.passed) - part / i128::from(length.max(1))).abs()
+            (i128::from(loss.passed) - part / i128::from(length.as_nanos().max(1))).abs()
         };
         let farthest = self.losses.iter().map(off).max().unwrap_or(0);
         let again: i64 = self.losses.iter().map(|loss| loss.again).sum();
@@ -170,7 +172,7 @@ impl Policer {
             1 => count >= LEAST || count >= FEW && !by_chance,
             _ => count >= FEW || count == FEW - 1 && !by_chance,
         };
-        if !enough || length <= 0 {
+        if !enough || length <= Duration::ZERO {
             return None;
         }
         let a_second = rate(last.passed, length);
@@ -189,18 +191,6 @@ impl Policer {
         let found = fast && of(&queue) * NO_QUEUE <= count && of(&on_line) * 10 >= count * PART;
         found.then_some(first.at)
     }
-}
-
-/// What passes in this time at so many bytes a second.
-fn bytes(a_second: i64, length: Duration) -> i64 {
-    let second = i128::from(Duration::from_secs(1).as_nanos());
-    i64::try_from(i128::from(a_second) * i128::from(length.as_nanos()) / second).unwrap_or(i64::MAX)
-}
-
-/// Bytes a second.
-fn rate(bytes: i64, nanos: i64) -> i64 {
-    let second = i128::from(Duration::from_secs(1).as_nanos());
-    i64::try_from(i128::from(bytes) * second / i128::from(nanos)).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

@@ -25,6 +25,8 @@ pub(super) struct Rounds {
     still: u8,
     /// The flight at the last loss.
     lost: Option<i64>,
+    /// The largest flight of this round trip and of the last, of which nothing was known to be missing.
+    full: [i64; 2],
     /// Duplicate acknowledgements in a row.
     duplicates: u8,
     /// Round trips for which packets out of order hold the window back.
@@ -62,12 +64,16 @@ impl Rounds {
                 self.short = false;
                 self.before = self.before.max(self.most);
                 self.most = 0;
+                self.full = [0, self.full[0]];
                 self.disorder = self.disorder.saturating_sub(1);
                 self.end = Some(nxt);
             }
             None => self.end = Some(nxt),
         }
         self.most = self.most.max(flight);
+        if self.duplicates == 0 {
+            self.full[0] = self.full[0].max(flight);
+        }
     }
 
     /// All arrived that was to be sent: of what a window had room for, the flight of this round trip says nothing.
@@ -75,8 +81,10 @@ impl Rounds {
         self.short = true;
     }
 
-    /// Something of a flight was lost.
+    /// Something of a flight was lost. One that its window does not hold grows until that is known, and says nothing of its window.
     pub fn loses(&mut self, flight: i64) {
+        let full = self.full[0].max(self.full[1]);
+        let flight = if full > 0 { flight.min(full) } else { flight };
         self.lost = Some(self.lost.map_or(flight, |lost| lost.max(flight)));
         self.still = STILL;
         self.ever = true;

@@ -49,7 +49,7 @@ impl Stream {
         let room = self.found.len() < MOST;
         match self.found.last_mut().filter(|last| last.0 == since) {
             Some(last) => last.1 = at,
-            None if room => self.found.push((since, at, Owner::BetweenRequests)),
+            None if room => self.found.push((since, at, Owner::Messages)),
             None => {}
         }
     }
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn small_messages_one_after_the_other_are_a_stream() {
-        let cover = (at(0), at(200), Owner::BetweenRequests);
+        let cover = (at(0), at(200), Owner::Messages);
         assert_eq!(sent(&[90, 90, 300, 90, 90]).found(), [cover]);
         assert_eq!(sent(&[90, 90, 300]).found(), [], "parts of an answer");
         assert_eq!(sent(&[90, 90, 1_460, 90, 90]).found(), [], "a full one");

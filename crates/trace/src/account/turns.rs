@@ -202,7 +202,7 @@ impl Turns {
         }
         match step.of {
             Direction::Forward if answered && between => Owner::BetweenRequests,
-            Direction::Backward if answered && self.unasked => Owner::BetweenRequests,
+            Direction::Backward if answered && self.unasked => Owner::Messages,
             of => Owner::program(of),
         }
     }

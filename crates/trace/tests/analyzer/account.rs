@@ -1,11 +1,13 @@
 //! Whose the time of a connection was.
 
+use std::collections::VecDeque;
+
 use rexmit_time::Duration;
 use rexmit_trace::account::{Owner, Share};
 use rexmit_trace::rows::Connection;
 use rexmit_trace::settings::Settings;
 use rexmit_wire::headers::Timestamps;
-use rexmit_wire::{Flags, Headers};
+use rexmit_wire::{Flags, Headers, SeqNum};
 
 use crate::script::{analyse, with_sack, Script, FIN_ACK, SYN_ACK};
 
@@ -367,7 +369,7 @@ fn what_a_sender_paces_is_of_what_lets_it_send() {
 
 #[test]
 fn what_a_client_says_without_an_answer_is_no_wait() {
-    for (len, owner) in [(90, Owner::BetweenRequests), (1_460, Owner::Client)] {
+    for (len, owner) in [(90, Owner::Messages), (1_460, Owner::Client)] {
         let (mut script, to_server, _) = open(false);
         for _ in 0..5 {
             script.send(true, Flags::ACK, len).wait(to_server);
@@ -674,5 +676,77 @@ fn a_window_that_grows_by_a_segment_a_round_trip_is_the_congestion_window() {
             "{:?}",
             row.forward.account
         );
+    }
+}
+
+/// What has most of the server's direction.
+fn most(script: &Script) -> Owner {
+    let row = only(script);
+    let most = row.backward.account.iter().max_by_key(|one| one.length);
+    most.expect("shares").owner
+}
+
+#[test]
+fn what_queues_in_the_host_of_its_sender_is_the_senders() {
+    // Beside the sender, a segment more in each round trip of 40 ms: stamped when they left the host, or 30 ms before.
+    for (queue, owner) in [(30, Owner::Sender), (0, Owner::SlowStart)] {
+        let (mut script, ..) = open(true);
+        stamped(&mut script, true, 100, (1_000, 0));
+        let mut sent = VecDeque::new();
+        let mut due = 0;
+        for ms in 0..800u32 {
+            let now = 1_000 + ms;
+            while sent.front().is_some_and(|(at, _)| at + 40 <= ms) {
+                let (_, end): (u32, SeqNum) = sent.pop_front().expect("one");
+                let ack = Headers {
+                    ack: end,
+                    timestamps: Some(Timestamps {
+                        value: now,
+                        echo: now - 40,
+                    }),
+                    ..script.packet(true, Flags::ACK, 0)
+                };
+                script.put(ack);
+            }
+            while due <= ms * 1_000 {
+                stamped(&mut script, false, 1_460, (now, now - queue));
+                sent.push_back((ms, script.server));
+                due += 40_000 / (10 + ms / 40);
+            }
+            script.wait(1);
+        }
+        assert_eq!(most(&script), owner);
+    }
+}
+
+#[test]
+fn stamps_tell_how_far_a_sender_is_whose_handshake_did_not_come_by() {
+    // Beside the sender, ten segments a round trip, which takes 40 ms and then 100.
+    for stamps in [true, false] {
+        let mut script = Script::new(40_000);
+        let mut now = 1_000;
+        for round in 0..20 {
+            for _ in 0..10 {
+                if stamps {
+                    stamped(&mut script, false, 1_460, (now, now));
+                } else {
+                    script.send(false, Flags::ACK, 1_460);
+                }
+            }
+            let trip = if round < 2 { 40 } else { 100 };
+            now += trip;
+            script.wait(trip.into());
+            if stamps {
+                stamped(&mut script, true, 0, (now, now - trip));
+            } else {
+                script.send(true, Flags::ACK, 0);
+            }
+        }
+        let owner = if stamps {
+            Owner::PathRate
+        } else {
+            Owner::Unknown
+        };
+        assert_eq!(most(&script), owner);
     }
 }

@@ -124,10 +124,7 @@ fn response(code: u16) -> Message {
 
 #[test]
 fn what_a_server_sends_unasked_nobody_waited_for() {
-    for (code, owner) in [
-        (Status::SWITCHED, Owner::BetweenRequests),
-        (200, Owner::Server),
-    ] {
+    for (code, owner) in [(Status::SWITCHED, Owner::Messages), (200, Owner::Server)] {
         let (mut talk, to_server, to_client) = Talk::open(true);
         talk.get("/").wait(to_server);
         talk.say(false, response(code), 200);

@@ -29,6 +29,10 @@ _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "the client {host} paused between requests",
         "It waited for nobody.",
     ),
+    "messages": (
+        "{host} sent messages at its own pace",
+        "Nobody is known to wait for them; if {peer} did, look at the program of {host}.",
+    ),
     "server": (
         "the server {host} answered late",
         "Look at its program and what stands behind it.",

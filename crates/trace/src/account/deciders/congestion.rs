@@ -10,9 +10,9 @@ pub(super) fn decide(wait: &Wait, _: Owner) -> Option<Owner> {
         return Some(Owner::SmallWindow);
     }
     let bounds = wait.grows || wait.probes || (wait.clocked && !wait.steady);
-    bounds.then_some(if wait.lost && !wait.grows {
-        Owner::SmallWindow
-    } else {
-        Owner::SlowStart
+    bounds.then_some(match (wait.grows, wait.lost) {
+        (false, true) => Owner::SmallWindow,
+        (false, false) if !wait.whole => Owner::Unknown,
+        _ => Owner::SlowStart,
     })
 }

@@ -7,6 +7,13 @@ use super::{rate, Owner, Wait};
 /// send at first (RFC 6928).
 const QUEUES: i64 = 10;
 
+/// Its receiver has no longer room for half of what it had, and half of what is left is used: its program reads no faster than
+/// packets come, and where it acknowledges as it reads, round trips are long without a queue on the path.
+pub(super) fn lags(wait: &Wait) -> bool {
+    let used = |window: u32| window <= wait.largest_window / 2 && wait.flight * 2 >= window.into();
+    wait.window.is_some_and(used)
+}
+
 pub(super) fn decide(wait: &Wait, program: Owner) -> Option<Owner> {
     // RFC 9293 §3.8.6.2.1: a sender does not send less than a segment, nor less than half of the largest window.
     let least = i64::from(wait.mss.min(wait.largest_window / 2).max(1));
