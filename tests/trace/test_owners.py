@@ -227,18 +227,20 @@ def test_another_wait_may_be_slow(tmp_path: Path) -> None:
         (("needed",), "unknown", "whether a timeout made it is not known"),
         (("spurious", "unknown"), "rto", "what nothing shows to be lost or arrived"),
         (("spurious",) * 2, "rto", "10.0.0.1 waited for acknowledgements, and sent again what had"),
+        (("spurious",) * 2, "rack", "see what reorders packets on the path to 10.0.0.2"),
     ],
 )
 def test_a_loss_is_said_where_one_is_known(
     needs: tuple[str, ...], mechanism: str, said: str, tmp_path: Path
 ) -> None:
     again = [retransmission(need=need, mechanism=mechanism) for need in needs]
+    owner = "recovery-fast" if mechanism == "rack" else "recovery-timer"
     # The client's own retransmissions are nothing to it.
     again.append(retransmission(direction="forward"))
     made = write_trace(
         tmp_path / "t",
         connections=[connection(duration_s=10.0)],
-        account=[share(owner="recovery-timer", length_ns=4 * S)],
+        account=[share(owner=owner, length_ns=4 * S)],
         retransmissions=again,
     )
     (only,) = told(made)

@@ -37,8 +37,20 @@ pub struct Status {
     pub code: u16,
     /// From then on the server sends unasked: protocols were switched, or events are streamed.
     pub unasked: bool,
-    /// Bytes of the head, and of the body that it announces (RFC 9112 §6.2).
-    pub length: Option<(u32, u32)>,
+    /// Where it says that its body ends.
+    pub body: Body,
+}
+
+/// Where the head of a response says that its body ends (RFC 9112 §6.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Body {
+    /// It does not, or it is not known.
+    #[default]
+    NotTold,
+    /// So many bytes behind the head, which has so many.
+    Bytes(u32, u32),
+    /// Where the server closes the connection.
+    UntilClose,
 }
 
 impl Message {
@@ -91,22 +103,35 @@ impl Status {
         (100..600).contains(&code).then(|| Status {
             code,
             unasked: code == Status::SWITCHED || events(),
-            length: Status::length(payload).filter(|_| code >= 200 && code != 204 && code != 304),
+            body: match code {
+                204 | 304 | ..200 => Body::NotTold,
+                _ => Body::of(payload).unwrap_or_default(),
+            },
         })
-    }
-
-    fn length(payload: &[u8]) -> Option<(u32, u32)> {
-        let head = payload.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
-        let body = lines(payload).find_map(|line| {
-            let (name, value) = line.split_at_checked(LENGTH.len())?;
-            let value = name.eq_ignore_ascii_case(LENGTH).then_some(value)?;
-            std::str::from_utf8(value).ok()?.trim().parse().ok()
-        })?;
-        Some((u32::try_from(head).ok()?, body))
     }
 }
 
-const LENGTH: &[u8] = b"content-length:";
+impl Body {
+    /// Of a whole head.
+    fn of(payload: &[u8]) -> Option<Body> {
+        let head = payload.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
+        let field = |name: &[u8]| {
+            lines(payload).find_map(|line| {
+                let (field, value) = line.split_at_checked(name.len())?;
+                field
+                    .eq_ignore_ascii_case(name)
+                    .then_some(value.trim_ascii())
+            })
+        };
+        if let Some(length) = field(b"content-length:") {
+            let body = std::str::from_utf8(length).ok()?.parse().ok()?;
+            return Some(Body::Bytes(u32::try_from(head).ok()?, body));
+        }
+        let closes = field(b"connection:").is_some_and(|what| what.eq_ignore_ascii_case(b"close"));
+        let open = field(b"transfer-encoding:").is_none();
+        (open && (closes || payload.starts_with(b"HTTP/1.0"))).then_some(Body::UntilClose)
+    }
+}
 
 /// A stream of server-sent events (HTML Living Standard §9.2).
 const EVENTS: &[u8] = b"content-type: text/event-stream";
@@ -174,14 +199,14 @@ mod tests {
     #[test]
     fn a_status_has_three_digits() {
         let status = |text: &str| Message::of(Record::Response, text.as_bytes());
-        let of_length = |code, unasked, length| {
+        let with = |code, unasked, body| {
             Some(Message::Response(Status {
                 code,
                 unasked,
-                length,
+                body,
             }))
         };
-        let plain = |code, unasked| of_length(code, unasked, None);
+        let plain = |code, unasked| with(code, unasked, Body::NotTold);
         assert_eq!(status("HTTP/1.1 204 No"), plain(204, false));
         assert_eq!(status("HTTP/1.1 101 Switching"), plain(101, true));
         let events = "HTTP/1.1 200 OK\r\nContent-Type: text/Event-Stream; charset=utf-8\r\n";
@@ -189,7 +214,7 @@ mod tests {
         let within = "HTTP/1.1 200 OK\r\n\r\ncontent-type: text/event-stream\r\n";
         assert_eq!(status(within), plain(200, false));
         let long = "HTTP/1.1 200 OK\r\ncontent-LENGTH:  700\r\n\r\nabc";
-        assert_eq!(status(long), of_length(200, false, Some((41, 700))));
+        assert_eq!(status(long), with(200, false, Body::Bytes(41, 700)));
         assert_eq!(
             status(&long[..40]),
             plain(200, false),
@@ -197,6 +222,14 @@ mod tests {
         );
         assert_eq!(status(&long.replace("200", "304")), plain(304, false));
         assert_eq!(status(&long.replace("700", "-1")), plain(200, false));
+        let closed = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabc";
+        let until_close = with(200, false, Body::UntilClose);
+        assert_eq!(status(closed), until_close);
+        assert_eq!(status("HTTP/1.0 200 OK\r\n\r\n"), until_close);
+        let kept = closed.replace("Connection: close", "Connection: keep-alive");
+        assert_eq!(status(&kept), plain(200, false));
+        let chunked = closed.replace("\r\n\r\n", "\r\nTransfer-Encoding: chunked\r\n\r\n");
+        assert_eq!(status(&chunked), plain(200, false));
         for wrong in ["HTTP/1.", "HTTP/1.1 20", "HTTP/1.1 2x4", "HTTP/1.1 999"] {
             assert_eq!(status(wrong), None, "{wrong}");
         }

@@ -5,7 +5,7 @@
 
 use rexmit_time::{Duration, Time};
 use rexmit_wire::headers::Record;
-use rexmit_wire::message::Status;
+use rexmit_wire::message::{Body, Status};
 use rexmit_wire::{Flags, SeqNum};
 
 use super::owner::Owner;
@@ -81,6 +81,8 @@ pub(super) struct Turns {
     unasked: bool,
     /// Where the head of the last response ends, and where its body does.
     announced: Option<(SeqNum, SeqNum)>,
+    /// Only its FIN ends it.
+    until_close: bool,
     /// Both ends echo congestion marks (RFC 3168 §6.1.1): the SYN asked for it, and its answer.
     marking: [bool; 2],
     /// Until when the server answered the SYN again, though the client had sent data: it had no room for the connection, or
@@ -114,6 +116,7 @@ impl Turns {
             pushes: false,
             unasked: false,
             announced: None,
+            until_close: false,
             marking: [false; 2],
             not_taken: None,
             arrived: None,
@@ -173,6 +176,9 @@ impl Turns {
             _ if self.session.is_being_set_up() => Owner::TlsSetUp,
             Some(Direction::Forward) if !self.pushes => Owner::Unanswered,
             _ if self.requested && !self.answers => Owner::Unanswered,
+            Some(Direction::Backward) if self.until_close && self.is_closed_by_server() => {
+                Owner::Server
+            }
             _ => Owner::Closing,
         }
     }
@@ -302,8 +308,11 @@ impl Turns {
     /// What a response's head says of what comes behind it.
     pub fn responds(&mut self, status: Status, seq: SeqNum) {
         self.unasked = status.unasked;
-        let length = status.length.filter(|(_, body)| *body < MOST_BODY);
-        self.announced = length.map(|(head, body)| (seq + head, seq + head + body));
+        self.until_close = status.body == Body::UntilClose;
+        self.announced = match status.body {
+            Body::Bytes(head, body) if body < MOST_BODY => Some((seq + head, seq + head + body)),
+            _ => None,
+        };
     }
 
     /// Whether the body of the last response ends before its end, if all that was sent of it is before `to`. One that does not
@@ -311,6 +320,10 @@ impl Turns {
     pub fn breaks_off(&self, to: SeqNum) -> bool {
         let within = |(head, end): (SeqNum, SeqNum)| to.is_after(head) && to.is_before(end);
         self.announced.is_some_and(within)
+    }
+
+    fn is_closed_by_server(&self) -> bool {
+        self.closed.is_some_and(|(_, by)| by == Direction::Backward)
     }
 
     /// Data that were sent again.

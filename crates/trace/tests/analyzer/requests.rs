@@ -8,7 +8,7 @@ use rexmit_trace::requests::{Kind, Request};
 use rexmit_trace::settings::Settings;
 use rexmit_wire::headers::Record;
 use rexmit_wire::http;
-use rexmit_wire::message::{Message, Status};
+use rexmit_wire::message::{Body, Message, Status};
 use rexmit_wire::Flags;
 
 use crate::account::{open, told};
@@ -118,7 +118,7 @@ fn response(code: u16) -> Message {
     Message::Response(Status {
         code,
         unasked: code == Status::SWITCHED,
-        length: None,
+        body: Body::NotTold,
     })
 }
 
@@ -151,7 +151,7 @@ fn an_answer_that_breaks_off_before_its_announced_end_is_none() {
         let status = Status {
             code: 200,
             unasked: false,
-            length: Some((200, body)),
+            body: Body::Bytes(200, body),
         };
         talk.say(false, Message::Response(status), sent);
         talk.wait(to_client).data(true, 0).wait(2_000);
@@ -160,6 +160,30 @@ fn an_answer_that_breaks_off_before_its_announced_end_is_none() {
         let told = told(&row.backward.account);
         let unanswered = |(owner, ms): &(_, _)| *owner == Owner::Unanswered && *ms >= 1_900;
         assert_eq!(told.iter().any(unanswered), breaks_off, "{told:?}");
+    }
+}
+
+#[test]
+fn an_answer_that_ends_when_the_server_closes_goes_on_until_then() {
+    for (body, by_server, waits) in [
+        (Body::UntilClose, true, true),
+        (Body::UntilClose, false, false),
+        (Body::NotTold, true, false),
+    ] {
+        let (mut talk, to_server, to_client) = Talk::open(true);
+        talk.get("/").wait(to_server);
+        let status = Status {
+            code: 200,
+            unasked: false,
+            body,
+        };
+        talk.say(false, Message::Response(status), 1_000);
+        talk.wait(to_client).data(true, 0).wait(2_000);
+        talk.script.send(!by_server, FIN_ACK, 0);
+        let row = &talk.rows(Settings::default()).connections[0].row;
+        let told = told(&row.backward.account);
+        let server = |(owner, ms): &(_, _)| *owner == Owner::Server && *ms >= 1_900;
+        assert_eq!(told.iter().any(server), waits, "{told:?}");
     }
 }
 

@@ -120,6 +120,11 @@ _NOT_NEEDED: Final = (
     "Nothing was lost: see why {peer}, or the path back, held its acknowledgements.",
 )
 
+_OUT_OF_TURN: Final = (
+    "{host} sent again what had arrived after packets that it was sent before",
+    "Nothing was lost: see what reorders packets on the path to {peer}.",
+)
+
 _NEED_NOT_KNOWN: Final = (
     "{host} waited for acknowledgements, and sent again what nothing shows to be lost or arrived",
     "See what was retransmitted; a capture beside {peer} tells more.",
@@ -214,7 +219,10 @@ def _texts(one: Owned) -> tuple[str, str]:
         return _MARKED
     if one.owner == SMALL_WINDOW:
         return _LOST_OR_OUT_OF_ORDER if one.not_known else _OUT_OF_ORDER
-    return _NEED_NOT_KNOWN if one.not_known else _NOT_NEEDED
+    if one.not_known:
+        return _NEED_NOT_KNOWN
+    # Duplicate acknowledgements made it, not their lack.
+    return _OUT_OF_TURN if one.owner == "recovery-fast" else _NOT_NEEDED
 
 
 def said(owners: Sequence[Owned] | None, every: int, slow_s: float = SLOW_S) -> list[Sentence]:
