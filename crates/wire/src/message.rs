@@ -105,7 +105,7 @@ impl Status {
             unasked: code == Status::SWITCHED || events(),
             body: match code {
                 204 | 304 | ..200 => Body::NotTold,
-                _ => Body::of(payload).unwrap_or_default(),
+                _ => Body::read(payload).unwrap_or_default(),
             },
         })
     }
@@ -113,7 +113,7 @@ impl Status {
 
 impl Body {
     /// Of a whole head.
-    fn of(payload: &[u8]) -> Option<Body> {
+    fn read(payload: &[u8]) -> Option<Body> {
         let head = payload.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
         let field = |name: &[u8]| {
             lines(payload).find_map(|line| {

@@ -34,16 +34,11 @@ pub(super) fn decide(wait: &Wait, program: Owner) -> Option<Owner> {
     if wait.together && !wait.clocked {
         return None;
     }
-    let found = DECIDERS.iter().find_map(|decider| decider(wait, program));
-    let found = found.map(|owner| match owner {
-        Owner::PathRate if window::lags(wait) => Owner::ReceiverWindow,
-        owner => owner,
-    });
-    Some(
-        found.unwrap_or(if wait.shows_queues && wait.window.is_some() {
-            Owner::Sender
-        } else {
-            Owner::Unknown
-        }),
-    )
+    let owner = DECIDERS.iter().find_map(|decider| decider(wait, program));
+    Some(match owner {
+        Some(Owner::PathRate) if window::lags(wait) => Owner::ReceiverWindow,
+        Some(owner) => owner,
+        None if wait.shows_queues && wait.window.is_some() => Owner::Sender,
+        None => Owner::Unknown,
+    })
 }
