@@ -157,9 +157,8 @@ impl Bottleneck {
         if length < STALL || self.stalls.len() == MOST {
             return;
         }
-        let last = self.passed.iter().rev().find(|passed| passed.full);
-        let held = |full: &Passed| bytes(full.rate, length) >= arrival.segment * HELD;
-        if last.is_some_and(held) {
+        let fastest = self.passed.iter().map(|passed| passed.rate).max();
+        if fastest.is_some_and(|rate| bytes(rate, length) >= arrival.segment * HELD) {
             let stall = (arrival.at - length, arrival.at, Owner::RoundTrip);
             self.stalls.push(stall);
         }

@@ -68,6 +68,8 @@ impl Account {
                 });
             }
             for flow in [of, 1 - of] {
+                let flat = self.flows[flow].flat();
+                line.cover(flat, by(flow == of), |was, _| was == Owner::SlowStart);
                 let link = self.flows[flow].bottleneck();
                 if policed[flow].is_none() {
                     line.cover(&link.busy(), by(flow == of), |was, _| {

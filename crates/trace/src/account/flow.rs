@@ -12,6 +12,7 @@ use super::owner::Owner;
 use super::policer::Policer;
 use super::rounds::Rounds;
 use super::sizes::Sizes;
+use super::timeline::Cover;
 use super::Step;
 
 /// Acknowledgements on their way to the sender that are remembered.
@@ -441,6 +442,11 @@ impl Flow {
         self.path.bottleneck.acked(arrival);
     }
 
+    /// Where its flight had stopped to grow before that was known.
+    pub fn flat(&self) -> &[Cover] {
+        self.rounds.flat()
+    }
+
     /// The slowest link on its way.
     pub fn bottleneck(&self) -> &Bottleneck {
         &self.path.bottleneck
@@ -627,7 +633,7 @@ impl Flow {
                 shows_queues: new.echo.is_some() || near <= least / 2,
                 repaired: self.repair.is_none(),
                 after_loss: self.rounds.is_after_loss(),
-                grows: self.rounds.grows(),
+                grows: self.rounds.grows() && (self.first.is_some() || self.rounds.has_doubled()),
                 steady: self.rounds.is_steady(),
                 lost: self.rounds.has_lost(),
                 whole: self.first.is_some(),
@@ -654,8 +660,10 @@ impl Flow {
         self.shut = self.window == Some(0);
         if self.repair.is_none() {
             let segment = mss.unwrap_or(self.largest);
-            self.rounds
-                .note(self.flight(), self.acks.una, self.nxt, segment);
+            let known = wait.is_some_and(|wait| wait.shows_queues && wait.window.is_some());
+            let other = if known { Owner::Sender } else { Owner::Unknown };
+            let flight = [self.acks.una, self.nxt];
+            self.rounds.note(new.at, flight, segment, other);
         }
         wait
     }

@@ -1,13 +1,21 @@
 //! How a sender's flight changes from round trip to round trip.
 
+use std::collections::VecDeque;
+
+use rexmit_time::Time;
 use rexmit_wire::SeqNum;
+
+use super::owner::Owner;
+use super::timeline::Cover;
 
 /// Round trips in which a flight does not grow by an eighth end its first growth: one may be short of data.
 const STILL: u8 = 2;
 
-/// Round trips with no larger flight, of a sender that something else than its congestion window bounds. CUBIC's grows by less than
-/// a segment in some, near where the last loss was (RFC 9438 §4.2).
-const STEADY: u8 = 4;
+/// In so many round trips, or twice as many, the flight of a sender that something else than its congestion window bounds grows by
+/// less than a segment, or two. CUBIC's grows by less in some, near where the last loss was (RFC 9438 §4.2).
+const STEADY: usize = 4;
+/// Stretches without growth that are remembered.
+const MOST: usize = 1 << 8;
 
 /// So many duplicate acknowledgements in a row are of packets that arrived out of order, if of none that was lost.
 const DUPLICATES: u8 = 2;
@@ -33,16 +41,21 @@ pub(super) struct Rounds {
     disorder: u8,
     /// The sender had nothing more to send in this one.
     short: bool,
-    /// The largest flight since the last loss, and in how many round trips in a row it has not grown by a segment.
-    level: i64,
-    same: u8,
+    /// The largest flights of the newest round trips since the last loss, and when each ended.
+    newest: VecDeque<(Time, i64)>,
+    /// Whether it no longer grows, and of each time when it was found out from when on.
+    steady: bool,
+    flat: Vec<Cover>,
+    /// The largest flight of the first round trip.
+    first: i64,
     /// Something was lost before.
     ever: bool,
 }
 
 impl Rounds {
-    /// So much is in flight, from `una` to `nxt`.
-    pub fn note(&mut self, flight: i64, una: SeqNum, nxt: SeqNum, segment: u32) {
+    /// So much is in flight, from `una` to `nxt`; what holds a flight that does not grow is `other` than the congestion window.
+    pub fn note(&mut self, at: Time, [una, nxt]: [SeqNum; 2], segment: u32, other: Owner) {
+        let flight = i64::from(nxt.offset_from(una).max(0));
         // As large as it was: if it does not grow, the window is not what holds it.
         if self.lost.is_some_and(|lost| flight >= lost) {
             self.lost = None;
@@ -55,12 +68,7 @@ impl Rounds {
                 } else if !self.short {
                     self.still = self.still.saturating_add(1);
                 }
-                if self.most >= self.level + i64::from(segment) {
-                    self.level = self.most;
-                    self.same = 0;
-                } else if !self.short {
-                    self.same = self.same.saturating_add(1);
-                }
+                self.ends(at, segment, other);
                 self.short = false;
                 self.before = self.before.max(self.most);
                 self.most = 0;
@@ -76,6 +84,29 @@ impl Rounds {
         }
     }
 
+    /// A round trip ends.
+    fn ends(&mut self, at: Time, segment: u32, other: Owner) {
+        if self.first == 0 {
+            self.first = self.most;
+        }
+        if self.short {
+            return;
+        }
+        self.newest.push_front((at, self.most));
+        self.newest.truncate(STEADY * 2 + 1);
+        let still = |times: usize| {
+            let (since, before) = *self.newest.get(STEADY * times)?;
+            let grown = self.most - before;
+            (grown < i64::from(segment) * times as i64).then_some(since)
+        };
+        let since = still(1).or_else(|| still(2));
+        if let Some(since) = since.filter(|_| !self.steady && self.flat.len() < MOST) {
+            let since = self.flat.last().map_or(since, |last| last.1.max(since));
+            self.flat.push((since, at, other));
+        }
+        self.steady = since.is_some();
+    }
+
     /// All arrived that was to be sent: of what a window had room for, the flight of this round trip says nothing.
     pub fn runs_short(&mut self) {
         self.short = true;
@@ -88,7 +119,8 @@ impl Rounds {
         self.lost = Some(self.lost.map_or(flight, |lost| lost.max(flight)));
         self.still = STILL;
         self.ever = true;
-        (self.level, self.same) = (0, 0);
+        self.newest.clear();
+        self.steady = false;
     }
 
     /// An acknowledgement comes by, a `duplicate` or another.
@@ -115,7 +147,17 @@ impl Rounds {
 
     /// It no longer grows: a congestion window does, by a segment in each round trip (RFC 5681 §3.1).
     pub fn is_steady(&self) -> bool {
-        self.same >= STEADY
+        self.steady
+    }
+
+    /// Where it had stopped to grow before that was known, and whose that is.
+    pub fn flat(&self) -> &[Cover] {
+        &self.flat
+    }
+
+    /// It has been twice as large as at first.
+    pub fn has_doubled(&self) -> bool {
+        self.before.max(self.most) >= self.first * 2
     }
 
     /// It still grows as it does at first.
@@ -128,11 +170,21 @@ impl Rounds {
 mod tests {
     use super::*;
 
+    const SEGMENT: u32 = 1_000;
+
+    /// A round trip of 50 ms with so much in flight.
+    fn round(rounds: &mut Rounds, number: u64, flight: u32) {
+        let una = SeqNum::new(number as u32 * 1_000_000);
+        let at = Time::from_nanos(number * 50_000_000);
+        rounds.note(at, [una, una + flight], SEGMENT, Owner::Sender);
+    }
+
     #[test]
     fn a_flight_as_large_as_before_a_loss_is_not_held_by_it() {
         let mut rounds = Rounds::default();
         let note = |rounds: &mut Rounds, flight| {
-            rounds.note(flight, SeqNum::new(0), SeqNum::new(16_000), 1_448);
+            let flight = [SeqNum::new(0), SeqNum::new(flight)];
+            rounds.note(Time::ZERO, flight, SEGMENT, Owner::Sender);
             rounds.is_after_loss()
         };
         assert!(!note(&mut rounds, 16_000));
@@ -140,5 +192,50 @@ mod tests {
         assert!(note(&mut rounds, 15_999));
         assert!(!note(&mut rounds, 16_000));
         assert!(rounds.has_lost());
+    }
+
+    #[test]
+    fn a_flight_that_grows_after_a_loss_until_that_is_known_was_no_larger() {
+        let mut rounds = Rounds::default();
+        round(&mut rounds, 1, 16_000);
+        rounds.hears(true);
+        round(&mut rounds, 1, 24_000);
+        rounds.loses(24_000);
+        rounds.hears(false);
+        round(&mut rounds, 2, 16_000);
+        assert!(!rounds.is_after_loss());
+    }
+
+    #[test]
+    fn a_flight_that_stops_growing_had_done_so_before_it_is_known() {
+        let mut rounds = Rounds::default();
+        let sizes = [10, 20, 40, 40, 40, 40, 40, 40];
+        for (number, size) in (1u64..).zip(sizes) {
+            round(&mut rounds, number, size * SEGMENT);
+        }
+        assert!(rounds.is_steady());
+        // The third round trip ends when the fourth begins, and the fourth after it does with the eighth.
+        let at = |number: u64| Time::from_nanos(number * 50_000_000);
+        assert_eq!(rounds.flat(), [(at(4), at(8), Owner::Sender)]);
+        // Half a segment in each is a congestion window's.
+        let mut rounds = Rounds::default();
+        for number in 0..20u64 {
+            round(
+                &mut rounds,
+                number + 1,
+                40_000 + number as u32 * SEGMENT / 2,
+            );
+            assert!(!rounds.is_steady());
+        }
+        // A quarter is less.
+        let mut rounds = Rounds::default();
+        for number in 0..20u64 {
+            round(
+                &mut rounds,
+                number + 1,
+                40_000 + number as u32 / 8 * SEGMENT,
+            );
+        }
+        assert!(rounds.is_steady());
     }
 }
