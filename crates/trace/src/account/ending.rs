@@ -14,7 +14,7 @@ use crate::event::Direction;
 use crate::measures::Unacked;
 use crate::rows::Position;
 
-/// Copies of what was never acknowledged that tell that nothing answers; one may be lost.
+/// Copies of what was never acknowledged, or probes, that tell that nothing answers; one may be lost.
 const LEAST_COPIES: u32 = 2;
 
 /// A lost packet has been sent again twice within this time, by timers alone (RFC 6298 §2.1, §5.5).
@@ -200,6 +200,11 @@ impl Account {
 
     /// Whose peer was gone and since when, or a path took nothing of that size.
     fn gone(&self, ending: &Ending<'_>) -> Option<(usize, Cover)> {
+        for of in (0..2).filter(|_| !ending.one_sided) {
+            if let Some(since) = self.flows[of].is_not_answered(LEAST_COPIES) {
+                return Some((of, (since, ending.end, Owner::PeerGone)));
+            }
+        }
         for (of, (_, unacked, position)) in ending.senders.iter().enumerate() {
             let Some(unacked) = unacked else { continue };
             let larger = unacked.size > unacked.acked_size

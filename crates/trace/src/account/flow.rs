@@ -250,6 +250,15 @@ impl Acks {
     }
 }
 
+/// What it sends to hear anything (RFC 9293 §3.8.4, §3.8.6.1).
+#[derive(Debug, Default)]
+struct Probes {
+    /// It has probed a closed window since it sent last.
+    of_window: bool,
+    /// Since when nothing answers, and how many probes.
+    unanswered: Option<(Time, u32)>,
+}
+
 /// Congestion marks that its sender heard of.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
@@ -280,8 +289,7 @@ pub(super) struct Flow {
     unseen: u64,
     /// Up to where it says to have sent data, if they did not come by.
     hidden: Option<SeqNum>,
-    /// It has probed a closed window since it sent last.
-    probes: bool,
+    probes: Probes,
     /// When more was acknowledged last, as it came by, but not all, and when all was; and up to where.
     pub acked_at: [Option<Time>; 2],
     shown: SeqNum,
@@ -339,13 +347,23 @@ impl Flow {
     /// A packet of no more than one byte, which probes a window that is closed (RFC 9293 §3.8.6.1): as of a keep-alive its number
     /// is below the next one, or its byte is the next.
     /// Who probes a window that was closed since it sent last has not heard that it opened.
-    pub fn probe(&mut self, seq: SeqNum) {
+    pub fn probe(&mut self, at: Time, seq: SeqNum) {
         let closed = self.scale.newest.is_some_and(|(_, window)| window == 0);
         let probes = self.known && seq.offset_from(self.nxt) == -1;
-        self.probes |= closed && probes;
+        if probes {
+            self.probes.of_window |= closed;
+            let (_, count) = self.probes.unanswered.get_or_insert((at, 0));
+            *count = count.saturating_add(1);
+        }
         if self.shut && probes {
             self.window = Some(0);
         }
+    }
+
+    /// Since when so many probes in a row have no answer.
+    pub fn is_not_answered(&self, least: u32) -> Option<Time> {
+        let unanswered = self.probes.unanswered.filter(|(_, count)| *count >= least);
+        unanswered.map(|(since, _)| since)
     }
 
     /// It sends at once when a window opens that was closed since it sent last, or from the start.
@@ -357,7 +375,7 @@ impl Flow {
 
     /// Whether it waits for its receiver to open the window.
     pub fn waits_for_window(&self) -> bool {
-        self.probes && self.scale.newest.is_some_and(|(_, window)| window == 0)
+        self.probes.of_window && self.scale.newest.is_some_and(|(_, window)| window == 0)
     }
 
     /// Whether it has sent more than came by, a FIN apart.
@@ -395,6 +413,7 @@ impl Flow {
     /// An acknowledgement of it came by, with data of the other direction or `alone`; `marked`: it echoes a congestion mark.
     pub fn acked(&mut self, step: &Step, ack: SeqNum, stamp: Option<u32>, marked: bool) {
         let (at, window) = (step.at, step.window);
+        self.probes.unanswered = None;
         let alone = step.payload_len == 0 && !step.flags.fin();
         // RFC 5681 §2: a duplicate.
         let open = self.known && self.nxt.is_after(ack);
@@ -652,9 +671,9 @@ impl Flow {
             flight: self.flight(),
             late: 0,
         };
-        self.probes = false;
+        self.probes.of_window = false;
         if new.len == 1 {
-            self.probe(new.end - 1);
+            self.probe(new.at, new.end - 1);
         }
         self.news.at = None;
         self.shut = self.window == Some(0);

@@ -212,7 +212,7 @@ impl Account {
         }
         if !step.flags.rst() {
             self.flows[me].says(step.seq);
-            self.flows[me].probe(step.seq);
+            self.flows[me].probe(step.at, step.seq);
         }
         if step.flags.fin() || step.flags.rst() {
             self.turns.closes(step);
@@ -247,7 +247,7 @@ impl Account {
             if step.payload_len > 1 {
                 self.again(step, me, peer);
             } else {
-                self.flows[me].probe(step.seq);
+                self.flows[me].probe(step.at, step.seq);
             }
             return;
         }

@@ -750,3 +750,29 @@ fn stamps_tell_how_far_a_sender_is_whose_handshake_did_not_come_by() {
         assert_eq!(most(&script), owner);
     }
 }
+
+#[test]
+fn a_peer_that_answers_no_keep_alive_is_gone_since_the_first() {
+    for answered in [true, false] {
+        let (mut script, to_server, to_client) = open(false);
+        script.send(true, Flags::ACK, 100).wait(to_server);
+        script.send(false, Flags::ACK, 500).wait(to_client);
+        script.send(true, Flags::ACK, 0).wait(20_000);
+        let next = script.packet(true, Flags::ACK, 0);
+        for _ in 0..3 {
+            let keep_alive = Headers {
+                seq: next.seq - 1,
+                ..next
+            };
+            script.put(keep_alive).wait(40);
+            if answered {
+                script.send(false, Flags::ACK, 0);
+            }
+            script.wait(960);
+        }
+        script.send(true, Flags::RST, 0);
+        let told = told(&only(&script).backward.account);
+        let gone = |(owner, ms): &(_, _)| *owner == Owner::PeerGone && *ms == 3_000;
+        assert_eq!(told.iter().any(gone), !answered, "{told:?}");
+    }
+}
