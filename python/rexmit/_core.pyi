@@ -120,6 +120,25 @@ def stream_uniform(seed: int, name: str, index: int, count: int) -> list[float]:
     Seed and index are of 64 bits, without sign; OverflowError otherwise.
     """
 
+def student_tails(t: float, freedom: float) -> float:
+    """How probable `t` or more is, to either side, by Student's t; `freedom` is in degrees.
+
+    Raises ValueError unless that is positive.
+    """
+
+def student_quantile(share: float, freedom: float) -> float:
+    """The value below which a share of Student's t lies. Its relative error is 1e-12 up to a
+    thousand degrees of freedom, and grows with them to 1e-7. Raises ValueError unless the share is
+    between 0 and 1 and `freedom` positive.
+    """
+
+def binomial_quantile(share: float, n: float, probability: float) -> float:
+    """The number of `n` cases, each of this probability, that a share of times is not exceeded,
+    continued between whole numbers by the incomplete beta function; 0 where no case at all is more
+    probable than the share. Its relative error is 1e-12 up to 10,000 cases, 1e-7 from a variance of
+    30,000 on. Raises ValueError for what no distribution has.
+    """
+
 def stream_u64(seed: int, name: str, index: int, count: int) -> list[int]:
     """The first `count` numbers of a random stream, 64 bits each."""
 

@@ -20,7 +20,7 @@ from rexmit.errors import UserError
 LEAST: Final = 256 << 20
 """Bytes: Python and all that is imported before a large package fit in, twice."""
 
-LARGE: Final = {"distributed", "matplotlib", "numpy", "obstore", "polars", "scipy"}
+LARGE: Final = {"distributed", "matplotlib", "numpy", "obstore", "polars"}
 """Packages that reserve much, or would bring in those that do."""
 
 NEEDED: Final = 2816 << 20

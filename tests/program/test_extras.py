@@ -33,7 +33,7 @@ class Without:
         self.finder = finder
 
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {{"numpy", *{sorted(EXTRAS)}}}:
+        if name.partition(".")[0] in {{"numpy", "scipy", *{sorted(EXTRAS)}}}:
             return None
         return self.finder.find_spec(name, path, target)
 

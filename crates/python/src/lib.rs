@@ -8,6 +8,7 @@
 mod annotate;
 mod arrow;
 mod capture;
+mod distributions;
 mod error;
 mod events;
 mod filter;
@@ -111,6 +112,24 @@ mod _core {
     fn stream_u64(py: Python<'_>, seed: u64, name: &str, index: u64, count: usize) -> Vec<u64> {
         let mut stream = Streams::new(seed).stream(name, index);
         detached(py, || (0..count).map(|_| stream.next_u64()).collect())
+    }
+
+    /// How probable `t` or more is, to either side, by Student's t.
+    #[pyfunction]
+    fn student_tails(t: f64, freedom: f64) -> PyResult<f64> {
+        crate::distributions::student_tails(t, freedom)
+    }
+
+    /// The quantile of Student's t.
+    #[pyfunction]
+    fn student_quantile(share: f64, freedom: f64) -> PyResult<f64> {
+        crate::distributions::student_quantile(share, freedom)
+    }
+
+    /// The quantile of a binomial distribution, continued between whole numbers.
+    #[pyfunction]
+    fn binomial_quantile(share: f64, n: f64, probability: f64) -> PyResult<f64> {
+        crate::distributions::binomial_quantile(share, n, probability)
     }
 
     /// The text of a loss pattern, read and written again.

@@ -1,4 +1,4 @@
-"""Intervals, and the quantiles of distributions that they take from scipy."""
+"""Intervals, and the quantiles of distributions that they take from the core."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ class Interval:
 @cache
 def student(share: float, freedom: float) -> float:
     """The quantile of Student's t."""
-    from scipy.special import stdtrit
+    from rexmit._core import student_quantile
 
-    return float(stdtrit(freedom, share))
+    return student_quantile(share, freedom)
 
 
 def tails(errors: float, freedom: float) -> float:
     """How probable so many standard errors or more are, to either side, by Student's t."""
-    from scipy.special import stdtr
+    from rexmit._core import student_tails
 
-    return float(2 * stdtr(freedom, -errors))
+    return student_tails(errors, freedom)
 
 
 @cache
@@ -66,19 +66,18 @@ def ranks(share: float, n: float) -> tuple[float, float]:
     binomial limits of the number of values below it (David and Nagaraja, Order Statistics, 7.1),
     continued between whole numbers.
     """
-    from scipy.special import bdtrik
+    from rexmit._core import binomial_quantile
 
     tail = (1 - LEVEL) / 2
-    # Where already no value below it is likelier than the tail, there is no lower end: then bdtrik
-    # says 0, or nothing.
+    # Where already no value below it is likelier than the tail, there is no lower end.
     bounded = (1 - share) ** n <= tail
-    low = float(bdtrik(tail, n, share)) + 1 if bounded else -math.inf
-    return low, float(bdtrik(1 - tail, n, share)) + 1
+    low = binomial_quantile(tail, n, share) + 1 if bounded else -math.inf
+    return low, binomial_quantile(1 - tail, n, share) + 1
 
 
 def of_share(share: float, n: float, level: float = LEVEL) -> Interval:
-    """The score interval of a share of `n` independent cases (Wilson 1927). scipy's takes whole
-    numbers of cases; of cases that hang together there are effectively so many.
+    """The score interval of a share of `n` independent cases (Wilson 1927). Cases that hang
+    together count as effectively fewer, which need be no whole number.
     """
     from statistics import NormalDist
 
