@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use rexmit_benches::processor_seconds;
 use rexmit_trace::columns::tables;
-use rexmit_trace::parts::{analyse, judge, most_groups, read, Part, Piece, Sink, Source};
+use rexmit_trace::parts::{analyse, judge, most_groups, read, Part, PieceRows, Sink, Source};
 use rexmit_trace::run::Inline;
 use rexmit_trace::settings::Settings;
 use rexmit_wire::capture::Reader;
@@ -133,7 +133,7 @@ impl Cost {
             for number in 0..judged.pieces() {
                 let own = (0..groups).filter(|group| judged.has(*group, number));
                 let files = own.chain([groups]).map(|group| opened(rows(group, number)));
-                let mut piece = Piece::new(&judged, files).expect("rows");
+                let mut piece = PieceRows::new(&judged, files).expect("rows");
                 while let Some(rows) = piece.next_rows().expect("rows") {
                     count += rows.len();
                     std::hint::black_box(tables(&rows, "", &[]));

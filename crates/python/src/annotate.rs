@@ -8,7 +8,7 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rexmit_time::Time;
-use rexmit_trace::frames::{Found, Frames, Row};
+use rexmit_trace::frames::{Frames, RowFrames, RowKey};
 use rexmit_trace::run::Source;
 use rexmit_wire::capture::{Copy, End};
 use rexmit_wire::{FlowKey, Headers, SeqNum};
@@ -39,11 +39,11 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    fn rows(&self) -> Result<Vec<Row>, Error> {
+    fn rows(&self) -> Result<Vec<RowKey>, Error> {
         let nanos = Time::from_nanos;
         (0..self.flow.len())
             .map(|at| {
-                Ok(Row {
+                Ok(RowKey {
                     flow: flow(&self.flow[at])?,
                     time: nanos(self.time_ns[at]),
                     start: SeqNum::new(self.seq_start[at]),
@@ -119,7 +119,7 @@ pub fn find_frames(
     let place =
         |number: u64| before[(number >> OF_FILE) as usize] + (number & ((1 << OF_FILE) - 1));
     let found = frames.finish();
-    let column = |of: fn(&Found) -> Option<u64>| -> Vec<Option<u64>> {
+    let column = |of: fn(&RowFrames) -> Option<u64>| -> Vec<Option<u64>> {
         found.iter().map(|one| of(one).map(place)).collect()
     };
     let columns = [

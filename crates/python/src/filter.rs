@@ -156,12 +156,12 @@ pub struct Filter {
     programs: Vec<(LinkType, Result<Program, String>)>,
     /// The place in `programs` of the last frame's.
     last: usize,
-    told: Told,
+    told: FilterCounts,
 }
 
 /// What a filter has done.
 #[derive(Clone, Debug, Default)]
-pub struct Told {
+pub struct FilterCounts {
     /// Frames that did not pass.
     pub left_out: u64,
     /// Frames of link types for which there is no program, which do not pass either.
@@ -189,7 +189,7 @@ impl Filter {
                 text: Arc::new(text),
                 programs: Vec::new(),
                 last: 0,
-                told: Told::default(),
+                told: FilterCounts::default(),
             }),
         }
     }
@@ -265,7 +265,7 @@ impl Clone for Filter {
             text: Arc::clone(&self.text),
             programs: Vec::new(),
             last: 0,
-            told: Told::default(),
+            told: FilterCounts::default(),
         }
     }
 }

@@ -170,7 +170,7 @@ mod _core {
 
     /// Times of a point's clock by the first point's, in nanoseconds; `steps` as `Points.stretches` has them.
     #[pyfunction]
-    fn aligned(steps: Vec<crate::points::Step>, times: Vec<i64>) -> Vec<i64> {
+    fn aligned(steps: Vec<crate::points::ClockStep>, times: Vec<i64>) -> Vec<i64> {
         crate::points::aligned(&steps, times)
     }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use pyo3::prelude::*;
 use rexmit_plan::Columns;
 use rexmit_schema::truth;
-use rexmit_sim::monitor::{rewrite, times, Captures, Kind, Packet, Seen};
+use rexmit_sim::monitor::{rewrite, times, CapturedPacket, Captures, PointCapture, Rewriting};
 use rexmit_sim::synth::Point;
 use rexmit_wire::capture::Reader;
 use rexmit_wire::{pcapng, Headers, LinkType};
@@ -37,7 +37,7 @@ pub struct Request {
 /// The kinds that there are, and what they are.
 #[pyfunction]
 pub fn kind_names() -> Vec<(&'static str, &'static str)> {
-    let kinds = Kind::ALL.iter();
+    let kinds = Rewriting::ALL.iter();
     kinds.map(|kind| (kind.as_str(), kind.meaning())).collect()
 }
 
@@ -45,7 +45,7 @@ pub fn kind_names() -> Vec<(&'static str, &'static str)> {
 #[pyfunction]
 pub fn rewrite_captures(py: Python<'_>, request: Request) -> Result<Batch, Error> {
     detached(py, || {
-        let kind = request.kind.parse::<Kind>().map_err(Error::plan)?;
+        let kind = request.kind.parse::<Rewriting>().map_err(Error::plan)?;
         let mut captures = Captures::new();
         for ((point, from, _), times) in request.captures.iter().zip(&request.times_ns) {
             let mut rows = BTreeMap::new();
@@ -84,7 +84,7 @@ fn read(
     point: &str,
     path: &Path,
     mut rows: BTreeMap<(u64, String, u32), u32>,
-) -> Result<Seen, Error> {
+) -> Result<PointCapture, Error> {
     let point: Point = point
         .parse()
         .map_err(|error| Error::plan(format_args!("{}: {error}", path.display())))?;
@@ -96,7 +96,7 @@ fn read(
             let why = format!("{}: packets of link type {}", path.display(), frame.link);
             return Err(Error::Plan(why));
         }
-        let mut packet = Packet::new(frame.time, frame.data.to_vec(), frame.original_len);
+        let mut packet = CapturedPacket::new(frame.time, frame.data.to_vec(), frame.original_len);
         let nanos = frame.time.as_nanos();
         // Most packets are at no retransmission's time.
         if rows
@@ -118,14 +118,14 @@ fn read(
         return Err(Error::Plan(why));
     }
     let link = link.unwrap_or(LinkType::RAW);
-    Ok(Seen {
+    Ok(PointCapture {
         point,
         link,
         packets,
     })
 }
 
-fn write(seen: &Seen, path: &Path) -> Result<(), Error> {
+fn write(seen: &PointCapture, path: &Path) -> Result<(), Error> {
     let mut writer = pcapng::Writer::new(BufWriter::new(File::create_new(path)?))?;
     writer.add_interface_of(seen.point.as_str(), seen.link.0, SNAPLEN)?;
     for packet in &seen.packets {

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rexmit_time::Time;
 use rexmit_trace::points::{
-    of_unlike_clocks, tables, Alignment, Clock, Clocks, Merged, Sample, MOST_POINTS,
+    of_unlike_clocks, tables, Alignment, Clocks, Merged, PointClock, Sample, MOST_POINTS,
 };
 use rexmit_trace::run::Source;
 use rexmit_wire::Headers;
@@ -272,20 +272,20 @@ impl Points {
     }
 
     /// Of each point what tells its times by the first point's clock: [`aligned`] takes it.
-    fn stretches(&self) -> Vec<Vec<Step>> {
-        let of = |clock: &Clock| clock.steps().iter().map(Alignment::told).collect();
+    fn stretches(&self) -> Vec<Vec<ClockStep>> {
+        let of = |clock: &PointClock| clock.steps().iter().map(Alignment::told).collect();
         self.clocks.0.iter().map(of).collect()
     }
 }
 
 /// A step from one point's clock to the next: see [`Alignment::told`].
-pub type Step = (i64, Vec<(i64, i64, f64, f64)>);
+pub type ClockStep = (i64, Vec<(i64, i64, f64, f64)>);
 
 /// Times of a point's clock by the first point's, nanoseconds.
-pub fn aligned(steps: &[Step], times: Vec<i64>) -> Vec<i64> {
+pub fn aligned(steps: &[ClockStep], times: Vec<i64>) -> Vec<i64> {
     let again = steps
         .iter()
         .map(|(base, each)| Alignment::again(*base, each));
-    let clock = Clock::again(again.collect());
+    let clock = PointClock::again(again.collect());
     times.into_iter().map(|time| clock.time(time)).collect()
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rexmit_tcp::connection::{Connection, Event, Local, Sent, Socket, State};
-use rexmit_tcp::multipath::{Meta, Options};
+use rexmit_tcp::multipath::{Meta, PacketOptions};
 use rexmit_tcp::Segment;
 use rexmit_time::Time;
 
@@ -48,7 +48,7 @@ impl Subflows {
 }
 
 impl Machine for Subflows {
-    type Options = Options;
+    type Options = PacketOptions;
 
     fn connect(stack: &Stack, path: usize, local: &Local, now: Time) -> Self {
         let mut end = Self::new(stack, Some(path));
@@ -79,7 +79,7 @@ impl Machine for Subflows {
 
     /// Nobody joins a connection that its program has closed, whatever is left to send: Linux answers the last packet of the
     /// handshake with a reset (`mptcp_finish_join`, 6.12), after which nothing goes that way.
-    fn on_segment(&mut self, now: Time, path: usize, segment: &Segment, options: &Options) {
+    fn on_segment(&mut self, now: Time, path: usize, segment: &Segment, options: &PacketOptions) {
         let subflow = self.subflow(path);
         if self.closed && subflow.is_some_and(|one| one.state() != State::Established) {
             return;
@@ -99,7 +99,7 @@ impl Machine for Subflows {
         self.meta.left_host(now, path, bytes);
     }
 
-    fn poll_transmit(&mut self, _: Time) -> Option<Out<Options>> {
+    fn poll_transmit(&mut self, _: Time) -> Option<Out<PacketOptions>> {
         let out = self.meta.poll_transmit()?;
         Some(Out {
             path: out.path,
@@ -118,7 +118,7 @@ impl Machine for Subflows {
         self.meta.poll_event()
     }
 
-    fn options_len(stack: &Stack, sent: &Sent, options: &Options) -> u32 {
+    fn options_len(stack: &Stack, sent: &Sent, options: &PacketOptions) -> u32 {
         let (syn, ack) = (sent.segment.flags.syn(), sent.segment.flags.ack());
         options.header_len(stack.settings.multipath.mptcp_options, syn, ack)
     }

@@ -5,7 +5,7 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use rexmit_sim::monitor::{rewrite, times, Captures, Kind, Packet, Seen};
+use rexmit_sim::monitor::{rewrite, times, CapturedPacket, Captures, PointCapture, Rewriting};
 use rexmit_sim::synth::{Choice, Point, Weighted};
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{Headers, LinkType};
@@ -33,7 +33,7 @@ fn plain() -> &'static Captures {
         let corpus = common::corpus(mix, &["linux-6.12", "windows-xp"], 11, 40);
         let all = common::run(&corpus);
         let mut packets = all.captures.map(|packets| {
-            let packet = |(time, bytes, original)| Packet::new(time, bytes, original);
+            let packet = |(time, bytes, original)| CapturedPacket::new(time, bytes, original);
             packets.into_iter().map(packet).collect::<Vec<_>>()
         });
         let retransmissions = all.retransmissions;
@@ -43,7 +43,7 @@ fn plain() -> &'static Captures {
                     continue;
                 };
                 let at = Time::from_nanos(at.parse().unwrap());
-                let named = |packet: &&mut Packet| {
+                let named = |packet: &&mut CapturedPacket| {
                     let headers = headers(packet);
                     packet.time == at
                         && headers.flow.to_string() == cells["flow"]
@@ -58,7 +58,7 @@ fn plain() -> &'static Captures {
             }
         }
         let seen = Point::ALL.iter().copied().zip(packets);
-        seen.map(|(point, packets)| Seen {
+        seen.map(|(point, packets)| PointCapture {
             point,
             link: LinkType::ETHERNET,
             packets,
@@ -67,26 +67,26 @@ fn plain() -> &'static Captures {
     })
 }
 
-fn made(kind: Kind, seed: u64) -> Captures {
+fn made(kind: Rewriting, seed: u64) -> Captures {
     let mut captures = plain().clone();
     rewrite(&mut captures, kind, seed);
     captures
 }
 
-fn headers(packet: &Packet) -> Headers {
+fn headers(packet: &CapturedPacket) -> Headers {
     Headers::decode(LinkType::ETHERNET, &packet.bytes, packet.original).unwrap()
 }
 
-fn id(packet: &Packet) -> u16 {
+fn id(packet: &CapturedPacket) -> u16 {
     u16::from_be_bytes([packet.bytes[18], packet.bytes[19]])
 }
 
-fn ttl(packet: &Packet) -> u8 {
+fn ttl(packet: &CapturedPacket) -> u8 {
     packet.bytes[22]
 }
 
 /// A packet without identification, time to live and the checksum over them.
-fn rest(packet: &Packet) -> Vec<u8> {
+fn rest(packet: &CapturedPacket) -> Vec<u8> {
     let mut rest = packet.bytes.clone();
     for at in [18, 19, 22, 24, 25] {
         rest[at] = 0;
@@ -95,7 +95,7 @@ fn rest(packet: &Packet) -> Vec<u8> {
 }
 
 /// The sum over an IPv4 header, 0xffff where its checksum is right (RFC 1071 §1).
-fn sum(packet: &Packet) -> u32 {
+fn sum(packet: &CapturedPacket) -> u32 {
     let words = packet.bytes[14..34].chunks(2);
     let sum: u32 = words.map(|w| u32::from(w[0]) << 8 | u32::from(w[1])).sum();
     (sum & 0xffff) + (sum >> 16)
@@ -104,7 +104,7 @@ fn sum(packet: &Packet) -> u32 {
 /// The identifications of all that each host sent, TCP and not, in order: the point beside it has what nobody routed yet.
 fn sent(captures: &Captures) -> BTreeMap<[u8; 4], Vec<u16>> {
     let ends = [&captures[0], &captures[2]];
-    let mut all: Vec<&Packet> = ends.iter().flat_map(|seen| &seen.packets).collect();
+    let mut all: Vec<&CapturedPacket> = ends.iter().flat_map(|seen| &seen.packets).collect();
     all.retain(|packet| [64, 128].contains(&ttl(packet)));
     all.sort_by_key(|packet| packet.time);
     let mut hosts: BTreeMap<[u8; 4], Vec<u16>> = BTreeMap::new();
@@ -116,12 +116,12 @@ fn sent(captures: &Captures) -> BTreeMap<[u8; 4], Vec<u16>> {
 }
 
 /// The packets of a capture that are not in another: those made besides.
-fn besides<'a>(seen: &'a Seen, was: &Seen) -> Vec<&'a Packet> {
+fn besides<'a>(seen: &'a PointCapture, was: &PointCapture) -> Vec<&'a CapturedPacket> {
     let mut left: BTreeMap<_, u32> = BTreeMap::new();
     for packet in &was.packets {
         *left.entry((packet.time, rest(packet))).or_default() += 1;
     }
-    let mut more: Vec<&Packet> = seen.packets.iter().collect();
+    let mut more: Vec<&CapturedPacket> = seen.packets.iter().collect();
     more.retain(|packet| match left.get_mut(&(packet.time, rest(packet))) {
         Some(count) if *count > 0 => {
             *count -= 1;
@@ -133,17 +133,17 @@ fn besides<'a>(seen: &'a Seen, was: &Seen) -> Vec<&'a Packet> {
     more
 }
 
-const IDS: [Kind; 5] = [
-    Kind::IdsHost,
-    Kind::IdsSwapped,
-    Kind::IdsRandom,
-    Kind::IdsZero,
-    Kind::IdsStepped,
+const IDS: [Rewriting; 5] = [
+    Rewriting::IdsHost,
+    Rewriting::IdsSwapped,
+    Rewriting::IdsRandom,
+    Rewriting::IdsZero,
+    Rewriting::IdsStepped,
 ];
 
 #[test]
 fn the_same_seed_makes_the_same_captures_and_checksums_are_right() {
-    for &kind in Kind::ALL {
+    for &kind in Rewriting::ALL {
         let name = kind.as_str();
         assert_eq!(name.parse(), Ok(kind));
         let (one, again, other) = (made(kind, 3), made(kind, 3), made(kind, 4));
@@ -154,7 +154,7 @@ fn the_same_seed_makes_the_same_captures_and_checksums_are_right() {
                 .collect::<Vec<_>>()
         };
         assert_eq!(packets(&one), packets(&again), "{name}");
-        if kind != Kind::IdsZero {
+        if kind != Rewriting::IdsZero {
             assert_ne!(packets(&one), packets(&other), "{name}");
         }
         assert!(
@@ -199,7 +199,7 @@ fn a_packet_has_one_identification_wherever_it_is_seen() {
 
 #[test]
 fn a_host_counts_all_that_it_sends() {
-    for (kind, swapped) in [(Kind::IdsHost, false), (Kind::IdsSwapped, true)] {
+    for (kind, swapped) in [(Rewriting::IdsHost, false), (Rewriting::IdsSwapped, true)] {
         let mut gaps = [0, 0];
         for seed in 0..6 {
             let captures = made(kind, seed);
@@ -221,12 +221,12 @@ fn a_host_counts_all_that_it_sends() {
 
 #[test]
 fn random_zero_and_stepped_identifications_are_so() {
-    let zero = made(Kind::IdsZero, 1);
+    let zero = made(Rewriting::IdsZero, 1);
     assert!(zero
         .iter()
         .flat_map(|s| &s.packets)
         .all(|packet| id(packet) == 0));
-    let random = made(Kind::IdsRandom, 1);
+    let random = made(Rewriting::IdsRandom, 1);
     let near = |ids: &Vec<u16>| {
         ids.windows(2)
             .filter(|p| p[1].wrapping_sub(p[0]) < 256)
@@ -237,7 +237,7 @@ fn random_zero_and_stepped_identifications_are_so() {
     assert!(drawn.values().map(near).sum::<usize>() < all / 50);
     let mut steps = BTreeSet::new();
     for seed in 0..4 {
-        for seen in made(Kind::IdsStepped, seed).iter().take(1) {
+        for seen in made(Rewriting::IdsStepped, seed).iter().take(1) {
             let own: Vec<_> = seen.packets.iter().filter(|p| !p.is_cross).collect();
             for pair in own.windows(2) {
                 let (one, two) = (headers(pair[0]), headers(pair[1]));
@@ -258,13 +258,13 @@ fn random_zero_and_stepped_identifications_are_so() {
 
 #[test]
 fn doubles_have_the_identification_of_the_first_and_are_in_no_row() {
-    for (kind, hops) in [(Kind::DoublesRouter, 1), (Kind::DoublesMirror, 0)] {
+    for (kind, hops) in [(Rewriting::DoublesRouter, 1), (Rewriting::DoublesMirror, 0)] {
         let captures = made(kind, 2);
         for (seen, was) in captures.iter().zip(plain()) {
             assert!(seen.packets.len() > was.packets.len());
             assert!(seen.packets.is_sorted_by_key(|packet| packet.time));
             assert_eq!(times(seen), times(was), "the truth keeps the first");
-            let mut left: BTreeMap<_, Vec<&Packet>> = BTreeMap::new();
+            let mut left: BTreeMap<_, Vec<&CapturedPacket>> = BTreeMap::new();
             for packet in &was.packets {
                 left.entry((packet.time, packet.bytes.clone()))
                     .or_default()
@@ -293,7 +293,7 @@ fn doubles_have_the_identification_of_the_first_and_are_in_no_row() {
 
 #[test]
 fn a_snap_length_cuts_bytes_and_no_lengths() {
-    for (seen, was) in made(Kind::Snapped, 2).iter().zip(plain()) {
+    for (seen, was) in made(Rewriting::Snapped, 2).iter().zip(plain()) {
         let most = seen
             .packets
             .iter()
@@ -310,7 +310,7 @@ fn a_snap_length_cuts_bytes_and_no_lengths() {
 
 #[test]
 fn what_the_capture_missed_is_in_no_row_of_it() {
-    let captures = made(Kind::MonitorLosses, 9);
+    let captures = made(Rewriting::MonitorLosses, 9);
     let mut missed = 0;
     for (seen, was) in captures.iter().zip(plain()) {
         let mut kept = seen.packets.iter().peekable();
@@ -332,8 +332,10 @@ fn what_the_capture_missed_is_in_no_row_of_it() {
 fn a_clock_that_is_set_moves_all_packets_after_and_their_rows() {
     let mut back = 0;
     for seed in 0..4 {
-        for (seen, was) in made(Kind::ClockSteps, seed).iter().zip(plain()) {
-            let moved = |(new, old): (&Packet, &Packet)| new.time.since(old.time).as_nanos();
+        for (seen, was) in made(Rewriting::ClockSteps, seed).iter().zip(plain()) {
+            let moved = |(new, old): (&CapturedPacket, &CapturedPacket)| {
+                new.time.since(old.time).as_nanos()
+            };
             let moves: Vec<i64> = seen.packets.iter().zip(&was.packets).map(moved).collect();
             let steps = moves.windows(2).filter(|pair| pair[0] != pair[1]).count();
             assert!((1..=4).contains(&steps), "{steps}");
@@ -353,9 +355,13 @@ fn a_clock_that_is_set_moves_all_packets_after_and_their_rows() {
 fn super_segments_hold_what_was_cut_and_each_row() {
     let mut merged = [0, 0, 0];
     for seed in 0..4 {
-        for (point, (seen, was)) in made(Kind::Offload, seed).iter().zip(plain()).enumerate() {
+        for (point, (seen, was)) in made(Rewriting::Offload, seed)
+            .iter()
+            .zip(plain())
+            .enumerate()
+        {
             merged[point] += was.packets.len() - seen.packets.len();
-            let payload = |packets: &[Packet]| {
+            let payload = |packets: &[CapturedPacket]| {
                 packets
                     .iter()
                     .map(|p| u64::from(headers(p).payload_len))
@@ -363,7 +369,7 @@ fn super_segments_hold_what_was_cut_and_each_row() {
             };
             assert_eq!(payload(&seen.packets), payload(&was.packets));
             assert_eq!(times(seen).len(), times(was).len());
-            let retransmitted = |packets: &[Packet]| -> BTreeMap<u32, Headers> {
+            let retransmitted = |packets: &[CapturedPacket]| -> BTreeMap<u32, Headers> {
                 let rows = packets.iter().map(|p| (p, headers(p)));
                 rows.flat_map(|(p, h)| p.rows.iter().map(move |row| (*row, h)))
                     .collect()
@@ -384,7 +390,7 @@ fn super_segments_hold_what_was_cut_and_each_row() {
 fn keep_alives_lie_before_the_next_number_in_silences_and_are_answered() {
     let mut probes = [0, 0];
     for seed in 0..3 {
-        for (seen, was) in made(Kind::KeepAlives, seed).iter().zip(plain()) {
+        for (seen, was) in made(Rewriting::KeepAlives, seed).iter().zip(plain()) {
             assert_eq!(times(seen), times(was), "no row tells of them");
             let more = besides(seen, was);
             // What each direction had sent before, and what its last acknowledgement was.
@@ -426,7 +432,7 @@ fn keep_alives_lie_before_the_next_number_in_silences_and_are_answered() {
 #[test]
 fn a_flood_opens_what_is_never_used() {
     for seed in 0..3 {
-        for (seen, was) in made(Kind::Floods, seed).iter().zip(plain()) {
+        for (seen, was) in made(Rewriting::Floods, seed).iter().zip(plain()) {
             assert_eq!(times(seen), times(was));
             let mut flows: BTreeMap<_, Vec<Headers>> = BTreeMap::new();
             for packet in besides(seen, was) {

@@ -26,7 +26,7 @@ pub use counters::Counters;
 pub use failed::{Failure, Failures, MOST_NAMED};
 pub use ready::{Of, Rows};
 pub(crate) use room::{is_weighed, make_room, of_kept};
-use room::{Over, Place};
+use room::{ConnectionSlot, Over};
 
 /// No packet is longer, in bytes: super-segments have 512 KiB at most (`GSO_MAX_SIZE` of Linux). A capture that says so is
 /// wrong.
@@ -68,7 +68,7 @@ pub struct Analyzer {
     counters: Counters,
     over: Over,
     /// What is left when the capture has ended, once it has.
-    rest: Option<Vec<(u64, Place)>>,
+    rest: Option<Vec<(u64, ConnectionSlot)>>,
 }
 
 impl Analyzer {
@@ -244,7 +244,7 @@ impl Analyzer {
                             if let Some(syn) =
                                 connection.stray_syn(at, headers, &self.common.settings)
                             {
-                                self.end(Place::Whole(slot), false);
+                                self.end(ConnectionSlot::Whole(slot), false);
                                 self.begin(syn.at, &syn.headers(headers.flow), hash, number);
                                 self.counters.strays = self.counters.strays.saturating_sub(1);
                                 self.counters.packets -= 1;
@@ -254,7 +254,7 @@ impl Analyzer {
                     }
                 }
             }
-            self.end(Place::Whole(slot), false);
+            self.end(ConnectionSlot::Whole(slot), false);
         }
         self.begin(at, headers, hash, number);
     }

@@ -13,7 +13,7 @@ use rexmit_wire::{FlowKey, Headers, SeqNum};
 
 /// A retransmission as its row has it.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct RowKey {
     /// The direction of its data.
     pub flow: FlowKey,
     /// When the monitor saw it.
@@ -29,7 +29,7 @@ pub struct Row {
 
 /// Where the packets of a row are, as the caller numbers frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct RowFrames {
     /// The retransmission.
     pub itself: Option<u64>,
     /// The last packet before it with its first sequence number.
@@ -68,15 +68,15 @@ struct Flow {
 /// Finds the frames of rows.
 #[derive(Debug)]
 pub struct Frames {
-    rows: Vec<Row>,
-    found: Vec<Found>,
+    rows: Vec<RowKey>,
+    found: Vec<RowFrames>,
     flows: Flows,
 }
 
 impl Frames {
     /// Looks for these rows.
     #[must_use]
-    pub fn new(rows: Vec<Row>) -> Self {
+    pub fn new(rows: Vec<RowKey>) -> Self {
         let mut order: Vec<u32> = (0..rows.len() as u32).collect();
         order.sort_by_key(|&row| rows[row as usize].time);
         let mut flows = Flows::default();
@@ -87,7 +87,7 @@ impl Frames {
             flow.has_triggers |= row.heard_by.is_some();
         }
         Frames {
-            found: vec![Found::default(); rows.len()],
+            found: vec![RowFrames::default(); rows.len()],
             rows,
             flows,
         }
@@ -105,7 +105,7 @@ impl Frames {
 
     /// What was found of each row, in the order given.
     #[must_use]
-    pub fn finish(self) -> Vec<Found> {
+    pub fn finish(self) -> Vec<RowFrames> {
         self.found
     }
 }
@@ -131,7 +131,7 @@ impl Flow {
 
     /// The newest acknowledgement that the sender of `headers` can have had. Where packets have time stamps, it is none that
     /// is younger than what the sender echoes (RFC 7323 §4.3).
-    fn trigger(&self, row: &Row, headers: &Headers) -> Option<u64> {
+    fn trigger(&self, row: &RowKey, headers: &Headers) -> Option<u64> {
         let heard_by = row.heard_by?;
         let echo = headers.timestamps.map(|stamps| stamps.echo);
         let of_it = |heard: &&Heard| {
@@ -145,8 +145,8 @@ impl Flow {
 
     fn sent(
         &mut self,
-        rows: &[Row],
-        found: &mut [Found],
+        rows: &[RowKey],
+        found: &mut [RowFrames],
         (frame, at): (u64, Time),
         headers: &Headers,
     ) {
@@ -158,7 +158,7 @@ impl Flow {
         } else {
             (first..=u32::MAX, Some(0..=last))
         };
-        let covers = |row: &Row| len > 0 && row.since <= at;
+        let covers = |row: &RowKey| len > 0 && row.since <= at;
         // The row of this packet, and whether another packet of its time was taken for it.
         let mut itself: Option<(u32, bool)> = None;
         let mut over = Vec::new();

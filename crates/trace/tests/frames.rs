@@ -2,7 +2,7 @@
 
 use rexmit_testing::bare;
 use rexmit_time::Time;
-use rexmit_trace::frames::{Found, Frames, Row};
+use rexmit_trace::frames::{Frames, RowFrames, RowKey};
 use rexmit_wire::headers::{Headers, Timestamps};
 use rexmit_wire::{FlowKey, SeqNum};
 
@@ -28,8 +28,8 @@ fn ack(ack: u32) -> Headers {
     packet(flow().reversed(), 1, 0, ack)
 }
 
-fn row(time: u64, start: u32, heard_by: Option<u64>) -> Row {
-    Row {
+fn row(time: u64, start: u32, heard_by: Option<u64>) -> RowKey {
+    RowKey {
         flow: flow(),
         time: Time::from_nanos(time),
         start: SeqNum::new(start),
@@ -39,7 +39,7 @@ fn row(time: u64, start: u32, heard_by: Option<u64>) -> Row {
 }
 
 /// Frames are the packets' places, from 1.
-fn found(rows: Vec<Row>, packets: &[(u64, Headers)]) -> Vec<Found> {
+fn found(rows: Vec<RowKey>, packets: &[(u64, Headers)]) -> Vec<RowFrames> {
     let mut frames = Frames::new(rows);
     for (place, (at, headers)) in packets.iter().enumerate() {
         frames.packet(place as u64 + 1, Time::from_nanos(*at), headers);
@@ -47,8 +47,8 @@ fn found(rows: Vec<Row>, packets: &[(u64, Headers)]) -> Vec<Found> {
     frames.finish()
 }
 
-fn places(itself: u64, before: Option<u64>, trigger: Option<u64>) -> Found {
-    Found {
+fn places(itself: u64, before: Option<u64>, trigger: Option<u64>) -> RowFrames {
+    RowFrames {
         itself: Some(itself),
         before,
         trigger,
@@ -179,11 +179,11 @@ fn rows_without_a_packet_stay_without() {
     assert_eq!(
         found(rows, &packets),
         [
-            Found {
+            RowFrames {
                 before: Some(2),
-                ..Found::default()
+                ..RowFrames::default()
             },
-            Found::default()
+            RowFrames::default()
         ]
     );
 }

@@ -14,7 +14,7 @@ use super::open::Open;
 use super::out::Out;
 use super::place::{Counts, Place};
 use super::rows::lingers_until;
-use super::seen::Seen;
+use super::seen::SentRanges;
 use super::segment::{Carrier, Segment};
 use super::waiting::Waiting;
 use crate::subflow::{Anchor, Repeats};
@@ -51,7 +51,7 @@ pub(crate) struct Fin {
 
 /// One packet by its positions.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Packet {
+pub(crate) struct Positions {
     pub id: PacketId,
     pub start: u64,
     /// Behind the payload.
@@ -64,7 +64,7 @@ pub(crate) struct Packet {
     pub carrier: Option<Carrier>,
 }
 
-impl Packet {
+impl Positions {
     /// The packet as one that is dropped; where what is sent was told, it goes again when its first byte does.
     fn lost(&self, retransmission: bool, told: bool) -> Lost {
         Lost {
@@ -111,7 +111,7 @@ pub(crate) struct Flow {
     /// Of the highest position sent.
     pub(crate) anchor: Anchor,
     /// Every position sent, and all below the first.
-    pub(crate) seen: Seen,
+    pub(crate) seen: SentRanges,
     /// Every position that was sent and of which every copy was dropped.
     pub(crate) missing: Intervals<u64>,
     pub(crate) largest: u32,
@@ -186,7 +186,7 @@ impl Flow {
                 seq: first,
             },
             // What lies below was sent before anything that is seen here.
-            seen: Seen::below(ORIGIN + 1),
+            seen: SentRanges::below(ORIGIN + 1),
             missing: Intervals::default(),
             largest: 0,
             mss_option: None,
@@ -229,7 +229,7 @@ impl Flow {
         let hidden = !self.middle.unwatched.is_empty()
             && (start > self.seen.highest || self.middle.unwatched.meets(start, top));
         out.unfollowed += u64::from(hidden);
-        let p = Packet {
+        let p = Positions {
             id,
             start,
             end,
@@ -402,7 +402,7 @@ impl Flow {
     }
 
     /// The bytes of a packet that were not sent before.
-    fn note_new(&mut self, p: &Packet, segment: &Segment<'_>, out: &mut Out) {
+    fn note_new(&mut self, p: &Positions, segment: &Segment<'_>, out: &mut Out) {
         let capacity = log_capacity(out);
         let sent = (p.at, p.carrier.map_or(1, |carrier| carrier.path as u16));
         let highest = self.seen.highest;
@@ -461,7 +461,7 @@ impl Flow {
     }
 
     /// Looks for heads in the packet.
-    fn find(&mut self, p: &Packet, segment: &Segment<'_>, out: &mut Out) {
+    fn find(&mut self, p: &Positions, segment: &Segment<'_>, out: &mut Out) {
         let mut found = Vec::new();
         self.responses
             .feed(p.start, segment.payload, segment.len, &mut found);

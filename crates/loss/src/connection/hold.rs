@@ -2,7 +2,7 @@
 
 use rexmit_time::Time;
 
-use super::flow::{Flow, Packet};
+use super::flow::{Flow, Positions};
 use super::heads::Responses;
 use super::judge::Judged;
 use super::out::Out;
@@ -12,7 +12,7 @@ use crate::{Decision, Event, Note, Stalled, Verdict};
 
 impl Flow {
     /// Judges a packet that was never sent before, in `hold`.
-    pub(super) fn judge_by_hold(&mut self, p: &Packet, out: &Out) -> Judged {
+    pub(super) fn judge_by_hold(&mut self, p: &Positions, out: &Out) -> Judged {
         let held = Held {
             id: p.id,
             start: p.start,

@@ -1,6 +1,6 @@
 //! What happens to a packet: by the tail, or by its place in the pattern.
 
-use super::flow::{Flow, Packet};
+use super::flow::{Flow, Positions};
 use super::open::Open;
 use super::out::Out;
 use super::place::Place;
@@ -16,7 +16,7 @@ pub(super) type Judged = (Verdict, Option<TransferId>);
 
 impl Flow {
     /// What happens to a packet of the sending side; `retransmission` says that some of its bytes were sent before.
-    pub(super) fn judge(&mut self, p: &Packet, retransmission: bool, out: &Out) -> Judged {
+    pub(super) fn judge(&mut self, p: &Positions, retransmission: bool, out: &Out) -> Judged {
         match &out.drops {
             Drops::Tail { segments: 0, .. } => (Verdict::Accept, None),
             Drops::Tail { .. } if retransmission => (Verdict::Accept, None),
@@ -30,7 +30,7 @@ impl Flow {
 
     fn judge_by_pattern(
         &mut self,
-        p: &Packet,
+        p: &Positions,
         retransmission: bool,
         pattern: &Pattern,
         out: &Out,

@@ -4,7 +4,7 @@ use rexmit_tcp::Need;
 use rexmit_time::Time;
 use rexmit_wire::FlowKey;
 
-use super::flow::{Flow, Packet};
+use super::flow::{Flow, Positions};
 use super::open::{Open, Retransmission};
 use super::out::Out;
 use crate::{Carried, Dropped, Event, Note, TransferId};
@@ -43,7 +43,7 @@ pub(crate) struct Before {
 
 impl Flow {
     /// What is known of the bytes of a packet that is about to be sent.
-    pub(super) fn before(&self, p: &Packet) -> Before {
+    pub(super) fn before(&self, p: &Positions) -> Before {
         let mut touched = self.transfers.iter().filter(|t| t.touches(p.start, p.top));
         let first = touched.clone().next();
         let mut unpassed = Vec::new();
@@ -69,7 +69,7 @@ impl Flow {
     }
 
     /// A packet of which some bytes were sent before.
-    pub(super) fn note_retransmission(&mut self, p: &Packet) {
+    pub(super) fn note_retransmission(&mut self, p: &Positions) {
         let held = self.waiting.touches(p.start, p.top);
         let fin_again = p.top > p.end && self.seen.covers(p.end, p.top);
         let retransmission = Retransmission {
@@ -102,7 +102,7 @@ impl Flow {
     }
 
     /// Tells of a packet, and remembers what of it never passed.
-    pub(super) fn tell(&mut self, p: &Packet, before: &Before, dropped: bool, out: &mut Out) {
+    pub(super) fn tell(&mut self, p: &Positions, before: &Before, dropped: bool, out: &mut Out) {
         for (start, end) in before.unpassed.iter().filter(|_| dropped) {
             self.missing.add(*start, *end);
         }

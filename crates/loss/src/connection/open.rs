@@ -5,7 +5,7 @@ use rexmit_wire::Intervals;
 
 use super::flow::UNKNOWN;
 use super::log::Log;
-use super::seen::Seen;
+use super::seen::SentRanges;
 use crate::{Note, Transfer};
 
 /// A transfer that is being measured. Positions are those of its connection.
@@ -163,7 +163,7 @@ impl Open {
 
     /// Looks whether every byte was sent and all that was dropped was sent again; `held` is whether some
     /// of its packets wait for their fate.
-    pub fn complete_now(&mut self, seen: &Seen, held: bool, now: Time) -> bool {
+    pub fn complete_now(&mut self, seen: &SentRanges, held: bool, now: Time) -> bool {
         if self.completed.is_some() && self.missing.is_empty() && !held {
             // A retransmission was lost in its turn, and sent once more.
             self.whole_at.get_or_insert(now);

@@ -7,16 +7,16 @@ const GAPS: usize = 1_024;
 
 /// The positions that were sent: all below the highest but for the gaps that overtaking leaves, mostly none.
 #[derive(Clone, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct SentRanges {
     /// Behind the highest position sent.
     pub highest: u64,
     gaps: Intervals<u64>,
 }
 
-impl Seen {
+impl SentRanges {
     /// Everything below `first` counts as sent.
     pub fn below(first: u64) -> Self {
-        Seen {
+        SentRanges {
             highest: first,
             gaps: Intervals::default(),
         }
@@ -63,7 +63,7 @@ mod tests {
     proptest! {
         #[test]
         fn tells_what_was_sent(sent in proptest::collection::vec((5u64..60, 0u64..8), 0..20), start in 0u64..70, len in 0u64..20) {
-            let mut seen = Seen::below(5);
+            let mut seen = SentRanges::below(5);
             let mut plain = [false; 100];
             plain[..5].fill(true);
             for (at, len) in sent {
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn too_many_gaps_close_from_below() {
-        let mut seen = Seen::below(0);
+        let mut seen = SentRanges::below(0);
         for n in 1..=1_030 {
             seen.insert(n * 10, n * 10 + 5);
         }

@@ -1,6 +1,6 @@
 //! The tail by sequence number; of a connection whose end is not known before, by the number of its segments.
 
-use super::flow::{Flow, Packet};
+use super::flow::{Flow, Positions};
 use super::judge::Judged;
 use super::out::Out;
 use crate::{Note, Verdict};
@@ -15,7 +15,7 @@ pub(crate) fn in_tail(start: u64, end: u64, segments: u32, mss: u32) -> bool {
 }
 
 impl Flow {
-    pub(super) fn judge_by_sequence(&self, p: &Packet, out: &Out) -> Judged {
+    pub(super) fn judge_by_sequence(&self, p: &Positions, out: &Out) -> Judged {
         let (segments, mss) = (out.drops.tail_segments(), self.largest);
         let owner = self
             .transfers

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rexmit_trace::analyzer::Rows;
-use rexmit_trace::parts::{judge, Judged, Part, Piece};
+use rexmit_trace::parts::{judge, Judged, Part, PieceRows};
 use rexmit_wire::capture::Drops;
 use rexmit_wire::table::Key;
 
@@ -85,13 +85,13 @@ pub struct MergeParts {
     rows: Vec<PathBuf>,
     folder: PathBuf,
     judged: Judged,
-    state: Mutex<State>,
+    state: Mutex<Unmerged>,
 }
 
-struct State {
+struct Unmerged {
     /// Pieces that are still to be opened.
     pieces: VecDeque<u32>,
-    piece: Option<Piece<Opened>>,
+    piece: Option<PieceRows<Opened>>,
 }
 
 #[pymethods]
@@ -120,7 +120,7 @@ impl MergeParts {
             rows,
             folder,
             judged,
-            state: Mutex::new(State {
+            state: Mutex::new(Unmerged {
                 pieces: (first..end).collect(),
                 piece: None,
             }),
@@ -159,13 +159,13 @@ impl MergeParts {
     }
 
     /// A piece of those groups that have it, and of what was judged.
-    fn open(&self, number: u32) -> Result<Piece<Opened>, Error> {
+    fn open(&self, number: u32) -> Result<PieceRows<Opened>, Error> {
         let mut files = vec![opened(&piece(&self.folder, number))?];
         for (group, folder) in (0..).zip(&self.rows) {
             if self.judged.has(group, number) {
                 files.push(opened(&piece(folder, number))?);
             }
         }
-        Ok(Piece::new(&self.judged, files)?)
+        Ok(PieceRows::new(&self.judged, files)?)
     }
 }

@@ -49,11 +49,11 @@ pub struct Trace {
     bytes: Arc<AtomicU64>,
     /// Rows are wanted before the end, which may not come: what sums up is given with them.
     endless: bool,
-    state: Mutex<State>,
+    state: Mutex<Collected>,
 }
 
 #[derive(Default)]
-struct State {
+struct Collected {
     rows: Rows,
     /// What sums up the whole capture, so far.
     totals: Totals,

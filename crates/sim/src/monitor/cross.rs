@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use rexmit_time::{Stream, Streams, Time};
 
 use super::follow;
-use super::packet::{chance, ip_at, log_between, seconds, sort, Packet};
+use super::packet::{chance, ip_at, log_between, seconds, sort, CapturedPacket};
 use super::Captures;
 use crate::bytes::fill_in_ip_checksum;
 
@@ -76,7 +76,7 @@ impl Other {
         }
     }
 
-    fn packet(&self, stream: &mut Stream, host: Ipv4Addr, ip: usize, time: Time) -> Packet {
+    fn packet(&self, stream: &mut Stream, host: Ipv4Addr, ip: usize, time: Time) -> CapturedPacket {
         let payload = 16 + stream.below(1_200) as u16;
         let total = 28 + payload;
         let mut bytes = Vec::with_capacity(ip + 44);
@@ -100,9 +100,9 @@ impl Other {
         }
         // Some of the payload, which nobody reads.
         bytes.extend([e, f, a, b, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-        Packet {
+        CapturedPacket {
             is_cross: true,
-            ..Packet::new(time, bytes, ip as u32 + u32::from(total))
+            ..CapturedPacket::new(time, bytes, ip as u32 + u32::from(total))
         }
     }
 }

@@ -3,8 +3,8 @@
 
 use rexmit_time::{Stream, Streams};
 
-use super::packet::{chance, ip_at, log_between, seconds, sort, Head};
-use super::{Captures, Seen};
+use super::packet::{chance, ip_at, log_between, seconds, sort, IpHead};
+use super::{Captures, PointCapture};
 
 /// The capture is of both interfaces of a router: the copy has passed it, and lives one hop less.
 pub(super) fn router(captures: &mut Captures, streams: &Streams) {
@@ -48,11 +48,11 @@ impl Share {
     const ALL: Share = Share { up: 1.0, down: 1.0 };
 }
 
-fn double(seen: &mut Seen, stream: &mut Stream, usual_s: f64, hops: u8, share: Share) {
+fn double(seen: &mut PointCapture, stream: &mut Stream, usual_s: f64, hops: u8, share: Share) {
     let ip = ip_at(seen.link);
     let mut copies = Vec::new();
     for packet in &seen.packets {
-        let Some(head) = Head::read(&packet.bytes, ip) else {
+        let Some(head) = IpHead::read(&packet.bytes, ip) else {
             continue;
         };
         let is_up = head.tcp.is_some_and(|tcp| tcp.ends.0 < tcp.ends.2);

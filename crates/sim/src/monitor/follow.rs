@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use rexmit_time::Time;
 
-use super::packet::{ip_at, Head};
+use super::packet::{ip_at, IpHead};
 use super::Captures;
 use crate::synth::Point;
 
 /// A packet that a host sent.
 #[derive(Clone, Debug)]
-pub(super) struct Sent {
+pub(super) struct SentPacket {
     /// When the first point saw it.
     pub time: Time,
-    pub head: Head,
+    pub head: IpHead,
     /// The truth knows it as a retransmission.
     pub is_retransmission: bool,
     /// Where it is: capture and packet of each sight, the first one first.
@@ -24,7 +24,7 @@ pub(super) struct Sent {
 ///
 /// Bytes alike but for what routers and network cards change are one packet. Where a host sent the same bytes again (a
 /// SYN-ACK without time stamps), the point beside it shows how often; what comes by elsewhere is the latest sent before.
-pub(super) fn sent(captures: &Captures) -> Vec<Sent> {
+pub(super) fn sent(captures: &Captures) -> Vec<SentPacket> {
     let mut alike: BTreeMap<Vec<u8>, Vec<(Time, usize, usize)>> = BTreeMap::new();
     for (capture, seen) in captures.iter().enumerate() {
         let ip = ip_at(seen.link);
@@ -35,7 +35,7 @@ pub(super) fn sent(captures: &Captures) -> Vec<Sent> {
             }
         }
     }
-    let mut all: Vec<Sent> = Vec::new();
+    let mut all: Vec<SentPacket> = Vec::new();
     for mut sights in alike.into_values() {
         sights.sort_unstable();
         let home = sights[0].1;
@@ -46,10 +46,10 @@ pub(super) fn sent(captures: &Captures) -> Vec<Sent> {
             let packet = &seen.packets[place];
             let is_retransmission = !packet.rows.is_empty();
             if all.len() == begin || (at_home && capture == home) {
-                let Some(head) = Head::read(&packet.bytes, ip_at(seen.link)) else {
+                let Some(head) = IpHead::read(&packet.bytes, ip_at(seen.link)) else {
                     continue;
                 };
-                all.push(Sent {
+                all.push(SentPacket {
                     time,
                     head,
                     is_retransmission,
@@ -68,7 +68,7 @@ pub(super) fn sent(captures: &Captures) -> Vec<Sent> {
 
 /// The headers of a packet without what changes on its way: time to live and checksums.
 fn name(bytes: &[u8], ip: usize) -> Option<Vec<u8>> {
-    let head = Head::read(bytes, ip)?;
+    let head = IpHead::read(bytes, ip)?;
     let end = match head.tcp {
         Some(tcp) => tcp.payload_at.min(bytes.len()),
         None => bytes.len().min(ip + 28),

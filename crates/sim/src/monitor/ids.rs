@@ -12,20 +12,20 @@ use rexmit_time::{Duration, Stream, Streams, Time};
 
 use super::follow;
 use super::packet::{ip_at, Ends, Tcp};
-use super::{Captures, Kind};
+use super::{Captures, Rewriting};
 
 /// Segments that a card cut from one leave within this time of each other.
 pub(super) const BURST: Duration = Duration::from_micros(20);
 
 /// Gives each packet the identification that its host would, the same at every point.
-pub(super) fn assign(captures: &mut Captures, kind: Kind, streams: &Streams) {
+pub(super) fn assign(captures: &mut Captures, kind: Rewriting, streams: &Streams) {
     let all = follow::sent(captures);
-    let mut hosts: BTreeMap<Ipv4Addr, Host> = BTreeMap::new();
+    let mut hosts: BTreeMap<Ipv4Addr, HostIds> = BTreeMap::new();
     for sent in &all {
         let src = sent.head.src;
         let host = hosts.entry(src).or_insert_with(|| {
             let mut stream = streams.stream("identifications", u64::from(src.to_bits()));
-            Host::new(Way::of(kind, &mut stream), stream)
+            HostIds::new(Way::of(kind, &mut stream), stream)
         });
         let id = host.next(sent);
         for &(capture, place) in &sent.sights {
@@ -52,14 +52,14 @@ enum Way {
 }
 
 impl Way {
-    fn of(kind: Kind, stream: &mut Stream) -> Self {
+    fn of(kind: Rewriting, stream: &mut Stream) -> Self {
         match kind {
-            Kind::IdsHost => Way::Host,
-            Kind::IdsSwapped => Way::Swapped,
-            Kind::IdsRandom => Way::Random,
-            Kind::IdsZero => Way::Zero,
-            Kind::IdsStepped => Way::stepped(stream),
-            Kind::KeepAlives | Kind::Floods => Way::Connection,
+            Rewriting::IdsHost => Way::Host,
+            Rewriting::IdsSwapped => Way::Swapped,
+            Rewriting::IdsRandom => Way::Random,
+            Rewriting::IdsZero => Way::Zero,
+            Rewriting::IdsStepped => Way::stepped(stream),
+            Rewriting::KeepAlives | Rewriting::Floods => Way::Connection,
             _ => match stream.below(12) {
                 0..4 => Way::Connection,
                 4..7 => Way::Host,
@@ -82,7 +82,7 @@ impl Way {
 }
 
 /// A host and its counters.
-struct Host {
+struct HostIds {
     way: Way,
     stream: Stream,
     counter: u16,
@@ -91,9 +91,9 @@ struct Host {
     last: Option<(Time, Ends, u32, u16)>,
 }
 
-impl Host {
+impl HostIds {
     fn new(way: Way, mut stream: Stream) -> Self {
-        Host {
+        HostIds {
             way,
             counter: stream.next_u64() as u16,
             stream,
@@ -102,7 +102,7 @@ impl Host {
         }
     }
 
-    fn next(&mut self, sent: &follow::Sent) -> u16 {
+    fn next(&mut self, sent: &follow::SentPacket) -> u16 {
         match self.way {
             Way::Connection => {
                 let answers = sent

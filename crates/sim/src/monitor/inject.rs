@@ -2,8 +2,8 @@
 
 use rexmit_time::Time;
 
-use super::follow::Sent;
-use super::packet::{ip_at, sort, Packet};
+use super::follow::SentPacket;
+use super::packet::{ip_at, sort, CapturedPacket};
 use super::Captures;
 use crate::bytes::{fill_in_checksums, fill_in_ip_checksum};
 
@@ -11,17 +11,17 @@ use crate::bytes::{fill_in_checksums, fill_in_ip_checksum};
 pub(super) struct Model {
     time: Time,
     /// At each capture that has it, the first time.
-    seen: Vec<(usize, Packet)>,
+    seen: Vec<(usize, CapturedPacket)>,
 }
 
 impl Model {
     /// After `sent`.
-    pub fn of(captures: &Captures, sent: &Sent) -> Self {
-        let mut seen: Vec<(usize, Packet)> = Vec::new();
+    pub fn of(captures: &Captures, sent: &SentPacket) -> Self {
+        let mut seen: Vec<(usize, CapturedPacket)> = Vec::new();
         for &(capture, place) in &sent.sights {
             if seen.iter().all(|(known, _)| *known != capture) {
                 let packet = &captures[capture].packets[place];
-                let copy = Packet::new(packet.time, packet.bytes.clone(), packet.original);
+                let copy = CapturedPacket::new(packet.time, packet.bytes.clone(), packet.original);
                 seen.push((capture, copy));
             }
         }
@@ -59,7 +59,8 @@ impl Model {
             let original = (link.len() + total) as u32;
             let time = at + packet.time.since(self.time);
             let whole = [link, &bytes].concat();
-            seen.packets.push(Packet::new(time, whole, original));
+            seen.packets
+                .push(CapturedPacket::new(time, whole, original));
             last = last.max(time);
         }
         last

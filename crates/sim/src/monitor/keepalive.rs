@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use rexmit_time::{Duration, Streams, Time};
 
-use super::follow::{self, Sent};
+use super::follow::{self, SentPacket};
 use super::inject::{set_word, settle, tcp_at, Model};
 use super::packet::{chance, log_between, seconds, Ends};
 use super::Captures;
@@ -15,7 +15,7 @@ const ACK: u8 = 0x10;
 
 /// Adds keep-alives of one end of some connections to their silences.
 pub(super) fn add(captures: &mut Captures, streams: &Streams) {
-    let mut connections: BTreeMap<Ends, Vec<Sent>> = BTreeMap::new();
+    let mut connections: BTreeMap<Ends, Vec<SentPacket>> = BTreeMap::new();
     for sent in follow::sent(captures) {
         if let Some(tcp) = sent.head.tcp {
             let (src, sport, dst, dport) = tcp.ends;
@@ -64,7 +64,7 @@ struct Silence {
 }
 
 /// The silences of a connection in which one keep-alive fits at least.
-fn silences(captures: &Captures, ends: Ends, sent: &[Sent], every: Duration) -> Vec<Silence> {
+fn silences(captures: &Captures, ends: Ends, sent: &[SentPacket], every: Duration) -> Vec<Silence> {
     let mut found = Vec::new();
     let mut sides = [End::default(); 2];
     for (place, one) in sent.iter().enumerate() {
@@ -104,7 +104,7 @@ fn silences(captures: &Captures, ends: Ends, sent: &[Sent], every: Duration) -> 
 
 fn silence(
     captures: &Captures,
-    sent: &[Sent],
+    sent: &[SentPacket],
     place: usize,
     ends: Ends,
     sides: &[End; 2],
@@ -115,7 +115,7 @@ fn silence(
         if of.acked? != next {
             return None;
         }
-        let mine = |one: &&Sent| {
+        let mine = |one: &&SentPacket| {
             one.head
                 .tcp
                 .is_some_and(|tcp| (tcp.ends != ends) == (side == 1))
@@ -167,7 +167,7 @@ impl Silence {
 }
 
 /// Four bytes of a packet's TCP header.
-fn word(captures: &Captures, sent: &Sent, at: usize) -> u32 {
+fn word(captures: &Captures, sent: &SentPacket, at: usize) -> u32 {
     let (capture, place) = sent.sights[0];
     let seen = &captures[capture];
     let bytes = &seen.packets[place].bytes[super::packet::ip_at(seen.link)..];
@@ -178,7 +178,7 @@ fn word(captures: &Captures, sent: &Sent, at: usize) -> u32 {
 }
 
 /// The value of a packet's time stamp, where it is the first option behind two NOPs.
-fn stamp(captures: &Captures, sent: &Sent) -> Option<u32> {
+fn stamp(captures: &Captures, sent: &SentPacket) -> Option<u32> {
     (word(captures, sent, 20) == STAMP).then(|| word(captures, sent, 24))
 }
 

@@ -1,7 +1,7 @@
 //! What captures of the world have and those of a laboratory have not: headers of other hosts, packets doubled, cut, merged
 //! or missed by the capture, clocks that are set.
 //!
-//! The captures of one part of a corpus, whoever made it, are read into memory, changed by a [`Kind`], and written again.
+//! The captures of one part of a corpus, whoever made it, are read into memory, changed by a [`Rewriting`], and written again.
 //! A packet carries the rows of the truth that tell of it, so the truth keeps its times. One idea is one module; all is
 //! drawn from one seed.
 
@@ -26,25 +26,25 @@ use rexmit_wire::LinkType;
 
 use crate::synth::Point;
 
-pub use packet::Packet;
+pub use packet::CapturedPacket;
 
 /// What one point of a part captured.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct PointCapture {
     /// Where.
     pub point: Point,
     /// What its packets begin with: Ethernet or IP.
     pub link: LinkType,
     /// The packets, in the order in which they were captured.
-    pub packets: Vec<Packet>,
+    pub packets: Vec<CapturedPacket>,
 }
 
 /// The captures of one part, each point at most once.
-pub type Captures = Vec<Seen>;
+pub type Captures = Vec<PointCapture>;
 
 words! {
     /// What is done to the captures of a part.
-    pub enum Kind ("kind") {
+    pub enum Rewriting ("kind") {
         IdsHost = "ids-host": "IP identifications counted per host, with cross traffic",
         IdsSwapped = "ids-swapped": "the same in the other byte order",
         IdsRandom = "ids-random": "random IP identifications",
@@ -63,28 +63,32 @@ words! {
 }
 
 /// Changes the captures of a part as `kind` says; `seed` is the source of all chance.
-pub fn rewrite(captures: &mut Captures, kind: Kind, seed: u64) {
+pub fn rewrite(captures: &mut Captures, kind: Rewriting, seed: u64) {
     let streams = Streams::new(seed);
     let mut stream = streams.stream("what", 0);
     match kind {
-        Kind::IdsHost | Kind::IdsSwapped | Kind::IdsRandom | Kind::IdsZero | Kind::IdsStepped => {
+        Rewriting::IdsHost
+        | Rewriting::IdsSwapped
+        | Rewriting::IdsRandom
+        | Rewriting::IdsZero
+        | Rewriting::IdsStepped => {
             identify(captures, kind, &streams);
         }
-        Kind::DoublesRouter => doubles::router(captures, &streams),
-        Kind::DoublesMirror => doubles::mirror(captures, &streams),
-        Kind::Snapped => snap::cut(captures, &streams),
-        Kind::MonitorLosses => losses::miss(captures, &streams),
-        Kind::ClockSteps => clock::step(captures, &streams),
-        Kind::Offload => offload::merge(captures, &streams),
-        Kind::KeepAlives => {
+        Rewriting::DoublesRouter => doubles::router(captures, &streams),
+        Rewriting::DoublesMirror => doubles::mirror(captures, &streams),
+        Rewriting::Snapped => snap::cut(captures, &streams),
+        Rewriting::MonitorLosses => losses::miss(captures, &streams),
+        Rewriting::ClockSteps => clock::step(captures, &streams),
+        Rewriting::Offload => offload::merge(captures, &streams),
+        Rewriting::KeepAlives => {
             keepalive::add(captures, &streams);
             ids::assign(captures, kind, &streams);
         }
-        Kind::Floods => {
+        Rewriting::Floods => {
             openings::add(captures, &streams);
             ids::assign(captures, kind, &streams);
         }
-        Kind::World => {
+        Rewriting::World => {
             if packet::chance(&mut stream, 0.3) {
                 keepalive::add(captures, &streams);
             }
@@ -111,7 +115,7 @@ pub fn rewrite(captures: &mut Captures, kind: Kind, seed: u64) {
 }
 
 /// Gives all packets new identifications, with cross traffic that advances the hosts' counters.
-fn identify(captures: &mut Captures, kind: Kind, streams: &Streams) {
+fn identify(captures: &mut Captures, kind: Rewriting, streams: &Streams) {
     let mut stream = streams.stream("capture filter", 0);
     let filtered = packet::chance(&mut stream, 0.5);
     cross::add(captures, streams);
@@ -123,7 +127,7 @@ fn identify(captures: &mut Captures, kind: Kind, streams: &Streams) {
 
 /// When each row of the truth is seen in a capture; none for those that it does not show.
 #[must_use]
-pub fn times(seen: &Seen) -> BTreeMap<u32, Time> {
+pub fn times(seen: &PointCapture) -> BTreeMap<u32, Time> {
     let mut times = BTreeMap::new();
     for packet in &seen.packets {
         for &row in &packet.rows {

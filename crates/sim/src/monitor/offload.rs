@@ -7,8 +7,8 @@ use rexmit_time::{Duration, Stream, Streams, Time};
 
 use super::follow;
 use super::ids::BURST;
-use super::packet::{chance, ip_at, log_between, seconds, Ends, Head, Packet, Tcp};
-use super::{Captures, Seen};
+use super::packet::{chance, ip_at, log_between, seconds, CapturedPacket, Ends, IpHead, Tcp};
+use super::{Captures, PointCapture};
 use crate::synth::Point;
 
 /// Bytes of an IP packet with its headers, at most.
@@ -54,7 +54,7 @@ fn poll(stream: &mut Stream) -> Duration {
 
 /// For each packet of each capture, whether it leaves the host that the point stands beside.
 fn leaving(captures: &Captures) -> Vec<Vec<bool>> {
-    let none = |seen: &Seen| vec![false; seen.packets.len()];
+    let none = |seen: &PointCapture| vec![false; seen.packets.len()];
     let mut leaving: Vec<Vec<bool>> = captures.iter().map(none).collect();
     for sent in follow::sent(captures) {
         let (home, place) = sent.sights[0];
@@ -64,7 +64,7 @@ fn leaving(captures: &Captures) -> Vec<Vec<bool>> {
 }
 
 /// A super-segment that may grow.
-struct Open {
+struct SuperSegment {
     /// Its place among those kept.
     place: usize,
     is_leaving: bool,
@@ -74,12 +74,12 @@ struct Open {
     id: u16,
 }
 
-fn merge_in(seen: &mut Seen, leaving: &[bool], wait: impl Fn(bool) -> Option<Duration>) {
+fn merge_in(seen: &mut PointCapture, leaving: &[bool], wait: impl Fn(bool) -> Option<Duration>) {
     let ip = ip_at(seen.link);
-    let mut kept: Vec<Packet> = Vec::with_capacity(seen.packets.len());
-    let mut open: BTreeMap<Ends, Open> = BTreeMap::new();
+    let mut kept: Vec<CapturedPacket> = Vec::with_capacity(seen.packets.len());
+    let mut open: BTreeMap<Ends, SuperSegment> = BTreeMap::new();
     for (packet, &is_leaving) in std::mem::take(&mut seen.packets).into_iter().zip(leaving) {
-        let head = Head::read(&packet.bytes, ip);
+        let head = IpHead::read(&packet.bytes, ip);
         let Some((head, tcp)) = head.and_then(|head| Some((head, head.tcp?))) else {
             kept.push(packet);
             continue;
@@ -128,7 +128,7 @@ fn merge_in(seen: &mut Seen, leaving: &[bool], wait: impl Fn(bool) -> Option<Dur
             let last_len = len;
             open.insert(
                 tcp.ends,
-                Open {
+                SuperSegment {
                     place,
                     is_leaving,
                     next,

@@ -12,7 +12,7 @@ const IPV4: usize = 20;
 
 /// A captured packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Packet {
+pub struct CapturedPacket {
     /// What its time stamp says.
     pub time: Time,
     /// The bytes captured.
@@ -25,11 +25,11 @@ pub struct Packet {
     pub is_cross: bool,
 }
 
-impl Packet {
+impl CapturedPacket {
     /// A packet that no row tells of.
     #[must_use]
     pub fn new(time: Time, bytes: Vec<u8>, original: u32) -> Self {
-        Packet {
+        CapturedPacket {
             time,
             bytes,
             original,
@@ -74,7 +74,7 @@ pub(super) type Ends = (Ipv4Addr, u16, Ipv4Addr, u16);
 
 /// What the headers of an IPv4 packet say.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Head {
+pub(super) struct IpHead {
     pub src: Ipv4Addr,
     pub id: u16,
     pub ttl: u8,
@@ -93,9 +93,9 @@ pub(super) struct Tcp {
     pub payload: u32,
 }
 
-impl Head {
+impl IpHead {
     /// Reads the headers of the packet in `bytes`, whose IP header begins at `ip`.
-    pub fn read(bytes: &[u8], ip: usize) -> Option<Head> {
+    pub fn read(bytes: &[u8], ip: usize) -> Option<IpHead> {
         let header = bytes.get(ip..ip + IPV4)?;
         if header[0] >> 4 != 4 {
             return None;
@@ -118,7 +118,7 @@ impl Head {
                 payload: u32::from(word(2)).saturating_sub(headers),
             }
         });
-        Some(Head {
+        Some(IpHead {
             src,
             id: word(4),
             ttl: header[8],
@@ -128,7 +128,7 @@ impl Head {
 }
 
 /// Sorts packets by their times; those of one instant stay in their order.
-pub(super) fn sort(packets: &mut [Packet]) {
+pub(super) fn sort(packets: &mut [CapturedPacket]) {
     packets.sort_by_key(|packet| packet.time);
 }
 

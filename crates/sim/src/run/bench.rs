@@ -53,7 +53,7 @@ pub fn style(cell: &Cell) -> Style {
 }
 
 /// What was seen of a transfer.
-pub struct Seen {
+pub struct Observed {
     pub log: Option<Vec<LoggedPacket>>,
     pub captures: Option<Captures>,
     /// When it was to start: times of the log count from there.
@@ -245,7 +245,7 @@ impl<'a, M: Inspect> Bench<'a, M> {
         &self,
         start: &Start,
         rows: &Rows,
-        seen: Seen,
+        seen: Observed,
         share: Option<&Path>,
         out: &mut impl Events,
     ) -> Result<()> {

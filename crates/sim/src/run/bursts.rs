@@ -7,7 +7,7 @@ use rexmit_time::{Duration, Time};
 
 use super::bench::{Bench, UP};
 use super::inspect::Inspect;
-use super::transfers::{Open, Opened, Sent};
+use super::transfers::{OpenConnection, Opened, Transmitted};
 use crate::apps::{App, Reader, Writer};
 
 /// How long a connection and its subflows may take to come up.
@@ -36,7 +36,7 @@ impl<M: Inspect> Bench<'_, M> {
         bytes: u64,
         start: &Start,
         opened: Opened<M>,
-    ) -> Result<Sent> {
+    ) -> Result<Transmitted> {
         let apps = [
             App::Reader(Reader::default()),
             App::Writer(Writer::default()),
@@ -120,7 +120,7 @@ impl<M: Inspect> Bench<'_, M> {
     }
 }
 
-impl<M: Inspect> Open<M> {
+impl<M: Inspect> OpenConnection<M> {
     /// Opens the connection on its first path and a subflow on each other when that is confirmed; `settling` more passes.
     /// When that is over, or why it does not come up.
     fn bring_up(&mut self, settling: Duration) -> std::result::Result<Time, NotUp> {

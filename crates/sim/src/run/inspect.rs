@@ -2,7 +2,7 @@
 
 use rexmit_plan::{Counts, SocketInfo};
 use rexmit_tcp::connection::Connection;
-use rexmit_tcp::multipath::{Meta, Options};
+use rexmit_tcp::multipath::{Meta, PacketOptions};
 use rexmit_tcp::Segment;
 use rexmit_time::Duration;
 
@@ -58,12 +58,12 @@ impl Inspect for Subflows {
         from: usize,
         path: usize,
         segment: &Segment,
-        options: &Options,
+        options: &PacketOptions,
     ) {
         keys.write(out, from, path, segment, options);
     }
 
-    fn place(options: &Options) -> Option<u64> {
+    fn place(options: &PacketOptions) -> Option<u64> {
         options.map.map(|map| map.data)
     }
 }

@@ -1,6 +1,6 @@
 //! Multipath TCP's options as bytes: keys, tokens and numbers of a connection.
 
-use rexmit_tcp::multipath::{Hello, Options};
+use rexmit_tcp::multipath::{Hello, PacketOptions};
 use rexmit_tcp::settings::MptcpOptions;
 use rexmit_tcp::Segment;
 use rexmit_time::Stream;
@@ -40,7 +40,7 @@ impl Keys {
         from: usize,
         path: usize,
         segment: &Segment,
-        options: &Options,
+        options: &PacketOptions,
     ) {
         let begin = out.len();
         let (syn, ack) = (segment.flags.syn(), segment.flags.ack());
@@ -62,7 +62,7 @@ impl Keys {
         }
     }
 
-    fn capable(&self, from: usize, syn: bool, ack: bool, options: &Options) -> Capable {
+    fn capable(&self, from: usize, syn: bool, ack: bool, options: &PacketOptions) -> Capable {
         let newer = self.form == MptcpOptions::Rfc8684;
         let own = self.keys[from];
         let first = syn && !ack;
@@ -98,7 +98,7 @@ impl Keys {
         }
     }
 
-    fn dss(&self, from: usize, options: &Options) -> Dss {
+    fn dss(&self, from: usize, options: &PacketOptions) -> Dss {
         let number = |side: usize, at: u64| self.identities[side].idsn.wrapping_add(1 + at);
         let newer = self.form == MptcpOptions::Rfc8684;
         Dss {

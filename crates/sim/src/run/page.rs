@@ -10,7 +10,7 @@ use rexmit_time::{Duration, Time};
 use super::bench::Bench;
 use super::inspect::Inspect;
 use super::text;
-use super::transfers::{Open, Opened, Sent};
+use super::transfers::{OpenConnection, Opened, Transmitted};
 use super::watch::Watch;
 use crate::apps::{App, Browser, Nginx};
 use crate::world::{EndId, World};
@@ -18,7 +18,12 @@ use crate::world::{EndId, World};
 impl<M: Inspect> Bench<'_, M> {
     /// Opens the connection, has the page fetched, and waits until all is quiet. Further subflows are opened as soon as the
     /// client knows that the connection is one of Multipath TCP.
-    pub fn send_page(&mut self, page: &Page, page_bytes: u64, opened: Opened<M>) -> Result<Sent> {
+    pub fn send_page(
+        &mut self,
+        page: &Page,
+        page_bytes: u64,
+        opened: Opened<M>,
+    ) -> Result<Transmitted> {
         let request = text::request(self.server);
         let total = text::head(page_bytes).len() as u64 + page_bytes;
         let (client, server) = programs(page, page_bytes, request.len());
@@ -60,7 +65,7 @@ impl<M: Inspect> Bench<'_, M> {
     }
 
     /// What hosts remember of each other, where the model has them remember it: of pages over TCP.
-    fn learn(&mut self, one: &Open<M>) {
+    fn learn(&mut self, one: &OpenConnection<M>) {
         if !self.cell.by_response() {
             return;
         }

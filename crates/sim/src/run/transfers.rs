@@ -14,7 +14,7 @@ use rexmit_tcp::settings::MptcpScheduler;
 use rexmit_tcp::stacks::{self, Page};
 use rexmit_time::{Duration, Streams, Time};
 
-use super::bench::{ephemeral_port, style, Bench, Built, Seen, PORT};
+use super::bench::{ephemeral_port, style, Bench, Built, Observed, PORT};
 use super::inspect::{self, micros, Inspect};
 use super::options::Keys;
 use super::text::{self, Stream};
@@ -26,9 +26,9 @@ use crate::world::{EndId, NodeId, World};
 pub const LAST_WORDS: Duration = Duration::from_secs(10);
 
 /// A transfer that was watched.
-pub struct Sent {
+pub struct Transmitted {
     pub watched: Watched,
-    pub seen: Seen,
+    pub seen: Observed,
     pub run: Run,
 }
 
@@ -195,7 +195,7 @@ impl<M: Inspect> Bench<'_, M> {
                 told = self.send(bytes, Some(&own), start, wants, None)?;
             }
         }
-        let Sent { watched, seen, run } = told;
+        let Transmitted { watched, seen, run } = told;
         let rows = Rows::new(cell, start, watched, &run, &own);
         self.write(start, &rows, seen, share, out)
     }
@@ -209,7 +209,7 @@ impl<M: Inspect> Bench<'_, M> {
         start: &Start,
         wants: Wants,
         begin: Option<Time>,
-    ) -> Result<Sent> {
+    ) -> Result<Transmitted> {
         match &self.cell.workload {
             Workload::Burst(bursts) => {
                 let streams = [Stream::of_bursts(), Stream::of_bursts()];
@@ -321,7 +321,7 @@ impl<M: Inspect> Bench<'_, M> {
 
     /// Runs until the server has heard of all that it sent since `end`, and what it sent spuriously has crossed the network;
     /// tells of its subflows and counters. Over the one flow of a response it is not waited for the server.
-    pub fn settle(&mut self, one: &mut Open<M>, end: Time, run: &mut Run) -> Result<()> {
+    pub fn settle(&mut self, one: &mut OpenConnection<M>, end: Time, run: &mut Run) -> Result<()> {
         let (quiet, heard) = if self.cell.by_response() {
             (end, true)
         } else {
@@ -339,7 +339,7 @@ impl<M: Inspect> Bench<'_, M> {
     }
 
     /// What the server has counted.
-    pub fn count(&self, one: &Open<M>, run: &mut Run) {
+    pub fn count(&self, one: &OpenConnection<M>, run: &mut Run) {
         let server = one.world.machine(one.client.peer());
         run.counts = server.map_or_else(Default::default, |machine| {
             inspect::counts(machine, one.numbers.len())
@@ -368,7 +368,7 @@ pub struct Opened<M: Inspect> {
 }
 
 /// A connection.
-pub struct Open<M: Inspect> {
+pub struct OpenConnection<M: Inspect> {
     pub world: World<M, Watch>,
     pub client: EndId,
     /// Its paths: the client's ports.
@@ -383,12 +383,12 @@ pub struct Open<M: Inspect> {
 
 impl<M: Inspect> Opened<M> {
     /// Opens it, with these programs of client and server.
-    pub fn start(mut self, apps: [App; 2]) -> Open<M> {
+    pub fn start(mut self, apps: [App; 2]) -> OpenConnection<M> {
         let (begin, first) = (self.begin, self.first);
         let client = self
             .world
             .open_over(begin, &self.ways, self.server, first, apps);
-        Open {
+        OpenConnection {
             world: self.world,
             client,
             ports: self.ways.iter().map(|(_, port)| *port).collect(),
@@ -399,7 +399,7 @@ impl<M: Inspect> Opened<M> {
     }
 }
 
-impl<M: Inspect> Open<M> {
+impl<M: Inspect> OpenConnection<M> {
     /// Its paths but the first, in order.
     pub fn others(&self) -> impl Iterator<Item = usize> {
         let first = self.first;
@@ -458,7 +458,7 @@ impl<M: Inspect> Open<M> {
         mut run: Run,
         planned: Time,
         more: impl FnOnce(&mut Run, &Watched),
-    ) -> Result<Sent> {
+    ) -> Result<Transmitted> {
         let now = self.world.now();
         let watch = &mut self.world.gate;
         watch.finish(now);
@@ -468,9 +468,9 @@ impl<M: Inspect> Open<M> {
         let watched = watch.story.end();
         more(&mut run, &watched);
         let (log, captures) = watch.kept();
-        Ok(Sent {
+        Ok(Transmitted {
             watched,
-            seen: Seen {
+            seen: Observed {
                 log,
                 captures,
                 planned,

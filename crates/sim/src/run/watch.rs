@@ -56,12 +56,12 @@ struct Held {
     time: Time,
     key: FlowKey,
     bytes: Vec<u8>,
-    told: Told,
+    told: Notice,
 }
 
 /// What was told of a packet.
 #[derive(Default)]
-struct Told {
+struct Notice {
     label: Option<Label>,
     carried: Option<Box<Carried>>,
 }
@@ -121,8 +121,8 @@ impl Watch {
     }
 
     /// Takes what the rule has to say, asking `sender` about it.
-    fn tell(&mut self, sender: &mut impl plan::Sender) -> Told {
-        let mut told = Told::default();
+    fn tell(&mut self, sender: &mut impl plan::Sender) -> Notice {
+        let mut told = Notice::default();
         while let Some(event) = self.rule.poll_event() {
             match self.story.event(&event, sender) {
                 Ok(Some(retransmission)) => told.label = Some(retransmission),
@@ -248,7 +248,7 @@ impl<M: Inspect> Gate<M> for Watch {
             return Verdict::Accept;
         }
         self.render::<M>(packet, key);
-        let (mut verdict, mut told) = (Verdict::Accept, Told::default());
+        let (mut verdict, mut told) = (Verdict::Accept, Notice::default());
         if judged {
             if let Ok(view) = TcpPacket::parse_captured(&self.bytes, self.length) {
                 verdict = self.rule.on_packet(id, &view, now);

@@ -27,7 +27,7 @@ use crate::world::{EndId, Host, Network, Talk, World};
 const PATIENCE: Duration = Duration::from_secs(3_600);
 
 /// What connections are drawn from.
-pub(super) struct Source<'a> {
+pub(super) struct Population<'a> {
     pub streams: Streams,
     pub mix: &'a Mix,
     /// Of those that send most, drawn evenly, and of the others.
@@ -42,11 +42,11 @@ pub(super) struct Source<'a> {
 /// What became of a draw.
 pub(super) struct Unit {
     pub rendered: Rendered,
-    pub told: Vec<Told>,
+    pub told: Vec<ConnectionTruth>,
 }
 
 /// What is told of one connection.
-pub(super) struct Told {
+pub(super) struct ConnectionTruth {
     pub sender: &'static str,
     pub receiver: &'static str,
     pub settings: String,
@@ -72,7 +72,7 @@ pub(super) struct Direction {
     pub shift: Duration,
 }
 
-impl Source<'_> {
+impl Population<'_> {
     /// Draws connection `number`, which begins at `start`.
     pub fn draw(&self, number: u64, start: Time) -> Unit {
         let streams = Streams::new(self.streams.stream("connection", number).next_u64());
@@ -172,7 +172,7 @@ impl Source<'_> {
         .to_string();
         let told = opened
             .into_iter()
-            .map(|end| Told {
+            .map(|end| ConnectionTruth {
                 sender: sender.name,
                 receiver: receiver.name,
                 settings: settings.clone(),
@@ -273,7 +273,12 @@ impl Run {
     }
 }
 
-fn tell(world: &World<Connection, Record>, client: EndId, upload: bool, shift: Duration) -> Told {
+fn tell(
+    world: &World<Connection, Record>,
+    client: EndId,
+    upload: bool,
+    shift: Duration,
+) -> ConnectionTruth {
     let record = &world.gate;
     let direction = |end: EndId| {
         let own = || {
@@ -305,7 +310,7 @@ fn tell(world: &World<Connection, Record>, client: EndId, upload: bool, shift: D
         let made = record.packets.iter().filter(mine);
         made.flat_map(|made| made.seen.into_iter().flatten().chain([made.at]))
     };
-    Told {
+    ConnectionTruth {
         sender: "",
         receiver: "",
         settings: String::new(),

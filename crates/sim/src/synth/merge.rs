@@ -31,14 +31,14 @@ pub(super) struct Merge<C> {
     capture: C,
     /// The next packet of each, by time; of one instant, those of the earlier connection first.
     next: BinaryHeap<Reverse<(Time, u64)>>,
-    open: std::collections::BTreeMap<u64, Open>,
+    open: std::collections::BTreeMap<u64, Merging>,
     buffer: Vec<u8>,
     /// Packets written.
     pub written: u64,
 }
 
 /// A connection and its next packet.
-struct Open {
+struct Merging {
     rendered: Rc<Rendered>,
     at: usize,
 }
@@ -60,7 +60,7 @@ impl<C: Capture> Merge<C> {
         if let Some((time, _)) = rendered.seen[self.point as usize].first() {
             self.next.push(Reverse((*time, number)));
             let rendered = Rc::clone(rendered);
-            self.open.insert(number, Open { rendered, at: 0 });
+            self.open.insert(number, Merging { rendered, at: 0 });
         }
     }
 

@@ -28,7 +28,7 @@ use std::sync::mpsc;
 use rexmit_tcp::settings::Settings;
 use rexmit_time::{Streams, Time};
 
-use connection::{Source, Unit};
+use connection::{Population, Unit};
 use draw::{exponential, seconds};
 use merge::Merge;
 
@@ -104,7 +104,7 @@ pub fn make<C: Capture, E: From<io::Error>>(
     for (point, _) in &outputs.captures {
         points[*point as usize] = true;
     }
-    let source = Source {
+    let source = Population {
         streams,
         mix: &corpus.mix,
         senders: &corpus.senders,

@@ -4,7 +4,7 @@ use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::Time;
 use serde::Serialize;
 
-use super::connection::{Direction, Told};
+use super::connection::{ConnectionTruth, Direction};
 
 /// A row of [`rexmit_schema::truth::RETRANSMISSIONS`].
 #[derive(Clone, Debug, Serialize)]
@@ -46,7 +46,7 @@ pub struct ConnectionRow {
 
 impl ConnectionRow {
     /// The row of a connection.
-    pub(super) fn new(told: Told) -> Self {
+    pub(super) fn new(told: ConnectionTruth) -> Self {
         let most = &told.directions[0];
         let both = || {
             told.directions
@@ -75,7 +75,7 @@ impl ConnectionRow {
 
 /// The rows of a connection's retransmissions, captured at `points`.
 pub(super) fn retransmissions(
-    told: &Told,
+    told: &ConnectionTruth,
     points: [bool; 3],
 ) -> impl Iterator<Item = RetransmissionRow> + '_ {
     told.directions

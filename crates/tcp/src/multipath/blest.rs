@@ -3,7 +3,7 @@
 //! into the peer's window beside it.
 
 use super::lowest_rtt;
-use super::pieces::Piece;
+use super::pieces::DataPiece;
 use super::scheduler::Choice;
 use super::subflow::Subflow;
 use crate::congestion::Window;
@@ -54,7 +54,7 @@ impl Blest {
     }
 
     /// The subflow for a segment (`blest_get_available_subflow`).
-    pub fn choose(&mut self, subflows: &mut [Subflow], room: Room, piece: &Piece) -> Choice {
+    pub fn choose(&mut self, subflows: &mut [Subflow], room: Room, piece: &DataPiece) -> Choice {
         let fast = note_round_trips(subflows);
         let choice = lowest_rtt::choose(subflows, piece.len(), piece.carried_by);
         let (Choice::New(slow) | Choice::Used(slow), Some(fast)) = (choice, fast) else {

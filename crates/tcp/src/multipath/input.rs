@@ -5,7 +5,7 @@ use rexmit_time::Time;
 use super::coupling::share_windows;
 use super::mapping::Mapping;
 use super::options::{ack_bytes, data_bytes};
-use super::{Map, Meta, Options};
+use super::{Map, Meta, PacketOptions};
 use crate::connection::{Event, Socket};
 use crate::segment::Segment;
 use crate::settings::MptcpOptions;
@@ -16,7 +16,7 @@ impl Meta {
         now: Time,
         index: usize,
         segment: &Segment,
-        options: &Options,
+        options: &PacketOptions,
     ) {
         share_windows(&self.settings, &mut self.subflows, index);
         let subflow = &mut self.subflows[index];

@@ -67,7 +67,7 @@ use scheduler::Scheduler;
 use subflow::Subflow;
 use timer::Timer;
 
-pub use options::{DataAck, Hello, Map, Options};
+pub use options::{DataAck, Hello, Map, PacketOptions};
 
 /// A packet to send.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +77,7 @@ pub struct Outgoing {
     /// The segment and why it is sent.
     pub sent: Sent,
     /// What it carries of Multipath TCP.
-    pub options: Options,
+    pub options: PacketOptions,
 }
 
 /// What the connection as a whole did so far.
@@ -210,7 +210,13 @@ impl Meta {
     }
 
     /// Takes in a segment that came on `path`.
-    pub fn on_segment(&mut self, now: Time, path: usize, segment: &Segment, options: &Options) {
+    pub fn on_segment(
+        &mut self,
+        now: Time,
+        path: usize,
+        segment: &Segment,
+        options: &PacketOptions,
+    ) {
         if let Some(index) = self.place(path) {
             self.take_segment(now, index, segment, options);
             if self.send_buffer.is_stale() || self.subflows.iter().any(|s| s.delegated) {

@@ -33,7 +33,7 @@ pub struct Map {
 
 /// The options of one packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct PacketOptions {
     /// Of a handshake's packets.
     pub hello: Option<Hello>,
     /// Data acknowledged.
@@ -61,7 +61,7 @@ pub(super) const fn ack_bytes(form: MptcpOptions, long_acks: bool) -> u32 {
     }
 }
 
-impl Options {
+impl PacketOptions {
     /// Bytes that the options take in the header of a packet of this generation. `syn` and `answers`: its flags SYN and
     /// ACK.
     #[must_use]

@@ -3,7 +3,7 @@
 
 use rexmit_time::Time;
 
-use super::pieces::Piece;
+use super::pieces::DataPiece;
 use super::scheduler::{Choice, From};
 use super::subflow::Subflow;
 use super::{lowest_rtt, Meta};
@@ -74,7 +74,7 @@ impl Meta {
         }
     }
 
-    fn send_piece(&mut self, now: Time, index: usize, piece: Piece, again: bool) {
+    fn send_piece(&mut self, now: Time, index: usize, piece: DataPiece, again: bool) {
         let by = piece.carried_by | 1 << index;
         let window = self.data.window_end.saturating_sub(piece.start);
         let subflow = &mut self.subflows[index];
@@ -84,7 +84,7 @@ impl Meta {
     }
 
     /// Nothing waits, but the writer does: what holds the buffer up may be sent again.
-    pub(super) fn optimise_idle(&mut self, now: Time) -> Option<(Piece, From, usize)> {
+    pub(super) fn optimise_idle(&mut self, now: Time) -> Option<(DataPiece, From, usize)> {
         if !self.send_buffer.writer_waits {
             return None;
         }
@@ -98,7 +98,12 @@ impl Meta {
 
     /// The head of what is out, if the subflow `index` should carry it as well; a slower subflow that holds it has its window
     /// halved, at most once a round trip (`mptcp_rcv_buf_optimization`).
-    pub(super) fn optimise(&mut self, now: Time, index: usize, penalise: bool) -> Option<Piece> {
+    pub(super) fn optimise(
+        &mut self,
+        now: Time,
+        index: usize,
+        penalise: bool,
+    ) -> Option<DataPiece> {
         // The round-robin scheduler does neither.
         if self.settings.multipath.mptcp_scheduler == MptcpScheduler::RoundRobin
             || self.subflows.len() < 2
@@ -126,7 +131,7 @@ impl Meta {
             if let Some(slow) = holders.first().copied().filter(|_| allowed) {
                 let open = self.subflows[slow]
                     .sender()
-                    .is_some_and(|s| s.state() == crate::sender::State::Open);
+                    .is_some_and(|s| s.state() == crate::sender::CaState::Open);
                 if own < srtt(self, slow) && open {
                     if let Some(sender) = self.subflows[slow].connection.sender_mut() {
                         sender.penalise();

@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 
 /// A segment of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct DataPiece {
     pub start: u64,
     pub end: u64,
     /// The subflows that carried it, as bits (`path_mask`).
     pub carried_by: u32,
 }
 
-impl Piece {
+impl DataPiece {
     pub fn len(&self) -> u32 {
         (self.end - self.start) as u32
     }
@@ -22,9 +22,9 @@ impl Piece {
 /// in what is out.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pieces {
-    sent: VecDeque<Piece>,
-    unsent: VecDeque<Piece>,
-    again: VecDeque<Piece>,
+    sent: VecDeque<DataPiece>,
+    unsent: VecDeque<DataPiece>,
+    again: VecDeque<DataPiece>,
 }
 
 impl Pieces {
@@ -40,7 +40,7 @@ impl Pieces {
         }
         while left > 0 {
             let len = left.min(mss);
-            self.unsent.push_back(Piece {
+            self.unsent.push_back(DataPiece {
                 start: at,
                 end: at + u64::from(len),
                 carried_by: 0,
@@ -56,7 +56,7 @@ impl Pieces {
     }
 
     /// The next that is to be sent again.
-    pub fn again_mut(&mut self) -> Option<&mut Piece> {
+    pub fn again_mut(&mut self) -> Option<&mut DataPiece> {
         self.again.front_mut()
     }
 
@@ -72,7 +72,7 @@ impl Pieces {
     }
 
     /// Puts a copy in its place among those to be sent again; not twice (`__mptcp_reinject_data`).
-    pub fn send_again(&mut self, piece: Piece) {
+    pub fn send_again(&mut self, piece: DataPiece) {
         let at = self
             .again
             .partition_point(|other| other.start < piece.start);
@@ -86,14 +86,14 @@ impl Pieces {
     }
 
     /// The first that was never sent.
-    pub fn unsent(&self) -> Option<&Piece> {
+    pub fn unsent(&self) -> Option<&DataPiece> {
         self.unsent.front()
     }
 
     /// Cuts the first unsent one so that it has `len` bytes.
     pub fn cut_unsent(&mut self, len: u32) {
         if let Some(first) = self.unsent.front_mut() {
-            let rest = Piece {
+            let rest = DataPiece {
                 start: first.start + u64::from(len),
                 ..*first
             };
@@ -113,12 +113,12 @@ impl Pieces {
     }
 
     /// The first that is out.
-    pub fn head_mut(&mut self) -> Option<&mut Piece> {
+    pub fn head_mut(&mut self) -> Option<&mut DataPiece> {
         self.sent.front_mut()
     }
 
     /// All that are out, in order.
-    pub fn out(&self) -> impl Iterator<Item = &Piece> {
+    pub fn out(&self) -> impl Iterator<Item = &DataPiece> {
         self.sent.iter()
     }
 

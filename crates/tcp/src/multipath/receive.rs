@@ -10,7 +10,7 @@ use crate::settings::{ReceiveBufferGrowth, Settings, WindowShare, FIRST_RATIO};
 
 /// A packet with data, or several that were joined (`struct sk_buff`).
 #[derive(Clone, Copy, Debug)]
-struct Packet {
+struct Skb {
     start: u64,
     end: u64,
     /// Its first bytes were there before.
@@ -18,14 +18,14 @@ struct Packet {
     buffer: Buffer,
 }
 
-impl Packet {
+impl Skb {
     fn len(&self) -> u32 {
         (self.end - self.start) as u32
     }
 
     /// Takes in the packet `next` if it follows and both together are not too long for a receive buffer of `limit` bytes;
     /// what that costs more (`mptcp_try_coalesce`).
-    fn join(&mut self, next: &Packet, limit: u32) -> Option<u32> {
+    fn join(&mut self, next: &Skb, limit: u32) -> Option<u32> {
         let fits = next.end - self.start <= u64::from(limit >> 3);
         if next.cut || next.start != self.end || !fits {
             return None;
@@ -51,9 +51,9 @@ pub(super) struct Received {
     /// Read so far.
     copied: u64,
     /// What waits for data before it (`out_of_order_queue`).
-    early: Vec<Packet>,
+    early: Vec<Skb>,
     /// What waits for the reader (`receive_queue`).
-    ready: VecDeque<Packet>,
+    ready: VecDeque<Skb>,
     /// So many of them the reader has seen: nothing is joined to those any more (`__mptcp_splice_receive_queue`).
     seen: usize,
     /// What all that waits costs (`sk_rmem_alloc`).
@@ -111,7 +111,7 @@ impl Received {
     /// `len` bytes of data came in a packet; false if all of them were there in order (`subflow_check_data_avail`,
     /// `__mptcp_move_skb`). When all packets of an instant are taken, [`Self::close_gap`].
     pub fn take(&mut self, data: u64, len: u32, arrived: &Arrived) -> bool {
-        let came = Packet {
+        let came = Skb {
             start: data.max(self.next),
             end: data + u64::from(len),
             cut: arrived.cut || data < self.next,
@@ -145,7 +145,7 @@ impl Received {
     }
 
     /// Puts what is in order, and paid for, behind the rest, joined with the last that the reader has not seen if it can be.
-    fn append(&mut self, packet: Packet) {
+    fn append(&mut self, packet: Skb) {
         let limit = self.buffer;
         let unseen = self.ready.len() > self.seen;
         let last = self.ready.back_mut().filter(|_| unseen);
@@ -154,7 +154,7 @@ impl Received {
             None => {
                 let start = packet.start.max(self.next);
                 let cut = packet.cut || start > packet.start;
-                self.ready.push_back(Packet {
+                self.ready.push_back(Skb {
                     start,
                     cut,
                     ..packet
@@ -166,7 +166,7 @@ impl Received {
 
     /// Keeps data that wait for others before them, joined with those right before them if they can be
     /// (`mptcp_data_queue_ofo`). What lies beyond the window that was offered is dropped.
-    fn keep(&mut self, mut came: Packet) {
+    fn keep(&mut self, mut came: Skb) {
         let upstream = self.settings.multipath.is_upstream();
         if upstream && came.end > self.offered {
             return;

@@ -1,7 +1,7 @@
 //! The redundant scheduler: every subflow carries every segment that is not acknowledged yet, in order, as fast as its own
 //! window lets it (`mptcp_redundant.c`, v0.92).
 
-use super::pieces::{Piece, Pieces};
+use super::pieces::{DataPiece, Pieces};
 use super::scheduler::{From, Scheduler};
 use super::subflow::Subflow;
 
@@ -13,7 +13,7 @@ impl Scheduler {
         subflows: &[Subflow],
         pieces: &Pieces,
         window_end: u64,
-    ) -> Option<(Piece, From, usize)> {
+    ) -> Option<(DataPiece, From, usize)> {
         let count = subflows.len();
         for step in 0..count {
             let index = (self.turns + step) % count;
@@ -30,7 +30,7 @@ impl Scheduler {
 }
 
 /// The first segment that is not acknowledged and that the subflow has not carried.
-fn first_not_carried(pieces: &Pieces, index: usize) -> Option<(Piece, From)> {
+fn first_not_carried(pieces: &Pieces, index: usize) -> Option<(DataPiece, From)> {
     let mut out = pieces.out().enumerate();
     let not_carried = out.find(|(_, piece)| piece.carried_by & (1 << index) == 0);
     let unsent = || pieces.unsent().map(|piece| (*piece, From::New));

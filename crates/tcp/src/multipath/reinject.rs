@@ -3,10 +3,10 @@
 use rexmit_time::Time;
 
 use super::mapping::Mapping;
-use super::pieces::Piece;
+use super::pieces::DataPiece;
 use super::subflow::Subflow;
 use super::Meta;
-use crate::sender::State;
+use crate::sender::CaState;
 use crate::settings::MptcpReinject;
 
 /// When a subflow's data may be sent again on another.
@@ -51,7 +51,7 @@ impl Subflow {
         Watched {
             timeouts: counters.timeouts,
             probes: counters.probes,
-            recovers: sender.is_some_and(|sender| sender.state() == State::Recovery),
+            recovers: sender.is_some_and(|sender| sender.state() == CaState::Recovery),
         }
     }
 }
@@ -97,7 +97,7 @@ impl Meta {
         let wanted = (0..self.subflows.len()).any(works);
         let wanted = wanted && mapping.data_end() > self.data.una;
         if wanted {
-            self.pieces.send_again(Piece {
+            self.pieces.send_again(DataPiece {
                 start: mapping.data,
                 end: mapping.data_end(),
                 carried_by: mapping.carried_by,

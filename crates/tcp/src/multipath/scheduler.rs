@@ -3,7 +3,7 @@
 use rexmit_time::Time;
 
 use super::blest::{Blest, Room};
-use super::pieces::Piece;
+use super::pieces::DataPiece;
 use super::subflow::Subflow;
 use super::{lowest_rtt, round_robin, Meta};
 use crate::settings::MptcpScheduler;
@@ -51,7 +51,7 @@ impl Scheduler {
     }
 
     /// The subflow for a segment that was never sent.
-    fn choose(&mut self, subflows: &mut [Subflow], room: Room, piece: &Piece) -> Choice {
+    fn choose(&mut self, subflows: &mut [Subflow], room: Room, piece: &DataPiece) -> Choice {
         match self.kind {
             MptcpScheduler::RoundRobin => round_robin::choose_in_turn(subflows, piece.len()),
             MptcpScheduler::Blest => self.blest.choose(subflows, room, piece),
@@ -60,7 +60,12 @@ impl Scheduler {
     }
 
     /// The subflow for a segment that is sent again, by a timer, a probe or the like (`get_subflow`).
-    pub fn choose_again(&mut self, subflows: &mut [Subflow], room: Room, piece: &Piece) -> Choice {
+    pub fn choose_again(
+        &mut self,
+        subflows: &mut [Subflow],
+        room: Room,
+        piece: &DataPiece,
+    ) -> Choice {
         match self.kind {
             MptcpScheduler::RoundRobin => {
                 round_robin::choose_any(subflows, piece.len(), piece.carried_by)
@@ -73,7 +78,7 @@ impl Scheduler {
 
 impl Meta {
     /// The next segment and the subflow for it (`next_segment`).
-    pub(super) fn next_piece(&mut self, now: Time) -> Option<(Piece, From, usize)> {
+    pub(super) fn next_piece(&mut self, now: Time) -> Option<(DataPiece, From, usize)> {
         self.pieces.forget_again(self.data.una);
         if let Some(again) = self.pieces.again_mut() {
             let piece = *again;

@@ -4,7 +4,7 @@ use rexmit_time::Time;
 
 use super::blest::Range;
 use super::mapping::{Mapping, Mappings};
-use super::{DataAck, Hello, Map, Options};
+use super::{DataAck, Hello, Map, PacketOptions};
 use crate::connection::{Connection, State};
 use crate::segment::Segment;
 use crate::sender::Sender;
@@ -157,7 +157,7 @@ impl Subflow {
     }
 
     /// Both ends are known to know of it (`check_fully_established`).
-    pub fn confirm(&mut self, now: Time, options: &Options) {
+    pub fn confirm(&mut self, now: Time, options: &PacketOptions) {
         let knows = options.map.is_some() || (options.ack.is_some() && options.hello.is_none());
         if self.is_open() && knows {
             self.confirmed.get_or_insert(now);
@@ -172,9 +172,9 @@ impl Subflow {
         map: Option<&Mapping>,
         ack: DataAck,
         is_client: bool,
-    ) -> Options {
+    ) -> PacketOptions {
         if segment.flags.rst() {
-            return Options::default();
+            return PacketOptions::default();
         }
         let hello = Some(if self.first {
             Hello::Capable
@@ -182,9 +182,9 @@ impl Subflow {
             Hello::Join
         });
         if segment.flags.syn() {
-            return Options {
+            return PacketOptions {
                 hello,
-                ..Options::default()
+                ..PacketOptions::default()
             };
         }
         let map = map.map(|map| Map {
@@ -195,7 +195,7 @@ impl Subflow {
         // The third packet of the handshake, and the first with data after it (RFC 8684 §3.1).
         let first = map.map_or(self.written == 0, |map| map.subflow == 1);
         let opens = is_client && self.confirmed.is_none() && first;
-        Options {
+        PacketOptions {
             hello: hello.filter(|_| opens),
             ack: (!opens).then_some(ack),
             map,

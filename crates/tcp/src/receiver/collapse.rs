@@ -6,7 +6,7 @@ use std::ops::Range;
 use rexmit_wire::{SeqNum, SeqRange};
 
 use super::memory::{Buffer, FULL};
-use super::reassembly::Packet;
+use super::reassembly::Skb;
 
 /// Copies the packets at `part` that hold the numbers of `range`, from the first on that wastes memory or overlaps with
 /// the next, into buffers of a page; what that saves, and where the part ends now. `window` is how much window so much
@@ -14,7 +14,7 @@ use super::reassembly::Packet;
 ///
 /// Numbers of the part follow each other without a gap.
 pub(super) fn collapse(
-    packets: &mut VecDeque<Packet>,
+    packets: &mut VecDeque<Skb>,
     part: Range<usize>,
     range: SeqRange,
     header_room: u32,
@@ -29,14 +29,14 @@ pub(super) fn collapse(
     (before - cost(packets, &(part.start..end)), end)
 }
 
-fn cost(packets: &VecDeque<Packet>, part: &Range<usize>) -> i64 {
+fn cost(packets: &VecDeque<Skb>, part: &Range<usize>) -> i64 {
     let part = packets.range(part.clone());
     part.map(|packet| i64::from(packet.buffer.cost)).sum()
 }
 
 /// The first packet that is worth it, and the number to begin with. Those without anything new go.
 fn first_waste(
-    packets: &mut VecDeque<Packet>,
+    packets: &mut VecDeque<Skb>,
     mut at: usize,
     end: &mut usize,
     mut start: SeqNum,
@@ -63,7 +63,7 @@ fn first_waste(
 
 /// Copies what is from `start` to `until`, packet by packet.
 fn copy(
-    packets: &mut VecDeque<Packet>,
+    packets: &mut VecDeque<Skb>,
     mut at: usize,
     end: &mut usize,
     mut start: SeqNum,
@@ -73,7 +73,7 @@ fn copy(
     while start.is_before(until) {
         let left = until.offset_from(start).unsigned_abs();
         let mut room = left.min(FULL - header_room);
-        let mut full = Packet {
+        let mut full = Skb {
             range: SeqRange { start, end: start },
             fin: false,
             buffer: Buffer::empty(header_room + room),

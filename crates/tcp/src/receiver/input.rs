@@ -4,7 +4,7 @@ use rexmit_time::Time;
 use rexmit_wire::{Flags, SeqRange};
 
 use super::memory::Buffer;
-use super::reassembly::{Packet, Placed};
+use super::reassembly::{Placed, Skb};
 use super::{Header, Received, Receiver, Sending, COMMON_MSS, HEADER, LEAST_MSS, TIMESTAMPS};
 use crate::segment::Segment;
 use crate::settings::DelayedAck;
@@ -52,7 +52,7 @@ impl Receiver {
         if !in_order && self.settings.receiver.delayed_ack == DelayedAck::Linux3 {
             self.enter_quick();
         }
-        let packet = Packet {
+        let packet = Skb {
             range,
             fin: segment.flags.fin(),
             buffer: Buffer::of(&self.settings, segment),
@@ -206,7 +206,7 @@ impl Receiver {
     }
 
     /// Data that wait for others before them (`tcp_data_queue_ofo`).
-    fn out_of_order(&mut self, packet: Packet, segment: &Segment, acks: &mut impl FnMut(Header)) {
+    fn out_of_order(&mut self, packet: Skb, segment: &Segment, acks: &mut impl FnMut(Header)) {
         if !self.has_memory() && !self.prune(segment) {
             return;
         }

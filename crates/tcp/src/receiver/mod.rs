@@ -33,7 +33,7 @@ use delay::Delay;
 use reassembly::Queues;
 use rtt::{Rtt, Unit};
 use sack::Sacks;
-use window::Window;
+use window::ReceiveWindow;
 
 pub(crate) use subflow::Arrived;
 pub use subflow::Pool;
@@ -112,10 +112,10 @@ pub struct Receiver {
     last_len: u32,
     queues: Queues,
     sacks: Sacks,
-    window: Window,
+    window: ReceiveWindow,
     delay: Delay,
     rtt: Rtt,
-    subflow: Option<subflow::Part>,
+    subflow: Option<subflow::SubflowSide>,
     /// The reader found nothing and waits for data (`tp->ucopy`).
     reader_waits: bool,
     /// Up to here the reader took data itself as they came, and the window knows.
@@ -154,7 +154,7 @@ impl Receiver {
             last_len: 0,
             queues: Queues::new(late),
             sacks: Sacks::default(),
-            window: Window::new(settings, mss, quantum, clamp, scaling),
+            window: ReceiveWindow::new(settings, mss, quantum, clamp, scaling),
             delay: Delay::new(settings, clock),
             rtt: Rtt::new(unit, clock),
             subflow: None,

@@ -11,20 +11,20 @@ use super::sack::Sacks;
 
 /// A packet, or several that share a buffer. Its range counts a FIN.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Packet {
+pub(crate) struct Skb {
     pub range: SeqRange,
     pub fin: bool,
     pub buffer: Buffer,
 }
 
-impl Packet {
+impl Skb {
     /// Bytes of payload.
     pub fn len(&self) -> u32 {
         self.range.len() - u32::from(self.fin)
     }
 
     /// Takes in the packet that follows at once if there is room, and what that costs more (`tcp_try_coalesce`).
-    fn take_in(&mut self, next: &Packet, fin_too: bool) -> Option<u32> {
+    fn take_in(&mut self, next: &Skb, fin_too: bool) -> Option<u32> {
         if next.range.start != self.range.end || (next.fin && !fin_too) {
             return None;
         }
@@ -49,9 +49,9 @@ pub(crate) enum Placed {
 /// The two queues of a receiver.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Queues {
-    in_order: VecDeque<Packet>,
+    in_order: VecDeque<Skb>,
     /// Sorted by first number; no packet lies within another.
-    out_of_order: VecDeque<Packet>,
+    out_of_order: VecDeque<Skb>,
     /// What both cost (`sk_rmem_alloc`).
     cost: u32,
     /// Packets share buffers also when the second bears a FIN; packets out of order do so with any before them, not only
@@ -94,7 +94,7 @@ impl Queues {
     }
 
     /// Appends a packet for the reader (`tcp_queue_rcv`).
-    pub fn append(&mut self, packet: Packet) {
+    pub fn append(&mut self, packet: Skb) {
         match self.join_last_in_order(&packet) {
             Some(more) => self.cost += more,
             None => {
@@ -104,13 +104,13 @@ impl Queues {
         }
     }
 
-    fn join_last_in_order(&mut self, packet: &Packet) -> Option<u32> {
+    fn join_last_in_order(&mut self, packet: &Skb) -> Option<u32> {
         let last = self.in_order.back_mut().filter(|_| !self.apart)?;
         last.take_in(packet, self.tidy)
     }
 
     /// The first packet for the reader.
-    pub fn first(&self) -> Option<&Packet> {
+    pub fn first(&self) -> Option<&Skb> {
         self.in_order.front()
     }
 
@@ -122,7 +122,7 @@ impl Queues {
     }
 
     /// Puts a packet that came out of order in its place and notes what of it came twice (`tcp_data_queue_ofo`).
-    pub fn insert(&mut self, mut packet: Packet, sacks: &mut Sacks) -> Placed {
+    pub fn insert(&mut self, mut packet: Skb, sacks: &mut Sacks) -> Placed {
         let range = packet.range;
         let fin_too = self.tidy;
         // Mostly it comes behind all others.

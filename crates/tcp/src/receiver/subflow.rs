@@ -1,7 +1,7 @@
 //! A receiver as a subflow's: what comes in order goes on to the connection at once, and the window is that of the memory
 //! which all subflows share.
 
-use super::window::Window;
+use super::window::ReceiveWindow;
 use super::{Buffer, Receiver};
 
 /// Bytes of TCP options that a header has room for.
@@ -18,7 +18,7 @@ pub struct Pool {
 
 /// What a receiver has to know as a subflow's.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Part {
+pub(super) struct SubflowSide {
     pool: Pool,
     /// Bytes of options on every acknowledgement.
     options: u32,
@@ -46,7 +46,7 @@ impl Receiver {
         if self.queues.is_tidy() {
             self.queues.keep_apart();
         }
-        self.subflow = Some(Part {
+        self.subflow = Some(SubflowSide {
             pool: self.window.pool(0),
             options,
             theirs: 0,
@@ -150,12 +150,12 @@ impl Receiver {
     }
 
     /// The window and the memory behind it.
-    pub(crate) fn window(&self) -> &Window {
+    pub(crate) fn window(&self) -> &ReceiveWindow {
         &self.window
     }
 
     /// The same, to be set by the connection.
-    pub(crate) fn window_mut(&mut self) -> &mut Window {
+    pub(crate) fn window_mut(&mut self) -> &mut ReceiveWindow {
         &mut self.window
     }
 

@@ -25,7 +25,7 @@ pub struct Bounds {
 
 /// A receive window (`rcv_wnd`, `rcv_ssthresh`, `window_clamp`, `sk_rcvbuf`, `rcvq_space`).
 #[derive(Clone, Debug)]
-pub(crate) struct Window {
+pub(crate) struct ReceiveWindow {
     /// Bytes of memory for packets.
     pub buffer: u32,
     largest_buffer: u32,
@@ -56,7 +56,7 @@ pub(crate) struct Window {
     round_space: u32,
 }
 
-impl Window {
+impl ReceiveWindow {
     /// The window before the handshake, for segments of `mss` bytes, in a stack that scales windows if `scaling`.
     pub fn new(
         settings: &Settings,
@@ -65,7 +65,7 @@ impl Window {
         clamp: Option<u32>,
         scaling: bool,
     ) -> Self {
-        let mut window = Window {
+        let mut window = ReceiveWindow {
             buffer: settings.receiver.receive_buffer[1],
             largest_buffer: settings.receiver.receive_buffer[2],
             moderate: settings.receiver.moderate_receive_buffer,

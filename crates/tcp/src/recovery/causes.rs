@@ -1,6 +1,6 @@
 //! What retransmissions of what is lost are called: as the kernel counts them, and by what finds losses.
 
-use super::State;
+use super::CaState;
 use crate::words::Mechanism;
 
 /// What is known of the retransmissions so far.
@@ -27,8 +27,8 @@ impl Default for Causes {
 impl Causes {
     /// What the next retransmission of what is lost is called; the first of a recovery without RACK by what began it.
     #[must_use]
-    pub fn of_lost(&self, state: State, sack: bool, rack: bool) -> Mechanism {
-        if state == State::Loss {
+    pub fn of_lost(&self, state: CaState, sack: bool, rack: bool) -> Mechanism {
+        if state == CaState::Loss {
             Mechanism::RtoRecovery
         } else if sack && rack {
             Mechanism::Rack
@@ -62,7 +62,7 @@ mod tests {
             recovery_began: true,
             ..Causes::default()
         };
-        let of = |causes: &Causes, sack| causes.of_lost(State::Recovery, sack, false);
+        let of = |causes: &Causes, sack| causes.of_lost(CaState::Recovery, sack, false);
         assert_eq!(of(&causes, true), Mechanism::Fack);
         causes.note(Mechanism::Fack);
         assert_eq!(of(&causes, true), Mechanism::SackRecovery);
@@ -75,8 +75,8 @@ mod tests {
     fn rack_needs_sack_and_a_timeout_comes_before_both() {
         let causes = Causes::default();
         let of = |state, sack| causes.of_lost(state, sack, true);
-        assert_eq!(of(State::Recovery, true), Mechanism::Rack);
-        assert_eq!(of(State::Recovery, false), Mechanism::FastRetransmit);
-        assert_eq!(of(State::Loss, true), Mechanism::RtoRecovery);
+        assert_eq!(of(CaState::Recovery, true), Mechanism::Rack);
+        assert_eq!(of(CaState::Recovery, false), Mechanism::FastRetransmit);
+        assert_eq!(of(CaState::Loss, true), Mechanism::RtoRecovery);
     }
 }

@@ -2,7 +2,7 @@
 
 use rexmit_wire::SeqNum;
 
-use super::State;
+use super::CaState;
 
 /// Whether more segments were SACKed, or duplicates came, than reordering explains (`tcp_dupack_heuristics`).
 #[must_use]
@@ -25,9 +25,9 @@ pub const fn reach_is_far(reach: u32, threshold: u32) -> bool {
 /// Whether the head is lost without SACK: at the third duplicate, and in recovery whenever an acknowledgement stops before
 /// its end (NewReno, RFC 6582 §3.2; `tcp_newreno_mark_lost`).
 #[must_use]
-pub fn head_is_lost(state: State, duplicates: u32, threshold: u32, advanced: bool) -> bool {
-    let third = state < State::Recovery && duplicates >= threshold;
-    let partial = state == State::Recovery && advanced;
+pub fn head_is_lost(state: CaState, duplicates: u32, threshold: u32, advanced: bool) -> bool {
+    let third = state < CaState::Recovery && duplicates >= threshold;
+    let partial = state == CaState::Recovery && advanced;
     third || partial
 }
 
@@ -201,11 +201,11 @@ mod tests {
 
     #[test]
     fn without_sack_the_third_duplicate_and_each_partial_acknowledgement_mark_the_head() {
-        assert!(head_is_lost(State::Disorder, 3, 3, false));
-        assert!(!head_is_lost(State::Disorder, 2, 3, true));
-        assert!(head_is_lost(State::Recovery, 0, 3, true));
-        assert!(!head_is_lost(State::Recovery, 9, 3, false));
-        assert!(!head_is_lost(State::Loss, 9, 3, true));
+        assert!(head_is_lost(CaState::Disorder, 3, 3, false));
+        assert!(!head_is_lost(CaState::Disorder, 2, 3, true));
+        assert!(head_is_lost(CaState::Recovery, 0, 3, true));
+        assert!(!head_is_lost(CaState::Recovery, 9, 3, false));
+        assert!(!head_is_lost(CaState::Loss, 9, 3, true));
     }
 
     #[test]

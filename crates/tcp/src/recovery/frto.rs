@@ -5,14 +5,14 @@
 //! without deciding the test lets 3.10 send new data once more. Whether undo by timestamps and D-SACK is asked for before the
 //! test or after it is the caller's order of work (`ack_order`).
 
-use super::State;
+use super::CaState;
 use crate::settings::FrtoTest;
 
 /// What decides whether the test begins.
 #[derive(Clone, Copy, Debug)]
 pub struct Begin {
     /// The state before the timeout.
-    pub state: State,
+    pub state: CaState,
     /// The timeout reduced the threshold.
     pub reduced: bool,
     /// Timeouts without progress, this one not counted.
@@ -24,7 +24,7 @@ pub struct Begin {
 pub fn begins(test: FrtoTest, view: &Begin) -> bool {
     let new_loss = match test {
         FrtoTest::EachAdvance => view.reduced,
-        FrtoTest::Once => view.state < State::Recovery,
+        FrtoTest::Once => view.state < CaState::Recovery,
     };
     new_loss || view.timeouts > 0
 }
@@ -46,7 +46,7 @@ pub struct Answer {
 
 /// What an acknowledgement says of a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum FrtoVerdict {
     /// Nothing yet.
     Open,
     /// The timeout was spurious (step 3b).
@@ -60,20 +60,20 @@ pub enum Verdict {
 
 /// What an acknowledgement says of a timeout (`tcp_process_loss`).
 #[must_use]
-pub const fn on_ack(test: FrtoTest, answer: &Answer) -> Verdict {
+pub const fn on_ack(test: FrtoTest, answer: &Answer) -> FrtoVerdict {
     if answer.original {
-        return Verdict::Spurious;
+        return FrtoVerdict::Spurious;
     }
     if answer.new_data_sent && answer.sacked_or_duplicate {
-        return Verdict::Real;
+        return FrtoVerdict::Real;
     }
     if answer.new_data_sent && matches!(test, FrtoTest::Once) {
-        return Verdict::Open;
+        return FrtoVerdict::Open;
     }
     if answer.advanced && !answer.point_acknowledged {
-        Verdict::SendNew
+        FrtoVerdict::SendNew
     } else {
-        Verdict::Open
+        FrtoVerdict::Open
     }
 }
 
@@ -91,7 +91,7 @@ mod tests {
         point_acknowledged: false,
     };
 
-    fn judged(answer: Answer) -> [Verdict; 2] {
+    fn judged(answer: Answer) -> [FrtoVerdict; 2] {
         TESTS.map(|test| on_ack(test, &answer))
     }
 
@@ -101,23 +101,23 @@ mod tests {
             original: true,
             ..ANSWER
         };
-        assert_eq!(judged(original), [Verdict::Spurious; 2]);
+        assert_eq!(judged(original), [FrtoVerdict::Spurious; 2]);
     }
 
     #[test]
     fn the_first_advance_sends_new_data_and_a_duplicate_then_says_real() {
-        assert_eq!(judged(ANSWER), [Verdict::SendNew; 2]);
+        assert_eq!(judged(ANSWER), [FrtoVerdict::SendNew; 2]);
         let duplicate = Answer {
             advanced: false,
             sacked_or_duplicate: true,
             ..ANSWER
         };
-        assert_eq!(judged(duplicate), [Verdict::Open; 2]);
+        assert_eq!(judged(duplicate), [FrtoVerdict::Open; 2]);
         let after_new = Answer {
             new_data_sent: true,
             ..duplicate
         };
-        assert_eq!(judged(after_new), [Verdict::Real; 2]);
+        assert_eq!(judged(after_new), [FrtoVerdict::Real; 2]);
     }
 
     #[test]
@@ -126,12 +126,12 @@ mod tests {
             new_data_sent: true,
             ..ANSWER
         };
-        assert_eq!(judged(further), [Verdict::SendNew, Verdict::Open]);
+        assert_eq!(judged(further), [FrtoVerdict::SendNew, FrtoVerdict::Open]);
         let all = Answer {
             point_acknowledged: true,
             ..ANSWER
         };
-        assert_eq!(judged(all), [Verdict::Open; 2]);
+        assert_eq!(judged(all), [FrtoVerdict::Open; 2]);
     }
 
     #[test]
@@ -144,9 +144,9 @@ mod tests {
             };
             TESTS.map(|test| begins(test, &view))
         };
-        assert_eq!(begun(State::Open, true, 0), [true, true]);
-        assert_eq!(begun(State::Recovery, false, 0), [false, false]);
-        assert_eq!(begun(State::Recovery, true, 0), [true, false]);
-        assert_eq!(begun(State::Loss, false, 1), [true, true]);
+        assert_eq!(begun(CaState::Open, true, 0), [true, true]);
+        assert_eq!(begun(CaState::Recovery, false, 0), [false, false]);
+        assert_eq!(begun(CaState::Recovery, true, 0), [true, false]);
+        assert_eq!(begun(CaState::Loss, false, 1), [true, true]);
     }
 }

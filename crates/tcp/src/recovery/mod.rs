@@ -56,4 +56,4 @@ pub mod syn;
 pub mod tlp;
 pub mod undo;
 
-pub use state::{Job, State};
+pub use state::{CaState, Job};

@@ -13,7 +13,7 @@ pub struct Prr {
 
 /// What an acknowledgement tells the reduction.
 #[derive(Clone, Copy, Debug)]
-pub struct Step {
+pub struct PrrInput {
     /// Segments newly delivered.
     pub delivered: u32,
     /// Losses newly found.
@@ -32,7 +32,7 @@ pub struct Step {
 
 impl Prr {
     /// Counts the step and returns the window. `form` is the rule's generation: 3.2 to about 5.10, or 6.x.
-    pub fn step(&mut self, form: Recovery, step: Step) -> u32 {
+    pub fn step(&mut self, form: Recovery, step: PrrInput) -> u32 {
         self.delivered += step.delivered;
         let (delivered, sent) = (i64::from(self.delivered), i64::from(self.sent));
         let room = i64::from(step.ssthresh) - i64::from(step.in_flight);
@@ -61,7 +61,7 @@ impl Prr {
 mod tests {
     use super::*;
 
-    const STEP: Step = Step {
+    const STEP: PrrInput = PrrInput {
         delivered: 1,
         lost: 0,
         advanced: false,
@@ -76,7 +76,7 @@ mod tests {
         let mut prr = Prr::default();
         let mut in_flight = 9;
         for _ in 0..10 {
-            let step = Step { in_flight, ..STEP };
+            let step = PrrInput { in_flight, ..STEP };
             let cwnd = prr.step(Recovery::PrrConservative, step);
             let sent = cwnd - in_flight;
             prr.sent += sent;
@@ -87,19 +87,19 @@ mod tests {
 
     #[test]
     fn below_it_what_is_delivered_is_sent_and_one_more_when_nothing_is_newly_lost() {
-        let below = Step {
+        let below = PrrInput {
             in_flight: 0,
             ..STEP
         };
         let mut prr = Prr::default();
         assert_eq!(prr.step(Recovery::PrrConservative, below), 1);
         prr.sent = 1;
-        let advanced = Step {
+        let advanced = PrrInput {
             advanced: true,
             ..below
         };
         assert_eq!(prr.step(Recovery::PrrConservative, advanced), 2);
-        let lossy = Step {
+        let lossy = PrrInput {
             lost: 1,
             ..advanced
         };

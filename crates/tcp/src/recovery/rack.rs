@@ -5,7 +5,7 @@ use rexmit_wire::SeqNum;
 
 use super::constants::{RACK_RECOVERIES, TIMEOUT_MIN};
 use super::scoreboard::Scoreboard;
-use super::State;
+use super::CaState;
 
 /// Whether a transmission came after another; of one time, the one with the higher number (`tcp_skb_sent_after`).
 #[must_use]
@@ -28,7 +28,7 @@ pub struct Delivered {
 #[derive(Clone, Copy, Debug)]
 pub struct Reordering {
     /// The sender's state.
-    pub state: State,
+    pub state: CaState,
     /// Reordering was seen on the connection (`reord_seen`).
     pub seen: bool,
     /// Segments SACKed.
@@ -125,7 +125,7 @@ impl Rack {
     #[must_use]
     pub fn reordering_window(&self, view: &Reordering) -> Duration {
         if !view.seen {
-            if view.state >= State::Recovery {
+            if view.state >= CaState::Recovery {
                 return Duration::ZERO;
             }
             if view.sacked_out >= view.threshold && !view.no_threshold {
@@ -203,7 +203,7 @@ mod tests {
     }
 
     const VIEW: Reordering = Reordering {
-        state: State::Open,
+        state: CaState::Open,
         seen: true,
         sacked_out: 1,
         threshold: 3,
@@ -238,11 +238,11 @@ mod tests {
             };
             Rack::default().reordering_window(&view)
         };
-        let (open, none) = (State::Open, Duration::ZERO);
+        let (open, none) = (CaState::Open, Duration::ZERO);
         assert_eq!(window(open, 2, false), MICRO(25_000));
         assert_eq!(window(open, 3, false), none);
         assert_eq!(window(open, 3, true), MICRO(25_000));
-        assert_eq!(window(State::Recovery, 1, false), none);
+        assert_eq!(window(CaState::Recovery, 1, false), none);
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! How much may be in flight while losses are repaired: the window of a reduction, step by step, and at its end.
 
-use super::prr::{Prr, Step};
+use super::prr::{Prr, PrrInput};
 use super::rate_halving::{self, Halving};
 use crate::settings::{Recovery, UndoWindow};
 
 /// The window after a step of a reduction: after an acknowledgement, or when a recovery begins. `halving` is the window
 /// before.
-pub fn step(rule: Recovery, prr: &mut Prr, halving: Halving, step: Step) -> Halving {
+pub fn step(rule: Recovery, prr: &mut Prr, halving: Halving, step: PrrInput) -> Halving {
     let cwnd = match rule {
         Recovery::RateHalving => {
             return rate_halving::step(halving, step.ssthresh, step.in_flight);
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn new_reno_keeps_the_threshold_and_lets_a_recovery_begin_with_a_segment() {
-        let view = |begins, in_flight| Step {
+        let view = |begins, in_flight| PrrInput {
             delivered: 1,
             lost: 0,
             advanced: false,

@@ -1,7 +1,7 @@
 //! The walk over the scoreboard for what is to be sent again (`tcp_xmit_retransmit_queue`): first what is lost, and where the
 //! stack does so, then what is not SACKed below the highest SACK (RFC 6675 §4 NextSeg rules 1 and 3).
 
-use super::State;
+use super::CaState;
 
 /// How far the walk has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct View {
 
 /// What the walk does at a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum WalkStep {
     /// It ends; the next walk begins here.
     Stop,
     /// It goes on.
@@ -50,20 +50,20 @@ pub enum Step {
 
 /// What the walk does at a segment.
 #[must_use]
-pub const fn step(view: &View) -> Step {
+pub const fn step(view: &View) -> WalkStep {
     if view.room == 0 {
-        return Step::Stop;
+        return WalkStep::Stop;
     }
     let left = view.sacked || view.retransmission_out;
     match view.phase {
-        Phase::Lost { all_sent: true } => Step::GoForward,
-        Phase::Lost { .. } if !view.lost && left => Step::Pass,
-        Phase::Lost { .. } if !view.lost => Step::PassHole,
+        Phase::Lost { all_sent: true } => WalkStep::GoForward,
+        Phase::Lost { .. } if !view.lost && left => WalkStep::Pass,
+        Phase::Lost { .. } if !view.lost => WalkStep::PassHole,
         Phase::Forward {
             below_highest_sack: false,
-        } => Step::Stop,
-        _ if left => Step::Pass,
-        _ => Step::Send,
+        } => WalkStep::Stop,
+        _ if left => WalkStep::Pass,
+        _ => WalkStep::Send,
     }
 }
 
@@ -73,7 +73,7 @@ pub struct Forward {
     /// The stack does so (`forward_retransmit`).
     pub on: bool,
     /// The state.
-    pub state: State,
+    pub state: CaState,
     /// SACK was negotiated.
     pub sack: bool,
     /// New data could be sent instead; false where that cannot be seen.
@@ -83,7 +83,7 @@ pub struct Forward {
 /// Whether the walk goes forward over what is not lost (RFC 6675 §4 NextSeg rule 3; `tcp_can_forward_retransmit`).
 #[must_use]
 pub fn may_go_forward(view: &Forward) -> bool {
-    view.on && view.state == State::Recovery && view.sack && !view.new_data_can_go
+    view.on && view.state == CaState::Recovery && view.sack && !view.new_data_can_go
 }
 
 #[cfg(test)]
@@ -100,13 +100,13 @@ mod tests {
 
     #[test]
     fn what_is_lost_is_sent_once_and_as_far_as_the_window_allows() {
-        assert_eq!(step(&LOST), Step::Send);
+        assert_eq!(step(&LOST), WalkStep::Send);
         let out = View {
             retransmission_out: true,
             ..LOST
         };
-        assert_eq!(step(&out), Step::Pass);
-        assert_eq!(step(&View { room: 0, ..LOST }), Step::Stop);
+        assert_eq!(step(&out), WalkStep::Pass);
+        assert_eq!(step(&View { room: 0, ..LOST }), WalkStep::Stop);
     }
 
     #[test]
@@ -115,12 +115,12 @@ mod tests {
             lost: false,
             ..LOST
         };
-        assert_eq!(step(&whole), Step::PassHole);
+        assert_eq!(step(&whole), WalkStep::PassHole);
         let sacked = View {
             sacked: true,
             ..whole
         };
-        assert_eq!(step(&sacked), Step::Pass);
+        assert_eq!(step(&sacked), WalkStep::Pass);
     }
 
     #[test]
@@ -129,7 +129,7 @@ mod tests {
             phase: Phase::Lost { all_sent: true },
             ..LOST
         };
-        assert_eq!(step(&all_sent), Step::GoForward);
+        assert_eq!(step(&all_sent), WalkStep::GoForward);
         let forward = |below_highest_sack| {
             step(&View {
                 phase: Phase::Forward { below_highest_sack },
@@ -137,21 +137,21 @@ mod tests {
                 ..LOST
             })
         };
-        assert_eq!(forward(true), Step::Send);
-        assert_eq!(forward(false), Step::Stop);
+        assert_eq!(forward(true), WalkStep::Send);
+        assert_eq!(forward(false), WalkStep::Stop);
     }
 
     #[test]
     fn only_a_recovery_with_sack_goes_forward_and_new_data_come_first() {
         let view = Forward {
             on: true,
-            state: State::Recovery,
+            state: CaState::Recovery,
             sack: true,
             new_data_can_go: false,
         };
         assert!(may_go_forward(&view));
         let loss = Forward {
-            state: State::Loss,
+            state: CaState::Loss,
             ..view
         };
         assert!(!may_go_forward(&loss));

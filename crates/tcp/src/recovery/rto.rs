@@ -11,7 +11,7 @@ use core::ops::{Add, Mul, Sub};
 use rexmit_time::Duration;
 
 use super::constants::{ORPHAN_RETRIES, RTO_MIN};
-use super::{Job, State};
+use super::{CaState, Job};
 use crate::settings::{ShutWindowLimit, TimeoutLeft, TimeoutMarks};
 
 /// What decides when the retransmission timer is to run out.
@@ -185,22 +185,22 @@ fn model_timeout(retries: u32, longest: Duration) -> Duration {
 
 /// What decides how a timeout enters the state Loss.
 #[derive(Clone, Copy, Debug)]
-pub struct Loss {
+pub struct LossView {
     /// The state before.
-    pub state: State,
+    pub state: CaState,
     /// The recovery point of that state is acknowledged.
     pub point_acknowledged: bool,
     /// Timeouts without progress, this one not counted.
     pub timeouts: u32,
 }
 
-impl Loss {
+impl LossView {
     /// Whether the threshold is reduced: not by a further timeout of the same losses (`tcp_enter_loss`).
     #[must_use]
     pub fn reduces(&self) -> bool {
-        self.state <= State::Disorder
+        self.state <= CaState::Disorder
             || self.point_acknowledged
-            || (self.state == State::Loss && self.timeouts == 0)
+            || (self.state == CaState::Loss && self.timeouts == 0)
     }
 }
 
@@ -209,12 +209,12 @@ impl Loss {
 #[must_use]
 pub fn reordering_after(
     forgets: bool,
-    state: State,
+    state: CaState,
     sacked_out: u32,
     reordering: u32,
     threshold: u32,
 ) -> u32 {
-    let overrated = state <= State::Disorder && sacked_out >= threshold;
+    let overrated = state <= CaState::Disorder && sacked_out >= threshold;
     if forgets || overrated {
         reordering.min(threshold)
     } else {
@@ -357,18 +357,18 @@ mod tests {
     #[test]
     fn a_further_timeout_of_the_same_losses_reduces_nothing() {
         let entry = |state, point_acknowledged, timeouts| {
-            Loss {
+            LossView {
                 state,
                 point_acknowledged,
                 timeouts,
             }
             .reduces()
         };
-        assert!(entry(State::Open, false, 0));
-        assert!(!entry(State::Recovery, false, 0));
-        assert!(entry(State::Recovery, true, 0));
-        assert!(!entry(State::Loss, false, 1));
-        assert!(entry(State::Loss, false, 0));
+        assert!(entry(CaState::Open, false, 0));
+        assert!(!entry(CaState::Recovery, false, 0));
+        assert!(entry(CaState::Recovery, true, 0));
+        assert!(!entry(CaState::Loss, false, 1));
+        assert!(entry(CaState::Loss, false, 0));
     }
 
     #[test]
@@ -386,8 +386,8 @@ mod tests {
         let after = |state, sacked| {
             [true, false].map(|forgets| reordering_after(forgets, state, sacked, 9, 3))
         };
-        assert_eq!(after(State::Disorder, 3), [3, 3]);
-        assert_eq!(after(State::Disorder, 2), [3, 9]);
-        assert_eq!(after(State::Recovery, 5), [3, 9]);
+        assert_eq!(after(CaState::Disorder, 3), [3, 3]);
+        assert_eq!(after(CaState::Disorder, 2), [3, 9]);
+        assert_eq!(after(CaState::Recovery, 5), [3, 9]);
     }
 }

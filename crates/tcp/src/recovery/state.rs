@@ -2,7 +2,7 @@
 
 /// The states of Linux's sender (`icsk_ca_state`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum State {
+pub enum CaState {
     /// Nothing is doubtful.
     Open,
     /// SACKs or duplicate acknowledgements came, no loss is proven.
@@ -15,15 +15,15 @@ pub enum State {
     Loss,
 }
 
-impl State {
+impl CaState {
     /// The state where nothing is repaired: Disorder while something is SACKed or lost (`left_out`), or a retransmission
     /// may be on its way (`tcp_try_keep_open`).
     #[must_use]
-    pub const fn at_peace(left_out: u32, any_retransmission_out: bool) -> State {
+    pub const fn at_peace(left_out: u32, any_retransmission_out: bool) -> CaState {
         if left_out > 0 || any_retransmission_out {
-            State::Disorder
+            CaState::Disorder
         } else {
-            State::Open
+            CaState::Open
         }
     }
 }

@@ -12,7 +12,7 @@ use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
 
 use super::constants::{PROBE_MIN, TIMEOUT_MIN};
-use super::{Job, State};
+use super::{CaState, Job};
 use crate::clock::Tick;
 use crate::settings::{Tlp, TlpWait};
 
@@ -20,7 +20,7 @@ use crate::settings::{Tlp, TlpWait};
 #[derive(Clone, Copy, Debug)]
 pub struct Schedule {
     /// The sender's state.
-    pub state: State,
+    pub state: CaState,
     /// SACK was negotiated.
     pub sack: bool,
     /// What the timer is set for.
@@ -64,9 +64,9 @@ pub fn schedule(rule: Tlp, view: &Schedule, tick: Tick) -> Option<Duration> {
     let scheduled = match rule {
         Tlp::Off => false,
         Tlp::Draft => {
-            view.timer == Some(Job::Timeout) && view.state == State::Open && !view.new_data_can_go
+            view.timer == Some(Job::Timeout) && view.state == CaState::Open && !view.new_data_can_go
         }
-        Tlp::Rfc8985 => matches!(view.state, State::Open | State::Cwr),
+        Tlp::Rfc8985 => matches!(view.state, CaState::Open | CaState::Cwr),
     };
     if scheduled {
         wait(rule, &view.wait, tick)
@@ -194,7 +194,7 @@ pub struct Answer {
 
 /// What an acknowledgement says of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ProbeVerdict {
     /// Nothing yet.
     Pending,
     /// The original arrived too, or the probe was new data: nothing was lost.
@@ -206,31 +206,31 @@ pub enum Verdict {
 impl Episode {
     /// What an acknowledgement says of the probe; the episode ends unless it is pending (RFC 8985 §7.4.2;
     /// `tcp_process_tlp_ack`).
-    pub fn on_ack(&mut self, rule: Tlp, answer: &Answer) -> Verdict {
+    pub fn on_ack(&mut self, rule: Tlp, answer: &Answer) -> ProbeVerdict {
         let verdict = match self.high {
-            None => Verdict::Pending,
+            None => ProbeVerdict::Pending,
             Some(high) => self.judge(rule, high, answer),
         };
-        if verdict != Verdict::Pending {
+        if verdict != ProbeVerdict::Pending {
             self.high = None;
         }
         verdict
     }
 
-    fn judge(&self, rule: Tlp, high: SeqNum, answer: &Answer) -> Verdict {
+    fn judge(&self, rule: Tlp, high: SeqNum, answer: &Answer) -> ProbeVerdict {
         let beyond = answer.ack.is_after(high);
         if answer.ack.is_before(high) {
-            return Verdict::Pending;
+            return ProbeVerdict::Pending;
         }
         let answered = match rule {
             Tlp::Rfc8985 => !self.retransmission || answer.dsack_of_probe,
             Tlp::Off | Tlp::Draft => beyond && answer.dsack,
         };
         match (answered, beyond) {
-            (true, _) => Verdict::NoLoss,
-            (false, true) => Verdict::Loss,
-            (false, false) if answer.duplicate => Verdict::NoLoss,
-            (false, false) => Verdict::Pending,
+            (true, _) => ProbeVerdict::NoLoss,
+            (false, true) => ProbeVerdict::Loss,
+            (false, false) if answer.duplicate => ProbeVerdict::NoLoss,
+            (false, false) => ProbeVerdict::Pending,
         }
     }
 }
@@ -335,7 +335,7 @@ mod tests {
     #[test]
     fn only_linux_6_probes_while_a_reduction_runs_or_new_data_can_go() {
         let view = Schedule {
-            state: State::Open,
+            state: CaState::Open,
             sack: true,
             timer: Some(Job::Timeout),
             new_data_can_go: false,
@@ -343,7 +343,7 @@ mod tests {
             wait: of(50, 3),
         };
         let cwr = Schedule {
-            state: State::Cwr,
+            state: CaState::Cwr,
             ..view
         };
         let room = Schedule {
@@ -405,19 +405,19 @@ mod tests {
                 dsack_of_probe: dsack,
             };
             let verdict = episode.on_ack(rule, &answer);
-            assert_eq!(episode.high.is_some(), verdict == Verdict::Pending);
+            assert_eq!(episode.high.is_some(), verdict == ProbeVerdict::Pending);
             verdict
         };
         for rule in [Tlp::Draft, Tlp::Rfc8985] {
             let judged = |ack, duplicate, dsack| judged(rule, true, ack, duplicate, dsack);
-            assert_eq!(judged(high - 1, false, false), Verdict::Pending);
-            assert_eq!(judged(high, false, false), Verdict::Pending);
-            assert_eq!(judged(high, true, false), Verdict::NoLoss);
-            assert_eq!(judged(high + 20, false, true), Verdict::NoLoss);
-            assert_eq!(judged(high + 20, false, false), Verdict::Loss);
+            assert_eq!(judged(high - 1, false, false), ProbeVerdict::Pending);
+            assert_eq!(judged(high, false, false), ProbeVerdict::Pending);
+            assert_eq!(judged(high, true, false), ProbeVerdict::NoLoss);
+            assert_eq!(judged(high + 20, false, true), ProbeVerdict::NoLoss);
+            assert_eq!(judged(high + 20, false, false), ProbeVerdict::Loss);
         }
         // New data that were a probe; 3.10 has no episode then.
         let new = judged(Tlp::Rfc8985, false, high, false, false);
-        assert_eq!(new, Verdict::NoLoss);
+        assert_eq!(new, ProbeVerdict::NoLoss);
     }
 }

@@ -5,7 +5,7 @@ use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqRange;
 
 use super::flight::{Arrival, Before, Cleaned, Delivery, Flight, Tagged};
-use super::{Ack, Sender, State};
+use super::{Ack, CaState, Sender};
 use crate::recovery::dsack::{self, Report};
 use crate::recovery::machine::{self, AckOutcome, AckView, Actor as _, Board as _, Output as _};
 use crate::settings::{AckOrder, FrtoTest, IdleRestart, ReorderingUnit};
@@ -150,7 +150,7 @@ impl Taking<'_> {
     /// What was SACKed late tells of reordering.
     fn note_late_sacks(&mut self) {
         let (sender, late) = (&mut *self.sender, self.tagged.late);
-        if sender.episode.state == State::Loss && sender.episode.undo.marker.is_none() {
+        if sender.episode.state == CaState::Loss && sender.episode.undo.marker.is_none() {
             return;
         }
         match sender.flight.settings.loss.reordering_unit {

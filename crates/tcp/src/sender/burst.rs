@@ -6,7 +6,7 @@ use rexmit_time::{Duration, Time};
 use super::backlog::Unsent;
 use super::output::Output;
 use super::room::Room;
-use super::State;
+use super::CaState;
 use crate::settings::PacketSizing;
 
 /// The share of the window that is sent at once when it is free (`tcp_tso_win_divisor`).
@@ -81,15 +81,17 @@ impl Room<'_> {
     fn defers_for_ticks(&self, head: &Unsent, since: Option<i64>) -> Option<Deferred> {
         let tick = self.timing.moment.tick();
         let long = since.is_some_and(|since| tick - since > 1);
-        let waits =
-            !head.fin && self.episode.state == State::Open && !long && self.is_worth_waiting(head);
+        let waits = !head.fin
+            && self.episode.state == CaState::Open
+            && !long
+            && self.is_worth_waiting(head);
         waits.then_some(Deferred { limited: false })
     }
 
     fn defers_for_ack(&self, head: &Unsent, last_sent: Time) -> Option<Deferred> {
         let moment = &self.timing.moment;
         let recent = moment.now - last_sent <= LONGEST_WAIT;
-        if self.episode.state >= State::Recovery || !recent || !self.is_worth_waiting(head) {
+        if self.episode.state >= CaState::Recovery || !recent || !self.is_worth_waiting(head) {
             return None;
         }
         let first = self.flight.head()?;

@@ -3,7 +3,7 @@
 use rexmit_wire::{SeqNum, SeqRange};
 
 use crate::congestion::{Control, Siblings, Window};
-use crate::recovery::prr::{Prr, Step};
+use crate::recovery::prr::{Prr, PrrInput};
 use crate::recovery::rate_halving::Halving;
 use crate::recovery::reduction::{self, Reduced};
 use crate::settings::{Recovery, UndoWindow};
@@ -90,7 +90,7 @@ impl Congestion {
         begins: bool,
     ) {
         let window = &mut self.window;
-        let step = Step {
+        let step = PrrInput {
             delivered,
             lost,
             advanced,

@@ -8,7 +8,7 @@ const HELD: Duration = Duration::from_micros(1);
 
 /// Packets in the host (`sk_wmem_alloc`) and whether sending waits for them to leave (`TSQ_THROTTLED`).
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Host {
+pub(super) struct HostQueue {
     bytes: u32,
     /// Transmissions so far.
     given: u32,
@@ -20,7 +20,7 @@ pub(super) struct Host {
     throttled: bool,
 }
 
-impl Host {
+impl HostQueue {
     /// Bytes in the host.
     pub fn bytes(&self) -> u32 {
         self.bytes

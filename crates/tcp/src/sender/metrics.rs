@@ -4,7 +4,7 @@
 
 use rexmit_time::Duration;
 
-use super::{Sender, State};
+use super::{CaState, Sender};
 use crate::congestion::Window;
 
 /// What is remembered; zero where nothing is.
@@ -85,7 +85,7 @@ impl Metrics {
             if known && cwnd / 2 > before.ssthresh {
                 self.ssthresh = cwnd / 2;
             }
-        } else if cwnd > ssthresh && sender.episode.state == State::Open {
+        } else if cwnd > ssthresh && sender.episode.state == CaState::Open {
             self.ssthresh = (cwnd / 2).max(ssthresh);
         } else {
             if known && ssthresh > before.ssthresh {

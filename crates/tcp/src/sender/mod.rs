@@ -63,7 +63,7 @@ use output::Output;
 use peer::PeerState;
 use written::Written;
 
-pub use crate::recovery::State;
+pub use crate::recovery::CaState;
 pub use flight::Flight;
 pub use metrics::Metrics;
 pub use timing::Timing;

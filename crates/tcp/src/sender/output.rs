@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rexmit_time::Time;
 
-use super::host::{self, Host};
+use super::host::{self, HostQueue};
 use super::Transmit;
 use crate::settings::Segments;
 
@@ -13,7 +13,7 @@ use crate::settings::Segments;
 pub(super) struct Output {
     /// Packets to be taken, in order.
     pub packets: VecDeque<Transmit>,
-    pub host: Host,
+    pub host: HostQueue,
     /// When data last left (`lsndtime`).
     pub last_sent: Time,
     /// The tick since which a packet waits to become larger (`tso_deferred`).
@@ -25,7 +25,7 @@ impl Output {
     pub fn new(now: Time) -> Self {
         Output {
             packets: VecDeque::new(),
-            host: Host::default(),
+            host: HostQueue::default(),
             last_sent: now,
             deferred: None,
         }

@@ -2,7 +2,7 @@
 
 use rexmit_wire::SeqNum;
 
-use super::{Counters, Flight, Sender, State, Timing};
+use super::{CaState, Counters, Flight, Sender, Timing};
 use crate::congestion::Window;
 
 impl Sender {
@@ -47,7 +47,7 @@ impl Sender {
 
     /// The state.
     #[must_use]
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> CaState {
         self.episode.state
     }
 

@@ -8,7 +8,7 @@ use super::flight::{packets, Flight};
 use super::nagle::Hold;
 use super::peer::PeerState;
 use super::written::Written;
-use super::{Sender, State, Timing};
+use super::{CaState, Sender, Timing};
 use crate::recovery::machine::Episode;
 use crate::recovery::retransmit::{self, Forward};
 use crate::settings::{PacketSizing, Settings};
@@ -79,7 +79,7 @@ impl Room<'_> {
             return 1;
         }
         let mut in_flight = self.flight.in_flight();
-        if self.episode.state <= State::Disorder && !self.settings.loss.limited_transmit {
+        if self.episode.state <= CaState::Disorder && !self.settings.loss.limited_transmit {
             // What duplicates say left the network still counts (RFC 3042).
             in_flight += self.flight.counts().sacked;
         }
@@ -151,7 +151,7 @@ impl Room<'_> {
     /// Whether the congestion window and the peer's have room for `len` more bytes, those counted that wait already; not
     /// while a timeout is repaired (`mptcp_is_temp_unavailable`).
     pub fn takes_more(&self, len: u32) -> bool {
-        if self.episode.state == State::Loss
+        if self.episode.state == CaState::Loss
             && (self.flight.has_sack() || self.flight.una() != self.episode.point)
         {
             return false;

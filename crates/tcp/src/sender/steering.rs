@@ -4,7 +4,7 @@ use rexmit_time::{Duration, Time};
 
 use super::congestion::Congestion;
 use super::flight::{Before, Flight};
-use super::{Counters, State, Timing};
+use super::{CaState, Counters, Timing};
 use crate::congestion::{Context, Window};
 use crate::recovery::machine::{self, AckOutcome, AckView, Detection, Episode};
 use crate::settings::{AckOrder, MaxBurst, Settings, WindowUse};
@@ -117,7 +117,7 @@ impl<'a> Steering<'a> {
 
     /// The application leaves the window unused (`tcp_cwnd_application_limited`).
     fn shrink_unused(&mut self, busy: bool) {
-        if self.episode.state == State::Open && !busy {
+        if self.episode.state == CaState::Open && !busy {
             let used = self.congestion.usage.used.max(self.first());
             if used < self.congestion.window.cwnd {
                 self.congestion.keep_threshold(self.episode.in_reduction());
@@ -198,7 +198,7 @@ impl<'a> Steering<'a> {
             clock: &self.timing.moment.clock,
             una: self.flight.una(),
             nxt: self.flight.nxt(),
-            open: self.episode.state == State::Open,
+            open: self.episode.state == CaState::Open,
             pacing_rate: self.congestion.pacing_rate,
         }
     }
@@ -217,7 +217,7 @@ impl machine::Window for Steering<'_> {
     fn end_reduction(&mut self) {
         let rules = &self.settings.congestion;
         let undone = rules.undo && self.episode.undo.marker.is_none();
-        if self.episode.state == State::Cwr || !undone || rules.undo_moderates {
+        if self.episode.state == CaState::Cwr || !undone || rules.undo_moderates {
             let rule = self.settings.congestion.recovery;
             self.congestion
                 .end_reduction(rule, self.timing.moment.tick());

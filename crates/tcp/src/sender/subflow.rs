@@ -2,7 +2,7 @@
 //! they carry need not follow each other.
 
 use super::congestion::Congestion;
-use super::{Flight, Sender, State};
+use super::{CaState, Flight, Sender};
 use crate::congestion::{Sibling, Siblings};
 
 impl Sender {
@@ -51,7 +51,7 @@ impl Sender {
         Some(Sibling {
             // In a recovery the window says little (RFC 6356 §3).
             window: match self.episode.state {
-                State::Recovery => window.ssthresh.max(1),
+                CaState::Recovery => window.ssthresh.max(1),
                 _ => window.cwnd.max(1),
             },
             rtt_s: self

@@ -2,7 +2,7 @@
 
 use rexmit_wire::SeqRange;
 
-use super::flight::{packets, Marks, Sent};
+use super::flight::{packets, Marks, SentSegment};
 use super::{Sender, Transmit};
 use crate::recovery::machine::{self, Actor as _};
 use crate::recovery::Job;
@@ -23,7 +23,7 @@ impl Sender {
             marks.set(Marks::PUSH);
         }
         let len = head.len();
-        let mut segment = Sent::new(
+        let mut segment = SentSegment::new(
             head.seq,
             head.end,
             packets(len, self.flight.sizes.mss),
@@ -47,7 +47,7 @@ impl Sender {
     }
 
     /// Hands a packet out and notes when.
-    fn put_out(&mut self, segment: &mut Sent, mechanism: Option<Mechanism>, probe: bool) {
+    fn put_out(&mut self, segment: &mut SentSegment, mechanism: Option<Mechanism>, probe: bool) {
         let len = segment.len();
         if len > 0 {
             let last_sent = self.output.last_sent;
@@ -89,7 +89,7 @@ impl Sender {
         let paces = self.flight.settings.segments.pacing_rate;
         let window = self.peer.window_end(self.flight.una());
         let host = &self.output.host;
-        let in_host = |one: &Sent| paces && host.holds(now, one.transmission);
+        let in_host = |one: &SentSegment| paces && host.holds(now, one.transmission);
         if !self.flight.ready_again(index, most, window, in_host) {
             return false;
         }

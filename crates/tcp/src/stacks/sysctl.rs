@@ -19,7 +19,7 @@ pub struct Ignored {
 }
 
 /// A sysctl's name, below `net.ipv4.` unless it is whole, the first release that has it, and what it does.
-type Entry = (&'static str, (u32, u32), Effect);
+type SysctlRow = (&'static str, (u32, u32), Effect);
 
 /// What a sysctl does to the settings.
 #[derive(Clone, Copy)]
@@ -62,7 +62,7 @@ const FIRST: (u32, u32) = (2, 4);
 
 /// In the order of their names.
 #[rustfmt::skip]
-const TABLE: &[Entry] = &[
+const TABLE: &[SysctlRow] = &[
     ("net.core.default_qdisc", FIRST, Nothing("the model's hosts have no queue but the link's")),
     ("net.core.rmem_default", FIRST, Nothing("TCP has its own: net.ipv4.tcp_rmem")),
     ("net.core.rmem_max", FIRST, Nothing("the model's programs do not ask for buffers")),

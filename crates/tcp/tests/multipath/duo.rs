@@ -3,7 +3,7 @@
 use rexmit_sim::apps::{Sink, Source};
 use rexmit_sim::{App, Machine, Packet, Subflows};
 use rexmit_tcp::connection::{Local, Socket};
-use rexmit_tcp::multipath::{Meta, Options, Outgoing};
+use rexmit_tcp::multipath::{Meta, Outgoing, PacketOptions};
 use rexmit_tcp::settings::Settings;
 use rexmit_tcp::Mechanism;
 use rexmit_testing::{exact, Lab, Plan};
@@ -22,7 +22,7 @@ pub struct Sent {
 }
 
 impl Sent {
-    fn of(packet: &Packet<Options>) -> Option<Self> {
+    fn of(packet: &Packet<PacketOptions>) -> Option<Self> {
         let map = packet.options.map.filter(|_| !packet.from.is_client())?;
         Some(Sent {
             path: usize::from(packet.path),

@@ -3,7 +3,7 @@
 //! A round trip takes 100 ms, all of a window's segments arrive at once, and each is acknowledged. Segments are counted
 //! from 0; times are milliseconds after the first.
 
-use rexmit_tcp::sender::State;
+use rexmit_tcp::sender::CaState;
 use rexmit_tcp::Mechanism::{self, Fack, FastRetransmit, Rto, SackRecovery};
 use rexmit_testing::settings;
 
@@ -245,8 +245,12 @@ fn before_2_6_39_an_undo_allows_no_burst() {
         ];
         let mut script = Script::new(exact(name, &[&same, changes].concat()), ms(40));
         script.write(10).sends(0..10);
-        script.at(40).echo(0).ack(0, &[(1, 7)]).is(State::Recovery);
-        script.at(45).ack(10, &[]).is(State::Open);
+        script
+            .at(40)
+            .echo(0)
+            .ack(0, &[(1, 7)])
+            .is(CaState::Recovery);
+        script.at(45).ack(10, &[]).is(CaState::Open);
         assert_eq!(script.sender.counters().undos, 1, "{name}");
         script.sender.window().cwnd
     };

@@ -1,6 +1,6 @@
 //! Linux 3.10: the checks of the specification, and its parts one by one.
 
-use rexmit_tcp::sender::State;
+use rexmit_tcp::sender::CaState;
 use rexmit_tcp::Mechanism::{
     EarlyRetransmit, Fack, FastRetransmit, Rto, RtoRecovery, SackRecovery, Tlp,
 };
@@ -30,19 +30,19 @@ fn a_probe_of_one_segment_waits_for_as_long_as_its_own_stack_delays_acknowledgem
 fn three_lost_at_the_tail_come_back_by_probe_and_early_retransmit() {
     let mut script = linux(50);
     script.write(10).sends(0..10);
-    script.at(50).ack(7, &[]).is_silent().is(State::Open);
+    script.at(50).ack(7, &[]).is_silent().is(CaState::Open);
     script.timer_at(150).again(Tlp, &[9]);
     script
         .at(200)
         .ack(7, &[(9, 10)])
-        .is(State::Disorder)
+        .is(CaState::Disorder)
         .is_silent();
     // A quarter of the round-trip time.
     script
         .timer_at(212)
         .again_by(&[(7, EarlyRetransmit), (8, SackRecovery)]);
-    script.is(State::Recovery);
-    script.at(262).ack(10, &[]).is(State::Open).is_silent();
+    script.is(CaState::Recovery);
+    script.at(262).ack(10, &[]).is(CaState::Open).is_silent();
 }
 
 #[test]
@@ -52,13 +52,13 @@ fn five_lost_at_the_tail_come_back_by_probe_and_fack() {
     script.at(50).ack(5, &[]);
     script.timer_at(150).again(Tlp, &[9]);
     // Five segments up to the highest SACK are more than three: two are lost, and the window admits two.
-    script.at(200).ack(5, &[(9, 10)]).is(State::Recovery);
+    script.at(200).ack(5, &[(9, 10)]).is(CaState::Recovery);
     script.again_by(&[(5, Fack), (6, SackRecovery)]);
     // The others were not marked; they follow as no new data can be sent.
     script.at(250).ack(6, &[(9, 10)]);
     script.again(SackRecovery, &[7, 8]);
     script.at(251).ack(7, &[(9, 10)]).is_silent();
-    script.at(301).ack(10, &[]).is(State::Open).is_silent();
+    script.at(301).ack(10, &[]).is(CaState::Open).is_silent();
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
     script.at(50).ack(0, &[(1, 2)]).sends(10..11);
     script.at(51).ack(0, &[(1, 3)]).sends(11..12);
     script.at(52).ack(0, &[(1, 4)]).again(FastRetransmit, &[0]);
-    script.is(State::Recovery);
+    script.is(CaState::Recovery);
     for next in 5..=10 {
         script
             .at(50 + i64::from(next))
@@ -126,9 +126,9 @@ fn early_retransmit_may_be_immediate_or_off() {
         script.write(3).sends(0..3);
         script.at(50).ack(0, &[(1, 2)]);
         if retransmissions {
-            script.again(EarlyRetransmit, &[0]).is(State::Recovery);
+            script.again(EarlyRetransmit, &[0]).is(CaState::Recovery);
         } else {
-            script.is_silent().is(State::Disorder);
+            script.is_silent().is(CaState::Disorder);
         }
     }
 }
@@ -137,11 +137,11 @@ fn early_retransmit_may_be_immediate_or_off() {
 fn reordering_turns_fack_and_early_retransmit_off() {
     let mut script = linux(50);
     script.write(10).sends(0..10);
-    script.at(50).ack(0, &[(1, 3)]).is(State::Disorder);
+    script.at(50).ack(0, &[(1, 3)]).is(CaState::Disorder);
     // The late segment fills the hole.
-    script.at(51).ack(3, &[]).is(State::Open);
+    script.at(51).ack(3, &[]).is(CaState::Open);
     script.at(52).ack(7, &[]);
-    script.at(60).ack(7, &[(8, 9)]).is(State::Disorder);
+    script.at(60).ack(7, &[(8, 9)]).is(CaState::Disorder);
     // No early retransmit: the timer is the timeout.
     assert!(
         script.sender.timing().deadline().unwrap() > rexmit_time::Time::from_nanos(5_200_000_000)
@@ -156,12 +156,12 @@ fn a_timeout_sends_all_again_in_slow_start() {
     script
         .timer_at(250)
         .again(Rto, &[0])
-        .is(State::Loss)
+        .is(CaState::Loss)
         .has_window(1, Some(7));
     // Nothing new can be sent, so F-RTO cannot tell: go-back-N.
     script.at(300).ack(1, &[]).again(RtoRecovery, &[1, 2]);
     script.at(350).ack(3, &[]).again(RtoRecovery, &[3]);
-    script.at(400).ack(4, &[]).is(State::Open);
+    script.at(400).ack(4, &[]).is(CaState::Open);
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn a_timeout_that_was_spurious_is_undone() {
         .at(260)
         .echo(0)
         .ack(1, &[])
-        .is(State::Open)
+        .is(CaState::Open)
         .is_silent();
     assert_eq!(script.sender.window().cwnd, 10);
 }

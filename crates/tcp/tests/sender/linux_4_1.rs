@@ -1,6 +1,6 @@
 //! Linux 4.1: what it has of 3.10 and of later kernels.
 
-use rexmit_tcp::sender::State;
+use rexmit_tcp::sender::CaState;
 use rexmit_tcp::Mechanism::{EarlyRetransmit, RtoRecovery, Tlp};
 
 use super::script::{exact, ms, Script, MSS, START};
@@ -13,7 +13,7 @@ fn linux(rtt_ms: i64) -> Script {
 fn two_lost_at_the_tail_come_back_by_probe_and_early_retransmit() {
     let mut script = linux(40);
     script.write(10).sends(0..10);
-    script.at(40).ack(8, &[]).is_silent().is(State::Open);
+    script.at(40).ack(8, &[]).is_silent().is(CaState::Open);
     script.timer_at(120).again(Tlp, &[9]);
     script.at(160).ack(8, &[(9, 10)]).is_silent();
     // A quarter of the round-trip time after the SACK.
@@ -30,7 +30,7 @@ fn a_head_older_than_the_timeout_begins_no_recovery() {
     script
         .at(520)
         .ack(8, &[(9, 10)])
-        .is(State::Disorder)
+        .is(CaState::Disorder)
         .is_silent();
     script.timer_at(553).again(EarlyRetransmit, &[8]);
 }
@@ -63,7 +63,7 @@ fn retransmitted_when_the_host_lets_go(name: &str) -> Vec<u32> {
         .collect();
     assert_eq!(held.len(), 2);
     // The head waits in the host: nothing can be sent again.
-    script.timer_at(240).is(State::Loss);
+    script.timer_at(240).is(CaState::Loss);
     let mut lengths = Vec::new();
     for (at, bytes) in (250..).zip(held) {
         let now = start + ms(at);

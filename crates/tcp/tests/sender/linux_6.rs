@@ -1,6 +1,6 @@
 //! Linux 6.1 and 6.12: the parts one by one.
 
-use rexmit_tcp::sender::State;
+use rexmit_tcp::sender::CaState;
 use rexmit_tcp::Mechanism::{FastRetransmit, Rack, Rto, RtoRecovery, Tlp};
 
 use super::script::{exact, ms, Script, START};
@@ -19,10 +19,10 @@ fn three_lost_at_the_tail_come_back_by_probe_and_rack() {
         script.at(50).ack(7, &[]).is_silent();
         script.timer_at(152).again(Tlp, &[9]);
         // The segments before were sent more than a round trip and a quarter before the probe.
-        script.at(202).ack(7, &[(9, 10)]).is(State::Recovery);
+        script.at(202).ack(7, &[(9, 10)]).is(CaState::Recovery);
         script.again(Rack, &[7]);
         script.at(252).ack(8, &[(9, 10)]).again(Rack, &[8]);
-        script.at(302).ack(10, &[]).is(State::Open).is_silent();
+        script.at(302).ack(10, &[]).is(CaState::Open).is_silent();
         assert_eq!(script.sender.counters().probes, 1);
     }
 }
@@ -49,13 +49,13 @@ fn one_segment_probed_and_acknowledged_beyond_is_a_loss() {
     script
         .at(62)
         .ack(2, &[])
-        .is(State::Open)
+        .is(CaState::Open)
         .has_window(10, None);
     script.write(1).sends(2..3);
     script
         .at(82)
         .ack(3, &[])
-        .is(State::Open)
+        .is(CaState::Open)
         .has_window(7, Some(7));
 }
 
@@ -65,9 +65,9 @@ fn a_dsack_for_the_probe_is_no_loss() {
     script.write(2).sends(0..2);
     script.timer_at(42).again(Tlp, &[1]);
     script.at(50).ack(2, &[]);
-    script.at(62).ack(2, &[(1, 2)]).is(State::Open);
+    script.at(62).ack(2, &[(1, 2)]).is(CaState::Open);
     script.write(1).sends(2..3);
-    script.at(82).ack(3, &[]).is(State::Open);
+    script.at(82).ack(3, &[]).is(CaState::Open);
     assert_eq!(script.sender.window().ssthresh, 0x7fff_ffff);
 }
 
@@ -85,14 +85,14 @@ fn three_sacks_mark_at_once_and_fewer_wait_for_reordering() {
     for name in BOTH {
         let mut script = linux(name, 40);
         script.write(10).sends(0..10);
-        script.at(40).ack(0, &[(1, 2)]).is(State::Disorder);
+        script.at(40).ack(0, &[(1, 2)]).is(CaState::Disorder);
         // A quarter of the smallest round-trip time, and two milliseconds.
-        script.timer_at(52).again(Rack, &[0]).is(State::Recovery);
+        script.timer_at(52).again(Rack, &[0]).is(CaState::Recovery);
 
         let mut script = linux(name, 40);
         script.write(10).sends(0..10);
         script.at(40).ack(0, &[(1, 4)]).again(Rack, &[0]);
-        script.is(State::Recovery);
+        script.is(CaState::Recovery);
     }
 }
 
@@ -104,14 +104,14 @@ fn without_rack_segments_are_counted() {
     script
         .at(40)
         .ack(0, &[(1, 2)])
-        .is(State::Disorder)
+        .is(CaState::Disorder)
         .is_silent();
     script
         .at(41)
         .ack(0, &[(1, 3)])
-        .is(State::Disorder)
+        .is(CaState::Disorder)
         .is_silent();
-    script.at(42).ack(0, &[(1, 4)]).is(State::Recovery);
+    script.at(42).ack(0, &[(1, 4)]).is(CaState::Recovery);
     script.again(FastRetransmit, &[0]);
 }
 
@@ -124,18 +124,22 @@ fn without_sack_the_third_duplicate_counts_and_each_partial_acknowledgement() {
         .at(40)
         .ack(0, &[])
         .ack(0, &[])
-        .is(State::Disorder)
+        .is(CaState::Disorder)
         .is_silent();
     script
         .ack(0, &[])
-        .is(State::Recovery)
+        .is(CaState::Recovery)
         .again(FastRetransmit, &[0]);
     script.at(80).ack(5, &[]).again(FastRetransmit, &[5]);
     // The state is kept until something beyond is acknowledged.
-    script.at(120).ack(10, &[]).is(State::Recovery).is_silent();
+    script
+        .at(120)
+        .ack(10, &[])
+        .is(CaState::Recovery)
+        .is_silent();
     script.write(1);
     script.sends(10..11);
-    script.at(160).ack(11, &[]).is(State::Open);
+    script.at(160).ack(11, &[]).is(CaState::Open);
 }
 
 #[test]
@@ -144,10 +148,10 @@ fn a_timeout_sends_new_data_first_and_believes_what_comes_back() {
     // The timeout was spurious: the originals arrive.
     let mut script = Script::new(settings.clone(), ms(40));
     script.write(12).sends(0..10);
-    script.timer_at(240).again(Rto, &[0]).is(State::Loss);
+    script.timer_at(240).again(Rto, &[0]).is(CaState::Loss);
     script.at(250).ack(1, &[]);
     script.sends(10..12);
-    script.at(251).ack(2, &[]).is(State::Open);
+    script.at(251).ack(2, &[]).is(CaState::Open);
     assert_eq!(script.sender.counters().spurious_timeouts, 1);
 
     // It was needed: the new data are SACKed.
@@ -155,7 +159,7 @@ fn a_timeout_sends_new_data_first_and_believes_what_comes_back() {
     script.write(12).sends(0..10);
     script.timer_at(240).again(Rto, &[0]);
     script.at(280).ack(1, &[]).sends(10..12);
-    script.at(320).ack(1, &[(10, 11)]).is(State::Loss);
+    script.at(320).ack(1, &[(10, 11)]).is(CaState::Loss);
     script.again(RtoRecovery, &[1]);
 }
 
@@ -168,7 +172,7 @@ fn a_timeout_leaves_alone_what_was_sent_of_late() {
     script.at(390).write(1).sends(2..3);
     script.at(401).again(Rto, &[1]);
     // Segment 2 is on its way: one in flight, and the retransmission.
-    script.is(State::Loss).has_window(2, Some(7));
+    script.is(CaState::Loss).has_window(2, Some(7));
 }
 
 #[test]
@@ -178,7 +182,7 @@ fn timestamps_undo_a_spurious_recovery() {
     script.at(40).echo(0).ack(0, &[(1, 4)]).again(Rack, &[0]);
     script.has_window(7, Some(7));
     // The original was only late. What was delivered lets the window grow by one.
-    script.at(45).ack(4, &[]).is(State::Open).is_silent();
+    script.at(45).ack(4, &[]).is(CaState::Open).is_silent();
     script.has_window(11, None);
     assert_eq!(script.sender.counters().undos, 1);
 }
@@ -189,8 +193,8 @@ fn dsacks_for_every_retransmission_undo_a_recovery() {
     let mut script = Script::new(settings, ms(40));
     script.write(10).sends(0..10);
     script.at(40).ack(0, &[(1, 4)]).again(Rack, &[0]);
-    script.at(45).ack(4, &[]).is(State::Recovery);
-    script.at(80).ack(4, &[(0, 1)]).is(State::Open);
+    script.at(45).ack(4, &[]).is(CaState::Recovery);
+    script.at(80).ack(4, &[(0, 1)]).is(CaState::Open);
     assert_eq!(script.sender.counters().undos, 1);
     assert_eq!(script.sender.counters().dsacks, 1);
 }
@@ -199,7 +203,7 @@ fn dsacks_for_every_retransmission_undo_a_recovery() {
 fn a_sacked_head_after_an_advance_is_given_time() {
     let mut script = linux("linux-6.1", 40);
     script.write(10).sends(0..10);
-    script.at(40).ack(0, &[(1, 3)]).is(State::Disorder);
+    script.at(40).ack(0, &[(1, 3)]).is(CaState::Disorder);
     // It acknowledges the hole but not what it had SACKed.
     script.at(41).ack(1, &[]);
     script.timer_at(62).again(Rto, &[1]);

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rexmit_tcp::receiver::{Agreed, Receiver, Sending};
-use rexmit_tcp::sender::{Ack, Metrics, Peer, Sender, State, Transmit};
+use rexmit_tcp::sender::{Ack, CaState, Metrics, Peer, Sender, Transmit};
 use rexmit_tcp::settings::Settings;
 use rexmit_tcp::{Mechanism, SackList, Segment, Timestamps};
 use rexmit_time::{Duration, Time};
@@ -220,7 +220,7 @@ impl Script {
         self
     }
 
-    pub fn is(&mut self, state: State) -> &mut Self {
+    pub fn is(&mut self, state: CaState) -> &mut Self {
         assert_eq!(self.sender.state(), state);
         self
     }

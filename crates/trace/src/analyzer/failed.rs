@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Analyzer;
 use crate::connection::{Connection, Opening, Pair};
 use crate::contain::contain;
-use crate::multipath::Place;
+use crate::multipath::SubflowOf;
 
 /// Connections that are named: those that began last.
 pub const MOST_NAMED: usize = 16;
@@ -87,7 +87,7 @@ pub(super) struct AtWork {
     flow: FlowKey,
     /// Its number and place, which are not known of one that is written down: such a one has given no rows, and is no subflow.
     number: Option<u64>,
-    place: Option<Place>,
+    place: Option<SubflowOf>,
 }
 
 impl AtWork {

@@ -15,7 +15,7 @@ type Use = (Time, u64);
 
 /// Where a connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ConnectionSlot {
     /// Among those that have only begun.
     Opening(Slot),
     /// Among the others.
@@ -36,7 +36,7 @@ pub(super) struct Over {
     /// The time between two looks.
     every: Span,
     /// Which, by their numbers.
-    found: Vec<(u64, Place)>,
+    found: Vec<(u64, ConnectionSlot)>,
     /// In how many parts they end, and how many of these are left.
     parts: u64,
     left: u64,
@@ -67,7 +67,7 @@ impl Over {
     }
 
     /// These were found.
-    fn note(&mut self, found: Vec<(u64, Place)>) {
+    fn note(&mut self, found: Vec<(u64, ConnectionSlot)>) {
         self.found = found;
         self.parts = self.stretches.clamp(1, MOST_PARTS);
         self.left = self.parts;
@@ -75,12 +75,12 @@ impl Over {
     }
 
     /// A stretch has ended: the part that ends with it.
-    fn part(&mut self) -> Vec<(u64, Place)> {
+    fn part(&mut self) -> Vec<(u64, ConnectionSlot)> {
         let Some(left) = self.left.checked_sub(1) else {
             return Vec::new();
         };
         self.left = left;
-        let is_of_part = |(number, _): &(u64, Place)| number % self.parts == left;
+        let is_of_part = |(number, _): &(u64, ConnectionSlot)| number % self.parts == left;
         let found = core::mem::take(&mut self.found).into_iter();
         let (part, others) = found.partition(is_of_part);
         self.found = others;
@@ -91,9 +91,9 @@ impl Over {
 /// The entries of a table that `choose` gives something for, with their places, in the order of what it gives.
 fn chosen<V, T: Ord>(
     table: &Table<V>,
-    place: impl Fn(Slot) -> Place,
+    place: impl Fn(Slot) -> ConnectionSlot,
     choose: impl Fn(&V) -> Option<T>,
-) -> Vec<(T, Place)>
+) -> Vec<(T, ConnectionSlot)>
 where
     V: rexmit_wire::table::Keyed,
 {
@@ -106,18 +106,19 @@ where
 
 impl Analyzer {
     /// Ends a connection, wherever it is.
-    pub(super) fn end(&mut self, place: Place, evicted: bool) {
+    pub(super) fn end(&mut self, place: ConnectionSlot, evicted: bool) {
         let ended = match place {
-            Place::Opening(slot) => {
+            ConnectionSlot::Opening(slot) => {
                 let opening = self.openings.remove(slot);
                 opening.and_then(|opening| self.unfolded(&opening))
             }
-            Place::Whole(slot) => self.table.remove(slot),
+            ConnectionSlot::Whole(slot) => self.table.remove(slot),
         };
         let Some(connection) = ended else { return };
         if evicted {
             self.counters.evicted += 1;
-            self.counters.evicted_openings += u64::from(matches!(place, Place::Opening(_)));
+            self.counters.evicted_openings +=
+                u64::from(matches!(place, ConnectionSlot::Opening(_)));
         }
         self.ended(connection, evicted);
     }
@@ -129,9 +130,9 @@ impl Analyzer {
     pub(super) fn make_room(&mut self) -> bool {
         let first = self.openings.len() > self.capacity / OPENINGS || self.table.is_empty();
         let unused = if first {
-            self.openings.unused().map(Place::Opening)
+            self.openings.unused().map(ConnectionSlot::Opening)
         } else {
-            self.table.unused().map(Place::Whole)
+            self.table.unused().map(ConnectionSlot::Whole)
         };
         unused.inspect(|place| self.end(*place, true)).is_some()
     }
@@ -146,13 +147,13 @@ impl Analyzer {
         for (number, place) in self.over.part() {
             // Another may have taken its place.
             match place {
-                Place::Opening(slot) => {
+                ConnectionSlot::Opening(slot) => {
                     let opening = self.openings.peek(slot);
                     if opening.is_some_and(|opening| opening.id() == number) {
                         self.end_opening(slot, now);
                     }
                 }
-                Place::Whole(slot) => {
+                ConnectionSlot::Whole(slot) => {
                     let settings = &self.common.settings;
                     let is_over = |of: &Connection| of.id() == number && of.is_over(now, settings);
                     if self.table.peek(slot).is_some_and(is_over) {
@@ -164,13 +165,13 @@ impl Analyzer {
     }
 
     /// The connections that are over at `now`, those that have only begun first, by their numbers.
-    fn over(&self, now: Time) -> Vec<(u64, Place)> {
+    fn over(&self, now: Time) -> Vec<(u64, ConnectionSlot)> {
         let settings = &self.common.settings;
         let over = |opening: &Opening| opening.may_be_over(now, settings).then(|| opening.id());
-        let mut found = chosen(&self.openings, Place::Opening, over);
+        let mut found = chosen(&self.openings, ConnectionSlot::Opening, over);
         let over =
             |connection: &Connection| connection.is_over(now, settings).then(|| connection.id());
-        found.append(&mut chosen(&self.table, Place::Whole, over));
+        found.append(&mut chosen(&self.table, ConnectionSlot::Whole, over));
         found
     }
 
@@ -180,10 +181,14 @@ impl Analyzer {
     }
 
     /// Those that are left when the capture has ended, the one of the lowest number last.
-    fn rest(&mut self) -> &mut Vec<(u64, Place)> {
+    fn rest(&mut self) -> &mut Vec<(u64, ConnectionSlot)> {
         self.rest.get_or_insert_with(|| {
-            let mut all = chosen(&self.openings, Place::Opening, |opening| Some(opening.id()));
-            all.append(&mut chosen(&self.table, Place::Whole, |of| Some(of.id())));
+            let mut all = chosen(&self.openings, ConnectionSlot::Opening, |opening| {
+                Some(opening.id())
+            });
+            all.append(&mut chosen(&self.table, ConnectionSlot::Whole, |of| {
+                Some(of.id())
+            }));
             all.sort_unstable_by_key(|(number, _)| core::cmp::Reverse(*number));
             all
         })
@@ -220,7 +225,7 @@ impl Analyzer {
             let of = (connection.kept(), connection.id());
             (of >= least).then_some(of)
         };
-        let all = chosen(&self.table, Place::Whole, much);
+        let all = chosen(&self.table, ConnectionSlot::Whole, much);
         for (_, place) in all {
             self.end(place, true);
         }
@@ -242,10 +247,10 @@ impl Analyzer {
         let unused = |of: Use| (of <= last).then_some(of);
         let all = if openings {
             let of = |opening: &Opening| unused((opening.last(), opening.id()));
-            chosen(&self.openings, Place::Opening, of)
+            chosen(&self.openings, ConnectionSlot::Opening, of)
         } else {
             let of = |connection: &Connection| unused((connection.last, connection.id()));
-            chosen(&self.table, Place::Whole, of)
+            chosen(&self.table, ConnectionSlot::Whole, of)
         };
         for (_, place) in all {
             self.end(place, true);

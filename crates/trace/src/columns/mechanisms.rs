@@ -13,7 +13,7 @@ use crate::event::Direction;
 use crate::rows::Connection;
 
 /// What one side sent again by one mechanism.
-struct Row {
+struct MechanismRow {
     direction: Direction,
     mechanism: Mechanism,
     needed: u32,
@@ -35,7 +35,7 @@ pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str) -> Table
 }
 
 /// The mechanisms that either side used, in their order.
-fn of_connection(of: &Of<Box<Connection>>) -> impl Iterator<Item = Of<Row>> + '_ {
+fn of_connection(of: &Of<Box<Connection>>) -> impl Iterator<Item = Of<MechanismRow>> + '_ {
     sides(&of.row)
         .into_iter()
         .flat_map(move |(direction, sender)| {
@@ -43,7 +43,7 @@ fn of_connection(of: &Of<Box<Connection>>) -> impl Iterator<Item = Of<Row>> + '_
             let all = Mechanism::ALL.iter().zip(counts);
             all.filter_map(
                 move |(mechanism, (&[needed, spurious, unknown], &waited))| {
-                    let row = Row {
+                    let row = MechanismRow {
                         direction,
                         mechanism: *mechanism,
                         needed,

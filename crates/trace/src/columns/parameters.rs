@@ -11,7 +11,7 @@ use crate::event::Direction;
 use crate::rows::{Connection, Inferred, SenderRow};
 
 /// A parameter of one side.
-struct Row {
+struct ParameterRow {
     direction: Direction,
     parameter: &'static str,
     inferred: Inferred,
@@ -29,7 +29,7 @@ pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str) -> Table
 }
 
 /// The parameters that either side shows, in the order of UNC 2007, Table I.
-fn of_connection(of: &Of<Box<Connection>>) -> impl Iterator<Item = Of<Row>> + '_ {
+fn of_connection(of: &Of<Box<Connection>>) -> impl Iterator<Item = Of<ParameterRow>> + '_ {
     sides(&of.row)
         .into_iter()
         .flat_map(move |(direction, sender)| {
@@ -39,7 +39,7 @@ fn of_connection(of: &Of<Box<Connection>>) -> impl Iterator<Item = Of<Row>> + '_
                     connection: of.connection,
                     start: of.start,
                     flow: of.flow,
-                    row: Row {
+                    row: ParameterRow {
                         direction,
                         parameter,
                         inferred: inferred?,

@@ -15,7 +15,7 @@ use crate::cost::{count_once, Waits};
 use crate::event::{Direction, Event};
 use crate::facts::SenderFacts;
 use crate::fault::Moment;
-use crate::measures::State;
+use crate::measures::ConnectionState;
 use crate::rows;
 use crate::sender_view::{Returned, SenderView};
 
@@ -110,7 +110,7 @@ impl Connection {
         let of = self.direction(&headers.flow);
         if headers.flags.rst() {
             // Once a connection is open, it goes on (RFC 9293 §3.9.2.2).
-            if of == Direction::Forward && self.state() == State::SynSent {
+            if of == Direction::Forward && self.state() == ConnectionState::SynSent {
                 self.cold.measured().unreachable = true;
                 self.last = self.last.max(at);
             }

@@ -7,7 +7,7 @@ use rexmit_wire::{tls, Headers};
 use super::{Cold, Connection, BOTH};
 use crate::event::Direction;
 use crate::measures::window::Closings;
-use crate::measures::{Alert, Handshake, Reset, State};
+use crate::measures::{Alert, ConnectionState, Handshake, Reset};
 
 /// What is measured of few connections.
 #[derive(Debug, Default)]
@@ -75,15 +75,15 @@ impl Connection {
         }
     }
 
-    pub(super) fn state(&self) -> State {
+    pub(super) fn state(&self) -> ConnectionState {
         let [client, server] = &self.sides;
         let answered = self.cold.syns.of(Direction::Backward).is_some();
         match (client.fin, server.fin) {
-            (true, true) => State::Closed,
-            (true, false) | (false, true) => State::HalfClosed,
-            _ if self.shaken || (server.is_known() && !answered) => State::Established,
-            _ if answered => State::SynReceived,
-            _ => State::SynSent,
+            (true, true) => ConnectionState::Closed,
+            (true, false) | (false, true) => ConnectionState::HalfClosed,
+            _ if self.shaken || (server.is_known() && !answered) => ConnectionState::Established,
+            _ if answered => ConnectionState::SynReceived,
+            _ => ConnectionState::SynSent,
         }
     }
 
@@ -91,8 +91,9 @@ impl Connection {
     pub(super) fn handshake(&self) -> Handshake {
         let server = &self.sides[Direction::Backward as usize];
         let [syn, answer] = BOTH.map(|of| self.cold.syns.of(of));
-        let refused =
-            |reset: &Reset| reset.by == Direction::Backward && reset.state == State::SynSent;
+        let refused = |reset: &Reset| {
+            reset.by == Direction::Backward && reset.state == ConnectionState::SynSent
+        };
         match (syn, answer) {
             (Some(_), Some(_)) if self.shaken => Handshake::Complete,
             (Some(_), Some(_)) => Handshake::HalfOpen,

@@ -30,7 +30,7 @@ use crate::event::Direction;
 use crate::fault::Moment;
 use crate::fingerprint::Known;
 use crate::measures::Before;
-use crate::multipath::{Place, Seen, Signal, Whose};
+use crate::multipath::{Signal, SubflowOf, SubflowPacket, Whose};
 use crate::requests::Request;
 use crate::rows;
 use crate::sender_view::Recycled;
@@ -184,7 +184,7 @@ struct Cold {
     /// The account of its time, once there is no log.
     replay: Option<Box<Replay>>,
     /// Which subflow of a Multipath TCP connection it is.
-    subflow: Option<Place>,
+    subflow: Option<SubflowOf>,
     /// Packets in a row that fit nothing here, and how many that fit came before them.
     strays: (u8, u64),
 }
@@ -265,12 +265,12 @@ impl Connection {
     }
 
     /// Which subflow of a Multipath TCP connection it is.
-    pub fn subflow(&self) -> Option<Place> {
+    pub fn subflow(&self) -> Option<SubflowOf> {
         self.cold.subflow
     }
 
     /// It is this subflow.
-    pub fn is_subflow(&mut self, place: Option<Place>) {
+    pub fn is_subflow(&mut self, place: Option<SubflowOf>) {
         self.cold.subflow = place;
     }
 
@@ -284,9 +284,14 @@ impl Connection {
     }
 
     /// One of its packets as its Multipath TCP connection wants to see it.
-    pub fn seen<'p>(&self, at: Time, headers: &'p Headers, signal: &'p Signal) -> Seen<'p> {
+    pub fn seen<'p>(
+        &self,
+        at: Time,
+        headers: &'p Headers,
+        signal: &'p Signal,
+    ) -> SubflowPacket<'p> {
         let direction = self.direction(&headers.flow);
-        Seen {
+        SubflowPacket {
             at,
             direction,
             headers,

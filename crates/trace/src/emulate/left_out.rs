@@ -24,7 +24,7 @@ const LOOKS: u32 = 64;
 
 /// What emulations were told.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Told {
+pub(super) enum Input {
     Event(SenderEvent),
     /// The peer's SYN came.
     Asked(Time),
@@ -32,7 +32,7 @@ pub(super) enum Told {
 
 impl Judges {
     /// Remembers what the emulations are told, for those that do not run.
-    pub(super) fn remember(&mut self, told: Told) {
+    pub(super) fn remember(&mut self, told: Input) {
         if !self.waits {
             return;
         }
@@ -69,8 +69,8 @@ impl Judges {
         let before = core::mem::replace(self, all);
         for told in &before.told {
             match told {
-                Told::Event(event) => self.event(event),
-                Told::Asked(at) => self.asked(*at),
+                Input::Event(event) => self.event(event),
+                Input::Asked(at) => self.asked(*at),
             }
         }
         self.forget_before(before.first);

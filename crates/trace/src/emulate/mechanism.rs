@@ -48,27 +48,27 @@ pub enum Evidence<'a> {
 
 /// The most likely mechanism of those that `witness` allows.
 #[must_use]
-pub fn decide(evidence: Evidence<'_>, witness: &Witness) -> Judged {
+pub fn decide(evidence: Evidence<'_>, witness: &Witness) -> LikelyMechanism {
     match evidence {
-        _ if witness.prompted.is_some() => Judged {
+        _ if witness.prompted.is_some() => LikelyMechanism {
             missing: None,
-            ..Judged::UNKNOWN
+            ..LikelyMechanism::UNKNOWN
         },
-        Evidence::OtherSubflow => Judged {
+        Evidence::OtherSubflow => LikelyMechanism {
             mechanism: Mechanism::MptcpReinject,
             confidence: 1.0,
             missing: None,
-            ..Judged::UNKNOWN
+            ..LikelyMechanism::UNKNOWN
         },
         Evidence::Host(opinions, modes) => opinions.judge_with(modes, witness),
         Evidence::Connection(opinions) => opinions.judge_with(&opinions.weights, witness),
-        Evidence::Nothing => Judged::UNKNOWN,
+        Evidence::Nothing => LikelyMechanism::UNKNOWN,
     }
 }
 
 /// The mechanism that is most likely.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Judged {
+pub struct LikelyMechanism {
     /// The mechanism.
     pub mechanism: Mechanism,
     /// How sure that is, 0 to 1.
@@ -83,8 +83,8 @@ pub struct Judged {
     pub missing: Option<Missing>,
 }
 
-impl Judged {
-    const UNKNOWN: Judged = Judged {
+impl LikelyMechanism {
+    const UNKNOWN: LikelyMechanism = LikelyMechanism {
         mechanism: Mechanism::Unknown,
         confidence: 0.0,
         runner_up: None,
@@ -154,7 +154,7 @@ impl Opinions {
     }
 
     /// The most likely mechanism when the ways are so likely.
-    fn judge_with(&self, weights: &[f64; MODES], witness: &Witness) -> Judged {
+    fn judge_with(&self, weights: &[f64; MODES], witness: &Witness) -> LikelyMechanism {
         let mut shares = [0.0; MECHANISMS];
         for (of_way, weight) in self.shares.iter().zip(weights) {
             for (share, own) in shares.iter_mut().zip(of_way) {
@@ -170,15 +170,15 @@ impl Opinions {
         let missing = allows(order[0]).err();
         let mut allowed = order.iter().filter(|place| allows(**place).is_ok());
         let (Some(&best), Some(&second)) = (allowed.next(), allowed.next().or(order.last())) else {
-            return Judged {
+            return LikelyMechanism {
                 missing,
-                ..Judged::UNKNOWN
+                ..LikelyMechanism::UNKNOWN
             };
         };
         if shares[best] < RIVAL || (missing == Some(Missing::Stack) && shares[best] < LIKELY) {
-            return Judged {
+            return LikelyMechanism {
                 missing: missing.or(Some(Missing::Stack)),
-                ..Judged::UNKNOWN
+                ..LikelyMechanism::UNKNOWN
             };
         }
         let pair = [best, second].map(|place| Mechanism::ALL[place]);
@@ -187,7 +187,7 @@ impl Opinions {
                 |mode: DetectionMode| weights[mode as usize] * self.heaviest[mode as usize][best];
             says(*a).total_cmp(&says(*b))
         });
-        Judged {
+        LikelyMechanism {
             mechanism: pair[0],
             confidence: shares[best].min(1.0),
             runner_up: (shares[second] >= 0.001).then_some((pair[1], shares[second])),

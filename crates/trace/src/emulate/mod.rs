@@ -35,7 +35,7 @@ use crate::event::{Acked, SenderEvent, Sent, SentKind};
 use crate::facts::SenderFacts;
 use crate::rows::Parameters;
 use board::{AckReport, Board};
-use left_out::Told;
+use left_out::Input;
 use let_go::LetGo;
 use pace::Pace;
 pub use recycled::Recycled;
@@ -45,8 +45,8 @@ use traits::{SenderTrait, SenderTraits};
 
 pub use chosen::{Chosen, ChosenError};
 pub use detection_mode::{shares_by, DetectionMode, ModePosterior, MODES};
-pub use mechanism::{Judged, Opinions};
-pub use verdict::Verdict;
+pub use mechanism::{LikelyMechanism, Opinions};
+pub use verdict::Explanation;
 
 /// Copies of a SYN whose stamps are remembered: Linux sends an answer five times again at most (`tcp_synack_retries`).
 const SYN_STAMPS: usize = 6;
@@ -80,7 +80,7 @@ pub struct Judges {
     senders: Vec<EmulatedSender>,
     /// Stacks that the SYN refutes wait, and what they are to be told.
     waits: bool,
-    told: Vec<Told>,
+    told: Vec<Input>,
     /// Memory for further ones.
     spare: Vec<sender::Recycled>,
     traits: SenderTraits,
@@ -208,7 +208,7 @@ impl Judges {
 
     /// The next event, in the sender's order. A retransmission's number counts up from 0.
     pub fn event(&mut self, event: &SenderEvent) {
-        self.remember(Told::Event(*event));
+        self.remember(Input::Event(*event));
         if self.board.pay_for_looks() {
             let senders = &mut self.senders;
             self.board
@@ -264,7 +264,7 @@ impl Judges {
 
     /// The peer's SYN came at `at`, the sender's clock.
     pub fn asked(&mut self, at: Time) {
-        self.remember(Told::Asked(at));
+        self.remember(Input::Asked(at));
         let count = self.asked.map_or(0, |(_, count)| count);
         self.asked = Some((at, count + 1));
     }

@@ -29,7 +29,7 @@ pub struct Profile {
 }
 
 /// A page, its stack's name, its share, the year from which on there may be such senders, and what is changed in it.
-type Line = (&'static str, &'static str, f64, u64, fn(&mut Settings));
+type ProfileRow = (&'static str, &'static str, f64, u64, fn(&mut Settings));
 
 /// RACK came with Linux 4.4 ("tcp: use RACK to detect losses", commit 4f41b1c58a32), which was released on 2016-01-10
 /// (the longterm kernels of <https://www.kernel.org/category/releases.html>, as they were in 2017).
@@ -58,7 +58,7 @@ const ANY: u64 = 0;
 /// The shares are guesses at how common each is among senders of today, kernels with their defaults the most; nothing was
 /// counted. They decide only where the capture does not. Windows 11, macOS 15 and FreeBSD 14 have little: where they are, a SYN
 /// that was seen leaves no Linux.
-const LINES: &[Line] = &[
+const LINES: &[ProfileRow] = &[
     ("linux-6.12", "linux-6", 0.42, RACK, |_| {}),
     ("linux-6.12", "linux-6", 0.05, RACK, |s| {
         s.loss.tlp = Tlp::Off;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::board::{self, AckReport};
-use super::left_out::Told;
+use super::left_out::Input;
 use super::sender::{self, EmulatedSender};
 use super::Judges;
 
@@ -18,7 +18,7 @@ pub struct Recycled {
     pub(super) senders: Vec<EmulatedSender>,
     pub(super) spare: Vec<sender::Recycled>,
     pub(super) places: VecDeque<u32>,
-    pub(super) told: Vec<Told>,
+    pub(super) told: Vec<Input>,
 }
 
 impl Judges {

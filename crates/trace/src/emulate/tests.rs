@@ -173,7 +173,7 @@ impl Script {
         self
     }
 
-    fn verdict(&self, number: u32) -> Verdict {
+    fn verdict(&self, number: u32) -> Explanation {
         self.judges.verdict(number, &Witness::of_all()).unwrap()
     }
 

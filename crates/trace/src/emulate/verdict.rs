@@ -1,16 +1,16 @@
 //! What the emulated senders say together of a retransmission, and of the sender's way of finding losses.
 
 use super::detection_mode::{DetectionMode, ModePosterior, MODES};
-use super::mechanism::{decide, Evidence, Judged, Opinions};
+use super::mechanism::{decide, Evidence, LikelyMechanism, Opinions};
 use super::profile::MOST_PROFILES;
 use super::Judges;
 use crate::necessary::{Missing, Witness};
 
 /// What made a retransmission.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Verdict {
+pub struct Explanation {
     /// The mechanism, by what the connection shows.
-    pub judged: Judged,
+    pub judged: LikelyMechanism,
     /// Its episode, from 0.
     pub episode: u32,
     /// What the emulations say, where it depends on what the host's other connections show.
@@ -69,7 +69,7 @@ impl Judges {
     /// What is known of retransmission `number` now, of which `witness` tells: the opinion of the stack that explains most so far.
     /// None once forgotten.
     #[must_use]
-    pub fn verdict(&self, number: u32, witness: &Witness) -> Option<Verdict> {
+    pub fn verdict(&self, number: u32, witness: &Witness) -> Option<Explanation> {
         let index = self.index(number)?;
         let opinions = self.opinions(index);
         let evidence = match self.senders.is_empty() {
@@ -80,7 +80,7 @@ impl Judges {
         let judged = decide(evidence, witness);
         // Other connections of the host may show such a timer, too.
         let waits = opinions.differ() || judged.missing == Some(Missing::ShortTimerTwice);
-        Some(Verdict {
+        Some(Explanation {
             judged,
             episode: self.places[index],
             opinions: waits.then(|| Box::new(opinions)),

@@ -69,14 +69,14 @@ fn place(signature: &Signature) -> usize {
 mod tests {
     use rexmit_wire::headers::OptionLayout;
 
-    use super::super::Window;
+    use super::super::SynWindow;
     use super::*;
 
     fn signature(bytes: u16) -> Signature {
         Signature {
             ttl: 64,
             mss: Some(1460),
-            window: Window::Bytes(bytes),
+            window: SynWindow::Bytes(bytes),
             bytes,
             scale: None,
             options: OptionLayout::default(),

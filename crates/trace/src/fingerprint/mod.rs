@@ -32,7 +32,7 @@ const ETHERNET: [u32; 2] = [1460, 1440];
 
 /// How the window of a SYN was reckoned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Window {
+pub enum SynWindow {
     /// So many segments.
     Segments(u16),
     /// So many segments less their timestamps.
@@ -49,7 +49,7 @@ pub struct Signature {
     /// The segment size offered.
     pub mss: Option<u16>,
     /// The window.
-    pub window: Window,
+    pub window: SynWindow,
     /// The window in bytes.
     pub bytes: u16,
     /// The scale of the window.
@@ -108,9 +108,9 @@ impl Signature {
         let of = |size: u16| (size > 0 && bytes > 0 && bytes % size == 0).then(|| bytes / size);
         let mss = syn.mss.unwrap_or(0);
         let window = match (of(mss), of(mss.saturating_sub(12))) {
-            (Some(segments), _) => Window::Segments(segments),
-            (None, Some(segments)) if syn.timestamps => Window::Stamped(segments),
-            _ => Window::Bytes(bytes),
+            (Some(segments), _) => SynWindow::Segments(segments),
+            (None, Some(segments)) if syn.timestamps => SynWindow::Stamped(segments),
+            _ => SynWindow::Bytes(bytes),
         };
         Some(Signature {
             ttl: first.unwrap_or(255),
@@ -168,9 +168,9 @@ impl fmt::Display for Signature {
             None => f.write_str("-:")?,
         }
         match self.window {
-            Window::Segments(segments) => write!(f, "mss*{segments}")?,
-            Window::Stamped(segments) => write!(f, "(mss-12)*{segments}")?,
-            Window::Bytes(bytes) => write!(f, "{bytes}")?,
+            SynWindow::Segments(segments) => write!(f, "mss*{segments}")?,
+            SynWindow::Stamped(segments) => write!(f, "(mss-12)*{segments}")?,
+            SynWindow::Bytes(bytes) => write!(f, "{bytes}")?,
         }
         match self.scale {
             Some(scale) => write!(f, ",{scale}:")?,

@@ -32,7 +32,7 @@ fn segments(count: u32, size: u32) -> u32 {
     }
 }
 
-struct Line {
+struct SynProfile {
     system: &'static str,
     ttl: u8,
     window: Wants,
@@ -43,9 +43,9 @@ struct Line {
     least: usize,
 }
 
-const LINES: &[Line] = &[
+const LINES: &[SynProfile] = &[
     // net/ipv4/tcp_output.c tcp_select_initial_window: 4 segments; sysctl_tcp_rmem 87380 and 174760: scale 0 to 2; ip(7): TTL 64.
-    Line {
+    SynProfile {
         system: "linux-2.4",
         ttl: 64,
         window: Wants::Reckoned(|size| size * segments(4, size)),
@@ -54,7 +54,7 @@ const LINES: &[Line] = &[
         least: 3,
     },
     // As 2.4; tcp_rmem of up to 6 MB since 2.6.17: scale 3 to 9.
-    Line {
+    SynProfile {
         system: "linux-2.6",
         ttl: 64,
         window: Wants::Reckoned(|size| size * segments(4, size)),
@@ -63,7 +63,7 @@ const LINES: &[Line] = &[
         least: 3,
     },
     // include/net/tcp.h TCP_DEFAULT_INIT_RCVWND = 10 since 2.6.38.
-    Line {
+    SynProfile {
         system: "linux-3",
         ttl: 64,
         window: Wants::Reckoned(|size| size * segments(10, size)),
@@ -72,7 +72,7 @@ const LINES: &[Line] = &[
         least: 3,
     },
     // tcp_default_init_rwnd: 2 * TCP_INIT_CWND since 3.11.
-    Line {
+    SynProfile {
         system: "linux-4",
         ttl: 64,
         window: Wants::Reckoned(|size| size * segments(20, size)),
@@ -82,7 +82,7 @@ const LINES: &[Line] = &[
     },
     // tcp_rmem of 131072 since 4.20: half of it, rounded down to whole segments (tcp_select_initial_window): 44 of 1460 bytes in
     // a SYN; in its answer, which leaves room for timestamps (tcp_openreq_init_rwin), 45 of 1448.
-    Line {
+    SynProfile {
         system: "linux-6",
         ttl: 64,
         window: Wants::Reckoned(|size| 65_536 / size * size),
@@ -91,7 +91,7 @@ const LINES: &[Line] = &[
         least: 3,
     },
     // Linux with a window that its host set (net.ipv4.tcp_rmem): the order of tcp_options_write alone tells.
-    Line {
+    SynProfile {
         system: "linux",
         ttl: 64,
         window: Wants::Any,
@@ -100,7 +100,7 @@ const LINES: &[Line] = &[
         least: 3,
     },
     // Microsoft, TCP/IP Implementation Details: TcpWindowSize 16384 (2000), 17520, 65535 (XP); DefaultTTL 128; Tcp1323Opts 0.
-    Line {
+    SynProfile {
         system: "windows-xp",
         ttl: 128,
         window: Wants::Bytes(&[16_384, 17_520, 64_240, 65_535]),
@@ -109,7 +109,7 @@ const LINES: &[Line] = &[
         least: 2,
     },
     // Microsoft, Receive Window Auto-Tuning since Vista: 8192 in the SYN and a scale of 2.
-    Line {
+    SynProfile {
         system: "windows-7",
         ttl: 128,
         window: Wants::Bytes(&[8_192]),
@@ -118,7 +118,7 @@ const LINES: &[Line] = &[
         least: 3,
     },
     // And a scale of 8: Windows 7 to the first of Windows 10, as captures show whose headers name them.
-    Line {
+    SynProfile {
         system: "windows",
         ttl: 128,
         window: Wants::Bytes(&[8_192]),
@@ -127,7 +127,7 @@ const LINES: &[Line] = &[
         least: 3,
     },
     // Windows 10 and later, as seen in captures: 64240 or 65535 and a scale of 8.
-    Line {
+    SynProfile {
         system: "windows-10",
         ttl: 128,
         window: Wants::Bytes(&[64_240, 65_535]),
@@ -136,7 +136,7 @@ const LINES: &[Line] = &[
         least: 3,
     },
     // sys/netinet/tcp_output.c, 5.2.1: no SACK before 5.3; tcp_usrreq.c tcp_recvspace 65536.
-    Line {
+    SynProfile {
         system: "freebsd-5",
         ttl: 64,
         window: Wants::Bytes(&[65_535]),
@@ -145,7 +145,7 @@ const LINES: &[Line] = &[
         least: 3,
     },
     // sys/netinet/tcp_output.c tcp_addoptions, 7.0 and later: SACK before the timestamps.
-    Line {
+    SynProfile {
         system: "freebsd",
         ttl: 64,
         window: Wants::Bytes(&[65_535]),
@@ -154,7 +154,7 @@ const LINES: &[Line] = &[
         least: 4,
     },
     // bsd/netinet/tcp_output.c of xnu: SACK at the end of a SYN's options.
-    Line {
+    SynProfile {
         system: "mac-os-x",
         ttl: 64,
         window: Wants::Bytes(&[65_535]),
@@ -163,7 +163,7 @@ const LINES: &[Line] = &[
         least: 4,
     },
     // Oracle, Solaris Tunable Parameters: tcp_recv_hiwat 49152, rounded up to whole segments: 34 of 1460 bytes.
-    Line {
+    SynProfile {
         system: "solaris-10",
         ttl: 64,
         window: Wants::Reckoned(|size| 49_152u32.div_ceil(size) * size),
@@ -194,7 +194,7 @@ pub fn system(signature: &Signature) -> Option<&'static str> {
     Some(system)
 }
 
-impl Line {
+impl SynProfile {
     fn fits(&self, signature: &Signature) -> bool {
         let bytes = u32::from(signature.bytes);
         let window = match self.window {

@@ -31,7 +31,7 @@ words! {
 
 words! {
     /// What state a connection was in (RFC 9293 §3.3.2, both sides taken together).
-    pub enum State ("state") {
+    pub enum ConnectionState ("state") {
         /// A SYN was not answered yet.
         SynSent = "syn-sent",
         /// A SYN-ACK was not acknowledged yet.
@@ -51,7 +51,7 @@ pub struct Reset {
     /// Who sent it.
     pub by: Direction,
     /// What state the connection was in.
-    pub state: State,
+    pub state: ConnectionState,
     /// The packet before it.
     pub after: Before,
     /// How long before it that packet came by.

@@ -6,7 +6,7 @@ use rexmit_time::{Duration, Time};
 use rexmit_wire::mptcp::DataNumber;
 
 use super::numbers::{Numbering, Placed};
-use super::sent::{Copy, Part, SentData};
+use super::sent::{Copy, Resent, SentData};
 
 /// Packets of two subflows that were sent closer together have no order: their delays are known from a part of the
 /// handshakes alone.
@@ -18,7 +18,7 @@ pub(super) struct Reinjection {
     /// Its packet, as it is among the copies of its data.
     pub copy: Copy,
     /// Which data of the packet were sent before, at least one, and the copies before it; none if those never came by.
-    pub parts: Vec<Part>,
+    pub parts: Vec<Resent>,
     /// Payload bytes of the packet.
     pub length: u32,
     /// The place after the highest sent before it.
@@ -57,8 +57,8 @@ impl Reinjection {
     }
 
     /// A further part of it was sent before.
-    pub(super) fn add(&mut self, part: Part) {
-        let there = |known: &Part| known.start < part.end && part.start < known.end;
+    pub(super) fn add(&mut self, part: Resent) {
+        let there = |known: &Resent| known.start < part.end && part.start < known.end;
         if !self.parts.iter().any(there) {
             self.parts.push(part);
             self.parts.sort_by_key(|part| part.start);
@@ -171,7 +171,7 @@ impl Data {
         if !added.again.is_empty() {
             self.again(carried, copy, added.again, flight);
         } else if unseen && added.new > 0 {
-            let unseen = Part {
+            let unseen = Resent {
                 start: carried.start,
                 end: carried.end,
                 before: Vec::new(),
@@ -182,7 +182,7 @@ impl Data {
         added.new
     }
 
-    fn again(&mut self, carried: &Carried, copy: &Copy, parts: Vec<Part>, flight: (u32, u32)) {
+    fn again(&mut self, carried: &Carried, copy: &Copy, parts: Vec<Resent>, flight: (u32, u32)) {
         let all = parts.iter().flat_map(|part| &part.before);
         let first = all.min_by_key(|before| before.sent);
         let late = first.filter(|first| copy.sent + SURE < first.sent).copied();
@@ -202,7 +202,7 @@ impl Data {
             }
             return;
         }
-        let overtaken = Part {
+        let overtaken = Resent {
             start,
             end,
             before: vec![*copy],
@@ -210,7 +210,13 @@ impl Data {
         self.reinjected(carried, &late, vec![overtaken], flight);
     }
 
-    fn reinjected(&mut self, carried: &Carried, copy: &Copy, parts: Vec<Part>, flight: (u32, u32)) {
+    fn reinjected(
+        &mut self,
+        carried: &Carried,
+        copy: &Copy,
+        parts: Vec<Resent>,
+        flight: (u32, u32),
+    ) {
         // Data that have arrived begin nothing anew.
         let acknowledged = parts.iter().all(|part| part.end <= self.una);
         let begun = match self.episode_high {

@@ -25,7 +25,7 @@ const MOST_OPEN: usize = 1_024;
 
 /// A packet of a subflow, and what is known of who sent it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen<'p> {
+pub(crate) struct SubflowPacket<'p> {
     /// The monitor's clock.
     pub at: Time,
     /// Which way it went, of the subflow.
@@ -115,7 +115,7 @@ impl Group {
     }
 
     /// A packet of one of its subflows, with options.
-    pub(super) fn packet(&mut self, number: u32, seen: &Seen<'_>, out: &mut Rows) {
+    pub(super) fn packet(&mut self, number: u32, seen: &SubflowPacket<'_>, out: &mut Rows) {
         let shared = self.subflows.len() > 1;
         let Some(subflow) = self.subflows.get_mut(number as usize) else {
             return;
@@ -151,7 +151,13 @@ impl Group {
         }
     }
 
-    fn payload(&mut self, number: u32, side: usize, seen: &Seen<'_>, mapping: Option<&Mapping>) {
+    fn payload(
+        &mut self,
+        number: u32,
+        side: usize,
+        seen: &SubflowPacket<'_>,
+        mapping: Option<&Mapping>,
+    ) {
         // Of a connection that is there as a whole, what never came by was never sent.
         let first = self.subflows.first().and_then(|first| first.role);
         let part = self.subflows.len() == 1 || first != Some(Role::Initial);

@@ -27,7 +27,7 @@ use crate::event::Direction;
 use crate::rows::{self, Retransmission, Role};
 
 use group::Group;
-pub(crate) use group::Seen;
+pub(crate) use group::SubflowPacket;
 pub(crate) use routes::{Lesson, Routes};
 pub use signal::Signal;
 pub(crate) use subflow::Whose;
@@ -43,7 +43,7 @@ const MOST_SUBFLOWS: usize = 1 << 14;
 
 /// Which subflow a connection of TCP is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SubflowOf {
     /// The Multipath TCP connection: the number of its first subflow's connection.
     pub group: u64,
     /// Which of its subflows, from 0.
@@ -62,7 +62,7 @@ pub(crate) struct Multipath {
 
 impl Multipath {
     /// A packet with Multipath TCP options, of the subflow at `place`.
-    pub fn packet(&mut self, place: Place, seen: &Seen<'_>, out: &mut Rows) {
+    pub fn packet(&mut self, place: SubflowOf, seen: &SubflowPacket<'_>, out: &mut Rows) {
         let Some(group) = self.groups.get_mut(&place.group) else {
             return;
         };
@@ -90,7 +90,7 @@ impl Multipath {
     }
 
     /// The subflow that a connection turns out to be.
-    pub fn join(&mut self, whose: &Whose, seen: &Seen<'_>) -> Option<Place> {
+    pub fn join(&mut self, whose: &Whose, seen: &SubflowPacket<'_>) -> Option<SubflowOf> {
         if let Some(token) = seen.signal.token {
             return Some(self.join_by(token, whose, seen.direction));
         }
@@ -98,7 +98,7 @@ impl Multipath {
         Some(self.found(whose, role, false))
     }
 
-    fn join_by(&mut self, token: u32, whose: &Whose, direction: Direction) -> Place {
+    fn join_by(&mut self, token: u32, whose: &Whose, direction: Direction) -> SubflowOf {
         let named = self.tokens.get(&token).copied();
         let many = self.subflows >= MOST_SUBFLOWS;
         let group = named.and_then(|(id, side)| Some((self.groups.get_mut(&id)?, side)));
@@ -106,7 +106,7 @@ impl Multipath {
             self.subflows += 1;
             // Whoever joins names the other side.
             let flipped = (1 - side) != direction as usize;
-            return Place {
+            return SubflowOf {
                 group: group.id,
                 subflow: group.add(*whose, Some(Role::Join), flipped),
             };
@@ -121,17 +121,17 @@ impl Multipath {
     }
 
     /// A connection of one subflow, so far.
-    fn found(&mut self, whose: &Whose, role: Option<Role>, flipped: bool) -> Place {
+    fn found(&mut self, whose: &Whose, role: Option<Role>, flipped: bool) -> SubflowOf {
         let id = whose.connection;
         let mut group = Group::new(id);
         let subflow = group.add(*whose, role, flipped);
         self.subflows += 1;
         self.groups.insert(id, group);
-        Place { group: id, subflow }
+        SubflowOf { group: id, subflow }
     }
 
     /// Retransmissions of a subflow are settled.
-    pub fn retransmitted(&mut self, place: Place, rows: &mut [Retransmission]) {
+    pub fn retransmitted(&mut self, place: SubflowOf, rows: &mut [Retransmission]) {
         let Some(group) = self.groups.get_mut(&place.group) else {
             return;
         };
@@ -144,7 +144,7 @@ impl Multipath {
     }
 
     /// A subflow has ended; its row comes out with those of the others.
-    pub fn end(&mut self, place: Place, row: Of<Box<rows::Connection>>, out: &mut Rows) {
+    pub fn end(&mut self, place: SubflowOf, row: Of<Box<rows::Connection>>, out: &mut Rows) {
         let Some(group) = self.groups.get_mut(&place.group) else {
             out.connections.push(row);
             return;
@@ -156,7 +156,7 @@ impl Multipath {
     }
 
     /// The analysis of a subflow failed: its connection is forgotten. The subflows whose rows have not come out.
-    pub fn fail(&mut self, place: Place) -> Vec<Whose> {
+    pub fn fail(&mut self, place: SubflowOf) -> Vec<Whose> {
         let subflows = self.remove(place.group).map(|group| group.subflows);
         let left = subflows.into_iter().flatten();
         left.filter(|subflow| !subflow.ended || subflow.row.is_some())

@@ -59,12 +59,12 @@ pub(super) struct Added {
     /// Bytes never sent before, as far as was seen.
     pub new: u64,
     /// What was at other places of subflows before, and not at this, in order.
-    pub again: Vec<Part>,
+    pub again: Vec<Resent>,
 }
 
 /// Data that went again.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Part {
+pub(super) struct Resent {
     pub start: i64,
     pub end: i64,
     /// Where they were before.
@@ -128,7 +128,7 @@ impl SentData {
                 known.times = known.times.saturating_add(1);
             } else {
                 if added.again.len() < MOST_PARTS {
-                    added.again.push(Part {
+                    added.again.push(Resent {
                         start: piece.start,
                         end: piece.end,
                         before: piece.copies.clone(),

@@ -6,7 +6,7 @@ use rexmit_wire::{FlowKey, SeqNum, SeqRange};
 
 use super::data::Reinjection;
 use super::group::Group;
-use super::sent::{Copy, Part};
+use super::sent::{Copy, Resent};
 use super::subflow::Retransmitted;
 use crate::analyzer::{Of, Rows};
 use crate::emulate::mechanism::{self, decide};
@@ -43,7 +43,7 @@ impl Group {
             if first.subflow == open.copy.subflow {
                 continue;
             }
-            let part = Part {
+            let part = Resent {
                 start: open.start(),
                 end: open.end(),
                 before: vec![open.copy],
@@ -105,7 +105,7 @@ impl Group {
         all
     }
 
-    fn fate_of_part(&self, part: &Part, side: usize, open: &Reinjection) -> Fate {
+    fn fate_of_part(&self, part: &Resent, side: usize, open: &Reinjection) -> Fate {
         if open.una >= part.end {
             return (Need::Spurious, Evidence::AlreadyAcked);
         }
@@ -126,7 +126,7 @@ impl Group {
 
     /// Whether a copy of the data at another place, sent before, arrived: as the subflow's next retransmission says, or its
     /// acknowledgement without one.
-    fn fate_of(&self, copy: &Copy, part: &Part, side: usize, open: &Reinjection) -> Fate {
+    fn fate_of(&self, copy: &Copy, part: &Resent, side: usize, open: &Reinjection) -> Fate {
         let range = range(copy, part.start, part.end);
         let next = self
             .retransmitted

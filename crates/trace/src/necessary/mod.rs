@@ -22,7 +22,7 @@ use rexmit_time::Time;
 pub use short::ShortTimers;
 pub(crate) use table::LEAST_THRESHOLD;
 pub use table::{Necessary, Prompted, PROMPTED, TABLE};
-pub use witness::{Packet, Timed, Witness};
+pub use witness::{SegmentKind, Timed, Witness};
 
 words! {
     /// What in the packets shows that a mechanism can have made a retransmission.

@@ -3,12 +3,12 @@
 use rexmit_tcp::recovery::constants::{RTO_MAX, RTO_MIN};
 use rexmit_tcp::recovery::early_retransmit::few_out;
 use rexmit_tcp::recovery::rack::{Rack, Reordering};
-use rexmit_tcp::recovery::State;
+use rexmit_tcp::recovery::CaState;
 use rexmit_tcp::Mechanism;
 use rexmit_time::Duration;
 
 use super::witness::TICK;
-use super::{Basis, Missing, Packet, Shown, Timed, Witness};
+use super::{Basis, Missing, SegmentKind, Shown, Timed, Witness};
 
 /// The least that a timer or a probe waits on any stack: `TCP_TIMEOUT_MIN`, two ticks of a kernel with `HZ` of 1000, of which the
 /// first may be nearly over.
@@ -173,7 +173,7 @@ impl Witness {
 
 fn rto(witness: &Witness) -> Result<Shown, Missing> {
     let trip = witness.least_rtt.unwrap_or(Duration::ZERO);
-    if witness.packet == Packet::SynAck {
+    if witness.packet == SegmentKind::SynAck {
         // It answers a SYN that came again, too.
         return Ok((Basis::Silence, None));
     }
@@ -260,8 +260,8 @@ fn rack(witness: &Witness) -> Result<Shown, Missing> {
     // That of a sender that has not seen reordering, and never widened it, is the least.
     let window = Rack::default().reordering_window(&Reordering {
         state: match witness.first {
-            true => State::Open,
-            false => State::Recovery,
+            true => CaState::Open,
+            false => CaState::Recovery,
         },
         seen: false,
         sacked_out: witness.sacked,

@@ -29,7 +29,7 @@ words! {
 words! {
     /// What a packet is that was sent again.
     #[derive(Default)]
-    pub enum Packet ("packet") {
+    pub enum SegmentKind ("packet") {
         /// It has payload.
         #[default]
         Data = "data",
@@ -42,15 +42,15 @@ words! {
     }
 }
 
-impl Packet {
+impl SegmentKind {
     /// What a packet with these flags and so much payload is.
     #[must_use]
     pub fn of(flags: Flags, payload_len: u32) -> Self {
         match (flags.syn(), flags.ack()) {
-            (true, false) => Packet::Syn,
-            (true, true) => Packet::SynAck,
-            _ if payload_len == 0 => Packet::Fin,
-            _ => Packet::Data,
+            (true, false) => SegmentKind::Syn,
+            (true, true) => SegmentKind::SynAck,
+            _ if payload_len == 0 => SegmentKind::Fin,
+            _ => SegmentKind::Data,
         }
     }
 }
@@ -72,7 +72,7 @@ pub struct Witness {
     /// The least round-trip time so far.
     pub least_rtt: Option<Duration>,
     /// What the packet is.
-    pub packet: Packet,
+    pub packet: SegmentKind,
     /// SACK was agreed upon, or blocks came by.
     pub sack: bool,
     /// Duplicate acknowledgements since it was sent last.

@@ -8,18 +8,18 @@ use rexmit_time::Time;
 use rexmit_wire::table::Key as HashKey;
 use serde::{Deserialize, Serialize};
 
-use super::blocks::{Kind, Packer, Writer};
+use super::blocks::{FileKind, Packer, Writer};
 use super::exact;
 use super::extra::Extra;
-use super::order::{Happening, Open};
+use super::order::{Happening, OpenFile};
 use super::part::{Detail, Key, Part};
 use super::pieces::Pieces;
-use super::rows::{Head, Tag};
+use super::rows::{RowsHeader, Tag};
 use super::split::Split;
 use super::{group_of, identity, most_groups, Error};
 use crate::analyzer::{is_weighed, make_room, of_kept, Analyzer, Counters, Prefetch, Rows};
 use crate::run::carry::Carry;
-use crate::run::decode::{file_and_frame, give, number_of, Beside, Packet, Spread};
+use crate::run::decode::{file_and_frame, give, number_of, Beside, Decoded, Spread};
 use crate::run::{collect, finish, spread, steps, Progress, ENDED_AT_ONCE, TOGETHER};
 use crate::settings::Settings;
 use crate::whatif::Totals;
@@ -77,8 +77,8 @@ where
     D: FnMut(usize) -> io::Result<(String, R)>,
     P: FnMut(u32) -> io::Result<W>,
 {
-    let head = Head::of(parts, group, settings)?;
-    let mut group = Group::new(&head, settings, to, report)?;
+    let head = RowsHeader::of(parts, group, settings)?;
+    let mut group = GroupShards::new(&head, settings, to, report)?;
     let extra = Extra::new(parts, head.group, group.spread);
     let mut waiting: Vec<Key> = parts
         .iter()
@@ -102,7 +102,7 @@ where
     ends.sort_unstable();
     let last = ends.last().copied();
     let mut ended = ends.into_iter().peekable();
-    let mut opened: Vec<Open<'_, R>> = Vec::new();
+    let mut opened: Vec<OpenFile<'_, R>> = Vec::new();
     // Of files of which this group has read all, until the next one begins.
     let mut verdicts = BTreeMap::new();
     loop {
@@ -110,7 +110,7 @@ where
             let over = opened.swap_remove(place);
             verdicts.insert(over.file, over.detail.verdicts);
         }
-        let first = opened.iter().filter_map(Open::key).min();
+        let first = opened.iter().filter_map(OpenFile::key).min();
         if let Some(next) = waiting.last().copied() {
             if first.is_none_or(|first| next < first) {
                 waiting.pop();
@@ -125,7 +125,7 @@ where
                 for other in extra.groups(&parts[file], &detail, file) {
                     packets.push((from.packets)(file, other)?);
                 }
-                opened.push(Open::new(file, &parts[file], detail, packets)?);
+                opened.push(OpenFile::new(file, &parts[file], detail, packets)?);
                 continue;
             }
         }
@@ -183,7 +183,7 @@ impl Ends {
 }
 
 /// The shards of a group at work.
-struct Group<W, P, F> {
+struct GroupShards<W, P, F> {
     spread: Spread,
     groups: u16,
     group: u16,
@@ -191,7 +191,7 @@ struct Group<W, P, F> {
     /// Packets that each had in this stretch.
     counts: Vec<usize>,
     carry: Carry,
-    waiting: Vec<Packet>,
+    waiting: Vec<Decoded>,
     besides: Vec<Beside>,
     begun: bool,
     stretch: u64,
@@ -207,15 +207,20 @@ struct Group<W, P, F> {
     report: F,
 }
 
-impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group<W, P, F> {
-    fn new(head: &Head, settings: &Settings, to: Sink<W, P>, report: F) -> Result<Self, Error> {
+impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> GroupShards<W, P, F> {
+    fn new(
+        head: &RowsHeader,
+        settings: &Settings,
+        to: Sink<W, P>,
+        report: F,
+    ) -> Result<Self, Error> {
         let (shards, groups, group) = (head.shards, head.groups, head.group);
         let own = (0..shards).filter(|shard| group_of(*shard, groups) == group);
         let shard = |_| Analyzer::shard(settings.clone(), usize::from(shards));
         let analyzers: Vec<Analyzer> = own.map(shard).collect();
-        let mut waiting_rows = Writer::new(to.waiting, Kind::Waiting)?;
+        let mut waiting_rows = Writer::new(to.waiting, FileKind::Waiting)?;
         exact::write(&head, &mut waiting_rows.block);
-        Ok(Group {
+        Ok(GroupShards {
             spread: spread(settings),
             groups,
             group,
@@ -255,7 +260,7 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
             }
             Happening::Packet(recorded) => {
                 let number = number_of(file, recorded.frame);
-                let mut packet = Packet::new(recorded.at, &recorded.headers, number, self.spread);
+                let mut packet = Decoded::new(recorded.at, &recorded.headers, number, self.spread);
                 self.carry.tell(&mut packet);
                 if group_of(packet.shard() as u16, self.groups) == self.group {
                     self.packets += 1;
@@ -287,7 +292,7 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
             self.counts[packet.shard() / groups] += 1;
         }
         let besides = &mut self.besides.drain(..);
-        let place = |packet: &Packet| packet.shard() / groups;
+        let place = |packet: &Decoded| packet.shard() / groups;
         give(&self.waiting, besides, &mut self.analyzers, place);
         self.waiting.clear();
     }
@@ -379,7 +384,7 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
     }
 }
 
-impl Head {
+impl RowsHeader {
     /// Of the rows of `group`.
     fn of(parts: &[Part], group: u16, settings: &Settings) -> Result<Self, Error> {
         let shards = most_groups(settings);
@@ -402,7 +407,7 @@ impl Head {
                 "there is no group {group}: the files were read for {groups}, from 0 on"
             )));
         }
-        Ok(Head {
+        Ok(RowsHeader {
             shards,
             groups,
             group,

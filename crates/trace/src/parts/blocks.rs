@@ -26,7 +26,7 @@ const LONGEST: u32 = 1 << 30;
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FileKind {
     Part = 1,
     Packets = 2,
     Rows = 3,
@@ -35,14 +35,14 @@ pub(super) enum Kind {
     Detail = 6,
 }
 
-impl Kind {
+impl FileKind {
     const fn name(self) -> &'static str {
         match self {
-            Kind::Part | Kind::Detail => "what a step `read` says of a file",
-            Kind::Packets => "packets that a step `read` wrote",
-            Kind::Rows => "rows",
-            Kind::Waiting => "what a step `analyse` wrote for the step `judge`",
-            Kind::Judged => "what a step `judge` says",
+            FileKind::Part | FileKind::Detail => "what a step `read` says of a file",
+            FileKind::Packets => "packets that a step `read` wrote",
+            FileKind::Rows => "rows",
+            FileKind::Waiting => "what a step `analyse` wrote for the step `judge`",
+            FileKind::Judged => "what a step `judge` says",
         }
     }
 }
@@ -66,7 +66,7 @@ pub(super) struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    pub fn new(mut to: W, kind: Kind) -> io::Result<Self> {
+    pub fn new(mut to: W, kind: FileKind) -> io::Result<Self> {
         to.write_all(MAGIC)?;
         to.write_all(&FORMAT.to_le_bytes())?;
         to.write_all(&[kind as u8])?;
@@ -124,7 +124,7 @@ pub(super) struct Reader<R> {
 impl<R: Read> Reader<R> {
     /// # Errors
     /// [`Error::Format`] for another kind of file or version.
-    pub fn new(name: impl Into<String>, from: R, kind: Kind) -> Result<Self, Error> {
+    pub fn new(name: impl Into<String>, from: R, kind: FileKind) -> Result<Self, Error> {
         let mut reader = Reader {
             name: name.into(),
             from,
@@ -204,7 +204,11 @@ impl<R: Read> Reader<R> {
 }
 
 /// Writes a file of one value.
-pub(super) fn write_one(value: &impl Serialize, to: impl Write, kind: Kind) -> Result<(), Error> {
+pub(super) fn write_one(
+    value: &impl Serialize,
+    to: impl Write,
+    kind: FileKind,
+) -> Result<(), Error> {
     let mut packer = Packer::new()?;
     let mut writer = Writer::new(to, kind)?;
     exact::write(value, &mut writer.block);
@@ -215,7 +219,7 @@ pub(super) fn write_one(value: &impl Serialize, to: impl Write, kind: Kind) -> R
 pub(super) fn read_one<T: DeserializeOwned>(
     name: impl Into<String>,
     from: impl Read,
-    kind: Kind,
+    kind: FileKind,
 ) -> Result<T, Error> {
     let mut reader = Reader::new(name, from, kind)?;
     if !reader.advance()? {
@@ -236,7 +240,7 @@ mod tests {
     fn file(blocks: &[&[u8]]) -> Vec<u8> {
         let mut packer = Packer::new().unwrap();
         let mut file = Vec::new();
-        let mut writer = Writer::new(&mut file, Kind::Rows).unwrap();
+        let mut writer = Writer::new(&mut file, FileKind::Rows).unwrap();
         for block in blocks {
             writer.block.extend(*block);
             writer.flush(&mut packer).unwrap();
@@ -247,7 +251,7 @@ mod tests {
 
     fn blocks(file: &[u8]) -> Result<Vec<Vec<u8>>, String> {
         let read = || -> Result<_, Error> {
-            let mut reader = Reader::new("a", file, Kind::Rows)?;
+            let mut reader = Reader::new("a", file, FileKind::Rows)?;
             let mut blocks = Vec::new();
             while reader.advance()? {
                 blocks.push(reader.block.clone());
@@ -293,7 +297,7 @@ mod tests {
         let version = format!("version {}", FORMAT ^ 0x40);
         assert!(blocks(&other).unwrap_err().contains(&version));
         let file = file(&[]);
-        let error = Reader::new("a", &file[..], Kind::Part).err().unwrap();
+        let error = Reader::new("a", &file[..], FileKind::Part).err().unwrap();
         assert!(error.to_string().contains("not what a step `read` says"));
     }
 }

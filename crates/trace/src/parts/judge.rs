@@ -8,10 +8,10 @@ use std::io::{self, Read, Write};
 use serde::{Deserialize, Serialize};
 
 use super::analyse::{files, hash, Analysed};
-use super::blocks::{read_one, write_one, Kind, Packer};
+use super::blocks::{read_one, write_one, FileKind, Packer};
 use super::part::Part;
 use super::pieces::{Pieces, Stretches};
-use super::rows::{first_of, Head};
+use super::rows::{first_of, RowsHeader};
 use super::split::Waiting;
 use super::{identity, Error};
 use crate::analyzer::Counters;
@@ -22,7 +22,7 @@ use crate::settings::Settings;
 use crate::whatif::Totals;
 
 /// What waits of one group.
-struct Group<R> {
+struct WaitingGroup<R> {
     group: u16,
     from: Stretches<R>,
 }
@@ -30,7 +30,7 @@ struct Group<R> {
 /// What a step `judge` says: what the merge of a piece must know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Judged {
-    head: Head,
+    head: RowsHeader,
     counted: Counted,
     counters: Counters,
     warnings: Vec<String>,
@@ -69,7 +69,7 @@ impl Judged {
         Summary::new(&self.counted, self.counters.clone(), self.warnings.clone())
     }
 
-    pub(super) fn is_of(&self, head: &Head) -> bool {
+    pub(super) fn is_of(&self, head: &RowsHeader) -> bool {
         (head.settings, head.files, head.groups)
             == (self.head.settings, self.head.files, self.head.groups)
     }
@@ -79,7 +79,7 @@ impl Judged {
     /// # Errors
     /// As `to` has them.
     pub fn write(&self, to: impl Write) -> Result<(), Error> {
-        write_one(self, to, Kind::Judged)
+        write_one(self, to, FileKind::Judged)
     }
 
     /// Reads it from a file of this name.
@@ -87,7 +87,7 @@ impl Judged {
     /// # Errors
     /// As `from` has them, and for what is none or not whole.
     pub fn read(name: &str, from: impl Read) -> Result<Self, Error> {
-        read_one(name, from, Kind::Judged)
+        read_one(name, from, FileKind::Judged)
     }
 }
 
@@ -155,7 +155,7 @@ impl Judged {
         parts.iter().for_each(|part| counted.add(&part.counted));
         let names = settings.whatif.as_ref().map(|plan| plan.names().to_vec());
         Judged {
-            head: Head {
+            head: RowsHeader {
                 shards: parts.first().map_or(1, |part| part.shards),
                 groups,
                 // Behind those that there are.
@@ -179,10 +179,10 @@ impl Judged {
 fn opened<R: Read>(
     judged: &Judged,
     waiting: impl IntoIterator<Item = (String, R)>,
-) -> Result<Vec<Group<R>>, Error> {
+) -> Result<Vec<WaitingGroup<R>>, Error> {
     let mut groups = Vec::new();
     for (name, from) in waiting {
-        let (from, of) = Stretches::new(name, from, Kind::Waiting)?;
+        let (from, of) = Stretches::new(name, from, FileKind::Waiting)?;
         if of.settings != judged.head.settings {
             return Err(from.error("this was made with other settings: analyse the group again"));
         }
@@ -190,7 +190,7 @@ fn opened<R: Read>(
             return Err(from.error("this is of other files: analyse the group again"));
         }
         let group = of.group;
-        groups.push(Group { group, from });
+        groups.push(WaitingGroup { group, from });
     }
     let mut there: Vec<u16> = groups.iter().map(|group| group.group).collect();
     there.sort_unstable();

@@ -2,18 +2,18 @@
 
 use std::io::Read;
 
-use super::blocks::Kind;
+use super::blocks::FileKind;
 use super::judge::Judged;
 use super::pieces::Stretches;
 use super::Error;
 use crate::analyzer::Rows;
 
 /// The rows of one piece, stretch after stretch.
-pub struct Piece<R> {
+pub struct PieceRows<R> {
     files: Vec<Stretches<R>>,
 }
 
-impl<R: Read> Piece<R> {
+impl<R: Read> PieceRows<R> {
     /// Merges what [`analyse`](super::analyse()) and [`judge`](super::judge()) wrote of a piece: of the groups that have it
     /// ([`Judged::has`]), and of what was judged, in any order; each with a name for errors.
     ///
@@ -25,7 +25,7 @@ impl<R: Read> Piece<R> {
     ) -> Result<Self, Error> {
         let mut opened = Vec::new();
         for (name, from) in files {
-            let (from, head) = Stretches::new(name, from, Kind::Rows)?;
+            let (from, head) = Stretches::new(name, from, FileKind::Rows)?;
             if !judged.is_of(&head) {
                 return Err(
                     from.error("this is of other files or settings: analyse the group again")
@@ -33,7 +33,7 @@ impl<R: Read> Piece<R> {
             }
             opened.push(from);
         }
-        Ok(Piece { files: opened })
+        Ok(PieceRows { files: opened })
     }
 
     /// The rows of the next stretch that has any; none when there are no more.

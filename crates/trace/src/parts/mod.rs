@@ -8,7 +8,7 @@
 //!    given them, and writes the rows by the stretch in which they were ready, in pieces of many stretches. Rows that wait for
 //!    what other connections say of their host ([`Hosts`](crate::run::hosts::Hosts)) are apart.
 //! 3. [`judge()`]: the rows that wait, of all groups. It does not divide, but such rows are few.
-//! 4. [`Piece`]: the rows of all groups and what was judged, one piece, as one run gives them. Pieces are apart, too: whoever
+//! 4. [`PieceRows`]: the rows of all groups and what was judged, one piece, as one run gives them. Pieces are apart, too: whoever
 //!    merges one needs no other. What sums up the whole capture is in the last.
 //!
 //! A connection that goes on in the next file needs no state of its own written down: its packets are there. What one run
@@ -37,7 +37,7 @@ use std::io;
 pub use analyse::{analyse, Analysed, Sink, Source};
 pub(crate) use exact::{any_word, word, words, write, Input, Known};
 pub use judge::{judge, Judged};
-pub use merge::Piece;
+pub use merge::PieceRows;
 pub use part::{broken, Detail, Part};
 pub use read::read;
 

@@ -17,7 +17,7 @@ pub(super) enum Happening<'o> {
 }
 
 /// One file of those that are open.
-pub(super) struct Open<'p, R> {
+pub(super) struct OpenFile<'p, R> {
     pub file: usize,
     part: &'p Part,
     pub detail: Detail,
@@ -38,7 +38,7 @@ enum Next {
     Packet(usize),
 }
 
-impl<'p, R: Read> Open<'p, R> {
+impl<'p, R: Read> OpenFile<'p, R> {
     pub fn new(
         file: usize,
         part: &'p Part,
@@ -51,7 +51,7 @@ impl<'p, R: Read> Open<'p, R> {
             let first = reader.next()?;
             readers.push((reader, first));
         }
-        let mut open = Open {
+        let mut open = OpenFile {
             file,
             part,
             detail,

@@ -11,10 +11,10 @@ use rexmit_wire::headers::{Notes, Record, Sack, Timestamps};
 use rexmit_wire::{Flags, FlowKey, Headers, SeqNum};
 use serde::{Deserialize, Serialize};
 
-use super::blocks::{Kind, Packer, Reader, Writer};
+use super::blocks::{FileKind, Packer, Reader, Writer};
 use super::exact::{write, Broken, Input};
 use super::Error;
-use crate::run::decode::{Beside, Packet};
+use crate::run::decode::{Beside, Decoded};
 
 /// Places for flows; as many as the cache nearest to the processor's core holds.
 const PLACES: usize = 4_096;
@@ -116,16 +116,16 @@ impl Last {
 }
 
 /// What both sides know of the packets before.
-struct State {
+struct Previous {
     places: Vec<Option<Last>>,
     place: usize,
     frame: u64,
     at: Time,
 }
 
-impl State {
+impl Previous {
     fn new() -> Self {
-        State {
+        Previous {
             places: vec![None; PLACES],
             place: 0,
             frame: 0,
@@ -149,14 +149,14 @@ pub(super) struct Recorded {
 /// Writes packets.
 pub(super) struct PacketWriter<W> {
     to: Writer<W>,
-    state: State,
+    state: Previous,
 }
 
 impl<W: Write> PacketWriter<W> {
     pub fn new(to: W) -> Result<Self, Error> {
         Ok(PacketWriter {
-            to: Writer::new(to, Kind::Packets)?,
-            state: State::new(),
+            to: Writer::new(to, FileKind::Packets)?,
+            state: Previous::new(),
         })
     }
 
@@ -165,7 +165,7 @@ impl<W: Write> PacketWriter<W> {
         &mut self,
         frame: u64,
         latest: Time,
-        packet: &Packet,
+        packet: &Decoded,
         beside: Option<&Beside>,
         packer: &mut Packer,
     ) -> Result<(), Error> {
@@ -270,16 +270,16 @@ pub(super) struct PacketReader<R> {
     from: Reader<R>,
     /// Bytes of the block that are read.
     read: usize,
-    state: State,
+    state: Previous,
 }
 
 impl<R: Read> PacketReader<R> {
     /// `name` is for errors.
     pub fn new(name: String, from: R) -> Result<Self, Error> {
         Ok(PacketReader {
-            from: Reader::new(name, from, Kind::Packets)?,
+            from: Reader::new(name, from, FileKind::Packets)?,
             read: 0,
-            state: State::new(),
+            state: Previous::new(),
         })
     }
 
@@ -300,7 +300,7 @@ impl<R: Read> PacketReader<R> {
     }
 }
 
-impl State {
+impl Previous {
     #[inline]
     fn read(&mut self, from: &mut Input<'_>) -> Result<Recorded, Broken> {
         let mask = two(from)?;

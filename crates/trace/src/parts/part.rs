@@ -10,7 +10,7 @@ use rexmit_wire::table::Hashed;
 use rexmit_wire::FlowKey;
 use serde::{Deserialize, Serialize};
 
-use super::blocks::{read_one, write_one, Kind};
+use super::blocks::{read_one, write_one, FileKind};
 use super::packets::Flows;
 use super::Error;
 use crate::connection::Pair;
@@ -68,11 +68,11 @@ impl Detail {
     /// # Errors
     /// As `to` has them.
     pub fn write(&self, to: impl Write) -> Result<(), Error> {
-        write_one(self, to, Kind::Detail)
+        write_one(self, to, FileKind::Detail)
     }
 
     pub(super) fn read(name: String, from: impl Read) -> Result<Self, Error> {
-        read_one(name, from, Kind::Detail)
+        read_one(name, from, FileKind::Detail)
     }
 }
 
@@ -170,7 +170,7 @@ impl Part {
     /// # Errors
     /// As `to` has them.
     pub fn write(&self, to: impl Write) -> Result<(), Error> {
-        write_one(self, to, Kind::Part)
+        write_one(self, to, FileKind::Part)
     }
 
     /// Reads it from a file of this name.
@@ -178,7 +178,7 @@ impl Part {
     /// # Errors
     /// As `from` has them, and for what is none or not whole.
     pub fn read(name: &str, from: impl Read) -> Result<Self, Error> {
-        let part: Self = read_one(name.to_owned(), from, Kind::Part)?;
+        let part: Self = read_one(name.to_owned(), from, FileKind::Part)?;
         if part.groups == 0 || part.shards == 0 {
             return Err(Error::format(format!("{name}: a part of no groups")));
         }

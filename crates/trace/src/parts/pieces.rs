@@ -4,15 +4,15 @@ use std::io::{self, Read, Write};
 
 use serde::de::DeserializeOwned;
 
-use super::blocks::{Kind, Packer, Reader, Writer};
+use super::blocks::{FileKind, Packer, Reader, Writer};
 use super::exact::{self, Input};
-use super::rows::{piece_of, Head, Tag};
+use super::rows::{piece_of, RowsHeader, Tag};
 use super::Error;
 use crate::analyzer::Rows;
 
 /// Writes pieces.
 pub(super) struct Pieces<W, P> {
-    head: Head,
+    head: RowsHeader,
     open: P,
     /// The piece that is written, and its number.
     current: Option<(u32, Writer<W>)>,
@@ -21,7 +21,7 @@ pub(super) struct Pieces<W, P> {
 }
 
 impl<W: Write, P: FnMut(u32) -> io::Result<W>> Pieces<W, P> {
-    pub fn new(head: Head, open: P) -> Self {
+    pub fn new(head: RowsHeader, open: P) -> Self {
         Pieces {
             head,
             open,
@@ -34,7 +34,7 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>> Pieces<W, P> {
     pub fn write(&mut self, stretch: u64, rows: &Rows, packer: &mut Packer) -> Result<(), Error> {
         while self.count <= piece_of(stretch) {
             self.end(packer)?;
-            let mut writer = Writer::new((self.open)(self.count)?, Kind::Rows)?;
+            let mut writer = Writer::new((self.open)(self.count)?, FileKind::Rows)?;
             exact::write(&self.head, &mut writer.block);
             self.current = Some((self.count, writer));
             self.count += 1;
@@ -72,7 +72,7 @@ pub(super) struct Stretches<R> {
 }
 
 impl<R: Read> Stretches<R> {
-    pub fn new(name: String, from: R, kind: Kind) -> Result<(Self, Head), Error> {
+    pub fn new(name: String, from: R, kind: FileKind) -> Result<(Self, RowsHeader), Error> {
         let mut stretches = Stretches {
             from: Reader::new(name, from, kind)?,
             read: 0,

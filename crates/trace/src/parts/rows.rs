@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a file of rows is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Head {
+pub(super) struct RowsHeader {
     pub shards: u16,
     pub groups: u16,
     /// The group whose rows these are.

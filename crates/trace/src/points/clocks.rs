@@ -8,7 +8,7 @@ use super::{Alignment, Sample};
 
 /// How the clock of a point stands to that of the first point.
 #[derive(Clone, Debug, Default)]
-pub struct Clock {
+pub struct PointClock {
     /// From the first point's clock to this one's, over the points between. Empty for the first point.
     steps: Vec<Alignment>,
     /// Packets that came by here and at the point that it was aligned with.
@@ -17,13 +17,13 @@ pub struct Clock {
     pub apart: bool,
 }
 
-impl Clock {
+impl PointClock {
     /// One of these steps.
     #[must_use]
     pub fn again(steps: Vec<Alignment>) -> Self {
-        Clock {
+        PointClock {
             steps,
-            ..Clock::default()
+            ..PointClock::default()
         }
     }
 
@@ -76,14 +76,14 @@ impl Clock {
 
 /// The clocks of all points, in their order.
 #[derive(Clone, Debug, Default)]
-pub struct Clocks(pub Vec<Clock>);
+pub struct Clocks(pub Vec<PointClock>);
 
 impl Clocks {
     /// What samples of the points tell: each clock is held against that of the point with which it has most packets in common,
     /// from the first point on.
     #[must_use]
     pub fn of(samples: &[Sample]) -> Self {
-        let mut clocks = vec![Clock::default(); samples.len()];
+        let mut clocks = vec![PointClock::default(); samples.len()];
         let mut known = vec![0];
         while known.len() < samples.len() {
             let others = (0..samples.len()).filter(|point| !known.contains(point));

@@ -9,7 +9,7 @@ use crate::run::Source;
 
 /// The next packet of a point.
 #[derive(Debug)]
-struct Head {
+struct NextPacket {
     /// By the first point's clock, nanoseconds.
     at: i64,
     raw: Time,
@@ -19,7 +19,7 @@ struct Head {
 /// Captures of several points, one source each, whose packets are followed.
 pub struct Merged<S> {
     sources: Vec<S>,
-    heads: Vec<Option<Head>>,
+    heads: Vec<Option<NextPacket>>,
     clocks: Clocks,
     follow: Follow,
     packets: u64,
@@ -88,10 +88,10 @@ impl<S: Source> Merged<S> {
 }
 
 /// The next TCP packet of a source. What cannot be read the analysis of the point's capture tells.
-fn next(source: &mut impl Source, clock: &super::Clock) -> Option<Head> {
+fn next(source: &mut impl Source, clock: &super::PointClock) -> Option<NextPacket> {
     while let Ok(Some(frame)) = source.next_frame() {
         if let Ok(headers) = Headers::decode(frame.link, frame.data, frame.original_len) {
-            return Some(Head {
+            return Some(NextPacket {
                 at: clock.time(frame.time.as_nanos() as i64),
                 raw: frame.time,
                 headers,

@@ -22,13 +22,13 @@ mod tests;
 mod way;
 
 pub use alignment::{Alignment, Passage};
-pub use clocks::{of_unlike_clocks, Clock, Clocks};
+pub use clocks::{of_unlike_clocks, Clocks, PointClock};
 pub use columns::tables;
 pub use follow::Follow;
 pub use mark::Mark;
 pub use merged::Merged;
-pub use rows::{Followed, Kind, Leg, Lost, Rows};
-pub use sample::{Sample, Seen};
+pub use rows::{Followed, Leg, Lost, PacketKind, Rows};
+pub use sample::{Sample, Sampled};
 
 /// Points at most.
 pub const MOST_POINTS: usize = 4;

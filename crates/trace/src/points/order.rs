@@ -4,9 +4,9 @@ use super::MOST_POINTS;
 
 /// How often a packet came by at one point before it did at another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Order([[u32; MOST_POINTS]; MOST_POINTS]);
+pub(super) struct Precedence([[u32; MOST_POINTS]; MOST_POINTS]);
 
-impl Order {
+impl Precedence {
     /// A packet came by at `one`, then at `other`.
     pub fn note(&mut self, one: usize, other: usize) {
         self.0[one][other] = self.0[one][other].saturating_add(1);
@@ -19,7 +19,7 @@ impl Order {
 
     /// That of the other direction.
     pub fn reversed(&self) -> Self {
-        let mut turned = Order::default();
+        let mut turned = Precedence::default();
         for (one, counts) in self.0.iter().enumerate() {
             for (other, &count) in counts.iter().enumerate() {
                 turned.0[other][one] = count;
@@ -29,7 +29,7 @@ impl Order {
     }
 
     /// Adds those of another.
-    pub fn add(&mut self, more: &Order) {
+    pub fn add(&mut self, more: &Precedence) {
         for (counts, others) in self.0.iter_mut().zip(&more.0) {
             for (count, other) in counts.iter_mut().zip(others) {
                 *count = count.saturating_add(*other);
@@ -43,8 +43,8 @@ impl Order {
     }
 
     /// Some of the points in their order, of equals as they were given.
-    pub fn of(&self, points: impl Iterator<Item = usize>) -> Line {
-        let mut line = Line::default();
+    pub fn of(&self, points: impl Iterator<Item = usize>) -> PointSequence {
+        let mut line = PointSequence::default();
         for point in points {
             // Behind the last one that comes before it.
             let mut at = line.len;
@@ -61,12 +61,12 @@ impl Order {
 
 /// Points in the order in which packets come past them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct PointSequence {
     points: [usize; MOST_POINTS],
     len: usize,
 }
 
-impl core::ops::Deref for Line {
+impl core::ops::Deref for PointSequence {
     type Target = [usize];
 
     fn deref(&self) -> &[usize] {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rexmit_wire::FlowKey;
 
-use super::sample::Seen;
+use super::sample::Sampled;
 
 /// Packets further apart than this say nothing of each other: clocks may have drifted between them.
 const NEAR_NS: i64 = 10_000_000_000;
@@ -25,7 +25,7 @@ pub(super) struct Sighting {
 /// A packet that goes to the second point comes by there later, one that comes from it earlier, by both ways' delays
 /// together; that is so whatever the clocks are, for packets that are near each other in time. A connection whose two
 /// directions were not both sampled goes as others of its hosts do.
-pub(super) fn sightings(shared: &[(Seen, Seen)]) -> Vec<Sighting> {
+pub(super) fn sightings(shared: &[(Sampled, Sampled)]) -> Vec<Sighting> {
     let mut connections: BTreeMap<FlowKey, Vec<(i64, i64, bool)>> = BTreeMap::new();
     for (here, there) in shared {
         let (at, other) = (here.at.as_nanos() as i64, there.at.as_nanos() as i64);

@@ -7,7 +7,7 @@ use super::MOST_POINTS;
 
 words! {
     /// What a packet was.
-    pub enum Kind ("kind of a packet") {
+    pub enum PacketKind ("kind of a packet") {
         /// It opened a connection.
         Syn = "syn",
         /// It carried data.
@@ -46,7 +46,7 @@ pub struct Followed {
     /// What it carried, SYN and FIN counted.
     pub range: SeqRange,
     /// What it was.
-    pub kind: Kind,
+    pub kind: PacketKind,
     /// Some of it had been sent before.
     pub again: bool,
     /// Whether that was needed, as far as the points tell. Known at the last point alone: what came by there arrived.

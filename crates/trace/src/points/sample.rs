@@ -17,7 +17,7 @@ pub(super) type ByMark<T> = HashMap<u64, T, Key>;
 
 /// A packet of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Seen {
+pub struct Sampled {
     /// When it came by, on the capture's clock.
     pub at: Time,
     /// Its addresses and ports there.
@@ -32,7 +32,7 @@ pub struct Seen {
 /// samples have the same ones, however large the captures are.
 #[derive(Clone, Debug, Default)]
 pub struct Sample {
-    kept: ByMark<Seen>,
+    kept: ByMark<Sampled>,
     /// A mark is kept if so many of its upper bits are 0.
     bits: u32,
     packets: u64,
@@ -49,7 +49,7 @@ impl Sample {
         if !self.keeps(mark) {
             return;
         }
-        let seen = self.kept.entry(mark).or_insert(Seen {
+        let seen = self.kept.entry(mark).or_insert(Sampled {
             at,
             flow: headers.flow,
             count: 0,
@@ -70,7 +70,10 @@ impl Sample {
         self.kept.retain(|&mark, _| keeps(bits, mark));
         for (&mark, seen) in &other.kept {
             if self.keeps(mark) {
-                let mine = self.kept.entry(mark).or_insert(Seen { count: 0, ..*seen });
+                let mine = self
+                    .kept
+                    .entry(mark)
+                    .or_insert(Sampled { count: 0, ..*seen });
                 mine.count += seen.count;
             }
         }
@@ -125,7 +128,7 @@ impl Sample {
 
     /// Packets that came by once here and once there, as seen here and there, in the order of time here.
     #[must_use]
-    pub fn shared(&self, other: &Sample) -> Vec<(Seen, Seen)> {
+    pub fn shared(&self, other: &Sample) -> Vec<(Sampled, Sampled)> {
         let once = self.kept.iter().filter(|(_, seen)| seen.count == 1);
         let mut found: Vec<_> = once
             .filter_map(|(mark, seen)| {

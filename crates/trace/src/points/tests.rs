@@ -7,7 +7,7 @@ use rexmit_wire::{Flags, FlowKey, Headers, SeqNum};
 
 use super::alignment::Alignment;
 use super::passage::{sightings, Sighting};
-use super::rows::{Kind, Lost};
+use super::rows::{Lost, PacketKind};
 use super::{Clocks, Follow, Mark, Rows, Sample};
 use crate::testing::{self, bare};
 
@@ -231,7 +231,7 @@ fn a_connection_whose_first_packets_never_pass_goes_where_others_of_its_hosts_go
     let syns: Vec<_> = rows
         .followed
         .iter()
-        .filter(|row| row.kind == Kind::Syn)
+        .filter(|row| row.kind == PacketKind::Syn)
         .collect();
     assert_eq!(syns.len(), 3);
     assert!(syns.iter().all(|row| row.lost == Some(Lost::Between(0, 1))));

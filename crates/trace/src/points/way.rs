@@ -6,11 +6,11 @@ use rexmit_time::Duration;
 use rexmit_wire::headers::Timestamps;
 use rexmit_wire::{FlowKey, Intervals, SeqNum};
 
-use super::order::Order;
-use super::rows::{Each, Kind, Lost};
+use super::order::Precedence;
+use super::rows::{Each, Lost, PacketKind};
 use super::Mark;
 use crate::measures::percentiles::Percentiles;
-use crate::sender_view::Line;
+use crate::sender_view::SeqSpace;
 use crate::window::{is_place_near, MOST_STRAYS};
 
 /// Copies that were lost and are remembered.
@@ -36,14 +36,14 @@ pub(super) struct Sight {
 
 /// A packet whose way is not yet known to its end.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct PendingPacket {
     pub way: u32,
     pub mark: Mark,
     /// The next ones with the same mark, older and newer than this one.
     pub older: Option<u32>,
     pub newer: Option<u32>,
     pub sights: Each<Option<Sight>>,
-    pub kind: Kind,
+    pub kind: PacketKind,
     pub ip_id: Option<u16>,
     pub stamps: Option<Timestamps>,
     /// Places of what it carries, SYN and FIN counted.
@@ -51,7 +51,7 @@ pub(super) struct Entry {
     pub end: i64,
 }
 
-impl Entry {
+impl PendingPacket {
     /// Whether it may be the packet with these time stamps, as far as both captures have them.
     pub fn may_be(&self, stamps: Option<Timestamps>) -> bool {
         !matches!((self.stamps, stamps), (Some(one), Some(other)) if one != other)
@@ -108,7 +108,7 @@ pub(super) struct Way {
     pub reverse: Option<u32>,
     /// Points that it, or the other direction, came by at.
     pub there: Each<bool>,
-    pub order: Order,
+    pub order: Precedence,
     /// Packets in the order in which they came by at the first point.
     pub queue: VecDeque<u32>,
     /// Matches without choice whose identification stayed, and others.
@@ -120,7 +120,7 @@ pub(super) struct Way {
     pub begun: i64,
     pub latest: i64,
     pub firsts: Each<Option<u64>>,
-    pub line: Option<Line>,
+    pub line: Option<SeqSpace>,
     pub near: i64,
     /// Packets in a row whose numbers are not near.
     strays: u8,
@@ -163,7 +163,7 @@ impl Way {
 
     /// The place of a sequence number.
     pub fn place(&mut self, seq: SeqNum) -> i64 {
-        let line = *self.line.get_or_insert(Line::new(seq));
+        let line = *self.line.get_or_insert(SeqSpace::new(seq));
         line.place(seq, self.near)
     }
 

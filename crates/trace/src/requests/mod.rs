@@ -16,7 +16,7 @@ use rexmit_wire::SeqNum;
 use crate::account::{Session, Step};
 use crate::event::Direction;
 
-pub use row::{Kind, Request};
+pub use row::{Request, RequestKind};
 pub(crate) use spans::Spans;
 
 /// The requests of one connection, each until it is known whose its time was.
@@ -24,7 +24,7 @@ pub(crate) use spans::Spans;
 pub(crate) struct Requests {
     /// In order; of the last one more may come, if there is one that is [open](Requests::open).
     waiting: VecDeque<Request>,
-    open: Option<Open>,
+    open: Option<OpenRequest>,
     /// Requests that began.
     begun: u32,
     /// The server's name by the client's hello, or else by what it was told of that address.
@@ -36,7 +36,7 @@ pub(crate) struct Requests {
 
 /// What is known of the newest request besides its row.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenRequest {
     /// Its first sequence number.
     since: SeqNum,
     /// What the server has sent.
@@ -104,8 +104,8 @@ impl Requests {
         let last = self.waiting.back_mut().zip(self.open.as_mut());
         if let Some((last, open)) = last {
             let more = match last.kind {
-                Kind::Greeting => None,
-                Kind::TlsSetUp => (session != Session::Up).then_some(0),
+                RequestKind::Greeting => None,
+                RequestKind::TlsSetUp => (session != Session::Up).then_some(0),
                 _ if last.first.is_none() => Some(count),
                 // It has not all of the answer yet.
                 _ if !told.has(open.answered - 1) => Some(count.max(u32::from(open.by_server))),
@@ -121,11 +121,11 @@ impl Requests {
             spans.end(last.last.unwrap_or(step.at));
         }
         let kind = match (&told.message, session) {
-            (Some(Message::Request(_)), _) => Kind::Http,
-            (Some(Message::Query(_)), _) => Kind::Dns,
-            (_, Session::None) => Kind::Turn,
-            (_, Session::Up) => Kind::Tls,
-            _ => Kind::TlsSetUp,
+            (Some(Message::Request(_)), _) => RequestKind::Http,
+            (Some(Message::Query(_)), _) => RequestKind::Dns,
+            (_, Session::None) => RequestKind::Turn,
+            (_, Session::Up) => RequestKind::Tls,
+            _ => RequestKind::TlsSetUp,
         };
         let mut request = self.begins(step.at, kind, spans);
         request.count = count.max(1);
@@ -133,14 +133,14 @@ impl Requests {
         request.name.clone_from(&self.server);
         request.take(told.message);
         self.waiting.push_back(request);
-        self.open = Some(Open {
+        self.open = Some(OpenRequest {
             since: step.end - step.payload_len - u32::from(step.flags.fin()),
             answered: SeqNum::default(),
             by_server: false,
         });
     }
 
-    fn begins(&mut self, at: Time, kind: Kind, spans: &mut Spans) -> Request {
+    fn begins(&mut self, at: Time, kind: RequestKind, spans: &mut Spans) -> Request {
         for whose in spans.found() {
             let first = self.waiting.pop_front().filter(|_| !self.swapped);
             self.ready.extend(first.map(|request| request.of(whose)));
@@ -155,10 +155,10 @@ impl Requests {
         let step = told.step;
         let Some(mut open) = self.open else {
             if let Some(opened) = told.opened {
-                let mut greeting = self.begins(opened, Kind::Greeting, spans);
+                let mut greeting = self.begins(opened, RequestKind::Greeting, spans);
                 greeting.answered(step, true);
                 self.waiting.push_back(greeting);
-                self.open = Some(Open {
+                self.open = Some(OpenRequest {
                     since: step.end,
                     answered: step.end,
                     by_server: true,
@@ -173,7 +173,8 @@ impl Requests {
             let Some(before) = place.and_then(|place| self.waiting.get_mut(place)) else {
                 return;
             };
-            if matches!(before.kind, Kind::TlsSetUp | Kind::Greeting) || !spans.join() {
+            if matches!(before.kind, RequestKind::TlsSetUp | RequestKind::Greeting) || !spans.join()
+            {
                 before.answered(step, false);
                 return;
             }
@@ -194,7 +195,7 @@ impl Requests {
                 _ => false,
             };
             // The tickets of TLS 1.3 come behind the set-up, which they do not prolong.
-            let behind = last.kind == Kind::TlsSetUp && told.session == Session::Up;
+            let behind = last.kind == RequestKind::TlsSetUp && told.session == Session::Up;
             last.answered(step, !interim && !behind);
         }
         open.answered = step.end;

@@ -10,7 +10,7 @@ use crate::account::{Owner, Step};
 
 words! {
     /// What a request is of.
-    pub enum Kind ("kind of a request") {
+    pub enum RequestKind ("kind of a request") {
         /// A turn of a protocol that is not known.
         Turn = "turn",
         /// HTTP/1.
@@ -32,7 +32,7 @@ pub struct Request {
     /// Which of its connection, from 0.
     pub number: u32,
     /// What it is of.
-    pub kind: Kind,
+    pub kind: RequestKind,
     /// Its first byte came by; of a greeting, the handshake was over.
     pub start: Time,
     /// Its last byte came by.
@@ -62,7 +62,7 @@ pub struct Request {
 }
 
 impl Request {
-    pub(super) fn new(number: u32, kind: Kind, at: Time) -> Self {
+    pub(super) fn new(number: u32, kind: RequestKind, at: Time) -> Self {
         Request {
             number,
             kind,

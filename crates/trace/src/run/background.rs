@@ -11,7 +11,7 @@ use std::thread;
 
 use rexmit_time::Time;
 
-use super::decode::{give, Beside, Counted, Packet};
+use super::decode::{give, Beside, Counted, Decoded};
 use super::hosts::Hosts;
 use super::promptly::Span;
 use super::stream::Stream;
@@ -50,7 +50,7 @@ pub struct Background {
 
 #[derive(Debug)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<Queues>,
     /// Something is to be done, or nothing ever again.
     work: Condvar,
     /// Something was done.
@@ -72,7 +72,7 @@ enum Work {
 /// Packets of a shard, and what goes with some of them, in order.
 #[derive(Debug, Default)]
 struct Batch {
-    packets: Vec<Packet>,
+    packets: Vec<Decoded>,
     besides: Vec<Beside>,
 }
 
@@ -94,7 +94,7 @@ impl Batch {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct Queues {
     queues: Vec<VecDeque<Work>>,
     busy: Vec<bool>,
     waiting: usize,
@@ -130,13 +130,13 @@ impl Background {
         let shards = shards(settings);
         let promptly = settings.promptly;
         let shared = Arc::new(Shared {
-            state: Mutex::new(State {
+            state: Mutex::new(Queues {
                 queues: shards.iter().map(|_| VecDeque::new()).collect(),
                 busy: vec![false; shards.len()],
                 hosts: Hosts::new(settings),
                 wait: promptly.map(|promptly| Span::new(Some(promptly.wait))),
                 counters: vec![Counters::default(); shards.len()],
-                ..State::default()
+                ..Queues::default()
             }),
             work: Condvar::new(),
             done: Condvar::new(),
@@ -224,7 +224,7 @@ fn guarded(shared: &Arc<Shared>, body: impl FnOnce() + Send + 'static) {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, Queues> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -315,7 +315,7 @@ impl Shared {
                     }
                 }
                 let decoded = stream.decode(&source, &mut packet, &mut besides);
-                if let Some(shard) = decoded.map(Packet::shard) {
+                if let Some(shard) = decoded.map(Decoded::shard) {
                     if let Some(part) = parts.get_mut(shard) {
                         part.packets.append(&mut packet);
                         if !besides.is_empty() {
@@ -427,7 +427,11 @@ impl Shared {
     }
 
     /// Works through what waits for a shard.
-    fn one<'s>(&'s self, mut state: MutexGuard<'s, State>, shard: usize) -> MutexGuard<'s, State> {
+    fn one<'s>(
+        &'s self,
+        mut state: MutexGuard<'s, Queues>,
+        shard: usize,
+    ) -> MutexGuard<'s, Queues> {
         let work = core::mem::take(&mut state.queues[shard]);
         let count = work.len();
         state.busy[shard] = true;
@@ -473,7 +477,7 @@ impl Shared {
     }
 }
 
-impl State {
+impl Queues {
     fn so_far(&self) -> Summary {
         let mut counters = Counters::default();
         self.counters.iter().for_each(|one| counters.add(one));

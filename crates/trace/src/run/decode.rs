@@ -118,7 +118,7 @@ impl Beside {
 
 /// A packet on its way to its shard.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Packet {
+pub(crate) struct Decoded {
     pub at: Time,
     pub hash: Hashed,
     pub headers: Headers,
@@ -128,12 +128,12 @@ pub(crate) struct Packet {
     shard: u16,
 }
 
-impl Packet {
+impl Decoded {
     /// A packet that goes to its flow's own shard.
     #[inline]
     pub fn new(at: Time, headers: &Headers, number: u64, spread: Spread) -> Self {
         let (hash, shard) = spread.place(&headers.flow);
-        Packet {
+        Decoded {
             at,
             hash,
             headers: *headers,
@@ -182,10 +182,10 @@ impl Packet {
 /// whose packet the analysis panics is left out.
 #[inline]
 pub(crate) fn give(
-    packets: &[Packet],
+    packets: &[Decoded],
     besides: &mut impl Iterator<Item = Beside>,
     analyzers: &mut [Analyzer],
-    shard: impl Fn(&Packet) -> usize,
+    shard: impl Fn(&Decoded) -> usize,
 ) {
     contain_each(
         packets.len(),
@@ -301,9 +301,9 @@ impl Decoder {
     pub fn decode<'p>(
         &mut self,
         frame: &Frame<'_>,
-        packets: &'p mut Vec<Packet>,
+        packets: &'p mut Vec<Decoded>,
         besides: &mut Vec<Beside>,
-    ) -> Option<&'p mut Packet> {
+    ) -> Option<&'p mut Decoded> {
         let counted = &mut self.counted;
         counted.frames += 1;
         counted.bytes += u64::from(frame.original_len);
@@ -323,7 +323,7 @@ impl Decoder {
                     self.heads.remember(frame.link, frame.data);
                 }
                 let number = number_of(self.file, counted.frames - 1);
-                packets.push(Packet::new(frame.time, headers, number, self.spread));
+                packets.push(Decoded::new(frame.time, headers, number, self.spread));
                 let packet = packets.last_mut()?;
                 self.numbering.packet(&mut packet.headers);
                 let name = self.names.of(&packet.headers);
@@ -347,7 +347,7 @@ impl Decoder {
                 }
                 let returned =
                     Headers::returned(frame.link, frame.data, frame.original_len, &self.heads)?;
-                packets.push(Packet::new(frame.time, &returned, number, self.spread));
+                packets.push(Decoded::new(frame.time, &returned, number, self.spread));
                 packets.last_mut()
             }
         }

@@ -36,10 +36,10 @@ const MOST_HOSTS: usize = 1 << 16;
 const MOST_SAID: f64 = 5.0;
 
 /// An address, and what the SYN names the system: one address may stand for several hosts.
-type Host = (IpAddr, Option<Word>);
+type HostKey = (IpAddr, Option<Word>);
 
 /// What there is of the client and of the server.
-type OfHosts<T> = [Option<(Host, T)>; 2];
+type OfHosts<T> = [Option<(HostKey, T)>; 2];
 
 /// What a connection says of its hosts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -100,9 +100,9 @@ struct Waiting {
 #[derive(Debug, Default)]
 pub(crate) struct Hosts {
     /// What connections said of each way, summed up.
-    said: BTreeMap<Host, [f64; MODES]>,
+    said: BTreeMap<HostKey, [f64; MODES]>,
     /// Their short timers.
-    short: BTreeMap<Host, ShortTimers>,
+    short: BTreeMap<HostKey, ShortTimers>,
     places: Places,
     /// By the connection's number, in the order in which they came to wait.
     waiting: BTreeMap<u64, Waiting>,

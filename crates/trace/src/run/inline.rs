@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rexmit_time::Time;
 
-use super::decode::{give, Beside, Counted, Packet};
+use super::decode::{give, Beside, Counted, Decoded};
 use super::hosts::Hosts;
 use super::promptly::Span;
 use super::stream::Stream;
@@ -26,7 +26,7 @@ pub struct Inline<S: Source> {
     hosts: Hosts,
     /// So long rows wait for their hosts.
     wait: Span,
-    waiting: Vec<Packet>,
+    waiting: Vec<Decoded>,
     besides: Vec<Beside>,
     error: Option<S::Error>,
     ended: bool,
@@ -128,7 +128,7 @@ impl<S: Source> Inline<S> {
             self.packets[packet.shard()] += 1;
         }
         let besides = &mut self.besides.drain(..);
-        give(&self.waiting, besides, &mut self.shards, Packet::shard);
+        give(&self.waiting, besides, &mut self.shards, Decoded::shard);
     }
 
     fn finish(&mut self) -> Option<Rows> {

@@ -45,24 +45,24 @@ pub struct Lookup {
 /// What tells look-ups of one host apart: the name. If that was cut off, the port that it asked from: a resolver asks for all
 /// types of records from one, and again.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Asked {
+enum LookupKey {
     Name(String),
     From(u16),
 }
 
-impl Asked {
+impl LookupKey {
     /// And what tells its answers apart: the type of the records, or else the number of the question.
     fn split(datagram: &Datagram) -> (Self, u16) {
         match &datagram.question {
-            Some((name, kind)) => (Asked::Name(name.clone()), *kind),
-            None => (Asked::From(datagram.port), datagram.id),
+            Some((name, kind)) => (LookupKey::Name(name.clone()), *kind),
+            None => (LookupKey::From(datagram.port), datagram.id),
         }
     }
 }
 
 /// A look-up that goes on.
 #[derive(Debug)]
-struct Open {
+struct OpenLookup {
     lookup: Lookup,
     /// The last question.
     asked: Time,
@@ -70,9 +70,9 @@ struct Open {
     kinds: Vec<u16>,
 }
 
-impl Open {
+impl OpenLookup {
     fn begun(at: Time, datagram: &Datagram) -> Self {
-        Open {
+        OpenLookup {
             lookup: Lookup {
                 asker: datagram.asker,
                 server: datagram.server,
@@ -114,14 +114,14 @@ impl Open {
 /// The look-ups of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Lookups {
-    open: BTreeMap<(IpAddr, Asked), Open>,
+    open: BTreeMap<(IpAddr, LookupKey), OpenLookup>,
     ended: Longest,
 }
 
 impl Lookups {
     /// A question or an answer.
     pub fn learn(&mut self, at: Time, datagram: &Datagram) {
-        let (asked, kind) = Asked::split(datagram);
+        let (asked, kind) = LookupKey::split(datagram);
         let key = (datagram.asker, asked);
         if datagram.answer.is_none() {
             if self.open.len() >= MOST {
@@ -130,9 +130,9 @@ impl Lookups {
             let open = self
                 .open
                 .entry(key)
-                .or_insert_with(|| Open::begun(at, datagram));
+                .or_insert_with(|| OpenLookup::begun(at, datagram));
             if at.since(open.asked) > ANEW {
-                let old = core::mem::replace(open, Open::begun(at, datagram));
+                let old = core::mem::replace(open, OpenLookup::begun(at, datagram));
                 self.ended.take(old.given_up(at));
             }
             open.ask(at, datagram, kind);

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use rexmit_tcp::Need;
 
-use crate::necessary::{Packet, Timed};
+use crate::necessary::{SegmentKind, Timed};
 use crate::rows::{Connection, Evidence, Position, Retransmission, SenderRow};
 use crate::sender_view::is_beside;
 
@@ -82,5 +82,5 @@ pub(crate) fn is_open(row: &Retransmission) -> bool {
 
 /// Whether the stamps of a SYN alone tell when it left.
 pub(crate) fn is_timed_by_syn(row: &Retransmission) -> bool {
-    row.witness.packet == Packet::Syn && row.witness.timed == Timed::Stamps
+    row.witness.packet == SegmentKind::Syn && row.witness.timed == Timed::Stamps
 }

@@ -3,7 +3,7 @@
 use rexmit_time::Time;
 
 use super::carry::Carry;
-use super::decode::{Beside, Counted, Decoder, Packet, Spread};
+use super::decode::{Beside, Counted, Decoded, Decoder, Spread};
 use super::promptly::{Promptly, Span};
 use super::{Progress, Source, STRETCH};
 
@@ -92,9 +92,9 @@ impl Stream {
     pub fn decode<'p>(
         &mut self,
         source: &impl Source,
-        packets: &'p mut Vec<Packet>,
+        packets: &'p mut Vec<Decoded>,
         besides: &mut Vec<Beside>,
-    ) -> Option<&'p Packet> {
+    ) -> Option<&'p Decoded> {
         let frame = source.frame()?;
         self.frames += 1;
         self.now = frame.time;

@@ -5,7 +5,7 @@ use rexmit_time::Time;
 use rexmit_wire::SeqRange;
 
 use super::board::LATELY;
-use super::line::Line;
+use super::line::SeqSpace;
 use super::merge::Ack;
 use super::pieces::{Copy, Covered, Piece, MOST_PARTS, ORIGINAL};
 use super::steps::packets;
@@ -251,7 +251,7 @@ impl SenderView {
     }
 
     /// The blocks by their places, `edge` the cumulative acknowledgement.
-    fn blocks(&self, line: Line, ack: &Ack, edge: i64) -> Blocks {
+    fn blocks(&self, line: SeqSpace, ack: &Ack, edge: i64) -> Blocks {
         let nxt = self.board.pieces.nxt();
         let places = |block: &SeqRange| {
             let start = line.place(block.start, nxt);

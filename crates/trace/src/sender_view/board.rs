@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rexmit_time::Time;
 use rexmit_wire::{Intervals, SeqNum};
 
-use super::line::Line;
+use super::line::SeqSpace;
 use super::pieces::Pieces;
 
 /// Packets sent lately that are remembered.
@@ -14,7 +14,7 @@ pub(super) const LATELY: usize = 256;
 /// What was sent.
 #[derive(Debug)]
 pub(super) struct Board {
-    pub line: Option<Line>,
+    pub line: Option<SeqSpace>,
     pub pieces: Pieces,
     pub sacked: Intervals<i64>,
     /// Segments that gaps were laid out in.
@@ -25,8 +25,8 @@ pub(super) struct Board {
 
 impl Board {
     /// The line, laid from `seq` if there is none yet.
-    pub fn line_from(&mut self, seq: SeqNum) -> Line {
-        *self.line.get_or_insert(Line::new(seq))
+    pub fn line_from(&mut self, seq: SeqNum) -> SeqSpace {
+        *self.line.get_or_insert(SeqSpace::new(seq))
     }
 
     /// Remembers what came by at `at` and begins at `place`.

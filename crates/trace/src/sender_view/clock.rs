@@ -23,7 +23,7 @@ const NOTHING: i64 = 200;
 
 /// The delays on both sides of the monitor, each the least that was seen.
 #[derive(Debug, Default)]
-pub(super) struct Clock {
+pub(super) struct Delays {
     /// Newest stamps of the receiver in order, each with the time at which it came by first.
     peer: VecDeque<(u32, Time)>,
     /// From the monitor to the sender and back, by small packets and by full ones.
@@ -49,12 +49,12 @@ struct Handshake {
     answered: bool,
 }
 
-impl Clock {
+impl Delays {
     /// Nothing known yet; stamps go into `recycled`.
     pub(super) fn within(recycled: VecDeque<(u32, Time)>) -> Self {
-        Clock {
+        Delays {
             peer: recycled,
-            ..Clock::default()
+            ..Delays::default()
         }
     }
 
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn an_answer_with_an_acknowledgement_tells_the_delay() {
         let at = |ms: u64| Time::from_nanos(ms * 1_000_000);
-        let mut clock = Clock::default();
+        let mut clock = Delays::default();
         clock.peer_syn(at(0), None);
         // The host looked for its neighbour first.
         clock.syn_answered(at(35));

@@ -6,7 +6,7 @@ use rexmit_wire::SeqRange;
 
 use super::clock::SYN_TIMEOUT;
 use super::ids::Ids;
-use super::open::Open;
+use super::open::Unsettled;
 use super::pieces::{Copy, Covered, Piece, Said, MOST_PARTS, ORIGINAL};
 use super::SenderView;
 use crate::event::{packets_of, Event, SenderEvent, Sent, SentKind};
@@ -422,7 +422,7 @@ impl SenderView {
             .filter(|last| last.at > Time::ZERO);
         let times = first.map_or(1, |(.., times)| times);
         let witness = self.witness(event, (start, end), &copy, (times == 1, last));
-        let retransmission = Open {
+        let retransmission = Unsettled {
             number,
             at: event.at,
             start,

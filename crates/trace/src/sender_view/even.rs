@@ -30,11 +30,11 @@ const MOST_HELD: usize = 64;
 const MOST_LATE: usize = 1 << 13;
 
 /// A packet, with its SACK blocks.
-type Packet = (Event, SackList);
+type WithBlocks = (Event, SackList);
 
 /// The monitor's clock was set.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct ClockStep {
     /// The time of the first packet after it.
     from: Time,
     /// So much was added to the monitor's times before it.
@@ -60,11 +60,11 @@ pub(super) struct Even {
     late: [Duration; 2],
     /// So much is added to the monitor's times.
     offset: Duration,
-    steps: Vec<Step>,
+    steps: Vec<ClockStep>,
     sides: [Option<Side>; 2],
     /// The newest time, and whose packet had it.
     newest: Option<(Time, usize)>,
-    held: VecDeque<Packet>,
+    held: VecDeque<WithBlocks>,
     ended: bool,
 }
 
@@ -83,7 +83,7 @@ impl Even {
 
     /// A packet came by: it is given back if nothing speaks against its time, and nothing waits. Otherwise [`Even::next`] gives it.
     #[inline]
-    pub fn came(&mut self, packet: Packet) -> Option<Packet> {
+    pub fn came(&mut self, packet: WithBlocks) -> Option<WithBlocks> {
         let (event, blocks) = packet;
         if self.is_late() {
             self.put(packet);
@@ -99,7 +99,7 @@ impl Even {
     }
 
     /// The next of those that waited.
-    pub fn next(&mut self) -> Option<Packet> {
+    pub fn next(&mut self) -> Option<WithBlocks> {
         if self.is_late() {
             return self.next_in_order();
         }
@@ -111,7 +111,7 @@ impl Even {
                     // A time of its own, so that it is known what was before it.
                     let newest = self.newest.map_or(moved.at, |(at, _)| at);
                     let from = (moved.at + across).max(newest + Duration::from_nanos(1));
-                    self.steps.push(Step {
+                    self.steps.push(ClockStep {
                         from,
                         before: self.offset,
                         known,
@@ -248,7 +248,7 @@ impl Even {
         if self.ended || self.held.len() >= MOST_HELD {
             return false;
         }
-        let denies = |(event, _): &Packet| {
+        let denies = |(event, _): &WithBlocks| {
             let event = self.moved(event);
             self.goes_back(&event) || self.denied(&event).is_none_or(|by| by != Duration::ZERO)
         };
@@ -256,10 +256,10 @@ impl Even {
     }
 
     /// Puts a packet among those that wait, by its time.
-    fn put(&mut self, (mut event, blocks): Packet) {
+    fn put(&mut self, (mut event, blocks): WithBlocks) {
         let recorded = event.at;
         event.at = recorded - self.late[event.direction as usize];
-        let before = |(other, _): &Packet| other.at <= event.at;
+        let before = |(other, _): &WithBlocks| other.at <= event.at;
         let place = self.held.iter().rposition(before).map_or(0, |at| at + 1);
         self.held.insert(place, (event, blocks));
         if self.newest.is_none_or(|(newest, _)| recorded > newest) {
@@ -268,7 +268,7 @@ impl Even {
     }
 
     /// The next in order, where a direction is recorded late: none of it can be missing by then.
-    fn next_in_order(&mut self) -> Option<Packet> {
+    fn next_in_order(&mut self) -> Option<WithBlocks> {
         let (newest, _) = self.newest?;
         let late = self.late[0].max(self.late[1]);
         let (first, _) = self.held.front()?;
@@ -288,7 +288,7 @@ impl Even {
 
     /// Whether the clock was set between these two, by an amount that nothing tells.
     pub fn is_unknown(&self, from: Time, to: Time) -> bool {
-        let across = |step: &Step| from < step.from && step.from <= to;
+        let across = |step: &ClockStep| from < step.from && step.from <= to;
         self.steps.iter().any(|step| !step.known && across(step))
     }
 
@@ -368,7 +368,7 @@ mod tests {
         });
         let mut even = Even::new([Duration::ZERO; 2]);
         let mut all = Vec::new();
-        let mut take = |even: &mut Even, first: Option<Packet>| {
+        let mut take = |even: &mut Even, first: Option<WithBlocks>| {
             all.extend(first);
             while let Some(next) = even.next() {
                 all.push(next);

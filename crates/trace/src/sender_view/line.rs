@@ -6,14 +6,14 @@ use rexmit_wire::{SeqNum, SeqRange};
 ///
 /// A number is placed the short way round from one whose place is known, so that a connection may wrap any number of times.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Line {
+pub(crate) struct SeqSpace {
     origin: SeqNum,
 }
 
-impl Line {
+impl SeqSpace {
     /// A line on which `origin` has place 0.
     pub(crate) const fn new(origin: SeqNum) -> Self {
-        Line { origin }
+        SeqSpace { origin }
     }
 
     /// The place of `seq` nearest to the place `near`.
@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn places_go_on_through_every_wrap() {
         for origin in [0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff] {
-            let line = Line::new(SeqNum::new(origin));
+            let line = SeqSpace::new(SeqNum::new(origin));
             let mut near = 0;
             let mut seq = SeqNum::new(origin);
             for step in 1..=20_i64 {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rexmit_tcp::SackList;
 use rexmit_time::{Duration, Time};
 
-use super::clock::Clock;
+use super::clock::Delays;
 use super::ids::Ids;
 use super::order::Order;
 use super::stamps::Stamps;
@@ -55,7 +55,7 @@ struct Waiting {
 
 impl Waiting {
     /// When it was sent: no later than its stamp says, nor than what the sender had not heard came to it.
-    fn sent(&self, clock: &Clock, stamps: &Stamps) -> Time {
+    fn sent(&self, clock: &Delays, stamps: &Stamps) -> Time {
         let at = stamps.of(&self.event);
         match self.unheard {
             Some(unheard) => at.min(unheard + clock.delay(true)),
@@ -130,7 +130,7 @@ impl Merge {
     }
 
     /// The sender's packet came by. Its place is before those that it left before.
-    pub(super) fn sent(&mut self, event: &Event, clock: &Clock, ids: &Ids) {
+    pub(super) fn sent(&mut self, event: &Event, clock: &Delays, ids: &Ids) {
         self.now = self.now.max(event.at);
         let unheard = self.unheard(event);
         let this = Waiting {
@@ -228,7 +228,7 @@ impl Merge {
     }
 
     /// The next one, if it is known which that is.
-    pub(super) fn next(&mut self, clock: &Clock, stamps: &Stamps, ids: &Ids) -> Option<Next> {
+    pub(super) fn next(&mut self, clock: &Delays, stamps: &Stamps, ids: &Ids) -> Option<Next> {
         if !self.primed {
             if self.count < PRIME as u64 {
                 return None;
@@ -308,7 +308,7 @@ impl Merge {
 
     /// Without stamps, far from the sender, what comes next is known by what comes later: data that are sent again were
     /// sent before the sender had heard that they had come.
-    fn is_unsure(&self, clock: &Clock) -> bool {
+    fn is_unsure(&self, clock: &Delays) -> bool {
         let oldest = match (self.sent.front(), self.heard.front()) {
             (Some(sent), Some(heard)) => sent.event.at.min(heard.ack.event.at),
             (Some(sent), None) => sent.event.at,
@@ -333,7 +333,7 @@ impl Merge {
 
     /// Whether an acknowledgement was lost on its way to the sender: a round trip after it was due the sender had not heard
     /// it, and what it sent next it sent when it had heard one that came by later.
-    fn was_lost(&self, ack: &Ack, clock: &Clock, stamps: &Stamps) -> bool {
+    fn was_lost(&self, ack: &Ack, clock: &Delays, stamps: &Stamps) -> bool {
         let (Some(deaf_at), Some(beyond), Some(next)) =
             (self.deaf_at, clock.beyond(), self.sent.front())
         else {
@@ -371,7 +371,7 @@ impl Merge {
     }
 
     /// Whether the sender heard `ack` before it sent `event`.
-    fn ack_first(&self, sent: &Waiting, heard: &Heard, clock: &Clock, stamps: &Stamps) -> bool {
+    fn ack_first(&self, sent: &Waiting, heard: &Heard, clock: &Delays, stamps: &Stamps) -> bool {
         let (ack, event) = (&heard.ack, &sent.event);
         if sent.number < heard.number {
             return false;
@@ -421,7 +421,7 @@ mod tests {
     /// sender heard that it had come.
     #[test]
     fn what_waited_in_a_queue_was_sent_before_what_the_sender_had_not_heard() {
-        let mut clock = Clock::default();
+        let mut clock = Delays::default();
         clock.peer_syn(at(0), None);
         clock.syn_answered(at(10));
         let (mut merge, stamps) = (Merge::default(), Stamps::default());
@@ -461,7 +461,7 @@ mod tests {
     /// acknowledges again at `again`, and something new after a further acknowledgement that came by at 400 ms. Packets
     /// bear the time as their stamp.
     fn kinds(again: u64) -> Vec<&'static str> {
-        let mut clock = Clock::default();
+        let mut clock = Delays::default();
         clock.peer_syn(at(0), None);
         clock.syn_answered(at(5));
         clock.acknowledged(Duration::from_millis(5));

@@ -46,7 +46,7 @@ use crate::whatif::Replay;
 
 use board::Board;
 pub(crate) use clock::is_beside;
-use clock::Clock;
+use clock::Delays;
 pub(crate) use copies::NO_TIMER;
 use even::Even;
 use measured::Measured;
@@ -59,7 +59,7 @@ use times::Times;
 use verdicts::Verdicts;
 use witness::Heard;
 
-pub(crate) use line::Line;
+pub(crate) use line::SeqSpace;
 pub(crate) use own_count::{cut, OwnCount};
 pub(crate) use prompted::{Returned, MOST_RETURNED};
 pub use recycled::Recycled;
@@ -125,7 +125,7 @@ impl SenderView {
             uncalibrated: settings.uncalibrated,
             even: Even::new(facts.late),
             merge: Merge::within(recycled.merge),
-            times: Times::new(Clock::within(recycled.peer)),
+            times: Times::new(Delays::within(recycled.peer)),
             numbers: Numbers::new(
                 (facts.counts_own, facts.peer_counts_own),
                 OwnCount::new(cut, facts.count_refuted),

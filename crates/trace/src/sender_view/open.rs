@@ -6,14 +6,14 @@ use rexmit_tcp::{Mechanism, Need};
 use rexmit_time::{Duration, Time};
 
 use crate::emulate::mechanism::{self, decide};
-use crate::emulate::Verdict;
+use crate::emulate::Explanation;
 use crate::event::Direction;
 use crate::necessary::Witness;
 use crate::rows::{Evidence, Position, Retransmission};
 
 /// A retransmission that is not settled.
 #[derive(Clone, Debug)]
-pub(super) struct Open {
+pub(super) struct Unsettled {
     /// Its number, from 0.
     pub number: u32,
     /// When it came by the monitor.
@@ -46,7 +46,7 @@ pub(super) struct Open {
     pub episode: u32,
 }
 
-impl Open {
+impl Unsettled {
     /// Since its first place was sent last before, if that was seen or is bounded; at least.
     pub(super) fn since_sent(&self) -> Option<Duration> {
         let (least, most) = self.witness.since_sent;
@@ -57,7 +57,7 @@ impl Open {
 /// Retransmissions in their order until they are settled.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
-    open: VecDeque<Open>,
+    open: VecDeque<Unsettled>,
     /// How many, from the front, have `recovered`.
     recovered: usize,
     episode: u32,
@@ -66,7 +66,7 @@ pub(super) struct Waiting {
 
 impl Waiting {
     /// None yet; they go into `recycled`.
-    pub(super) fn within(recycled: VecDeque<Open>) -> Self {
+    pub(super) fn within(recycled: VecDeque<Unsettled>) -> Self {
         Waiting {
             open: recycled,
             ..Waiting::default()
@@ -74,12 +74,12 @@ impl Waiting {
     }
 
     /// Its collection.
-    pub(super) fn leave(self) -> VecDeque<Open> {
+    pub(super) fn leave(self) -> VecDeque<Unsettled> {
         self.open
     }
 
     /// A new one, of which all but the episode is filled in.
-    pub(super) fn push(&mut self, mut retransmission: Open, una: i64) {
+    pub(super) fn push(&mut self, mut retransmission: Unsettled, una: i64) {
         match self.episode_high {
             Some(high) if una < high => {}
             Some(_) => {
@@ -102,12 +102,12 @@ impl Waiting {
     }
 
     /// All of them, the oldest first.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Open> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Unsettled> {
         self.open.iter()
     }
 
     /// The oldest.
-    pub(super) fn front(&self) -> Option<&Open> {
+    pub(super) fn front(&self) -> Option<&Unsettled> {
         self.open.front()
     }
 
@@ -122,7 +122,7 @@ impl Waiting {
     }
 
     /// Takes the oldest.
-    pub(super) fn pop(&mut self) -> Option<Open> {
+    pub(super) fn pop(&mut self) -> Option<Unsettled> {
         self.recovered = self.recovered.saturating_sub(1);
         self.open.pop_front()
     }
@@ -145,7 +145,7 @@ pub(super) struct Settled {
     /// Direction of its sender.
     pub direction: Direction,
     /// The emulations' verdict.
-    pub verdict: Verdict,
+    pub verdict: Explanation,
     /// Whether it was needed.
     pub need: Need,
     /// What says so.
@@ -159,8 +159,8 @@ pub(super) struct Settled {
 }
 
 /// The row of a retransmission, but for what it shares with others of its episode.
-pub(super) fn row(open: &Open, settled: Settled) -> Retransmission {
-    let Verdict {
+pub(super) fn row(open: &Unsettled, settled: Settled) -> Retransmission {
+    let Explanation {
         judged,
         episode,
         opinions,
@@ -221,7 +221,12 @@ impl Episode {
     }
 
     /// Adds a row. If it is of another episode than the ones before, those come out.
-    pub(super) fn add(&mut self, open: &Open, row: Retransmission, out: &mut Vec<Retransmission>) {
+    pub(super) fn add(
+        &mut self,
+        open: &Unsettled,
+        row: Retransmission,
+        out: &mut Vec<Retransmission>,
+    ) {
         let others = |r: &Retransmission| r.episode != row.episode;
         if self.rows.first().is_some_and(others) {
             self.flush(out);
@@ -261,8 +266,8 @@ impl Episode {
 }
 
 /// What stands for the verdict of emulations that have none.
-pub(super) fn no_verdict(episode: u32, witness: &Witness) -> Verdict {
-    Verdict {
+pub(super) fn no_verdict(episode: u32, witness: &Witness) -> Explanation {
+    Explanation {
         judged: decide(mechanism::Evidence::Nothing, witness),
         episode,
         opinions: None,

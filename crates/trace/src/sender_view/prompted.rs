@@ -37,7 +37,7 @@ impl Returned {
 
 /// A packet of the peer that the sender has to acknowledge.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
+pub(super) struct ToAcknowledge {
     /// The sender's clock.
     at: Time,
     came_by: Time,
@@ -59,7 +59,7 @@ impl SenderView {
     /// The sender heard a packet of the peer at `at`, which acknowledges something new or not.
     pub(super) fn note_asked(&mut self, event: &Event, at: Time, moved: bool) {
         if !event.range().is_empty() {
-            self.heard.asked = Some(Asked {
+            self.heard.asked = Some(ToAcknowledge {
                 at,
                 came_by: event.at,
                 end: event.range().end,

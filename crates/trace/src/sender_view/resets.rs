@@ -16,7 +16,7 @@ const MOST: usize = 256;
 
 /// A packet of the sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Sent {
+struct Unanswered {
     at: Time,
     range: SeqRange,
     ack: SeqNum,
@@ -26,7 +26,7 @@ struct Sent {
 #[derive(Debug, Default)]
 pub(super) struct Resets {
     /// Packets without an answer so far, the oldest first.
-    open: VecDeque<Sent>,
+    open: VecDeque<Unanswered>,
     /// When those came by that were answered, and where they begin.
     answered: VecDeque<(Time, SeqNum)>,
 }
@@ -39,9 +39,9 @@ impl Resets {
         if range.is_empty() || !event.flags.ack() {
             return;
         }
-        let again = |sent: &Sent| sent.range.intersects(range);
+        let again = |sent: &Unanswered| sent.range.intersects(range);
         if self.open.iter().any(again) {
-            let together = |sent: &Sent| again(sent) && event.at - sent.at < NO_TIMER;
+            let together = |sent: &Unanswered| again(sent) && event.at - sent.at < NO_TIMER;
             let ambiguous = self.open.iter().any(together);
             self.open.retain(|sent| !again(sent));
             if ambiguous {
@@ -51,7 +51,7 @@ impl Resets {
         if self.open.len() == MOST {
             self.open.pop_front();
         }
-        self.open.push_back(Sent {
+        self.open.push_back(Unanswered {
             at: event.at,
             range,
             ack: event.ack,

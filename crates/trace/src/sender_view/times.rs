@@ -2,7 +2,7 @@
 
 use rexmit_time::{Duration, Time};
 
-use super::clock::Clock;
+use super::clock::Delays;
 use super::stamps::Stamps;
 use crate::event::Event;
 use crate::rows::Position;
@@ -10,7 +10,7 @@ use crate::rows::Position;
 /// What is known of times at the sender.
 #[derive(Debug)]
 pub(super) struct Times {
-    pub clock: Clock,
+    pub clock: Delays,
     pub stamps: Stamps,
     /// The way to the receiver and back, newest sample.
     pub beyond_now: Duration,
@@ -21,7 +21,7 @@ pub(super) struct Times {
 }
 
 impl Times {
-    pub fn new(clock: Clock) -> Self {
+    pub fn new(clock: Delays) -> Self {
         Times {
             clock,
             stamps: Stamps::default(),
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn told_times_never_go_back() {
-        let mut times = Times::new(Clock::within(VecDeque::new()));
+        let mut times = Times::new(Delays::within(VecDeque::new()));
         let at = Time::from_nanos;
         assert_eq!(times.not_before(at(5)), at(5));
         assert_eq!(times.not_before(at(3)), at(5));
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn the_longest_wait_of_late_makes_times_unsure() {
-        let mut times = Times::new(Clock::within(VecDeque::new()));
+        let mut times = Times::new(Delays::within(VecDeque::new()));
         let before = times.slack();
         times.note_wait(Duration::from_millis(16));
         let waited = times.slack();

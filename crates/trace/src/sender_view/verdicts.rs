@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use rexmit_tcp::Need;
 
 use super::held::Held;
-use super::open::{no_verdict, Episode, Open, Waiting};
-use crate::emulate::{Judges, Verdict};
+use super::open::{no_verdict, Episode, Unsettled, Waiting};
+use crate::emulate::{Explanation, Judges};
 use crate::event::SenderEvent;
 use crate::necessary::Witness;
 use crate::rows::{Evidence, Retransmission};
@@ -24,7 +24,7 @@ pub(super) struct Verdicts {
     /// Retransmissions of which more may be learned.
     pub waiting: Waiting,
     /// Those that wait for their mechanism, oldest first.
-    pub unnamed: VecDeque<(Open, Need, Evidence)>,
+    pub unnamed: VecDeque<(Unsettled, Need, Evidence)>,
     pub episode: Episode,
     /// Rows that are done.
     pub ready: Vec<Retransmission>,
@@ -34,8 +34,8 @@ pub(super) struct Verdicts {
 #[derive(Debug, Default)]
 pub(super) struct Empty {
     pub held: VecDeque<SenderEvent>,
-    pub open: VecDeque<Open>,
-    pub unnamed: VecDeque<(Open, Need, Evidence)>,
+    pub open: VecDeque<Unsettled>,
+    pub unnamed: VecDeque<(Unsettled, Need, Evidence)>,
     pub rows: Vec<Retransmission>,
     pub ready: Vec<Retransmission>,
 }
@@ -86,7 +86,7 @@ impl Verdicts {
     }
 
     /// What is known of a retransmission now.
-    pub fn of(&self, open: &Open, witness: &Witness) -> Verdict {
+    pub fn of(&self, open: &Unsettled, witness: &Witness) -> Explanation {
         let verdict = self.judges.verdict(open.number, witness);
         verdict.unwrap_or_else(|| no_verdict(open.episode, witness))
     }
@@ -119,7 +119,7 @@ mod tests {
         let judges = Judges::new(&SenderFacts::default());
         let mut verdicts = Verdicts::new(judges, None, Empty::default());
         assert_eq!([verdicts.number(), verdicts.number()], [0, 1]);
-        let open = Open {
+        let open = Unsettled {
             number: 0,
             at: Time::ZERO,
             start: 0,

@@ -12,10 +12,10 @@ use super::acknowledged::NewlyAcked;
 use super::copies::NO_TIMER;
 use super::merge::Ack;
 use super::pieces::{Copy, MOST_PARTS, ORIGINAL};
-use super::prompted::{Asked, Returned};
+use super::prompted::{Returned, ToAcknowledge};
 use super::SenderView;
 use crate::event::Event;
-use crate::necessary::{self, Packet, ShortTimers, Timed, Witness, LEAST_THRESHOLD};
+use crate::necessary::{self, SegmentKind, ShortTimers, Timed, Witness, LEAST_THRESHOLD};
 use crate::rows::Position;
 
 /// Duplicate acknowledgements that are remembered of one edge: more than any threshold.
@@ -68,7 +68,7 @@ pub(super) struct Heard {
     /// Packets that routers have returned.
     pub returned: VecDeque<Returned>,
     /// The last packet of the peer that takes up sequence numbers.
-    pub asked: Option<Asked>,
+    pub asked: Option<ToAcknowledge>,
 }
 
 impl Heard {
@@ -215,7 +215,7 @@ impl SenderView {
                 .into_iter()
                 .flatten()
                 .min(),
-            packet: Packet::of(event.flags, event.payload_len),
+            packet: SegmentKind::of(event.flags, event.payload_len),
             sack: self.facts.sack,
             duplicates,
             duplicate_at,

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use rexmit_tcp::recovery::rack::{Delivered, Rack, Reordering};
-use rexmit_tcp::recovery::State;
+use rexmit_tcp::recovery::CaState;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{SeqNum, SeqRange};
 
@@ -97,7 +97,7 @@ pub(super) struct Leg {
 
 /// A packet outstanding. Packets are never cut into pieces: what is acknowledged of one is taken off its front.
 #[derive(Clone, Copy, Debug)]
-struct Packet {
+struct Outstanding {
     range: SeqRange,
     sent: Time,
     retransmitted: bool,
@@ -109,7 +109,7 @@ struct Packet {
 pub(super) struct Watch {
     mss: u32,
     sack: bool,
-    packets: VecDeque<Packet>,
+    packets: VecDeque<Outstanding>,
     una: Option<SeqNum>,
     nxt: SeqNum,
     /// Segments outstanding, and of them SACKed.
@@ -131,7 +131,7 @@ pub(super) struct Watch {
     stand: Option<Stand>,
 }
 
-impl Packet {
+impl Outstanding {
     /// Whether it was sent once, and a packet behind it was delivered before.
     fn is_late(&self, highest: SeqNum) -> bool {
         !self.retransmitted && self.range.start.is_before(highest)
@@ -194,7 +194,7 @@ impl Watch {
         if self.packets.len() == MOST_SEGMENTS {
             self.packets.pop_front();
         }
-        self.packets.push_back(Packet {
+        self.packets.push_back(Outstanding {
             range: sent.range,
             sent: sent.at,
             retransmitted: false,
@@ -416,8 +416,8 @@ impl Watch {
         let recovers = |una: SeqNum| self.recover.is_some_and(|recover| una.is_before(recover));
         Rack::default().reordering_window(&Reordering {
             state: match self.una.is_some_and(recovers) {
-                true => State::Recovery,
-                false => State::Open,
+                true => CaState::Recovery,
+                false => CaState::Open,
             },
             seen: self.reordered,
             sacked_out: self.sacked,

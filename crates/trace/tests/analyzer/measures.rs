@@ -2,7 +2,7 @@
 
 use rexmit_time::Duration;
 use rexmit_trace::event::Direction;
-use rexmit_trace::measures::{Handshake, Reset, State};
+use rexmit_trace::measures::{ConnectionState, Handshake, Reset};
 use rexmit_trace::rows::Connection;
 use rexmit_wire::{Flags, Headers, SeqNum};
 
@@ -21,7 +21,7 @@ fn ms(millis: i64) -> Duration {
 }
 
 /// As a reset is told: by whom, in which state, after which packet, after how many milliseconds.
-fn told(reset: Option<Reset>) -> Option<(Direction, State, &'static str, i64)> {
+fn told(reset: Option<Reset>) -> Option<(Direction, ConnectionState, &'static str, i64)> {
     reset.map(|reset| {
         let silence = reset.silence.as_nanos() / 1_000_000;
         (reset.by, reset.state, reset.after.as_str(), silence)
@@ -58,7 +58,12 @@ fn a_syn_answered_by_a_reset_is_refused() {
     script.put(reset);
     let row = only(&script);
     assert_eq!(row.handshake, Handshake::Refused);
-    let expected = (Direction::Backward, State::SynSent, "client SYN", 30);
+    let expected = (
+        Direction::Backward,
+        ConnectionState::SynSent,
+        "client SYN",
+        30,
+    );
     assert_eq!(told(row.reset), Some(expected));
     assert_eq!(
         (row.forward.measures.resets, row.backward.measures.resets),
@@ -82,20 +87,29 @@ fn a_reset_says_in_which_state_and_after_what_it_came() {
         .send(false, SYN_ACK, 0);
     let (handshake, got) = reset(&script, true);
     assert_eq!(handshake, Handshake::HalfOpen);
-    assert_eq!(got, (Forward, State::SynReceived, "server SYN-ACK", 7));
+    assert_eq!(
+        got,
+        (Forward, ConnectionState::SynReceived, "server SYN-ACK", 7)
+    );
     script.wait(10).send(true, Flags::ACK, 0);
     let (handshake, got) = reset(&script, false);
     assert_eq!(handshake, Handshake::Complete);
-    assert_eq!(got, (Backward, State::Established, "client ACK", 7));
+    assert_eq!(
+        got,
+        (Backward, ConnectionState::Established, "client ACK", 7)
+    );
     script.send(true, Flags::ACK, 100);
     let (_, got) = reset(&script, false);
-    assert_eq!(got, (Backward, State::Established, "client data", 7));
+    assert_eq!(
+        got,
+        (Backward, ConnectionState::Established, "client data", 7)
+    );
     script.wait(30).send(false, FIN_ACK, 0);
     let (_, got) = reset(&script, true);
-    assert_eq!(got, (Forward, State::HalfClosed, "server FIN", 7));
+    assert_eq!(got, (Forward, ConnectionState::HalfClosed, "server FIN", 7));
     script.wait(10).send(true, FIN_ACK, 0);
     let (_, got) = reset(&script, false);
-    assert_eq!(got, (Backward, State::Closed, "client FIN", 7));
+    assert_eq!(got, (Backward, ConnectionState::Closed, "client FIN", 7));
     // A number of nobody's is counted, and says nothing.
     let stray = Headers {
         seq: script.server + (1 << 20),

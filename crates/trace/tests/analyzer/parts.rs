@@ -8,7 +8,9 @@ use std::rc::Rc;
 use proptest::prelude::*;
 use rexmit_time::{Duration, Time};
 use rexmit_trace::analyzer::Rows;
-use rexmit_trace::parts::{self, analyse, judge, most_groups, Part, Piece, Sink, Source as From};
+use rexmit_trace::parts::{
+    self, analyse, judge, most_groups, Part, PieceRows, Sink, Source as From,
+};
 use rexmit_trace::run::{self, Background, Inline, Next, Source, Summary};
 use rexmit_trace::settings::Settings;
 use rexmit_trace::whatif::Totals;
@@ -169,7 +171,7 @@ fn in_groups(
             .all(|((group, _), _)| judged.has(*group, number)));
         let files = own.map(|(_, file)| file).chain([&of_all[&number]]);
         let files = files.map(|file| (String::new(), &file[..]));
-        let mut piece = Piece::new(&judged, files).unwrap();
+        let mut piece = PieceRows::new(&judged, files).unwrap();
         while let Some(some) = piece.next_rows().unwrap() {
             rows.push(some);
         }

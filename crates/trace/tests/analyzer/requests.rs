@@ -4,7 +4,7 @@ use rexmit_time::Duration;
 use rexmit_trace::account::Owner;
 use rexmit_trace::analyzer::{Analyzer, Rows};
 use rexmit_trace::event::Direction;
-use rexmit_trace::requests::{Kind, Request};
+use rexmit_trace::requests::{Request, RequestKind};
 use rexmit_trace::settings::Settings;
 use rexmit_wire::headers::Record;
 use rexmit_wire::http;
@@ -203,7 +203,7 @@ fn a_connection_that_is_kept_has_a_row_for_each_request() {
         for (row, path) in rows.iter().zip(["/a", "/b"]) {
             assert_eq!(
                 (row.kind, row.count, row.status),
-                (Kind::Http, 1, Some(200))
+                (RequestKind::Http, 1, Some(200))
             );
             assert_eq!((row.sent_bytes, row.received_bytes), (100, 1_500));
             assert_eq!(row.name.as_deref(), Some("a.org"));
@@ -291,8 +291,8 @@ fn the_set_up_of_tls_is_apart_from_the_first_request() {
     assert_eq!(
         rows.iter().map(told).collect::<Vec<_>>(),
         [
-            (Kind::TlsSetUp, Owner::TlsSetUp, 1_950),
-            (Kind::Tls, Owner::Server, 900)
+            (RequestKind::TlsSetUp, Owner::TlsSetUp, 1_950),
+            (RequestKind::Tls, Owner::Server, 900)
         ]
     );
     assert!(rows.iter().all(|row| row.name.as_deref() == Some("b.org")));
@@ -311,8 +311,8 @@ fn what_the_server_sends_unasked_is_a_greeting() {
     assert_eq!(
         rows.iter().map(told).collect::<Vec<_>>(),
         [
-            (Kind::Greeting, Owner::Server, 0, 80),
-            (Kind::Turn, Owner::RoundTrip, 20, 30)
+            (RequestKind::Greeting, Owner::Server, 0, 80),
+            (RequestKind::Turn, Owner::RoundTrip, 20, 30)
         ]
     );
     assert_eq!(talk.times(&rows[0]), (40, Some(5_040), Some(5_040)));
@@ -463,5 +463,8 @@ fn a_request_may_be_the_first_packet() {
     talk.get("/a").wait(40).say(false, response(200), 10);
     let rows = talk.requests();
     assert_eq!(rows.len(), 1);
-    assert_eq!((rows[0].kind, rows[0].status), (Kind::Http, Some(200)));
+    assert_eq!(
+        (rows[0].kind, rows[0].status),
+        (RequestKind::Http, Some(200))
+    );
 }

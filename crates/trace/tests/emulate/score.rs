@@ -7,7 +7,7 @@ use rexmit_tcp::settings::Settings;
 use rexmit_tcp::Mechanism;
 use rexmit_testing::settings;
 use rexmit_time::{Duration, Streams};
-use rexmit_trace::emulate::{Chosen, Identity, Judges, Recycled, Verdict};
+use rexmit_trace::emulate::{Chosen, Explanation, Identity, Judges, Recycled};
 use rexmit_trace::necessary::Witness;
 
 use super::model::{self, Run};
@@ -74,7 +74,7 @@ fn family(stack: &str) -> &str {
 }
 
 /// Everything that the judges say of a run.
-fn judge(run: &Run, chosen: Chosen) -> (Vec<Option<Verdict>>, Identity) {
+fn judge(run: &Run, chosen: Chosen) -> (Vec<Option<Explanation>>, Identity) {
     let mut judges = Judges::within(&run.facts, chosen, Recycled::default());
     for event in &run.events {
         judges.event(event);

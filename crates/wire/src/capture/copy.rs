@@ -8,8 +8,8 @@ use std::io::{self, Read, Write};
 
 use super::pcapng::{block, Pcapng};
 use super::reader::Format;
-use super::record::{Found, Step};
-use super::window::Window;
+use super::record::{NextRecord, RecordAt};
+use super::window::ByteWindow;
 use super::{End, Error, Frame, Reader};
 use crate::link::LinkType;
 use crate::pcapng::{Options, Writer};
@@ -21,7 +21,7 @@ const MOST_BLOCK: u32 = 16 << 20;
 pub struct Copy<'r, W: Write> {
     reader: Reader<'r>,
     to: To<W>,
-    current: Option<Found>,
+    current: Option<RecordAt>,
     /// Comments that begin so are left out of what is copied.
     without: String,
     over: bool,
@@ -168,10 +168,10 @@ fn kind_bytes(kind: u32, big_endian: bool) -> [u8; 4] {
 /// Copies blocks up to the next packet, whose block is then in `block`; what is found counts from its start.
 fn next_packet(
     pcapng: &mut Pcapng,
-    window: &mut Window<'_>,
+    window: &mut ByteWindow<'_>,
     block: &mut Vec<u8>,
     out: &mut impl Write,
-) -> Result<Option<Found>, Error> {
+) -> Result<Option<RecordAt>, Error> {
     loop {
         block.clear();
         let Some((kind, total)) = pcapng.head(window)? else {
@@ -182,19 +182,19 @@ fn next_packet(
             let what = format!("a block of {total} bytes, more than Wireshark reads");
             return Err(Error::broken(window.offset(), what));
         }
-        if length <= Window::CAPACITY {
+        if length <= ByteWindow::CAPACITY {
             if !window.need(length)? {
                 return Ok(None);
             }
             let position = window.position();
             block.extend_from_slice(window.at(position, length));
             match pcapng.next(window)? {
-                Step::Packet(found) => {
+                NextRecord::Packet(found) => {
                     let from = found.from - position;
-                    return Ok(Some(Found { from, ..found }));
+                    return Ok(Some(RecordAt { from, ..found }));
                 }
-                Step::Other => {}
-                Step::End => return Ok(None),
+                NextRecord::Other => {}
+                NextRecord::End => return Ok(None),
             }
         } else if !long(pcapng, window, kind, length, block)? {
             return Ok(None);
@@ -212,7 +212,7 @@ fn next_packet(
 /// Reads a block that the window does not hold; false where the stream ends before it does.
 fn long(
     pcapng: &mut Pcapng,
-    window: &mut Window<'_>,
+    window: &mut ByteWindow<'_>,
     kind: u32,
     length: usize,
     into: &mut Vec<u8>,
@@ -244,7 +244,7 @@ fn long(
 /// Puts comments behind what else is said of the packet in `block`.
 fn comment<S: AsRef<str>>(
     block: &mut Vec<u8>,
-    found: &Found,
+    found: &RecordAt,
     big_endian: bool,
     comments: &[S],
     without: &str,

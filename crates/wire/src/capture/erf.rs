@@ -2,8 +2,8 @@
 
 use rexmit_time::Time;
 
-use super::record::{Found, Step};
-use super::window::Window;
+use super::record::{NextRecord, RecordAt};
+use super::window::ByteWindow;
 use super::{Error, MOST_CAPTURED};
 use crate::link::LinkType;
 
@@ -64,7 +64,7 @@ impl Erf {
     const JUDGED: usize = 8;
 
     /// Whether the file begins with plausible records, the first one whole, a day apart at most.
-    pub fn recognise(window: &mut Window<'_>) -> Result<Option<Self>, Error> {
+    pub fn recognise(window: &mut ByteWindow<'_>) -> Result<Option<Self>, Error> {
         const DAY: u64 = 86_400 << 32;
         window.need(HEADER + (1 << 16))?;
         let mut rest = window.ahead();
@@ -86,22 +86,22 @@ impl Erf {
         Ok(Some(Erf))
     }
 
-    pub fn next(self, window: &mut Window<'_>) -> Result<Step, Error> {
+    pub fn next(self, window: &mut ByteWindow<'_>) -> Result<NextRecord, Error> {
         window.need(HEADER)?;
         let Some(head) = Head::read(window.ahead()) else {
-            return Ok(Step::End);
+            return Ok(NextRecord::End);
         };
         if head.record < HEADER || head.record > MOST_CAPTURED {
             let what = format!("a record of {} bytes", head.record);
             return Err(Error::broken(window.offset(), what));
         }
         if !window.need(head.record)? {
-            return Ok(Step::End);
+            return Ok(NextRecord::End);
         }
         let kind = head.kind & !kind::EXTENSION;
         if kind == kind::PAD || kind == kind::META {
             window.consume(head.record);
-            return Ok(Step::Other);
+            return Ok(NextRecord::Other);
         }
         let record = window.at(window.position(), head.record);
         let mut at = HEADER;
@@ -124,7 +124,7 @@ impl Erf {
         let nanos = (head.time >> 32) * 1_000_000_000 + ((fraction + (1 << 31)) >> 32);
         let from = window.position() + from;
         window.consume(head.record);
-        Ok(Step::Packet(Found {
+        Ok(NextRecord::Packet(RecordAt {
             time: Time::from_nanos(nanos),
             link,
             interface: u16::from(head.interface),

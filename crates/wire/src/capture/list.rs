@@ -9,14 +9,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rexmit_time::Time;
 
-use self::clock::Clock;
+use self::clock::ListClock;
 use self::flows::Flows;
-use self::line::{Form, Kind, Line, Place};
+use self::line::{Earlier, Form, LineKind, PacketLine};
 use self::lines::Lines;
 use self::missing::Missing;
 use self::names::Names;
-use self::utf16::{Order, Utf16};
-use super::window::Window;
+use self::utf16::{ByteOrder, Utf16};
+use super::window::ByteWindow;
 use crate::{pcap, LinkType};
 
 mod clock;
@@ -38,11 +38,11 @@ pub(super) type Said = Arc<Mutex<Option<String>>>;
 const JUDGED: usize = 1 << 18;
 
 /// The stream as it is, or the capture that a list in it becomes, and where it then says what is missing.
-pub(super) fn layer(mut window: Window<'_>) -> io::Result<(Window<'_>, Option<Said>)> {
+pub(super) fn layer(mut window: ByteWindow<'_>) -> io::Result<(ByteWindow<'_>, Option<Said>)> {
     const FIRST: usize = 16;
     window.need(FIRST)?;
     let first = window.ahead();
-    let order = Order::marked(first);
+    let order = ByteOrder::marked(first);
     if order.is_none() && !is_text(&first[..first.len().min(FIRST)]) {
         return Ok((window, None));
     }
@@ -57,11 +57,11 @@ pub(super) fn layer(mut window: Window<'_>) -> io::Result<(Window<'_>, Option<Sa
         return Ok((window, None));
     };
     if let Some(order) = order {
-        window = Window::new(Box::new(Utf16::new(window, order)));
+        window = ByteWindow::new(Box::new(Utf16::new(window, order)));
     }
     let said = Said::default();
     let list = List::new(Lines::new(window, form), clock, Arc::clone(&said))?;
-    Ok((Window::new(Box::new(list)), Some(said)))
+    Ok((ByteWindow::new(Box::new(list)), Some(said)))
 }
 
 /// Whether bytes can be those of a text; a character of several bytes may be cut off.
@@ -75,7 +75,7 @@ fn is_text(bytes: &[u8]) -> bool {
 }
 
 /// The form of a list and how its times are to be read, where the text has a TCP packet with its numbers.
-fn judged(head: &[u8]) -> io::Result<Option<(Form, Clock)>> {
+fn judged(head: &[u8]) -> io::Result<Option<(Form, ListClock)>> {
     let read = |form| read_head(head, form);
     // A packet in detail may stand behind a line of the same packet.
     Ok(match read(Form::Details)? {
@@ -84,25 +84,25 @@ fn judged(head: &[u8]) -> io::Result<Option<(Form, Clock)>> {
     })
 }
 
-fn read_head(head: &[u8], form: Form) -> io::Result<Option<Clock>> {
-    let mut lines = Lines::new(Window::new(Box::new(head)), form);
-    let mut place = Place::default();
+fn read_head(head: &[u8], form: Form) -> io::Result<Option<ListClock>> {
+    let mut lines = Lines::new(ByteWindow::new(Box::new(head)), form);
+    let mut place = Earlier::default();
     let (mut stamps, mut is_list) = (Vec::new(), false);
     while let Some((_, text)) = lines.next()? {
         let Some(Ok(line)) = line::parse(&text, &mut place) else {
             continue;
         };
-        is_list |= matches!(line.kind, Kind::Segment(..));
+        is_list |= matches!(line.kind, LineKind::Segment(..));
         stamps.extend(line.stamp);
     }
-    Ok(is_list.then(|| Clock::of(&stamps)))
+    Ok(is_list.then(|| ListClock::of(&stamps)))
 }
 
 /// A list that reads as a file of pcap.
 struct List<'r> {
     lines: Lines<'r>,
-    place: Place,
-    clock: Clock,
+    place: Earlier,
+    clock: ListClock,
     names: Names,
     flows: Flows,
     missing: Missing,
@@ -113,10 +113,10 @@ struct List<'r> {
 }
 
 impl<'r> List<'r> {
-    fn new(lines: Lines<'r>, clock: Clock, said: Said) -> io::Result<Self> {
+    fn new(lines: Lines<'r>, clock: ListClock, said: Said) -> io::Result<Self> {
         Ok(List {
             lines,
-            place: Place::default(),
+            place: Earlier::default(),
             clock,
             names: Names::default(),
             flows: Flows::default(),
@@ -147,13 +147,13 @@ impl<'r> List<'r> {
     }
 
     /// Writes the packet of a line; false where there can be no such packet.
-    fn packet(&mut self, line: &Line<'_>) -> io::Result<bool> {
+    fn packet(&mut self, line: &PacketLine<'_>) -> io::Result<bool> {
         let Some(time) = self.clock.time(line.stamp) else {
             return Ok(false);
         };
         let frame = match &line.kind {
-            Kind::Other(protocol) => Some(frame::other(*protocol)),
-            Kind::Segment(ends, segment) => {
+            LineKind::Other(protocol) => Some(frame::other(*protocol)),
+            LineKind::Segment(ends, segment) => {
                 let Some(key) = self.names.key(ends) else {
                     return Ok(false);
                 };
@@ -161,7 +161,7 @@ impl<'r> List<'r> {
                 self.missing.segment(segment);
                 Some(frame::segment(key, segment, &numbers))
             }
-            Kind::Covered(covered) => {
+            LineKind::Covered(covered) => {
                 let ends = self.names.addresses(covered.src, covered.dst, false);
                 let found = ends.and_then(|(src, dst)| self.flows.covered(src, dst, covered));
                 self.missing.covered(found.is_some());

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use super::unpacked;
 #[cfg(feature = "packed")]
 use super::unpacked::Unpacked;
+use super::window::ByteWindow;
 #[cfg(feature = "packed")]
 use super::window::Input;
-use super::window::Window;
 use super::Error;
 
 /// A form of compression.
@@ -39,11 +39,11 @@ impl Packed {
 }
 
 /// Takes off all layers of compression.
-pub(super) fn unpack<'r>(input: impl Read + Send + 'r) -> Result<Window<'r>, Error> {
+pub(super) fn unpack<'r>(input: impl Read + Send + 'r) -> Result<ByteWindow<'r>, Error> {
     /// Layers that are taken off.
     const MOST_LAYERS: usize = 4;
     let (input, bytes) = unpacked::Packed::new(input);
-    let mut window = Window::new(Box::new(input));
+    let mut window = ByteWindow::new(Box::new(input));
     for _ in 0..=MOST_LAYERS {
         window.need(6)?;
         window = match Packed::recognise(window.ahead()) {
@@ -57,7 +57,7 @@ pub(super) fn unpack<'r>(input: impl Read + Send + 'r) -> Result<Window<'r>, Err
 }
 
 #[cfg(not(feature = "packed"))]
-fn layer<'r>(_: Packed, _: Window<'r>, _: &Arc<AtomicU64>) -> Result<Window<'r>, Error> {
+fn layer<'r>(_: Packed, _: ByteWindow<'r>, _: &Arc<AtomicU64>) -> Result<ByteWindow<'r>, Error> {
     Err(Error::Unknown {
         what: "compressed, which this program is built not to read",
     })
@@ -66,9 +66,9 @@ fn layer<'r>(_: Packed, _: Window<'r>, _: &Arc<AtomicU64>) -> Result<Window<'r>,
 #[cfg(feature = "packed")]
 fn layer<'r>(
     packed: Packed,
-    window: Window<'r>,
+    window: ByteWindow<'r>,
     bytes: &Arc<AtomicU64>,
-) -> Result<Window<'r>, Error> {
+) -> Result<ByteWindow<'r>, Error> {
     /// Largest window that a zstd frame may ask for, as the power of two that `zstd --long` takes.
     const ZSTD_WINDOW: u32 = 27;
     /// Largest dictionary that an xz stream may ask for, KiB, with what else the decoder takes; `xz -9` has
@@ -87,7 +87,7 @@ fn layer<'r>(
             Box::new(Bites(decoder))
         }
     };
-    Ok(Window::new(Box::new(Unpacked {
+    Ok(ByteWindow::new(Box::new(Unpacked {
         input,
         packed: Arc::clone(bytes),
         bytes: 0,
@@ -108,7 +108,7 @@ impl<R: Read> Read for Bites<R> {
 
 /// LZ4 frames one after the other.
 #[cfg(feature = "packed")]
-struct Lz4<'r>(lz4_flex::frame::FrameDecoder<Window<'r>>);
+struct Lz4<'r>(lz4_flex::frame::FrameDecoder<ByteWindow<'r>>);
 
 #[cfg(feature = "packed")]
 impl Read for Lz4<'_> {

@@ -2,8 +2,8 @@
 
 use rexmit_time::Time;
 
-use super::record::{Found, Step};
-use super::window::Window;
+use super::record::{NextRecord, RecordAt};
+use super::window::ByteWindow;
 use super::{Error, MOST_CAPTURED};
 use crate::link::LinkType;
 
@@ -30,7 +30,7 @@ enum Lengths {
 
 impl Pcap {
     /// Reads the file header when its magic number is one of pcap.
-    pub fn recognise(window: &mut Window<'_>) -> Result<Option<Self>, Error> {
+    pub fn recognise(window: &mut ByteWindow<'_>) -> Result<Option<Self>, Error> {
         window.need(24)?;
         let Some(head) = window.ahead().first_chunk::<24>() else {
             return Ok(None);
@@ -78,13 +78,13 @@ impl Pcap {
     }
 
     #[inline]
-    pub fn next(&self, window: &mut Window<'_>) -> Result<Step, Error> {
+    pub fn next(&self, window: &mut ByteWindow<'_>) -> Result<NextRecord, Error> {
         if !window.need(self.header)? {
-            return Ok(Step::End);
+            return Ok(NextRecord::End);
         }
         // Both kinds of header begin alike.
         let Some(head) = window.ahead().first_chunk::<16>() else {
-            return Ok(Step::End);
+            return Ok(NextRecord::End);
         };
         let word = |at: usize| {
             let bytes = [head[at], head[at + 1], head[at + 2], head[at + 3]];
@@ -107,12 +107,12 @@ impl Pcap {
         }
         let len = captured as usize;
         if !window.need(self.header + len)? {
-            return Ok(Step::End);
+            return Ok(NextRecord::End);
         }
         let nanos = u64::from(seconds) * 1_000_000_000 + u64::from(fraction) * u64::from(self.unit);
         let from = window.position() + self.header;
         window.consume(self.header + len);
-        Ok(Step::Packet(Found {
+        Ok(NextRecord::Packet(RecordAt {
             time: Time::from_nanos(nanos),
             link: self.link,
             interface: 0,

@@ -7,9 +7,9 @@ use pcap_parser::pcapng::{
 use rexmit_time::Time;
 
 use super::interface::Interface;
-use super::record::{Found, Step};
+use super::record::{NextRecord, RecordAt};
 use super::statistics::Statistics;
-use super::window::Window;
+use super::window::ByteWindow;
 use super::{Error, MOST_CAPTURED};
 
 /// Types of blocks.
@@ -46,7 +46,7 @@ pub(super) struct Pcapng {
 
 impl Pcapng {
     /// Whether the file begins with a section header.
-    pub fn recognise(window: &mut Window<'_>) -> Result<Option<Self>, Error> {
+    pub fn recognise(window: &mut ByteWindow<'_>) -> Result<Option<Self>, Error> {
         window.need(12)?;
         let Some(head) = window.ahead().first_chunk::<12>() else {
             return Ok(None);
@@ -71,7 +71,7 @@ impl Pcapng {
 
     /// Type and length of the block at which the window stands; none at the stream's end.
     #[inline]
-    pub fn head(&mut self, window: &mut Window<'_>) -> Result<Option<(u32, u32)>, Error> {
+    pub fn head(&mut self, window: &mut ByteWindow<'_>) -> Result<Option<(u32, u32)>, Error> {
         if !window.need(12)? {
             return Ok(None);
         }
@@ -89,20 +89,20 @@ impl Pcapng {
     }
 
     #[inline]
-    pub fn next(&mut self, window: &mut Window<'_>) -> Result<Step, Error> {
+    pub fn next(&mut self, window: &mut ByteWindow<'_>) -> Result<NextRecord, Error> {
         let Some((kind, total)) = self.head(window)? else {
-            return Ok(Step::End);
+            return Ok(NextRecord::End);
         };
         let offset = window.offset();
         let length = total as usize;
         let step = match kind {
             block::INTERFACE | block::PACKET | block::SIMPLE | block::ENHANCED => {
-                if length > Window::CAPACITY {
+                if length > ByteWindow::CAPACITY {
                     let what = format!("a block of {total} bytes");
                     return Err(Error::broken(offset, what));
                 }
                 if !window.need(length)? {
-                    return Ok(Step::End);
+                    return Ok(NextRecord::End);
                 }
                 let bytes = window.at(window.position(), length);
                 if self.word(bytes, length - 4) != total {
@@ -116,20 +116,20 @@ impl Pcapng {
                     kind => self.packet(kind, bytes, position, offset)?,
                 }
             }
-            block::STATISTICS if length <= Window::CAPACITY => {
+            block::STATISTICS if length <= ByteWindow::CAPACITY => {
                 if !window.need(length)? {
-                    return Ok(Step::End);
+                    return Ok(NextRecord::End);
                 }
                 let bytes = window.at(window.position(), length);
                 self.count(bytes);
-                Step::Other
+                NextRecord::Other
             }
             // Names, secrets and whatever else there is may be of any length.
             _ => {
                 return Ok(if window.skip(u64::from(total))? {
-                    Step::Other
+                    NextRecord::Other
                 } else {
-                    Step::End
+                    NextRecord::End
                 });
             }
         };
@@ -153,7 +153,7 @@ impl Pcapng {
     }
 
     /// §4.2.
-    fn declare(&mut self, bytes: &[u8], offset: u64) -> Result<Step, Error> {
+    fn declare(&mut self, bytes: &[u8], offset: u64) -> Result<NextRecord, Error> {
         let parsed = if self.big_endian {
             parse_interfacedescriptionblock_be(bytes)
         } else {
@@ -168,7 +168,7 @@ impl Pcapng {
             return Err(Error::broken(offset, what));
         }
         self.interfaces.push(interface(&block, self.big_endian));
-        Ok(Step::Other)
+        Ok(NextRecord::Other)
     }
 
     /// §4.6.
@@ -189,7 +189,7 @@ impl Pcapng {
         bytes: &[u8],
         position: usize,
         offset: u64,
-    ) -> Result<Step, Error> {
+    ) -> Result<NextRecord, Error> {
         const FIXED: usize = 28;
         if bytes.len() < FIXED + 4 {
             let what = format!("a packet in a block of {} bytes", bytes.len());
@@ -220,7 +220,7 @@ impl Pcapng {
             self.last
         };
         self.last = time;
-        Ok(Step::Packet(Found {
+        Ok(NextRecord::Packet(RecordAt {
             time,
             link: interface.link,
             interface: index as u16,
@@ -232,7 +232,7 @@ impl Pcapng {
     }
 
     /// §4.4: of the section's first interface, cut at its snap length, without time.
-    fn simple(&mut self, bytes: &[u8], position: usize, offset: u64) -> Result<Step, Error> {
+    fn simple(&mut self, bytes: &[u8], position: usize, offset: u64) -> Result<NextRecord, Error> {
         const FIXED: usize = 12;
         let Some(interface) = self.interfaces.get(self.section) else {
             let what = "a packet, but no interface is declared";
@@ -247,7 +247,7 @@ impl Pcapng {
         if interface.snap > 0 {
             len = len.min(interface.snap as usize);
         }
-        Ok(Step::Packet(Found {
+        Ok(NextRecord::Packet(RecordAt {
             time: self.last,
             link: interface.link,
             interface: self.section as u16,

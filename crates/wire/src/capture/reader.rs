@@ -12,10 +12,10 @@ use super::erf::Erf;
 use super::interface::Interface;
 use super::pcap::Pcap;
 use super::pcapng::Pcapng;
-use super::record::{Found, Step};
+use super::record::{NextRecord, RecordAt};
 use super::snoop::Snoop;
 use super::tsh::Tsh;
-use super::window::Window;
+use super::window::ByteWindow;
 use super::{list, packed, unknown, Batch, Drops, Error, Frame};
 
 /// Reads the packets of one capture, whatever its format.
@@ -23,15 +23,15 @@ use super::{list, packed, unknown, Batch, Drops, Error, Frame};
 /// The input is read from its start to its end, never sought in. Memory stays the same however long the
 /// capture is, but for the interfaces that it declares.
 pub struct Reader<'r> {
-    pub(super) window: Window<'r>,
+    pub(super) window: ByteWindow<'r>,
     pub(super) format: Format,
     /// Interfaces of a format that declares none.
     interface: Vec<Interface>,
-    current: Option<Found>,
+    current: Option<RecordAt>,
     /// The bytes of the current packet and its options where another has been read since; the window may have moved.
     copy: Option<Vec<u8>>,
     /// What comes after the current packet, where it has been read already.
-    ahead: Option<Result<Option<Found>, Error>>,
+    ahead: Option<Result<Option<RecordAt>, Error>>,
     /// The time of the packet before, and its interface: others may have another clock.
     before: Option<(Time, u16)>,
     misdated: Misdated,
@@ -159,7 +159,7 @@ impl<'r> Reader<'r> {
 
     /// The next packet in the window, or none at the capture's end.
     #[inline]
-    pub(super) fn find(&mut self) -> Result<Option<Found>, Error> {
+    pub(super) fn find(&mut self) -> Result<Option<RecordAt>, Error> {
         loop {
             let step = match &mut self.format {
                 Format::Pcap(pcap) => pcap.next(&mut self.window),
@@ -169,16 +169,16 @@ impl<'r> Reader<'r> {
                 Format::Tsh(tsh) => tsh.next(&mut self.window),
             };
             match step? {
-                Step::Packet(found) => return Ok(Some(found)),
-                Step::Other => {}
-                Step::End => return Ok(None),
+                NextRecord::Packet(found) => return Ok(Some(found)),
+                NextRecord::Other => {}
+                NextRecord::End => return Ok(None),
             }
         }
     }
 
     /// Reads the packet after the current one to judge the current one's time, and gives it another if it is wrong.
     #[cold]
-    fn check_time(&mut self, before: Time, found: Found) {
+    fn check_time(&mut self, before: Time, found: RecordAt) {
         let len = match found.options {
             0 => found.len,
             options => found.len.next_multiple_of(4) + options,
@@ -190,14 +190,14 @@ impl<'r> Reader<'r> {
         let time = dated::mended(before, found.time, after.map(|after| after.time));
         if let Some(time) = time.filter(|_| !apart) {
             self.misdated.count(found.time, time);
-            self.current = Some(Found { time, ..found });
+            self.current = Some(RecordAt { time, ..found });
         }
         self.ahead = Some(next);
     }
 
     /// Bytes of the current packet: `from` its first byte.
     #[inline]
-    fn bytes(&self, found: &Found, from: usize, len: usize) -> &[u8] {
+    fn bytes(&self, found: &RecordAt, from: usize, len: usize) -> &[u8] {
         match &self.copy {
             Some(copy) => &copy[from..from + len],
             None => self.window.at(found.from + from, len),

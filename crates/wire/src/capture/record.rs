@@ -6,7 +6,7 @@ use crate::link::LinkType;
 
 /// A packet in the window.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
+pub(super) struct RecordAt {
     pub time: Time,
     pub link: LinkType,
     pub interface: u16,
@@ -19,9 +19,9 @@ pub(super) struct Found {
 }
 
 /// What came next.
-pub(super) enum Step {
+pub(super) enum NextRecord {
     /// A packet; the window stands behind it.
-    Packet(Found),
+    Packet(RecordAt),
     /// Something that is no packet.
     Other,
     /// The stream ends here; what is left in the window, if anything, is not whole.

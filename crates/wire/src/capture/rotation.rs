@@ -18,10 +18,10 @@ use super::{Batch, Drops, End, Error, Frame, Misdated, Reader};
 pub struct Rotation<'r, F> {
     open: F,
     /// Files whose time has not come, the next one last.
-    waiting: Vec<Head>,
+    waiting: Vec<NextPacket>,
     readers: Vec<Option<Reader<'r>>>,
     /// The packets at which open files stand, but for the one that is lent.
-    heads: BinaryHeap<Reverse<Head>>,
+    heads: BinaryHeap<Reverse<NextPacket>>,
     lent: Option<usize>,
     /// Files of which not even the first packet could be read, until that is told.
     unread: VecDeque<FileError>,
@@ -35,7 +35,7 @@ pub struct Rotation<'r, F> {
 
 /// The next packet of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Head {
+struct NextPacket {
     time: Time,
     file: usize,
 }
@@ -124,7 +124,7 @@ where
                 rotation.ends.push((file, end));
                 continue;
             };
-            let head = Head { time, file };
+            let head = NextPacket { time, file };
             if is_pipe(file) {
                 rotation.readers[file] = Some(reader);
                 rotation.heads.push(Reverse(head));
@@ -174,14 +174,14 @@ where
 
     /// Moves one file on; none at its end.
     #[inline]
-    fn advance_file(&mut self, file: usize) -> Result<Option<Head>, FileError> {
+    fn advance_file(&mut self, file: usize) -> Result<Option<NextPacket>, FileError> {
         let Some(reader) = &mut self.readers[file] else {
             return Ok(None);
         };
         let more = reader.advance();
         if let (Ok(true), Some(frame)) = (&more, reader.frame()) {
             let time = frame.time;
-            return Ok(Some(Head { time, file }));
+            return Ok(Some(NextPacket { time, file }));
         }
         self.lent = None;
         self.ends

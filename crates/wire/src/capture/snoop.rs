@@ -2,8 +2,8 @@
 
 use rexmit_time::Time;
 
-use super::record::{Found, Step};
-use super::window::Window;
+use super::record::{NextRecord, RecordAt};
+use super::window::ByteWindow;
 use super::{Error, MOST_CAPTURED};
 use crate::link::LinkType;
 
@@ -18,7 +18,7 @@ impl Snoop {
     const HEADER: usize = 24;
 
     /// Reads the file header when it is one of snoop (§4).
-    pub fn recognise(window: &mut Window<'_>) -> Result<Option<Self>, Error> {
+    pub fn recognise(window: &mut ByteWindow<'_>) -> Result<Option<Self>, Error> {
         window.need(16)?;
         let Some(head) = window.ahead().first_chunk::<16>() else {
             return Ok(None);
@@ -44,9 +44,9 @@ impl Snoop {
         Ok(Some(Snoop { link }))
     }
 
-    pub fn next(&self, window: &mut Window<'_>) -> Result<Step, Error> {
+    pub fn next(&self, window: &mut ByteWindow<'_>) -> Result<NextRecord, Error> {
         if !window.need(Self::HEADER)? {
-            return Ok(Step::End);
+            return Ok(NextRecord::End);
         }
         let head = window.ahead();
         let (original_len, captured, record) = (word(head, 0), word(head, 4), word(head, 8));
@@ -62,12 +62,12 @@ impl Snoop {
         }
         // Of the last record the padding may be missing.
         if !window.need(record)? && !window.need(Self::HEADER + len)? {
-            return Ok(Step::End);
+            return Ok(NextRecord::End);
         }
         let from = window.position() + Self::HEADER;
         window.consume(record);
         let nanos = u64::from(seconds) * 1_000_000_000 + u64::from(micros) * 1_000;
-        Ok(Step::Packet(Found {
+        Ok(NextRecord::Packet(RecordAt {
             time: Time::from_nanos(nanos),
             link: self.link,
             interface: 0,

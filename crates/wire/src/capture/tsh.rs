@@ -3,8 +3,8 @@
 
 use rexmit_time::Time;
 
-use super::record::{Found, Step};
-use super::window::Window;
+use super::record::{NextRecord, RecordAt};
+use super::window::ByteWindow;
 use super::Error;
 use crate::link::LinkType;
 
@@ -18,7 +18,7 @@ const RECORD: usize = HEADER + 36;
 
 impl Tsh {
     /// Whether the file begins with plausible records.
-    pub fn recognise(window: &mut Window<'_>) -> Result<Option<Self>, Error> {
+    pub fn recognise(window: &mut ByteWindow<'_>) -> Result<Option<Self>, Error> {
         const JUDGED: usize = 4;
         window.need(JUDGED * RECORD)?;
         let mut records = window.ahead().chunks_exact(RECORD).take(JUDGED).peekable();
@@ -26,9 +26,9 @@ impl Tsh {
         Ok((records.peek().is_some() && records.all(plausible)).then_some(Tsh))
     }
 
-    pub fn next(self, window: &mut Window<'_>) -> Result<Step, Error> {
+    pub fn next(self, window: &mut ByteWindow<'_>) -> Result<NextRecord, Error> {
         if !window.need(RECORD)? {
-            return Ok(Step::End);
+            return Ok(NextRecord::End);
         }
         let record = window.at(window.position(), RECORD);
         let micros = micros(record);
@@ -42,7 +42,7 @@ impl Tsh {
         let from = window.position() + HEADER;
         window.consume(RECORD);
         let nanos = u64::from(seconds) * 1_000_000_000 + u64::from(micros) * 1_000;
-        Ok(Step::Packet(Found {
+        Ok(NextRecord::Packet(RecordAt {
             time: Time::from_nanos(nanos),
             link: LinkType::RAW,
             interface,

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, ErrorKind, Read};
 pub(super) type Input<'r> = Box<dyn Read + Send + 'r>;
 
 /// The next bytes of a stream, at least as many as are asked for.
-pub(super) struct Window<'r> {
+pub(super) struct ByteWindow<'r> {
     input: Input<'r>,
     buffer: Box<[u8]>,
     start: usize,
@@ -19,12 +19,12 @@ pub(super) struct Window<'r> {
     cut: bool,
 }
 
-impl<'r> Window<'r> {
+impl<'r> ByteWindow<'r> {
     /// Bytes that can be asked for at once: a packet of 256 KiB with all that describes it.
     pub const CAPACITY: usize = 1 << 19;
 
     pub fn new(input: Input<'r>) -> Self {
-        Window {
+        ByteWindow {
             input,
             buffer: vec![0; Self::CAPACITY].into_boxed_slice(),
             start: 0,
@@ -76,7 +76,7 @@ impl<'r> Window<'r> {
         &self.buffer[self.start..self.end]
     }
 
-    /// Where [`Window::ahead`] begins in the window, valid until more is read.
+    /// Where [`ByteWindow::ahead`] begins in the window, valid until more is read.
     #[inline]
     pub const fn position(&self) -> usize {
         self.start
@@ -88,7 +88,7 @@ impl<'r> Window<'r> {
         &self.buffer[position..position + len]
     }
 
-    /// Where [`Window::ahead`] begins in the stream.
+    /// Where [`ByteWindow::ahead`] begins in the stream.
     #[inline]
     pub const fn offset(&self) -> u64 {
         self.base + self.start as u64
@@ -119,7 +119,7 @@ impl<'r> Window<'r> {
     }
 }
 
-impl Read for Window<'_> {
+impl Read for ByteWindow<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let available = self.fill_buf()?;
         let count = available.len().min(buffer.len());
@@ -129,7 +129,7 @@ impl Read for Window<'_> {
     }
 }
 
-impl BufRead for Window<'_> {
+impl BufRead for ByteWindow<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if !self.need(1)? && self.cut {
             return Err(ErrorKind::UnexpectedEof.into());
@@ -138,6 +138,6 @@ impl BufRead for Window<'_> {
     }
 
     fn consume(&mut self, count: usize) {
-        Window::consume(self, count);
+        ByteWindow::consume(self, count);
     }
 }

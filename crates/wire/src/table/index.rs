@@ -9,13 +9,13 @@ use super::{Hashed, Slot};
 #[derive(Debug)]
 pub(super) struct Index {
     /// A power of two of places, more than half of them empty.
-    places: Vec<Place>,
+    places: Vec<HashedSlot>,
     len: usize,
 }
 
 /// A hash and one more than its slot; 0 is empty.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct HashedSlot {
     hash: u32,
     slot: Slot,
 }
@@ -76,13 +76,13 @@ impl Index {
             self.grow();
         }
         self.len += 1;
-        self.put(Place {
+        self.put(HashedSlot {
             hash: hash.0,
             slot: slot + 1,
         });
     }
 
-    fn put(&mut self, place: Place) {
+    fn put(&mut self, place: HashedSlot) {
         let mut at = self.home(place.hash);
         // More than half are empty, so that one is found.
         while self.places[at].slot != 0 {
@@ -94,7 +94,7 @@ impl Index {
     #[cold]
     fn grow(&mut self) {
         let larger = (self.places.len() * 2).max(LEAST);
-        let old = core::mem::replace(&mut self.places, vec![Place::default(); larger]);
+        let old = core::mem::replace(&mut self.places, vec![HashedSlot::default(); larger]);
         for place in old.into_iter().filter(|place| place.slot != 0) {
             self.put(place);
         }
@@ -121,6 +121,6 @@ impl Index {
                 hole = at;
             }
         }
-        self.places[hole] = Place::default();
+        self.places[hole] = HashedSlot::default();
     }
 }

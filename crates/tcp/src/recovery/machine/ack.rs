@@ -4,7 +4,7 @@
 use super::detect::adapt_rack;
 use super::{alert, judge_probe, rearm, schedule_probe};
 use super::{AckOutcome, AckView, Actor, Clock as _, Resume, Window as _};
-use crate::recovery::{Job, State};
+use crate::recovery::{CaState, Job};
 use crate::settings::AckOrder;
 
 /// Before it is worked through: with [`AckOrder::RecoveryFirst`] a timer that was set for something in between goes on as the
@@ -80,7 +80,7 @@ pub fn on_ack_losses_first<A: Actor>(
 fn is_doubtful<A: Actor>(actor: &A, outcome: AckOutcome, alerts: AckOutcome) -> bool {
     !outcome.any(AckOutcome::NOT_DUPLICATE)
         || outcome.any(alerts)
-        || actor.episode().state != State::Open
+        || actor.episode().state != CaState::Open
 }
 
 /// Takes a doubtful acknowledgement: a duplicate if it moves nothing, brings nothing and has none of `not`.

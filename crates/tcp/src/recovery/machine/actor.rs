@@ -41,7 +41,7 @@ impl Counts {
 
 /// Where the stream stands.
 #[derive(Clone, Copy, Debug)]
-pub struct Line {
+pub struct StreamState {
     /// The first byte not acknowledged (`snd_una`).
     pub una: SeqNum,
     /// The first byte not sent (`snd_nxt`).
@@ -59,7 +59,7 @@ pub struct Line {
 /// What was sent and not acknowledged, with the machine's marks.
 pub trait Board {
     /// Where the stream stands.
-    fn line(&self) -> Line;
+    fn line(&self) -> StreamState;
 
     /// How many segments are where.
     fn counts(&self) -> Counts;

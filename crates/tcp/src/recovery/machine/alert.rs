@@ -23,7 +23,7 @@ use super::reordering::add_duplicates;
 use super::undo::{self, forget_stamp, try_undo_by_dsack};
 use super::{AckOutcome, AckView, Actor, Board as _, Clock as _, Resume, Window as _};
 use crate::recovery::undo::FirstRetransmission;
-use crate::recovery::{reneging, Job, State};
+use crate::recovery::{reneging, CaState, Job};
 use crate::settings::{AckOrder, Reneging};
 
 /// Takes a doubtful acknowledgement; returns what may be sent again after it.
@@ -36,14 +36,14 @@ pub fn alert<A: Actor>(actor: &mut A, view: &AckView, outcome: &mut AckOutcome) 
     if meets_reneging(actor, outcome) {
         return Resume::Nothing;
     }
-    if actor.episode().state == State::Open {
+    if actor.episode().state == CaState::Open {
         actor.episode_mut().undo.first = FirstRetransmission::None;
     } else if !actor.board().line().una.is_before(actor.episode().point) && leave_at_point(actor) {
         return Resume::Nothing;
     }
     let mut begins = false;
     match actor.episode().state {
-        State::Recovery => {
+        CaState::Recovery => {
             if !outcome.any(AckOutcome::ADVANCED) {
                 if !actor.board().line().sack {
                     add_duplicates(actor, view.duplicates);
@@ -55,10 +55,10 @@ pub fn alert<A: Actor>(actor: &mut A, view: &AckView, outcome: &mut AckOutcome) 
                 return Resume::Nothing;
             }
         }
-        State::Loss => {
+        CaState::Loss => {
             let resume = process_loss(actor, *outcome, view.duplicates);
             find_losses(actor, outcome);
-            let open = actor.episode().state == State::Open;
+            let open = actor.episode().state == CaState::Open;
             if !open && !outcome.any(AckOutcome::LOST_RETRANSMISSION) {
                 return resume;
             }
@@ -67,7 +67,7 @@ pub fn alert<A: Actor>(actor: &mut A, view: &AckView, outcome: &mut AckOutcome) 
                 return resume;
             }
         }
-        State::Open | State::Disorder | State::Cwr => {
+        CaState::Open | CaState::Disorder | CaState::Cwr => {
             begins = consider_recovery(actor, view, outcome);
             if !begins {
                 return Resume::Nothing;
@@ -100,7 +100,7 @@ fn goes_on_recovering<A: Actor>(actor: &mut A, view: &AckView, outcome: &mut Ack
         try_to_open(actor, view);
     }
     find_losses(actor, outcome);
-    if actor.episode().state == State::Recovery {
+    if actor.episode().state == CaState::Recovery {
         return true;
     }
     let begins = reason_to_recover(actor).is_some();
@@ -119,7 +119,7 @@ fn consider_recovery<A: Actor>(actor: &mut A, view: &AckView, outcome: &mut AckO
         }
         add_duplicates(actor, view.duplicates);
     }
-    if actor.episode().state <= State::Disorder {
+    if actor.episode().state <= CaState::Disorder {
         try_undo_by_dsack(actor);
     }
     find_losses(actor, outcome);
@@ -153,13 +153,13 @@ fn meets_reneging<A: Actor>(actor: &mut A, outcome: &mut AckOutcome) -> bool {
 /// The recovery point is acknowledged. Whether nothing more is to be done.
 fn leave_at_point<A: Actor>(actor: &mut A) -> bool {
     match actor.episode().state {
-        State::Cwr => {
+        CaState::Cwr => {
             if actor.board().line().una != actor.episode().point {
                 actor.window_mut().end_reduction();
-                actor.episode_mut().state = State::Open;
+                actor.episode_mut().state = CaState::Open;
             }
         }
-        State::Recovery => {
+        CaState::Recovery => {
             if !actor.board().line().sack {
                 actor.board_mut().set_duplicates(0);
             }
@@ -169,7 +169,7 @@ fn leave_at_point<A: Actor>(actor: &mut A) -> bool {
             }
             actor.window_mut().end_reduction();
         }
-        State::Open | State::Disorder | State::Loss => {}
+        CaState::Open | CaState::Disorder | CaState::Loss => {}
     }
     false
 }
@@ -189,13 +189,13 @@ pub fn enter_recovery<A: Actor>(actor: &mut A) {
         episode.point = nxt;
         episode.probe.high = None;
     }
-    episode.state = State::Recovery;
+    episode.state = CaState::Recovery;
 }
 
 /// Disorder while something is SACKed, lost or retransmitted, else Open (`tcp_try_keep_open`).
 pub(super) fn keep_open<A: Actor>(actor: &mut A) {
     let any = undo::any_retransmission_out(actor);
-    let state = State::at_peace(actor.board().counts().left_out(), any);
+    let state = CaState::at_peace(actor.board().counts().left_out(), any);
     if actor.episode().state != state {
         let nxt = actor.board().line().nxt;
         let episode = actor.episode_mut();
@@ -207,14 +207,14 @@ pub(super) fn keep_open<A: Actor>(actor: &mut A) {
 /// `tcp_try_to_open`
 fn try_to_open<A: Actor>(actor: &mut A, view: &AckView) {
     forget_stamp(actor);
-    if actor.episode().state == State::Cwr {
+    if actor.episode().state == CaState::Cwr {
         let delivered = newly_delivered(actor, view);
         actor.window_mut().step_window(delivered, false);
         return;
     }
     keep_open(actor);
     let window_follows = actor.settings().loss.ack_order == AckOrder::RecoveryFirst;
-    if window_follows && actor.episode().state != State::Open {
+    if window_follows && actor.episode().state != CaState::Open {
         actor.window_mut().moderate_window();
     }
 }

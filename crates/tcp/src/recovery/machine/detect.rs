@@ -8,7 +8,7 @@ use super::{AckOutcome, Actor, Board as _, Clock as _, Window as _};
 use crate::recovery::dupack::{self, Count, Reason};
 use crate::recovery::early_retransmit::{self, Pause, View};
 use crate::recovery::rack::{self, Delivered};
-use crate::recovery::{fack, rto, Job, State};
+use crate::recovery::{fack, rto, CaState, Job};
 use crate::settings::{AckOrder, Estimator, ReorderingUnit};
 use crate::words::Mechanism;
 
@@ -97,7 +97,7 @@ pub fn on_reordering_timer<A: Actor>(actor: &mut A) {
     mark_by_rack(actor);
     let after = actor.board().counts();
     if before != after {
-        if actor.episode().state != State::Recovery {
+        if actor.episode().state != CaState::Recovery {
             enter_recovery(actor);
             actor
                 .window_mut()

@@ -7,14 +7,14 @@ use crate::estimator::Rtt;
 use crate::recovery::causes::Causes;
 use crate::recovery::rack::{Rack, Reordering};
 use crate::recovery::undo::Undo;
-use crate::recovery::{reordering, tlp, State};
+use crate::recovery::{reordering, tlp, CaState};
 use crate::settings::{EarlyRetransmit, Settings};
 
 /// An episode of loss, or the peace between two.
 #[derive(Clone, Copy, Debug)]
 pub struct Episode {
     /// The state.
-    pub state: State,
+    pub state: CaState,
     /// What had been sent when the state began (`high_seq`).
     pub point: SeqNum,
     /// What a reduction would need to be taken back.
@@ -34,7 +34,7 @@ impl Episode {
     #[must_use]
     pub fn new(first: SeqNum) -> Self {
         Episode {
-            state: State::Open,
+            state: CaState::Open,
             point: first,
             undo: Undo::default(),
             probe: tlp::Episode::default(),
@@ -47,7 +47,7 @@ impl Episode {
     /// Whether the window is being reduced (`tcp_in_cwnd_reduction`).
     #[must_use]
     pub const fn in_reduction(&self) -> bool {
-        matches!(self.state, State::Cwr | State::Recovery)
+        matches!(self.state, CaState::Cwr | CaState::Recovery)
     }
 }
 
@@ -106,7 +106,7 @@ impl Detection {
     pub fn reordering_window(
         &self,
         settings: &Settings,
-        state: State,
+        state: CaState,
         sacked_out: u32,
         min_rtt: Option<Duration>,
         rtt: &Rtt,

@@ -4,8 +4,8 @@ use super::undo::{end_recovery, marker, try_undo_loss};
 use super::{
     detect, reordering, undo, AckOutcome, Actor, Board as _, NewData, Resume, Window as _,
 };
-use crate::recovery::frto::{self, Answer, Begin, Verdict};
-use crate::recovery::{rto, State};
+use crate::recovery::frto::{self, Answer, Begin, FrtoVerdict};
+use crate::recovery::{rto, CaState};
 use crate::settings::{AckOrder, Reneging, UndoStart};
 
 /// The timeout ran out: a receiver that had SACKed the first segment dropped it (`tcp_timeout_mark_lost`, 6.x), or the stack
@@ -28,7 +28,7 @@ pub fn enter_loss<A: Actor>(actor: &mut A, reneged: bool) {
         actor.board_mut().set_duplicates(0);
     }
     detect::mark_by_timeout(actor, reneged);
-    let loss = rto::Loss {
+    let loss = rto::LossView {
         state: before.state,
         point_acknowledged: !before.point.is_after(actor.board().line().una),
         timeouts: before.timeouts,
@@ -60,16 +60,16 @@ pub fn enter_loss<A: Actor>(actor: &mut A, reneged: bool) {
     let frto = actor.has_frto() && frto::begins(actor.settings().loss.frto_test, &begin);
     let nxt = actor.board().line().nxt;
     let episode = actor.episode_mut();
-    episode.state = State::Loss;
+    episode.state = CaState::Loss;
     episode.point = nxt;
     episode.frto = frto;
 }
 
 /// What an acknowledgement says of the timeout, if F-RTO's test runs.
-fn frto_verdict<A: Actor>(actor: &A, outcome: AckOutcome, duplicate: bool) -> Verdict {
+fn frto_verdict<A: Actor>(actor: &A, outcome: AckOutcome, duplicate: bool) -> FrtoVerdict {
     let episode = actor.episode();
     if !episode.frto {
-        return Verdict::Open;
+        return FrtoVerdict::Open;
     }
     let answer = Answer {
         original: outcome.any(AckOutcome::ORIGINAL),
@@ -95,13 +95,13 @@ pub(super) fn process_loss<A: Actor>(
         return Resume::Nothing;
     }
     match frto_verdict(actor, outcome, duplicates > 0) {
-        Verdict::Open => {}
-        Verdict::Spurious => {
+        FrtoVerdict::Open => {}
+        FrtoVerdict::Spurious => {
             try_undo_loss(actor, true);
             return Resume::Nothing;
         }
-        Verdict::Real => actor.episode_mut().frto = false,
-        Verdict::SendNew => {
+        FrtoVerdict::Real => actor.episode_mut().frto = false,
+        FrtoVerdict::SendNew => {
             actor.episode_mut().point = actor.board().line().nxt;
             match actor.send_new() {
                 NewData::Left => return Resume::Nothing,

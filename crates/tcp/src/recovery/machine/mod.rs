@@ -22,7 +22,7 @@ mod timers;
 mod undo;
 
 pub use ack::{begin_ack, on_ack_losses_first, on_ack_of_nothing, on_ack_recovery_first};
-pub use actor::{Actor, Board, Clock, Counts, Line, NewData, Output, Times, Window};
+pub use actor::{Actor, Board, Clock, Counts, NewData, Output, StreamState, Times, Window};
 pub use alert::{alert, enter_recovery};
 pub use detect::{mark_by_count, note_delivered, on_early_retransmit_timer, on_reordering_timer};
 pub use episode::{Detection, Episode};

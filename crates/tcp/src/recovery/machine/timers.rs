@@ -5,8 +5,8 @@ use rexmit_time::Duration;
 use super::alert::keep_open;
 use super::{AckOutcome, Actor, Board as _, Clock as _, Window as _};
 use crate::recovery::rto::{self, Rearm};
-use crate::recovery::tlp::{self, Answer, Schedule, Verdict, Wait};
-use crate::recovery::{Job, State};
+use crate::recovery::tlp::{self, Answer, ProbeVerdict, Schedule, Wait};
+use crate::recovery::{CaState, Job};
 use crate::settings::Tlp;
 
 /// Sets the timer to the timeout, a full one from now on (RFC 6298 §5.3), or what is left of that of the first segment if the
@@ -95,14 +95,14 @@ pub fn judge_probe<A: Actor>(actor: &mut A, outcome: AckOutcome) {
         dsack: outcome.any(AckOutcome::DSACK),
         dsack_of_probe: outcome.any(AckOutcome::DSACK_PROBE),
     };
-    if actor.episode_mut().probe.on_ack(rule, &answer) != Verdict::Loss {
+    if actor.episode_mut().probe.on_ack(rule, &answer) != ProbeVerdict::Loss {
         return;
     }
     actor.window_mut().reduce_for_probe();
     let nxt = actor.board().line().nxt;
     let episode = actor.episode_mut();
     episode.point = nxt;
-    episode.state = State::Open;
+    episode.state = CaState::Open;
     if rule == Tlp::Rfc8985 {
         keep_open(actor);
     }

@@ -6,7 +6,7 @@ use super::alert::keep_open;
 use super::reordering::{note_overtaken, note_segments_overtaken};
 use super::{detect, AckView, Actor, Board as _, Window as _};
 use crate::recovery::undo::{self, Answer, Begin, FirstRetransmission};
-use crate::recovery::State;
+use crate::recovery::CaState;
 use crate::settings::{AckOrder, PartialUndo};
 
 /// The first byte not acknowledged; none where the stack undoes nothing.
@@ -118,7 +118,7 @@ pub(super) fn end_recovery<A: Actor>(actor: &mut A) -> bool {
     if must_wait_beyond_point(actor) {
         return true;
     }
-    actor.episode_mut().state = State::Open;
+    actor.episode_mut().state = CaState::Open;
     false
 }
 
@@ -144,7 +144,7 @@ pub(super) fn try_undo_loss<A: Actor>(actor: &mut A, by_frto: bool) -> bool {
         return true;
     }
     if by_frto || actor.board().line().sack {
-        actor.episode_mut().state = State::Open;
+        actor.episode_mut().state = CaState::Open;
     }
     true
 }

@@ -2,7 +2,7 @@
 
 use rexmit_wire::{SeqNum, SeqRange};
 
-use super::queue::{packets, time_of, Marks, Micros, Sent};
+use super::queue::{packets, time_of, Marks, Micros, SentSegment};
 use super::{Arrival, Flight};
 use crate::recovery::machine::AckOutcome;
 use crate::recovery::rack::sent_after;
@@ -20,7 +20,7 @@ pub struct Delivery {
 
 impl Delivery {
     /// Remembers a delivered transmission if it is the latest of this acknowledgement (`tcp_rate_skb_delivered`).
-    pub fn take(&mut self, segment: &mut Sent) {
+    pub fn take(&mut self, segment: &mut SentSegment) {
         if segment.marks.any(Marks::SAMPLED) {
             return;
         }
@@ -130,7 +130,7 @@ impl Flight {
         let late = before_late.filter(|late| *late < arrival.before.reach);
         cleaned.overtaken = late.map(|late| reach.saturating_sub(late));
         self.fack.reach = reach.saturating_sub(cleaned.acked);
-        if self.queue.head().is_some_and(Sent::is_sacked) {
+        if self.queue.head().is_some_and(SentSegment::is_sacked) {
             cleaned.outcome.set(AckOutcome::RENEGING);
         }
         cleaned
@@ -142,7 +142,7 @@ impl Flight {
     }
 
     /// Packets at the start of a segment of several that are acknowledged; they are cut off (`tcp_tso_acked`).
-    fn trim_head(&mut self, head: &Sent) -> u32 {
+    fn trim_head(&mut self, head: &SentSegment) -> u32 {
         if head.packets == 1 || !self.una.is_after(head.seq) {
             return 0;
         }
@@ -168,7 +168,7 @@ impl Flight {
 
 impl Arrival<'_> {
     /// The timestamp says that the original arrived, not the retransmission (`tcp_skb_spurious_retrans`).
-    fn was_spurious(&self, segment: &Sent) -> bool {
+    fn was_spurious(&self, segment: &SentSegment) -> bool {
         segment.marks.any(Marks::ANY_RETRANSMISSION)
             && echoes_before(self.peer.echo, self.timing.stamp(segment.at))
     }

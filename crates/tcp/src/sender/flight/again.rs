@@ -2,7 +2,7 @@
 
 use rexmit_wire::SeqNum;
 
-use super::queue::{Marks, Sent};
+use super::queue::{Marks, SentSegment};
 use super::Flight;
 
 impl Flight {
@@ -14,7 +14,7 @@ impl Flight {
         index: usize,
         most: u32,
         window: SeqNum,
-        in_host: impl Fn(&Sent) -> bool,
+        in_host: impl Fn(&SentSegment) -> bool,
     ) -> bool {
         let (una, mss) = (self.una, self.sizes.mss);
         let segment = self.queue.at_mut(index);
@@ -53,7 +53,7 @@ impl Flight {
         index: usize,
         room: u32,
         window: SeqNum,
-        in_host: impl Fn(&Sent) -> bool,
+        in_host: impl Fn(&SentSegment) -> bool,
     ) {
         let linear = self.settings.segments.collapse_linear;
         if !self.settings.segments.retrans_collapse || self.sizes.apart {
@@ -83,7 +83,12 @@ impl Flight {
     }
 
     /// The segment left again: it is the youngest now.
-    pub(in super::super) fn left_again(&mut self, index: usize, mut segment: Sent, marked: bool) {
+    pub(in super::super) fn left_again(
+        &mut self,
+        index: usize,
+        mut segment: SentSegment,
+        marked: bool,
+    ) {
         if marked {
             segment.marks.set(Marks::EVER_RETRANSMITTED);
         }

@@ -3,18 +3,18 @@
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
 
-use super::queue::{time_of, Marks, Sent};
+use super::queue::{time_of, Marks, SentSegment};
 use super::Flight;
 use crate::recovery::dupack;
-use crate::recovery::machine::{Board, Counts, Line};
+use crate::recovery::machine::{Board, Counts, StreamState};
 use crate::recovery::rack::Rack;
 use crate::settings::TimeoutMarks;
 
 impl Board for Flight {
     #[inline]
-    fn line(&self) -> Line {
+    fn line(&self) -> StreamState {
         let queue = &self.queue;
-        Line {
+        StreamState {
             una: self.una,
             nxt: self.nxt,
             mss: self.sizes.mss,
@@ -57,7 +57,7 @@ impl Board for Flight {
     }
 
     fn head_is_sacked(&self) -> bool {
-        self.queue.head().is_some_and(Sent::is_sacked)
+        self.queue.head().is_some_and(SentSegment::is_sacked)
     }
 
     fn set_duplicates(&mut self, duplicates: u32) {

@@ -3,7 +3,7 @@
 
 use rexmit_wire::SeqNum;
 
-use super::queue::{Marks, Queue, Sent};
+use super::queue::{Marks, Queue, SentSegment};
 use super::Flight;
 
 use crate::recovery::fack;
@@ -33,7 +33,7 @@ impl Fack {
     }
 
     /// With FACK, what is overdue, from the head up to the first segment that is not (`tcp_timeout_skbs`).
-    pub fn mark_overdue(&mut self, queue: &mut Queue, overdue: impl Fn(&Sent) -> bool) {
+    pub fn mark_overdue(&mut self, queue: &mut Queue, overdue: impl Fn(&SentSegment) -> bool) {
         let mut index = self.timeout_hint.map_or(0, |id| queue.index_of_id(id));
         while index < queue.len() && overdue(queue.at(index)) {
             self.mark_lost(queue, index);

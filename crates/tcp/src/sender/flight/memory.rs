@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use rexmit_wire::{SeqNum, SeqRange};
 
-use super::queue::{Marks, Sent};
+use super::queue::{Marks, SentSegment};
 use crate::receiver::{allocated, truesize, SHARED_INFO};
 use crate::settings::Settings;
 
@@ -130,7 +130,7 @@ impl Memory {
 
     /// Whether the segment's payload, if it has any, lies in one buffer, and nobody else holds that: neither the network
     /// nor, where both hosts are on one machine, the peer out of order (`tcp_can_collapse`, before 4.13 or so).
-    pub fn can_collapse(&self, segment: &Sent) -> bool {
+    pub fn can_collapse(&self, segment: &SentSegment) -> bool {
         let filled = self.of(segment.seq).map_or(0, |(_, filled)| filled);
         filled == segment.len() && segment.marks.any(Marks::ALONE)
     }

@@ -28,7 +28,7 @@ pub(super) use acked::{Cleaned, Delivery};
 use fack::Fack;
 pub(super) use memory::Memory;
 use queue::Queue;
-pub(super) use queue::{packets, time_of, Marks, Micros, Sent};
+pub(super) use queue::{packets, time_of, Marks, Micros, SentSegment};
 use sack::SeenBlocks;
 pub(super) use sack::Tagged;
 pub(super) use sizes::Sizes;
@@ -66,7 +66,7 @@ pub(super) struct Arrival<'a> {
 
 impl Arrival<'_> {
     /// A transmission was delivered.
-    fn advance_rack(&mut self, segment: &Sent) {
+    fn advance_rack(&mut self, segment: &SentSegment) {
         let delivered = Delivered {
             sent: time_of(segment.at),
             end: segment.end,
@@ -182,11 +182,11 @@ impl Flight {
         self.queue.losses
     }
 
-    pub(super) fn head(&self) -> Option<&Sent> {
+    pub(super) fn head(&self) -> Option<&SentSegment> {
         self.queue.head()
     }
 
-    pub(super) fn at(&self, index: usize) -> &Sent {
+    pub(super) fn at(&self, index: usize) -> &SentSegment {
         self.queue.at(index)
     }
 
@@ -198,7 +198,7 @@ impl Flight {
     }
 
     /// Adds a segment that leaves for the first time.
-    pub(super) fn push(&mut self, segment: Sent) {
+    pub(super) fn push(&mut self, segment: SentSegment) {
         self.nxt = segment.end;
         self.queue.push(segment);
     }
@@ -278,7 +278,7 @@ mod tests {
         flight.established(true);
         for n in 0..segments {
             let seq = first + 1000 * n;
-            flight.push(Sent::new(seq, seq + 1000, 1, Marks::default()));
+            flight.push(SentSegment::new(seq, seq + 1000, 1, Marks::default()));
         }
         flight
     }
@@ -297,7 +297,7 @@ mod tests {
     fn a_cut_segment_is_as_many_packets_as_before() {
         let mut flight = flight_of("linux-6.12", 1);
         let seq = flight.nxt();
-        flight.push(Sent::new(seq, seq + 3000, 3, Marks::default()));
+        flight.push(SentSegment::new(seq, seq + 3000, 3, Marks::default()));
         flight.split(1, 1000);
         assert_eq!((flight.segments(), flight.packets_out()), (3, 4));
         assert_eq!(flight.at(2).len(), 2000);

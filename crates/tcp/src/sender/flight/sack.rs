@@ -2,10 +2,10 @@
 
 use rexmit_wire::{SeqNum, SeqRange};
 
-use super::queue::{Marks, Micros, Sent};
+use super::queue::{Marks, Micros, SentSegment};
 use super::{Arrival, Flight};
 use crate::recovery::machine::AckOutcome;
-use crate::recovery::State;
+use crate::recovery::CaState;
 use crate::settings::ReorderingUnit;
 
 /// The blocks of the last option, in order: what lies in them was noted (`recv_sack_cache`).
@@ -115,7 +115,7 @@ impl Tagged {
     }
 
     /// A segment sent once is SACKed: late if a higher one was before it, and it gives a round-trip time.
-    fn note_original(&mut self, segment: &Sent, highest_sack: SeqNum, point: SeqNum) {
+    fn note_original(&mut self, segment: &SentSegment, highest_sack: SeqNum, point: SeqNum) {
         if segment.seq.is_before(highest_sack) && segment.seq.is_before(self.late) {
             self.late = segment.seq;
         }
@@ -171,7 +171,7 @@ impl Flight {
         };
         let counts_lost = self.settings.loss.fack_lost_retransmits
             && arrival.detection.fack
-            && arrival.episode.state == State::Recovery;
+            && arrival.episode.state == CaState::Recovery;
         let mut tagging = Tagging {
             flight: self,
             arrival,

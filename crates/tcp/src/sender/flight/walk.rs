@@ -2,9 +2,9 @@
 
 use rexmit_wire::SeqNum;
 
-use super::queue::Sent;
+use super::queue::SentSegment;
 use super::Flight;
-use crate::recovery::retransmit::{self, Phase, Step, View};
+use crate::recovery::retransmit::{self, Phase, View, WalkStep};
 
 /// A walk over what is to be sent again: what is lost, and then, where the stack does so and no new data can be sent, what is
 /// not SACKed below the highest SACK (`tcp_xmit_retransmit_queue`).
@@ -51,7 +51,7 @@ impl Walk {
             }
             let mut segment = *flight.queue.at(self.index);
             let mut step = self.step_at(flight, &segment, cwnd);
-            if step == Step::GoForward {
+            if step == WalkStep::GoForward {
                 flight.fack.lost_end = self.last_lost;
                 if !may_go_forward {
                     return None;
@@ -66,22 +66,22 @@ impl Walk {
             }
             let index = self.index;
             match step {
-                Step::Stop | Step::GoForward => return None,
-                Step::PassHole => self.hole = self.hole.or(Some(index)),
-                Step::Pass | Step::Send => {}
+                WalkStep::Stop | WalkStep::GoForward => return None,
+                WalkStep::PassHole => self.hole = self.hole.or(Some(index)),
+                WalkStep::Pass | WalkStep::Send => {}
             }
             if !self.forward && segment.is_lost() {
                 self.last_lost = segment.end;
             }
             self.index += 1;
-            if step == Step::Send {
+            if step == WalkStep::Send {
                 return Some(index);
             }
         }
         None
     }
 
-    fn step_at(&self, flight: &Flight, segment: &Sent, cwnd: u32) -> Step {
+    fn step_at(&self, flight: &Flight, segment: &SentSegment, cwnd: u32) -> WalkStep {
         let queue = &flight.queue;
         let phase = if self.forward {
             Phase::Forward {
@@ -105,7 +105,7 @@ impl Walk {
 impl Flight {
     /// Whether the walk has all behind it that is lost. Where it may go forward, retransmissions of what is not lost are out as
     /// well, and it goes by the end of what is lost (`retransmit_high`).
-    fn lost_are_sent(&self, segment: &Sent) -> bool {
+    fn lost_are_sent(&self, segment: &SentSegment) -> bool {
         if self.settings.loss.forward_retransmit {
             !segment.seq.is_before(self.fack.lost_end)
         } else {

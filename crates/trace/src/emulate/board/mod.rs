@@ -21,8 +21,8 @@ use crate::sequence::Sequence;
 use crate::window::{is_near, is_too_much, HELD};
 
 use looks::Looks;
-pub use order::Order;
 use order::Transmission;
+pub use order::TransmitOrder;
 pub use report::AckReport;
 
 /// Pieces of the queue that are kept; what is sent beyond it pushes out the oldest.
@@ -95,7 +95,7 @@ pub struct Board {
     /// Packets that begin below it.
     below_highest: u32,
     /// Its pieces in the order in which they were sent last.
-    pub order: Order,
+    pub order: TransmitOrder,
     /// What the receiver offers, and the number that the packet bore which said so (`snd_wl1`).
     window: Option<(u32, SeqNum)>,
     /// Packets sent again so far (`total_retrans`), and packets that were reported to have come twice (`dsack_dups`).
@@ -131,7 +131,7 @@ impl Board {
             recounted: 0,
             highest: SeqNum::default(),
             below_highest: 0,
-            order: Order::within(recycled.order),
+            order: TransmitOrder::within(recycled.order),
             window: None,
             retransmitted: 0,
             reported: 0,

@@ -25,7 +25,7 @@ pub struct Transmission {
 /// Each has a number, which stays its own. It is sorted as long as every packet is told of after those that were sent before
 /// it.
 #[derive(Debug)]
-pub struct Order {
+pub struct TransmitOrder {
     transmissions: VecDeque<Transmission>,
     /// The number of the first.
     first: u64,
@@ -34,9 +34,9 @@ pub struct Order {
     sorted: bool,
 }
 
-impl Order {
+impl TransmitOrder {
     pub(super) fn within(transmissions: VecDeque<Transmission>) -> Self {
-        Order {
+        TransmitOrder {
             transmissions,
             first: 0,
             latest: Time::ZERO,

@@ -1,7 +1,7 @@
 //! An acknowledgement worked through by an emulated sender (`tcp_ack`).
 
 use rexmit_tcp::recovery::machine::{self, AckOutcome, AckView};
-use rexmit_tcp::recovery::State;
+use rexmit_tcp::recovery::CaState;
 use rexmit_tcp::settings::AckOrder;
 
 use super::EmulatedSender;
@@ -71,7 +71,7 @@ impl EmulatedSender {
     /// Whether the receiver seems to have dropped what it SACKed: that is first now. A timeout takes its SACKs for void, which
     /// the common board keeps.
     pub(super) fn sees_reneging(&self, board: &Board) -> bool {
-        self.episode.state != State::Loss && board.head().is_some_and(|head| head.sacked)
+        self.episode.state != CaState::Loss && board.head().is_some_and(|head| head.sacked)
     }
 }
 

@@ -5,8 +5,8 @@ use rexmit_tcp::clock::Tick;
 use rexmit_tcp::estimator::Rtt;
 use rexmit_tcp::recovery::dupack;
 use rexmit_tcp::recovery::machine::{
-    Actor, Board as Scoreboard, Clock, Counts, Detection, Episode, Line, NewData, Output, Times,
-    Window,
+    Actor, Board as Scoreboard, Clock, Counts, Detection, Episode, NewData, Output, StreamState,
+    Times, Window,
 };
 use rexmit_tcp::recovery::rack::Rack;
 use rexmit_tcp::recovery::undo::{FirstRetransmission, Undo};
@@ -50,8 +50,8 @@ impl EmulatedSender {
 }
 
 impl Scoreboard for Acting<'_> {
-    fn line(&self) -> Line {
-        Line {
+    fn line(&self) -> StreamState {
+        StreamState {
             una: self.board.una,
             nxt: self.board.nxt,
             mss: self.board.mss,
@@ -320,7 +320,7 @@ impl Actor for Acting<'_> {
 
 #[cfg(test)]
 mod tests {
-    use rexmit_tcp::recovery::{machine, State};
+    use rexmit_tcp::recovery::{machine, CaState};
 
     use super::*;
     use crate::emulate::board::tests::{ack, board_of};
@@ -338,7 +338,7 @@ mod tests {
         let mut report = ack(&mut board, 1, 2..3, 0);
         assert!(machine::was_only_late(&sender.on(&mut board, &report)));
         report.slack = Duration::from_millis(1);
-        assert_eq!(sender.episode.state, State::Recovery);
+        assert_eq!(sender.episode.state, CaState::Recovery);
         assert!(!machine::was_only_late(&sender.on(&mut board, &report)));
     }
 }

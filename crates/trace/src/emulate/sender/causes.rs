@@ -1,6 +1,6 @@
 //! What may have sent a retransmission: each cause that the state allows, and how well the time fits it.
 
-use rexmit_tcp::recovery::{fack, State};
+use rexmit_tcp::recovery::{fack, CaState};
 use rexmit_tcp::settings::Tlp;
 use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
@@ -182,7 +182,7 @@ impl Weighing<'_> {
         let unsent = |head: &Piece| {
             self.sender.marks.is_lost(head) && !self.sender.marks.is_retransmitted(head)
         };
-        let recovers = self.sender.episode.state == State::Recovery
+        let recovers = self.sender.episode.state == CaState::Recovery
             && self.sender.marks.in_flight(self.board) == 0;
         if recovers && self.board.head().is_some_and(unsent) {
             self.moment.unseen(1)
@@ -224,7 +224,7 @@ impl Weighing<'_> {
 
     fn add_ack(&mut self) {
         let mechanism = match self.sender.episode.state {
-            State::Loss | State::Recovery => {
+            CaState::Loss | CaState::Recovery => {
                 self.sender.mechanism_of_retransmission(self.board.sack)
             }
             _ if self.board.sack && self.sender.settings.loss.rack => Mechanism::Rack,
@@ -238,11 +238,11 @@ impl Weighing<'_> {
         let forward =
             piece.is_some_and(|piece| self.sender.may_go_forward(self.board, piece.start));
         let mut structure = match self.sender.episode.state {
-            State::Loss | State::Recovery if marked => 0.0,
+            CaState::Loss | CaState::Recovery if marked => 0.0,
             // That no new data could be sent is believed once.
-            State::Recovery if forward && self.sender.course.forward => 0.0,
-            State::Recovery if forward => ONLY_IF,
-            State::Loss | State::Recovery => SLIGHTLY,
+            CaState::Recovery if forward && self.sender.course.forward => 0.0,
+            CaState::Recovery if forward => ONLY_IF,
+            CaState::Loss | CaState::Recovery => SLIGHTLY,
             _ if self.sender.marks.delivered_above(self.board) > 0 => self
                 .sender
                 .lower_threshold(self.board, index)
@@ -257,7 +257,7 @@ impl Weighing<'_> {
         }
         // What was SACKed is as lost as the rest if the receiver dropped it, which is first then, or if the timeout forgot it.
         let forgot = self.sender.settings.loss.timeout_forgets_sacks
-            && self.sender.episode.state == State::Loss;
+            && self.sender.episode.state == CaState::Loss;
         if sacked && !forgot && !self.board.head().is_some_and(|head| head.sacked) {
             structure += MUCH;
         }
@@ -267,7 +267,7 @@ impl Weighing<'_> {
         }
         if let Some(entered) = self.sender.course.entered {
             // A recovery begins with a retransmission.
-            if self.sender.episode.state == State::Recovery
+            if self.sender.episode.state == CaState::Recovery
                 && self.moment.ack_at - entered > self.moment.slack + Duration::from_micros(100)
             {
                 structure += SLIGHTLY;
@@ -291,7 +291,7 @@ impl Weighing<'_> {
                 self.moment.slack,
             );
             // What a timeout has found lost does not wait for the timer.
-            let waits = !marked || self.sender.episode.state != State::Loss;
+            let waits = !marked || self.sender.episode.state != CaState::Loss;
             let allows = if waits && (found || marked) {
                 0.0
             } else {

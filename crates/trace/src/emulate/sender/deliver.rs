@@ -3,7 +3,7 @@
 
 use rexmit_tcp::recovery::machine::{self, AckOutcome};
 use rexmit_tcp::recovery::rack::Delivered;
-use rexmit_tcp::recovery::State;
+use rexmit_tcp::recovery::CaState;
 use rexmit_tcp::settings::{AckOrder, FrtoTest, ReorderingUnit};
 use rexmit_time::Time;
 use rexmit_wire::SeqNum;
@@ -102,7 +102,7 @@ impl EmulatedSender {
     ) -> SentOnce {
         let mut once = SentOnce::default();
         // Nothing of what a timeout lost tells of reordering.
-        let lost = self.episode.state == State::Loss && self.episode.undo.marker.is_none();
+        let lost = self.episode.state == CaState::Loss && self.episode.undo.marker.is_none();
         for &index in &report.sacked {
             let piece = *board.at(index);
             outcome.set(AckOutcome::SACKED);

@@ -6,7 +6,7 @@
 
 use core::ops::Range;
 
-use rexmit_tcp::recovery::{machine, State};
+use rexmit_tcp::recovery::{machine, CaState};
 use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::SeqNum;
@@ -28,7 +28,7 @@ const TOO_MUCH: f64 = -3.0;
 pub(super) struct Before {
     /// How much likelier the timeout is than a recovery, as a natural logarithm.
     rather: f64,
-    state: State,
+    state: CaState,
     point: SeqNum,
     rto: Duration,
     bias: Duration,
@@ -81,7 +81,7 @@ impl EmulatedSender {
         let Some(window) = self
             .flight
             .most
-            .filter(|_| self.episode.state == State::Loss && board.sack)
+            .filter(|_| self.episode.state == CaState::Loss && board.sack)
         else {
             // Without SACK what is in flight is known too badly.
             return 0.0;
@@ -140,7 +140,7 @@ impl EmulatedSender {
             opinion.share = share;
             opinion.timer = None;
         }
-        self.episode.state = State::Recovery;
+        self.episode.state = CaState::Recovery;
         self.episode.causes.began_by = before.mechanism;
         self.episode.causes.note(before.mechanism);
         self.course.entered = None;
@@ -150,7 +150,7 @@ impl EmulatedSender {
         self.timing.trips.minimum = before.minimum;
         self.episode.timeouts = before.timeouts;
         self.course.loss_at = before.loss_at;
-        if before.state == State::Recovery && before.point.is_after(board.una) {
+        if before.state == CaState::Recovery && before.point.is_after(board.una) {
             self.episode.point = before.point;
         }
         self.flight.forget();

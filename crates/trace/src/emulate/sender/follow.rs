@@ -1,6 +1,6 @@
 //! What a sender does that has sent again: how its state goes on.
 
-use rexmit_tcp::recovery::{machine, State};
+use rexmit_tcp::recovery::{machine, CaState};
 use rexmit_tcp::settings::{AckOrder, Reneging};
 use rexmit_tcp::Mechanism;
 
@@ -69,7 +69,7 @@ impl EmulatedSender {
                 if pieces.start == 0 {
                     self.timing.timers.set_to_timeout(at);
                 }
-                if self.episode.state != State::Recovery {
+                if self.episode.state != CaState::Recovery {
                     machine::enter_recovery(&mut self.at(board, at));
                 }
             }
@@ -82,7 +82,7 @@ impl EmulatedSender {
             }
             Cause::WithoutFrto => self.go_on_without_frto(board, moment),
             Cause::Ack => {
-                if self.episode.state < State::Recovery {
+                if self.episode.state < CaState::Recovery {
                     let lower = self.lower_threshold(board, pieces.start).is_some();
                     if lower {
                         self.learn_threshold(board);
@@ -93,7 +93,7 @@ impl EmulatedSender {
                         machine::mark_by_count(&mut self.at(board, at), true);
                     }
                 }
-                if self.episode.state == State::Loss {
+                if self.episode.state == CaState::Loss {
                     self.episode.frto = false;
                 }
                 let piece = board.get(pieces.start);

@@ -6,7 +6,7 @@
 
 use core::ops::Range;
 
-use rexmit_tcp::recovery::State;
+use rexmit_tcp::recovery::CaState;
 use rexmit_tcp::Mechanism;
 use rexmit_time::Time;
 use rexmit_wire::SeqNum;
@@ -73,7 +73,7 @@ impl EmulatedSender {
         best: &Candidate,
     ) -> Option<Instead> {
         let by_ack = matches!(best.cause, Cause::Ack | Cause::Reordering);
-        if !by_ack || !head || moment.slack <= SEES_ALL || self.episode.state == State::Loss {
+        if !by_ack || !head || moment.slack <= SEES_ALL || self.episode.state == CaState::Loss {
             return None;
         }
         let timeout = candidates.timeout()?;

@@ -45,7 +45,7 @@ mod without_frto;
 use std::collections::VecDeque;
 
 use rexmit_tcp::recovery::machine::{self, Detection, Episode};
-use rexmit_tcp::recovery::{Job, State};
+use rexmit_tcp::recovery::{CaState, Job};
 use rexmit_tcp::settings::{Estimator, Settings, Tlp};
 use rexmit_tcp::Mechanism;
 use rexmit_time::{Duration, Time};
@@ -57,7 +57,7 @@ use course::Course;
 use evidence::Evidence;
 use marks::Marks;
 use minimum::Minimum;
-use round_trips::Seen;
+use round_trips::RoundTrip;
 pub(crate) use stack_clock::StackClock;
 use window::Flight;
 
@@ -83,7 +83,7 @@ pub struct EmulatedSender {
 /// The collections of an emulated sender, empty.
 #[derive(Debug, Default)]
 pub struct Recycled {
-    unsure: VecDeque<Seen>,
+    unsure: VecDeque<RoundTrip>,
     opinions: VecDeque<Opinion>,
 }
 
@@ -158,7 +158,7 @@ impl EmulatedSender {
         self.catch_up_for_sending(board, moment);
         self.note_new_after_frto(board);
         if self.course.unless_more
-            && self.episode.state == State::Recovery
+            && self.episode.state == CaState::Recovery
             && self.course.entered == Some(moment.ack_at)
         {
             self.take_recovery_back();
@@ -199,9 +199,9 @@ impl EmulatedSender {
             return;
         };
         if self.course.loss_at.is_some_and(|loss| at <= loss)
-            && self.episode.state != State::Recovery
+            && self.episode.state != CaState::Recovery
         {
-            self.episode.state = State::Loss;
+            self.episode.state = CaState::Loss;
             self.episode.point = board.nxt;
             self.marks.mark_lost(board, tail);
         }
@@ -222,7 +222,7 @@ impl EmulatedSender {
     fn take_recovery_back(&mut self) {
         self.course.entered = None;
         self.episode.causes.recovery_began = false;
-        self.episode.state = State::Disorder;
+        self.episode.state = CaState::Disorder;
     }
 
     /// What a retransmission from the queue of the lost is called.

@@ -2,7 +2,7 @@
 //! anything is missing. Hosts do so: a FIN goes again with the acknowledgement of the peer's (`tcp_output` of BSD in
 //! CLOSING), a smaller MTU is reported (RFC 1191 §6.4), a program on the way repeats packets.
 
-use rexmit_tcp::recovery::State;
+use rexmit_tcp::recovery::CaState;
 use rexmit_time::{Duration, Time};
 
 use super::causes::Weighing;
@@ -38,7 +38,7 @@ impl Weighing<'_> {
             Some(Job::Reordering | Job::EarlyRetransmit)
         );
         let marked = |index: usize| self.sender.marks.is_lost(self.board.at(index));
-        matches!(self.sender.episode.state, State::Recovery | State::Loss)
+        matches!(self.sender.episode.state, CaState::Recovery | CaState::Loss)
             || waits
             || self.sender.marks.delivered_above(self.board) > 0
             || self.pieces.clone().any(marked)

@@ -1,7 +1,7 @@
 //! How fast a recovery sends: half as much as arrives from its first acknowledgement on (PRR, rate halving), or nothing
 //! until half a window has arrived and then as much as arrives (RFC 6675's pipe).
 
-use rexmit_tcp::recovery::State;
+use rexmit_tcp::recovery::CaState;
 use rexmit_tcp::settings::Recovery;
 use rexmit_time::Duration;
 use rexmit_wire::SeqNum;
@@ -67,7 +67,7 @@ impl EmulatedSender {
             una,
             ..
         } = self.flight.rate;
-        let certain = self.episode.state == State::Recovery
+        let certain = self.episode.state == CaState::Recovery
             && flight > 0
             && board.sack
             && board.una == una
@@ -88,7 +88,7 @@ impl EmulatedSender {
     /// An acknowledgement came in recovery: while less than half of the window has arrived, what was sent is held against the
     /// rate.
     pub(super) fn judge_rate(&mut self, board: &Board, report: &AckReport) {
-        if self.episode.state != State::Recovery || self.flight.rate.flight == 0 || !board.sack {
+        if self.episode.state != CaState::Recovery || self.flight.rate.flight == 0 || !board.sack {
             return;
         }
         // What left in answer to this acknowledgement is still to come.

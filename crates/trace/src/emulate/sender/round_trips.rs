@@ -15,7 +15,7 @@ use super::stack_clock::StackClock;
 const UNSURE: usize = 48;
 
 /// A round-trip time as it was seen: sent, acknowledged, and what was out then.
-pub(super) type Seen = (Time, Time, SeqNum, SeqNum);
+pub(super) type RoundTrip = (Time, Time, SeqNum, SeqNum);
 
 /// Round-trip times.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(super) struct RoundTrips {
     /// The segment that is timed by stacks that time one a round trip, and when it left.
     pub timed: Option<(SeqNum, Time)>,
     /// Those that were taken while the clock was not known.
-    unsure: VecDeque<Seen>,
+    unsure: VecDeque<RoundTrip>,
     /// How much longer its timeouts proved to be than the page says.
     pub bias: Duration,
     pub minimum: Minimum,
@@ -35,7 +35,7 @@ pub(super) struct RoundTrips {
 
 impl RoundTrips {
     /// `unsure` is an empty collection to keep times in.
-    pub fn new(settings: &Settings, other_minimum: bool, unsure: VecDeque<Seen>) -> Self {
+    pub fn new(settings: &Settings, other_minimum: bool, unsure: VecDeque<RoundTrip>) -> Self {
         RoundTrips {
             rtt: Rtt::new(settings),
             sampled: false,
@@ -48,13 +48,13 @@ impl RoundTrips {
     }
 
     /// Its collection, empty.
-    pub fn leave(mut self) -> VecDeque<Seen> {
+    pub fn leave(mut self) -> VecDeque<RoundTrip> {
         self.unsure.clear();
         self.unsure
     }
 
     /// Takes a round-trip time as it was seen.
-    pub fn take(&mut self, clock: &StackClock, seen: Seen) {
+    pub fn take(&mut self, clock: &StackClock, seen: RoundTrip) {
         if clock.is_unsure() {
             if self.unsure.len() == UNSURE {
                 self.unsure.pop_front();

@@ -1,7 +1,7 @@
 //! A threshold of duplicates that is not the page's (`net.ipv4.tcp_reordering`). The first recovery that begins before, or
 //! does not begin when it should, tells what it is.
 
-use rexmit_tcp::recovery::State;
+use rexmit_tcp::recovery::CaState;
 
 use super::timing::SEES_ALL;
 use super::EmulatedSender;
@@ -24,7 +24,8 @@ impl EmulatedSender {
     /// What it costs to believe that the threshold is as low as what is SACKed now; none if it cannot be.
     pub(super) fn lower_threshold(&self, board: &Board, index: usize) -> Option<f64> {
         let lower = (LEAST..self.detection.threshold).contains(&board.sacked);
-        let may = self.course.threshold_open && board.sack && self.episode.state < State::Recovery;
+        let may =
+            self.course.threshold_open && board.sack && self.episode.state < CaState::Recovery;
         // Few are SACKed, then.
         let first = || (0..index).all(|before| board.at(before).sacked);
         (may && lower && index < board.len() && first()).then_some(OTHER)
@@ -41,7 +42,7 @@ impl EmulatedSender {
         let Some(entered) = self
             .course
             .entered
-            .filter(|_| self.episode.state == State::Recovery)
+            .filter(|_| self.episode.state == CaState::Recovery)
         else {
             return;
         };

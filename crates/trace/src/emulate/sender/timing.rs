@@ -10,7 +10,7 @@ use rexmit_wire::SeqRange;
 use super::causes::is_early;
 use super::explain::Moment;
 use super::minimum::{Minimum, LONGEST, SHORTEST};
-use super::round_trips::{RoundTrips, Seen};
+use super::round_trips::{RoundTrip, RoundTrips};
 use super::timers::{Timer, Timers};
 use super::StackClock;
 use crate::emulate::board::{AckReport, Board};
@@ -37,7 +37,7 @@ impl Timing {
     pub(super) fn new(
         settings: &'static Settings,
         other_minimum: bool,
-        unsure: VecDeque<Seen>,
+        unsure: VecDeque<RoundTrip>,
     ) -> Self {
         let clock = StackClock::new(settings);
         let trips = RoundTrips::new(settings, other_minimum, unsure);

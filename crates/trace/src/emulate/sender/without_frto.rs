@@ -3,7 +3,7 @@
 //! those of a recovery, too, that begins at once; but such a one lets no more go with its first acknowledgement than that
 //! says was delivered, and it lets one go in any case (PRR). A window that begins anew after a timeout has room for one more.
 
-use rexmit_tcp::recovery::State;
+use rexmit_tcp::recovery::CaState;
 use rexmit_tcp::settings::Recovery;
 use rexmit_tcp::Mechanism;
 use rexmit_time::Time;
@@ -132,7 +132,7 @@ impl EmulatedSender {
         if self.detection.own_threshold != back.threshold {
             self.detection.set_own_threshold(back.threshold);
         }
-        self.episode.state = State::Loss;
+        self.episode.state = CaState::Loss;
         self.episode.point = back.point;
         self.course.loss_at = back.loss_at;
         self.episode.probe.high = None;
@@ -155,7 +155,7 @@ impl Weighing<'_> {
         };
         let Some(burst) = back
             .burst
-            .filter(|_| self.sender.episode.state == State::Recovery)
+            .filter(|_| self.sender.episode.state == CaState::Recovery)
         else {
             return 0.0;
         };

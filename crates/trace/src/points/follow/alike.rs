@@ -1,7 +1,7 @@
 //! Packets of one mark that are looked for: what packets look like is theirs to say, and any number may look the same.
 
 use super::Follow;
-use crate::points::way::Entry;
+use crate::points::way::PendingPacket;
 
 /// Packets of one mark that are looked for at most, the newest ones: more are not on their way at a time.
 const MOST_ALIKE: u32 = 1 << 10;
@@ -23,7 +23,7 @@ impl Alike {
 
 impl Follow {
     /// Takes an entry in where it is found by its mark.
-    pub(super) fn keep(&mut self, entry: Entry) -> u32 {
+    pub(super) fn keep(&mut self, entry: PendingPacket) -> u32 {
         let number = if let Some(number) = self.free.pop() {
             self.entries[number as usize] = entry;
             number

@@ -4,9 +4,9 @@ use rexmit_tcp::Need;
 
 use super::Follow;
 use crate::contain::contain;
-use crate::points::order::Line;
-use crate::points::rows::{Followed, Kind, Lost};
-use crate::points::way::{Entry, Way};
+use crate::points::order::PointSequence;
+use crate::points::rows::{Followed, Lost, PacketKind};
+use crate::points::way::{PendingPacket, Way};
 
 /// The same where no packet of the connection has ever come by at another point.
 const ALONE: i64 = 2_000_000_000;
@@ -29,7 +29,7 @@ impl Follow {
         while let Some(&number) = of.queue.front() {
             let entry = &self.entries[number as usize];
             // A further point may turn out to be on the way as long as the connection is young.
-            let young = if entry.kind == Kind::Syn {
+            let young = if entry.kind == PacketKind::Syn {
                 self.longest
             } else {
                 ALONE
@@ -37,7 +37,7 @@ impl Follow {
             let known = line.len() == self.points || self.now.saturating_sub(of.begun) > young;
             let whole =
                 known && line.len() > 1 && line.iter().all(|&point| entry.sights[point].is_some());
-            let patience = if line.len() > 1 || entry.kind == Kind::Syn {
+            let patience = if line.len() > 1 || entry.kind == PacketKind::Syn {
                 self.longest
             } else {
                 self.longest.min(ALONE)
@@ -54,7 +54,7 @@ impl Follow {
     }
 
     /// What became of a packet.
-    fn fate(&mut self, way: &mut Way, line: &Line, entry: &Entry) {
+    fn fate(&mut self, way: &mut Way, line: &PointSequence, entry: &PendingPacket) {
         let seen = |point: usize| entry.sights[point];
         let Some(first) = line.iter().position(|&point| seen(point).is_some()) else {
             return;
@@ -114,8 +114,8 @@ impl Follow {
             } else {
                 lost = Some(Lost::Between(ended, next));
                 between.lost += 1;
-                between.data_lost += u64::from(entry.kind == Kind::Data);
-                between.acks_lost += u64::from(entry.kind == Kind::Ack);
+                between.data_lost += u64::from(entry.kind == PacketKind::Data);
+                between.acks_lost += u64::from(entry.kind == PacketKind::Ack);
             }
         }
         let mut again = false;

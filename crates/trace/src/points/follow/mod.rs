@@ -16,9 +16,9 @@ use hashbrown::HashMap;
 use rexmit_wire::table::Key;
 use rexmit_wire::{FlowKey, Headers};
 
-use super::rows::{Each, Kind, Rows};
+use super::rows::{Each, PacketKind, Rows};
 use super::sample::ByMark;
-use super::way::{Entry, Sight, Way};
+use super::way::{PendingPacket, Sight, Way};
 use super::{Mark, MOST_POINTS};
 use crate::analyzer::Failures;
 use crate::contain::contain;
@@ -57,7 +57,7 @@ pub struct Follow {
     routes: Each<Map<(IpAddr, IpAddr), Route>>,
     /// What names packets that were settled lately, by its lower bits.
     settled: Box<[u64]>,
-    entries: Vec<Entry>,
+    entries: Vec<PendingPacket>,
     free: Vec<u32>,
     by_mark: ByMark<Alike>,
     longest: i64,
@@ -190,17 +190,17 @@ impl Follow {
     }
 }
 
-fn kind_of(headers: &Headers) -> Kind {
+fn kind_of(headers: &Headers) -> PacketKind {
     let flags = headers.flags;
     if flags.rst() {
-        Kind::Rst
+        PacketKind::Rst
     } else if flags.syn() {
-        Kind::Syn
+        PacketKind::Syn
     } else if headers.payload_len > 0 {
-        Kind::Data
+        PacketKind::Data
     } else if flags.fin() {
-        Kind::Fin
+        PacketKind::Fin
     } else {
-        Kind::Ack
+        PacketKind::Ack
     }
 }

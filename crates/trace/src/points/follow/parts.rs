@@ -3,8 +3,8 @@
 use rexmit_wire::{Headers, Intervals};
 
 use super::{kind_of, Follow};
-use crate::points::rows::Kind;
-use crate::points::way::{Entry, Sight};
+use crate::points::rows::PacketKind;
+use crate::points::way::{PendingPacket, Sight};
 
 /// Packets of a connection among which parts of others are looked for, the newest ones.
 const LATELY: usize = 1_024;
@@ -18,7 +18,7 @@ impl Follow {
         sight: Sight,
         headers: &Headers,
     ) -> Option<u32> {
-        if kind_of(headers) != Kind::Data {
+        if kind_of(headers) != PacketKind::Data {
             return None;
         }
         let maps = core::iter::once(&self.by_flow[point]).chain(&self.by_flow);
@@ -38,7 +38,7 @@ impl Follow {
         for &number in of.queue.iter().rev().take(LATELY) {
             let entry = &self.entries[number as usize];
             let (from, to) = (entry.start.max(start), entry.end.min(end));
-            let fits = entry.kind == Kind::Data
+            let fits = entry.kind == PacketKind::Data
                 && entry.sights[point].is_none()
                 && entry.may_be(headers.timestamps);
             if fits && from < to && left.covers(from, to) {
@@ -63,7 +63,7 @@ impl Follow {
             return;
         }
         self.take_out(number);
-        let of_part = |start: i64, end: i64| Entry {
+        let of_part = |start: i64, end: i64| PendingPacket {
             mark: whole.mark.part(start),
             older: None,
             newer: None,

@@ -1,7 +1,7 @@
 //! In which order packets pass the points.
 
 use super::Follow;
-use crate::points::order::{Line, Order};
+use crate::points::order::{PointSequence, Precedence};
 use crate::points::rows::Each;
 use crate::points::way::Way;
 
@@ -11,11 +11,11 @@ pub(super) const MOST_ROUTES: usize = 1 << 16;
 impl Follow {
     /// In which order a way passes which points: as its packets have shown, else those of the other direction, else those of
     /// other connections of the hosts.
-    pub(super) fn course(&self, of: &Way) -> (Order, Line) {
+    pub(super) fn course(&self, of: &Way) -> (Precedence, PointSequence) {
         let reverse = of
             .reverse
             .and_then(|reverse| self.ways[reverse as usize].as_ref());
-        let turned = reverse.map_or(Order::default(), |reverse| reverse.order.reversed());
+        let turned = reverse.map_or(Precedence::default(), |reverse| reverse.order.reversed());
         let (mut order, mut there) = (of.order, of.there);
         if order.is_empty() {
             order = turned;
@@ -43,7 +43,7 @@ impl Follow {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Route {
     pub there: Each<bool>,
-    pub order: Order,
+    pub order: Precedence,
 }
 
 impl Route {

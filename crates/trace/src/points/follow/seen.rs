@@ -5,8 +5,8 @@ use rexmit_wire::Headers;
 
 use super::route::{Route, MOST_ROUTES};
 use super::{kind_of, Follow};
-use crate::points::rows::{Each, Kind};
-use crate::points::way::{Astray, Entry, Sight, Way};
+use crate::points::rows::{Each, PacketKind};
+use crate::points::way::{Astray, PendingPacket, Sight, Way};
 use crate::points::Mark;
 
 /// Packets that are remembered after they were settled, so that what the network or a capture doubled is known.
@@ -171,12 +171,12 @@ impl Follow {
             of.isn = Some(headers.seq);
         }
         let kind = kind_of(headers);
-        let length = if kind == Kind::Rst {
+        let length = if kind == PacketKind::Rst {
             0
         } else {
             headers.seq_len()
         };
-        let start = if kind == Kind::Rst {
+        let start = if kind == PacketKind::Rst {
             of.near
         } else {
             of.place(headers.seq)
@@ -193,7 +193,7 @@ impl Follow {
         of.firsts[point].get_or_insert(sight.raw);
         let mut sights = Each::default();
         sights[point] = Some(sight);
-        let entry = Entry {
+        let entry = PendingPacket {
             way,
             mark,
             older: None,
@@ -213,7 +213,7 @@ impl Follow {
     }
 
     /// Takes an entry out of those that are looked for, for good.
-    pub(super) fn forget(&mut self, number: u32) -> Entry {
+    pub(super) fn forget(&mut self, number: u32) -> PendingPacket {
         self.take_out(number);
         let entry = self.entries[number as usize].clone();
         self.free.push(number);

@@ -1,7 +1,7 @@
 //! What packets show of a retransmission, and what follows where they do not: no mechanism, no time.
 
 use super::*;
-use crate::necessary::{Basis, Missing, Packet, Timed};
+use crate::necessary::{Basis, Missing, SegmentKind, Timed};
 
 /// At the sender, ten segments acknowledged; four more sent at 101 ms, the first of them again at `again` after so many duplicates.
 fn repeated(duplicates: u32, again: f64) -> Retransmission {
@@ -29,7 +29,7 @@ fn acknowledgements_show_what_they_made_and_which_of_them_did() {
     assert_eq!(at, Some(ms(151.2)), "the last of the three");
     assert_eq!(
         (row.witness.timed, row.witness.packet),
-        (Timed::Sender, Packet::Data)
+        (Timed::Sender, SegmentKind::Data)
     );
 }
 

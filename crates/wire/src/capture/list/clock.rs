@@ -39,7 +39,7 @@ pub(super) enum Origin {
 
 /// Turns the times of a list into those of a capture.
 #[derive(Debug)]
-pub(super) struct Clock {
+pub(super) struct ListClock {
     origin: Origin,
     /// Of times of day, the midnight before; of others what they are added to.
     base: u64,
@@ -48,7 +48,7 @@ pub(super) struct Clock {
     is_coarse: bool,
 }
 
-impl Clock {
+impl ListClock {
     /// The clock of a list that begins with these times.
     pub fn of(stamps: &[Stamp]) -> Self {
         // Of spans since the packet before, each second one is smaller than the one before it.
@@ -67,7 +67,7 @@ impl Clock {
             Some(Stamp::OfDay(0) | Stamp::Span(_)) => span,
             Some(Stamp::OfDay(_)) => Origin::Midnight,
         };
-        Clock {
+        ListClock {
             origin,
             // A time may lie before the first one.
             base: if origin == Origin::Epoch { 0 } else { DAY },
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_day_ends_at_midnight() {
-        let mut clock = Clock::of(&[Stamp::OfDay(DAY - 1)]);
+        let mut clock = ListClock::of(&[Stamp::OfDay(DAY - 1)]);
         let mut at = |nanos| clock.time(Some(Stamp::OfDay(nanos))).unwrap().as_nanos();
         let last = at(DAY - 2);
         assert_eq!(at(3) - last, 5);
@@ -291,13 +291,16 @@ mod tests {
     #[test]
     fn spans_that_fall_count_from_the_packet_before() {
         let spans = |each: &[u64]| each.iter().map(|&it| Stamp::Span(it)).collect::<Vec<_>>();
-        assert_eq!(Clock::of(&spans(&[0, 5, 7, 30])).origin, Origin::First);
-        assert_eq!(Clock::of(&spans(&[0, 5, 2, 30, 1])).origin, Origin::Before);
+        assert_eq!(ListClock::of(&spans(&[0, 5, 7, 30])).origin, Origin::First);
         assert_eq!(
-            Clock::of(&[Stamp::OfDay(0), Stamp::OfDay(7)]).origin,
+            ListClock::of(&spans(&[0, 5, 2, 30, 1])).origin,
+            Origin::Before
+        );
+        assert_eq!(
+            ListClock::of(&[Stamp::OfDay(0), Stamp::OfDay(7)]).origin,
             Origin::First
         );
-        let mut clock = Clock::of(&spans(&[0, 5, 2, 30, 1]));
+        let mut clock = ListClock::of(&spans(&[0, 5, 2, 30, 1]));
         let mut at = |nanos| clock.time(Some(Stamp::Span(nanos))).unwrap().as_nanos();
         assert_eq!([at(0), at(5), at(2)].map(|it| it - DAY), [0, 5, 7]);
     }

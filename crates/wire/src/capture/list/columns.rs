@@ -2,7 +2,8 @@
 
 use super::clock;
 use super::line::{
-    is_number, line, number, Broken, Covered, Ends, Kind, Line, Opt, Protocol, Segment, Style,
+    is_number, line, number, Broken, Covered, Ends, LineKind, Opt, PacketLine, Protocol, Segment,
+    Style,
 };
 use crate::Flags;
 
@@ -35,7 +36,7 @@ impl Default for Columns {
 
 impl Columns {
     /// A line of CSV; none for the one that names the columns.
-    pub fn quoted<'l>(&mut self, text: &'l str) -> Option<Result<Line<'l>, Broken>> {
+    pub fn quoted<'l>(&mut self, text: &'l str) -> Option<Result<PacketLine<'l>, Broken>> {
         let fields = fields(text);
         let named = |name: &str| fields.iter().position(|&field| field == name);
         if let (Some(src), Some(dst), Some(info)) =
@@ -75,7 +76,7 @@ fn fields(text: &str) -> Vec<&str> {
 }
 
 /// What is printed behind the time: addresses, an arrow between them or not, the protocol, a length or not, and the rest.
-pub(super) fn parse(text: &str) -> Option<Result<Kind<'_>, Broken>> {
+pub(super) fn parse(text: &str) -> Option<Result<LineKind<'_>, Broken>> {
     let (src, rest) = word(text)?;
     let (mut dst, mut rest) = word(rest)?;
     let has_arrow = ARROWS.contains(&dst);
@@ -108,7 +109,7 @@ fn kind<'l>(
     protocol: &'l str,
     frame: Option<u32>,
     info: &'l str,
-) -> Result<Kind<'l>, Broken> {
+) -> Result<LineKind<'l>, Broken> {
     if let Some(at) = info.find(" Seq=") {
         if !protocol.starts_with("ICMP") {
             return segment(src, dst, frame, info, at);
@@ -116,19 +117,19 @@ fn kind<'l>(
     }
     Ok(match (protocol, frame) {
         ("TCP", None) => return Err(Broken),
-        ("ARP", _) => Kind::Other(Protocol::Arp),
+        ("ARP", _) => LineKind::Other(Protocol::Arp),
         ("UDP" | "DNS" | "MDNS" | "NTP" | "SSDP" | "QUIC" | "DHCP", _) => {
-            Kind::Other(Protocol::Udp)
+            LineKind::Other(Protocol::Udp)
         }
-        (icmp, _) if icmp.starts_with("ICMP") => Kind::Other(Protocol::Icmp),
-        (_, Some(frame)) if usual_port(protocol).is_some() => Kind::Covered(Covered {
+        (icmp, _) if icmp.starts_with("ICMP") => LineKind::Other(Protocol::Icmp),
+        (_, Some(frame)) if usual_port(protocol).is_some() => LineKind::Covered(Covered {
             src,
             dst,
             protocol,
             frame,
             is_next: !info.starts_with("[TCP "),
         }),
-        _ => Kind::Other(Protocol::Unknown),
+        _ => LineKind::Other(Protocol::Unknown),
     })
 }
 
@@ -168,7 +169,7 @@ fn segment<'l>(
     frame: Option<u32>,
     info: &'l str,
     at: usize,
-) -> Result<Kind<'l>, Broken> {
+) -> Result<LineKind<'l>, Broken> {
     let (head, numbers) = info.split_at(at);
     let (ports, names) = head
         .trim_end()
@@ -220,7 +221,7 @@ fn segment<'l>(
         dst_port,
         v6: false,
     };
-    Ok(Kind::Segment(ends, segment))
+    Ok(LineKind::Segment(ends, segment))
 }
 
 fn flags(names: &str) -> Flags {

@@ -2,7 +2,8 @@
 
 use super::clock::{self, Stamp};
 use super::line::{
-    line, number, number_after, Broken, Ends, Ip, Kind, Line, Opt, Protocol, Segment, Style,
+    line, number, number_after, Broken, Ends, Ip, LineKind, Opt, PacketLine, Protocol, Segment,
+    Style,
 };
 use crate::Flags;
 
@@ -16,7 +17,7 @@ pub(super) fn begins(text: &str) -> bool {
 }
 
 /// What the lines of a packet say, from the first to that before an empty one.
-pub(super) fn parse(text: &str) -> Result<Line<'_>, Broken> {
+pub(super) fn parse(text: &str) -> Result<PacketLine<'_>, Broken> {
     let (mut stamp, mut layers, mut tcp) = (None, Layers::default(), None);
     for one in text.lines() {
         if let Some(tcp) = &mut tcp {
@@ -33,11 +34,11 @@ pub(super) fn parse(text: &str) -> Result<Line<'_>, Broken> {
         }
     }
     let kind = match tcp {
-        None => Kind::Other(layers.protocol),
+        None => LineKind::Other(layers.protocol),
         Some(tcp) => {
             let (ends, mut segment) = tcp.segment(&layers).ok_or(Broken)?;
             segment.frame = text.find(ON_WIRE).and_then(|at| last_number(&text[..at]));
-            Kind::Segment(ends, segment)
+            LineKind::Segment(ends, segment)
         }
     };
     line(stamp.or_else(|| since_first(text)), kind)

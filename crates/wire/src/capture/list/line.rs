@@ -6,13 +6,13 @@ use super::{columns, details, tcpdump};
 use crate::Flags;
 
 /// A line that is a packet.
-pub(super) struct Line<'l> {
+pub(super) struct PacketLine<'l> {
     pub stamp: Option<Stamp>,
-    pub kind: Kind<'l>,
+    pub kind: LineKind<'l>,
 }
 
 /// What it is a packet of.
-pub(super) enum Kind<'l> {
+pub(super) enum LineKind<'l> {
     /// TCP, with its numbers.
     Segment(Ends<'l>, Segment),
     /// TCP whose numbers a protocol above it covers.
@@ -133,7 +133,7 @@ pub(super) struct Broken;
 
 /// What earlier lines said of those that follow.
 #[derive(Default)]
-pub(super) struct Place {
+pub(super) struct Earlier {
     columns: Columns,
 }
 
@@ -163,7 +163,10 @@ pub(super) fn begins(text: &str) -> Option<Begin> {
 }
 
 /// What a line that begins a packet says; none where it is no packet after all.
-pub(super) fn parse<'l>(text: &'l str, place: &mut Place) -> Option<Result<Line<'l>, Broken>> {
+pub(super) fn parse<'l>(
+    text: &'l str,
+    place: &mut Earlier,
+) -> Option<Result<PacketLine<'l>, Broken>> {
     if text.starts_with('"') {
         return place.columns.quoted(text);
     }
@@ -176,21 +179,21 @@ pub(super) fn parse<'l>(text: &'l str, place: &mut Place) -> Option<Result<Line<
 }
 
 /// A line, where its lengths can be.
-pub(super) fn line(stamp: Option<Stamp>, kind: Kind<'_>) -> Result<Line<'_>, Broken> {
+pub(super) fn line(stamp: Option<Stamp>, kind: LineKind<'_>) -> Result<PacketLine<'_>, Broken> {
     match &kind {
-        Kind::Segment(_, segment) if segment.payload_len > MOST_PAYLOAD => Err(Broken),
-        Kind::Segment(
+        LineKind::Segment(_, segment) if segment.payload_len > MOST_PAYLOAD => Err(Broken),
+        LineKind::Segment(
             _,
             Segment {
                 frame: Some(frame), ..
             },
         )
-        | Kind::Covered(Covered { frame, .. })
+        | LineKind::Covered(Covered { frame, .. })
             if *frame > MOST_FRAME =>
         {
             Err(Broken)
         }
-        _ => Ok(Line { stamp, kind }),
+        _ => Ok(PacketLine { stamp, kind }),
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, ErrorKind};
 
 use super::details;
 use super::line::{self, Begin, Form};
-use crate::capture::window::Window;
+use crate::capture::window::ByteWindow;
 
 /// Bytes of a line that are kept, with the lines that go on with it.
 const MOST: usize = 4096;
@@ -14,7 +14,7 @@ const MOST_DETAILS: usize = 1 << 14;
 /// Lines that may begin a packet, with those that go on with them: the second of `tcpdump -v`, what mail wraps, and all
 /// fields of a packet in detail.
 pub(super) struct Lines<'r> {
-    window: Window<'r>,
+    window: ByteWindow<'r>,
     form: Form,
     /// Lines read.
     number: u64,
@@ -26,7 +26,7 @@ pub(super) struct Lines<'r> {
 }
 
 impl<'r> Lines<'r> {
-    pub fn new(window: Window<'r>, form: Form) -> Self {
+    pub fn new(window: ByteWindow<'r>, form: Form) -> Self {
         Lines {
             window,
             form,

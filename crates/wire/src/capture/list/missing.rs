@@ -2,7 +2,7 @@
 
 use core::fmt::Display;
 
-use super::clock::Clock;
+use super::clock::ListClock;
 use super::flows::Flows;
 use super::line::{Segment, Style};
 use super::names::Names;
@@ -45,7 +45,7 @@ impl Missing {
     }
 
     /// All of it.
-    pub fn in_words(&self, clock: &Clock, names: &Names, flows: &Flows) -> String {
+    pub fn in_words(&self, clock: &ListClock, names: &Names, flows: &Flows) -> String {
         let mut all = vec!["a list of packets as text, without their payload".to_owned()];
         all.extend(clock.in_words().map(str::to_owned));
         if self.broken > 0 {

@@ -1,6 +1,8 @@
 //! Lines of tcpdump, of any of its options that leave sequence numbers in them.
 
-use super::line::{number, number_after, Broken, Ends, Ip, Kind, Opt, Protocol, Segment, Style};
+use super::line::{
+    number, number_after, Broken, Ends, Ip, LineKind, Opt, Protocol, Segment, Style,
+};
 use crate::Flags;
 
 /// Addresses in one line that are looked at: those of the link, of tunnels, of what they carry.
@@ -16,7 +18,7 @@ pub(super) fn begins_without_time(first: &str, second: &str) -> bool {
 }
 
 /// What is printed behind the time; none where it is not of tcpdump.
-pub(super) fn parse(text: &str) -> Option<Result<Kind<'_>, Broken>> {
+pub(super) fn parse(text: &str) -> Option<Result<LineKind<'_>, Broken>> {
     let (mut from, mut is_packet) = (0, false);
     for _ in 0..MOST_PAIRS {
         let Some(at) = text[from..].find(" > ") else {
@@ -34,7 +36,7 @@ pub(super) fn parse(text: &str) -> Option<Result<Kind<'_>, Broken>> {
         };
         is_packet = true;
         if rest.starts_with("ICMP") {
-            return Some(Ok(Kind::Other(Protocol::Icmp)));
+            return Some(Ok(LineKind::Other(Protocol::Icmp)));
         }
         let prefix = &left[..left.len() - src.len()];
         let segment = match rest.strip_prefix("Flags [") {
@@ -47,14 +49,14 @@ pub(super) fn parse(text: &str) -> Option<Result<Kind<'_>, Broken>> {
         };
         return Some(segment.and_then(|mut segment| {
             segment.ip = ip(prefix);
-            Ok(Kind::Segment(ends(src, dst, prefix)?, segment))
+            Ok(LineKind::Segment(ends(src, dst, prefix)?, segment))
         }));
     }
     other(text, is_packet)
 }
 
 /// A packet of something else.
-fn other(text: &str, is_packet: bool) -> Option<Result<Kind<'_>, Broken>> {
+fn other(text: &str, is_packet: bool) -> Option<Result<LineKind<'_>, Broken>> {
     if text.contains("proto TCP (6)") {
         return Some(Err(Broken));
     }
@@ -69,7 +71,7 @@ fn other(text: &str, is_packet: bool) -> Option<Result<Kind<'_>, Broken>> {
     } else {
         Protocol::Unknown
     };
-    (is_arp || is_ip).then_some(Ok(Kind::Other(protocol)))
+    (is_arp || is_ip).then_some(Ok(LineKind::Other(protocol)))
 }
 
 /// Addresses and ports, a dot between them.

@@ -2,21 +2,21 @@
 
 use std::io::{self, ErrorKind, Read};
 
-use crate::capture::window::Window;
+use crate::capture::window::ByteWindow;
 
 /// Which byte of a character comes first.
 #[derive(Clone, Copy)]
-pub(super) enum Order {
+pub(super) enum ByteOrder {
     Little,
     Big,
 }
 
-impl Order {
+impl ByteOrder {
     /// That of a stream by its first bytes; none where they are no byte order mark of UTF-16.
     pub fn marked(first: &[u8]) -> Option<Self> {
         match first {
-            [0xff, 0xfe, ..] => Some(Order::Little),
-            [0xfe, 0xff, ..] => Some(Order::Big),
+            [0xff, 0xfe, ..] => Some(ByteOrder::Little),
+            [0xfe, 0xff, ..] => Some(ByteOrder::Big),
             _ => None,
         }
     }
@@ -32,23 +32,23 @@ impl Order {
     fn unit(self, pair: &[u8]) -> u16 {
         let pair = [pair[0], pair[1]];
         match self {
-            Order::Little => u16::from_le_bytes(pair),
-            Order::Big => u16::from_be_bytes(pair),
+            ByteOrder::Little => u16::from_le_bytes(pair),
+            ByteOrder::Big => u16::from_be_bytes(pair),
         }
     }
 }
 
 /// A stream of UTF-16 that reads as UTF-8.
 pub(super) struct Utf16<'r> {
-    window: Window<'r>,
-    order: Order,
+    window: ByteWindow<'r>,
+    order: ByteOrder,
     out: Vec<u8>,
     /// Bytes of `out` that were given.
     given: usize,
 }
 
 impl<'r> Utf16<'r> {
-    pub fn new(window: Window<'r>, order: Order) -> Self {
+    pub fn new(window: ByteWindow<'r>, order: ByteOrder) -> Self {
         Utf16 {
             window,
             order,
@@ -98,9 +98,9 @@ mod tests {
         }
     }
 
-    fn read(bytes: &[u8], order: Order) -> String {
+    fn read(bytes: &[u8], order: ByteOrder) -> String {
         let mut text = String::new();
-        Utf16::new(Window::new(Box::new(Odd(bytes))), order)
+        Utf16::new(ByteWindow::new(Box::new(Odd(bytes))), order)
             .read_to_string(&mut text)
             .unwrap();
         text
@@ -111,13 +111,13 @@ mod tests {
         let text = "a\u{1d11e}\u{1d11e}b\u{20ac}\n".repeat(100);
         let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
         let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
-        assert_eq!(read(&little, Order::Little), text);
-        assert_eq!(read(&big, Order::Big), text);
+        assert_eq!(read(&little, ByteOrder::Little), text);
+        assert_eq!(read(&big, ByteOrder::Big), text);
     }
 
     #[test]
     fn half_a_character_at_the_end_is_replaced_or_left_out() {
-        assert_eq!(read(b"a\0\x34\xd8", Order::Little), "a\u{fffd}");
-        assert_eq!(read(b"a\0b", Order::Little), "a");
+        assert_eq!(read(b"a\0\x34\xd8", ByteOrder::Little), "a\u{fffd}");
+        assert_eq!(read(b"a\0b", ByteOrder::Little), "a");
     }
 }

@@ -13,14 +13,14 @@ use rexmit_wire::SeqNum;
 use crate::recovery::machine::Counts;
 
 use sent::NONE;
-pub use sent::{packets, time_of, Marks, Micros, Sent};
+pub use sent::{packets, time_of, Marks, Micros, SentSegment};
 
 /// The segments in order of sequence numbers, a list of them in order of sending, and their counts.
 ///
 /// It is no container of pieces as the analysis has: each cut numbers the list and the hints anew, and counts packets.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
-    segments: VecDeque<Sent>,
+    segments: VecDeque<SentSegment>,
     /// The first segment's id: ids count up through the connection and outlive changes at the front.
     base: u32,
     oldest: u32,
@@ -69,19 +69,19 @@ impl Queue {
         self.segments.is_empty()
     }
 
-    pub fn head(&self) -> Option<&Sent> {
+    pub fn head(&self) -> Option<&SentSegment> {
         self.segments.front()
     }
 
-    pub fn tail(&self) -> Option<&Sent> {
+    pub fn tail(&self) -> Option<&SentSegment> {
         self.segments.back()
     }
 
-    pub fn at(&self, index: usize) -> &Sent {
+    pub fn at(&self, index: usize) -> &SentSegment {
         &self.segments[index]
     }
 
-    pub fn at_mut(&mut self, index: usize) -> &mut Sent {
+    pub fn at_mut(&mut self, index: usize) -> &mut SentSegment {
         &mut self.segments[index]
     }
 
@@ -108,7 +108,7 @@ impl Queue {
         if self.counts.out as usize == self.segments.len() {
             return index as u32;
         }
-        self.segments.range(..index).map(Sent::count).sum()
+        self.segments.range(..index).map(SentSegment::count).sum()
     }
 
     /// Packets sent and neither arrived nor lost (`tcp_packets_in_flight`).
@@ -136,7 +136,7 @@ impl Queue {
     }
 
     /// Adds a segment that was just sent for the first time.
-    pub fn push(&mut self, segment: Sent) {
+    pub fn push(&mut self, segment: SentSegment) {
         self.counts.out += segment.count();
         self.segments.push_back(segment);
         self.list(self.segments.len() - 1);

@@ -67,7 +67,7 @@ impl core::ops::BitOr for Marks {
 
 /// A segment that was sent.
 #[derive(Clone, Copy, Debug)]
-pub struct Sent {
+pub struct SentSegment {
     /// Its first byte.
     pub seq: SeqNum,
     /// After its last byte, the FIN counted.
@@ -90,10 +90,10 @@ pub struct Sent {
     pub marks: Marks,
 }
 
-impl Sent {
+impl SentSegment {
     /// A segment never sent before.
     pub fn new(seq: SeqNum, end: SeqNum, packets: u16, marks: Marks) -> Self {
-        Sent {
+        SentSegment {
             seq,
             end,
             at: 0,

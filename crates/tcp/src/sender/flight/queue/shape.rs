@@ -1,6 +1,6 @@
 //! Cutting and joining segments, with what that does to ids and counts.
 
-use super::sent::{packets, Marks, Sent, NONE};
+use super::sent::{packets, Marks, SentSegment, NONE};
 use super::Queue;
 
 impl Queue {
@@ -8,7 +8,7 @@ impl Queue {
     pub fn split(&mut self, index: usize, len: u32, mss: u32, sack: bool) {
         let whole = self.segments[index];
         let at = whole.seq + len;
-        let mut rest = Sent { seq: at, ..whole };
+        let mut rest = SentSegment { seq: at, ..whole };
         rest.marks.clear(Marks::LISTED | Marks::JOINED);
         let first = &mut self.segments[index];
         first.end = at;
@@ -70,7 +70,7 @@ impl Queue {
     }
 
     /// A segment makes fewer or more packets than before (`tcp_adjust_pcount`).
-    fn adjust(&mut self, segment: &Sent, fewer: u32, more: u32, sack: bool) {
+    fn adjust(&mut self, segment: &SentSegment, fewer: u32, more: u32, sack: bool) {
         let change = |count: &mut u32| *count = (*count + more).saturating_sub(fewer);
         change(&mut self.counts.out);
         if segment.is_sacked() {
@@ -107,13 +107,13 @@ impl Queue {
         const PAGE: u32 = 4096;
         const PAGES: u32 = 17;
         let (one, two) = (&self.segments[index - 1], &self.segments[index]);
-        let only_sacked = |segment: &Sent| {
+        let only_sacked = |segment: &SentSegment| {
             segment.is_sacked() && !segment.is_lost() && !segment.has_retransmission_out()
         };
         if !only_sacked(one) || !only_sacked(two) || one.len() != two.len() {
             return false;
         }
-        let joined = |segment: &&Sent| segment.marks.any(Marks::JOINED);
+        let joined = |segment: &&SentSegment| segment.marks.any(Marks::JOINED);
         let run = self
             .segments
             .range(..index)
