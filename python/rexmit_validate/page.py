@@ -18,7 +18,7 @@ from rexmit.result.blocks import Paragraph
 from rexmit.webpage import commands, packets
 from rexmit.webpage.part import Opens, Packets, Part, Section, Table
 from rexmit_validate.agree.judge import Judged
-from rexmit_validate.agree.packet import SERVER, Packet
+from rexmit_validate.agree.packet import SERVER, LoggedPacket
 
 MOST: Final = 200
 """So many cases have their packets in a page."""
@@ -134,7 +134,7 @@ def _both(number: int, held: Held) -> Iterator[Packets]:
         yield Packets(f"{number}{letter}", about, packets.tables(drawn))
 
 
-def _steps(log: Sequence[Packet]) -> tuple[Step, ...]:
+def _steps(log: Sequence[LoggedPacket]) -> tuple[Step, ...]:
     """In the log's own time; nothing is said of arrivals."""
     passages = []
     for one in log:
@@ -188,7 +188,7 @@ def _parting(one: Judged, held: Held) -> dict[str, Any] | None:
     }
 
 
-def _told(packet: Packet | None) -> str:
+def _told(packet: LoggedPacket | None) -> str:
     if packet is None:
         return "sends no more"
     at = f"at {packet.at_ns / 1e6:.3f} ms"

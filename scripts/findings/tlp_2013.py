@@ -14,7 +14,7 @@ from scripts.findings.stamps import MODEL
 import rexmit
 from rexmit.statistics.spread import spread
 from rexmit_papers.ryll_2013.paper import TABLE_4
-from rexmit_validate.sensitivity.departures import CELLS, Pair, Row, Sensitivity
+from rexmit_validate.sensitivity.departures import CELLS, BenchRow, Pair, Sensitivity
 
 CODE: Final = (
     *MODEL,
@@ -160,7 +160,7 @@ def _errors(recorded: tuple[Pair, ...]) -> dict[str, Value]:
     }
 
 
-def _distance(row: Row, *configs: str) -> float:
+def _distance(row: BenchRow, *configs: str) -> float:
     """Root mean square of percent off the paper, of the means that are there."""
     cells = zip(CELLS, row.off_paper, strict=True)
     there = [off for cell, off in cells if off is not None and cell.config in configs]
@@ -175,12 +175,12 @@ def _verdicts(name: str, run: rexmit.Run, keys: Sequence[str]) -> dict[str, Valu
     return {f"{name}.{key}": found[key] for key in keys}
 
 
-def _named(moved: Sensitivity, name: str) -> Row:
+def _named(moved: Sensitivity, name: str) -> BenchRow:
     (found,) = (row for row in moved.rows if row.name == name)
     return found
 
 
-def _moved(row: Row) -> dict[str, Value]:
+def _moved(row: BenchRow) -> dict[str, Value]:
     return {
         "name": row.name,
         "t_recover_near": row.near(CELLS, "t_recover"),

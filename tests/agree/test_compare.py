@@ -7,7 +7,7 @@ from operator import eq
 from rexmit_validate.agree import compare as comparing
 from rexmit_validate.agree.classes import of_packets
 from rexmit_validate.agree.compare import Alike, Verdict, by_counters
-from rexmit_validate.agree.packet import Log, Packet
+from rexmit_validate.agree.packet import Log, LoggedPacket
 from rexmit_validate.agree.show import side_by_side
 
 TICK = 4_000_000
@@ -16,18 +16,18 @@ ACK, FIN_ACK, SYN_ACK = 16, 17, 18
 
 def data(
     at_ms: float, place: int, mechanism: str | None = None, *, dropped: bool = False
-) -> Packet:
+) -> LoggedPacket:
     at = round(at_ms * 1e6)
-    return Packet(at, 0, 1 + 1000 * place, 1000, ACK, 134, 509, dropped, mechanism, [])
+    return LoggedPacket(at, 0, 1 + 1000 * place, 1000, ACK, 134, 509, dropped, mechanism, [])
 
 
-def ack(at_ms: float, place: int) -> Packet:
-    return Packet(round(at_ms * 1e6), 1, 134, 0, ACK, 1 + 1000 * place, 500, 0, None, [])
+def ack(at_ms: float, place: int) -> LoggedPacket:
+    return LoggedPacket(round(at_ms * 1e6), 1, 134, 0, ACK, 1 + 1000 * place, 500, 0, None, [])
 
 
 KERNEL = [
-    Packet(0, 1, 0, 0, 2, 0, 64240, 0, None, []),
-    Packet(10_000_000, 0, 0, 0, SYN_ACK, 1, 65160, 0, None, []),
+    LoggedPacket(0, 1, 0, 0, 2, 0, 64240, 0, None, []),
+    LoggedPacket(10_000_000, 0, 0, 0, SYN_ACK, 1, 65160, 0, None, []),
     data(20, 0),
     data(20, 1, dropped=True),
     data(20, 2, dropped=True),
@@ -37,13 +37,13 @@ KERNEL = [
 ]
 
 
-def changed(place: int, packet: Packet | None) -> list[Packet]:
+def changed(place: int, packet: LoggedPacket | None) -> list[LoggedPacket]:
     model = list(KERNEL)
     model[place : place + 1] = [] if packet is None else [packet]
     return model
 
 
-def compare(kernel: list[Packet], model: list[Packet], alike: Alike = eq) -> Verdict:
+def compare(kernel: list[LoggedPacket], model: list[LoggedPacket], alike: Alike = eq) -> Verdict:
     ours, theirs = (Log.read(log, own=False) for log in (kernel, model))
     return comparing.compare(ours, theirs, TICK, alike)
 

@@ -21,7 +21,7 @@ from rexmit_papers.library.study import UncStudy
 from rexmit_papers.unc_2007.colours import SYSTEMS, of_trace
 from rexmit_papers.unc_2007.curves import Bin, Bins, curve
 from rexmit_papers.unc_2007.distributions import LEAST, Distribution, distribution
-from rexmit_papers.unc_2007.reductions import FEW, Group, Reductions, reductions
+from rexmit_papers.unc_2007.reductions import FEW, MarkedGroup, Reductions, reductions
 from rexmit_papers.unc_2007.reductions import draw as draw_reductions
 
 
@@ -115,7 +115,13 @@ def straight(name: str, axes: Any) -> None:  # noqa: ANN401 - matplotlib's
 def test_marks_of_few_connections_are_open() -> None:
     made = reductions(
         "title",
-        [[Group("Linux", Bins("k=2", (Bin(2.0, 1.0, 1.5, FEW - 1), Bin(8.0, 3.0, 4.0, 60)), 0))]],
+        [
+            [
+                MarkedGroup(
+                    "Linux", Bins("k=2", (Bin(2.0, 1.0, 1.5, FEW - 1), Bin(8.0, 3.0, 4.0, 60)), 0)
+                )
+            ]
+        ],
     )
     assert isinstance(made, Reductions)
     assert f"open: fewer than {FEW} connections" in made.told

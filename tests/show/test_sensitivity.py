@@ -18,9 +18,9 @@ from rexmit_validate.sensitivity.departures import (
 )
 from rexmit_validate.sensitivity.departures import (
     FURTHEST,
-    Cell,
+    BenchRow,
     Departure,
-    Row,
+    PaperMean,
     Sensitivity,
     distance,
     means,
@@ -30,17 +30,17 @@ from rexmit_validate.sensitivity.measure import FILE, READINGS, CellMeans
 from rexmit_validate.sensitivity.recorded import recorded_means
 from rexmit_validate.sensitivity.unknowns import Unknown
 
-CELLS = (Cell("mobile", "er", "t_recover"), Cell("mobile", "er", "t_total"))
+CELLS = (PaperMean("mobile", "er", "t_recover"), PaperMean("mobile", "er", "t_total"))
 
 
 def test_near_counts_by_the_measure_s_own_margin() -> None:
-    row = Row("x", (7.0, 7.0))
+    row = BenchRow("x", (7.0, 7.0))
     assert row.near(CELLS, "t_recover") == 0
     assert row.near(CELLS, "t_total") == 1
 
 
 def test_moved_is_against_the_first_row() -> None:
-    table = Sensitivity(CELLS, (Row("base", (10.0, None)), Row("other", (-5.0, 3.0))))
+    table = Sensitivity(CELLS, (BenchRow("base", (10.0, None)), BenchRow("other", (-5.0, 3.0))))
     assert table.moved(table.rows[1]) == (-15.0, None)
 
 
@@ -125,11 +125,11 @@ def test_a_time_to_the_letter_takes_the_place_of_ours() -> None:
     times = dict(zip(READINGS, (0.3, 0.2, 0.1, 0.4), strict=True))
     cell = CellMeans("mobile", "tlp", 2, 2, times)
     assert means([cell], {}) == {
-        Cell("mobile", "tlp", "t_total"): times["t_total"],
-        Cell("mobile", "tlp", "t_recover"): times["t_recover"],
+        PaperMean("mobile", "tlp", "t_total"): times["t_total"],
+        PaperMean("mobile", "tlp", "t_recover"): times["t_recover"],
     }
     printed = means([cell], {"t_total": "printed"})
-    assert printed[Cell("mobile", "tlp", "t_total")] == times["t_total_printed"]
+    assert printed[PaperMean("mobile", "tlp", "t_total")] == times["t_total_printed"]
     assert means([CellMeans("home", "tlp", 2, 2, times)], {}) == {}
 
 
@@ -137,10 +137,10 @@ def test_rows_of_a_kernel_have_the_means_of_their_cells() -> None:
     base = find("tlp-2013-bench")
     file = base.parent / "unknowns" / base.name
     lab, sg, gso = (recorded_means(one, file, {"tlp"}) for one in unknowns.load(file).recorded)
-    assert lab[Cell("high-speed", "er", "t_recover")] == pytest.approx(0.2389, abs=5e-5)
-    assert sg[Cell("mobile", "er", "t_total")] == pytest.approx(1.0213, abs=5e-5)
+    assert lab[PaperMean("high-speed", "er", "t_recover")] == pytest.approx(0.2389, abs=5e-5)
+    assert sg[PaperMean("mobile", "er", "t_total")] == pytest.approx(1.0213, abs=5e-5)
     # The kernel did not probe a satellite's tail there, and there are no rows of plain.
-    assert Cell("satellite", "tlp", "t_recover") not in lab
+    assert PaperMean("satellite", "tlp", "t_recover") not in lab
     assert not any(cell.config == "plain" for cell in gso)
 
 

@@ -23,7 +23,7 @@ from rexmit_validate.library.score import score
 from rexmit_validate.synth import behaviours
 from rexmit_validate.truth import causes, counters, kernel
 from rexmit_validate.truth import corpus as corpora
-from rexmit_validate.truth.draw import Part, draw
+from rexmit_validate.truth.draw import DrawnPart, draw
 from rexmit_validate.truth.kernel import POINTS, Ran
 
 pytestmark = pytest.mark.kernel
@@ -91,7 +91,7 @@ def test_rows_meet_their_packets(corpus: Path) -> None:
     assert lost["receiver_ns"].null_count() == len(lost)
 
 
-def run(part: Part, spec: str) -> tuple[dict[str, bytes], dict[str, Any], str]:
+def run(part: DrawnPart, spec: str) -> tuple[dict[str, bytes], dict[str, Any], str]:
     """The captures of a part by point, the counters of its hosts, the kernel's record."""
     found: list[tuple[dict[str, bytes], dict[str, Any], str]] = []
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from rexmit_validate.truth.causes import Cause
-from rexmit_validate.truth.follow import Sent, follow
+from rexmit_validate.truth.follow import SentPacket, follow
 from rexmit_validate.truth.label import Flow, MismatchError, flows, join
-from rexmit_validate.truth.packets import Packet
+from rexmit_validate.truth.packets import PointPacket
 
 FLOW = "10.0.0.1:80 > 10.0.0.2:40000"
 MS = 1_000_000
@@ -17,23 +17,25 @@ ISN = (1 << 32) - 500
 """Sequence numbers wrap within the first segment."""
 
 
-def packet(at_ms: float, seq: int, payload: int = 0, flags: int = 0x10, name: str = "") -> Packet:
+def packet(
+    at_ms: float, seq: int, payload: int = 0, flags: int = 0x10, name: str = ""
+) -> PointPacket:
     """`seq` counts from the SYN's, which is 0."""
     whole = (ISN + seq) % (1 << 32)
     length = payload + (flags & 1) + (flags >> 1 & 1)
     time_ns = round(at_ms * MS)
-    return Packet(time_ns, FLOW, whole, length, payload, flags, (name or f"{at_ms}").encode())
+    return PointPacket(time_ns, FLOW, whole, length, payload, flags, (name or f"{at_ms}").encode())
 
 
-def sent(*packets: tuple[Packet, float | None]) -> Flow:
+def sent(*packets: tuple[PointPacket, float | None]) -> Flow:
     """The flow of packets and when each arrived, ms."""
-    syn = Sent(packet(0, 0, flags=2), None, 5 * MS)
-    rest = [Sent(one, None, None if at is None else round(at * MS)) for one, at in packets]
+    syn = SentPacket(packet(0, 0, flags=2), None, 5 * MS)
+    rest = [SentPacket(one, None, None if at is None else round(at * MS)) for one, at in packets]
     return flows([syn, *rest])[FLOW]
 
 
 def record(
-    packet: Packet, segments: int = 1, stamp_ns: int | None = None, cause: str = "queue"
+    packet: PointPacket, segments: int = 1, stamp_ns: int | None = None, cause: str = "queue"
 ) -> Cause:
     stamp = packet.time_ns - 1000 if stamp_ns is None else stamp_ns
     end = (packet.seq + packet.length) % (1 << 32)
@@ -76,7 +78,9 @@ def test_pieces_of_several_packets_cover_a_retransmission() -> None:
 
 
 def test_syn_and_fin_count_as_a_byte() -> None:
-    syn = flows([Sent(packet(0, 0, flags=2)), Sent(packet(1000, 0, flags=2), None, 1)])[FLOW]
+    syn = flows([SentPacket(packet(0, 0, flags=2)), SentPacket(packet(1000, 0, flags=2), None, 1)])[
+        FLOW
+    ]
     assert needs(syn) == [True]
     fin = sent(
         (packet(1, 1, 10), 2), (packet(3, 11, flags=0x11), None), (packet(9, 1, 10, 0x11), 10)

@@ -7,8 +7,8 @@ import pytest
 from rexmit_validate.score.owners import RIGHT
 from rexmit_validate.truth import label, waits
 from rexmit_validate.truth.causes import Cause
-from rexmit_validate.truth.follow import Sent
-from rexmit_validate.truth.packets import Packet
+from rexmit_validate.truth.follow import SentPacket
+from rexmit_validate.truth.packets import PointPacket
 
 MS = 1_000_000
 THERE = "10.0.0.2:4000 > 10.0.0.1:80"
@@ -29,12 +29,12 @@ def sent(
     *,
     lost: bool,
     late_ms: int = 0,
-) -> Sent:
+) -> SentPacket:
     length = payload + (flags & 1) + (flags >> 1 & 1)
     at = at_ms * MS + OFFSET_NS
-    packet = Packet(at, flow, seq, length, payload, flags, f"{at_ms}".encode())
+    packet = PointPacket(at, flow, seq, length, payload, flags, f"{at_ms}".encode())
     arrived = None if lost else at + (WAY_MS + late_ms) * MS
-    return Sent(packet, at + WAY_MS * MS // 2, arrived)
+    return SentPacket(packet, at + WAY_MS * MS // 2, arrived)
 
 
 def record(flow: str, at_ms: int, wait: str, state: str = "open", chrono: int = 1) -> Cause:
@@ -77,7 +77,7 @@ def of_server(wait: str) -> tuple[Cause, ...]:
 
 
 def told(
-    *records: Cause, point: str = "sender", server: tuple[Sent, ...] = SERVER
+    *records: Cause, point: str = "sender", server: tuple[SentPacket, ...] = SERVER
 ) -> dict[str, list[tuple[str, int, int]]]:
     """Of each direction the owners with their milliseconds, as a point sees them."""
     packets = {"h1": server, "h2": CLIENT}

@@ -48,7 +48,7 @@ Value: TypeAlias = str | int | float | None
 
 
 @dataclass(frozen=True)
-class Group:
+class AxisGroup:
     """The values a set of cells shares on the other axes; empty when there are none.
 
     `departing` names the values that set it apart from the others, None for all of them: in a grid
@@ -165,7 +165,7 @@ def with_axes(transfers: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def groups(frame: pl.DataFrame) -> list[Group]:
+def groups(frame: pl.DataFrame) -> list[AxisGroup]:
     """The groups of a frame made by `with_axes`, in the order of the grid.
 
     A column is an axis only if it varies for one network and configuration: a value that comes with
@@ -173,11 +173,11 @@ def groups(frame: pl.DataFrame) -> list[Group]:
     """
     axes = [name for name in (*SWEPT, VARIANT) if _varies(frame, name)]
     if not axes:
-        return [Group()]
+        return [AxisGroup()]
     rows = frame.select(axes).unique(maintain_order=True).rows()
     base = _base(axes, rows)
     return [
-        Group(
+        AxisGroup(
             tuple(zip(axes, row, strict=True)),
             None if base is None else _departs(axes, row, base),
         )

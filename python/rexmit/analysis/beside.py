@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rexmit.analysis.axes import Group
+from rexmit.analysis.axes import AxisGroup
 from rexmit.analysis.runner import Runner, runner
 from rexmit.analysis.times import TIMES, Block, Entry, Times, gain_data, times
 from rexmit.errors import UserError, argument
@@ -30,7 +30,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Line:
+class ComparedTime:
     """One time of one configuration; `values` in the runs' order, None for a run without it."""
 
     config: str
@@ -45,9 +45,9 @@ class Section:
 
     network: str
     title: str
-    group: Group
+    group: AxisGroup
     measure: str
-    lines: tuple[Line, ...]
+    lines: tuple[ComparedTime, ...]
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def _sections(tables: Sequence[Times], reference: Reference | None) -> list[Sect
     return sections
 
 
-def _block(table: Times, network: str, group: Group) -> Block | None:
+def _block(table: Times, network: str, group: AxisGroup) -> Block | None:
     return next(
         (block for block in table.blocks if (block.network, block.group) == (network, group)), None
     )
@@ -118,7 +118,7 @@ def _block(table: Times, network: str, group: Group) -> Block | None:
 
 def _lines(
     blocks: Sequence[Block | None], measure: str, baseline: str, reference: Reference | None
-) -> list[Line]:
+) -> list[ComparedTime]:
     every: list[Mapping[str, Entry]] = [
         block.entries(measure) if block is not None else {} for block in blocks
     ]
@@ -134,7 +134,7 @@ def _lines(
         theirs = against(config)
         base = None if config == baseline else relative(theirs, against(baseline))
         values = tuple(_value(entries.get(config), theirs) for entries in every)
-        lines.append(Line(config, None if theirs is None else theirs.value, base, values))
+        lines.append(ComparedTime(config, None if theirs is None else theirs.value, base, values))
     return lines
 
 
@@ -166,7 +166,7 @@ def beside_data(table: Beside) -> dict[str, Any]:
     }
 
 
-def _line(line: Line) -> dict[str, Any]:
+def _line(line: ComparedTime) -> dict[str, Any]:
     return {
         "config": line.config,
         "reference_s": line.reference_s,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from rexmit.analysis.axes import SWEPT, Group, Value
+from rexmit.analysis.axes import SWEPT, AxisGroup, Value
 from rexmit.analysis.leave_out import Reason, not_probed, reason, to_be_probed
 from rexmit.analysis.units import Units, units_of
 from rexmit.statistics.spread import Spread, spread
@@ -24,7 +24,7 @@ class Cell:
 
     network: str
     config: str
-    group: Group
+    group: AxisGroup
     lost_segments: int
     transfers: int
     used: int
@@ -48,7 +48,7 @@ class Cell:
 
 
 def summarise(
-    run: Run, transfers: pl.DataFrame, groups: Iterable[Group], *, keep_inexact: bool = False
+    run: Run, transfers: pl.DataFrame, groups: Iterable[AxisGroup], *, keep_inexact: bool = False
 ) -> list[Cell]:
     """The cells of a run's transfers, or of some, made by `axes.with_axes`, in the order of the
     grid.
@@ -64,7 +64,9 @@ def summarise(
     return cells
 
 
-def _cell(part: pl.DataFrame, group: Group, to_be_probed: Collection[str], units: Units) -> Cell:
+def _cell(
+    part: pl.DataFrame, group: AxisGroup, to_be_probed: Collection[str], units: Units
+) -> Cell:
     network = str(part["network"][0])
     used = part.filter(pl.col("left_out").is_null())
     left_out = dict(part.drop_nulls("left_out").group_by("left_out").len().iter_rows())

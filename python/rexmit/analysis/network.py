@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rexmit.analysis.axes import Group
+from rexmit.analysis.axes import AxisGroup
 from rexmit.scenario.network import OF_WAY
 from rexmit.scenario.units import DURATION, RATE, UnitError
 
@@ -38,7 +38,7 @@ class Setting:
         plain = (f"{self.rate_bps / scale:g} {unit}", f"{self.rtt_ms:g} ms RTT")
         return ", ".join((*plain, *self.besides))
 
-    def beside(self, group: Group) -> Setting:
+    def beside(self, group: AxisGroup) -> Setting:
         """Without the line loss where the group tells its own."""
         if group.value("line_loss") is None:
             return self

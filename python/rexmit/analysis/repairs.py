@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from rexmit.analysis.axes import Group, groups, with_axes
+from rexmit.analysis.axes import AxisGroup, groups, with_axes
 from rexmit.analysis.leave_out import LOSSY, reason
 from rexmit.analysis.losses import check_losses
 from rexmit.errors import UserError
@@ -29,7 +29,7 @@ class Repair:
     """
 
     network: str
-    group: Group
+    group: AxisGroup
     config: str
     lost_segments: tuple[int, ...]  #: the numbers that the row takes together
     dropped_packets: tuple[int, ...]  #: a FIN of its own counts here
@@ -149,7 +149,7 @@ def _sequences(retransmissions: pl.DataFrame, losing: pl.DataFrame) -> pl.DataFr
     )
 
 
-def _repair(part: pl.DataFrame, group: Group) -> Repair:
+def _repair(part: pl.DataFrame, group: AxisGroup) -> Repair:
     # What was not probed stays in, whatever means leave out: this is to show what was chosen.
     counted = part.filter(pl.col("left_out").is_null())
     sequences = Counter(tuple(s) if s is not None else () for s in counted["sequence"].to_list())

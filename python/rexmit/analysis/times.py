@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from rexmit.analysis.axes import Group, groups, with_axes
+from rexmit.analysis.axes import AxisGroup, groups, with_axes
 from rexmit.analysis.cells import Cell, summarise
 from rexmit.analysis.losses import check_losses
 from rexmit.analysis.network import Setting, setting_of
@@ -45,7 +45,7 @@ class Block:
 
     network: str
     setting: Setting
-    group: Group
+    group: AxisGroup
     lost_segments: int
     configs: tuple[str, ...]
     cells: Mapping[str, Cell]

@@ -14,7 +14,7 @@ from rexmit.cli.limits import KernelsAtATime, OnKernel, Packetdrill
 from rexmit.errors import judging
 
 if TYPE_CHECKING:
-    from rexmit.gate.formats import Line
+    from rexmit.gate.formats import JudgedItem
     from rexmit.gate.verdicts import Result
     from rexmit.library.judged import Judged, OnResult, OnStart
 
@@ -24,7 +24,9 @@ Junit = Annotated[
 ]
 
 
-def for_machines(every: Sequence[Line], command: str, *, ktap: bool, junit: Path | None) -> None:
+def for_machines(
+    every: Sequence[JudgedItem], command: str, *, ktap: bool, junit: Path | None
+) -> None:
     """Print KTAP and write a JUnit report, where they are asked for."""
     from rexmit.gate import formats
     from rexmit.store.files import write_bytes

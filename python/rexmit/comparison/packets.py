@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from rexmit.comparison.pairs import Cell, Matched, Pair
+from rexmit.comparison.pairs import Matched, Pair, RunCell
 from rexmit.errors import UserError, by_caller
 from rexmit.ladder.flow import Flow, open_flow
 from rexmit.ladder.steps import Step
@@ -194,7 +194,7 @@ def _repetitions(pair: Pair) -> list[int]:
     return sorted(there[0] & there[1])
 
 
-def _row_number(run: Run, cell: Cell, repetition: int) -> int:
+def _row_number(run: Run, cell: RunCell, repetition: int) -> int:
     rows = run.transfers.with_row_index("row").filter(
         (pl.col("cell") == cell.number) & (pl.col("repetition") == repetition)
     )

@@ -33,7 +33,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Cell:
+class RunCell:
     """A cell of one run: its number there, and its rows."""
 
     number: int
@@ -46,8 +46,8 @@ class Pair:
     """A cell of A and the one of B that it is compared with."""
 
     label: str
-    a: Cell
-    b: Cell
+    a: RunCell
+    b: RunCell
 
 
 @dataclass(frozen=True)
@@ -103,10 +103,10 @@ class Selection:
         return tuple(texts)
 
 
-def cells(run: Run) -> list[Cell]:
+def cells(run: Run) -> list[RunCell]:
     """The cells of a run, in the order of its grid."""
     parts = with_axes(run.transfers).partition_by("cell", maintain_order=True)
-    return [Cell(int(part["cell"][0]), Point(part.select(AXES).row(0)), part) for part in parts]
+    return [RunCell(int(part["cell"][0]), Point(part.select(AXES).row(0)), part) for part in parts]
 
 
 def match(a: Run, b: Run, selection: Selection) -> Matched:
@@ -152,7 +152,7 @@ def selection(only: Cells | None, maps: Sequence[str], axes: tuple[str, ...] = A
     return Selection(chosen(only, axes), mapped, axes)
 
 
-def _telling(*runs: list[Cell]) -> tuple[str, ...]:
+def _telling(*runs: list[RunCell]) -> tuple[str, ...]:
     """The axes that a label needs beside network, configuration and lost segments."""
     points = [cell.point for run in runs for cell in run]
     between = AXES[2:-1]
@@ -167,7 +167,7 @@ def _label(a: Point, b: Point, between: tuple[str, ...]) -> str:
     return ", ".join(x if x == y else f"{x} : {y}" for x, y in parts)
 
 
-def _described(run: Run, there: list[Cell], between: tuple[str, ...]) -> str:
+def _described(run: Run, there: list[RunCell], between: tuple[str, ...]) -> str:
     if not there:
         return f"{run.path}: no cell is chosen"
     names = [cell.point.told(between) for cell in there[:3]]

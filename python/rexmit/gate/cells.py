@@ -9,7 +9,7 @@ from typing import Final
 from rexmit.comparison.gate import Gate, Judgement
 from rexmit.gate.attempts import Verdict
 from rexmit.gate.bisect import Step
-from rexmit.gate.formats import Line
+from rexmit.gate.formats import JudgedItem
 from rexmit.gate.verdicts import of_all
 
 _VERDICTS: Final = {
@@ -20,7 +20,7 @@ _VERDICTS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class JudgedCell:
     """A cell or place, and what was found there."""
 
     part: str
@@ -36,20 +36,21 @@ class Cell:
         return self.part
 
 
-def of_steps(steps: Iterable[Step], command: str) -> list[Line]:
+def of_steps(steps: Iterable[Step], command: str) -> list[JudgedItem]:
     """One for each commit that the command judged."""
     return [
-        Cell(str(one.commit), one.answer.verdict, one.answer.lines, group=command) for one in steps
+        JudgedCell(str(one.commit), one.answer.verdict, one.answer.lines, group=command)
+        for one in steps
     ]
 
 
-def lines(gate: Gate) -> list[Line]:
+def lines(gate: Gate) -> list[JudgedItem]:
     """One for each cell, and for a run that lacks some."""
     labels = dict.fromkeys((*gate.labels, *(one.label for one in gate.findings)))
     return [_cell(gate, label) for label in labels]
 
 
-def _cell(gate: Gate, label: str) -> Line:
+def _cell(gate: Gate, label: str) -> JudgedItem:
     here = [one for one in gate.findings if one.label == label]
     verdict = of_all(_VERDICTS[one.judgement] for one in here)
-    return Cell(label, verdict, tuple(f"{one.judgement}: {one.words}" for one in here))
+    return JudgedCell(label, verdict, tuple(f"{one.judgement}: {one.words}" for one in here))

@@ -13,7 +13,7 @@ FORMAT: Final = 2
 """Of the JSON document. Raise it when a key goes or means something else."""
 
 
-class Line(Named, Protocol):
+class JudgedItem(Named, Protocol):
     """What was judged: a test, or a cell of two runs."""
 
     @property
@@ -38,7 +38,7 @@ def ktap_head(tests: int) -> list[str]:
     return ["KTAP version 1", f"1..{tests}"]
 
 
-def ktap(number: int, judged: Line) -> Iterator[str]:
+def ktap(number: int, judged: JudgedItem) -> Iterator[str]:
     """The lines of what is numbered `number`, from 1."""
     good = judged.verdict is Verdict.GOOD
     verdict = f"{'ok' if good else 'not ok'} {number} {judged.name.replace('#', '_')}"
@@ -51,7 +51,7 @@ def ktap(number: int, judged: Line) -> Iterator[str]:
     yield verdict
 
 
-def summary(judged: Sequence[Line]) -> str:
+def summary(judged: Sequence[JudgedItem]) -> str:
     """How many have each verdict."""
     counts = [(sum(one.verdict is verdict for one in judged), verdict) for verdict in Verdict]
     return ", ".join(f"{count} {verdict}" for count, verdict in counts if count)
@@ -67,7 +67,7 @@ def as_json(results: Sequence[Result], made_by: Mapping[str, Any]) -> dict[str, 
     }
 
 
-def junit(judged: Sequence[Line], command: str) -> bytes:
+def junit(judged: Sequence[JudgedItem], command: str) -> bytes:
     """A JUnit report: what is worse is a failure; a splat, or no verdict, is an error."""
     failures = [one for one in judged if one.verdict is Verdict.WORSE]
     good = [one for one in judged if one.verdict is Verdict.GOOD]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rexmit import escaping
-from rexmit.analysis.axes import Group, groups, with_axes
+from rexmit.analysis.axes import AxisGroup, groups, with_axes
 from rexmit.errors import UserError, argument
 from rexmit.ladder.match import match
 from rexmit.ladder.packets import read
@@ -23,7 +23,7 @@ class Flow:
 
     number: int
     row: dict[str, Any]
-    group: Group
+    group: AxisGroup
     steps: tuple[Step, ...]
 
 
@@ -66,7 +66,7 @@ def open_flow(run: Run, number: int) -> Flow:
     return Flow(number, row, group_of(run, number), tuple(drawn))
 
 
-def group_of(run: Run, number: int) -> Group:
+def group_of(run: Run, number: int) -> AxisGroup:
     """What the transfer's cell varies beside network, configuration and losses."""
     frame = with_axes(run.transfers)
     here = frame[number : number + 1]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from rexmit.analysis.beside import Beside, Line, Section, Value
+from rexmit.analysis.beside import Beside, ComparedTime, Section, Value
 from rexmit.analysis.losses import numbers
 from rexmit.analysis.runner import column_heads
 from rexmit.errors import argument
@@ -87,7 +87,7 @@ def _mean(value: Value | None, unit: Unit) -> list[str]:
     return [unit.text(value.spread.mean_s), width(mean), gain(value.against_reference)]
 
 
-def _gain(line: Line, baseline: str, *, with_reference: bool) -> Row:
+def _gain(line: ComparedTime, baseline: str, *, with_reference: bool) -> Row:
     texts = [f"    {line.config} vs {baseline}"]
     if with_reference:
         texts.append(gain(line.reference_against_baseline))

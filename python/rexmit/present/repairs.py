@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
-from rexmit.analysis.axes import Group
+from rexmit.analysis.axes import AxisGroup
 from rexmit.analysis.losses import numbers
 from rexmit.analysis.repairs import Mechanisms, Repair, alike
 from rexmit.present.grid import width
@@ -46,7 +46,7 @@ def repair_blocks(rows: Sequence[Repair], room: Room) -> Iterator[Block]:
     yield from map(note, notes)
 
 
-def place(network: str, group: Group) -> Iterator[Block]:
+def place(network: str, group: AxisGroup) -> Iterator[Block]:
     """Stands above what is of a network, and of a group of settings."""
     yield BLANK
     yield Paragraph(f"{network}: {group.words}" if group.words else network, "bold cyan")

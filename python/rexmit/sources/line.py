@@ -42,7 +42,7 @@ _METADATA: Final = tuple(
 _METADATA_NAMES: Final = ("metadata.google.internal", "metadata.goog", "metadata", "instance-data")
 
 
-class Line:
+class ServerConnection:
     """A connection to a server, or to the proxy that the environment names for it.
 
     `server` has scheme, name and port. Raises OSError where it does not stand.
@@ -101,7 +101,7 @@ class Line:
 class _Counted(io.RawIOBase):
     """What a line receives. Closing it ends no line."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: ServerConnection) -> None:
         self._line = line
 
     def readable(self) -> bool:
@@ -114,7 +114,7 @@ class _Counted(io.RawIOBase):
 class _Handed:
     """What http.client takes for a socket. Closing it ends no line."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: ServerConnection) -> None:
         self._line = line
 
     def makefile(self, _mode: str) -> io.BufferedReader:

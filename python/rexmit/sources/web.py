@@ -23,7 +23,7 @@ from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 from rexmit.addresses import WEB
 from rexmit.sources.found import CHANGED, Found
-from rexmit.sources.line import Line, basic
+from rexmit.sources.line import ServerConnection, basic
 from rexmit.sources.meter import REDIRECTS, SILENT_S, RefusedError
 
 MOST_REDIRECTS: Final = 5
@@ -48,8 +48,8 @@ class Web:
     def __init__(self, address: str, tries: tuple[int, int]) -> None:
         self._server = urlsplit(address)
         self._tries = tries
-        self._idle: deque[Line] = deque()
-        self._busy: set[Line] = set()
+        self._idle: deque[ServerConnection] = deque()
+        self._busy: set[ServerConnection] = set()
         self._closed = False
 
     def look(self, path: str) -> Found:
@@ -123,11 +123,11 @@ class Web:
                     line.close()
         raise RefusedError(f"the server points elsewhere more than {MOST_REDIRECTS} times")
 
-    def _line(self, url: SplitResult, *, fresh: bool) -> Line:
+    def _line(self, url: SplitResult, *, fresh: bool) -> ServerConnection:
         if not fresh:
             with suppress(IndexError):
                 return self._idle.pop()
-        return Line(url)
+        return ServerConnection(url)
 
     def _pointed(self, url: SplitResult, to: str | None) -> SplitResult:
         try:

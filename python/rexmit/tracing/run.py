@@ -23,7 +23,7 @@ from rexmit.version import version
 Reads = TypeVar("Reads", bound=Stream)
 
 
-class Place(Generic[Reads]):
+class Destination(Generic[Reads]):
     """Where rows go: into one folder, whole or not at all."""
 
     def __init__(self, analysis: Analysis) -> None:
@@ -76,7 +76,7 @@ class Place(Generic[Reads]):
 
 def go_through(
     source: AbstractContextManager[Read[Reads]],
-    place: AbstractContextManager[Place[Reads]],
+    place: AbstractContextManager[Destination[Reads]],
     hear: Callable[[Read[Reads], Batch], object],
 ) -> Trace | None:
     """Reads to the end, and gives the trace of the last folder. `hear` is called with every batch,
@@ -123,6 +123,6 @@ def run(
         done = now
 
     source = files(captures, analysis, hearer, missing)
-    trace = go_through(source, Place.opened(folder, analysis, passing=passing), hear)
+    trace = go_through(source, Destination.opened(folder, analysis, passing=passing), hear)
     assert trace is not None  # noqa: S101 - one folder is written in any case
     return trace

@@ -9,7 +9,7 @@ from rexmit.analysis.chart import Question, along, charts
 from rexmit.present.figures import bursts, plan
 from rexmit.store.open_run import Run
 from rexmit.webpage import commands, looks
-from rexmit.webpage.part import Figure, Line, Mark
+from rexmit.webpage.part import Figure, FigureLine, Mark
 
 
 def figures(run: Run) -> list[Figure]:
@@ -29,7 +29,7 @@ def of_times(planned: plan.Figure, command: str) -> Iterator[Figure]:
     several = len(planned.panels) > 1
     for panel in planned.panels:
         lines = [
-            Line(
+            FigureLine(
                 one.label or panel.column.name,
                 tuple(
                     Mark(
@@ -50,7 +50,7 @@ def of_times(planned: plan.Figure, command: str) -> Iterator[Figure]:
             marks = tuple(
                 Mark(m.at, m.mean * panel.factor) for m in panel.marks if m.label == label
             )
-            lines.append(Line(label, marks, planned.marks_label, colour=colour, shape=shape))
+            lines.append(FigureLine(label, marks, planned.marks_label, colour=colour, shape=shape))
         if not lines:
             continue
         open_marks = [f"open marks: {planned.marks_label}"] if panel.marks else []
@@ -86,9 +86,11 @@ def _panel(of_run: Cases, planned: bursts.Figure, loss: str, command: str) -> Fi
                 marks.append(Mark(place, case.completion.mean_s, bursts.half(case.completion)))
             if (mark_s := planned.marks.get((network, config, loss))) is not None:
                 theirs.append(Mark(place, mark_s))
-        lines.append(Line(config, tuple(marks), colour=colour, shape=shape))
+        lines.append(FigureLine(config, tuple(marks), colour=colour, shape=shape))
         if theirs:
-            line = Line(config, tuple(theirs), planned.marks_label, colour=colour, shape=shape)
+            line = FigureLine(
+                config, tuple(theirs), planned.marks_label, colour=colour, shape=shape
+            )
             printed.append(line)
     words = planned.words.get(loss, loss)
     notes = [planned.small, "of the two delays that of the path with the losses is the first"]

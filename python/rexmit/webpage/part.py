@@ -59,7 +59,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Line:
+class FigureLine:
     """One line of a figure: marks of a shape, or where there is none steps or a straight line, as
     the figure says. Hollow marks are `of` another source, which it names. `colour` is a place in
     the page's palette.
@@ -86,7 +86,7 @@ class Figure:
     notes: tuple[str, ...]
     x: str
     y: str
-    lines: tuple[Line, ...]
+    lines: tuple[FigureLine, ...]
     command: str
     ticks: tuple[tuple[float, str], ...] | None = None
     draws: str = "marks"

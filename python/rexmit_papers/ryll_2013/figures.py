@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rexmit.analysis.axes import PAGE, Group, Value, groups, with_axes
+from rexmit.analysis.axes import PAGE, AxisGroup, Value, groups, with_axes
 from rexmit.analysis.cells import Cell, summarise
 from rexmit.analysis.chart import Chart, Question, charts
 from rexmit.analysis.losses import check_losses
@@ -30,7 +30,7 @@ class _Grid:
     """What a run varies, and what of it is drawn."""
 
     run: Run
-    groups: Sequence[Group]
+    groups: Sequence[AxisGroup]
     cells: Sequence[Cell]
     losses: tuple[int, ...]
     keep_inexact: bool
@@ -120,10 +120,10 @@ def _of_axis(grid: _Grid, network: str, x: str) -> Iterator[tuple[str, Figure, s
 def _apart(grid: _Grid, chart: Chart, x: str) -> str:
     """`by-page-segments-bbr`."""
     if x == LOSSES:
-        group = next((one for one in grid.groups if _is_of(chart.held, one)), Group())
+        group = next((one for one in grid.groups if _is_of(chart.held, one)), AxisGroup())
         return slug(group.slug) if group.slug else ""
     hidden = PAGE if x in PAGE else (x,)
-    held = Group(tuple(pair for pair in chart.held.items() if pair[0] in _names(grid, hidden)))
+    held = AxisGroup(tuple(pair for pair in chart.held.items() if pair[0] in _names(grid, hidden)))
     base = any(group.is_base for group in grid.groups)
     apart = held.slug if not base else ""
     return "-".join(slug(part) for part in (f"by-{x.removesuffix('_bytes')}", apart) if part)
@@ -133,7 +133,7 @@ def _names(grid: _Grid, hidden: Sequence[str]) -> list[str]:
     return [name for name, _ in grid.groups[0].values if name not in hidden]
 
 
-def _is_of(held: Mapping[str, Value], group: Group) -> bool:
+def _is_of(held: Mapping[str, Value], group: AxisGroup) -> bool:
     return all(held.get(name) == value for name, value in group.values if name in held)
 
 

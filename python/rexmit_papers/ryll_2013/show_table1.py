@@ -9,7 +9,7 @@ from rexmit.analysis.losses import numbers
 from rexmit.present.repairs import LOSSY, PACKETS, dropped, has_fin, place, with_sequences
 from rexmit.result.blocks import BLANK, Block, Column, Grid, Room, heading, note
 from rexmit.wording import NONE
-from rexmit_papers.ryll_2013.table1 import Row, Table1
+from rexmit_papers.ryll_2013.table1 import Table1, Table1Row
 
 _LEGEND = "A acknowledged, L lost, S selectively acknowledged, as the paper has the tail"
 _SAME = "same: the probe is followed most often by what the paper has"
@@ -32,7 +32,7 @@ def table1_blocks(table: Table1, room: Room) -> Iterator[Block]:
     yield from map(note, notes)
 
 
-def _grid(rows: list[Row], room: Room) -> Grid:
+def _grid(rows: list[Table1Row], room: Room) -> Grid:
     columns = [
         Column("lost", right=True, cell=lambda row: numbers(row.lost_segments)),
         *dropped(apart=any(map(has_fin, rows))),

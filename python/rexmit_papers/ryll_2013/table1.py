@@ -29,7 +29,7 @@ CONTINUES = "sack-recovery"
 
 
 @dataclass(frozen=True)
-class Row(Repair):
+class Table1Row(Repair):
     """All transfers of configuration `tlp` with this tail lost, in one network and group, and what
     the paper expects to repair it.
     """
@@ -68,7 +68,7 @@ class Table1:
     """Rows by network, group and number of lost segments (five and more in one row, as printed)."""
 
     config: str
-    rows: tuple[Row, ...]
+    rows: tuple[Table1Row, ...]
 
 
 def table1(run: Run, lost_segments: int | None = None, *, keep_inexact: bool = False) -> Table1:
@@ -90,7 +90,7 @@ def table1(run: Run, lost_segments: int | None = None, *, keep_inexact: bool = F
     return Table1(
         paper.TLP,
         tuple(
-            Row(repair=repair, **vars(together(list(same))))
+            Table1Row(repair=repair, **vars(together(list(same))))
             for (_, _, repair), same in groupby(repaired, _place)
         ),
     )

@@ -12,7 +12,7 @@ from rexmit.store.trace_schema import SMART_CONFIG
 from rexmit_papers.unc_2007 import curves, distributions, recoveries, reductions
 from rexmit_papers.unc_2007.curves import Bins
 from rexmit_papers.unc_2007.distributions import Distribution, distribution
-from rexmit_papers.unc_2007.reductions import Group, Reductions
+from rexmit_papers.unc_2007.reductions import MarkedGroup, Reductions
 from rexmit_papers.unc_2007.senders import Study
 from rexmit_papers.unc_2007.tables import Recovery, threshold
 
@@ -112,5 +112,5 @@ def _figures(study: Study) -> dict[str, Distribution | Reductions | str]:
     return figures
 
 
-def _groups(system: str, every: Sequence[Bins | None]) -> list[Group]:
-    return [Group(system, bins) for bins in every if bins is not None]
+def _groups(system: str, every: Sequence[Bins | None]) -> list[MarkedGroup]:
+    return [MarkedGroup(system, bins) for bins in every if bins is not None]

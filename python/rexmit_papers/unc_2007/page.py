@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rexmit.webpage import looks
-from rexmit.webpage.part import Figure, Line, Mark
+from rexmit.webpage.part import Figure, FigureLine, Mark
 from rexmit_papers.unc_2007.colours import SYSTEMS, of_curve
 from rexmit_papers.unc_2007.distributions import Distribution
 from rexmit_papers.unc_2007.figures import Planned
-from rexmit_papers.unc_2007.reductions import FEW, MARKERS, STRAIGHT_RTTS, Group, Reductions
+from rexmit_papers.unc_2007.reductions import FEW, MARKERS, STRAIGHT_RTTS, MarkedGroup, Reductions
 
 
 def figures(planned: Planned, command: str) -> list[Figure]:
@@ -34,7 +34,7 @@ def distribution(name: str, planned: Distribution, command: str) -> Iterator[Fig
         colour, dash = of_curve(one.label, place)
         marks = tuple(Mark(x, 100 * share) for x, share in one.points if x > 0 or not planned.log)
         label = f"{one.label} (n = {one.n:,})"
-        lines.append(Line(label, marks, colour=looks.place(colour), dashed=dash != "-"))
+        lines.append(FigureLine(label, marks, colour=looks.place(colour), dashed=dash != "-"))
     low, high = planned.ends
     xs = [mark.at for line in lines for mark in line.marks]
     if not xs:
@@ -61,7 +61,7 @@ def _reductions(name: str, planned: Reductions, command: str) -> Iterator[Figure
         high = max([STRAIGHT_RTTS, *(mark.at for line in lines for mark in line.marks)]) * 1.8
         best = tuple(Mark(at, at) for at in (0.0, STRAIGHT_RTTS, high))
         lines.append(
-            Line("Best-Case: slope of 1", best, colour=looks.place("#888888"), dashed=True)
+            FigureLine("Best-Case: slope of 1", best, colour=looks.place("#888888"), dashed=True)
         )
         yield Figure(
             f"{name}-{'abcdefgh'[place]}" if letter else name,
@@ -78,11 +78,11 @@ def _reductions(name: str, planned: Reductions, command: str) -> Iterator[Figure
         )
 
 
-def _bins(group: Group, place: int) -> Line:
+def _bins(group: MarkedGroup, place: int) -> FigureLine:
     marks = tuple(
         Mark(one.best_case, one.mean, to=one.p95, few=one.n < FEW) for one in group.bins.bins
     )
-    return Line(
+    return FigureLine(
         f"{group.bins.label} (n = {group.n:,})",
         marks,
         colour=looks.place(SYSTEMS.get(group.system, "#000000")),

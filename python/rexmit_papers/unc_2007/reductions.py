@@ -29,7 +29,7 @@ _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass(frozen=True)
-class Group:
+class MarkedGroup:
     """What has marks of its own, and the system whose colour they have."""
 
     system: str
@@ -46,8 +46,8 @@ class Reductions:
     """A panel for each sequence of groups; `few` are too small to be drawn."""
 
     title: str
-    panels: tuple[tuple[Group, ...], ...]
-    few: tuple[Group, ...]
+    panels: tuple[tuple[MarkedGroup, ...], ...]
+    few: tuple[MarkedGroup, ...]
 
     @property
     def told(self) -> str:
@@ -60,7 +60,7 @@ class Reductions:
         return "\n".join(lines)
 
 
-def reductions(title: str, panels: Sequence[Sequence[Group]]) -> Reductions | str:
+def reductions(title: str, panels: Sequence[Sequence[MarkedGroup]]) -> Reductions | str:
     """The figure, or why there is none."""
     there = [[group for group in panel if group.n] for panel in panels]
     every = [group for panel in there for group in panel]
@@ -116,7 +116,7 @@ def _scales(every: Sequence[Axes], planned: Reductions) -> None:
         axes.set_xlabel(f"Best-Case reduction (RTTs),\nlinear to {STRAIGHT_RTTS:g}, then log scale")
 
 
-def _panel(axes: Axes, panel: Sequence[Group], letter: str) -> None:
+def _panel(axes: Axes, panel: Sequence[MarkedGroup], letter: str) -> None:
     for place, group in enumerate(panel):
         # Marks of one bin stand beside each other.
         aside = 1.08**place

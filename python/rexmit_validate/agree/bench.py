@@ -13,7 +13,7 @@ from rexmit.campaign.streams import core_streams
 from rexmit_validate.agree.case import Case, plan
 from rexmit_validate.agree.model import Bench, Model, run
 from rexmit_validate.agree.outcome import Outcome
-from rexmit_validate.agree.packet import SERVER, SYN, Packet, read
+from rexmit_validate.agree.packet import SERVER, SYN, LoggedPacket, read
 
 GATHERS: Final = "scatter_gather"
 """The setting that decides how much leaves in the first flight."""
@@ -55,7 +55,7 @@ def bench_of(
     }
     sample = [number for number in logs if cases[number].receive_window_bytes is None]
 
-    def modelled(number: int, bench: Bench) -> list[Packet]:
+    def modelled(number: int, bench: Bench) -> list[LoggedPacket]:
         outcome = run(cases[number], model, bench=bench)
         return read(outcome.get("packets", []))
 
@@ -166,16 +166,16 @@ def _slope(points: Iterable[tuple[int, int]]) -> int:
     return _median((far[1] - near[1]) // (far[0] - near[0]) for near, far in combinations(known, 2))
 
 
-def _payload(packets: Iterable[Packet], *, server: bool) -> list[Packet]:
+def _payload(packets: Iterable[LoggedPacket], *, server: bool) -> list[LoggedPacket]:
     return [one for one in packets if (one.direction == SERVER) == server and one.length > 0]
 
 
-def _acks(packets: Iterable[Packet]) -> list[Packet]:
+def _acks(packets: Iterable[LoggedPacket]) -> list[LoggedPacket]:
     """The client's packets without data."""
     return [one for one in packets if one.direction != SERVER and one.length == 0]
 
 
-def _first_flight(packets: Iterable[Packet]) -> int:
+def _first_flight(packets: Iterable[LoggedPacket]) -> int:
     """Packets with data that the server sent before it heard of one."""
     sent = 0
     for one in packets:
@@ -186,7 +186,7 @@ def _first_flight(packets: Iterable[Packet]) -> int:
     return sent
 
 
-def _asked(packets: Sequence[Packet]) -> tuple[int, int] | None:
+def _asked(packets: Sequence[LoggedPacket]) -> tuple[int, int] | None:
     """How many packets with data left first, and how long after the request."""
     data, requests = _payload(packets, server=True), _payload(packets, server=False)
     if not data or len(requests) != 1:
@@ -205,7 +205,7 @@ class _FirstFlight:
     """From their acknowledgement to the next."""
 
 
-def _first_answer(packets: Sequence[Packet]) -> _FirstFlight | None:
+def _first_answer(packets: Sequence[LoggedPacket]) -> _FirstFlight | None:
     """How long the first data took, where nothing of it was lost or sent again."""
     data, requests = _payload(packets, server=True), _payload(packets, server=False)
     if not data or data[0].dropped or len(requests) != 1:
@@ -219,12 +219,12 @@ def _first_answer(packets: Sequence[Packet]) -> _FirstFlight | None:
     return _FirstFlight(heard[0] - begun, together, step)
 
 
-def _steps(packets: Sequence[Packet], idle: Sequence[Packet]) -> list[int]:
+def _steps(packets: Sequence[LoggedPacket], idle: Sequence[LoggedPacket]) -> list[int]:
     """Times between acknowledgements of the first flight that left one by one, where data came
     faster than the hosts worked.
     """
 
-    def steps(packets: Sequence[Packet]) -> list[int]:
+    def steps(packets: Sequence[LoggedPacket]) -> list[int]:
         acks = [one.at_ns for one in _acks(packets) if one.ack > 1][: _FLIGHT + 1]
         return [after - before for before, after in pairwise(acks)]
 
@@ -233,14 +233,14 @@ def _steps(packets: Sequence[Packet], idle: Sequence[Packet]) -> list[int]:
     return ours[1:] if worked else []
 
 
-def _groups(packets: Sequence[Packet]) -> list[tuple[int, int]]:
+def _groups(packets: Sequence[LoggedPacket]) -> list[tuple[int, int]]:
     """When acknowledgements of the first flight left, and how many together."""
     first = _first_flight(packets)
     acks = [one.at_ns for one in _acks(packets) if one.ack > 1][:first]
     return [(at, len(list(same))) for at, same in groupby(acks)]
 
 
-def _clocked(case: Case, packets: Sequence[Packet]) -> Iterable[tuple[int, int]]:
+def _clocked(case: Case, packets: Sequence[LoggedPacket]) -> Iterable[tuple[int, int]]:
     """How many new segments left together after an acknowledgement, and how much later than it came
     over the wire, where hosts had nothing else to do.
     """
@@ -248,7 +248,7 @@ def _clocked(case: Case, packets: Sequence[Packet]) -> Iterable[tuple[int, int]]
         return
     crossing = sum(case.delays_ns) + sum(_ACK_BITS * 10**9 // rate for rate in case.rates_bps)
     acks = [one.at_ns + crossing for one in _acks(packets)]
-    groups: dict[int, list[Packet]] = {}
+    groups: dict[int, list[LoggedPacket]] = {}
     for one in _payload(packets, server=True):
         groups.setdefault(one.at_ns, []).append(one)
     for at, group in groups.items():
@@ -258,7 +258,7 @@ def _clocked(case: Case, packets: Sequence[Packet]) -> Iterable[tuple[int, int]]
             yield len(group), near[0]
 
 
-def _in_batches(packets: Sequence[Packet], judge: int) -> list[int]:
+def _in_batches(packets: Sequence[LoggedPacket], judge: int) -> list[int]:
     """How long TCP worked on each packet of those that it took in while the filter waited."""
     groups = _groups(packets)
     return [
@@ -273,7 +273,7 @@ def _gap(case: Case) -> int:
     return _FRAME_BITS * 10**9 // min(case.rates_bps)
 
 
-def _together(packets: Sequence[Packet]) -> list[int]:
+def _together(packets: Sequence[LoggedPacket]) -> list[int]:
     """How many acknowledgements of the first flight left together each time."""
     return [count for _, count in _groups(packets)]
 
@@ -290,7 +290,7 @@ def _bound(flights: Iterable[tuple[int, bool]]) -> int:
     return min(middles, key=wrong, default=0)
 
 
-def _handshake(packets: Sequence[Packet]) -> int | None:
+def _handshake(packets: Sequence[LoggedPacket]) -> int | None:
     """From SYN to SYN-ACK, where none of them was sent again."""
     syns = [one for one in packets if one.flags & SYN]
     opens = [one.at_ns for one in syns if one.direction != SERVER]
@@ -298,7 +298,7 @@ def _handshake(packets: Sequence[Packet]) -> int | None:
     return answers[0] - opens[0] if len(opens) == 1 and len(answers) == 1 else None
 
 
-def _after_ticks(case: Case, packets: Sequence[Packet], hz: int) -> list[int]:
+def _after_ticks(case: Case, packets: Sequence[LoggedPacket], hz: int) -> list[int]:
     """How long after a tick of the kernel retransmissions by timeout were written down."""
     (start,) = plan({0: case}, core_streams(), hz=hz, programs={})["cells"][0]["starts"]
     tick = 10**9 // hz
@@ -309,7 +309,7 @@ def _after_ticks(case: Case, packets: Sequence[Packet], hz: int) -> list[int]:
     ]
 
 
-def _look(packets: Sequence[Packet], first: _FirstFlight) -> int | None:
+def _look(packets: Sequence[LoggedPacket], first: _FirstFlight) -> int | None:
     """How much longer the first retransmission, if it left alone, took to be acknowledged than the
     first segment.
     """

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rexmit.wording import count
 from rexmit_validate.agree.case import Case
 from rexmit_validate.agree.compare import Verdict, same_time
-from rexmit_validate.agree.packet import Completions, Log, Packet, by_path
+from rexmit_validate.agree.packet import Completions, Log, LoggedPacket, by_path
 
 
 def of_packets(verdict: Verdict, tick_ns: int) -> str | None:
@@ -40,7 +40,7 @@ def of_retransmissions(verdict: Verdict, kernel: Log, model: Log, tick_ns: int) 
     return f"{kind}, after another schedule" if _other_schedule(kernel, model) else kind
 
 
-def _retransmissions(left: Sequence[Packet], right: Sequence[Packet]) -> str:
+def _retransmissions(left: Sequence[LoggedPacket], right: Sequence[LoggedPacket]) -> str:
     """By the first retransmission in which the two differ."""
     for place in range(max(len(left), len(right))):
         one = left[place] if place < len(left) else None
@@ -84,7 +84,7 @@ def _size(late_ns: int, tick_ns: int) -> str:
     return "by 1 to 2 ticks" if abs(late_ns) <= 2 * tick_ns else "by more than 2 ticks"
 
 
-def _act(packet: Packet | None) -> str:
+def _act(packet: LoggedPacket | None) -> str:
     return "nothing" if packet is None else packet.act
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from operator import eq
 from typing import Final
 
-from rexmit_validate.agree.packet import Log, Packet, by_path
+from rexmit_validate.agree.packet import Log, LoggedPacket, by_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +16,9 @@ class Difference:
 
     place: int
     """Among the server's data packets on its path, from 0."""
-    ours: Packet | None
+    ours: LoggedPacket | None
     """The kernel's packet there; None where it sent no more."""
-    theirs: Packet | None
+    theirs: LoggedPacket | None
     """The model's."""
     what: str
     """`packet`, `mechanism` or `time`."""
@@ -116,20 +116,20 @@ class _Two:
     tick_ns: int
     by: Alike
 
-    def alike(self, one: Packet, two: Packet) -> bool:
+    def alike(self, one: LoggedPacket, two: LoggedPacket) -> bool:
         """Whether both were sent for the same reason."""
         return self.by(one.mechanism, two.mechanism)
 
-    def late_ns(self, one: Packet, two: Packet) -> int:
+    def late_ns(self, one: LoggedPacket, two: LoggedPacket) -> int:
         """How much later the model's packet left."""
         return self.model.after_ns(two) - self.kernel.after_ns(one)
 
     def pairs(
         self,
-        ours: Sequence[Packet],
-        theirs: Sequence[Packet],
-        same: Callable[[Packet, Packet], bool],
-    ) -> list[tuple[Packet, Packet]] | None:
+        ours: Sequence[LoggedPacket],
+        theirs: Sequence[LoggedPacket],
+        same: Callable[[LoggedPacket, LoggedPacket], bool],
+    ) -> list[tuple[LoggedPacket, LoggedPacket]] | None:
         """The packets in the same places of each path; None where two are not the `same`, or one
         has none there.
         """
@@ -159,7 +159,9 @@ class _Two:
             times.append(self.model.after_ns(difference.theirs))
         return min(times)
 
-    def _first(self, ours: Sequence[Packet], theirs: Sequence[Packet]) -> Difference | None:
+    def _first(
+        self, ours: Sequence[LoggedPacket], theirs: Sequence[LoggedPacket]
+    ) -> Difference | None:
         for place in range(max(len(ours), len(theirs))):
             one = ours[place] if place < len(ours) else None
             two = theirs[place] if place < len(theirs) else None
@@ -185,7 +187,7 @@ class _Two:
 Recovery = tuple[str | None, int]
 
 
-def recovery(data: Sequence[Packet]) -> Recovery | None:
+def recovery(data: Sequence[LoggedPacket]) -> Recovery | None:
     """The first retransmission of dropped bytes, on whichever path: its mechanism and the time
     since the drop.
     """

@@ -10,7 +10,7 @@ SERVER = 0
 FIN, SYN, RST, PSH = 0x01, 0x02, 0x04, 0x08
 
 
-class Packet(NamedTuple):
+class LoggedPacket(NamedTuple):
     """One packet as its host's TCP sent it, before any loss."""
 
     at_ns: int
@@ -59,14 +59,14 @@ class Packet(NamedTuple):
         return self.mechanism or ("new data" if self.length else "bare fin")
 
 
-def read(rows: Iterable[Sequence[Any]]) -> list[Packet]:
+def read(rows: Iterable[Sequence[Any]]) -> list[LoggedPacket]:
     """The packets of a `packets` event."""
-    return [Packet(*row) for row in rows]
+    return [LoggedPacket(*row) for row in rows]
 
 
-def by_path(packets: Iterable[Packet]) -> dict[int, list[Packet]]:
+def by_path(packets: Iterable[LoggedPacket]) -> dict[int, list[LoggedPacket]]:
     """The packets of each path: two paths have no order between them that means anything."""
-    paths: dict[int, list[Packet]] = {}
+    paths: dict[int, list[LoggedPacket]] = {}
     for one in packets:
         paths.setdefault(one.path, []).append(one)
     return paths
@@ -82,8 +82,8 @@ class Log:
 
     rows: Sequence[Sequence[Any]] = ()
     """As its engine wrote them."""
-    packets: Sequence[Packet] = ()
-    data: Sequence[Packet] = ()
+    packets: Sequence[LoggedPacket] = ()
+    data: Sequence[LoggedPacket] = ()
     """The server's, with data or the FIN."""
     start_ns: int = 0
     """What the times of `data` are held against."""
@@ -100,11 +100,11 @@ class Log:
         data = [packet for packet in packets if packet.is_data]
         return cls(rows, packets, data, data[0].at_ns if own and data else 0, completions)
 
-    def after_ns(self, packet: Packet) -> int:
+    def after_ns(self, packet: LoggedPacket) -> int:
         """When the packet was sent, after the log's start."""
         return packet.at_ns - self.start_ns
 
     @property
-    def retransmissions(self) -> list[Packet]:
+    def retransmissions(self) -> list[LoggedPacket]:
         """Of the server's data, re-injections included."""
         return [packet for packet in self.data if packet.mechanism is not None]

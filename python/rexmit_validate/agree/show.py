@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rexmit_validate.agree.compare import Difference
-from rexmit_validate.agree.packet import SERVER, SYN, Packet
+from rexmit_validate.agree.packet import SERVER, SYN, LoggedPacket
 
 _WIDTH = 58
 
 
 def side_by_side(
-    kernel: Sequence[Packet], model: Sequence[Packet], difference: Difference | None
+    kernel: Sequence[LoggedPacket], model: Sequence[LoggedPacket], difference: Difference | None
 ) -> Iterator[str]:
     """Lines: packets that both sent stand beside each other; `>>` marks where the two part."""
     yield f"{'kernel':<{_WIDTH}} | model"
@@ -30,14 +30,14 @@ def side_by_side(
 
 
 def _pairs(
-    kernel: Sequence[Packet], model: Sequence[Packet]
-) -> Iterator[tuple[Packet | None, Packet | None]]:
+    kernel: Sequence[LoggedPacket], model: Sequence[LoggedPacket]
+) -> Iterator[tuple[LoggedPacket | None, LoggedPacket | None]]:
     """Both logs in the order of time; each direction's packets are paired by their place."""
     queues = [
         [[packet for packet in log if packet.direction == way] for way in (0, 1)]
         for log in (kernel, model)
     ]
-    rows: list[tuple[int, int, Packet | None, Packet | None]] = []
+    rows: list[tuple[int, int, LoggedPacket | None, LoggedPacket | None]] = []
     for way in (0, 1):
         ours, theirs = queues[0][way], queues[1][way]
         for place in range(max(len(ours), len(theirs))):
@@ -50,7 +50,7 @@ def _pairs(
         yield one, two
 
 
-def _words(packet: Packet | None, mss: int) -> str:
+def _words(packet: LoggedPacket | None, mss: int) -> str:
     if packet is None:
         return ""
     time = f"{packet.at_ns / 1e6:10.3f}"

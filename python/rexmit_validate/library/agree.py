@@ -12,8 +12,8 @@ from rexmit.campaign.streams import core_streams
 from rexmit.engines.kernel import KernelEngine, find_kernel
 from rexmit.errors import UserError
 from rexmit.gate.attempts import Verdict
-from rexmit.gate.cells import Cell
-from rexmit.gate.formats import Line
+from rexmit.gate.cells import JudgedCell
+from rexmit.gate.formats import JudgedItem
 from rexmit.options import given, takes, whole, workers
 from rexmit.progress import Hear, heard
 from rexmit.webpage import commands
@@ -246,18 +246,18 @@ def judged(agreement: Agreement) -> dict[int, Judged]:
     )
 
 
-def lines(agreement: Agreement) -> list[Line]:
+def lines(agreement: Agreement) -> list[JudgedItem]:
     """A line for machines for each case: one that disagrees is a failure, and of one that the
     kernel did not run nothing can be told."""
     return [_line(one) for one in judged(agreement).values()]
 
 
-def _line(one: Judged) -> Line:
+def _line(one: Judged) -> JudgedItem:
     if one.kernel_error is not None:
-        return Cell(one.case.name, Verdict.CANNOT_TELL, (one.kernel_error,), group="agree")
+        return JudgedCell(one.case.name, Verdict.CANNOT_TELL, (one.kernel_error,), group="agree")
     if one.agrees:
-        return Cell(one.case.name, Verdict.GOOD, (), group="agree")
-    return Cell(one.case.name, Verdict.WORSE, (one.words,), group="agree")
+        return JudgedCell(one.case.name, Verdict.GOOD, (), group="agree")
+    return JudgedCell(one.case.name, Verdict.WORSE, (one.words,), group="agree")
 
 
 def _held(folder: Folder, about: About, stack: str | None, ticks: int) -> Agreement:

@@ -19,9 +19,9 @@ from rexmit.scenario import effective
 from rexmit_validate.sensitivity import unknowns as files
 from rexmit_validate.sensitivity.departures import (
     CELLS,
+    BenchRow,
     Departure,
     Means,
-    Row,
     Sensitivity,
     means,
     row,
@@ -191,7 +191,7 @@ def sensitivity(
     )
 
 
-def _row(benches: Benches, departure: Departure) -> Row:
+def _row(benches: Benches, departure: Departure) -> BenchRow:
     measured: Means = means(benches.measured[departure.settings].cells, departure.read)
     return row(departure.name, measured)
 

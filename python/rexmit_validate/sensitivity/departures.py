@@ -20,7 +20,7 @@ FURTHEST: Final = 100.0
 
 
 @dataclass(frozen=True)
-class Cell:
+class PaperMean:
     """A mean of the paper's table."""
 
     network: str
@@ -35,23 +35,23 @@ class Cell:
 
 
 CELLS: Final = tuple(
-    Cell(network, config, measure)
+    PaperMean(network, config, measure)
     for measure in reversed(MEASURES)
     for network, config in paper.TABLE_4
 )
 """All means of Table 4."""
 
-Means = Mapping[Cell, float]
+Means = Mapping[PaperMean, float]
 
 
 @dataclass(frozen=True)
-class Row:
+class BenchRow:
     """One bench: by cell, percent off the paper; None where it has no transfer for the cell."""
 
     name: str
     off_paper: tuple[float | None, ...]
 
-    def near(self, cells: Sequence[Cell], measure: str) -> int:
+    def near(self, cells: Sequence[PaperMean], measure: str) -> int:
         """How many cells of a measure are the paper's."""
         return sum(
             off is not None and abs(off) <= NEAR_PERCENT[measure]
@@ -71,11 +71,11 @@ class Sensitivity:
     what a real kernel showed on benches that the model can have.
     """
 
-    cells: tuple[Cell, ...]
-    rows: tuple[Row, ...]
+    cells: tuple[PaperMean, ...]
+    rows: tuple[BenchRow, ...]
     recorded: tuple[Pair, ...] = ()
 
-    def moved(self, row: Row) -> tuple[float | None, ...]:
+    def moved(self, row: BenchRow) -> tuple[float | None, ...]:
         """Percentage points (of the paper's figure) between the row and the bench as it is."""
         return tuple(
             None if a is None or b is None else a - b
@@ -89,8 +89,8 @@ class Pair:
 
     name: str
     about: str
-    kernel: Row
-    model: Row
+    kernel: BenchRow
+    model: BenchRow
     model_off_kernel: tuple[float | None, ...]
 
 
@@ -125,7 +125,7 @@ class Departure:
         return not any(one.touches & unknown.touches for one in self.unknowns)
 
 
-def means(cells: Iterable[CellMeans], read: Mapping[str, str]) -> dict[Cell, float]:
+def means(cells: Iterable[CellMeans], read: Mapping[str, str]) -> dict[PaperMean, float]:
     """The means of Table 4 of a bench, read as it says."""
     by_cell = {}
     for cell in cells:
@@ -135,13 +135,13 @@ def means(cells: Iterable[CellMeans], read: Mapping[str, str]) -> dict[Cell, flo
             how = read.get(measure)
             mean = cell.means[measure if how is None else f"{measure}_{how}"]
             if mean is not None:
-                by_cell[Cell(cell.network, cell.config, measure)] = mean
+                by_cell[PaperMean(cell.network, cell.config, measure)] = mean
     return by_cell
 
 
-def row(name: str, measured: Means, cells: Sequence[Cell] = CELLS) -> Row:
+def row(name: str, measured: Means, cells: Sequence[PaperMean] = CELLS) -> BenchRow:
     """A bench's means against the paper's, whatever was changed."""
-    return Row(name, tuple(percent(measured.get(cell), cell.printed_s) for cell in cells))
+    return BenchRow(name, tuple(percent(measured.get(cell), cell.printed_s) for cell in cells))
 
 
 def distance(off: Iterable[float | None]) -> float:

@@ -15,10 +15,10 @@ from rexmit.analysis.times import MEASURES
 from rexmit.errors import UserError
 from rexmit_validate.sensitivity.departures import (
     CELLS,
-    Cell,
+    BenchRow,
     Departure,
     Means,
-    Row,
+    PaperMean,
     distance,
     means,
     row,
@@ -70,7 +70,7 @@ class Search:
 
     start: str | None
     hold_out: str | None
-    cells: tuple[Cell, ...]
+    cells: tuple[PaperMean, ...]
     benches: int  #: combinations that were measured
     repeat: int | None
     base: Bench
@@ -150,7 +150,7 @@ def search(
     )
 
 
-def _shared(start: Start, *banks: Benches) -> tuple[Cell, ...]:
+def _shared(start: Start, *banks: Benches) -> tuple[PaperMean, ...]:
     """The cells that the kernel's rows have, and the model on the same bench: where the model has
     no such transfer, it cannot say what a departure changes.
     """
@@ -169,7 +169,7 @@ def _shared(start: Start, *banks: Benches) -> tuple[Cell, ...]:
 class _Judge:
     """How near a bench is to the paper, from where the search starts."""
 
-    cells: Sequence[Cell]
+    cells: Sequence[PaperMean]
     start: Start | None
     hold_out: str | None = None
 
@@ -177,7 +177,7 @@ class _Judge:
         own = () if self.start is None else self.start.settings
         return (*own, *departure.settings)
 
-    def means(self, benches: Benches, departure: Departure) -> dict[Cell, float]:
+    def means(self, benches: Benches, departure: Departure) -> dict[PaperMean, float]:
         measured = benches.measured[self.settings(departure)]
         there = means(measured.cells, departure.read)
         if self.start is None:
@@ -193,7 +193,7 @@ class _Judge:
         fitted, _ = self.distances(row("", self.means(benches, departure), self.cells))
         return fitted + departure.penalty
 
-    def distances(self, here: Row) -> tuple[float, float | None]:
+    def distances(self, here: BenchRow) -> tuple[float, float | None]:
         """Of the cells that choose, and of those held out."""
         fitted: list[float | None] = []
         others: list[float | None] = []

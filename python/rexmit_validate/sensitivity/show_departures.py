@@ -9,7 +9,7 @@ from rexmit.result.blocks import BLANK, Block, Column, heading, note, table
 from rexmit.wording import NONE, signed_percent
 from rexmit_papers.ryll_2013 import paper
 from rexmit_papers.ryll_2013.beside import NEAR_PERCENT
-from rexmit_validate.sensitivity.departures import Cell, Row, Sensitivity
+from rexmit_validate.sensitivity.departures import BenchRow, PaperMean, Sensitivity
 
 
 def sensitivity_blocks(sensitivity: Sensitivity) -> Iterator[Block]:
@@ -22,14 +22,16 @@ def sensitivity_blocks(sensitivity: Sensitivity) -> Iterator[Block]:
     yield note(f"paper: {paper.SOURCE}")
 
 
-def off_blocks(cells: Sequence[Cell], measure: str, rows: Iterable[Row]) -> Iterator[Block]:
+def off_blocks(
+    cells: Sequence[PaperMean], measure: str, rows: Iterable[BenchRow]
+) -> Iterator[Block]:
     """How far rows are off the paper in the cells of one measure."""
     within = f"within {NEAR_PERCENT[measure]:g}%"
     yield heading(f"{measure}: percent off the paper; * {within}")
     chosen = [(place, cell) for place, cell in enumerate(cells) if cell.measure == measure]
 
-    def off(place: int) -> Callable[[Row], str]:
-        def cell(row: Row) -> str:
+    def off(place: int) -> Callable[[BenchRow], str]:
+        def cell(row: BenchRow) -> str:
             off = row.off_paper[place]
             near = off is not None and abs(off) <= NEAR_PERCENT[measure]
             return NONE if off is None else signed_percent(off) + (" *" if near else "  ")

@@ -8,7 +8,7 @@ from rexmit.analysis.times import MEASURES
 from rexmit.result.blocks import BLANK, Block, Column, heading, note, table
 from rexmit.wording import known
 from rexmit_papers.ryll_2013 import paper
-from rexmit_validate.sensitivity.departures import AS_IT_IS, Row
+from rexmit_validate.sensitivity.departures import AS_IT_IS, BenchRow
 from rexmit_validate.sensitivity.search import Bench, Search
 from rexmit_validate.sensitivity.show_departures import off_blocks
 
@@ -33,7 +33,7 @@ def nearest_blocks(search: Search) -> Iterator[Block]:
         Column("departures", before=3, cell=lambda row: " + ".join(row[1].departures) or base),
     )
     yield BLANK
-    rows = [Row(name or base, one.off_paper) for name, one in benches]
+    rows = [BenchRow(name or base, one.off_paper) for name, one in benches]
     for measure in reversed(MEASURES):
         yield from (*off_blocks(search.cells, measure, rows), BLANK)
     yield heading("What the nearest have in common")

@@ -29,7 +29,7 @@ from rexmit_validate.truth import (
     packets,
     waits,
 )
-from rexmit_validate.truth.draw import Part
+from rexmit_validate.truth.draw import DrawnPart
 from rexmit_validate.truth.kernel import POINTS, Ran
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def label_part(ran: Ran) -> Labelled:
     labelled: list[label.Flow] = []
     wrong: list[str] = []
     dropped: Counter[str] = Counter()
-    sent: dict[str, list[follow.Sent]] = {}
+    sent: dict[str, list[follow.SentPacket]] = {}
     for host, near, far in (("h1", "sender", "receiver"), ("h2", "receiver", "sender")):
         own = f"{_HOSTS[host]}:"
         points = (near, "switch", far)
@@ -166,7 +166,7 @@ def label_part(ran: Ran) -> Labelled:
 
 
 def _waits(
-    ran: Ran, labelled: Sequence[label.Flow], sent: Mapping[str, Sequence[follow.Sent]]
+    ran: Ran, labelled: Sequence[label.Flow], sent: Mapping[str, Sequence[follow.SentPacket]]
 ) -> list[dict[str, Any]] | None:
     if ran.waits_file is None:
         return None
@@ -248,7 +248,7 @@ class Wanted(NamedTuple):
     once more in each of the `kinds`.
     """
 
-    parts: Sequence[Part]
+    parts: Sequence[DrawnPart]
     engine: KernelEngine
     about: Mapping[str, Any]
     kinds: tuple[str, ...]

@@ -31,7 +31,7 @@ _NS: Final = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DrawnPart:
     """A part as the guest takes it, and what a reader of the corpus is told of it."""
 
     name: str
@@ -46,7 +46,7 @@ class Part:
 
 def draw(
     streams: Streams, seed: int, index: int, connections: int, behaviour: str = kinds.PLAIN
-) -> Part:
+) -> DrawnPart:
     """Part `index` of `seed`, with so many connections, whose hosts behave so."""
 
     def dice(name: str) -> Dice:
@@ -95,7 +95,7 @@ def draw(
         "mtu": mtu,
         "rto_min_s": rto_min_ms and rto_min_ms / 1000,
     }
-    return Part(
+    return DrawnPart(
         name=name,
         kind=kind,
         seed=streams.stream_u64(seed, "truth boot", index, 1)[0],
@@ -108,7 +108,7 @@ def draw(
 
 def draw_all(
     streams: Streams, seed: int, connections: int, behaviours: Sequence[str] = (kinds.PLAIN,)
-) -> list[Part]:
+) -> list[DrawnPart]:
     """The parts of a corpus with so many connections, as many of each behaviour."""
     full, rest = divmod(connections, CONNECTIONS_A_PART)
     sizes = [CONNECTIONS_A_PART] * full + ([rest] if rest else [])

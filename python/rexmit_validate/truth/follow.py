@@ -7,31 +7,33 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rexmit_validate.truth.packets import Packet
+from rexmit_validate.truth.packets import PointPacket
 
 
 @dataclass(slots=True)
-class Sent:
+class SentPacket:
     """A packet as its sender's capture has it, and when it passed the other points; None: never."""
 
-    packet: Packet
+    packet: PointPacket
     switch_ns: int | None = None
     arrived_ns: int | None = None
 
 
-def follow(sender: Sequence[Packet], switch: Sequence[Packet], far: Sequence[Packet]) -> list[Sent]:
+def follow(
+    sender: Sequence[PointPacket], switch: Sequence[PointPacket], far: Sequence[PointPacket]
+) -> list[SentPacket]:
     """The packets that one host sent, in order, with their times at the switch and at the far end.
 
     All three hold that host's packets only.
     """
     at_switch = _match(sender, switch)
-    sent = [Sent(packet, at_switch.get(index)) for index, packet in enumerate(sender)]
+    sent = [SentPacket(packet, at_switch.get(index)) for index, packet in enumerate(sender)]
     for index, time_ns in _match(sender, far).items():
         sent[index].arrived_ns = time_ns
     return sent
 
 
-def _match(entries: Sequence[Packet], exits: Sequence[Packet]) -> dict[int, int]:
+def _match(entries: Sequence[PointPacket], exits: Sequence[PointPacket]) -> dict[int, int]:
     """The first time at which each entry came out, by its place.
 
     Packets alike to the bit (a SYN-ACK sent again without time stamps) are sent a second apart:

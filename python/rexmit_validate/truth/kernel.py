@@ -21,7 +21,7 @@ from rexmit.engines.engine import PLAN_VERSION
 from rexmit.engines.guest import NETWORK_PROGRAMS, programs
 from rexmit.engines.kernel import HANG_LIMIT_S, HEARTBEAT_S, KernelEngine, KernelIdentity
 from rexmit.errors import UserError
-from rexmit_validate.truth.draw import Part
+from rexmit_validate.truth.draw import DrawnPart
 
 MEMORY: Final = "384M"
 NO_LOG: Final = "record of why it sends a segment again"
@@ -32,7 +32,7 @@ POINTS: Final = ("sender", "switch", "receiver")
 class Ran:
     """What a part's kernel left: captures and log are in `folder` until `on_part` returns."""
 
-    part: Part
+    part: DrawnPart
     folder: Path
     start: dict[str, Any]
     end: dict[str, Any]
@@ -66,7 +66,7 @@ def open_engine(spec: str | None) -> KernelEngine:
 
 
 def run(
-    parts: Iterable[Part],
+    parts: Iterable[DrawnPart],
     engine: KernelEngine,
     *,
     cores: Sequence[int],
@@ -98,7 +98,7 @@ def run(
 
 
 def run_part(
-    part: Part,
+    part: DrawnPart,
     engine: KernelEngine,
     *,
     core: int,
@@ -153,7 +153,7 @@ def _build(kernel: KernelIdentity) -> str:
     return f"Build it with rexmit's patches: rexmit kernel build {series} --hz {kernel.hz}"
 
 
-def _failed(part: Part, engine: KernelEngine, message: str) -> UserError:
+def _failed(part: DrawnPart, engine: KernelEngine, message: str) -> UserError:
     hint = None
     if NO_LOG in message:
         hint = (

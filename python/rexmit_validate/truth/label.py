@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from rexmit_validate.truth.causes import Cause, mechanisms
-from rexmit_validate.truth.follow import Sent
+from rexmit_validate.truth.follow import SentPacket
 
 SLACK_NS: Final = 5_000_000
 """At most so long after TCP has stamped a segment it passes the capture at its host."""
@@ -23,7 +23,7 @@ _WRAP: Final = 1 << 32
 class Retransmission:
     """One packet that carries something sent before."""
 
-    sent: Sent
+    sent: SentPacket
     flow: str
     first_sent_ns: int
     needed: bool
@@ -48,15 +48,15 @@ class MismatchError(Exception):
     """The capture and the kernel's log do not tell of the same retransmissions."""
 
 
-def flows(sent: Sequence[Sent]) -> dict[str, Flow]:
+def flows(sent: Sequence[SentPacket]) -> dict[str, Flow]:
     """The flows of one host with their retransmissions, without the kernel's causes."""
-    apart: defaultdict[str, list[Sent]] = defaultdict(list)
+    apart: defaultdict[str, list[SentPacket]] = defaultdict(list)
     for one in sent:
         apart[one.packet.flow].append(one)
     return {name: _flow(name, packets) for name, packets in apart.items()}
 
 
-def _flow(name: str, packets: Sequence[Sent]) -> Flow:
+def _flow(name: str, packets: Sequence[SentPacket]) -> Flow:
     flow = Flow(name, first_ns=packets[0].packet.time_ns, last_ns=packets[-1].packet.time_ns)
     isn = packets[0].packet.seq
     arrived = _Ranges()

@@ -14,22 +14,26 @@ from rexmit.engines.on_worker import on_a_core, own
 from rexmit.errors import UserError
 from rexmit.store.files import scratch_folder, write_bytes
 from rexmit.store.opening import inner_folder
-from rexmit_validate.truth.draw import Part
+from rexmit_validate.truth.draw import DrawnPart
 from rexmit_validate.truth.kernel import POINTS, Ran, run_part
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class PartFiles:
     """What a part's kernel left, as it comes from a worker: files by their path in the folder."""
 
-    part: Part
+    part: DrawnPart
     files: dict[str, bytes]
     start: dict[str, Any]
     end: dict[str, Any]
 
 
 def run(
-    parts: Iterable[Part], engine: KernelEngine, cluster: Where, *, on_part: Callable[[Ran], None]
+    parts: Iterable[DrawnPart],
+    engine: KernelEngine,
+    cluster: Where,
+    *,
+    on_part: Callable[[Ran], None],
 ) -> None:
     """Run every part on the cluster at an address; `on_part` is called for each as it ends, one at
     a time. The first error, or an interrupt, ends it. Raises UserError.
@@ -50,10 +54,10 @@ def run(
     make_calls(cluster, engine, calls, answer)
 
 
-def run_one(part: Part, engine: KernelEngine, archives: Sequence[bytes] = ()) -> Sent:
+def run_one(part: DrawnPart, engine: KernelEngine, archives: Sequence[bytes] = ()) -> PartFiles:
     """What a worker does: runs one part. Raises UserError where that fails."""
     here = own(engine, archives)
-    parts: list[Sent] = []
+    parts: list[PartFiles] = []
 
     def keep(ran: Ran) -> None:
         files: list[Path] = [ran.capture(point) for point in POINTS]
@@ -62,7 +66,7 @@ def run_one(part: Part, engine: KernelEngine, archives: Sequence[bytes] = ()) ->
         if ran.waits_file is not None:
             files.append(ran.waits_file)
         by_name = {str(path.relative_to(ran.folder)): path.read_bytes() for path in files}
-        parts.append(Sent(ran.part, by_name, ran.start, ran.end))
+        parts.append(PartFiles(ran.part, by_name, ran.start, ran.end))
 
     with on_a_core() as core:
         run_part(part, here, core=core, on_part=keep)

@@ -18,7 +18,7 @@ _FIN, _SYN = 0x01, 0x02
 
 
 @dataclass(slots=True)
-class Packet:
+class PointPacket:
     """One TCP packet at one point."""
 
     time_ns: int
@@ -43,10 +43,10 @@ class Packet:
         return bool(self.flags & _FIN)
 
 
-def read(path: Path) -> list[Packet]:
+def read(path: Path) -> list[PointPacket]:
     """The TCP packets of a capture, in order."""
     data = path.read_bytes()
-    packets: list[Packet] = []
+    packets: list[PointPacket] = []
     flows: dict[bytes, str] = {}
     at, end = 0, len(data)
     while at + 12 <= end:
@@ -62,7 +62,7 @@ def read(path: Path) -> list[Packet]:
     return packets
 
 
-def _packet(bytes_: bytes, time_ns: int, flows: dict[bytes, str]) -> Packet | None:
+def _packet(bytes_: bytes, time_ns: int, flows: dict[bytes, str]) -> PointPacket | None:
     if len(bytes_) < 40 or bytes_[0] >> 4 != 4 or bytes_[9] != 6:
         return None
     ip = (bytes_[0] & 15) * 4
@@ -74,7 +74,7 @@ def _packet(bytes_: bytes, time_ns: int, flows: dict[bytes, str]) -> Packet | No
     flow = flows.get(ends)
     if flow is None:
         flow = flows[ends] = _flow(ends)
-    return Packet(
+    return PointPacket(
         time_ns=time_ns,
         flow=flow,
         seq=seq,

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from rexmit_validate.truth.causes import Cause
-from rexmit_validate.truth.follow import Sent
+from rexmit_validate.truth.follow import SentPacket
 from rexmit_validate.truth.label import Flow, Retransmission
 
 CONGESTION: Final = "congestion-window"
@@ -62,7 +62,7 @@ class Side:
 
     host: str
     client: bool
-    sent: Sequence[Sent]
+    sent: Sequence[SentPacket]
     records: Sequence[Cause]
     retransmissions: Sequence[Retransmission]
 
@@ -82,7 +82,7 @@ class Stretch:
         return begin, max(begin, end)
 
 
-def delays(sent: Mapping[str, Sequence[Sent]], near: Mapping[str, Point]) -> Delays:
+def delays(sent: Mapping[str, Sequence[SentPacket]], near: Mapping[str, Point]) -> Delays:
     """How long packets of each host take to each point at least; `near`: the point beside it."""
     ways: dict[str, dict[Point, int]] = {}
     for host, own in near.items():
@@ -118,14 +118,14 @@ def rows(
 
 def sides(
     flows: Mapping[str, Flow],
-    sent: Mapping[str, Sequence[Sent]],
+    sent: Mapping[str, Sequence[SentPacket]],
     records: Mapping[str, Sequence[Cause]],
     outcomes: Sequence[Mapping[str, Any]],
 ) -> Iterator[tuple[Side, Side]]:
     """Client and server of each connection on which both sent. `sent` is by host, `flows` and
     `records` are by the flow's name.
     """
-    by_flow: defaultdict[str, list[Sent]] = defaultdict(list)
+    by_flow: defaultdict[str, list[SentPacket]] = defaultdict(list)
     hosts: dict[str, str] = {}
     for host, packets in sent.items():
         for one in packets:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from itertools import count as count_up
 
-from rexmit.analysis.axes import Group, Value
+from rexmit.analysis.axes import AxisGroup, Value
 from rexmit.analysis.chart import Chart, Point
 from rexmit.analysis.network import setting_of
 from rexmit.analysis.overview import overview
@@ -41,7 +41,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Place:
+class PlottedPoint:
     """A point's place along the axis, its mean and that's interval (None: not known)."""
 
     at: float
@@ -60,7 +60,7 @@ class Series:
     """One value of the axis by colour, its points from left to right."""
 
     label: str
-    points: tuple[Place, ...]
+    points: tuple[PlottedPoint, ...]
 
 
 @dataclass(frozen=True)
@@ -138,17 +138,17 @@ def slug(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.") or "network"
 
 
-def _apart(chart: Chart, charts: Sequence[Chart]) -> Group:
+def _apart(chart: Chart, charts: Sequence[Chart]) -> AxisGroup:
     """What sets a chart apart from the others, and from those of other cells."""
     alike = {
         name
         for name in chart.held
         if name not in chart.chosen and len({other.held[name] for other in charts}) == 1
     }
-    return Group(tuple(pair for pair in chart.held.items() if pair[0] not in alike))
+    return AxisGroup(tuple(pair for pair in chart.held.items() if pair[0] not in alike))
 
 
-def _figure(chart: Chart, apart: Group) -> Figure:
+def _figure(chart: Chart, apart: AxisGroup) -> Figure:
     x = axis(chart.x, (point.at[chart.x] for point in chart.points), chart.words)
     rows = tuple(_rows(chart, x))
     labels = dict.fromkeys(one.label for row in rows for panel in row for one in panel.series)
@@ -201,7 +201,7 @@ def _in_rows(panels: int) -> int:
 def _series(chart: Chart, x: XAxis, points: Sequence[Point]) -> Iterator[Series]:
     for value in chart.values[chart.colour] if chart.colour else (None,):
         mine = [
-            Place(x.places[point.at[chart.x]], point.mean, point.interval, point.n)
+            PlottedPoint(x.places[point.at[chart.x]], point.mean, point.interval, point.n)
             for point in points
             if chart.colour is None or point.at[chart.colour] == value
         ]

@@ -19,7 +19,7 @@ from rexmit.tracing import floods
 from rexmit.tracing.folder import NEXT, PIECE, Trace, Writer, next_connection
 from rexmit.tracing.inputs import Read
 from rexmit.tracing.options import Analysis
-from rexmit.tracing.run import Place
+from rexmit.tracing.run import Destination
 from rexmit.tracing.source import Batch, Core, Facts, File
 from rexmit.tracing.watch.amounts import Amount, amount
 from rexmit.tracing.watch.metrics import address, served
@@ -83,7 +83,7 @@ def folders(
         yield _Rotating(pieces, rotation, analysis, tally)
 
 
-class _Rotating(Place[Core]):
+class _Rotating(Destination[Core]):
     """A folder for each piece."""
 
     def __init__(

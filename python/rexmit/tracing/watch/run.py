@@ -13,7 +13,7 @@ from rexmit.sources import STDIN
 from rexmit.tracing.folder import Trace, open_trace, pieces_of
 from rexmit.tracing.inputs import FirstSignal, Read
 from rexmit.tracing.options import Analysis
-from rexmit.tracing.run import Place, go_through
+from rexmit.tracing.run import Destination, go_through
 from rexmit.tracing.source import Batch, Core, Pace
 from rexmit.tracing.watch.capture import interface
 from rexmit.tracing.watch.rotation import Rotation, folders
@@ -64,7 +64,7 @@ def run(
     pace = _SHOWN if rotation is None else _KEPT
     source = (_pipe if is_pipe else interface)(what, analysis, pace, _LOOKS_S)
     if rotation is None:
-        return go_through(source, Place.opened(folder, analysis, passing=passing), look)
+        return go_through(source, Destination.opened(folder, analysis, passing=passing), look)
     go_through(source, folders(folder, rotation, analysis, seen.tally), look)
     return open_trace(folder) if pieces_of(folder) else None
 
