@@ -150,7 +150,7 @@ impl Notes {
 
     /// Those that are also in `other`.
     #[must_use]
-    pub const fn of(self, other: Notes) -> Notes {
+    pub const fn common(self, other: Notes) -> Notes {
         Notes(self.0 & other.0)
     }
 

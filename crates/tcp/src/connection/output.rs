@@ -98,7 +98,7 @@ impl Connection {
                     seq,
                     len,
                     flags: Flags(flags),
-                    pages: self.pages.of(seq, len),
+                    pages: self.pages.count(seq, len),
                     buffer: transmit.buffer.filter(|_| transmit.range.len() <= mss),
                     ..plain
                 },

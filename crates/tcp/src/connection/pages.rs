@@ -23,7 +23,7 @@ impl Pages {
     }
 
     /// Pieces of pages that `len` bytes from `seq` on lie in; 0 of a file.
-    pub fn of(&self, seq: SeqNum, len: u32) -> u32 {
+    pub fn count(&self, seq: SeqNum, len: u32) -> u32 {
         let Some(from) = self.from.filter(|_| len > 0) else {
             return 0;
         };
@@ -40,7 +40,7 @@ mod tests {
     fn bytes_lie_in_the_pages_that_they_touch() {
         let first = SeqNum::new(u32::MAX - 99);
         let mut pages = Pages::default();
-        assert_eq!(pages.of(first, 1), 0, "a file");
+        assert_eq!(pages.count(first, 1), 0, "a file");
         pages.begin(first);
         let end = first + WRITE_PAGE_BYTES;
         let of = [
@@ -49,8 +49,8 @@ mod tests {
             (first + 1, WRITE_PAGE_BYTES),
             (end, 1),
         ];
-        assert_eq!(of.map(|(seq, len)| pages.of(seq, len)), [0, 1, 2, 1]);
+        assert_eq!(of.map(|(seq, len)| pages.count(seq, len)), [0, 1, 2, 1]);
         pages.leave();
-        assert_eq!(pages.of(end, 1), 0);
+        assert_eq!(pages.count(end, 1), 0);
     }
 }

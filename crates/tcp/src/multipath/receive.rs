@@ -241,7 +241,10 @@ impl Received {
 
     /// How much window `space` bytes of buffer are (`mptcp_win_from_space`).
     fn share_of(&self, space: i64) -> i64 {
-        self.settings.receiver.window_share.of(space, self.ratio)
+        self.settings
+            .receiver
+            .window_share
+            .window(space, self.ratio)
     }
 
     /// The reader took `taken` bytes; a window that must be larger, and the buffer for it (`mptcp_rcv_space_adjust`).

@@ -178,7 +178,7 @@ impl ReceiveWindow {
 
     /// How much window `space` bytes of buffer are (`tcp_win_from_space`).
     pub fn share_of(&self, space: i64) -> i64 {
-        self.share.of(space, self.ratio)
+        self.share.window(space, self.ratio)
     }
 
     /// The window of the whole buffer (`tcp_full_space`).

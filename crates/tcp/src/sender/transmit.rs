@@ -69,7 +69,7 @@ impl Sender {
             mechanism,
             probe,
             in_host_bytes,
-            buffer: self.flight.memory.of(segment.seq),
+            buffer: self.flight.memory.find(segment.seq),
         });
     }
 

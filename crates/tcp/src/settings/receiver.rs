@@ -115,7 +115,7 @@ pub(crate) const FIRST_RATIO: u32 = 128;
 impl WindowShare {
     /// How much window `space` bytes of buffer are where `ratio` of 256 parts of what arrives are payload
     /// (`tcp_win_from_space`, `mptcp_win_from_space`).
-    pub(crate) fn of(self, space: i64, ratio: u32) -> i64 {
+    pub(crate) fn window(self, space: i64, ratio: u32) -> i64 {
         match self {
             WindowShare::AdvWinScale(shift) if shift <= 0 => space >> -shift,
             WindowShare::AdvWinScale(shift) => space - (space >> shift),

@@ -34,7 +34,7 @@ struct Map {
 const ODDS: (f64, f64) = (-3.0, 8.0);
 
 impl Map {
-    fn of(&self, share: f64, row: &Retransmission) -> f64 {
+    fn confidence(&self, share: f64, row: &Retransmission) -> f64 {
         let odds = (share / (1.0 - share)).ln().clamp(ODDS.0, ODDS.1);
         let place = place_of(row.position);
         let far = usize::from(row.position != Position::Sender);
@@ -75,7 +75,7 @@ pub(crate) fn calibrate(row: &mut Retransmission) {
     // One answer where the wire cannot tell the two.
     let told = row.confidence + if row.either { second } else { 0.0 };
     let share = told.clamp(0.0, 1.0);
-    row.certainty = fitted::RETRANSMISSION.of(share, row);
+    row.certainty = fitted::RETRANSMISSION.confidence(share, row);
     if row.witness.alike {
         row.certainty = row.certainty.min(ALIKE);
     }
@@ -88,7 +88,7 @@ pub(crate) fn calibrate(row: &mut Retransmission) {
         }
         return;
     }
-    let right = fitted::MECHANISM.of(share, row).min(row.certainty);
+    let right = fitted::MECHANISM.confidence(share, row).min(row.certainty);
     let rest = if share < 1.0 {
         (row.certainty - right) / (1.0 - share)
     } else {
@@ -108,7 +108,7 @@ pub(crate) fn need(row: &mut Retransmission, share: f64) {
     row.need_confidence = if row.need == Need::Unknown {
         0.0
     } else {
-        fitted::NEED.of(share, row).min(row.certainty)
+        fitted::NEED.confidence(share, row).min(row.certainty)
     };
 }
 

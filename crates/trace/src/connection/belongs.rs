@@ -115,8 +115,8 @@ impl Connection {
         let (me, peer) = (direction as usize, direction.reversed() as usize);
         let side = &self.sides[me];
         let near = self.is_near(direction, headers);
-        let answers = self.cold.syns.of(direction.reversed()).is_some();
-        match self.cold.syns.of(direction) {
+        let answers = self.cold.syns.get(direction.reversed()).is_some();
+        match self.cold.syns.get(direction) {
             Some(syn) if near && syn.seq == headers.seq => return Belongs::Here,
             // Its first packet: an answer to the client's SYN.
             None if near && side.packets == 0 && answers => {

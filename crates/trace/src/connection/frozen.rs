@@ -107,7 +107,7 @@ impl Connection {
             ..Cold::default()
         };
         cold.syns = Syns::read(self.start, &common.offers, &mut bytes);
-        let last = |of| cold.syns.of(of).map(Kept::last);
+        let last = |of| cold.syns.get(of).map(Kept::last);
         cold.doubles.last_syns = BOTH.map(last);
         let count = bytes.value();
         let log = Log::read(&mut bytes, count, &mut common.spare);

@@ -77,7 +77,7 @@ impl Connection {
 
     pub(super) fn state(&self) -> ConnectionState {
         let [client, server] = &self.sides;
-        let answered = self.cold.syns.of(Direction::Backward).is_some();
+        let answered = self.cold.syns.get(Direction::Backward).is_some();
         match (client.fin, server.fin) {
             (true, true) => ConnectionState::Closed,
             (true, false) | (false, true) => ConnectionState::HalfClosed,
@@ -90,7 +90,7 @@ impl Connection {
     /// What became of the handshake.
     pub(super) fn handshake(&self) -> Handshake {
         let server = &self.sides[Direction::Backward as usize];
-        let [syn, answer] = BOTH.map(|of| self.cold.syns.of(of));
+        let [syn, answer] = BOTH.map(|of| self.cold.syns.get(of));
         let refused = |reset: &Reset| {
             reset.by == Direction::Backward && reset.state == ConnectionState::SynSent
         };

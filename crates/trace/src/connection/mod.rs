@@ -369,7 +369,7 @@ impl Connection {
             self.cold.lateness.goes_back(before - at);
         }
         self.last = before.max(at);
-        let numbered = headers.notes.of(NUMBERED);
+        let numbered = headers.notes.common(NUMBERED);
         // Packets that say nothing of it leave the earlier verdict.
         if numbered != Notes::default() && numbered != self.numbered[me] {
             self.is_numbered(direction, numbered);
@@ -379,7 +379,7 @@ impl Connection {
         }
         if flags.syn() {
             let Cold { doubles, syns, .. } = &mut *self.cold;
-            if doubles.is_syn(at, direction, headers, syns.of(direction)) {
+            if doubles.is_syn(at, direction, headers, syns.get(direction)) {
                 return;
             }
         }

@@ -37,7 +37,7 @@ impl Connection {
     /// Packets with payload that the wire carried, at least.
     fn wire_segments(&self, of: Direction) -> u64 {
         let side = &self.sides[of as usize];
-        let [syn, answer] = BOTH.map(|of| self.cold.syns.of(of));
+        let [syn, answer] = BOTH.map(|of| self.cold.syns.get(of));
         let largest = self.terms(of).mss;
         if syn.is_some() && answer.is_some() && side.largest > largest {
             side.segments.max(side.bytes.div_ceil(u64::from(largest)))

@@ -28,7 +28,7 @@ pub(super) struct Syns {
 
 impl Syns {
     /// The SYN or SYN-ACK of a side, the first one if it sent several.
-    pub fn of(&self, of: Direction) -> Option<&Kept> {
+    pub fn get(&self, of: Direction) -> Option<&Kept> {
         self.first[of as usize].as_ref()
     }
 
@@ -39,7 +39,7 @@ impl Syns {
 
     /// The number of that.
     pub fn isn(&self, of: Direction) -> Option<SeqNum> {
-        self.of(of).map(|syn| syn.seq)
+        self.get(of).map(|syn| syn.seq)
     }
 
     /// Takes a SYN or SYN-ACK. Whether its side has sent none with this number before.
@@ -127,10 +127,10 @@ impl Syns {
     /// The SYN of a side that the other side answered: of several that offer different options, as a stack does whose first ones
     /// were not answered (they may have been dropped for their options).
     pub fn offer(&self, of: Direction) -> Option<&Kept> {
-        let first = self.of(of)?;
+        let first = self.get(of)?;
         let retried = self.retried.as_deref();
         let retried = retried.filter(|retry| retry.seq == first.seq);
-        match (retried, self.of(of.reversed())) {
+        match (retried, self.get(of.reversed())) {
             (Some(retry), Some(answer)) if retry.is_answered_by(first, answer) => Some(retry),
             _ => Some(first),
         }
@@ -138,7 +138,7 @@ impl Syns {
 
     /// The signature of a side's first SYN or SYN-ACK: a system that gets no answer drops options from later ones.
     pub fn signature(&self, of: Direction, flow: FlowKey) -> Option<Signature> {
-        self.of(of)
+        self.get(of)
             .and_then(|syn| Signature::of(&syn.headers(flow)))
     }
 

@@ -27,7 +27,11 @@ struct Family<'a> {
 }
 
 /// The stacks that explain what was seen.
-pub(super) fn of(senders: &[EmulatedSender], system: &Hint, retransmissions: bool) -> Identity {
+pub(super) fn recognise(
+    senders: &[EmulatedSender],
+    system: &Hint,
+    retransmissions: bool,
+) -> Identity {
     if !retransmissions {
         return Identity::default();
     }
@@ -73,7 +77,7 @@ pub(super) fn of(senders: &[EmulatedSender], system: &Hint, retransmissions: boo
         };
     };
     let stacks = likely.iter().map(|(family, _)| family.stack).collect();
-    let parameters = parameters::of(likely.iter().map(|(family, _)| family.best));
+    let parameters = parameters::infer(likely.iter().map(|(family, _)| family.best));
     // What its SYN refutes is not named however well it explains the rest.
     let refuted = system.refutes(family.stack);
     let one_of = if system.names(family.stack) {

@@ -337,7 +337,7 @@ impl Judges {
 
     fn heed(&mut self, seen: SenderTrait) {
         for sender in &mut self.senders {
-            sender.evidence.score += seen.of(sender.profile.settings.as_ref());
+            sender.evidence.score += seen.score(sender.profile.settings.as_ref());
             if let Some(hz) = seen.ticks() {
                 sender.learn_ticks(hz);
             }
@@ -580,6 +580,6 @@ impl Judges {
     #[must_use]
     pub fn identity(&self) -> Identity {
         let retransmissions = self.first > 0 || !self.places.is_empty();
-        identity::of(&self.senders, &self.facts.system, retransmissions)
+        identity::recognise(&self.senders, &self.facts.system, retransmissions)
     }
 }

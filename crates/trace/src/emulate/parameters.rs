@@ -23,7 +23,7 @@ fn span(place: &mut Option<Inferred>, value: f64) {
 }
 
 /// The parameters of emulations, the likeliest first.
-pub(super) fn of<'a>(senders: impl Iterator<Item = &'a EmulatedSender>) -> Parameters {
+pub(super) fn infer<'a>(senders: impl Iterator<Item = &'a EmulatedSender>) -> Parameters {
     let mut all = Parameters::default();
     for sender in senders {
         let settings = &sender.profile.settings;

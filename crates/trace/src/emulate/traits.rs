@@ -116,7 +116,7 @@ impl SenderTraits {
 
 impl SenderTrait {
     /// How likely the trait is of a stack with these settings, as a natural logarithm.
-    pub fn of(self, settings: &Settings) -> f64 {
+    pub fn score(self, settings: &Settings) -> f64 {
         match self {
             SenderTrait::StampRate(rate) => likely_rate(rate, settings),
             SenderTrait::FirstWindow(segments, mss) => likely_window(segments, mss, settings),
@@ -198,7 +198,7 @@ mod tests {
     }
 
     fn likely(page: &str, seen: SenderTrait) -> f64 {
-        seen.of(&stacks::page(page).unwrap().settings)
+        seen.score(&stacks::page(page).unwrap().settings)
     }
 
     #[test]

@@ -111,7 +111,7 @@ pub fn judge<R: Read, W: Write>(
     while let Some(stretch) = groups.iter().filter_map(|group| group.from.next).min() {
         let mut all = Waiting::default();
         for group in &mut groups {
-            if let Some(mut waiting) = group.from.of(stretch)? {
+            if let Some(mut waiting) = group.from.stretch(stretch)? {
                 all.append(&mut waiting);
             }
         }

@@ -48,7 +48,7 @@ impl<R: Read> PieceRows<R> {
         };
         let mut all = Rows::default();
         for file in &mut self.files {
-            if let Some(mut rows) = file.of(stretch)? {
+            if let Some(mut rows) = file.stretch(stretch)? {
                 all.append(&mut rows);
             }
         }

@@ -84,7 +84,7 @@ impl<R: Read> Stretches<R> {
     }
 
     /// What there is of this stretch, if anything.
-    pub fn of<T: DeserializeOwned>(&mut self, stretch: u64) -> Result<Option<T>, Error> {
+    pub fn stretch<T: DeserializeOwned>(&mut self, stretch: u64) -> Result<Option<T>, Error> {
         if self.next != Some(stretch) {
             return Ok(None);
         }

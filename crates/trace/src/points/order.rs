@@ -43,7 +43,7 @@ impl Precedence {
     }
 
     /// Some of the points in their order, of equals as they were given.
-    pub fn of(&self, points: impl Iterator<Item = usize>) -> PointSequence {
+    pub fn sequence(&self, points: impl Iterator<Item = usize>) -> PointSequence {
         let mut line = PointSequence::default();
         for point in points {
             // Behind the last one that comes before it.

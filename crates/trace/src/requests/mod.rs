@@ -143,7 +143,8 @@ impl Requests {
     fn begins(&mut self, at: Time, kind: RequestKind, spans: &mut Spans) -> Request {
         for whose in spans.found() {
             let first = self.waiting.pop_front().filter(|_| !self.swapped);
-            self.ready.extend(first.map(|request| request.of(whose)));
+            self.ready
+                .extend(first.map(|request| request.owned_by(whose)));
         }
         spans.begin(at);
         let number = self.begun;
@@ -226,7 +227,7 @@ impl Requests {
         let whose = spans.finish();
         let waiting = self.waiting.drain(..).zip(whose);
         let waiting = waiting.filter(|_| !self.swapped);
-        let known = waiting.map(|(request, whose)| request.of(whose));
+        let known = waiting.map(|(request, whose)| request.owned_by(whose));
         self.ready.drain(..).chain(known)
     }
 }

@@ -117,7 +117,7 @@ impl Request {
         self.count = self.count.saturating_add(later.count);
     }
 
-    pub(super) fn of(self, whose: Whose) -> Self {
+    pub(super) fn owned_by(self, whose: Whose) -> Self {
         let (owner, owned) = whose;
         Request {
             owner,

@@ -326,7 +326,7 @@ impl Decoder {
                 packets.push(Decoded::new(frame.time, headers, number, self.spread));
                 let packet = packets.last_mut()?;
                 self.numbering.packet(&mut packet.headers);
-                let name = self.names.of(&packet.headers);
+                let name = self.names.name(&packet.headers);
                 if name.is_some() {
                     packet.headers.record = Record::Named;
                 }

@@ -31,7 +31,7 @@ impl Names {
 
     /// The name of a server to which a client sends a SYN.
     #[inline]
-    pub fn of(&self, headers: &Headers) -> Option<String> {
+    pub fn name(&self, headers: &Headers) -> Option<String> {
         if !headers.flags.syn() || headers.flags.ack() || self.0.is_empty() {
             return None;
         }

@@ -168,7 +168,7 @@ impl Verdicts {
     #[inline]
     pub fn note(&self, headers: &mut Headers) {
         const SAID: Notes = Notes::NUMBERED_APART.and(Notes::NUMBERED_TOGETHER);
-        if self.hosts.is_empty() || headers.notes.of(SAID) != Notes::default() {
+        if self.hosts.is_empty() || headers.notes.common(SAID) != Notes::default() {
             return;
         }
         let (IpAddr::V4(src), Some(_)) = (headers.flow.src, headers.ip_id) else {

@@ -56,7 +56,7 @@ struct Waiting {
 impl Waiting {
     /// When it was sent: no later than its stamp says, nor than what the sender had not heard came to it.
     fn sent(&self, clock: &Delays, stamps: &Stamps) -> Time {
-        let at = stamps.of(&self.event);
+        let at = stamps.sent_at(&self.event);
         match self.unheard {
             Some(unheard) => at.min(unheard + clock.delay(true)),
             None => at,
@@ -140,7 +140,8 @@ impl Merge {
         };
         let after = if clock.delay(true) > NEAR {
             let waiting = self.sent.iter().rev().take(AHEAD);
-            self.order.of(event, waiting.map(|sent| &sent.event), ids)
+            self.order
+                .passed(event, waiting.map(|sent| &sent.event), ids)
         } else {
             0
         };

@@ -26,7 +26,7 @@ pub(super) struct Order {
 
 impl Order {
     /// Before how many of those that wait, the newest first, this packet left.
-    pub(super) fn of<'e>(
+    pub(super) fn passed<'e>(
         &mut self,
         event: &Event,
         waiting: impl Iterator<Item = &'e Event>,
@@ -138,7 +138,7 @@ mod tests {
     fn place(id: u16, stamp: Option<u32>, ids: &Ids) -> usize {
         let waiting = [13, 12, 10].map(|id| packet(20, id, id as u16, stamp.map(|_| id)));
         let late = packet(25, 11, id, stamp);
-        Order::default().of(&late, waiting.iter(), ids)
+        Order::default().passed(&late, waiting.iter(), ids)
     }
 
     #[test]
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(place(11, Some(14), &counting()), 0);
         let card = packet(20, 13, 11 + 256, None);
         let (mut order, late) = (Order::default(), packet(25, 14, 11, None));
-        assert_eq!(order.of(&late, [&card].into_iter(), &counting()), 0);
+        assert_eq!(order.passed(&late, [&card].into_iter(), &counting()), 0);
         // Only stamps tell.
         let unknown = Ids::default();
         assert_eq!(place(11, Some(11), &unknown), 2);
@@ -166,7 +166,7 @@ mod tests {
         let waits = |order: &Order, ms| order.may_come_late([&after].into_iter(), at(ms), &ids);
         assert!(!waits(&order, 31), "none has come late so far");
         assert_eq!(
-            order.of(
+            order.passed(
                 &packet(25, 8, 8, None),
                 [&packet(20, 10, 10, None)].into_iter(),
                 &ids

@@ -57,7 +57,7 @@ impl SenderView {
         let sure = matches!(evidence, Evidence::AlreadyAcked | Evidence::AckTooEarly);
         self.reports.unreported += u32::from(sure && need == Need::Spurious);
         self.verdicts.tell_all();
-        let verdict = self.verdicts.of(&open, &self.complete(&open.witness));
+        let verdict = self.verdicts.explain(&open, &self.complete(&open.witness));
         if let Some(replay) = &mut self.verdicts.replay {
             replay.resolved(&Resolved {
                 number: open.number,
@@ -84,7 +84,7 @@ impl SenderView {
             return;
         };
         open.witness = self.complete(&open.witness);
-        let verdict = self.verdicts.of(&open, &open.witness);
+        let verdict = self.verdicts.explain(&open, &open.witness);
         self.verdicts.judges.forget_before(open.number + 1);
         // A SYN or a FIN is no byte, and what is new in the packet was not sent before.
         let again = u64::from(open.length).min((open.end - open.start) as u64);

@@ -108,7 +108,7 @@ impl Stamps {
     }
 
     /// When a packet was sent, sender's clock.
-    pub(super) fn of(&self, event: &Event) -> Time {
+    pub(super) fn sent_at(&self, event: &Event) -> Time {
         match event.timestamps {
             Some((value, _)) => self.sent(value, event.at),
             None => event.at,

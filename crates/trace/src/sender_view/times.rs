@@ -54,7 +54,7 @@ impl Times {
 
     /// When a packet was sent, sender's clock.
     pub fn sent_at(&self, event: &Event) -> Time {
-        self.stamps.of(event)
+        self.stamps.sent_at(event)
     }
 
     /// Whether the time of a packet is the sender's own.

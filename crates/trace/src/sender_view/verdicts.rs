@@ -86,7 +86,7 @@ impl Verdicts {
     }
 
     /// What is known of a retransmission now.
-    pub fn of(&self, open: &Unsettled, witness: &Witness) -> Explanation {
+    pub fn explain(&self, open: &Unsettled, witness: &Witness) -> Explanation {
         let verdict = self.judges.verdict(open.number, witness);
         verdict.unwrap_or_else(|| no_verdict(open.episode, witness))
     }
@@ -136,7 +136,7 @@ mod tests {
             moving: None,
             episode: 7,
         };
-        let verdict = verdicts.of(&open, &open.witness);
+        let verdict = verdicts.explain(&open, &open.witness);
         assert_eq!(verdict.judged.mechanism, Mechanism::Unknown);
         assert_eq!(verdict.episode, 7);
         assert!(verdicts.end_replay().is_none());

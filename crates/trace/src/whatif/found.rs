@@ -19,8 +19,8 @@ pub(super) fn found_at(scene: &Scene<'_>, own: &Detector, detector: &Detector) -
         return happened;
     }
     let outstanding = stand.wait.outstanding;
-    let own_threshold = own.threshold.of(outstanding);
-    let threshold = detector.threshold.of(outstanding);
+    let own_threshold = own.threshold.at(outstanding);
+    let threshold = detector.threshold.at(outstanding);
     // What came later than a smallest round trip after the retransmission is its own doing.
     let retransmitted = stand.legs.first().map(|leg| leg.at);
     let genuine =

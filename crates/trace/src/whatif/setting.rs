@@ -47,7 +47,7 @@ pub enum Threshold {
 impl Threshold {
     /// The threshold with `outstanding` segments outstanding.
     #[must_use]
-    pub fn of(self, outstanding: u32) -> u32 {
+    pub fn at(self, outstanding: u32) -> u32 {
         match self {
             Threshold::Fixed(threshold) => threshold,
             Threshold::Smart => flight_threshold(outstanding),
@@ -358,7 +358,7 @@ mod tests {
 
     #[test]
     fn the_smart_threshold_follows_what_is_outstanding() {
-        let thresholds: Vec<u32> = (0..8).map(|out| Threshold::Smart.of(out)).collect();
+        let thresholds: Vec<u32> = (0..8).map(|out| Threshold::Smart.at(out)).collect();
         assert_eq!(thresholds, [1, 1, 1, 1, 2, 3, 3, 3]);
     }
 }

@@ -78,7 +78,7 @@ impl Totals {
             (Direction::Backward, &connection.backward),
         ];
         for (direction, sender) in sides {
-            let totals = self.of(sender.stack.unwrap_or("none"));
+            let totals = self.totals_of(sender.stack.unwrap_or("none"));
             let grid = |row: &&WhatIf| row.direction == direction && row.setting >= first;
             for row in rows.iter().filter(grid) {
                 let index = row.setting as usize;
@@ -94,7 +94,7 @@ impl Totals {
     /// Adds the sums of `other`.
     pub fn append(&mut self, other: &Totals) {
         for (stack, theirs) in &other.stacks {
-            let ours = self.of(stack);
+            let ours = self.totals_of(stack);
             if theirs.len() > ours.len() {
                 ours.resize(theirs.len(), Total::default());
             }
@@ -120,7 +120,7 @@ impl Totals {
         rows
     }
 
-    fn of(&mut self, stack: &'static str) -> &mut Vec<Total> {
+    fn totals_of(&mut self, stack: &'static str) -> &mut Vec<Total> {
         let known = self.stacks.iter().position(|(name, _)| *name == stack);
         let index = known.unwrap_or_else(|| {
             self.stacks.push((stack, Vec::new()));

@@ -123,7 +123,7 @@ impl Memory {
     }
 
     /// What the buffer costs of the segment that begins at `seq`, and the payload bytes in it; none of one in pages.
-    pub fn of(&self, seq: SeqNum) -> Option<(u32, u32)> {
+    pub fn find(&self, seq: SeqNum) -> Option<(u32, u32)> {
         let buffer = self.buffers[self.place(seq)?];
         Some((buffer.cost, buffer.filled))
     }
@@ -131,7 +131,7 @@ impl Memory {
     /// Whether the segment's payload, if it has any, lies in one buffer, and nobody else holds that: neither the network
     /// nor, where both hosts are on one machine, the peer out of order (`tcp_can_collapse`, before 4.13 or so).
     pub fn can_collapse(&self, segment: &SentSegment) -> bool {
-        let filled = self.of(segment.seq).map_or(0, |(_, filled)| filled);
+        let filled = self.find(segment.seq).map_or(0, |(_, filled)| filled);
         filled == segment.len() && segment.marks.any(Marks::ALONE)
     }
 
@@ -182,8 +182,8 @@ mod tests {
             settings.segments.packet_overhead + 1448 + memory.more(),
             5562
         );
-        assert_eq!(memory.of(SeqNum::new(1)), Some((4352, 238)));
-        assert_eq!(memory.of(SeqNum::new(1449)), None);
+        assert_eq!(memory.find(SeqNum::new(1)), Some((4352, 238)));
+        assert_eq!(memory.find(SeqNum::new(1449)), None);
     }
 
     #[test]

@@ -20,7 +20,7 @@ impl Marks {
     }
 
     fn mark_head(&mut self, board: &mut Board) {
-        let unmarked = |head: &Piece| !head.sacked && self.of(head) == 0;
+        let unmarked = |head: &Piece| !head.sacked && self.flags(head) == 0;
         if board.head().is_some_and(unmarked) {
             self.mark_lost(board, 0);
         }
@@ -43,7 +43,7 @@ impl Marks {
             if count > most && (by_sack || piece.sacked || passed >= most) {
                 break;
             }
-            if !piece.sacked && self.of(&piece) == 0 {
+            if !piece.sacked && self.flags(&piece) == 0 {
                 self.mark_lost(board, index);
             }
             let sacked = by_sack.then_some(count);

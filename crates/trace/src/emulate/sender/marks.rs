@@ -86,16 +86,16 @@ impl Marks {
     }
 
     /// The marks of a piece.
-    pub fn of(&self, piece: &Piece) -> u8 {
+    pub fn flags(&self, piece: &Piece) -> u8 {
         piece.marks[self.slot]
     }
 
     pub fn is_lost(&self, piece: &Piece) -> bool {
-        self.of(piece) & LOST != 0
+        self.flags(piece) & LOST != 0
     }
 
     pub fn is_retransmitted(&self, piece: &Piece) -> bool {
-        self.of(piece) & RESENT != 0
+        self.flags(piece) & RESENT != 0
     }
 
     /// Takes it for lost, or its retransmission.
@@ -148,7 +148,7 @@ impl Marks {
     pub fn mark_overdue(&mut self, board: &mut Board, limit: Time) {
         let mut overdue = core::mem::take(&mut self.overdue);
         overdue.look(board, limit, |board, index| {
-            if self.of(board.at(index)) == 0 {
+            if self.flags(board.at(index)) == 0 {
                 self.mark_lost(board, index);
             }
         });

@@ -131,7 +131,7 @@ mod tests {
         }
 
         fn unmarked(&self, index: usize) -> bool {
-            self.plain.of(self.board.at(index)) == 0
+            self.plain.flags(self.board.at(index)) == 0
         }
 
         fn overdue(&mut self, limit: Time) {
@@ -228,7 +228,7 @@ mod tests {
             for (kind, a, b) in steps {
                 both.step(kind, a, b);
                 for piece in both.board.pieces() {
-                    prop_assert_eq!(both.fast.of(piece), both.plain.of(piece));
+                    prop_assert_eq!(both.fast.flags(piece), both.plain.flags(piece));
                 }
                 prop_assert_eq!(both.fast.lost, both.plain.lost);
                 prop_assert_eq!(both.fast.retransmitted, both.plain.retransmitted);

@@ -34,7 +34,7 @@ impl Follow {
                     .for_each(|(all, one)| *all |= one);
             }
         }
-        let line = order.of((0..self.points).filter(|&point| there[point]));
+        let line = order.sequence((0..self.points).filter(|&point| there[point]));
         (order, line)
     }
 }

@@ -71,7 +71,7 @@ fn is_after(one: u32, other: u32) -> bool {
 }
 
 /// The connection's name, and the direction.
-fn of(key: FlowKey) -> (FlowKey, usize) {
+fn sorted(key: FlowKey) -> (FlowKey, usize) {
     let reversed = key.reversed();
     if reversed < key {
         (reversed, 1)
@@ -83,7 +83,7 @@ fn of(key: FlowKey) -> (FlowKey, usize) {
 impl Flows {
     /// The numbers of a segment.
     pub fn segment(&mut self, key: FlowKey, segment: &Segment) -> Numbers {
-        let (name, me) = of(key);
+        let (name, me) = sorted(key);
         if !self.each.contains_key(&name) {
             if self.each.len() >= MOST {
                 self.each.clear();
@@ -124,7 +124,7 @@ impl Flows {
         covered: &Covered<'_>,
     ) -> Option<(FlowKey, Segment, Numbers)> {
         let (key, me) = self.only(src, dst, covered.protocol)?;
-        let (name, _) = of(key);
+        let (name, _) = sorted(key);
         let flow = self.each.get_mut(&name)?;
         let stamps = if flow.stamps[me].is_some() { 12 } else { 0 };
         let headers = if key.src.is_ipv4() { 40 } else { 60 } + stamps;

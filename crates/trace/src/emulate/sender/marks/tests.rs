@@ -18,7 +18,7 @@ fn a_retransmission_that_is_lost_leaves_the_flight() {
     marks.mark_lost(&mut board, 1);
     assert_eq!((marks.retransmitted, marks.in_flight(&board)), (0, 3));
     marks.unmark(&mut board, 1);
-    assert_eq!((marks.lost, marks.of(board.at(1))), (0, 0));
+    assert_eq!((marks.lost, marks.flags(board.at(1))), (0, 0));
 }
 
 #[test]
