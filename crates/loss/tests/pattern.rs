@@ -378,7 +378,7 @@ fn clauses_of_paths_and_bursts_are_of_no_http_transfer() {
         .parse()
         .unwrap();
     assert!(pattern.has_scopes() && pattern.needs_client() && pattern.names_fin());
-    assert!(!pattern.drops_data(1, 9, 1) && !pattern.drops_fin(1) && !pattern.drops_ack(1));
+    assert!(!pattern.drops_data(1, 9, 1) && !pattern.drops_fin(1));
     assert!(!"data 1; ack 1".parse::<Pattern>().unwrap().has_scopes());
     let apart: Pattern = "path 2 data 1; path 2 data 3".parse().unwrap();
     assert_eq!(apart.to_string(), "path 2 data 1 3");

@@ -248,14 +248,6 @@ impl Pattern {
         })
     }
 
-    /// Whether the client's acknowledgement of this number is dropped.
-    #[must_use]
-    pub fn drops_ack(&self, number: u64) -> bool {
-        self.client
-            .iter()
-            .any(|item| item.scope == Scope::ALL && item.has(number))
-    }
-
     /// How many of `total` segments are dropped when they are sent first.
     pub(crate) fn first_losses(&self, total: u64) -> u64 {
         (1..=total)
