@@ -13,6 +13,7 @@ use serde::Deserialize;
 use crate::link::Link;
 use crate::loss::Loss;
 use crate::network::NetworkPlan;
+use crate::rate_trace::RateTrace;
 use crate::workload::Workload;
 
 /// One point of a campaign's grid: the same transfer several times, at different phases of the kernel's timers.
@@ -354,7 +355,11 @@ impl Cell {
         /// Frames of a connection over paths that wait before one.
         const WAITING: u64 = 40;
         let one_way = |path: &[Link]| -> u64 {
-            let longer = |link: &Link| link.ways().map(|way| way.delay_ns + way.jitter_ns);
+            let held = |way: &Link| way.rate_trace.as_ref().map_or(0, RateTrace::longest_gap_ns);
+            let longer = |link: &Link| {
+                link.ways()
+                    .map(|way| way.delay_ns + way.jitter_ns + held(way))
+            };
             path.iter()
                 .map(|link| longer(link).into_iter().max().unwrap_or(0))
                 .sum()

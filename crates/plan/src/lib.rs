@@ -4,6 +4,7 @@
 //! engine it was. [`Story`] makes the rows of a transfer out of what the loss rule tells and what the engine knows of
 //! its sender.
 
+mod aqm;
 mod capture;
 mod cell;
 mod check;
@@ -17,6 +18,7 @@ mod network;
 mod packets;
 mod part;
 mod plan;
+mod rate_trace;
 mod row;
 mod rows;
 mod run;
@@ -24,6 +26,7 @@ mod story;
 mod words;
 mod workload;
 
+pub use aqm::{Aqm, Codel, FqCodel, Pie, Red};
 pub use capture::{write_capture, Captured};
 pub use cell::{Cell, Offloads, Protocol, Qdisc, RouteMetrics, Stack, Start, Work, REHEARSAL_NS};
 pub use columns::{Answer, Columns};
@@ -38,6 +41,7 @@ pub use part::{
     Change, Conversation, Cut, End, Exchange, Pace, Part, Side, Stop, Tails, Way, Ways,
 };
 pub use plan::{Ask, Exec, Plan, Programs, VERSION};
+pub use rate_trace::{Moment, RateTrace, OPPORTUNITY_BYTES};
 pub use row::Row;
 pub use rows::Rows;
 pub use run::{BurstSeen, Counts, Fetched, Run, SubflowSeen, SubflowState};

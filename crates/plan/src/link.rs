@@ -5,13 +5,15 @@ use core::slice;
 use anyhow::{bail, Result};
 use serde::Deserialize;
 
+use crate::aqm::Aqm;
 use crate::check::LONGEST_NS;
+use crate::rate_trace::RateTrace;
 
 /// A link, or a path: what it does on the way to the client, and on the way back unless `up` says otherwise.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
-    /// Bits per second of Ethernet frames.
+    /// Bits per second of Ethernet frames; of a `rate_trace` its mean.
     pub rate_bps: u64,
     /// One way.
     pub delay_ns: u64,
@@ -19,8 +21,17 @@ pub struct Link {
     pub jitter_ns: u64,
     /// Probability of random loss, 0 to 1.
     pub loss: f64,
-    /// Packets in the queue and under way.
+    /// Packets in the queue and under way; where there is a `rate_trace` or an `aqm` those that wait.
     pub queue_packets: u32,
+    /// When packets may leave, in place of the rate.
+    #[serde(default)]
+    pub rate_trace: Option<RateTrace>,
+    /// How the queue is managed.
+    #[serde(default)]
+    pub aqm: Option<Box<Aqm>>,
+    /// Probability that a packet that may be is marked (RFC 3168).
+    #[serde(default)]
+    pub ecn_mark: f64,
     /// Loss in bursts, in place of `loss`.
     #[serde(default)]
     pub loss_bursts: Option<LossBursts>,
@@ -35,7 +46,7 @@ pub struct Link {
     pub outages_ns: Vec<[u64; 2]>,
     /// Delay spikes at random.
     #[serde(default)]
-    pub stalls: Option<Stalls>,
+    pub stalls: Option<Box<Stalls>>,
     /// What comes faster than this is lost on entry.
     #[serde(default)]
     pub policer: Option<Policer>,
@@ -117,6 +128,7 @@ impl Link {
         self.loss = 0.0;
         self.loss_bursts = None;
         self.policer = None;
+        self.aqm = None;
         if let Some(up) = &mut self.up {
             up.lose_nothing();
         }
@@ -129,6 +141,9 @@ impl Link {
             || self.stalls.is_some()
             || self.policer.is_some()
             || self.path_mtu.is_some()
+            || self.rate_trace.is_some()
+            || self.aqm.is_some()
+            || self.ecn_mark > 0.0
     }
 
     /// Whether packets may be lost outside its queue.
@@ -138,6 +153,7 @@ impl Link {
             || self.loss_bursts.is_some()
             || self.policer.is_some()
             || self.path_mtu.is_some()
+            || self.aqm.is_some()
             || !self.outages_ns.is_empty()
     }
 
@@ -145,6 +161,7 @@ impl Link {
     pub(crate) fn check(&self) -> Result<()> {
         let stalls = self
             .stalls
+            .as_deref()
             .map_or([0; 3], |one| [one.every_ns, one.least_ns, one.most_ns]);
         let spans = self.outages_ns.as_flattened();
         let named = [
@@ -169,12 +186,13 @@ impl Link {
             ("loss_bursts", &bursts),
             ("reorder", slice::from_ref(&self.reorder)),
             ("duplicate", slice::from_ref(&self.duplicate)),
+            ("ecn_mark", slice::from_ref(&self.ecn_mark)),
         ];
         for (what, values) in shares {
             if let Some(value) = values.iter().find(|value| !(0.0..=1.0).contains(*value)) {
                 bail!("{what} = {value}: must be 0 to 1");
             }
         }
-        Ok(())
+        self.aqm.as_deref().map_or(Ok(()), Aqm::check)
     }
 }

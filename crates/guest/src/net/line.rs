@@ -27,6 +27,7 @@ use rexmit_sim::link;
 use rexmit_time::{Streams, Time};
 use serde::Serialize;
 
+use super::ecn;
 use super::namespace::Namespace;
 use super::too_large;
 use crate::clock;
@@ -139,7 +140,7 @@ struct Shared {
 struct State {
     /// The links on each way, that from the server first, in the order in which packets cross them; and when the last
     /// packet entered.
-    ways: [Vec<(link::Link, Time)>; 2],
+    ways: [Vec<(link::Hop<Vec<u8>>, Time)>; 2],
     /// Packets by when they leave the link that they are in.
     under_way: BTreeMap<(Time, u64), UnderWay>,
     /// Packets that were under way so far.
@@ -165,7 +166,7 @@ impl Shared {
     /// A packet enters the first link of a way.
     fn enter(&self, way: usize, at: Time, bytes: Vec<u8>) {
         let link = 0;
-        self.lock().cross(&UnderWay { way, link, bytes }, at);
+        self.lock().cross(UnderWay { way, link, bytes }, at);
         self.news.notify_one();
     }
 
@@ -174,8 +175,10 @@ impl Shared {
         let mut state = self.lock();
         while !state.ended {
             let now = clock::now();
-            let due = state.under_way.first_key_value().map(|(key, _)| key.0);
-            match due {
+            let turn = state.turn();
+            let packet = state.under_way.first_key_value().map(|(key, _)| key.0);
+            let turn_due = turn.map(|(due, ..)| due);
+            match turn_due.into_iter().chain(packet).min() {
                 None => {
                     let waited = self.news.wait(state);
                     state = waited.unwrap_or_else(PoisonError::into_inner);
@@ -185,13 +188,17 @@ impl Shared {
                     let waited = self.news.wait_timeout(state, left);
                     state = waited.unwrap_or_else(PoisonError::into_inner).0;
                 }
-                Some(_) => {
+                Some(due) => {
+                    if let Some((due, way, link)) = turn.filter(|turn| turn.0 == due) {
+                        state.take_turns(way, link, due);
+                        continue;
+                    }
                     let Some(((due, _), mut packet)) = state.under_way.pop_first() else {
                         continue;
                     };
                     packet.link += 1;
                     if packet.link < state.ways[packet.way].len() {
-                        state.cross(&packet, due);
+                        state.cross(packet, due);
                         continue;
                     }
                     // Taking it in, the other host may send: its filter needs what is locked.
@@ -227,33 +234,71 @@ fn hand_over(mut device: &File, bytes: &[u8]) -> std::io::Result<()> {
 
 impl State {
     /// A packet enters the link that it has come to.
-    fn cross(&mut self, packet: &UnderWay, at: Time) {
-        let way = &mut self.ways[packet.way];
-        let links = way.len();
-        let Some((link, last)) = way.get_mut(packet.link) else {
+    fn cross(&mut self, packet: UnderWay, at: Time) {
+        let UnderWay { way, link, bytes } = packet;
+        let links = self.ways[way].len();
+        let Some((hop, last)) = self.ways[way].get_mut(link) else {
             return;
         };
         // Links take packets in the order of time; two threads may come in another by microseconds.
         let at = at.max(*last);
         *last = at;
-        let length = u32::try_from(packet.bytes.len()).unwrap_or(u32::MAX);
-        let frame = length.saturating_add(link::ETHERNET);
-        let refusal = link.too_large(frame).filter(|there| there.icmp);
-        let answer = refusal.and_then(|there| too_large::answer(&packet.bytes, there.bytes));
-        let answer = answer.map(|bytes| {
+        let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        let frame = link::Frame {
+            bytes: length.saturating_add(link::ETHERNET),
+            flow: ecn::flow(&bytes),
+            ect: ecn::is_capable(&bytes),
+        };
+        let refusal = hop.link().too_large(frame.bytes);
+        let refusal = refusal.filter(|there| there.icmp);
+        let answer = refusal.and_then(|there| too_large::answer(&bytes, there.bytes));
+        self.carry(way, link, |hop, out| hop.enter(at, bytes, frame, out));
+        if let Some(bytes) = answer {
             // It goes back over the links that the packet has crossed.
-            let (way, link) = (1 - packet.way, links - 1 - packet.link);
-            (at, UnderWay { way, link, bytes })
-        });
-        let passed = link.enter(at, frame).into_iter().flatten();
-        let passed = passed.map(|leaves| {
-            let bytes = packet.bytes.clone();
-            (leaves, UnderWay { bytes, ..*packet })
-        });
-        for (due, packet) in passed.chain(answer) {
-            self.number += 1;
-            self.under_way.insert((due, self.number), packet);
+            let (way, link) = (1 - way, links - 1 - link);
+            self.keep(at, UnderWay { way, link, bytes });
         }
+    }
+
+    /// The next turn of a queue before a link: when, on which way, and of which link of it.
+    fn turn(&self) -> Option<(Time, usize, usize)> {
+        let ways = self.ways.iter().enumerate();
+        let all = ways.flat_map(|(way, links)| {
+            let links = links.iter().enumerate();
+            links.filter_map(move |(link, (hop, _))| Some((hop.turn()?, way, link)))
+        });
+        all.min()
+    }
+
+    fn take_turns(&mut self, way: usize, link: usize, now: Time) {
+        self.carry(way, link, |hop, out| hop.take_turns(now, out));
+    }
+
+    /// Keeps what leaves a link, with the marks that it got there.
+    fn carry(
+        &mut self,
+        way: usize,
+        link: usize,
+        act: impl FnOnce(&mut link::Hop<Vec<u8>>, &mut dyn FnMut(Time, Vec<u8>, bool)),
+    ) {
+        let mut left = Vec::new();
+        act(
+            &mut self.ways[way][link].0,
+            &mut |due, mut bytes, marked| {
+                if marked {
+                    ecn::mark(&mut bytes);
+                }
+                left.push((due, bytes));
+            },
+        );
+        for (due, bytes) in left {
+            self.keep(due, UnderWay { way, link, bytes });
+        }
+    }
+
+    fn keep(&mut self, due: Time, packet: UnderWay) {
+        self.number += 1;
+        self.under_way.insert((due, self.number), packet);
     }
 }
 
@@ -287,12 +332,18 @@ impl Line {
         let mut calm = 0;
         loop {
             let now = clock::now();
-            let last = self.shared.lock().under_way.keys().next_back().copied();
-            calm = if last.is_none() { calm + 1 } else { 0 };
+            let state = self.shared.lock();
+            let last = state.under_way.keys().next_back().map(|key| key.0);
+            let due = last
+                .into_iter()
+                .chain(state.turn().map(|turn| turn.0))
+                .max();
+            drop(state);
+            calm = if due.is_none() { calm + 1 } else { 0 };
             if calm == 2 || now > until {
                 return;
             }
-            let due = last.map_or(now, |(due, _)| due);
+            let due = due.unwrap_or(now);
             clock::sleep_until(due.max(now + QUIET));
         }
     }
@@ -306,9 +357,9 @@ impl Line {
         for link in plan.links() {
             for (way, does) in link.ways().into_iter().enumerate() {
                 let settings = link::Settings::planned(does, plan.at, begin);
-                let link = link::Link::new(settings, || streams.stream("link", number));
+                let hop = link::Hop::new(settings, streams, number);
                 number += 1;
-                state.ways[way].push((link, Time::ZERO));
+                state.ways[way].push((hop, Time::ZERO));
             }
         }
         // The client's packets come to the second link first.

@@ -1,18 +1,22 @@
 //! One direction of a link, with the semantics of Linux's netem (net/sched/sch_netem.c), two of which stand in a row
 //! on every wire of the lab: the first delays by a microsecond, the second does all the rest.
 
+mod aqm;
 mod chance;
+mod hop;
 mod police;
+mod serve;
 mod spell;
 
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
 
 use rexmit_plan::Place;
-pub use rexmit_plan::{LossBursts, PathMtu, Policer};
+pub use rexmit_plan::{Aqm, LossBursts, PathMtu, Policer, RateTrace};
 use rexmit_time::{Duration, Stream, Time};
 
 pub use chance::Loss;
+pub use hop::{Frame, Hop};
 pub use spell::Spells;
 
 /// What a link does to packets.
@@ -24,8 +28,14 @@ pub struct Settings {
     pub delay: Duration,
     /// Uniform deviation of the delay. It cannot reorder packets where there is a rate (`netem_enqueue`).
     pub jitter: Duration,
-    /// Packets that the queue holds, those under way included.
+    /// Packets that the queue holds, those under way included; where there is a `trace` or an `aqm` those that wait.
     pub queue_packets: usize,
+    /// When packets leave the queue, in place of the rate, and the time that it counts from; netem cannot.
+    pub trace: Option<(RateTrace, Time)>,
+    /// How the queue is managed; netem cannot.
+    pub aqm: Option<Aqm>,
+    /// Probability that a packet that may be marked is.
+    pub ecn_mark: f64,
     /// Packets lost by chance.
     pub loss: Loss,
     /// Probability that a packet goes on at once, past those that wait.
@@ -56,6 +66,9 @@ impl Default for Settings {
             delay: Duration::ZERO,
             jitter: Duration::ZERO,
             queue_packets: 1000,
+            trace: None,
+            aqm: None,
+            ecn_mark: 0.0,
             loss: Loss::None,
             reorder: 0.0,
             shaper: Shaper::Netem,
@@ -71,8 +84,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// What a plan's link does, on one of its ways; times in whole microseconds, as netem takes them. Its outages count from
-    /// `begin`, if there are to be any; nor is a path MTU smaller without it.
+    /// What a plan's link does, on one of its ways; times in whole microseconds, as netem takes them. Its outages and its
+    /// trace count from `begin`; without it there are no outages, nor is a path MTU smaller.
     #[must_use]
     pub fn planned(way: &rexmit_plan::Link, at: Place, begin: Option<Time>) -> Self {
         let micros = |nanos: u64| Duration::from_micros(((nanos + 500) / 1000) as i64);
@@ -97,6 +110,12 @@ impl Settings {
             delay,
             jitter: micros(way.jitter_ns),
             queue_packets: way.queue_packets as usize,
+            trace: way
+                .rate_trace
+                .clone()
+                .map(|trace| (trace, begin.unwrap_or(Time::ZERO))),
+            aqm: way.aqm.as_deref().cloned(),
+            ecn_mark: way.ecn_mark,
             // Jitter stands behind loss in what is drawn for a packet, whether any are lost or not.
             loss: match way.loss_bursts {
                 Some(bursts) => Loss::Bursts(bursts),
@@ -106,7 +125,7 @@ impl Settings {
             reorder: way.reorder,
             duplicate: way.duplicate,
             outages: outages.collect(),
-            stalls: way.stalls.map(|stalls| Spells {
+            stalls: way.stalls.as_deref().map(|stalls| Spells {
                 every: Duration::from_unsigned_nanos(stalls.every_ns),
                 least: Duration::from_unsigned_nanos(stalls.least_ns),
                 most: Duration::from_unsigned_nanos(stalls.most_ns),
@@ -177,10 +196,22 @@ pub struct Counters {
     pub overflowed: u64,
     /// Packets that left twice.
     pub duplicated: u64,
+    /// Packets that the queue's management dropped.
+    pub dropped: u64,
+    /// Packets that were marked.
+    pub marked: u64,
 }
 
 /// When a packet leaves: not at all, once or twice.
 pub type Leaves = [Option<Time>; 2];
+
+/// What becomes of a packet that comes to a link.
+#[derive(Clone, Copy, Debug, Default)]
+struct Admitted {
+    copies: u32,
+    /// It is marked, if it may be.
+    marked: bool,
+}
 
 impl Link {
     /// A link with these settings; `stream` for what is left to chance.
@@ -190,6 +221,7 @@ impl Link {
             || settings.loss != Loss::None
             || settings.reorder > 0.0
             || settings.duplicate > 0.0
+            || settings.ecn_mark > 0.0
             || settings.stalls.is_some();
         Self {
             bytes_per_s: NonZeroU64::new(settings.rate_bps / 8),
@@ -228,6 +260,13 @@ impl Link {
     /// A frame of `bytes` enters at `now`. Calls must come in the order of time.
     #[inline]
     pub fn enter(&mut self, now: Time, bytes: u32) -> Leaves {
+        let admitted = self.admit(now, bytes);
+        self.pass(now, bytes, admitted)
+    }
+
+    /// What is lost, or goes on twice, on entry.
+    #[inline]
+    fn admit(&mut self, now: Time, bytes: u32) -> Admitted {
         self.counters.entered += 1;
         let in_outage = |(from, until): &(Time, Time)| *from <= now && now < *until;
         let too_large = self.too_large(bytes).is_some();
@@ -237,14 +276,12 @@ impl Link {
             || self.settings.policer.as_ref().is_some_and(policed)
         {
             self.counters.lost += 1;
-            return [None; 2];
+            return Admitted::default();
         }
-        let first = match self.settings.shaper {
-            Shaper::Netem => FIRST_STAGE,
-            Shaper::Htb => Duration::ZERO,
+        let mut admitted = Admitted {
+            copies: 1,
+            marked: false,
         };
-        let at = now + first;
-        let mut copies = 1;
         if let Some(chance) = &mut self.chance {
             if self.settings.by_ordinal {
                 chance.stream.go_to(self.counters.entered);
@@ -253,15 +290,27 @@ impl Link {
             let lost = chance
                 .loss
                 .lost(now, &self.settings.loss, &mut chance.stream);
-            copies = 1 + u32::from(doubled) - u32::from(lost);
+            admitted.marked = chance.stream_hits(self.settings.ecn_mark);
+            admitted.copies = 1 + u32::from(doubled) - u32::from(lost);
             self.counters.lost += u64::from(lost);
             self.counters.duplicated += u64::from(doubled && !lost);
         }
+        admitted
+    }
+
+    /// What netem does to what was admitted.
+    #[inline]
+    fn pass(&mut self, now: Time, bytes: u32, admitted: Admitted) -> Leaves {
+        let first = match self.settings.shaper {
+            Shaper::Netem => FIRST_STAGE,
+            Shaper::Htb => Duration::ZERO,
+        };
+        let at = now + first;
         let mut leaves = [None; 2];
-        if copies > 0 {
+        if admitted.copies > 0 {
             leaves[0] = self.queue(at, bytes);
         }
-        if copies > 1 {
+        if admitted.copies > 1 {
             // The copy starts again at the first stage (`rootq->enqueue`).
             leaves[1] = self.queue(at + first, bytes);
         }

@@ -23,6 +23,9 @@ const EIGHT_MEGABIT: Settings = Settings {
     delay: Duration::from_micros(500),
     jitter: Duration::ZERO,
     queue_packets: 1000,
+    trace: None,
+    aqm: None,
+    ecn_mark: 0.0,
     loss: Loss::None,
     reorder: 0.0,
     shaper: Shaper::Netem,
@@ -307,4 +310,108 @@ fn a_link_that_fades_loses_all_of_a_time_and_none_of_the_rest() {
     assert!(long < 20, "{long}");
     // Of 1,000 s.
     assert!((900..1_100).contains(&runs.len()), "{}", runs.len());
+}
+
+/// A link whose packets leave by a trace.
+fn by_trace(text: &str, settings: Settings) -> Hop<u64> {
+    let trace = RateTrace::try_from(text.to_owned()).unwrap();
+    let trace = Some((trace, Time::ZERO));
+    Hop::new(Settings { trace, ..settings }, &Streams::new(7), 0)
+}
+
+/// When frames of 1,514 bytes leave that enter at these microseconds, in microseconds; 0 of one that does not.
+fn leave_hop(hop: &mut Hop<u64>, enter: &[u64]) -> Vec<u64> {
+    let mut left = vec![0; enter.len()];
+    let mut out = |at: Time, number: u64, _| left[number as usize] = at.as_nanos() / 1000;
+    let frame = hop::Frame {
+        bytes: 1514,
+        flow: 0,
+        ect: false,
+    };
+    for (number, at) in (0..).zip(enter) {
+        hop.enter(micros(*at), number, frame, &mut out);
+    }
+    hop.take_turns(micros(1_000_000), &mut out);
+    left
+}
+
+#[test]
+fn packets_leave_by_a_trace_and_then_take_the_delay() {
+    let mut hop = by_trace("10x2 20", EIGHT_MEGABIT);
+    // At 10, 10 and 30 ms; again at 40, 40 and 60 ms; at 70 ms.
+    let got = leave_hop(&mut hop, &[0, 0, 0, 0, 40_000, 50_000]);
+    assert_eq!(got, [10_500, 10_500, 30_500, 40_500, 40_500, 60_500]);
+}
+
+#[test]
+fn of_a_trace_the_limit_counts_what_waits() {
+    let settings = Settings {
+        queue_packets: 2,
+        delay: Duration::from_millis(500),
+        ..EIGHT_MEGABIT
+    };
+    let mut hop = by_trace("10", settings);
+    let got = leave_hop(&mut hop, &[0, 0, 0, 15_000, 15_001]);
+    assert_eq!(got, [510_000, 520_000, 0, 530_000, 0]);
+    assert_eq!(hop.link().counters.overflowed, 2);
+}
+
+#[test]
+fn what_else_a_link_does_it_does_to_packets_that_wait() {
+    let settings = Settings {
+        duplicate: 1.0,
+        outages: vec![(micros(1), micros(2))],
+        stalls: Some(Spells {
+            every: Duration::from_millis(1),
+            least: Duration::from_millis(40),
+            most: Duration::from_millis(40),
+        }),
+        jitter: Duration::from_micros(400),
+        ..EIGHT_MEGABIT
+    };
+    let mut hop = by_trace("1", settings);
+    let mut left = Vec::new();
+    let frame = hop::Frame {
+        bytes: 1514,
+        flow: 0,
+        ect: false,
+    };
+    for number in 0..20 {
+        hop.enter(micros(number), number, frame, |at, number, _| {
+            left.push((at, number));
+        });
+    }
+    hop.take_turns(micros(10_000_000), |at, number, _| left.push((at, number)));
+    assert_eq!(left.len(), 38);
+    assert!(left.iter().all(|(_, number)| *number != 1));
+    assert!(left.is_sorted_by_key(|(at, _)| *at));
+    // It stands still for 40 ms in 41.
+    let stood = left
+        .windows(2)
+        .filter(|two| two[1].0.since(two[0].0) > Duration::from_millis(38));
+    assert!(stood.count() > 3);
+}
+
+#[test]
+fn a_link_marks_by_chance_what_may_be_marked() {
+    for ect in [false, true] {
+        let settings = Settings {
+            ecn_mark: 0.2,
+            ..EIGHT_MEGABIT
+        };
+        let mut hop = Hop::new(settings, &Streams::new(7), 0);
+        let frame = hop::Frame {
+            bytes: 100,
+            flow: 0,
+            ect,
+        };
+        let mut marks = 0;
+        for number in 0..1000 {
+            hop.enter(micros(number * 1000), (), frame, |_, (), marked| {
+                marks += u32::from(marked);
+            });
+        }
+        assert_eq!(u64::from(marks), hop.link().counters.marked);
+        assert_eq!((150..250).contains(&marks), ect, "{marks}");
+    }
 }

@@ -23,8 +23,8 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
         let Some((node, packet, next)) = self.network.leave(arrival) else {
             return;
         };
-        if let Some((time, arrival)) = next {
-            self.queue.push(time, Event::Deliver(arrival));
+        if let Some((time, event)) = next {
+            self.queue.push(time, event);
         }
         let to = packet.from.peer();
         let home = self.ends[to.index()].way(usize::from(packet.path)).node;

@@ -3,7 +3,7 @@
 use rexmit_loss::{Decision, PacketId, Verdict};
 use rexmit_time::Time;
 
-use super::{ip_header, EndId, Event, Gate, NodeId, Packet, Way, World};
+use super::{ip_header, EndId, Gate, NodeId, Packet, Way, World};
 use crate::link::ETHERNET;
 use crate::machine::{Machine, Out};
 
@@ -99,8 +99,8 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
             let (queue, gate) = (&mut self.queue, &mut self.gate);
             let passes = |at, node| gate.on_passed(at, &packet, node);
             self.network
-                .enter(now, link, packet, passes, |(time, arrival)| {
-                    queue.push(time, Event::Deliver(arrival));
+                .enter(now, link, packet, passes, |(time, event)| {
+                    queue.push(time, event);
                 });
         }
     }

@@ -40,6 +40,8 @@ pub use work::Work;
 enum Event {
     /// A link delivers what is due.
     Deliver(Arrival),
+    /// A packet has its turn to leave the queue before a link.
+    Turn(LinkId),
     /// A connection's timers, or its program's.
     Timer(EndId),
     /// The gate's deadline.
@@ -306,6 +308,11 @@ impl<M: Machine, G: Gate<M>> World<M, G> {
         };
         match event {
             Event::Deliver(arrival) => self.deliver(now, arrival),
+            Event::Turn(link) => {
+                let queue = &mut self.queue;
+                self.network
+                    .turn(now, link, |(time, event)| queue.push(time, event));
+            }
             Event::Timer(end) => self.timer(now, end),
             Event::Gate => self.gate_deadline(now),
             Event::Open(end) => self.connect(now, end),

@@ -8,7 +8,8 @@ use rexmit_tcp::sender::Metrics;
 use rexmit_time::{Duration, Streams, Time};
 
 use super::packet::Packet;
-use crate::link::{self, Link};
+use super::Event;
+use crate::link::{self, Hop};
 use crate::machine::Stack;
 
 /// A host or a switch.
@@ -71,7 +72,9 @@ impl Host {
 }
 
 pub(crate) struct Wire<O> {
-    link: Link,
+    hop: Hop<Packet<O>>,
+    /// The turn of its queue that is awaited.
+    turn: Option<Time>,
     from: NodeId,
     to: NodeId,
     /// The only link that packets from here can go on by, and that nothing else enters: what leaves here can enter
@@ -102,8 +105,8 @@ pub(crate) struct Arrival {
     link: LinkId,
 }
 
-/// A link has something to deliver.
-pub(crate) type Due = (Time, Arrival);
+/// What is to happen at a link, and when: a packet has its turn in its queue, or arrives.
+pub(super) type Due = (Time, Event);
 
 impl<O> Default for Network<O> {
     fn default() -> Self {
@@ -165,7 +168,8 @@ impl<O: Copy> Network<O> {
         self.sealed = false;
         let id = self.wires.len();
         self.wires.push(Wire {
-            link: Link::new(settings, || streams.stream("link", id as u64)),
+            hop: Hop::new(settings, streams, id as u64),
+            turn: None,
             from,
             to,
             onward: None,
@@ -184,7 +188,7 @@ impl<O: Copy> Network<O> {
     /// What a link has done.
     #[must_use]
     pub fn counters(&self, link: LinkId) -> Option<link::Counters> {
-        Some(self.wires.get(link.0 as usize)?.link.counters)
+        Some(self.wires.get(link.0 as usize)?.hop.link().counters)
     }
 
     /// Finds the ways: the fewest links, of several the one added first.
@@ -217,7 +221,7 @@ impl<O: Copy> Network<O> {
 
     fn only_way_on(&self, id: usize) -> Option<LinkId> {
         let wire = &self.wires[id];
-        if self.host(wire.to).is_some() || !wire.link.keeps_order() {
+        if self.host(wire.to).is_some() || !wire.hop.tells_order() {
             return None;
         }
         let is_back = |other: &Wire<O>| other.from == wire.to && other.to == wire.from;
@@ -226,6 +230,9 @@ impl<O: Copy> Network<O> {
         let (Some(next), None) = (on.next(), on.next()) else {
             return None;
         };
+        if !self.wires[next].hop.is_plain() {
+            return None;
+        }
         let feeds = |other: &Wire<O>| other.to == wire.to && other.from != self.wires[next].to;
         let feeders = self.wires.iter().filter(|other| feeds(other)).count();
         (feeders == 1).then_some(LinkId(next as u32))
@@ -240,7 +247,7 @@ impl<O: Copy> Network<O> {
     /// A packet enters a link at `now`; tells `passes` which switches it comes to on the way, and `due` when the link needs
     /// to be asked for what it delivers.
     #[inline]
-    pub(crate) fn enter(
+    pub(super) fn enter(
         &mut self,
         now: Time,
         id: LinkId,
@@ -252,7 +259,12 @@ impl<O: Copy> Network<O> {
         let mut id = id;
         loop {
             let wire = &mut self.wires[id.0 as usize];
-            let leaves = wire.link.enter(at, packet.frame_bytes);
+            let Some(link) = wire.hop.plain() else {
+                let frame = packet.frame();
+                self.go_on(id, due, |hop, out| hop.enter(at, packet, frame, out));
+                return;
+            };
+            let leaves = link.enter(at, packet.frame_bytes);
             match (wire.onward, leaves) {
                 (_, [None, _]) => return,
                 (Some(onward), [Some(time), _]) => {
@@ -261,7 +273,7 @@ impl<O: Copy> Network<O> {
                 }
                 (None, leaves) => {
                     for time in leaves.into_iter().flatten() {
-                        if self.wires[id.0 as usize].carry(time, packet) {
+                        if carry(&mut self.wires[id.0 as usize].under_way, time, packet) {
                             if let Some(first) = self.first(id) {
                                 due(first);
                             }
@@ -273,10 +285,46 @@ impl<O: Copy> Network<O> {
         }
     }
 
+    /// A packet has its turn in the queue of a link, unless an earlier turn has been awaited in its place.
+    pub(super) fn turn(&mut self, now: Time, id: LinkId, due: impl FnMut(Due)) {
+        let wire = &mut self.wires[id.0 as usize];
+        if wire.turn == Some(now) {
+            wire.turn = None;
+            self.go_on(id, due, |hop, out| hop.take_turns(now, out));
+        }
+    }
+
+    /// Carries what leaves the queue of a link, and tells `due` what is awaited then.
+    fn go_on(
+        &mut self,
+        id: LinkId,
+        mut due: impl FnMut(Due),
+        act: impl FnOnce(&mut Hop<Packet<O>>, &mut dyn FnMut(Time, Packet<O>, bool)),
+    ) {
+        let wire = &mut self.wires[id.0 as usize];
+        let Wire { hop, under_way, .. } = wire;
+        let mut is_first = false;
+        act(hop, &mut |time, packet, _| {
+            is_first |= carry(under_way, time, packet);
+        });
+        let turn = wire.hop.turn();
+        if turn != wire.turn {
+            wire.turn = turn;
+            if let Some(turn) = turn {
+                due((turn, Event::Turn(id)));
+            }
+        }
+        if is_first {
+            if let Some(first) = self.first(id) {
+                due(first);
+            }
+        }
+    }
+
     /// The packet that arrives, the node it comes to, and the arrival to await next on its link; nothing if an earlier one
     /// is awaited in its place by now.
     #[inline]
-    pub(crate) fn leave(&mut self, arrival: Arrival) -> Option<(NodeId, Packet<O>, Option<Due>)> {
+    pub(super) fn leave(&mut self, arrival: Arrival) -> Option<(NodeId, Packet<O>, Option<Due>)> {
         let wire = &mut self.wires[arrival.link.0 as usize];
         if wire.awaited != arrival.number {
             return None;
@@ -295,20 +343,16 @@ impl<O: Copy> Network<O> {
         self.arrivals = self.arrivals.wrapping_add(1);
         wire.awaited = self.arrivals;
         let number = self.arrivals;
-        Some((*time, Arrival { number, link }))
+        Some((*time, Event::Deliver(Arrival { number, link })))
     }
 }
 
-impl<O> Wire<O> {
-    /// Keeps a packet until `time`; whether it is now the first to arrive.
-    fn carry(&mut self, time: Time, packet: Packet<O>) -> bool {
-        let at = match self.under_way.back() {
-            Some((last, _)) if *last > time => {
-                self.under_way.partition_point(|(other, _)| *other <= time)
-            }
-            _ => self.under_way.len(),
-        };
-        self.under_way.insert(at, (time, packet));
-        at == 0
-    }
+/// Puts a packet among those under way; whether it is now the first to arrive.
+fn carry<O>(under_way: &mut VecDeque<(Time, Packet<O>)>, time: Time, packet: Packet<O>) -> bool {
+    let at = match under_way.back() {
+        Some((last, _)) if *last > time => under_way.partition_point(|(other, _)| *other <= time),
+        _ => under_way.len(),
+    };
+    under_way.insert(at, (time, packet));
+    at == 0
 }

@@ -4,6 +4,8 @@ use rexmit_loss::PacketId;
 use rexmit_tcp::connection::Sent;
 use rexmit_tcp::Segment;
 
+use crate::link::Frame;
+
 /// The end of a connection, counted over all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EndId(pub(crate) u32);
@@ -49,5 +51,14 @@ impl<O> Packet<O> {
     #[must_use]
     pub const fn segment(&self) -> &Segment {
         &self.sent.segment
+    }
+
+    /// As a link sees it. Senders here take no marks.
+    pub(crate) fn frame(&self) -> Frame {
+        Frame {
+            bytes: self.frame_bytes,
+            flow: u64::from(self.from.0) << 8 | u64::from(self.path),
+            ect: false,
+        }
     }
 }

@@ -46,7 +46,10 @@ fn order(entered: &[(i64, usize)]) -> Vec<usize> {
         );
     }
     let mut left = Vec::new();
-    while let Some((_, arrival)) = due.pop_first() {
+    while let Some((_, event)) = due.pop_first() {
+        let Event::Deliver(arrival) = event else {
+            panic!("{event:?}")
+        };
         if let Some((node, _, next)) = network.leave(arrival) {
             // The first address is that of the second node.
             left.push(node.0 as usize - 1);
