@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import accumulate, groupby, pairwise
-from statistics import mean
+from statistics import mean, median
 from typing import Any, Final
 
 import pytest
@@ -16,7 +16,7 @@ from tests.lab.conftest import KERNELS, Lab, Run, User
 from rexmit._core import Packet
 from rexmit.scenario.network import Up
 
-SYN, ACK = 2, 16
+SYN, ACK, ECE, CWR = 2, 16, 64, 128
 MS = 10**6
 
 Factory = pytest.TempPathFactory
@@ -34,6 +34,8 @@ def tried(me: User, request: pytest.FixtureRequest, tmp_path_factory: Factory) -
         configs = "" if "[configs" in more else "[configs.one]\n"
         text = f"format = 1\n{networks}\n{configs}[workload]\n{workload}\n{more}\n"
         (out / "lines.toml").write_text(text, encoding="utf-8")
+        for name, times in TRACES.items():
+            (out / name).write_text("".join(f"{time}\n" for time in times), encoding="utf-8")
         words = ("run", str(out / "lines.toml"), *request.param, "--capture")
         return Run(out / "run", Lab(me).rexmit(*words, "--out", str(out / "run")))
 
@@ -69,6 +71,9 @@ def start_ns(run: Run, row: dict[str, Any]) -> int:
     return min(packet.time_ns for packet in sent)
 
 
+TRACES: Final = {"slow.trace": (12,), "steps.trace": (5, 5, 5, 20, 40)}
+"""By their files: milliseconds at which packets of 1,500 bytes may leave."""
+
 WAY: Final = {
     "rate": '"1Mbit"',
     "delay": '"30ms"',
@@ -81,6 +86,7 @@ WAY: Final = {
     "outages": '"80ms..300ms"',
     "stalls": '{ every = "20ms", least = "100ms", most = "200ms" }',
     "policer": '{ rate = "50kbit", burst = "1600B" }',
+    "rate_from": '"slow.trace"',
 }
 """Of each key of a direction a value that 200 segments, or their acknowledgements, feel."""
 
@@ -96,8 +102,9 @@ def crossing(run: Run, row: dict[str, Any], to: str) -> tuple[int, int, float]:
 
 
 def test_each_key_acts_in_its_direction(run: Runs) -> None:
-    # Where a request does not fit, nothing comes.
-    assert {*WAY, "path_mtu"} == Up.model_fields.keys()
+    # Where a request does not fit, nothing comes; acknowledgements alone fill no queue, and the
+    # model's hosts take no marks.
+    assert {*WAY, "path_mtu", "aqm", "ecn_mark"} == Up.model_fields.keys()
     # As it is, with the key on the way from the client, and with it on both.
     ways = {"": "", **{f"up-{key}": f"up = {{ {key} = {WAY[key]} }}" for key in WAY}}
     for key in WAY:
@@ -129,6 +136,97 @@ def test_each_key_acts_in_its_direction(run: Runs) -> None:
                 # With jitter a sender may fill the queue less.
                 later = abs(later) if key == "jitter" else later
                 assert later < -0.5 if key == "reorder" else later > 0.5, (name, host, later)
+
+
+def test_packets_leave_by_a_trace(run: Runs) -> None:
+    links = 'links = [{ rate_from = "steps.trace" }, {}]'
+    done = run(f'[networks.line]\nrate = "1Gbit"\ndelay = "10ms"\n{links}')
+    (row,) = done.transfers.to_dicts()
+    begin = start_ns(done, row)
+    full = [one for one in arrived(done, row, "h2") if one.payload_len == 1448]
+    assert len(full) > 190
+    # Both delays, and the second link's 12 µs for a frame.
+    moments = [(one.time_ns - begin) / MS - 20.012 for one in full]
+    places = Counter(round(moment) % 40 for moment in moments)
+    assert all(abs(moment - round(moment)) < 0.05 for moment in moments)
+    assert set(places) == {5, 20, 0}
+    # While packets wait each moment carries what it can: 5 in 40 ms.
+    per_round = Counter(round(moment - 1) // 40 for moment in moments)
+    assert max(per_round.values()) == 5
+    assert places[5] == pytest.approx(3 * places[20], rel=0.1)
+
+
+def waits(run: Run, row: dict[str, Any]) -> list[float]:
+    """How long segments that were sent once took, ms, in their order."""
+    sent = [one for one in run.capture(row, "h1") if one.sport == 80 and one.payload_len]
+    times = Counter(one.seq for one in sent)
+    came = {one.seq: one.time_ns for one in arrived(run, row, "h2")}
+    once = (one for one in sent if times[one.seq] == 1 and one.seq in came)
+    return [(came[one.seq] - one.time_ns) / MS for one in once]
+
+
+AQM: Final = {
+    "fifo": "",
+    "codel": 'aqm = "codel"',
+    "codel-1ms": 'aqm = { kind = "codel", target = "1ms", interval = "20ms" }',
+    "fq_codel": 'aqm = "fq_codel"',
+    "pie": 'aqm = "pie"',
+    "red": 'aqm = "red"',
+    "up": 'up = { rate = "50kbit", aqm = "codel" }',
+}
+
+
+def test_a_managed_queue_keeps_waits_short(run: Runs) -> None:
+    networks = "".join(network(f"links = [{{ {of} }}, {{}}]", name) for name, of in AQM.items())
+    done = run(networks, workload="segments = 1500")
+    rows = {row["network"]: row for row in done.transfers.to_dicts()}
+    # The queue's part: of all, and typically once the first burst is over.
+    own = {name: [wait - 20 for wait in waits(done, row)] for name, row in rows.items()}
+    typical = {name: median(of[700:]) for name, of in own.items()}
+    assert rows["fifo"]["retransmissions"] == 0
+    assert typical["fifo"] > 100
+    for name in AQM.keys() - {"fifo", "up"}:
+        assert rows[name]["retransmissions"] > 0, name
+        # Two frames take 3.6 ms, of both links.
+        assert 3.5 < typical[name] < 20, (name, typical)
+    assert max(own["codel-1ms"]) < max(own["codel"]) < max(own["fifo"]) / 1.5
+    # One flow alone has all turns.
+    assert own["fq_codel"] == pytest.approx(own["codel"], abs=0.1)
+    # Acknowledgements that wait are dropped.
+    sent, came, _ = crossing(done, rows["up"], "h1")
+    assert came < sent / 2
+
+
+@pytest.mark.parametrize("tried", ENGINES[1:], indirect=True, ids=KERNELS)
+@pytest.mark.parametrize("family", [4, 6])
+def test_links_mark_what_they_would_drop(tried: Runs, family: int) -> None:
+    ecn = 'links = [{ aqm = { kind = "codel", ecn = true } }, {}]'
+    chance = 'links = [{ ecn_mark = "1%" }, {}]'
+    configs = '[configs.off]\n[configs.on.sysctl]\n"net.ipv4.tcp_ecn" = 1\n'
+    networks = network(ecn, "codel") + network(chance, "chance") + network("", "fifo")
+    more = f"{configs}[ip]\nfamily = {family}"
+    done = tried(networks, more, "segments = 1500")
+    done.done.ok()
+    rows = {(row["network"], row["config"]): row for row in done.transfers.to_dicts()}
+    assert all(row["complete"] for row in rows.values())
+    for (name, config), row in rows.items():
+        marked = name != "fifo" and config == "on"
+        acks = [one for one in arrived(done, row, "h1") if not one.flags & SYN]
+        data = [one for one in arrived(done, row, "h2") if not one.flags & SYN]
+        # The receiver echoes a mark until the sender says that it has become slower.
+        assert any(one.flags & ECE for one in acks) == marked, (name, config)
+        assert any(one.flags & CWR for one in data) == marked, (name, config)
+        assert (row["retransmissions"] > 0) == (name == "codel" and config == "off")
+    # No less than drops, marks keep the queue short.
+    assert median(waits(done, rows["codel", "on"])[700:]) - 20 < 20
+
+
+@pytest.mark.parametrize("tried", ENGINES[:1], indirect=True, ids=["model"])
+def test_the_model_says_that_it_takes_no_marks(tried: Runs) -> None:
+    for key in ('ecn_mark = "1%"', 'aqm = { kind = "codel", ecn = true }'):
+        said = tried(network(key)).done
+        assert said.status == 1
+        assert "the model's hosts take no marks" in said.err
 
 
 def test_a_policer_passes_its_bucket_and_its_rate(run: Runs) -> None:

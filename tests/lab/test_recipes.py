@@ -27,6 +27,8 @@ VALUES: Final = {
     "slowest": (pl.col("client_s").max(), "{:.2f} s"),
     "last answer": (pl.col("t_total_s").mean(), "{:.2f} s"),
     "sent again": (pl.col("retransmissions").mean(), "{:.1f}"),
+    "round trip": (pl.col("srtt_s").mean() * 1000, "{:.0f} ms"),
+    "repaired": (pl.col("t_recover_s").mean() * 1000, "{:.0f} ms"),
     "timeouts": (pl.col("timeouts").mean(), "{:.1f}"),
 }
 

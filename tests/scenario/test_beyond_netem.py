@@ -28,6 +28,8 @@ def test_a_kernel_takes_what_netem_cannot_do() -> None:
         "stalls": {"every": "2s", "least": "50ms", "most": "200ms"},
         "policer": {"rate": "1Mbit", "burst": "15kB"},
         "path_mtu": {"bytes": 1300, "icmp": True},
+        "aqm": {"kind": "pie", "ecn": True},
+        "ecn_mark": "1%",
     }.items():
         assert from_plain(scenario({key: value}), engine="kernel")
 
@@ -37,6 +39,7 @@ def test_a_kernel_takes_what_netem_cannot_do() -> None:
     [
         (scenario({"duplicate": "1%"}, workload=BURSTS), "duplicate", "pages"),
         (scenario(PATHS), r"paths\.0\.path_mtu", "one path"),
+        (scenario({"up": {"aqm": "codel"}}, workload=BURSTS), r"up\.aqm", "pages"),
         (
             scenario(
                 {"links": [{}, {"duplicate": "1%"}]},

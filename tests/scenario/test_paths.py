@@ -169,7 +169,7 @@ def test_what_paths_leave_out_comes_from_the_network() -> None:
         (
             "networks.two.att",
             "wire",
-            "two.att: unknown key\nallowed here: delay, duplicate, ",
+            "two.att: unknown key\nallowed here: aqm, delay, ",
         ),
         ("networks.two", 5, "networks.two: 5 does not fit"),
         ("configs.tcp.path", 3, "configs.tcp.path: there is no path 3, network two has 2"),

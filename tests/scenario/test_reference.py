@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from rexmit.campaign.plan import network_plan
 from rexmit.errors import UserError
 from rexmit.scenario import Bursts, Config, Pages, Scenario, effective, from_plain, load
+from rexmit.scenario.aqm import OF_AQM, Aqm
 from rexmit.scenario.loss import PatternLoss, TailLoss
 from rexmit.scenario.model import Ip, Tcp, Vary
 from rexmit.scenario.network import (
@@ -46,6 +47,7 @@ SECTIONS: dict[str, tuple[type[BaseModel], ...]] = {
     "stalls": (Stalls,),
     "policer": (Policer,),
     "path_mtu": (PathMtu,),
+    "aqm": (Aqm,),
     "configs": (Config,),
     "tcp": (Tcp,),
     "workload": (Pages, Bursts),
@@ -55,6 +57,12 @@ SECTIONS: dict[str, tuple[type[BaseModel], ...]] = {
     "route": (Route,),
     "vary": (Vary,),
 }
+
+
+def plain_trace(text: str) -> dict[str, str]:
+    """A trace as run.json has it."""
+    return {"mean": "3Mbit", "lasts": "12ms", "opportunities": text}
+
 
 LIKE: Final = re.compile(r'like ("[^"]*"|\d+|\{.*?\})')
 
@@ -91,6 +99,9 @@ EXAMPLES: Final[dict[str, Any]] = {
     "initcwnd": 30,
     "initrwnd": 30,
     "vary": [{"line_loss": "1%"}],
+    "rate_from": plain_trace("3x2 9"),
+    "kind": "pie",
+    "ecn": True,
 }
 """Of keys whose description has none."""
 
@@ -138,6 +149,7 @@ IN_TABLES: Final[dict[str, dict[str, Any]]] = {
     "stalls": {"every": "3s", "least": "1ms", "most": "300ms"},
     "policer": {"rate": "1Mbit", "burst": "2kB"},
     "path_mtu": {"bytes": 1300},
+    "aqm": {"kind": "codel"},
 }
 """Tables whose keys must be given, with other values than the examples."""
 
@@ -156,6 +168,8 @@ def with_example(section: str, data: dict[str, Any], *, burst: bool = False) -> 
     names = ("high-speed", "mobile", "satellite")
     whole["networks"] = {name: dict(network) for name in names}
     mobile = whole["networks"]["mobile"]
+    if section == "networks" and "rate_from" in data:
+        del mobile["rate"]
     if "http" in data:
         whole["workload"] = {"client": "curl"}
     match section:
@@ -167,7 +181,10 @@ def with_example(section: str, data: dict[str, Any], *, burst: bool = False) -> 
             mobile["links"] = [data, {}]
         case "up":
             mobile["up"] = data
-        case "loss_bursts" | "stalls" | "policer" | "path_mtu":
+        case "aqm" if not data.keys() <= {"kind", "ecn"}:
+            kind = next(kind for kind, keys in OF_AQM.items() if data.keys() <= {*keys})
+            mobile["aqm"] = {"kind": kind} | data
+        case "loss_bursts" | "stalls" | "policer" | "path_mtu" | "aqm":
             mobile[section] = IN_TABLES[section] | data
         case "configs":
             whole["configs"]["tlp"] |= data

@@ -52,7 +52,7 @@ def setting_of(scenario: Mapping[str, Any], network: str) -> Setting:
     entry = (scenario.get("networks") or {}).get(network)
     try:
         links, back = _ways(entry)
-        rate_bps = min(RATE.parse(link["rate"]) for link in links)
+        rate_bps = min(RATE.parse(_rate(link)) for link in links)
         rtt_ms = sum(DURATION.parse(link["delay"]) for link in links + back) / 1e6
     except (UnitError, TypeError, KeyError, ValueError):
         return Setting(None, None)
@@ -63,11 +63,20 @@ def setting_of(scenario: Mapping[str, Any], network: str) -> Setting:
         name = names.get(key, key.replace("_", " "))
         there, up = (_each(way, key, *usual.get(key, ("",))) for way in (links, back))
         details += [f"{name} {there}".rstrip()] * bool(there)
-        details += [f"{name} {up or 'none'} on the way up"] * (up != there)
-    rates = _each(back, "rate", *(link["rate"] for link in links))
+        # Without a trace there is a rate.
+        told = up != there and bool(up or key != "rate_from")
+        details += [f"{name} {up or 'none'} on the way up"] * told
+    back = [{**link, "rate": _rate(link)} for link in back]
+    rates = _each(back, "rate", *map(_rate, links))
     details += [f"{rates} on the way up"] * bool(rates)
     jitter = any(detail.startswith("jitter") for detail in details)
     return Setting(rate_bps, rtt_ms, jitter, tuple(details))
+
+
+def _rate(link: Mapping[str, Any]) -> str:
+    """As it is written; of a trace its mean."""
+    trace = link.get("rate_from")
+    return str(link["rate"] if trace is None else trace["mean"])
 
 
 def _ways(entry: object) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -86,8 +95,14 @@ def _ways(entry: object) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 
 def _over(*tables: Mapping[str, Any] | None) -> dict[str, Any]:
     """What the last of these tables that says something of a key says."""
-    given = (table.items() for table in tables if table is not None)
-    return {key: value for items in given for key, value in items if value is not None}
+    said: dict[str, Any] = {}
+    for table in (table for table in tables if table is not None):
+        given = {key: value for key, value in table.items() if value is not None}
+        if "rate" in given:
+            # In place of a trace.
+            said.pop("rate_from", None)
+        said |= given
+    return said
 
 
 def _each(links: list[dict[str, Any]], key: str, *usual: str) -> str:
@@ -106,6 +121,10 @@ def _each(links: list[dict[str, Any]], key: str, *usual: str) -> str:
 def _text(value: object) -> str:
     """`rate 5Mbit burst 15kB` of a table."""
     match value:
+        case {"lasts": lasts, "opportunities": _}:
+            return f"a file of {lasts}"
+        case {"kind": kind, **more}:
+            return " ".join((str(kind), _text(more)) if more else (str(kind),))
         case Mapping():
             return " ".join(f"{str(key).replace('_', ' ')} {one}" for key, one in value.items())
         case list() | tuple():

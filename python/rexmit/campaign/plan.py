@@ -14,7 +14,9 @@ from rexmit.campaign.grid import Cell
 from rexmit.campaign.streams import Streams
 from rexmit.engines.engine import CELL_ID
 from rexmit.scenario import Bursts, LinkSpec, Pages, PatternLoss, Scenario, offload, route
+from rexmit.scenario.aqm import Aqm
 from rexmit.scenario.network import LossBursts, PathMtu, Policer, Stalls
+from rexmit.scenario.rate_trace import RateTrace
 
 PHASE_TICKS: Final = 64
 """Transfers start spread over this many ticks: the step of the kernel's timer wheel for timers of
@@ -80,6 +82,10 @@ def _link(link: LinkSpec) -> dict[str, Any]:
                 plan[key] = times
             case Policer():
                 plan[key] = {"rate_bps": value.rate, "burst_bytes": value.burst}
+            case RateTrace():
+                plan["rate_trace"] = value.text
+            case Aqm():
+                plan[key] = value.plan()
             case tuple():
                 plan[f"{key}_ns"] = value
             case _:

@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from rexmit.errors import closest
-from rexmit.scenario import offload, paths
+from rexmit.scenario import aqm, offload, paths
 from rexmit.scenario.invalid import description
 from rexmit.scenario.loss import TailLoss
 from rexmit.scenario.model import (
@@ -154,9 +154,8 @@ def _rates(scenario: Scenario) -> Iterable[Problem]:
         key = network.over
         for index, link in enumerate(getattr(network, key) or (None, None)):
             for field in ("rate", "delay"):
-                if getattr(network, field) is None and (
-                    link is None or getattr(link, field) is None
-                ):
+                keys = (field, "rate_from") if field == "rate" else (field,)
+                if all(getattr(one, key, None) is None for one in (network, link) for key in keys):
                     whose: Path = ("networks", name)
                     whose = whose if link is None else (*whose, key, index)
                     remedy = description(("networks", name, field))
@@ -178,6 +177,12 @@ def _ways(scenario: Scenario) -> Iterable[Problem]:
             if network.at == "host":
                 for key in given.keys() & {*OF_WAY, "up"}:
                     yield Problem((*path, key), "acts on the wire", 'write at = "wire"')
+            if "rate" in given and "rate_from" in given:
+                yield Problem(
+                    (*path, "rate_from"), "there is a rate as well", "give one of the two"
+                )
+            if (managed := given.get("aqm")) is not None:
+                yield from aqm.problems((*path, "aqm"), managed)
             stalls = given.get("stalls")
             if stalls is not None and not 0 < stalls.least <= stalls.most:
                 yield Problem((*path, "stalls", "least"), "must be from 1ns to `most`")

@@ -20,6 +20,7 @@ from rexmit.scenario.loss import RULES
 from rexmit.scenario.model import NO_SETTING, SERVERS, Bursts, Scenario
 from rexmit.scenario.part import Part, refused
 from rexmit.scenario.problem import Path, Problem, report
+from rexmit.scenario.rate_trace import FOLDER
 
 MOST_CELLS: Final = 1_000_000
 """Of a grid, under all its seeds: more would not fit into memory, and take years."""
@@ -28,8 +29,11 @@ MOST_CELLS: Final = 1_000_000
 class Sources:
     """Where each value came from: a line of the file, or a change."""
 
-    def __init__(self, file: str, lines: Mapping[Path, int] | None = None) -> None:
+    def __init__(
+        self, file: str, lines: Mapping[Path, int] | None = None, folder: FilePath = FilePath()
+    ) -> None:
         self.file = file
+        self.folder = folder
         self.lines = dict(lines or {})
         self.settings: dict[Path, str] = {}
 
@@ -63,7 +67,7 @@ def read(path: FilePath) -> tuple[dict[str, Any], Sources]:
     data, text = toml_file.read(path)
     from rexmit._core import toml_lines
 
-    return data, Sources(str(path), toml_lines(text))
+    return data, Sources(str(path), toml_lines(text), path.parent)
 
 
 def from_plain(
@@ -92,7 +96,7 @@ def check(
             sources.settings[path] = setting
     _leave_out_other_kinds(data, sources)
     try:
-        scenario = Scenario.model_validate(data)
+        scenario = Scenario.model_validate(data, context={FOLDER: sources.folder})
     except ValidationError as error:
         raise report(sources.where, map(invalid, error.errors())) from None
     problems = chain(across.problems(scenario), _of_engine(scenario, engine))

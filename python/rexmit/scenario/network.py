@@ -9,8 +9,10 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Discriminator, Field, Tag
 
+from rexmit.scenario.aqm import NO_MARKS, ManagedBy
 from rexmit.scenario.part import AS_TUPLE, Kinds, Part, obeyed_by, unsaid
 from rexmit.scenario.problem import Path
+from rexmit.scenario.rate_trace import RateFrom
 from rexmit.scenario.values import (
     DelayNs,
     DurationNs,
@@ -118,12 +120,40 @@ class _Way(Part):
         description="larger packets are lost on entry: a table like { bytes = 1400 }",
         exclude_if=unsaid(None),
     )
+    rate_from: RateFrom | None = Field(
+        default=None,
+        description="in place of `rate` a file, in mahimahi's format: a line for each millisecond "
+        "at which a packet of 1,500 bytes may leave, counted from the start of each transfer, and "
+        "again after the last; its path starts at the scenario's folder",
+        exclude_if=unsaid(None),
+    )
+    aqm: ManagedBy | None = Field(
+        default=None,
+        description="who manages the queue, which else takes what comes until it is full: a table "
+        'like { kind = "codel" }, or its kind alone',
+        exclude_if=unsaid(None),
+    )
+    ecn_mark: Share | None = Field(
+        default=None,
+        description="packets that are marked at random, of those whose ends take marks "
+        '(`net.ipv4.tcp_ecn`), like "2%"',
+        exclude_if=unsaid(None),
+        json_schema_extra=NO_MARKS,
+    )
 
 
 OF_WAY: Final = tuple(_Way.model_fields)
 """What a direction may do besides its rate and delay."""
 
-BEYOND_NETEM: Final = ("duplicate", "stalls", "policer", "path_mtu")
+BEYOND_NETEM: Final = (
+    "duplicate",
+    "stalls",
+    "policer",
+    "path_mtu",
+    "rate_from",
+    "aqm",
+    "ecn_mark",
+)
 """What no queueing discipline of Linux does below another: with these, links of a kernel are a
 program between two TUN devices, as live links always are.
 """
@@ -131,8 +161,9 @@ program between two TUN devices, as live links always are.
 
 @dataclass(frozen=True, slots=True)
 class LinkSpec:
-    """A link, as it is on the way to the client: bits per second, nanoseconds, share lost, packets;
-    and what it does besides. `up` is the way back, where that is not the same.
+    """A link, as it is on the way to the client: bits per second (of a trace in the mean),
+    nanoseconds, share lost, packets; and what it does besides. `up` is the way back, where that is
+    not the same.
     """
 
     rate_bps: int
@@ -189,7 +220,7 @@ class _Between(_Way):
     rate: RateBps | None = Field(
         default=None,
         description='bits per second of each link, like "7.2Mbit", from "1kbit" to "1000Gbit"; '
-        "must be given, here or for all links",
+        "must be given, or `rate_from`, here or for all links",
     )
     delay: DelayNs | None = Field(
         default=None,
@@ -250,10 +281,13 @@ class _Between(_Way):
             )
             return next((one for one in own if one is not None), None)
 
-        rate, delay = value("rate"), value("delay")
+        timed = next((one for one in given if _is_timed(one)), None)
+        rate, delay = getattr(timed, "rate", None), value("delay")
+        trace = None if rate is not None else getattr(timed, "rate_from", None)
+        rate = trace.mean_bps if trace is not None else rate
         if rate is None or delay is None:
             raise ValueError("the scenario was not checked: a link has no rate or no delay")
-        besides = ((key, value(key)) for key in OF_WAY)
+        besides = ((key, trace if key == "rate_from" else value(key)) for key in OF_WAY)
         return LinkSpec(
             rate_bps=rate,
             delay_ns=delay,
@@ -262,6 +296,11 @@ class _Between(_Way):
             queue_packets=value("queue"),
             besides=tuple((key, one) for key, one in besides if one is not None),
         )
+
+
+def _is_timed(table: Part | None) -> bool:
+    """Whether a table says how fast its link is."""
+    return any(getattr(table, key, None) is not None for key in ("rate", "rate_from"))
 
 
 class LinkedNetwork(_Between):
