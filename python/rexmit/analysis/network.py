@@ -64,8 +64,8 @@ def setting_of(scenario: Mapping[str, Any], network: str) -> Setting:
         there, up = (_each(way, key, *usual.get(key, ("",))) for way in (links, back))
         details += [f"{name} {there}".rstrip()] * bool(there)
         # Without a trace there is a rate.
-        told = up != there and bool(up or key != "rate_from")
-        details += [f"{name} {up or 'none'} on the way up"] * told
+        differs = up != there and bool(up or key != "rate_from")
+        details += [f"{name} {up or 'none'} on the way up"] * differs
     back = [{**link, "rate": _rate(link)} for link in back]
     rates = _each(back, "rate", *map(_rate, links))
     details += [f"{rates} on the way up"] * bool(rates)
@@ -95,14 +95,14 @@ def _ways(entry: object) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 
 def _over(*tables: Mapping[str, Any] | None) -> dict[str, Any]:
     """What the last of these tables that says something of a key says."""
-    said: dict[str, Any] = {}
+    whole: dict[str, Any] = {}
     for table in (table for table in tables if table is not None):
         given = {key: value for key, value in table.items() if value is not None}
         if "rate" in given:
             # In place of a trace.
-            said.pop("rate_from", None)
-        said |= given
-    return said
+            whole.pop("rate_from", None)
+        whole |= given
+    return whole
 
 
 def _each(links: list[dict[str, Any]], key: str, *usual: str) -> str:

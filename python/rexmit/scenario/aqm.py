@@ -131,10 +131,10 @@ def problems(path: Path, aqm: Aqm) -> Iterable[Problem]:
             yield Problem((*path, key), f"not of {aqm.kind}", f"allowed: {', '.join(own)}, ecn")
         elif value == 0:
             yield Problem((*path, key), "must be more than nothing")
-    told = aqm.plan()
-    if aqm.kind == "red" and told["least_packets"] >= told["most_packets"]:
+    parameters = aqm.plan()
+    if aqm.kind == "red" and parameters["least_packets"] >= parameters["most_packets"]:
         yield Problem((*path, "most"), "must be more than `least`")
-    if told.get("quantum_bytes", 1) > _MOST_QUANTUM:
+    if parameters.get("quantum_bytes", 1) > _MOST_QUANTUM:
         yield Problem((*path, "quantum"), f"must be at most {SIZE.text(_MOST_QUANTUM)}")
-    if told.get("update_ns", _LEAST_UPDATE_NS) < _LEAST_UPDATE_NS:
+    if parameters.get("update_ns", _LEAST_UPDATE_NS) < _LEAST_UPDATE_NS:
         yield Problem((*path, "update"), f"must be at least {DURATION.text(_LEAST_UPDATE_NS)}")
