@@ -216,10 +216,10 @@ def test_where_the_guest_program_is(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_missing_programs_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def which(name: str, path: str) -> str | None:
         assert "/usr/sbin" in path.split(os.pathsep)
-        return f"/x/{name}" if name == "ip" else None
+        return f"/x/{name}" if name == "tc" else None
 
     monkeypatch.setattr("shutil.which", which)
-    assert programs(["ip"])["tc"] is None
-    with pytest.raises(UserError, match="not installed: nft, lynx") as error:
-        programs(["ip", "nft", "lynx"])
-    assert error.value.hint == "install them: apt-get install lynx nftables"
+    assert programs(["tc"])["nginx"] is None
+    with pytest.raises(UserError, match="not installed: nginx, lynx") as error:
+        programs(["tc", "nginx", "lynx"])
+    assert error.value.hint == "install them: apt-get install lynx nginx-light"

@@ -66,8 +66,6 @@ def test_what_is_missing_is_told_with_what_brings_it() -> None:
     assert missing == {
         "kernel": "rexmit kernel build 6.12",
         "nginx": f"{install} nginx-light",
-        **dict.fromkeys(("ip", "tc"), f"{install} iproute2"),
-        "nft": f"{install} nftables",
         **{name: f"{install} {name}" for name in ("gcc", "make", "flex", "bison", "bc", "patch")},
         **dict.fromkeys(("ld", "objcopy"), f"{install} binutils"),
         "xz": f"{install} xz-utils",

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{anyhow, Result};
 use rexmit_plan::{
@@ -66,7 +66,6 @@ pub struct Bench {
     pub older: Vec<String>,
     /// What is left to chance at the links, where they are a program.
     streams: Streams,
-    ip: PathBuf,
     _taps: Vec<Tap>,
     form: Option<Form>,
     listening: BTreeMap<String, String>,
@@ -155,7 +154,7 @@ impl Bench {
             route: cell.route,
             qdisc: cell.qdisc,
         };
-        let network = Network::set_up(&cell.network, programs, manner)?;
+        let network = Network::set_up(&cell.network, manner)?;
         let hosts = [&network.h1.namespace, &network.h2.namespace];
         let mut former = Former::default();
         let read_back =
@@ -188,11 +187,10 @@ impl Bench {
             port: cell.workload.port(),
             only_the_tail: only_the_tail(cell),
         };
-        let watch = Watch::start(&network, programs, options)?;
+        let watch = Watch::start(&network, options)?;
         Ok(Self {
             opener: opener(cell, &network)?,
             streams: Streams::new(cell.seed.unwrap_or(0)),
-            ip: programs.ip()?.to_owned(),
             form: Form::shared(cell),
             listening: listening(cell),
             settings: (read_back, settings::ignored(&cell.sysctls, series)),
@@ -219,7 +217,7 @@ impl Bench {
         let (programs, series) = (around.programs, around.series);
         // Its port is the next one's, which listens under other settings.
         self.opener = None;
-        self.network.replace_links(&cell.network, programs)?;
+        self.network.replace_links(&cell.network)?;
         let hosts = [&self.network.h1.namespace, &self.network.h2.namespace];
         settings::restore(&hosts, &self.former)?;
         let read_back = settings::apply(
@@ -251,7 +249,7 @@ impl Bench {
         counts: bool,
     ) -> Result<()> {
         if plan.tells_of_large_packets() {
-            self.network.forget_ways(&self.ip)?;
+            self.network.forget_ways()?;
         }
         if let Some(line) = &self.network.line {
             let name = if counts { "transfer" } else { "rehearsal" };

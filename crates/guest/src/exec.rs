@@ -15,7 +15,7 @@ use crate::net::{Manner, Namespace, Network};
 use crate::outlet::Stream;
 use crate::preflight::Kernel;
 use crate::report::Report;
-use rexmit_plan::{Exec, Programs};
+use rexmit_plan::Exec;
 use rexmit_time::Streams;
 use serde_json::json;
 
@@ -26,19 +26,13 @@ const LEFT_BEHIND: Duration = Duration::from_secs(1);
 
 /// Runs `exec`; its output goes to `stdout` and `stderr` in the shared folder as it comes. Returns its exit status,
 /// 128+n if signal n ended it. `release` is the kernel's.
-pub fn run(
-    exec: &Exec,
-    programs: &Programs,
-    share: &Path,
-    release: &str,
-    report: &Report,
-) -> Result<i32> {
+pub fn run(exec: &Exec, share: &Path, release: &str, report: &Report) -> Result<i32> {
     let network = exec
         .network
         .as_ref()
         .map(|plan| {
             Kernel::look(release)?.require_network(plan)?;
-            let network = Network::set_up(plan, programs, Manner::default())?;
+            let network = Network::set_up(plan, Manner::default())?;
             if let Some(line) = &network.line {
                 line.pass_all(plan, &Streams::new(0));
             }

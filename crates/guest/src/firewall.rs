@@ -1,11 +1,11 @@
 //! Sends packets that leave a host for a program or from it through a queue: by nftables, or where the kernel has none by
 //! its tables of iptables.
 
+mod nftables;
 pub mod shortcut;
 mod xtables;
 
 use std::net::IpAddr;
-use std::path::Path;
 
 use anyhow::{Context, Result};
 use nix::errno::Errno;
@@ -14,6 +14,7 @@ use nix::sys::socket::SockProtocol;
 use crate::interfaces;
 use crate::net::Namespace;
 use crate::netlink::{Message, Socket};
+use nftables::Rules;
 use shortcut::Shortcut;
 
 const NFNL_SUBSYS_NFTABLES: u16 = 10;
@@ -57,32 +58,27 @@ impl Firewall {
     }
 
     /// Sends packets of TCP that leave `host` otherwise than over its loopback through a queue of that host. `address` is of
-    /// the IP version that it speaks, `nft` the program. `quiet`: some of those from a port may be let pass.
+    /// the IP version that it speaks. `quiet`: some of those from a port may be let pass.
     pub fn queue(
         self,
         host: &Namespace,
         address: IpAddr,
         (sent, quiet): (Sent, bool),
         queue: u16,
-        nft: Result<&Path>,
     ) -> Result<Option<Shortcut>> {
         match self {
             Self::Nftables => {
-                let (end, port) = match sent {
-                    Sent::From(port) => ("sport", port),
-                    Sent::To(port) => ("dport", port),
+                let mut rules = Rules::new();
+                let port = match sent {
+                    Sent::From(port) if quiet && shortcut::is_known() => Some(port),
+                    _ => None,
                 };
-                let mut rules = vec![
-                    "add table inet rexmit".to_owned(),
-                    "add chain inet rexmit sent { type filter hook output priority 0; }".to_owned(),
-                ];
-                let quiet = quiet && shortcut::is_known();
-                if quiet {
-                    rules.extend(shortcut::rules(port));
+                if let Some(port) = port {
+                    shortcut::add_to(&mut rules, port);
                 }
-                rules.push(format!("add rule inet rexmit sent oifname != \"lo\" tcp {end} {port} queue num {queue}"));
-                host.batch(nft?, &["-f", "-"], &rules)?;
-                quiet.then(|| Shortcut::of(host)).transpose()
+                rules.rule(sent, &[nftables::queue(queue)]);
+                host.run(|| rules.carry_out())?;
+                port.map(|_| Shortcut::of(host)).transpose()
             }
             Self::Xtables => {
                 host.run(|| xtables::queue(address, sent, queue))?;

@@ -90,7 +90,7 @@ pub fn carry_out(share: &Path, failed: fn(&str) -> !) -> Result<()> {
     report.start_heartbeat(period, failed);
 
     let status = match &plan.exec {
-        Some(command) => exec::run(command, &plan.programs, share, &release, &report)?,
+        Some(command) => exec::run(command, share, &release, &report)?,
         None if !plan.parts.is_empty() => {
             let kernel = Kernel::look(&release)?;
             let mut failed = false;

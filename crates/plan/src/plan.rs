@@ -47,9 +47,7 @@ fn default_heartbeat_s() -> f64 {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Programs {
-    ip: Option<PathBuf>,
     tc: Option<PathBuf>,
-    nft: Option<PathBuf>,
     nginx: Option<PathBuf>,
     curl: Option<PathBuf>,
     lynx: Option<PathBuf>,
@@ -72,7 +70,7 @@ macro_rules! program {
     };
 }
 
-program!(ip tc nft nginx curl lynx openssl);
+program!(tc nginx curl lynx openssl);
 
 /// One command of the host, run inside the guest.
 #[derive(Debug, Deserialize)]

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from rexmit.engines.boot import BootOptions, Event, GuestBoot, GuestDiedError, watch
-from rexmit.engines.guest import NETWORK_PROGRAMS, programs
 from rexmit.errors import UserError, argument
 from rexmit.store.files import is_taken
 from rexmit.store.opening import named_folder
@@ -45,7 +44,6 @@ class Command:
         return {
             "version": VERSION,
             "heartbeat_s": HEARTBEAT_S,
-            "programs": programs(NETWORK_PROGRAMS if self.network else ()),
             "exec": {
                 "argv": list(self.argv),
                 "cwd": str(self.folder or _here()),

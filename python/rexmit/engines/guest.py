@@ -11,17 +11,12 @@ from rexmit.errors import UserError
 
 PACKAGES: Final = {
     "nginx": "nginx-light",
-    "ip": "iproute2",
     "tc": "iproute2",
-    "nft": "nftables",
     "curl": "curl",
     "lynx": "lynx",
     "openssl": "openssl",
 }
 """Programs that a plan names, and the Debian package of each."""
-
-NETWORK_PROGRAMS: Final = ("ip", "tc", "nft")
-"""What any network inside a guest is set up with."""
 
 
 def programs(required: Iterable[str]) -> dict[str, str | None]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from rexmit.engines.boot import BootOptions, GuestBoot
-from rexmit.engines.guest import NETWORK_PROGRAMS, programs
+from rexmit.engines.guest import programs
 from rexmit.engines.machine import Machine
 from rexmit.errors import UserError
 from rexmit.guest import guest_binary
@@ -45,7 +45,7 @@ _DISTRIBUTIONS: Final = (Path("/usr/lib/tc"), Path("/usr/share/tc"))
 
 TOOLS: Final = (
     *("sh", "env", "true", "false", "cat", "ls", "sleep", "date", "head", "tail", "wc", "sort"),
-    *("grep", "sed", "uname", "dmesg", "ss", "sysctl", "ping", "ethtool"),
+    *("grep", "sed", "uname", "dmesg", "ss", "sysctl", "ping", "ethtool", "ip", "nft"),
 )
 """What a command in an image finds besides itself, where this machine has it."""
 
@@ -85,11 +85,10 @@ def machine(kernel: Kernel, memory: str, guest: Path | None = None) -> Machine:
 
 def _own_files(guest: Path) -> bytes:
 
-    used = programs(["nginx", *NETWORK_PROGRAMS])
-    paths = [Path(used[name] or "") for name in ("nginx", *NETWORK_PROGRAMS)]
+    nginx = Path(programs(["nginx"])["nginx"] or "")
     entries = {
         **files.ACCOUNTS,
-        **files.files(paths),
+        **files.files([nginx]),
         "/init": cpio.file(guest.read_bytes(), executable=True),
         "/root": cpio.FOLDER,
         "/dev": cpio.FOLDER,

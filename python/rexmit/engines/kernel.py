@@ -12,7 +12,7 @@ from rexmit.engines import scheduler
 from rexmit.engines.attempt import Attempt, Health
 from rexmit.engines.boot import MEMORY, BootOptions, GuestBoot
 from rexmit.engines.engine import PLAN_VERSION, Calls, Lack, Task
-from rexmit.engines.guest import NETWORK_PROGRAMS, programs
+from rexmit.engines.guest import programs
 from rexmit.engines.image import client_files, machine
 from rexmit.engines.machine import Machine
 from rexmit.errors import argument, closest
@@ -120,7 +120,7 @@ class KernelEngine:
         is missing."""
         guest = guest_binary()
         used = list(used)
-        paths = programs(["nginx", *NETWORK_PROGRAMS, *used])
+        paths = programs(["nginx", *used])
         kernel.machine()
         return cls(
             kernel=kernel,

@@ -56,7 +56,7 @@ class LiveEngine(KernelEngine):
             kernel=_kernel(),
             guest=guest,
             guest_hash=hashlib.sha256(guest.read_bytes()).hexdigest()[:16],
-            programs=programs(["nginx", "ip", *scenario.programs]),
+            programs=programs(["nginx", *scenario.programs]),
         )
         sysctls = {
             name: ("configs", config, "sysctl", name)

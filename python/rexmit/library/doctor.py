@@ -101,7 +101,7 @@ def _is_compiled(source: Path) -> bool:
 
 
 def _kernel() -> list[Finding]:
-    from rexmit.engines.guest import NETWORK_PROGRAMS, PACKAGES
+    from rexmit.engines.guest import PACKAGES
     from rexmit.guest import guest_binary
     from rexmit.kernels import recipe, source, tools
     from rexmit.kernels.cache import kernels
@@ -131,8 +131,11 @@ def _kernel() -> list[Finding]:
             "what runs are made on; building one takes minutes",
         ),
     ]
-    needed = {"nginx": "the server", **dict.fromkeys(NETWORK_PROGRAMS, "the network")}
-    asked = {"openssl": "a server's certificate: scenarios with TLS need it"}
+    needed = {"nginx": "the server"}
+    asked = {
+        "openssl": "a server's certificate: scenarios with TLS need it",
+        "tc": "what links do in a corpus of known causes: rexmit validate truth needs it",
+    }
     for name, package in PACKAGES.items():
         use = (needed | asked).get(name, "a client: scenarios may ask for it")
         findings.append(_program("kernel", name, package, name in needed, use))

@@ -18,7 +18,7 @@ from rexmit.engines.boot import (
     watch,
 )
 from rexmit.engines.engine import PLAN_VERSION
-from rexmit.engines.guest import NETWORK_PROGRAMS, programs
+from rexmit.engines.guest import programs
 from rexmit.engines.kernel import HANG_LIMIT_S, HEARTBEAT_S, KernelEngine, KernelIdentity
 from rexmit.errors import UserError
 from rexmit_validate.truth.draw import DrawnPart
@@ -112,7 +112,7 @@ def run_part(
     plan = {
         "version": PLAN_VERSION,
         "heartbeat_s": HEARTBEAT_S,
-        "programs": programs(NETWORK_PROGRAMS),
+        "programs": programs(["tc"]),
         "parts": [part.plan],
     }
     reports: dict[str, dict[str, Any]] = {}

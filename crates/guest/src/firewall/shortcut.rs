@@ -11,34 +11,36 @@ use nix::sys::socket::SockProtocol;
 use rexmit_loss::Quiet;
 use rexmit_wire::SeqNum;
 
-use super::{NFNL_SUBSYS_NFTABLES, NFPROTO_INET};
+use super::nftables::{
+    self, Rules, Set, NFNL_MSG_BATCH_BEGIN, NFNL_MSG_BATCH_END, NFTA_DATA_VALUE, NFTA_EXPR_DATA,
+    NFTA_LIST_ELEM, TABLE,
+};
+use super::{Sent, NFNL_SUBSYS_NFTABLES, NFPROTO_INET};
 use crate::interfaces;
 use crate::net::Namespace;
-use crate::netlink::{self, Message, Socket};
+use crate::netlink::{self, attribute, text, Message, Socket, NESTED};
 
-const NFNL_MSG_BATCH_BEGIN: u16 = 0x10;
-const NFNL_MSG_BATCH_END: u16 = 0x11;
 const NFT_MSG_NEWSETELEM: u16 = NFNL_SUBSYS_NFTABLES << 8 | 12;
 const NFT_MSG_GETSETELEM: u16 = NFNL_SUBSYS_NFTABLES << 8 | 13;
 const NFT_MSG_DELSETELEM: u16 = NFNL_SUBSYS_NFTABLES << 8 | 14;
 
+const NFT_SET_CONCAT: i32 = 0x80;
+const NFTA_SET_DESC_SIZE: u16 = 1;
+const NFTA_SET_DESC_CONCAT: u16 = 2;
+const NFTA_SET_FIELD_LEN: u16 = 1;
+const NFTA_SET_EXPR: u16 = 17;
+
 const NFTA_SET_ELEM_LIST_TABLE: u16 = 1;
 const NFTA_SET_ELEM_LIST_SET: u16 = 2;
 const NFTA_SET_ELEM_LIST_ELEMENTS: u16 = 3;
-const NFTA_LIST_ELEM: u16 = 1;
 const NFTA_SET_ELEM_KEY: u16 = 1;
 const NFTA_SET_ELEM_EXPR: u16 = 7;
 const NFTA_SET_ELEM_KEY_END: u16 = 10;
-const NFTA_DATA_VALUE: u16 = 1;
-const NFTA_EXPR_DATA: u16 = 2;
 const NFTA_COUNTER_BYTES: u16 = 1;
 const NFTA_COUNTER_PACKETS: u16 = 2;
-/// Of attributes that hold others.
-const NESTED: u16 = libc::NLA_F_NESTED as u16;
 
-const TABLE: &[u8] = b"rexmit\0";
-const QUIET: &[u8] = b"quiet\0";
-const PASSED: &[u8] = b"passed\0";
+const QUIET: &str = "quiet";
+const PASSED: &str = "passed";
 
 /// Whether the kernel can: its sets have ranges of several fields since Linux 5.6, elements that inherit their set's
 /// counter since 5.11, and counters without a module since 5.17.
@@ -46,19 +48,60 @@ pub fn is_known() -> bool {
     interfaces::has((5, 17))
 }
 
-/// What stands before the rule that sends packets from `port` to a queue: statements for nft(8) in chain `sent`.
+/// Adds what stands before the rule that sends packets from `port` to a queue.
 ///
 /// A packet of at most 100 bytes may be an acknowledgement alone, which has the number of the next data.
-pub fn rules(port: u16) -> [String; 3] {
-    let key = "tcp dport . tcp sequence";
-    [
-        format!("add set inet rexmit passed {{ typeof {key}; size 65535; flags dynamic; }}"),
-        format!("add set inet rexmit quiet {{ typeof {key}; flags interval; counter; }}"),
-        format!(
-            "add rule inet rexmit sent oifname != \"lo\" tcp sport {port} tcp flags & (fin | syn | rst) == 0 \
-             meta length > 100 {key} != @passed {key} @quiet add @passed {{ {key} }} accept"
-        ),
+pub fn add_to(rules: &mut Rules, port: u16) {
+    const HEADERS: u32 = 100;
+    /// Where its flags stand in a header of TCP.
+    const FLAGS: i32 = 13;
+    const FIN_SYN_RST: u8 = 0x07;
+    // The largest number of elements, of which the kernel makes its table.
+    let size = nftables::word(NFTA_SET_DESC_SIZE, 65_535);
+    let fields = [2, 4].map(|bytes| {
+        let length = nftables::word(NFTA_SET_FIELD_LEN, bytes);
+        attribute(NFTA_LIST_ELEM | NESTED, &length)
+    });
+    let fields = attribute(NFTA_SET_DESC_CONCAT | NESTED, &fields.concat());
+    let counter = attribute(NFTA_SET_EXPR | NESTED, &nftables::named("counter", &[]));
+    rules.set(&Set {
+        name: PASSED,
+        number: 1,
+        flags: libc::NFT_SET_EVAL,
+        described: size,
+        more: Vec::new(),
+    });
+    rules.set(&Set {
+        name: QUIET,
+        number: 2,
+        flags: libc::NFT_SET_INTERVAL | NFT_SET_CONCAT,
+        described: fields,
+        more: counter,
+    });
+    // The client's port, and the number behind it.
+    let key = [
+        nftables::of_tcp(libc::NFT_REG_1, 2, 2),
+        nftables::of_tcp(libc::NFT_REG32_01, 4, 4),
     ]
+    .concat();
+    rules.rule(
+        Sent::From(port),
+        &[
+            nftables::of_tcp(libc::NFT_REG_1, FLAGS, 1),
+            nftables::mask(FIN_SYN_RST),
+            nftables::compare(libc::NFT_CMP_EQ, &[0]),
+            nftables::meta(libc::NFT_META_LEN),
+            nftables::in_order(),
+            nftables::compare(libc::NFT_CMP_GT, &HEADERS.to_be_bytes()),
+            key.clone(),
+            nftables::is_in(PASSED, false),
+            key.clone(),
+            nftables::is_in(QUIET, true),
+            key,
+            nftables::remember(PASSED),
+            nftables::accept(),
+        ],
+    );
 }
 
 /// The kernel's sets, of the network namespace that this was opened in.
@@ -70,7 +113,7 @@ pub struct Shortcut {
 }
 
 impl Shortcut {
-    /// Where [`rules`] were added.
+    /// Where [rules](add_to) were added.
     pub fn of(host: &Namespace) -> Result<Self> {
         let socket = host.run(|| Socket::open(SockProtocol::NetlinkNetFilter))?;
         Ok(Self {
@@ -94,7 +137,7 @@ impl Shortcut {
     pub fn let_pass(&mut self, quiet: Quiet) -> Result<()> {
         self.messages.clear();
         let messages = &mut self.messages;
-        batch(messages, NFNL_MSG_BATCH_BEGIN);
+        nftables::edge(Message::begin(messages, NFNL_MSG_BATCH_BEGIN, 0));
         for set in [PASSED, QUIET] {
             elements(messages, NFT_MSG_DELSETELEM, set, 0).end();
         }
@@ -102,17 +145,17 @@ impl Shortcut {
         for (from, until) in ranges(quiet.from, quiet.until) {
             let mut element = Vec::new();
             for (kind, seq) in [(NFTA_SET_ELEM_KEY, from), (NFTA_SET_ELEM_KEY_END, until)] {
-                let value = nested(NFTA_DATA_VALUE, &key(port, seq));
+                let value = attribute(NFTA_DATA_VALUE, &key(port, seq));
                 netlink::add_attribute(&mut element, kind | NESTED, &value);
             }
             elements(messages, NFT_MSG_NEWSETELEM, QUIET, libc::NLM_F_CREATE)
                 .attribute(
                     NFTA_SET_ELEM_LIST_ELEMENTS | NESTED,
-                    &nested(NFTA_LIST_ELEM | NESTED, &element),
+                    &attribute(NFTA_LIST_ELEM | NESTED, &element),
                 )
                 .end();
         }
-        batch(messages, NFNL_MSG_BATCH_END);
+        nftables::edge(Message::begin(messages, NFNL_MSG_BATCH_END, 0));
         // What is wrong with a batch is said, what is right is not; the question behind it is answered in any case.
         self.socket.send(&self.messages)?;
         self.open = Some((quiet, [0; 2]));
@@ -159,26 +202,12 @@ impl Shortcut {
     }
 }
 
-/// The two ends of a batch of changes (nfnetlink(7)).
-fn batch(messages: &mut Vec<u8>, kind: u16) {
-    let [high, low] = NFNL_SUBSYS_NFTABLES.to_be_bytes();
-    Message::begin(messages, kind, 0)
-        .body(&[libc::AF_UNSPEC as u8, 0, high, low])
-        .end();
-}
-
 /// A message about elements of a set.
-fn elements<'a>(messages: &'a mut Vec<u8>, kind: u16, set: &[u8], flags: i32) -> Message<'a> {
+fn elements<'a>(messages: &'a mut Vec<u8>, kind: u16, set: &str, flags: i32) -> Message<'a> {
     Message::begin(messages, kind, flags)
         .body(&[NFPROTO_INET, 0, 0, 0])
-        .attribute(NFTA_SET_ELEM_LIST_TABLE, TABLE)
-        .attribute(NFTA_SET_ELEM_LIST_SET, set)
-}
-
-fn nested(kind: u16, value: &[u8]) -> Vec<u8> {
-    let mut buffer = Vec::new();
-    netlink::add_attribute(&mut buffer, kind, value);
-    buffer
+        .body(&text(NFTA_SET_ELEM_LIST_TABLE, TABLE))
+        .body(&text(NFTA_SET_ELEM_LIST_SET, set))
 }
 
 /// Fields of a set begin at multiples of four bytes.
@@ -239,12 +268,12 @@ mod tests {
 
     #[test]
     fn counters_are_found_in_their_message() {
-        let mut counter = nested(NFTA_COUNTER_BYTES, &3_000_u64.to_be_bytes());
+        let mut counter = attribute(NFTA_COUNTER_BYTES, &3_000_u64.to_be_bytes());
         netlink::add_attribute(&mut counter, NFTA_COUNTER_PACKETS, &2_u64.to_be_bytes());
-        let mut expression = nested(1, b"counter\0");
+        let mut expression = attribute(1, b"counter\0");
         netlink::add_attribute(&mut expression, NFTA_EXPR_DATA | NESTED, &counter);
-        let element = nested(NFTA_SET_ELEM_EXPR | NESTED, &expression);
-        let mut list = nested(NFTA_LIST_ELEM | NESTED, &element);
+        let element = attribute(NFTA_SET_ELEM_EXPR | NESTED, &expression);
+        let mut list = attribute(NFTA_LIST_ELEM | NESTED, &element);
         netlink::add_attribute(&mut list, NFTA_LIST_ELEM | NESTED, &element);
         let mut body = vec![0; 4];
         netlink::add_attribute(&mut body, NFTA_SET_ELEM_LIST_ELEMENTS | NESTED, &list);

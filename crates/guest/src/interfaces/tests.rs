@@ -29,13 +29,15 @@ const OF_THE_HOST: [&str; 9] = [
 ];
 
 /// What the names of interfaces begin with where this program gives their numbers itself.
-const PREFIXES: [&str; 27] = [
+const PREFIXES: [&str; 31] = [
     "ADDR_",
     "ATTR_",
     "BRCTL_",
     "CMD_",
     "CTRL_",
     "FLAG_",
+    "FRA_",
+    "FR_ACT_",
     "GENL_",
     "IFLA_",
     "INET_DIAG_",
@@ -50,6 +52,8 @@ const PREFIXES: [&str; 27] = [
     "NFTA_",
     "NFT_",
     "NLA_F",
+    "NLMSGERR_",
+    "RTAX_",
     "SIOC",
     "SOCK_DIAG",
     "TCA_",
@@ -59,18 +63,8 @@ const PREFIXES: [&str; 27] = [
     "VETH_",
 ];
 
-/// What lines for ip, tc and nft begin with.
-const VERBS: [&str; 9] = [
-    "add ",
-    "address ",
-    "class ",
-    "filter ",
-    "link ",
-    "neighbour ",
-    "qdisc ",
-    "route ",
-    "rule ",
-];
+/// What lines for tc begin with.
+const VERBS: [&str; 2] = ["filter ", "qdisc "];
 
 /// A row of the list.
 struct Entry {
@@ -273,15 +267,15 @@ fn the_list_has_nothing_that_is_not_used() {
 #[test]
 fn a_new_interface_would_be_seen() {
     let text = r#"unsafe { libc::openat2(libc::SYS_statx) }; const TCA_NEW: u16 = 1; use nix::sys::memfd::{memfd_create, MFdFlags};
-        setsockopt(&socket, sockopt::IpMtu, &1); File::open("/proc/pressure/cpu"); "link afresh x""#;
+        setsockopt(&socket, sockopt::IpMtu, &1); File::open("/proc/pressure/cpu"); "qdisc afresh x""#;
     let found: Vec<_> = used(text).into_iter().collect();
     let want = [
         "/proc/pressure/cpu",
         "SYS_statx",
         "TCA_NEW",
-        "link afresh",
         "memfd_create",
         "openat2",
+        "qdisc afresh",
         "sockopt::IpMtu",
     ];
     assert_eq!(found, want);

@@ -10,8 +10,10 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use anyhow::{bail, Context, Result};
-use rexmit_plan::{Offloads, Programs, Qdisc, RouteMetrics};
+use rexmit_plan::{Offloads, Qdisc, RouteMetrics};
 
+use super::changes::{change_here, Changes, Told};
+use super::changes::{RTAX_INITCWND, RTAX_INITRWND, RTAX_RTO_MIN, RTAX_WINDOW};
 use super::namespace::Namespace;
 use super::offload::{self, Offload};
 use super::qdisc;
@@ -55,68 +57,71 @@ pub struct Manner {
 }
 
 impl Manner {
-    /// What routes of h1 say besides where they lead, as words for `ip`.
-    pub fn of_server(&self) -> String {
+    /// What routes of h1 say besides where they lead.
+    pub fn of_server(&self) -> Vec<(u16, u32)> {
         let RouteMetrics {
             initcwnd,
             initrwnd,
             rto_min_ms,
         } = self.route;
-        let metrics = [
-            ("initcwnd", initcwnd, ""),
-            ("initrwnd", initrwnd, ""),
-            // ip locks it: the kernel heeds no other (`tcp_rto_min`).
-            ("rto_min", rto_min_ms, "ms"),
-        ];
-        let metrics = metrics.into_iter();
-        metrics
-            .filter_map(|(name, value, unit)| Some(format!(" {name} {}{unit}", value?)))
-            .collect()
+        said([
+            (RTAX_INITCWND, initcwnd),
+            (RTAX_INITRWND, initrwnd),
+            (RTAX_RTO_MIN, rto_min_ms),
+        ])
     }
 
     /// The same of h2.
-    pub fn of_client(&self) -> String {
-        let window = self.receive_window_bytes;
-        let window = window.map_or_else(String::new, |bytes| format!(" window {bytes}"));
-        window + &self.of_server()
+    pub fn of_client(&self) -> Vec<(u16, u32)> {
+        let mut metrics = said([(RTAX_WINDOW, self.receive_window_bytes)]);
+        metrics.extend(self.of_server());
+        metrics
     }
 }
 
-/// Gives an interface its address in a network of 256 addresses (IPv6: 2⁶⁴), as lines for `ip -batch`.
-pub fn bring_up(device: &str, address: IpAddr, offloads: Offloads) -> Vec<String> {
-    let rest = if address.is_ipv4() {
-        format!("{address}/24 dev {device}")
-    } else {
-        format!("{address}/64 dev {device} nodad")
-    };
-    // 6.x TCP builds super-segments whatever the device says; the link's limit is what it heeds.
-    let most = if offloads.segmentation { 65_535 } else { 1 };
-    vec![
-        format!("link set dev {device} gso_max_segs {most} up"),
-        format!("address add {rest}"),
-    ]
+fn said<const N: usize>(metrics: [(u16, Option<u32>); N]) -> Vec<(u16, u32)> {
+    let metrics = metrics.into_iter();
+    metrics
+        .filter_map(|(kind, value)| Some((kind, value?)))
+        .collect()
 }
 
-/// Tells of a neighbour, so that nobody need ask for it.
-pub fn neighbour(device: &str, address: IpAddr, mac: &str) -> String {
-    format!("neighbour replace {address} lladdr {mac} dev {device} nud permanent")
+/// Switches an interface on and gives it its address.
+pub fn bring_up(
+    changes: &mut Changes,
+    device: &str,
+    address: IpAddr,
+    offloads: Offloads,
+) -> Result<()> {
+    let told = Told {
+        up: true,
+        // 6.x TCP builds super-segments whatever the device says; the link's limit is what it heeds.
+        most_segments: Some(if offloads.segmentation { 65_535 } else { 1 }),
+        ..Told::default()
+    };
+    changes.tell(device, &told)?;
+    changes.address(device, address)
+}
+
+/// Switches the loopback on.
+pub fn loopback(changes: &mut Changes) -> Result<()> {
+    let told = Told {
+        up: true,
+        ..Told::default()
+    };
+    changes.tell("lo", &told)
 }
 
 /// Puts the queueing discipline at the host's interface, and reads back what stands there.
-pub fn queue(host: &Host, device: &str, qdisc: Qdisc, programs: &Programs) -> Result<()> {
-    qdisc::carry_out(&host.namespace, &[qdisc::of_host(device, qdisc)])?;
-    let show = ["-json", "qdisc", "show", "dev", device];
-    let output = host
-        .namespace
-        .command(programs.tc()?)
-        .args(show)
-        .output()
-        .context("tc")?;
-    let there: serde_json::Value = serde_json::from_slice(&output.stdout).context("tc -json")?;
-    if there[0]["kind"] != qdisc.as_str() || there[0]["root"] != true {
-        bail!("the interface {device} was given {qdisc} and has {there} now");
-    }
-    Ok(())
+pub fn queue(host: &Host, device: &str, qdisc: Qdisc) -> Result<()> {
+    host.namespace.run(|| {
+        change_here(|changes| changes.queues(&[qdisc::of_host(device, qdisc)]))?;
+        let there = qdisc::kind_here(device)?;
+        if there != qdisc.as_str() {
+            bail!("the interface {device} was given {qdisc} and has {there} now");
+        }
+        Ok(())
+    })
 }
 
 /// Has the interface do what `offloads` say of what a network card could, and nothing else: without any every packet is one

@@ -1,5 +1,6 @@
 //! What a link does to packets: the queueing disciplines at its ends.
 
+use anyhow::Result;
 use rexmit_plan::Link;
 
 use super::qdisc::{self, Request};
@@ -65,19 +66,16 @@ fn wire_of(netems: usize, device: &str, link: &Link) -> Vec<Request> {
     ]
 }
 
-/// As mininet's `TCLink` shapes an interface: an htb with this class for the rate, and [`below`] it netem for delay and
-/// loss. A line for `tc -batch`, which reckons the tables of times that a class needs.
+/// As mininet's `TCLink` shapes an interface: an htb with a class for the rate, and below it netem for delay and loss.
 ///
 /// The packet is still in the host while it waits there: the kernel refuses to retransmit it
 /// (`skb_still_in_host_queue`).
-pub fn class(device: &str, link: &Link) -> String {
-    let rate = link.rate_bps;
-    format!("class add dev {device} parent 5: classid 5:1 htb rate {rate}bit burst 15k")
-}
-
-/// The netem below a [`class`].
-pub fn below(device: &str, link: &Link) -> Request {
-    qdisc::netem(device, qdisc::Place::Below(5, 1), None, link)
+pub fn in_host(device: &str, link: &Link) -> Result<[Request; 3]> {
+    Ok([
+        qdisc::htb(device),
+        qdisc::class(device, link.rate_bps)?,
+        qdisc::netem(device, qdisc::Place::Below(5, 1), None, link),
+    ])
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The network under test: hosts, links and a switch or router in namespaces that this program makes.
 
 mod bridge;
+pub mod changes;
 mod ecn;
 mod host;
 mod ioctl;

@@ -2,14 +2,13 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::Write;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::thread;
 
-use anyhow::{anyhow, bail, Context, Result};
+use anyhow::{anyhow, Context, Result};
 use nix::mount::{mount, umount2, MntFlags, MsFlags};
 use nix::sched::{setns, unshare, CloneFlags};
 
@@ -53,6 +52,11 @@ impl Namespace {
         Path::new(FOLDER).join(name)
     }
 
+    /// What stands for it where the kernel is told of it.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
     /// What moves another thread into this namespace.
     pub fn door(&self) -> Result<impl FnOnce() -> Result<()> + Send + 'static> {
         let (file, name) = (self.file.try_clone()?, self.name.clone());
@@ -67,12 +71,10 @@ impl Namespace {
         &self.name
     }
 
-    /// Runs `work` in a thread of its own inside this namespace and waits for it.
-    pub fn run<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-        in_thread(|| {
-            self.enter()?;
-            work()
-        })
+    /// Runs `work` inside this namespace. The calling thread goes there and comes back: a thread of its own would cost ten
+    /// times as many system calls.
+    pub fn run<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        visit(&self.file, work)
     }
 
     /// Moves the calling thread into this namespace.
@@ -80,14 +82,11 @@ impl Namespace {
         self.door()?()
     }
 
-    /// Runs `work` in a thread of its own inside the namespace that the kernel has made for its first process.
-    pub fn in_first<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    /// Runs `work` inside the namespace that the kernel has made for its first process.
+    pub fn in_first<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
         const FIRST: &str = "/proc/1/ns/net";
-        in_thread(|| {
-            let first = File::open(FIRST).context(FIRST)?;
-            setns(first.as_fd(), CloneFlags::CLONE_NEWNET).context(FIRST)?;
-            work()
-        })
+        let first = File::open(FIRST).context(FIRST)?;
+        visit(&first, work)
     }
 
     /// A command that will run inside this namespace.
@@ -103,41 +102,22 @@ impl Namespace {
         }
         command
     }
+}
 
-    /// Runs `program ARGUMENTS…` with `lines` on its standard input, as `ip -batch -` takes them.
-    pub fn batch(&self, program: &Path, arguments: &[&str], lines: &[String]) -> Result<()> {
-        if lines.is_empty() {
-            return Ok(());
+/// Runs `work` with the calling thread in a namespace, which it leaves again.
+fn visit<T>(there: &File, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    struct Return(File);
+    impl Drop for Return {
+        fn drop(&mut self) {
+            let back = setns(self.0.as_fd(), CloneFlags::CLONE_NEWNET);
+            back.expect("a thread can go back to where it was");
         }
-        let mut command = Command::new(program);
-        command
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped());
-        let name = program.file_name().unwrap_or_default().to_string_lossy();
-        // From a thread in the namespace: with work of its own between fork and exec each program would cost a copy of this one.
-        let spawned = self.run(|| Ok(command.spawn()?));
-        let mut child = spawned.with_context(|| format!("cannot run {}", program.display()))?;
-        let text = lines.join("\n") + "\n";
-        // A program that stops at a bad line closes its input early: its own words tell more than this error.
-        let _ = child
-            .stdin
-            .take()
-            .ok_or_else(|| anyhow!("no standard input"))?
-            .write_all(text.as_bytes());
-        let output = child.wait_with_output()?;
-        if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr);
-            bail!(
-                "{name} on {} failed ({}): {}; it was given:\n{text}",
-                self.name,
-                output.status,
-                said.trim()
-            );
-        }
-        Ok(())
     }
+    let own = interfaces::of_this_thread("ns/net");
+    let own = File::open(&own).with_context(|| own.clone())?;
+    setns(there.as_fd(), CloneFlags::CLONE_NEWNET).context("setns")?;
+    let _return = Return(own);
+    work()
 }
 
 impl Drop for Namespace {

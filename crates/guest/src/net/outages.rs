@@ -8,8 +8,9 @@ use anyhow::{anyhow, Result};
 use rexmit_plan::{Link, NetworkPlan};
 use rexmit_time::{Duration, Time};
 
+use super::changes::change_here;
 use super::link;
-use super::qdisc::{self, Request};
+use super::qdisc::Request;
 use super::topology::Network;
 use crate::clock;
 
@@ -44,7 +45,7 @@ impl Outages {
                 // When the transfer is over, links that fail still stand again at once.
                 ended = ended || stopped.recv_timeout(wait) != Err(RecvTimeoutError::Timeout);
                 if !ended || request.0 {
-                    qdisc::carry_out_here(&[request.1])?;
+                    change_here(|changes| changes.queues(&[request.1]))?;
                 }
             }
             Ok(())

@@ -20,8 +20,9 @@ use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use anyhow::{bail, Context, Result};
-use rexmit_plan::{Link, NetworkPlan, Offloads, Programs};
+use rexmit_plan::{Link, NetworkPlan, Offloads};
 
+use super::changes::{change, End, Route, Told};
 use super::host::{self, Host, Manner};
 use super::link;
 use super::namespace::Namespace;
@@ -57,18 +58,13 @@ fn address(family: u8, path: usize, who: u8) -> Result<IpAddr> {
     })
 }
 
-fn mac(path: usize, who: u8) -> String {
-    format!("02:00:00:00:{path:02x}:{who:02x}")
+fn mac(path: usize, who: u8) -> [u8; 6] {
+    [2, 0, 0, 0, path as u8, who]
 }
 
 impl Network {
     /// Makes the namespaces and all that stands in them, with a wire for each of `paths`.
-    pub(super) fn set_up_paths(
-        plan: &NetworkPlan,
-        paths: &[Link],
-        programs: &Programs,
-        manner: Manner,
-    ) -> Result<Self> {
+    pub(super) fn set_up_paths(plan: &NetworkPlan, paths: &[Link], manner: Manner) -> Result<Self> {
         let (family, mtu) = (plan.family, plan.mtu);
         let clients: Vec<IpAddr> = (1..=paths.len())
             .map(|path| address(family, path, CLIENT))
@@ -95,9 +91,9 @@ impl Network {
                 host::without_ipv6(namespace)?;
             }
         }
-        network.build_router(family, mtu, paths, programs)?;
-        network.build_server(family, programs, manner)?;
-        network.build_client(family, programs, manner)?;
+        network.build_router(family, mtu, paths)?;
+        network.build_server(family, manner)?;
+        network.build_client(family, manner)?;
         Ok(network)
     }
 
@@ -110,58 +106,65 @@ impl Network {
                 requests.extend(link::wire(&device, way));
             }
         }
-        qdisc::carry_out(&self.switch, &requests)
+        change(&self.switch, |changes| changes.queues(&requests))
     }
 
     /// The router's interfaces, and the wires that the paths are.
-    fn build_router(
-        &self,
-        family: u8,
-        mtu: u32,
-        paths: &[Link],
-        programs: &Programs,
-    ) -> Result<()> {
-        let pair = |near: String, far: String, far_mac: String, host: &str| {
-            format!("link add name {near} mtu {mtu} type veth peer name {far} address {far_mac} mtu {mtu} netns {host}")
-        };
-        let mut lines = vec![pair(
-            "s1-eth0".into(),
-            self.h1.device.into(),
-            mac(0, SERVER),
-            "h1",
-        )];
-        let mut shaping = Vec::new();
-        for (path, wire) in (1..).zip(paths) {
-            let [host_side, router_side] = ends(path);
-            lines.push(pair(
-                host_side.clone(),
-                client_device(path),
-                mac(path, CLIENT),
-                "h2",
-            ));
-            lines.push(format!(
-                "link add name {router_side} mtu {mtu} type veth peer name s1-eth{path} address {} mtu {mtu}",
-                mac(path, ROUTER)
-            ));
-            lines.push(format!("link set dev {host_side} up"));
-            lines.push(format!("link set dev {router_side} up"));
-            for ((from, way), to) in ways(path, wire).iter().zip([&router_side, &host_side]) {
-                shaping.extend(link::wire(from, way));
-                shaping.extend(qdisc::redirect(from, to));
+    fn build_router(&self, family: u8, mtu: u32, paths: &[Link]) -> Result<()> {
+        let own = |path, who| Some(mac(path, who));
+        change(&self.switch, |changes| {
+            let server = End {
+                name: self.h1.device,
+                mac: own(0, SERVER),
+                host: Some(&self.h1.namespace),
+            };
+            changes.pair(End::here("s1-eth0"), server, mtu);
+            for (path, device) in (1..).zip(&self.client_devices) {
+                let ([host_side, router_side], port) = (ends(path), router_device(path));
+                let client = End {
+                    name: device,
+                    mac: own(path, CLIENT),
+                    host: Some(&self.h2.namespace),
+                };
+                let router = End {
+                    mac: own(path, ROUTER),
+                    ..End::here(&port)
+                };
+                changes.pair(End::here(&host_side), client, mtu);
+                changes.pair(End::here(&router_side), router, mtu);
             }
-        }
-        lines.push(format!("link set dev s1-eth0 address {}", mac(0, ROUTER)));
-        for path in 0..=self.clients.len() {
-            let device = format!("s1-eth{path}");
-            let own = address(family, path, ROUTER)?;
-            lines.extend(host::bring_up(&device, own, Offloads::default()));
-            let who = if path == 0 { SERVER } else { CLIENT };
-            let neighbour = address(family, path, who)?;
-            lines.push(host::neighbour(&device, neighbour, &mac(path, who)));
-        }
-        self.switch
-            .batch(programs.ip()?, &["-batch", "-"], &lines)?;
-        qdisc::carry_out(&self.switch, &shaping)?;
+            Ok(())
+        })?;
+        change(&self.switch, |changes| {
+            let up = Told {
+                up: true,
+                ..Told::default()
+            };
+            let mut shaping = Vec::new();
+            for (path, wire) in (1..).zip(paths) {
+                let [host_side, router_side] = ends(path);
+                changes.tell(&host_side, &up)?;
+                changes.tell(&router_side, &up)?;
+                for ((from, way), to) in ways(path, wire).iter().zip([&router_side, &host_side]) {
+                    shaping.extend(link::wire(from, way));
+                    shaping.extend(qdisc::redirect(from, to));
+                }
+            }
+            let first = Told {
+                mac: own(0, ROUTER),
+                ..Told::default()
+            };
+            changes.tell("s1-eth0", &first)?;
+            for path in 0..=self.clients.len() {
+                let device = router_device(path);
+                let who = if path == 0 { SERVER } else { CLIENT };
+                let (router, neighbour) =
+                    (address(family, path, ROUTER)?, address(family, path, who)?);
+                host::bring_up(changes, &device, router, Offloads::default())?;
+                changes.neighbour(&device, neighbour, mac(path, who))?;
+            }
+            changes.queues(&shaping)
+        })?;
         self.switch.run(|| {
             let path = if family == 4 {
                 "/proc/sys/net/ipv4/ip_forward"
@@ -172,44 +175,61 @@ impl Network {
         })
     }
 
-    fn build_server(&self, family: u8, programs: &Programs, manner: Manner) -> Result<()> {
-        let (offloads, metrics) = (manner.offloads, manner.of_server());
+    fn build_server(&self, family: u8, manner: Manner) -> Result<()> {
+        let device = self.h1.device;
         let router = address(family, 0, ROUTER)?;
-        let mut lines = vec!["link set dev lo up".to_owned()];
-        lines.extend(host::bring_up(self.h1.device, self.h1.address, offloads));
-        lines.push(host::neighbour(self.h1.device, router, &mac(0, ROUTER)));
-        lines.push(format!("route add default via {router}{metrics}"));
-        let namespace = &self.h1.namespace;
-        namespace.batch(programs.ip()?, &ip_of(family), &lines)?;
-        host::offload(namespace, self.h1.device, offloads)
+        change(&self.h1.namespace, |changes| {
+            host::loopback(changes)?;
+            host::bring_up(changes, device, self.h1.address, manner.offloads)?;
+            changes.neighbour(device, router, mac(0, ROUTER))?;
+            changes.route(&Route {
+                via: Some(router),
+                metrics: &manner.of_server(),
+                ..Route::default()
+            })
+        })?;
+        host::offload(&self.h1.namespace, device, manner.offloads)
     }
 
-    fn build_client(&self, family: u8, programs: &Programs, manner: Manner) -> Result<()> {
+    fn build_client(&self, family: u8, manner: Manner) -> Result<()> {
         let metrics = manner.of_client();
-        let mut lines = vec!["link set dev lo up".to_owned()];
-        for (path, &own) in (1..).zip(&self.clients) {
-            let (device, router) = (client_device(path), address(family, path, ROUTER)?);
-            lines.extend(host::bring_up(&device, own, manner.offloads));
-            lines.push(host::neighbour(&device, router, &mac(path, ROUTER)));
-            let table = 100 + path;
-            lines.push(format!(
-                "route add default via {router} dev {device} table {table}{metrics}"
-            ));
-            if manner.way == Some(path) {
-                lines.push(format!(
-                    "route add default via {router} dev {device} src {own}{metrics}"
-                ));
+        change(&self.h2.namespace, |changes| {
+            host::loopback(changes)?;
+            for (path, &own) in (1..).zip(&self.clients) {
+                let (device, router) = (client_device(path), address(family, path, ROUTER)?);
+                host::bring_up(changes, &device, own, manner.offloads)?;
+                changes.neighbour(&device, router, mac(path, ROUTER))?;
+                let table = 100 + u8::try_from(path)?;
+                let way = Route {
+                    via: Some(router),
+                    device: Some(&device),
+                    metrics: &metrics,
+                    ..Route::default()
+                };
+                changes.route(&Route {
+                    table: Some(table),
+                    ..way
+                })?;
+                if manner.way == Some(path) {
+                    changes.route(&Route {
+                        from: Some(own),
+                        ..way
+                    })?;
+                }
+                changes.rule(own, table);
             }
-            lines.push(format!("rule add from {own} table {table}"));
-        }
-        self.h2
-            .namespace
-            .batch(programs.ip()?, &ip_of(family), &lines)?;
-        for path in 1..=self.clients.len() {
-            host::offload(&self.h2.namespace, &client_device(path), manner.offloads)?;
+            Ok(())
+        })?;
+        for device in &self.client_devices {
+            host::offload(&self.h2.namespace, device, manner.offloads)?;
         }
         Ok(())
     }
+}
+
+/// The router's interface on a path; 0 is the one to h1.
+fn router_device(path: usize) -> String {
+    format!("s1-eth{path}")
 }
 
 /// The two ends of a path's wire: the client's side, the router's.
@@ -221,9 +241,4 @@ fn ends(path: usize) -> [String; 2] {
 pub(super) fn ways(path: usize, wire: &Link) -> [(String, &Link); 2] {
     let [host_side, router_side] = ends(path);
     [(host_side, wire.down()), (router_side, wire.up())]
-}
-
-/// The arguments of `ip` for lines that name no address family.
-fn ip_of(family: u8) -> [&'static str; 3] {
-    [if family == 4 { "-4" } else { "-6" }, "-batch", "-"]
 }

@@ -3,13 +3,13 @@
 use anyhow::{Context, Result};
 use nix::errno::Errno;
 use nix::sched::{unshare, CloneFlags};
-use nix::sys::socket::SockProtocol;
 
+use super::changes::{change_here, Changes, End};
 use super::line;
 use super::namespace::in_thread;
-use super::qdisc;
+use super::qdisc::{self, Request};
 use crate::interfaces;
-use crate::netlink::{self, Message, Socket};
+use crate::netlink::Refusal;
 
 /// Something that a network is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,15 +29,6 @@ pub enum Part {
     /// Interfaces whose packets a program reads and writes.
     Tun,
 }
-
-const IFLA_ADDRESS: u16 = 1;
-const IFLA_IFNAME: u16 = 3;
-const IFLA_LINKINFO: u16 = 18;
-const IFLA_INFO_KIND: u16 = 1;
-const IFLA_INFO_DATA: u16 = 2;
-const VETH_INFO_PEER: u16 = 1;
-/// Bytes of `struct ifinfomsg`.
-const INTERFACE_HEADER: usize = 16;
 
 /// Parts that cannot be made, and how to call what is missing.
 pub type Lacks = Vec<(Part, String)>;
@@ -62,10 +53,15 @@ pub fn probe<T: Send>(more: impl FnOnce() -> Result<T> + Send) -> Result<(Lacks,
 fn lacks() -> Result<Lacks> {
     let mut found = Vec::new();
     let mut lack = |part, what: &str| found.push((part, what.to_owned()));
-    if !make("veth", "probe0", Some("probe1"))? {
+    // Addresses of our own: the kernel would take some by chance, of which all later chance depends.
+    let end = |name, last| End {
+        mac: Some([2, 0, 0, 0xff, 0, last]),
+        ..End::here(name)
+    };
+    if !makes(|changes| changes.pair(end("probe0", 1), end("probe1", 2), 1500))? {
         lack(Part::Veth, "veth (CONFIG_VETH)");
     }
-    if !make("bridge", "probe2", None)? {
+    if !makes(|changes| changes.bridge(end("probe2", 1)))? {
         lack(Part::Bridge, "bridge (CONFIG_BRIDGE)");
     }
     if let Err(error) = line::open_here("probe3") {
@@ -73,18 +69,18 @@ fn lacks() -> Result<Lacks> {
     }
     // A loopback can have queues, too.
     let device = "lo";
-    if qdisc::carry_out_here(&[qdisc::delay(device, 0)]).is_err() {
+    if queue(&[qdisc::delay(device, 0)]).is_err() {
         lack(Part::Netem, "netem (CONFIG_NET_SCH_NETEM)");
     } else {
-        qdisc::carry_out_here(&[qdisc::none(device)])?;
+        queue(&[qdisc::none(device)])?;
         if interfaces::kernel() < (3, 3) {
             lack(Part::Netem, "netem with a rate (Linux 3.3)");
         }
     }
-    if qdisc::carry_out_here(&[qdisc::htb(device)]).is_err() {
+    if queue(&[qdisc::htb(device)]).is_err() {
         lack(Part::Htb, "htb (CONFIG_NET_SCH_HTB)");
     }
-    if let Err(error) = qdisc::carry_out_here(&qdisc::redirect(device, device)) {
+    if let Err(error) = queue(&qdisc::redirect(device, device)) {
         let options = "CONFIG_NET_SCH_INGRESS, CONFIG_NET_CLS_U32, CONFIG_NET_ACT_MIRRED";
         lack(
             Part::Redirect,
@@ -94,34 +90,22 @@ fn lacks() -> Result<Lacks> {
     Ok(found)
 }
 
-/// Makes an interface of `kind`, with the other end of a pair; false where the kernel knows no such kind.
-fn make(kind: &str, name: &str, peer: Option<&str>) -> Result<bool> {
-    // Addresses of our own: the kernel would take some by chance, of which all later chance depends.
-    let own = |name: &str, last: u8| {
-        let mut bytes = Vec::new();
-        netlink::add_attribute(&mut bytes, IFLA_IFNAME, &[name.as_bytes(), b"\0"].concat());
-        netlink::add_attribute(&mut bytes, IFLA_ADDRESS, &[2, 0, 0, 0xff, 0, last]);
-        bytes
-    };
-    let mut info = Vec::new();
-    netlink::add_attribute(&mut info, IFLA_INFO_KIND, kind.as_bytes());
-    if let Some(peer) = peer {
-        let mut other = vec![0; INTERFACE_HEADER];
-        other.extend(own(peer, 2));
-        let mut data = Vec::new();
-        netlink::add_attribute(&mut data, VETH_INFO_PEER, &other);
-        netlink::add_attribute(&mut info, IFLA_INFO_DATA, &data);
-    }
-    let flags = libc::NLM_F_ACK | libc::NLM_F_CREATE | libc::NLM_F_EXCL;
-    let mut message = Vec::new();
-    Message::begin(&mut message, libc::RTM_NEWLINK, flags)
-        .body(&[0; INTERFACE_HEADER])
-        .body(&own(name, 1))
-        .attribute(IFLA_LINKINFO, &info)
-        .end();
-    match Socket::open(SockProtocol::NetlinkRoute)?.request(&message)? {
+/// Makes an interface; false where the kernel knows none of that kind.
+fn makes(tell: impl FnOnce(&mut Changes)) -> Result<bool> {
+    let made = change_here(|changes| {
+        tell(changes);
+        Ok(())
+    });
+    match made {
         Ok(()) => Ok(true),
-        Err(Errno::EOPNOTSUPP) => Ok(false),
-        Err(error) => Err(error).with_context(|| format!("cannot make a {kind}")),
+        Err(error) => match error.downcast_ref::<Refusal>() {
+            Some(refusal) if refusal.errno == Errno::EOPNOTSUPP => Ok(false),
+            _ => Err(error),
+        },
     }
+}
+
+/// Tries queues out.
+fn queue(requests: &[Request]) -> Result<()> {
+    change_here(|changes| changes.queues(requests))
 }

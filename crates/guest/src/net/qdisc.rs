@@ -6,14 +6,12 @@
 use std::fs;
 
 use anyhow::{anyhow, bail, Context, Result};
-use nix::errno::Errno;
-use nix::net::if_::if_nametoindex;
 use nix::sys::socket::SockProtocol;
 use rexmit_plan::{Link, LossBursts, Qdisc};
 
-use super::namespace::Namespace;
+use super::changes::Changes;
 use crate::interfaces;
-use crate::netlink::{self, Message, Socket};
+use crate::netlink::{self, attribute, text, Message, Socket, NESTED};
 
 const TC_H_ROOT: u32 = 0xffff_ffff;
 const TC_H_INGRESS: u32 = 0xffff_fff1;
@@ -27,8 +25,11 @@ const TCA_NETEM_LOSS: u16 = 5;
 const TCA_NETEM_RATE: u16 = 6;
 const TCA_NETEM_RATE64: u16 = 8;
 const NETEM_LOSS_GE: u16 = 2;
-const NLA_F_NESTED: u16 = 1 << 15;
+const TCA_HTB_PARMS: u16 = 1;
 const TCA_HTB_INIT: u16 = 2;
+const TCA_HTB_CTAB: u16 = 3;
+const TCA_HTB_RTAB: u16 = 4;
+const TC_LINKLAYER_ETHERNET: u8 = 1;
 const TCA_U32_SEL: u16 = 5;
 const TCA_U32_ACT: u16 = 7;
 const TC_U32_TERMINAL: u8 = 1;
@@ -60,6 +61,8 @@ enum Options {
     /// One direction of a link, but for its rate.
     Netem(Link, Option<u64>),
     Htb,
+    /// The class of an htb with so many bytes a second.
+    Class(u32),
     Ingress,
     /// One of this kind, as it is where nothing is set.
     Plain(&'static str),
@@ -135,6 +138,22 @@ pub fn htb(device: &str) -> Request {
     }
 }
 
+/// The class 1 of an [`htb`], with `rate_bps` in bits a second and a burst of 15 KiB.
+pub fn class(device: &str, rate_bps: u64) -> Result<Request> {
+    let bytes = u32::try_from(rate_bps / 8);
+    let bytes = bytes.with_context(|| format!("{rate_bps} bit/s are too many for an htb"))?;
+    Ok(Request {
+        kind: libc::RTM_NEWTCLASS,
+        handle: 5 << 16 | 1,
+        ..request(
+            format!("a class of an htb at {device}"),
+            device,
+            5 << 16,
+            Options::Class(bytes.max(1)),
+        )
+    })
+}
+
 /// What queues packets of a host at `device`.
 pub fn of_host(device: &str, qdisc: Qdisc) -> Request {
     let kind = qdisc.as_str();
@@ -187,47 +206,80 @@ fn request(what: String, device: &str, parent: u32, options: Options) -> Request
     }
 }
 
-/// Carries all of `requests` out, in a namespace.
-pub fn carry_out(namespace: &Namespace, requests: &[Request]) -> Result<()> {
-    namespace.run(|| carry_out_here(requests))
+/// The kind of the queueing discipline at an interface of the calling thread's namespace.
+pub fn kind_here(device: &str) -> Result<String> {
+    let mut message = Vec::new();
+    let index = Changes::default().index(device)?;
+    Message::begin(&mut message, libc::RTM_GETQDISC, 0)
+        .body(&header(index, 0, TC_H_ROOT, 0))
+        .end();
+    let socket = Socket::open(SockProtocol::NetlinkRoute)?;
+    socket.send(&message)?;
+    let mut answer = [0; 8192];
+    let length = socket.receive(&mut answer).context("netlink")?;
+    let (kind, body) = netlink::messages(&answer[..length])
+        .next()
+        .ok_or_else(|| anyhow!("no answer about the queue at {device}"))?;
+    if i32::from(kind) == libc::NLMSG_ERROR {
+        netlink::error(body).with_context(|| format!("the queue at {device}"))?;
+    }
+    let mut told = netlink::attributes(body.get(20..).unwrap_or_default());
+    let (_, kind) = told
+        .find(|(kind, _)| *kind == TCA_KIND)
+        .ok_or_else(|| anyhow!("the kernel does not say what queues at {device}"))?;
+    Ok(String::from_utf8_lossy(kind)
+        .trim_end_matches('\0')
+        .to_owned())
 }
 
-/// The same in the calling thread's namespace.
-pub fn carry_out_here(requests: &[Request]) -> Result<()> {
-    let socket = Socket::open(SockProtocol::NetlinkRoute)?;
-    let tick_ns = tick_ns()?;
-    for request in requests {
-        let message = request.message(tick_ns, index(&request.device)?)?;
-        match socket.request(&message)? {
-            Ok(()) => {}
-            // What these are told that are no module, or of which one is missing.
-            Err(Errno::ENOENT | Errno::EOPNOTSUPP) if request.kind != libc::RTM_DELQDISC => {
-                bail!("this kernel cannot make {}", request.what)
-            }
-            Err(error) => return Err(error).with_context(|| request.what.clone()),
+/// `struct tcmsg`.
+fn header(device: u32, handle: u32, parent: u32, info: u32) -> Vec<u8> {
+    let words = [0, device, handle, parent, info];
+    words.into_iter().flat_map(u32::to_ne_bytes).collect()
+}
+
+/// What queueing disciplines count time in, as the kernel tells (`psched_show`).
+#[derive(Clone, Copy)]
+struct Clock {
+    /// Nanoseconds of a tick.
+    tick_ns: u64,
+    /// How often in a second it can look.
+    per_second: u32,
+}
+
+impl Clock {
+    fn of_kernel() -> Result<Self> {
+        let path = interfaces::of_this_thread("net/psched");
+        let text = fs::read_to_string(&path).with_context(|| path.clone())?;
+        let word = |n| {
+            text.split_whitespace()
+                .nth(n)
+                .and_then(|word| u32::from_str_radix(word, 16).ok())
+        };
+        // Microseconds in `ticks` ticks, as 1000ths of the second word.
+        match (word(0), word(1), word(3)) {
+            (Some(1000), Some(tick), Some(per_second)) if tick > 0 && per_second > 0 => Ok(Self {
+                tick_ns: tick.into(),
+                per_second,
+            }),
+            _ => bail!("{path} has no length of a tick: {text:?}"),
         }
     }
-    Ok(())
+
+    /// Ticks that sending so many bytes takes at `rate` bytes a second, to whole microseconds as tc has it.
+    fn of_bytes(self, bytes: u32, rate: u32) -> u32 {
+        let micros = u64::from(bytes) * 1_000_000 / u64::from(rate);
+        u32::try_from(micros * 1000 / self.tick_ns).unwrap_or(u32::MAX)
+    }
 }
 
-fn index(device: &str) -> Result<u32> {
-    if_nametoindex(device).with_context(|| device.to_owned())
-}
-
-/// Nanoseconds of the ticks that queueing disciplines count in, as the kernel tells (`psched_show`).
-fn tick_ns() -> Result<u64> {
-    let path = interfaces::of_this_thread("net/psched");
-    let text = fs::read_to_string(&path).with_context(|| path.clone())?;
-    let word = |n| {
-        text.split_whitespace()
-            .nth(n)
-            .and_then(|word| u64::from_str_radix(word, 16).ok())
-    };
-    let (of_us, ticks) = (word(0), word(1));
-    // Microseconds in `ticks` ticks, as 1000ths of the second word.
-    match (of_us, ticks) {
-        (Some(1000), Some(tick)) if tick > 0 => Ok(tick),
-        _ => bail!("{path} has no length of a tick: {text:?}"),
+impl Changes {
+    /// Adds all of `requests`.
+    pub fn queues(&mut self, requests: &[Request]) -> Result<()> {
+        let clock = Clock::of_kernel()?;
+        requests
+            .iter()
+            .try_for_each(|request| request.add_to(self, clock))
     }
 }
 
@@ -241,70 +293,99 @@ impl Request {
         }
     }
 
-    /// The request as the kernel reads it.
-    fn message(&self, tick_ns: u64, device: u32) -> Result<Vec<u8>> {
-        let mut header = vec![0; 4]; // Family and padding of struct tcmsg.
-        for word in [device, self.handle, self.parent, self.info] {
-            header.extend(word.to_ne_bytes());
+    /// Adds the request, as the kernel reads it.
+    fn add_to(&self, changes: &mut Changes, clock: Clock) -> Result<()> {
+        let device = changes.index(&self.device)?;
+        let options = self.options(changes, clock)?;
+        let mut message = changes
+            .add(self.what.clone(), self.kind, self.flags)
+            .body(&header(device, self.handle, self.parent, self.info));
+        if let Some((kind, options)) = options {
+            message = message.body(&text(TCA_KIND, kind));
+            if !options.is_empty() {
+                message = message.attribute(TCA_OPTIONS, &options);
+            }
         }
-        let mut buffer = Vec::new();
-        let message = Message::begin(&mut buffer, self.kind, self.flags | libc::NLM_F_ACK);
-        let message = message.body(&header);
-        let message = match &self.options {
-            Options::None => message,
+        message.end();
+        Ok(())
+    }
+
+    /// What kind of thing is asked for, if any, and what it is to do.
+    fn options(&self, changes: &mut Changes, clock: Clock) -> Result<Option<(&str, Vec<u8>)>> {
+        Ok(Some(match &self.options {
+            Options::None => return Ok(None),
             Options::Htb => {
                 // struct tc_htb_glob: version, what makes quanta of rates, the class, two that the kernel sets.
-                let words: [u32; 5] = [3, 10, 1, 0, 0];
                 let mut options = Vec::new();
-                let words: Vec<u8> = words.into_iter().flat_map(u32::to_ne_bytes).collect();
-                netlink::add_attribute(&mut options, TCA_HTB_INIT, &words);
-                message
-                    .attribute(TCA_KIND, b"htb\0")
-                    .attribute(TCA_OPTIONS, &options)
+                add_words(&mut options, TCA_HTB_INIT, &[3, 10, 1, 0, 0]);
+                ("htb", options)
             }
-            Options::Ingress => message.attribute(TCA_KIND, b"ingress\0"),
-            Options::Plain(kind) => message.attribute(TCA_KIND, format!("{kind}\0").as_bytes()),
-            Options::Redirect(to) => message
-                .attribute(TCA_KIND, b"u32\0")
-                .attribute(TCA_OPTIONS, &everything_to(index(to)?)),
-            Options::Netem(link, rate_bps) => {
-                let words = [
-                    ticks(link.delay_ns, tick_ns)?,
-                    link.queue_packets,
-                    share(link.loss),
-                    // Gap: of every packet is drawn whether it goes on at once.
-                    u32::from(link.reorder > 0.0),
-                    0, // Nothing is duplicated.
-                    ticks(link.jitter_ns, tick_ns)?,
-                ];
-                let mut options: Vec<u8> = words.into_iter().flat_map(u32::to_ne_bytes).collect();
-                if link.reorder > 0.0 {
-                    add_words(&mut options, TCA_NETEM_REORDER, &[share(link.reorder), 0]);
-                }
-                if let Some(bursts) = link.loss_bursts {
-                    let LossBursts {
-                        to_bad,
-                        to_good,
-                        when_bad,
-                        when_good,
-                    } = bursts;
-                    // struct tc_netem_gemodel: p, r, h (what passes in the bad state), 1 - k.
-                    let model = [to_bad, to_good, 1.0 - when_bad, when_good].map(share);
-                    let mut nested = Vec::new();
-                    add_words(&mut nested, NETEM_LOSS_GE, &model);
-                    netlink::add_attribute(&mut options, TCA_NETEM_LOSS | NLA_F_NESTED, &nested);
-                }
-                if let Some(rate_bps) = rate_bps {
-                    add_rate(&mut options, *rate_bps)?;
-                }
-                message
-                    .attribute(TCA_KIND, b"netem\0")
-                    .attribute(TCA_OPTIONS, &options)
-            }
-        };
-        message.end();
-        Ok(buffer)
+            Options::Class(rate) => ("htb", class_options(*rate, clock)),
+            Options::Ingress => ("ingress", Vec::new()),
+            Options::Plain(kind) => (kind, Vec::new()),
+            Options::Redirect(to) => ("u32", everything_to(changes.index(to)?)),
+            Options::Netem(link, rate_bps) => ("netem", netem_options(link, *rate_bps, clock)?),
+        }))
     }
+}
+
+fn netem_options(link: &Link, rate_bps: Option<u64>, clock: Clock) -> Result<Vec<u8>> {
+    let words = [
+        ticks(link.delay_ns, clock.tick_ns)?,
+        link.queue_packets,
+        share(link.loss),
+        // Gap: of every packet is drawn whether it goes on at once.
+        u32::from(link.reorder > 0.0),
+        0, // Nothing is duplicated.
+        ticks(link.jitter_ns, clock.tick_ns)?,
+    ];
+    let mut options: Vec<u8> = words.into_iter().flat_map(u32::to_ne_bytes).collect();
+    if link.reorder > 0.0 {
+        add_words(&mut options, TCA_NETEM_REORDER, &[share(link.reorder), 0]);
+    }
+    if let Some(bursts) = link.loss_bursts {
+        let LossBursts {
+            to_bad,
+            to_good,
+            when_bad,
+            when_good,
+        } = bursts;
+        // struct tc_netem_gemodel: p, r, h (what passes in the bad state), 1 - k.
+        let model = [to_bad, to_good, 1.0 - when_bad, when_good].map(share);
+        let mut nested = Vec::new();
+        add_words(&mut nested, NETEM_LOSS_GE, &model);
+        netlink::add_attribute(&mut options, TCA_NETEM_LOSS | NESTED, &nested);
+    }
+    if let Some(rate_bps) = rate_bps {
+        add_rate(&mut options, rate_bps)?;
+    }
+    Ok(options)
+}
+
+/// Options of a class of an htb that sends `rate` bytes a second and no more, as tc reckons them: with tables of what
+/// packets of each size take, which kernels before 3.8 look up.
+fn class_options(rate: u32, clock: Clock) -> Vec<u8> {
+    const BURST: u32 = 15 << 10;
+    const LARGEST: u32 = 1600;
+    /// Sizes of the tables are so many times 2.
+    const CELL_LOG: u8 = 3;
+    // struct tc_ratespec: cells, the link layer, no overhead, no smallest size; the rate.
+    let mut spec = vec![CELL_LOG, TC_LINKLAYER_ETHERNET, 0, 0, 0xff, 0xff, 0, 0];
+    spec.extend(rate.to_ne_bytes());
+    // struct tc_htb_opt: rate and ceiling, what may go at once of either, three that the kernel sets.
+    let at_once = rate / clock.per_second + LARGEST;
+    let bursts = [BURST, at_once].map(|bytes| clock.of_bytes(bytes, rate));
+    let mut options = [spec.clone(), spec].concat();
+    let words = [bursts[0], bursts[1], 0, 0, 0];
+    options.extend(words.into_iter().flat_map(u32::to_ne_bytes));
+    let mut all = attribute(TCA_HTB_PARMS, &options);
+    let table: Vec<u32> = (1..=256)
+        .map(|cells| clock.of_bytes(cells << CELL_LOG, rate))
+        .collect();
+    for kind in [TCA_HTB_RTAB, TCA_HTB_CTAB] {
+        add_words(&mut all, kind, &table);
+    }
+    all
 }
 
 /// A probability as a share of 2³².
@@ -382,27 +463,27 @@ mod tests {
         }
     }
 
-    fn options(message: &[u8]) -> Vec<u8> {
-        let (_, body) = netlink::messages(message).next().unwrap();
-        let mut found = netlink::attributes(&body[20..]).filter(|(kind, _)| *kind == TCA_OPTIONS);
-        found.next().unwrap().1.to_vec()
+    const CLOCK: Clock = Clock {
+        tick_ns: 64,
+        per_second: 1_000_000_000,
+    };
+
+    fn options(request: &Request) -> Vec<u8> {
+        let found = request.options(&mut Changes::default(), CLOCK);
+        found.unwrap().unwrap().1
     }
 
     /// As tc of iproute2 6.1 writes it (strace).
     #[test]
     fn a_netem_is_told_as_tc_tells_it() {
-        let message = netem("lo", Place::Root, Some(7_200_000), &link())
-            .message(64, 1)
-            .unwrap();
+        let request = netem("lo", Place::Root, Some(7_200_000), &link());
         let mut want: Vec<u8> = Vec::new();
         want.extend(b"\xe1\xf5\x05\x00\xe8\x03\x00\x00\x29\x5c\x8f\x02\x00\x00\x00\x00\x00\x00\x00\x00\x09\x3d\x00\x00");
         want.extend(
             b"\x14\x00\x06\x00\xa0\xbb\x0d\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00",
         );
-        assert_eq!(options(&message), want);
-        assert_eq!(message.len(), 96);
-        assert_eq!(netlink::u32_at(&message, 24), Some(0x1_0000), "the handle");
-        assert_eq!(netlink::u32_at(&message, 28), Some(TC_H_ROOT), "the parent");
+        assert_eq!(options(&request), want);
+        assert_eq!((request.handle, request.parent), (0x1_0000, TC_H_ROOT));
     }
 
     /// The same of `loss gemodel 1% 25% 90% 0.1% reorder 5% gap 1`.
@@ -420,16 +501,24 @@ mod tests {
             loss_bursts: Some(bursts),
             ..link()
         };
-        let message = netem("lo", Place::Root, None, &link)
-            .message(64, 1)
-            .unwrap();
-        let options = options(&message);
+        let options = options(&netem("lo", Place::Root, None, &link));
         assert_eq!(netlink::u32_at(&options, 8), Some(0), "no loss besides");
         assert_eq!(netlink::u32_at(&options, 12), Some(1), "the gap");
         let want =
             b"\x0c\x00\x03\x00\xcd\xcc\xcc\x0c\x00\x00\x00\x00\x18\x00\x05\x80\x14\x00\x02\x00\
             \x29\x5c\x8f\x02\x00\x00\x00\x40\x99\x99\x99\x19\x37\x89\x41\x00";
         assert_eq!(options[24..], want[..]);
+    }
+
+    /// The same of `htb rate 7200000bit burst 15k`.
+    #[test]
+    fn a_class_is_told_as_tc_tells_it() {
+        let want = b"\x30\x00\x01\x00\x03\x01\x00\x00\xff\xff\x00\x00\xa0\xbb\x0d\x00\x03\x01\x00\x00\xff\xff\x00\x00\
+            \xa0\xbb\x0d\x00\xa0\x11\x04\x00\x75\x6c\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\
+            \x04\x04\x04\x00\x7d\x00\x00\x00\x09\x01\x00\x00\x96\x01\x00\x00\x22\x02\x00\x00";
+        let options = options(&class("lo", 7_200_000).unwrap());
+        assert_eq!(options[..want.len()], want[..]);
+        assert_eq!(options.len(), 48 + 2 * 1028);
     }
 
     #[test]

@@ -9,19 +9,24 @@
 //! (`──` a veth pair, `═` the two ends of a wire, which hand everything to each other). With `at = "host"` the hosts'
 //! interfaces stand on the bridge at once and all four ends shape what they send, as mininet does it.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::path::Path;
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the files are the kernel's own: settings and records"
+)]
 
-use anyhow::{bail, Result};
+use anyhow::{bail, Context, Result};
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::bridge;
+use super::changes::{self, change, End, Route, Told};
 use super::host::{self, Host, Manner};
 use super::line::{self, Line};
 use super::link;
 use super::namespace::Namespace;
 use super::paths;
 use super::qdisc;
-use rexmit_plan::{Layout, Link, NetworkPlan, Place, Programs};
+use rexmit_plan::{Layout, Link, NetworkPlan, Place};
 
 /// The whole network; taken down when dropped.
 pub struct Network {
@@ -54,29 +59,29 @@ fn ways(host: usize, wire: &Link) -> [(String, &Link); 2] {
     }
 }
 
-const MAC: [&str; 2] = ["02:00:00:00:00:01", "02:00:00:00:00:02"];
+const MAC: [[u8; 6]; 2] = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
 
 impl Network {
     /// Makes the namespaces and all that stands in them.
-    pub fn set_up(plan: &NetworkPlan, programs: &Programs, manner: Manner) -> Result<Self> {
+    pub fn set_up(plan: &NetworkPlan, manner: Manner) -> Result<Self> {
         if line::carries(plan) {
-            return Self::over_line(plan, programs, manner);
+            return Self::over_line(plan, manner);
         }
         match &plan.layout {
-            Layout::Links(links) => Self::set_up_links(plan, links, programs, manner),
-            Layout::Paths(paths) => Self::set_up_paths(plan, paths, programs, manner),
+            Layout::Links(links) => Self::set_up_links(plan, links, manner),
+            Layout::Paths(paths) => Self::set_up_paths(plan, paths, manner),
         }
     }
 
     /// Puts other links in the place of those at hand, with their ends in the same place, and drops what is in their
     /// queues.
-    pub fn replace_links(&self, plan: &NetworkPlan, programs: &Programs) -> Result<()> {
+    pub fn replace_links(&self, plan: &NetworkPlan) -> Result<()> {
         if self.line.is_some() {
             // A line's are fresh at every transfer.
             return Ok(());
         }
         match &plan.layout {
-            Layout::Links(links) => self.replace_two(plan.at, links, programs),
+            Layout::Links(links) => self.replace_two(plan.at, links),
             Layout::Paths(paths) => self.replace_wires(paths),
         }
     }
@@ -94,29 +99,35 @@ impl Network {
 
     /// The same with two TUN devices and a program between them, which lets nothing pass before it has
     /// [begun](Line::begin).
-    fn over_line(plan: &NetworkPlan, programs: &Programs, manner: Manner) -> Result<Self> {
+    fn over_line(plan: &NetworkPlan, manner: Manner) -> Result<Self> {
         let mut network = Self::two_hosts(plan.family)?;
         let hosts = [&network.h1, &network.h2];
         let devices = hosts.map(|host| line::tun(&host.namespace, host.device));
         let [first, second] = devices;
         for host in hosts {
-            // A device that is full would lose packets as no link does.
-            let room = "txqueuelen 10000";
-            let line = format!("link set dev {} mtu {} {room}", host.device, plan.mtu);
-            let ip = programs.ip()?;
-            host.namespace.batch(ip, &["-batch", "-"], &[line])?;
+            let told = Told {
+                mtu: Some(plan.mtu),
+                // A device that is full would lose packets as no link does.
+                room: Some(10_000),
+                ..Told::default()
+            };
+            change(&host.namespace, |changes| changes.tell(host.device, &told))?;
         }
         network.line = Some(Line::start([first?, second?]));
-        network.build_hosts(programs, manner)?;
+        network.build_hosts(manner)?;
         Ok(network)
     }
 
     /// Makes hosts forget what they learned of their ways, as of smaller packets that those take.
-    pub fn forget_ways(&self, ip: &Path) -> Result<()> {
+    pub fn forget_ways(&self) -> Result<()> {
         for host in [&self.h1, &self.h2] {
-            let family = if host.address.is_ipv4() { "-4" } else { "-6" };
-            let lines = ["route flush cache".to_owned()];
-            host.namespace.batch(ip, &[family, "-batch", "-"], &lines)?;
+            host.namespace.run(|| match host.address {
+                IpAddr::V4(_) => {
+                    const PATH: &str = "/proc/sys/net/ipv4/route/flush";
+                    fs::write(PATH, "-1").context(PATH)
+                }
+                IpAddr::V6(_) => changes::forget_learned_6(),
+            })?;
         }
         Ok(())
     }
@@ -152,16 +163,10 @@ impl Network {
         Ok(network)
     }
 
-    fn set_up_links(
-        plan: &NetworkPlan,
-        links: &[Link; 2],
-        programs: &Programs,
-        manner: Manner,
-    ) -> Result<Self> {
+    fn set_up_links(plan: &NetworkPlan, links: &[Link; 2], manner: Manner) -> Result<Self> {
         let network = Self::two_hosts(plan.family)?;
-        network.build_links(plan, programs)?;
-        network.build_switch(plan.at, links, programs)?;
-        network.build_hosts(programs, manner)?;
+        network.build_switch(plan, links)?;
+        network.build_hosts(manner)?;
         Ok(network)
     }
 
@@ -174,61 +179,77 @@ impl Network {
         Ok(())
     }
 
-    fn build_links(&self, plan: &NetworkPlan, programs: &Programs) -> Result<()> {
-        let mtu = plan.mtu;
-        let host_end = |n: usize| {
-            let peer = if plan.at == Place::Host {
-                format!("s1-eth{n}")
-            } else {
-                format!("h{n}-wire")
-            };
-            let mac = MAC[n - 1];
-            format!("link add name {peer} mtu {mtu} type veth peer name h{n}-eth0 address {mac} mtu {mtu} netns h{n}")
+    /// The bridge and its ports, the wires, and the ends that hosts have of them.
+    fn build_switch(&self, plan: &NetworkPlan, links: &[Link; 2]) -> Result<()> {
+        const BRIDGE: &str = "s1";
+        let on_wires = plan.at == Place::Wire;
+        let up = Told {
+            up: true,
+            ..Told::default()
         };
-        let mut lines = vec![host_end(1), host_end(2)];
-        if plan.at == Place::Wire {
+        change(&self.switch, |changes| {
+            for (n, host) in [(1, &self.h1), (2, &self.h2)] {
+                let near = if on_wires {
+                    format!("h{n}-wire")
+                } else {
+                    format!("s1-eth{n}")
+                };
+                let far = End {
+                    name: host.device,
+                    mac: Some(MAC[n - 1]),
+                    host: Some(&host.namespace),
+                };
+                changes.pair(End::here(&near), far, plan.mtu);
+            }
             for n in [1, 2] {
-                lines.push(format!(
-                    "link add name s1-wire{n} mtu {mtu} type veth peer name s1-eth{n} mtu {mtu}"
-                ));
+                if on_wires {
+                    let (wire, port) = (format!("s1-wire{n}"), format!("s1-eth{n}"));
+                    changes.pair(End::here(&wire), End::here(&port), plan.mtu);
+                }
             }
-        }
-        lines.push("link add name s1 type bridge stp_state 0 mcast_snooping 0".into());
-        let ip = |lines: &[String]| self.switch.batch(programs.ip()?, &["-batch", "-"], lines);
-        ip(&lines)?;
+            changes.bridge(End::here(BRIDGE));
+            Ok(())
+        })?;
         // Before it has a port.
-        bridge::forward_at_once(&self.switch, "s1")?;
-        lines.clear();
-        for n in [1, 2] {
-            lines.push(format!("link set dev s1-eth{n} master s1 up"));
-            if plan.at == Place::Wire {
-                lines.push(format!("link set dev s1-wire{n} up"));
-                lines.push(format!("link set dev h{n}-wire up"));
+        bridge::forward_at_once(&self.switch, BRIDGE)?;
+        change(&self.switch, |changes| {
+            for n in [1, 2] {
+                let port = Told {
+                    bridge: Some(BRIDGE),
+                    up: true,
+                    ..Told::default()
+                };
+                changes.tell(&format!("s1-eth{n}"), &port)?;
+                if on_wires {
+                    for end in ends(n).iter().rev() {
+                        changes.tell(end, &up)?;
+                    }
+                }
             }
+            changes.tell(BRIDGE, &up)?;
+            if !on_wires {
+                return Ok(());
+            }
+            let mut requests = Vec::new();
+            for (n, wire) in [1, 2].into_iter().zip(links) {
+                let [host_side, switch_side] = ends(n);
+                for (device, way) in ways(n, wire) {
+                    requests.extend(link::wire(&device, way));
+                }
+                requests.extend(qdisc::redirect(&host_side, &switch_side));
+                requests.extend(qdisc::redirect(&switch_side, &host_side));
+            }
+            changes.queues(&requests)
+        })?;
+        if on_wires {
+            return Ok(());
         }
-        lines.push("link set dev s1 up".into());
-        ip(&lines)
+        self.shape_as_mininet(links, false)
     }
 
-    fn build_switch(&self, at: Place, links: &[Link; 2], programs: &Programs) -> Result<()> {
+    fn replace_two(&self, at: Place, links: &[Link; 2]) -> Result<()> {
         if at == Place::Host {
-            return self.shape_as_mininet(links, programs, false);
-        }
-        let mut requests = Vec::new();
-        for (n, wire) in [1, 2].into_iter().zip(links) {
-            let [host_side, switch_side] = ends(n);
-            for (device, way) in ways(n, wire) {
-                requests.extend(link::wire(&device, way));
-            }
-            requests.extend(qdisc::redirect(&host_side, &switch_side));
-            requests.extend(qdisc::redirect(&switch_side, &host_side));
-        }
-        qdisc::carry_out(&self.switch, &requests)
-    }
-
-    fn replace_two(&self, at: Place, links: &[Link; 2], programs: &Programs) -> Result<()> {
-        if at == Place::Host {
-            return self.shape_as_mininet(links, programs, true);
+            return self.shape_as_mininet(links, true);
         }
         let mut requests = Vec::new();
         for (n, wire) in [1, 2].into_iter().zip(links) {
@@ -237,50 +258,55 @@ impl Network {
                 requests.extend(link::wire(&device, way));
             }
         }
-        qdisc::carry_out(&self.switch, &requests)
+        change(&self.switch, |changes| changes.queues(&requests))
     }
 
     /// Gives all four ends of the links the queues of mininet, in the stead of those that are there where these are set up
     /// `anew`.
-    fn shape_as_mininet(&self, links: &[Link; 2], programs: &Programs, anew: bool) -> Result<()> {
+    fn shape_as_mininet(&self, links: &[Link; 2], anew: bool) -> Result<()> {
         for (n, link) in [1, 2].into_iter().zip(links) {
             let host = if n == 1 { &self.h1 } else { &self.h2 };
             let near = (&self.switch, format!("s1-eth{n}"));
             for (namespace, device) in [(&host.namespace, host.device.to_owned()), near] {
+                let mut requests = Vec::new();
                 if anew {
-                    qdisc::carry_out(namespace, &[qdisc::none(&device)])?;
+                    requests.push(qdisc::none(&device));
                 }
-                qdisc::carry_out(namespace, &[qdisc::htb(&device)])?;
-                let class = [link::class(&device, link)];
-                namespace.batch(programs.tc()?, &["-batch", "-"], &class)?;
-                qdisc::carry_out(namespace, &[link::below(&device, link)])?;
+                requests.extend(link::in_host(&device, link)?);
+                change(namespace, |changes| changes.queues(&requests))?;
             }
         }
         Ok(())
     }
 
-    fn build_hosts(&self, programs: &Programs, manner: Manner) -> Result<()> {
+    fn build_hosts(&self, manner: Manner) -> Result<()> {
         for (host, other, other_mac) in [(&self.h1, &self.h2, MAC[1]), (&self.h2, &self.h1, MAC[0])]
         {
             let (device, peer) = (host.device, other.address);
-            let mut lines = vec!["link set dev lo up".to_owned()];
-            lines.extend(host::bring_up(device, host.address, manner.offloads));
-            // A TUN device has no link layer.
-            if self.line.is_none() {
-                lines.push(host::neighbour(device, peer, other_mac));
-            }
             let metrics = match host.namespace.name() {
                 "h2" => manner.of_client(),
                 _ => manner.of_server(),
             };
-            if !metrics.is_empty() {
-                lines.push(format!("route replace {peer} dev {device}{metrics}"));
-            }
-            host.namespace
-                .batch(programs.ip()?, &["-batch", "-"], &lines)?;
+            change(&host.namespace, |changes| {
+                host::loopback(changes)?;
+                host::bring_up(changes, device, host.address, manner.offloads)?;
+                // A TUN device has no link layer.
+                if self.line.is_none() {
+                    changes.neighbour(device, peer, other_mac)?;
+                }
+                if metrics.is_empty() {
+                    return Ok(());
+                }
+                changes.route(&Route {
+                    to: Some(peer),
+                    device: Some(device),
+                    metrics: &metrics,
+                    ..Route::default()
+                })
+            })?;
             host::offload(&host.namespace, device, manner.offloads)?;
             if let Some(qdisc) = manner.qdisc {
-                host::queue(host, device, qdisc, programs)?;
+                host::queue(host, device, qdisc)?;
             }
         }
         Ok(())

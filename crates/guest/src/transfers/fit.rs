@@ -39,9 +39,7 @@ pub fn fit(
             without_chance(cell)
         });
         if let Some(calm) = &calm {
-            bench
-                .network
-                .replace_links(&calm.network, around.programs)?;
+            bench.network.replace_links(&calm.network)?;
         }
         match rehearse(bench, calm.as_ref().unwrap_or(cell), &mut warnings) {
             Err(error) if error.is::<Incomplete>() && incomplete.is_none() => {
@@ -54,9 +52,7 @@ pub fn fit(
                 let fit = tried?;
                 bench.forget_packets();
                 if calm.is_some() {
-                    bench
-                        .network
-                        .replace_links(&cell.network, around.programs)?;
+                    bench.network.replace_links(&cell.network)?;
                 }
                 break fit;
             }

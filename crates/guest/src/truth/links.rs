@@ -1,10 +1,14 @@
 //! What the links of a part do to packets, and when that changes.
 
-use anyhow::Result;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use anyhow::{anyhow, bail, Context, Result};
 use rexmit_plan::{Part, Programs, Side, Way};
 use rexmit_time::Time;
 
 use crate::clock;
+use crate::net::changes::{self, Route, Told, RTAX_RTO_MIN};
 use crate::net::Network;
 
 /// The switch's interface whose queue a way is: what enters one end of a wire waits at the other.
@@ -46,24 +50,27 @@ pub fn shape(network: &Network, part: &Part, programs: &Programs) -> Result<()> 
             lines.push(format!("qdisc add dev {device} root netem {netem}"));
         }
     }
-    network
-        .switch
-        .batch(programs.tc()?, &["-batch", "-"], &lines)?;
+    tc(network, programs, &lines)?;
     if !part.tails.is_empty() {
-        let lines = [
-            format!("link add {LOST} type dummy"),
-            format!("link set {LOST} up"),
-        ];
-        network
-            .switch
-            .batch(programs.ip()?, &["-batch", "-"], &lines)?;
+        changes::change(&network.switch, |changes| {
+            changes.dummy(LOST);
+            let told = Told {
+                up: true,
+                ..Told::default()
+            };
+            changes.tell(LOST, &told)
+        })?;
     }
     for (host, peer) in [(&network.h1, &network.h2), (&network.h2, &network.h1)] {
         if let Some(nanos) = part.rto_min_ns {
-            let (address, device, ms) = (peer.address, host.device, nanos.div_ceil(1_000_000));
-            let line = format!("route replace {address} dev {device} rto_min {ms}ms");
-            host.namespace
-                .batch(programs.ip()?, &["-batch", "-"], &[line])?;
+            let ms = u32::try_from(nanos.div_ceil(1_000_000))?;
+            let route = Route {
+                to: Some(peer.address),
+                device: Some(host.device),
+                metrics: &[(RTAX_RTO_MIN, ms)],
+                ..Route::default()
+            };
+            changes::change(&host.namespace, |changes| changes.route(&route))?;
         }
     }
     Ok(())
@@ -78,9 +85,35 @@ pub fn change(network: &Network, part: &Part, programs: &Programs, start_ns: u64
         left = later;
         clock::sleep_until(Time::from_nanos(start_ns + at_ns));
         let lines: Vec<String> = now.iter().map(|(_, line)| line.clone()).collect();
-        network
-            .switch
-            .batch(programs.tc()?, &["-batch", "-"], &lines)?;
+        tc(network, programs, &lines)?;
+    }
+    Ok(())
+}
+
+/// Runs `tc -batch` in the switch: what netems are to do is in its words.
+fn tc(network: &Network, programs: &Programs, lines: &[String]) -> Result<()> {
+    let program = programs.tc()?;
+    let mut command = Command::new(program);
+    command
+        .args(["-batch", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    // By a thread in the namespace: with work of its own between fork and exec it would cost a copy of this program.
+    let spawned = network.switch.run(|| Ok(command.spawn()?));
+    let mut child = spawned.with_context(|| format!("cannot run {}", program.display()))?;
+    let text = lines.join("\n") + "\n";
+    // A program that stops at a bad line closes its input early: its own words tell more than this error.
+    let _ = child
+        .stdin
+        .take()
+        .ok_or_else(|| anyhow!("no standard input"))?
+        .write_all(text.as_bytes());
+    let output = child.wait_with_output()?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let (status, said) = (output.status, said.trim());
+        bail!("tc failed ({status}): {said}; it was given:\n{text}");
     }
     Ok(())
 }

@@ -49,7 +49,7 @@ pub fn run(
         offloads,
         ..Manner::default()
     };
-    let network = Network::set_up(&plan, programs, manner)?;
+    let network = Network::set_up(&plan, manner)?;
     links::shape(&network, part, programs)?;
     let hosts = [&network.h1.namespace, &network.h2.namespace];
     let mut former = Former::default();

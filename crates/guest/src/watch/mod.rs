@@ -8,13 +8,12 @@ use std::io::{Read, Write};
 use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvError, Sender, TryRecvError};
 use std::thread;
 
 use anyhow::{anyhow, Context, Result};
 use rexmit_loss::{LossRule, Settings};
-use rexmit_plan::{Counts, LoggedPacket, Programs, Story, Watched};
+use rexmit_plan::{Counts, LoggedPacket, Story, Watched};
 
 use crate::capture::Buffer;
 use crate::filter::Filter;
@@ -84,7 +83,7 @@ pub struct Options {
 impl Watch {
     /// Sends all that leaves the server's port of `h1` through a queue and watches it, and what leaves `h2` for it where asked
     /// for. Nothing is dropped before [`Watch::begin`].
-    pub fn start(network: &Network, programs: &Programs, options: Options) -> Result<Self> {
+    pub fn start(network: &Network, options: Options) -> Result<Self> {
         let (clients, port, both) = (network.clients.clone(), options.port, options.both);
         let witness = |options| network.h1.namespace.run(|| Witness::open(options, clients));
         let rule = LossRule::new(Settings::default());
@@ -93,7 +92,7 @@ impl Watch {
             return Self::over(Filter::new(sent, rule)?, Some(answered), witness(options)?);
         }
         let (h1, h2) = (&network.h1, &network.h2);
-        let queued = |host: &Host, sent| queue(&host.namespace, host.address, sent, programs.nft());
+        let queued = |host: &Host, sent| queue(&host.namespace, host.address, sent);
         // In real time what passes could overtake what waits for a program.
         let quiet = options.only_the_tail && !real_time::here();
         let (sent, shortcut) = queued(h1, (Sent::From(port), quiet))?;
@@ -110,10 +109,9 @@ fn queue(
     host: &Namespace,
     address: IpAddr,
     sent: (Sent, bool),
-    nft: Result<&Path>,
 ) -> Result<(Queue, Option<Shortcut>)> {
     let queue = host.run(|| Queue::open(QUEUE))?;
-    let shortcut = Firewall::of_kernel()?.queue(host, address, sent, QUEUE, nft)?;
+    let shortcut = Firewall::of_kernel()?.queue(host, address, sent, QUEUE)?;
     Ok((queue, shortcut))
 }
 

@@ -6,7 +6,7 @@ use crate::Loss;
 /// A plan as it was written before stacks, patterns and packet logs.
 const OLD: &str = r#"{
   "version": 1, "heartbeat_s": 5.0,
-  "programs": {"ip": "/sbin/ip", "tc": null, "nft": null, "nginx": null, "curl": null, "lynx": null},
+  "programs": {"tc": "/sbin/tc", "nginx": null, "curl": null, "lynx": null},
   "cells": [{
     "id": 3, "label": "x", "sysctls": {"net.ipv4.tcp_sack": "1"}, "congestion_control": "cubic",
     "network": {"family": 4, "at": "wire", "mtu": 1500, "links": [
@@ -41,7 +41,7 @@ fn a_plan_may_name_a_stack_and_a_pattern() {
             r#""capture": false"#,
             r#""capture": false, "packets": true, "stack": {"name": "linux-3.10", "hz": 1000, "set": {"min_rto": "100ms"}}"#,
         )
-        .replace(r#""programs": {"ip": "/sbin/ip", "tc": null, "nft": null, "nginx": null, "curl": null, "lynx": null},"#, "");
+        .replace(r#""programs": {"tc": "/sbin/tc", "nginx": null, "curl": null, "lynx": null},"#, "");
     let plan = Plan::parse(&text).unwrap();
     let cell = &plan.cells[0];
     let Loss::Pattern(loss) = &cell.loss else {
@@ -51,7 +51,7 @@ fn a_plan_may_name_a_stack_and_a_pattern() {
     let stack = cell.stack.as_ref().unwrap();
     assert_eq!((stack.name.as_str(), stack.hz), ("linux-3.10", Some(1000)));
     assert_eq!(stack.set["min_rto"], "100ms");
-    assert!(cell.packets && plan.programs.nft().is_err());
+    assert!(cell.packets && plan.programs.curl().is_err());
 }
 
 #[test]
