@@ -4,7 +4,6 @@ use std::io::{ErrorKind, Write};
 use std::net::{IpAddr, TcpStream};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{bail, Context, Result};
@@ -12,6 +11,7 @@ use nix::sys::socket::{recv, setsockopt, sockopt, MsgFlags};
 
 use crate::clock;
 use crate::server::{Nginx, PAGE};
+use crate::spawn::Program;
 use rexmit_plan::{ClientKind, Ended, Fetched, Http, Programs};
 
 /// A client, ready to fetch.
@@ -49,26 +49,20 @@ impl Client {
                 Ok(builtin(connect, address.ip(), page_bytes, limit)?.0)
             }
             Self::Curl(program, words) => {
-                let mut command = Command::new(program);
-                command.args([
-                    "-q",
-                    "-s",
-                    "-S",
-                    "-g",
-                    "--max-time",
-                    &limit.as_secs_f64().to_string(),
-                ]);
-                if let Some(certificate) = &server.certificate {
-                    command.args(*words).arg("--cacert").arg(certificate);
+                let limit_s = limit.as_secs_f64().to_string();
+                let mut all = vec!["-q", "-s", "-S", "-g", "--max-time", &limit_s];
+                let certificate = server.certificate.as_ref().map(|path| path.display());
+                let certificate = certificate.map(|path| path.to_string());
+                if let Some(certificate) = &certificate {
+                    all.extend(*words);
+                    all.extend(["--cacert", certificate]);
                 }
-                command.arg(&url);
-                run(command, program, Some(page_bytes), limit)
+                all.push(&url);
+                run(program, &all, Some(page_bytes), limit)
             }
             Self::Lynx(program) => {
-                let mut command = Command::new(program);
                 let timeout = format!("-read_timeout={}", limit.as_secs().max(1));
-                command.args([&timeout, "-dump", &url]);
-                run(command, program, None, limit)
+                run(program, &[&timeout, "-dump", &url], None, limit)
             }
         }
     }
@@ -193,29 +187,28 @@ pub fn ending(error: &std::io::Error) -> Option<Ended> {
 
 /// Runs a client program that writes the page, or what it made of it (`None`), to its standard output.
 fn run(
-    mut command: Command,
     program: &Path,
+    arguments: &[&str],
     page_bytes: Option<usize>,
     limit: Duration,
 ) -> Result<Fetched> {
+    let environment = [
+        ("PATH", "/usr/bin:/bin"),
+        ("HOME", "/run"),
+        ("TERM", "dumb"),
+        ("LANG", "C.UTF-8"),
+    ];
+    let environment = environment.map(|(name, value)| (name.into(), value.into()));
+    let mut command = Program::new(program, environment)?;
+    for word in arguments {
+        command.argument(word)?;
+    }
     let begin = clock::now();
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .env_clear()
-        .env("PATH", "/usr/bin:/bin")
-        .env("HOME", "/run")
-        .env("TERM", "dumb")
-        .env("LANG", "C.UTF-8");
-    let child = command
-        .spawn()
-        .with_context(|| format!("cannot run {}", program.display()))?;
-    let output = child.wait_with_output()?;
+    let (status, page, errors) = command.output()?;
     let duration_ns = clock::now().as_nanos() - begin.as_nanos();
-    let whole = page_bytes.is_none_or(|bytes| output.stdout.len() == bytes);
+    let whole = page_bytes.is_none_or(|bytes| page.len() == bytes);
     let mut said = None;
-    let ended = match output.status.code() {
+    let ended = match status.code() {
         Some(0) if whole => Ended::Finished,
         Some(0) => Ended::Short,
         // lynx has one status for all that can go wrong.
@@ -224,11 +217,10 @@ fn run(
         _ => Ended::Failed,
     };
     if ended == Ended::Failed {
-        let errors = String::from_utf8_lossy(&output.stderr);
+        let errors = String::from_utf8_lossy(&errors);
         said = Some(format!(
-            "{} failed ({}): {}",
+            "{} failed ({status}): {}",
             program.display(),
-            output.status,
             errors.trim()
         ));
     }

@@ -33,6 +33,7 @@ mod server;
 mod settings;
 mod share;
 mod source;
+mod spawn;
 mod surroundings;
 mod tcpfilter;
 mod transfers;

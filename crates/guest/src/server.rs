@@ -6,20 +6,20 @@
 )]
 
 use std::fs;
+use std::io::{IoSlice, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::os::fd::AsRawFd;
-use std::os::unix::process::CommandExt;
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{bail, Context, Result};
+use anyhow::{bail, Result};
 use nix::errno::Errno;
 use nix::sys::signal::{killpg, Signal};
-use nix::unistd::Pid;
+use nix::unistd::{setpgid, Pid};
 use rexmit_plan::{Cell, Http, Programs, Protocol};
 
 use crate::net::{Host, Namespace};
+use crate::spawn::{Child, Program};
 use crate::{opener, priority, real_time};
 
 /// A running nginx that serves one page and closes after each response.
@@ -57,43 +57,49 @@ impl Nginx {
         let config = folder.join("nginx.conf");
         fs::write(&config, configuration(folder, address, protocol, http))?;
         let log = fs::File::create(folder.join("stderr"))?;
-        let mut command = host.namespace.command(program);
+        let nothing = fs::File::open("/dev/null")?;
         let listener = match protocol {
             Protocol::Tcp => None,
             Protocol::Mptcp => Some(host.namespace.run(|| opener::listen(address, protocol))?),
         };
+        let mut environment: Vec<_> = std::env::vars_os().collect();
+        if !http.is_encrypted() {
+            // What this machine sets for TLS is not looked for.
+            environment.push(("OPENSSL_CONF".into(), "/dev/null".into()));
+        }
         if let Some(listener) = &listener {
             listener.set_nonblocking(true)?;
-            command.env("NGINX", format!("{};", listener.as_raw_fd()));
+            environment.push(("NGINX".into(), format!("{};", listener.as_raw_fd()).into()));
+        }
+        let mut command = Program::new(program, environment)?;
+        for word in [
+            "-p".as_ref(),
+            folder,
+            "-c".as_ref(),
+            &config,
+            "-e".as_ref(),
+            "stderr".as_ref(),
+        ] {
+            command.argument(word)?;
         }
         let inherited = listener.as_ref().map(AsRawFd::as_raw_fd);
         let in_real_time = real_time::here();
-        // SAFETY: what runs between fork and exec are async-signal-safe system calls.
-        unsafe {
-            command.pre_exec(move || {
+        let files = [nothing.as_fd(), log.as_fd(), log.as_fd()];
+        let child = host.namespace.run(|| {
+            command.start(files, || {
+                setpgid(Pid::from_raw(0), Pid::from_raw(0))?;
                 if let Some(descriptor) = inherited {
                     // Not closed by exec.
-                    Errno::result(libc::fcntl(descriptor, libc::F_SETFD, 0))?;
+                    // SAFETY: a flag of a descriptor that is open.
+                    Errno::result(unsafe { libc::fcntl(descriptor, libc::F_SETFD, 0) })?;
                 }
                 match priority::SERVER.take() {
                     // Real time in a user namespace: the order is the scheduler's.
                     Err(Errno::EPERM) if in_real_time => Ok(()),
-                    taken => Ok(taken?),
+                    taken => taken,
                 }
-            });
-        }
-        let child = command
-            .process_group(0)
-            .arg("-p")
-            .arg(folder)
-            .arg("-c")
-            .arg(&config)
-            .args(["-e", "stderr"])
-            .stdin(Stdio::null())
-            .stdout(log.try_clone()?)
-            .stderr(log)
-            .spawn()
-            .with_context(|| format!("cannot run {}", program.display()))?;
+            })
+        })?;
         let mut server = Self {
             child,
             folder: folder.to_owned(),
@@ -109,7 +115,7 @@ impl Nginx {
             if namespace.run(|| Ok(TcpStream::connect(self.address).is_ok()))? {
                 return Ok(());
             }
-            if let Some(status) = self.child.try_wait()? {
+            if let Some(status) = self.child.ended()? {
                 bail!("nginx ended at once ({status}): {}", self.said());
             }
             std::thread::sleep(Duration::from_millis(10));
@@ -122,7 +128,7 @@ impl Nginx {
     /// # Errors
     /// When it, or the process that does its work, has ended: what failed then was not the transfer.
     pub fn must_serve(&mut self) -> Result<()> {
-        let ended = self.child.try_wait()?;
+        let ended = self.child.ended()?;
         let said = self.said();
         match ended {
             Some(status) => bail!("nginx ended while it served ({status}): {said}"),
@@ -133,8 +139,7 @@ impl Nginx {
 
     /// Ends it; its address is free then.
     pub fn stop(&mut self) {
-        let all = Pid::from_raw(self.child.id() as i32);
-        let _ = killpg(all, Signal::SIGKILL);
+        let _ = killpg(self.child.pid(), Signal::SIGKILL);
         let _ = self.child.wait();
     }
 
@@ -149,13 +154,23 @@ impl Nginx {
     /// Makes the page `bytes` long: lines of text, so that a browser has something to lay out.
     pub fn set_page(&self, bytes: usize) -> Result<()> {
         const LINE: &[u8] = b"The quick brown fox jumps over the lazy dog, and the tail of the page is yet to come.\n";
-        let page: Vec<u8> = LINE.iter().copied().cycle().take(bytes).collect();
+        // Of lines that are written again and again: each page of memory that is touched costs more than a system call.
+        let lines = LINE.repeat(100);
         // Renamed into place: nginx must never see half a page.
         let (new, page_file) = (
             self.folder.join("www/page.new"),
             self.folder.join("www/page.html"),
         );
-        fs::write(&new, page)?;
+        let mut file = fs::File::create(&new)?;
+        let mut written = 0;
+        while written < bytes {
+            let left = bytes - written;
+            let whole = (left / lines.len()).min(64);
+            let rest = if whole == 0 { &lines[..left] } else { &[] };
+            let mut all = vec![IoSlice::new(&lines); whole];
+            all.push(IoSlice::new(rest));
+            written += file.write_vectored(&all)?;
+        }
         fs::rename(new, page_file)?;
         Ok(())
     }
@@ -172,20 +187,25 @@ impl Drop for Nginx {
 fn certify(programs: &Programs, host: &Host, folder: &Path, certificate: &Path) -> Result<()> {
     let program = programs.openssl()?;
     let name = format!("subjectAltName=IP:{}", host.address);
-    let output = Command::new(program)
-        .args(["req", "-x509", "-newkey", "ed25519", "-nodes", "-batch"])
-        .args(["-days", "10000", "-set_serial", "1", "-subj", "/CN=h1"])
-        .args(["-addext", &name])
-        .arg("-keyout")
-        .arg(folder.join("key.pem"))
-        .arg("-out")
-        .arg(certificate)
-        .stdin(Stdio::null())
-        .output()
-        .with_context(|| format!("cannot run {}", program.display()))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        bail!("openssl makes no certificate ({}): {said}", output.status);
+    let mut command = Program::new(program, std::env::vars_os())?;
+    let (key, days) = (folder.join("key.pem"), ["-days", "10000"]);
+    let words = ["req", "-x509", "-newkey", "ed25519", "-nodes", "-batch"];
+    let rest = ["-set_serial", "1", "-subj", "/CN=h1", "-addext", &name];
+    for word in words.into_iter().chain(days).chain(rest) {
+        command.argument(word)?;
+    }
+    for word in [
+        "-keyout".as_ref(),
+        key.as_path(),
+        "-out".as_ref(),
+        certificate,
+    ] {
+        command.argument(word)?;
+    }
+    let (status, _, said) = command.output()?;
+    if !status.success() {
+        let said = String::from_utf8_lossy(&said);
+        bail!("openssl makes no certificate ({status}): {said}");
     }
     Ok(())
 }
@@ -215,7 +235,7 @@ fn configuration(folder: &Path, address: SocketAddr, protocol: Protocol, http: H
     };
     format!(
         "daemon off;\n{processes};\nuser root root;\npid {folder}/pid;\nerror_log stderr warn;\n\
-         events {{ worker_connections 512; }}\n\
+         events {{ worker_connections 32; }}\n\
          http {{\n  access_log off;\n  sendfile on;\n  tcp_nopush on;\n  keepalive_timeout 0;\n  default_type text/html;\n\
          \x20 client_body_temp_path {folder}/body;\n  proxy_temp_path {folder}/proxy;\n  fastcgi_temp_path {folder}/fastcgi;\n\
          \x20 uwsgi_temp_path {folder}/uwsgi;\n  scgi_temp_path {folder}/scgi;\n\
@@ -231,13 +251,13 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("stderr"), log).unwrap();
-        let mut command = std::process::Command::new("sh");
+        let mut shell = Program::new(Path::new("/bin/sh"), []).unwrap();
+        shell.argument("-c").unwrap();
+        shell.argument(script).unwrap();
+        let null = fs::File::open("/dev/null").unwrap();
+        let own_group = || setpgid(Pid::from_raw(0), Pid::from_raw(0));
         Nginx {
-            child: command
-                .args(["-c", script])
-                .process_group(0)
-                .spawn()
-                .unwrap(),
+            child: shell.start([null.as_fd(); 3], own_group).unwrap(),
             folder,
             address: "127.0.0.1:80".parse().unwrap(),
             certificate: None,
@@ -251,7 +271,7 @@ mod tests {
         let worker = "[alert] 7#7: worker process 8 exited on signal 11";
         assert!(said(&mut running("lost-worker", "sleep 60", worker)).contains(worker));
         let mut killed = running("killed", "kill -SEGV $$", "");
-        while killed.child.try_wait().unwrap().is_none() {}
+        while killed.child.ended().unwrap().is_none() {}
         assert!(said(&mut killed).contains("while it served (signal: 11"));
     }
 }
