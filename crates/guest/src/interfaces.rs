@@ -24,10 +24,13 @@ pub fn has(series: Series) -> bool {
 
 /// The version of the kernel, whatever interfaces of it are spoken.
 pub fn kernel() -> Series {
-    let release = nix::sys::utsname::uname().ok();
-    release
-        .and_then(|names| series(&names.release().to_string_lossy()))
-        .unwrap_or_default()
+    static KERNEL: OnceLock<Series> = OnceLock::new();
+    *KERNEL.get_or_init(|| {
+        let release = nix::sys::utsname::uname().ok();
+        release
+            .and_then(|names| series(&names.release().to_string_lossy()))
+            .unwrap_or_default()
+    })
 }
 
 /// Major and minor version of a release such as `6.12.117`.

@@ -88,7 +88,7 @@ impl Queue {
         let queue = Self {
             socket,
             number,
-            slots: vec![0; BATCH * SLOT],
+            slots: Vec::new(),
             verdicts: Verdicts::new(number),
         };
         let mut message = Vec::new();
@@ -160,6 +160,10 @@ impl Source for Queue {
     }
 
     fn receive(&mut self, mut judge: impl FnMut(Queued<'_>, &mut Verdicts)) -> Result<bool> {
+        // Not before there is a use for it: fresh memory is zero, memory that was used before has to be made so.
+        if self.slots.is_empty() {
+            self.slots = vec![0; BATCH * SLOT];
+        }
         let lengths = match receive_many(self.socket.descriptor().as_raw_fd(), &mut self.slots) {
             Err(Errno::EAGAIN | Errno::EINTR) => return Ok(false),
             other => other.with_context(|| format!("queue {}", self.number))?,

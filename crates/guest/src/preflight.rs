@@ -1,6 +1,6 @@
 //! What the kernel at hand has of what cells need, found out before one runs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::interfaces;
 use crate::kernel::causes::Log;
 use crate::kernel::mptcp;
 use crate::kernel::socket::Inspector;
-use crate::net::{line, probe, Lacks, Namespace, Part};
+use crate::net::{line, probe, Lacks, Part};
 use crate::nfqueue::Queue;
 use crate::real_time;
 use crate::settings;
@@ -22,8 +22,6 @@ use crate::settings;
 /// The kernel, and what it lacks.
 pub struct Kernel {
     release: String,
-    /// Settings that a host heeds, its own and the kernel's.
-    settings: BTreeSet<String>,
     /// Parts of a network, and how to call what is missing.
     network: Lacks,
     /// The same of what watches a transfer.
@@ -56,19 +54,12 @@ pub struct Has {
 impl Kernel {
     /// Tries the kernel out.
     pub fn look(release: &str) -> Result<Self> {
-        // In virtual time the first namespace has all settings that another has.
-        let of_host = || real_time::here().then(settings::names).transpose();
-        let (network, in_host) = probe(|| Ok((watching()?, of_host()?)))?;
-        let (watching, of_host) = in_host.unwrap_or_default();
-        let controls = settings::congestion_controls()?;
-        let mut settings = Namespace::in_first(settings::names)?;
-        settings.extend(of_host.unwrap_or_default());
+        let (network, watching) = probe(watching)?;
         Ok(Self {
             release: release.to_owned(),
-            settings,
             network,
-            watching,
-            controls,
+            watching: watching.unwrap_or_default(),
+            controls: settings::congestion_controls()?,
         })
     }
 
@@ -125,8 +116,9 @@ impl Kernel {
         let mut sysctls = BTreeMap::new();
         let mut controls = BTreeMap::new();
         if lacks.is_empty() {
+            let missing = settings::missing(ask.sysctls.iter().map(String::as_str))?;
             for name in &ask.sysctls {
-                sysctls.insert(name.clone(), self.settings.contains(name));
+                sysctls.insert(name.clone(), !missing.contains(&name.as_str()));
             }
             for name in &ask.congestion_controls {
                 controls.insert(name.clone(), self.controls.contains(name));
@@ -187,14 +179,11 @@ impl Kernel {
         sysctls: impl Iterator<Item = &'a String>,
         congestion_control: &str,
     ) -> Result<Vec<String>> {
-        let mut lacks = Vec::new();
-        for name in sysctls {
-            // Of an interface's own settings only the interface tells, once it is there.
-            let of_interface = name.contains(".conf.") || name.contains(".neigh.");
-            if !of_interface && !self.settings.contains(name) {
-                lacks.push(settings::lack(name));
-            }
-        }
+        // Of an interface's own settings only the interface tells, once it is there.
+        let of_interface = |name: &&str| name.contains(".conf.") || name.contains(".neigh.");
+        let names = sysctls.map(String::as_str);
+        let missing = settings::missing(names.filter(|name| !of_interface(name)))?;
+        let mut lacks: Vec<_> = missing.into_iter().map(settings::lack).collect();
         let there = &self.controls;
         if !there.iter().any(|name| name == congestion_control) {
             let there = there.join(" ");

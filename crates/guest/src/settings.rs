@@ -1,13 +1,9 @@
 //! The kernel settings of a host: set, read back, and named when the kernel takes them without heeding them.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "the files are the kernel's own: settings and records"
-)]
-
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 use anyhow::{anyhow, bail, Context, Result};
@@ -55,32 +51,43 @@ pub enum Scope {
     Kernel,
 }
 
-/// Calls `work` where a setting stands that `host` heeds, and says whose it is; `None` where the kernel has none of that
-/// name.
-fn at<T: Send>(
+/// Calls `work` with each of the settings `names` where it stands that `host` heeds, and says whose it is; `None` for one
+/// that the kernel does not have.
+fn at<T>(
     host: &Namespace,
-    name: &str,
-    work: impl Fn() -> Result<T> + Send + Sync,
-) -> Result<Option<(Scope, T)>> {
-    let path = path(name)?;
+    names: &[&str],
+    mut work: impl FnMut(usize, &Setting<'_>) -> Result<T>,
+) -> Result<Vec<Option<(Scope, T)>>> {
+    let mut done: Vec<Option<(Scope, T)>> = names.iter().map(|_| None).collect();
     // What all share may be seen in a host's namespace, but not be set there.
-    let settable = || fs::metadata(&path).is_ok_and(|found| found.mode() & 0o200 != 0);
-    let here = || settable().then(&work).transpose();
-    if let Some(done) = host.run(here)? {
-        return Ok(Some((Scope::Host, done)));
+    let mut here = |scope, done: &mut [Option<(Scope, T)>]| {
+        let left = names.iter().zip(done).enumerate();
+        for (index, (name, done)) in left.filter(|(_, (_, done))| done.is_none()) {
+            if let Some(setting) = Setting::open(name)? {
+                *done = Some((scope, work(index, &setting)?));
+            }
+        }
+        Ok(())
+    };
+    host.run(|| here(Scope::Host, &mut done))?;
+    if done.iter().any(Option::is_none) {
+        Namespace::in_first(|| here(Scope::Kernel, &mut done))?;
     }
-    let shared = Namespace::in_first(here)?;
-    Ok(shared.map(|done| (Scope::Kernel, done)))
+    Ok(done)
 }
 
-/// The same for a setting that the kernel must have.
-fn at_its_place<T: Send>(
+/// The same for settings that the kernel must have.
+fn at_their_places<T>(
     host: &Namespace,
-    name: &str,
-    work: impl Fn() -> Result<T> + Send + Sync,
-) -> Result<(Scope, T)> {
-    let done = at(host, name, work)?;
-    done.ok_or_else(|| anyhow!("this kernel has no {}", lack(name)))
+    names: &[&str],
+    work: impl FnMut(usize, &Setting<'_>) -> Result<T>,
+) -> Result<Vec<(Scope, T)>> {
+    let done = at(host, names, work).and_then(|done| {
+        let all = done.into_iter().zip(names);
+        all.map(|(done, name)| done.ok_or_else(|| anyhow!("this kernel has no {}", lack(name))))
+            .collect()
+    });
+    done.with_context(|| format!("on host {}", host.name()))
 }
 
 /// How to call a setting that the kernel does not have.
@@ -90,25 +97,21 @@ pub fn lack(name: &str) -> String {
     format!("setting {name}{}", since.unwrap_or_default())
 }
 
-/// All settings of the calling thread's network namespace, and of the kernel where that namespace is the first.
-pub fn names() -> Result<BTreeSet<String>> {
-    let mut found = BTreeSet::new();
-    let mut folders = vec![PathBuf::from("/proc/sys/net")];
-    while let Some(folder) = folders.pop() {
-        let entries = fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
-        for entry in entries {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                folders.push(entry.path());
-            } else if real_time::here() && entry.metadata()?.mode() & 0o200 == 0 {
-                // The machine's own, which no host here is to change.
-                continue;
-            } else if let Ok(name) = entry.path().strip_prefix("/proc/sys") {
-                found.insert(name.to_string_lossy().replace('/', "."));
-            }
-        }
+/// Those of the settings `names` that no host can set.
+pub fn missing<'a>(names: impl Iterator<Item = &'a str>) -> Result<Vec<&'a str>> {
+    let left = |names: Vec<&'a str>| {
+        let lacks = |name: &&str| !matches!(Setting::open(name), Ok(Some(_)));
+        Ok(names.into_iter().filter(lacks).collect())
+    };
+    let missing: Vec<_> = Namespace::in_first(|| left(names.collect()))?;
+    // In virtual time the first namespace has all settings that another has.
+    if !real_time::here() || missing.is_empty() {
+        return Ok(missing);
     }
-    Ok(found)
+    in_thread(|| {
+        unshare(CloneFlags::CLONE_NEWNET)?;
+        left(missing)
+    })
 }
 
 /// The algorithms that hosts can choose.
@@ -117,8 +120,9 @@ pub fn congestion_controls() -> Result<Vec<String>> {
         // Of those that a host's own namespace may not choose (`tcp_set_default_congestion_control`) the list tells, too.
         return in_thread(|| {
             unshare(CloneFlags::CLONE_NEWNET)?;
-            let all = get(AVAILABLE)?;
-            let may = |name: &&str| set(CONGESTION_CONTROL, name).is_ok();
+            let all = read(AVAILABLE)?;
+            let own = Setting::open(CONGESTION_CONTROL)?;
+            let may = |name: &&str| own.as_ref().is_some_and(|own| own.set(name).is_ok());
             Ok(all
                 .split_whitespace()
                 .filter(may)
@@ -127,13 +131,14 @@ pub fn congestion_controls() -> Result<Vec<String>> {
         });
     }
     // Until Linux 4.15 only the first namespace has the list, which is the same for all.
-    let text = Namespace::in_first(|| get(AVAILABLE))?;
+    let text = Namespace::in_first(|| read(AVAILABLE))?;
     Ok(text.split_whitespace().map(ToOwned::to_owned).collect())
 }
 
 /// What a setting that `host` heeds says.
 pub fn value(host: &Namespace, name: &str) -> Result<String> {
-    Ok(at_its_place(host, name, || get(name))?.1)
+    let mut all = at_their_places(host, &[name], |_, setting| setting.get())?;
+    Ok(all.remove(0).1)
 }
 
 /// Bounds the window that `host` offers to about `bytes`, whatever program runs there: the receive buffer cannot grow, and
@@ -149,16 +154,14 @@ pub fn bound_receive_window(
     let per_mille = if release >= (6, 6) { 1700 } else { 2000 };
     let space = u64::from(bytes) * per_mille / 1000;
     let rmem = format!("{} {space} {space}", space.min(4096));
-    let mut shared = Vec::new();
-    for (name, value) in [
-        ("net.ipv4.tcp_moderate_rcvbuf", "0"),
-        ("net.ipv4.tcp_rmem", rmem.as_str()),
-    ] {
-        if at_its_place(host, name, || set(name, value))?.0 == Scope::Kernel {
-            shared.push(name.to_owned());
-        }
-    }
-    Ok(shared)
+    let (names, values) = (
+        ["net.ipv4.tcp_moderate_rcvbuf", "net.ipv4.tcp_rmem"],
+        ["0", rmem.as_str()],
+    );
+    let set = at_their_places(host, &names, |index, setting| setting.set(values[index]))?;
+    let all = names.into_iter().zip(set);
+    let shared = all.filter(|(_, (scope, _))| *scope == Scope::Kernel);
+    Ok(shared.map(|(name, _)| name.to_owned()).collect())
 }
 
 const CONGESTION_CONTROL: &str = "net.ipv4.tcp_congestion_control";
@@ -171,10 +174,10 @@ pub struct Former(BTreeMap<String, BTreeMap<String, String>>);
 /// Sets everything back to what `former` says, in each of `hosts`.
 pub fn restore(hosts: &[&Namespace], former: &Former) -> Result<()> {
     for host in hosts {
-        for (name, value) in former.0.get(host.name()).into_iter().flatten() {
-            let set = at_its_place(host, name, || set(name, value));
-            set.with_context(|| format!("on host {}", host.name()))?;
-        }
+        let all = former.0.get(host.name()).into_iter().flatten();
+        let (names, values): (Vec<&str>, Vec<&String>) =
+            all.map(|(name, value)| (name.as_str(), value)).unzip();
+        at_their_places(host, &names, |index, setting| setting.set(values[index]))?;
     }
     Ok(())
 }
@@ -187,55 +190,83 @@ pub fn apply(
     congestion_control: &str,
     former: &mut Former,
 ) -> Result<BTreeMap<String, String>> {
-    let mut read_back = BTreeMap::new();
     let mut all: Vec<(&str, &str)> = ALWAYS.to_vec();
-    for (name, value) in WHERE_THERE {
-        if at(hosts[0], name, || get(name))?.is_some() {
-            all.push((name, value));
-        }
-    }
+    let there = at(hosts[0], &WHERE_THERE.map(|(name, _)| name), |_, _| Ok(()))?;
+    let there = WHERE_THERE.into_iter().zip(there);
+    all.extend(there.filter_map(|(setting, found)| found.map(|_| setting)));
     let own = sysctls.iter();
     all.extend(own.map(|(name, value)| (name.as_str(), value.as_str())));
     all.push((CONGESTION_CONTROL, congestion_control));
+    let (names, values): (Vec<&str>, Vec<&str>) = all.into_iter().unzip();
     // All of it before anything is set: of what hosts share the second would find what the first was given.
     for host in hosts {
         let former = former.0.entry(host.name().to_owned()).or_default();
-        for (name, _) in &all {
-            if !former.contains_key(*name) {
-                let now = value(host, name).with_context(|| format!("on host {}", host.name()))?;
-                former.insert((*name).to_owned(), now);
-            }
-        }
+        let new = names.iter().copied();
+        let new: Vec<&str> = new.filter(|name| !former.contains_key(*name)).collect();
+        let now = at_their_places(host, &new, |_, setting| setting.get())?;
+        let now = new.iter().zip(now);
+        former.extend(now.map(|(name, (_, now))| ((*name).to_owned(), now)));
     }
+    let mut read_back = BTreeMap::new();
     for host in hosts {
-        for (name, value) in &all {
-            let (_, now) = at_its_place(host, name, || set(name, value))
-                .with_context(|| format!("on host {}", host.name()))?;
-            read_back.insert((*name).to_owned(), now);
-        }
+        let now = at_their_places(host, &names, |index, setting| setting.set(values[index]))?;
+        let now = names.iter().zip(now);
+        read_back.extend(now.map(|(name, (_, now))| ((*name).to_owned(), now)));
     }
     Ok(read_back)
 }
 
-/// Sets one sysctl of the calling thread's network namespace and returns the value that the kernel has then.
-fn set(name: &str, value: &str) -> Result<String> {
-    let path = path(name)?;
-    let reason = |error: std::io::Error| Errno::try_from(error).map_or("", Errno::desc);
-    let refused = |error| anyhow!("this kernel refuses {name} = {value}: {}", reason(error));
-    fs::write(&path, value).map_err(refused)?;
-    let now = get(name)?;
-    let same = now.split_whitespace().eq(value.split_whitespace());
-    if !same {
-        bail!("this kernel took {name} = {value} but has {} now", now);
-    }
-    Ok(now)
+/// One sysctl of the calling thread's network namespace, to be read and set.
+struct Setting<'a> {
+    name: &'a str,
+    file: File,
 }
 
-/// One sysctl of the calling thread's network namespace.
-fn get(name: &str) -> Result<String> {
-    let path = path(name)?;
-    let value = fs::read_to_string(path).with_context(|| format!("{name} cannot be read"))?;
-    Ok(value.trim().to_owned())
+impl<'a> Setting<'a> {
+    /// `None` where there is none of that name, or none that may be set.
+    fn open(name: &'a str) -> Result<Option<Self>> {
+        let path = path(name)?;
+        match File::options().read(true).write(true).open(path) {
+            Ok(file) => Ok(Some(Self { name, file })),
+            Err(error) => match error.kind() {
+                ErrorKind::NotFound | ErrorKind::PermissionDenied => Ok(None),
+                _ => Err(error).with_context(|| cannot_be_read(name)),
+            },
+        }
+    }
+
+    fn get(&self) -> Result<String> {
+        // The kernel tells of a setting in one go.
+        let mut text = [0; 4096];
+        let length = self.file.read_at(&mut text, 0);
+        let length = length.with_context(|| cannot_be_read(self.name))?;
+        let text = String::from_utf8_lossy(&text[..length]);
+        Ok(text.trim().to_owned())
+    }
+
+    /// Sets it and returns the value that the kernel has then.
+    fn set(&self, value: &str) -> Result<String> {
+        let name = self.name;
+        let reason = |error: std::io::Error| Errno::try_from(error).map_or("", Errno::desc);
+        let refused = |error| anyhow!("this kernel refuses {name} = {value}: {}", reason(error));
+        self.file.write_at(value.as_bytes(), 0).map_err(refused)?;
+        let now = self.get()?;
+        let same = now.split_whitespace().eq(value.split_whitespace());
+        if !same {
+            bail!("this kernel took {name} = {value} but has {now} now");
+        }
+        Ok(now)
+    }
+}
+
+fn cannot_be_read(name: &str) -> String {
+    format!("{name} cannot be read")
+}
+
+/// One sysctl of the calling thread's network namespace, which need not be there to be set.
+fn read(name: &str) -> Result<String> {
+    let text = fs::read_to_string(path(name)?).with_context(|| cannot_be_read(name))?;
+    Ok(text.trim().to_owned())
 }
 
 /// Where a sysctl of a host stands.
@@ -330,7 +361,7 @@ mod tests {
             "net.ipv4/tcp_sack",
             "vm.swappiness",
         ] {
-            assert!(set(name, "1").is_err(), "{name}");
+            assert!(Setting::open(name).is_err(), "{name}");
         }
     }
 }

@@ -29,7 +29,7 @@ impl Namespace {
         fs::create_dir_all(FOLDER)?;
         File::create_new(&path)
             .with_context(|| format!("a network namespace named {name} is there already"))?;
-        in_thread(|| {
+        let make = || {
             unshare(CloneFlags::CLONE_NEWNET).context("unshare(CLONE_NEWNET)")?;
             let from = interfaces::of_this_thread("ns/net");
             mount(
@@ -40,8 +40,8 @@ impl Namespace {
                 None::<&str>,
             )?;
             Ok(())
-        })
-        .with_context(|| format!("cannot make the network namespace {name}"))?;
+        };
+        back_again(make).with_context(|| format!("cannot make the network namespace {name}"))?;
         Ok(Self {
             name: name.into(),
             file: File::open(&path)?,
@@ -106,6 +106,14 @@ impl Namespace {
 
 /// Runs `work` with the calling thread in a namespace, which it leaves again.
 fn visit<T>(there: &File, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    back_again(|| {
+        setns(there.as_fd(), CloneFlags::CLONE_NEWNET).context("setns")?;
+        work()
+    })
+}
+
+/// Runs `work`, wherever that takes the calling thread; then the thread is again where it was.
+fn back_again<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     struct Return(File);
     impl Drop for Return {
         fn drop(&mut self) {
@@ -115,7 +123,6 @@ fn visit<T>(there: &File, work: impl FnOnce() -> Result<T>) -> Result<T> {
     }
     let own = interfaces::of_this_thread("ns/net");
     let own = File::open(&own).with_context(|| own.clone())?;
-    setns(there.as_fd(), CloneFlags::CLONE_NEWNET).context("setns")?;
     let _return = Return(own);
     work()
 }
