@@ -123,10 +123,10 @@ fn refusal(body: &[u8]) -> Result<(), Refusal> {
     let mut words = attributes(words.unwrap_or_default());
     let words = words.find(|(kind, _)| *kind == NLMSGERR_ATTR_MSG);
     let words = words.map_or(&[][..], |(_, words)| words);
-    let said = String::from_utf8_lossy(words);
+    let words = String::from_utf8_lossy(words);
     Err(Refusal {
         errno,
-        said: said.trim_end_matches('\0').to_owned(),
+        said: words.trim_end_matches('\0').to_owned(),
     })
 }
 

@@ -102,8 +102,8 @@ impl Program {
         let files = [&OwnedFd::from(nothing), &out_end, &err_end];
         let mut child = self.start(files.map(std::os::fd::AsFd::as_fd), || Ok(()))?;
         drop((out_end, err_end));
-        let (said, errors) = read_both(out, err)?;
-        Ok((child.wait()?, said, errors))
+        let (output, errors) = read_both(out, err)?;
+        Ok((child.wait()?, output, errors))
     }
 }
 

@@ -93,23 +93,23 @@ pub fn bring_up(
     address: IpAddr,
     offloads: Offloads,
 ) -> Result<()> {
-    let told = Told {
+    let state = Told {
         up: true,
         // 6.x TCP builds super-segments whatever the device says; the link's limit is what it heeds.
         most_segments: Some(if offloads.segmentation { 65_535 } else { 1 }),
         ..Told::default()
     };
-    changes.tell(device, &told)?;
+    changes.tell(device, &state)?;
     changes.address(device, address)
 }
 
 /// Switches the loopback on.
 pub fn loopback(changes: &mut Changes) -> Result<()> {
-    let told = Told {
+    let state = Told {
         up: true,
         ..Told::default()
     };
-    changes.tell("lo", &told)
+    changes.tell("lo", &state)
 }
 
 /// Puts the queueing discipline at the host's interface, and reads back what stands there.

@@ -92,11 +92,11 @@ fn lacks() -> Result<Lacks> {
 
 /// Makes an interface; false where the kernel knows none of that kind.
 fn makes(tell: impl FnOnce(&mut Changes)) -> Result<bool> {
-    let made = change_here(|changes| {
+    let outcome = change_here(|changes| {
         tell(changes);
         Ok(())
     });
-    match made {
+    match outcome {
         Ok(()) => Ok(true),
         Err(error) => match error.downcast_ref::<Refusal>() {
             Some(refusal) if refusal.errno == Errno::EOPNOTSUPP => Ok(false),

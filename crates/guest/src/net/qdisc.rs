@@ -223,8 +223,8 @@ pub fn kind_here(device: &str) -> Result<String> {
     if i32::from(kind) == libc::NLMSG_ERROR {
         netlink::error(body).with_context(|| format!("the queue at {device}"))?;
     }
-    let mut told = netlink::attributes(body.get(20..).unwrap_or_default());
-    let (_, kind) = told
+    let mut parts = netlink::attributes(body.get(20..).unwrap_or_default());
+    let (_, kind) = parts
         .find(|(kind, _)| *kind == TCA_KIND)
         .ok_or_else(|| anyhow!("the kernel does not say what queues at {device}"))?;
     Ok(String::from_utf8_lossy(kind)

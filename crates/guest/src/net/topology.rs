@@ -105,13 +105,13 @@ impl Network {
         let devices = hosts.map(|host| line::tun(&host.namespace, host.device));
         let [first, second] = devices;
         for host in hosts {
-            let told = Told {
+            let state = Told {
                 mtu: Some(plan.mtu),
                 // A device that is full would lose packets as no link does.
                 room: Some(10_000),
                 ..Told::default()
             };
-            change(&host.namespace, |changes| changes.tell(host.device, &told))?;
+            change(&host.namespace, |changes| changes.tell(host.device, &state))?;
         }
         network.line = Some(Line::start([first?, second?]));
         network.build_hosts(manner)?;

@@ -54,11 +54,11 @@ pub fn shape(network: &Network, part: &Part, programs: &Programs) -> Result<()> 
     if !part.tails.is_empty() {
         changes::change(&network.switch, |changes| {
             changes.dummy(LOST);
-            let told = Told {
+            let state = Told {
                 up: true,
                 ..Told::default()
             };
-            changes.tell(LOST, &told)
+            changes.tell(LOST, &state)
         })?;
     }
     for (host, peer) in [(&network.h1, &network.h2), (&network.h2, &network.h1)] {
@@ -111,9 +111,9 @@ fn tc(network: &Network, programs: &Programs, lines: &[String]) -> Result<()> {
         .write_all(text.as_bytes());
     let output = child.wait_with_output()?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let (status, said) = (output.status, said.trim());
-        bail!("tc failed ({status}): {said}; it was given:\n{text}");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let (status, errors) = (output.status, errors.trim());
+        bail!("tc failed ({status}): {errors}; it was given:\n{text}");
     }
     Ok(())
 }
