@@ -210,7 +210,8 @@ fn request(what: String, device: &str, parent: u32, options: Options) -> Request
 pub fn kind_here(device: &str) -> Result<String> {
     let mut message = Vec::new();
     let index = Changes::default().index(device)?;
-    Message::begin(&mut message, libc::RTM_GETQDISC, 0)
+    // Without an echo the answer goes to those alone who listen to changes (`rtnetlink_send`).
+    Message::begin(&mut message, libc::RTM_GETQDISC, libc::NLM_F_ECHO)
         .body(&header(index, 0, TC_H_ROOT, 0))
         .end();
     let socket = Socket::open(SockProtocol::NetlinkRoute)?;
