@@ -20,7 +20,7 @@ DECIDERS: Final[tuple[str, ...]] = (
     r"\brto::(?:rearm|reordering_after)\(",
     r"\btlp::schedule\(",
     r"\bundo::waits_beyond_point\(",
-    r"\bState::at_peace\(",
+    r"\bCaState::at_peace\(",
     r"\.(?:may_undo|proved_by_dsack|begin_by_timeout)\(",
 )
 """What the machine asks on behalf of every sender."""

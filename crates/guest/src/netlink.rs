@@ -356,8 +356,8 @@ mod tests {
         ask("one that is not there", i32::MAX);
         ask("the loopback again", 1);
         batch.ask();
-        let said = format!("{:#}", socket.carry_out(&batch).unwrap_err());
-        assert_eq!(said, "one that is not there: No such device");
+        let refused = format!("{:#}", socket.carry_out(&batch).unwrap_err());
+        assert_eq!(refused, "one that is not there: No such device");
     }
 
     #[test]

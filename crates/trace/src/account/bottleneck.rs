@@ -27,7 +27,7 @@ const MOST: usize = 1 << 12;
 
 /// A time over which a rate is measured.
 #[derive(Clone, Copy, Debug)]
-struct Span {
+struct Measurement {
     /// From when all before `seq` had arrived.
     from: Time,
     seq: SeqNum,
@@ -43,7 +43,7 @@ struct Span {
     gap: Duration,
 }
 
-impl Span {
+impl Measurement {
     /// A queue was full when something was lost, and the link passed it on until that was repaired: what belongs to others in it may
     /// have passed between.
     fn drains(&self, trip: Duration) -> bool {
@@ -62,7 +62,7 @@ struct Passed {
 
 /// What an acknowledgement tells of a path.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arrival {
+pub(super) struct AckSeen {
     pub at: Time,
     /// All before has arrived.
     pub ack: SeqNum,
@@ -81,8 +81,8 @@ pub(super) struct Bottleneck {
     /// Up to where all was acknowledged, when an acknowledgement came by first, and the newest.
     edge: Option<SeqNum>,
     since: Option<Time>,
-    newest: Option<Arrival>,
-    span: Option<Span>,
+    newest: Option<AckSeen>,
+    span: Option<Measurement>,
     passed: Vec<Passed>,
     stalls: Vec<Cover>,
 }
@@ -95,8 +95,8 @@ impl Bottleneck {
 
     /// An acknowledgement came by.
     #[inline]
-    pub fn acked(&mut self, arrival: Arrival) {
-        let Arrival { at, ack, .. } = arrival;
+    pub fn acked(&mut self, arrival: AckSeen) {
+        let AckSeen { at, ack, .. } = arrival;
         let before = self.newest.replace(arrival);
         let gap = before.map_or(Duration::ZERO, |before| at.since(before.at));
         if let Some(span) = &mut self.span {
@@ -108,7 +108,7 @@ impl Bottleneck {
         self.edge = Some(ack);
         self.stalled(gap, arrival);
         let queued = arrival.queue.is_some();
-        let begun = Span {
+        let begun = Measurement {
             from: at,
             seq: ack,
             queued,
@@ -153,7 +153,7 @@ impl Bottleneck {
     }
 
     /// Nothing had been heard for so long.
-    fn stalled(&mut self, length: Duration, arrival: Arrival) {
+    fn stalled(&mut self, length: Duration, arrival: AckSeen) {
         if length < STALL || self.stalls.len() == MOST {
             return;
         }
@@ -230,7 +230,7 @@ mod tests {
     }
 
     fn again(link: &mut Bottleneck, ms: u64, ack: SeqNum, whole: bool, queue_ms: i64) {
-        link.acked(Arrival {
+        link.acked(AckSeen {
             at: at(ms),
             ack,
             whole,

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::{SeqNum, SeqRange};
 
-use super::bottleneck::{Arrival, Bottleneck};
+use super::bottleneck::{AckSeen, Bottleneck};
 use super::deciders::rate;
 use super::owner::Owner;
 use super::policer::Policer;
@@ -450,7 +450,7 @@ impl Flow {
 
     /// All before `ack` has arrived.
     fn arrives(&mut self, at: Time, ack: SeqNum) {
-        let arrival = Arrival {
+        let arrival = AckSeen {
             at,
             ack,
             whole: self.repair.is_none(),
