@@ -59,10 +59,18 @@ def network(extra: str, name: str = "line") -> str:
     return f'[networks.{name}]\nrate = "10Mbit"\ndelay = "10ms"\n{extra}\n'
 
 
+def passing(run: Run, row: dict[str, Any], at: str, to: str) -> list[Packet]:
+    """What passed at a host of a transfer on its way to one of both, from the first SYN on: a
+    packet of the connection before may still be on its way then.
+    """
+    start = start_ns(run, row)
+    passed = [packet for packet in run.capture(row, at) if packet.time_ns >= start]
+    return [packet for packet in passed if (packet.sport == 80) == (to == "h2")]
+
+
 def arrived(run: Run, row: dict[str, Any], host: str) -> list[Packet]:
     """What came to a host of a transfer."""
-    mine = [packet for packet in run.capture(row, host) if (packet.sport == 80) == (host == "h2")]
-    return sorted(mine, key=lambda packet: packet.time_ns)
+    return sorted(passing(run, row, host, host), key=lambda packet: packet.time_ns)
 
 
 def start_ns(run: Run, row: dict[str, Any]) -> int:
@@ -96,7 +104,7 @@ def crossing(run: Run, row: dict[str, Any], to: str) -> tuple[int, int, float]:
     the latter took in the mean, ms, if none was lost.
     """
     other = {"h1": "h2", "h2": "h1"}[to]
-    sent = [one.time_ns for one in run.capture(row, other) if (one.sport == 80) == (to == "h2")]
+    sent = [one.time_ns for one in passing(run, row, other, to)]
     came = [one.time_ns for one in arrived(run, row, to)]
     return len(sent), len(came), (mean(came) - mean(sorted(sent)[: len(came)])) / MS
 

@@ -151,10 +151,11 @@ impl Scale {
 /// What is known of the way from the sender to its receiver and back.
 #[derive(Debug, Default)]
 struct Path {
-    /// From the monitor to the receiver and back, and to the sender and back: shortest, by how much the newest was longer, and how many in a row showed
+    /// From the monitor to the sender and back, shortest.
+    near: Duration,
+    /// From the monitor to the receiver and back: shortest, by how much the newest was longer, and how many in a row showed
     /// a queue.
     beyond: Option<Duration>,
-    near: Duration,
     longer: Duration,
     long: u8,
     /// Acknowledgements that came by long ago had not reached the sender, so much later than others do.
