@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 CALLED_OF: Final = 53
 """Functions called `of`: each is to have its subject's name. They may become fewer, never more."""
 
-SAY_NOTHING: Final = 209
+SAY_NOTHING: Final = 208
 """Locals called `told`, `said`, `made` or `found`, likewise."""
 
 _WORD = "told|said|made|found"

@@ -238,6 +238,43 @@ impl Socket {
         recv(self.descriptor.as_raw_fd(), buffer, MsgFlags::empty())
     }
 
+    /// Sends a question, and the body of what the kernel answers first; or why it refuses.
+    pub fn ask(&self, question: &[u8]) -> Result<Result<Vec<u8>, Errno>> {
+        self.send(question)?;
+        let mut answer = [0; 8192];
+        let length = self.receive(&mut answer).context("netlink")?;
+        let (kind, body) = messages(&answer[..length])
+            .next()
+            .context("netlink gives no answer")?;
+        if i32::from(kind) == libc::NLMSG_ERROR {
+            return Ok(error(body).map(|()| Vec::new()));
+        }
+        Ok(Ok(body.to_vec()))
+    }
+
+    /// Sends a question and tells `each` the bodies of all that the kernel answers, up to its end (`NLM_F_DUMP`).
+    pub fn list(
+        &self,
+        question: &[u8],
+        buffer: &mut [u8],
+        mut each: impl FnMut(&[u8]),
+    ) -> Result<()> {
+        self.send(question)?;
+        loop {
+            let length = match self.receive(buffer) {
+                Err(Errno::EINTR) => continue,
+                other => other.context("netlink")?,
+            };
+            for (kind, body) in messages(&buffer[..length]) {
+                match i32::from(kind) {
+                    libc::NLMSG_DONE => return Ok(()),
+                    libc::NLMSG_ERROR => error(body)?,
+                    _ => each(body),
+                }
+            }
+        }
+    }
+
     /// Sends messages of which the last asks for an acknowledgement, and waits for that.
     pub fn request(&self, messages_out: &[u8]) -> Result<Result<(), Errno>> {
         self.send(messages_out)?;

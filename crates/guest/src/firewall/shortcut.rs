@@ -6,7 +6,6 @@
 //! begins with one of them again goes through the queue.
 
 use anyhow::{bail, Context, Result};
-use nix::errno::Errno;
 use nix::sys::socket::SockProtocol;
 use rexmit_loss::Quiet;
 use rexmit_wire::SeqNum;
@@ -180,25 +179,15 @@ impl Shortcut {
         self.messages.clear();
         let messages = &mut self.messages;
         elements(messages, NFT_MSG_GETSETELEM, QUIET, libc::NLM_F_DUMP).end();
-        self.socket.send(messages)?;
-        let (mut sum, mut buffer) = ([0; 2], [0; 8192]);
-        loop {
-            let length = match self.socket.receive(&mut buffer) {
-                Err(Errno::EINTR) => continue,
-                other => other.context("nf_tables")?,
-            };
-            for (kind, body) in netlink::messages(&buffer[..length]) {
-                match i32::from(kind) {
-                    libc::NLMSG_DONE => return Ok(sum),
-                    libc::NLMSG_ERROR => netlink::error(body).context("nf_tables")?,
-                    _ => {
-                        for counted in counters(body) {
-                            sum = [0, 1].map(|of| sum[of] + counted[of]);
-                        }
-                    }
-                }
+        let mut sum = [0; 2];
+        let add = |body: &[u8]| {
+            for counted in counters(body) {
+                sum = [0, 1].map(|of| sum[of] + counted[of]);
             }
-        }
+        };
+        let counted = self.socket.list(messages, &mut [0; 8192], add);
+        counted.context("nf_tables")?;
+        Ok(sum)
     }
 }
 

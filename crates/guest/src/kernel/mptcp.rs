@@ -124,15 +124,9 @@ fn family(socket: &Socket) -> Result<u16> {
         .body(&[CTRL_CMD_GETFAMILY, 1, 0, 0])
         .attribute(CTRL_ATTR_FAMILY_NAME, b"mptcp_pm\0")
         .end();
-    socket.send(&buffer)?;
-    let mut answer = [0; 8192];
-    let length = socket.receive(&mut answer).context("netlink")?;
-    let (kind, body) = netlink::messages(&answer[..length])
-        .next()
-        .ok_or_else(|| anyhow!("generic netlink gives no answer"))?;
-    if i32::from(kind) == libc::NLMSG_ERROR {
+    let Ok(body) = socket.ask(&buffer)? else {
         bail!("this kernel has no path manager for Multipath TCP");
-    }
+    };
     let mut told = netlink::attributes(body.get(4..).unwrap_or_default());
     told.find(|(kind, _)| *kind == CTRL_ATTR_FAMILY_ID)
         .and_then(|(_, value)| netlink::u16_at(value, 0))

@@ -85,21 +85,13 @@ impl Inspector {
             states: CONNECTED,
             flags: libc::NLM_F_DUMP,
         };
-        self.socket.send(&dump.message())?;
-        let mut found = Vec::new();
-        loop {
-            let length = self.receive()?;
-            for (kind, body) in netlink::messages(&self.buffer[..length]) {
-                match i32::from(kind) {
-                    libc::NLMSG_DONE => return Ok(found),
-                    libc::NLMSG_ERROR => netlink::error(body).context("sock_diag")?,
-                    // Asked in the old way, the kernel tells of both families.
-                    _ => found.extend(
-                        connected(body).filter(|one| one.local.is_ipv4() == like.is_ipv4()),
-                    ),
-                }
-            }
-        }
+        let mut all = Vec::new();
+        self.socket
+            .list(&dump.message(), &mut self.buffer, |body| {
+                // Asked in the old way, the kernel tells of both families.
+                all.extend(connected(body).filter(|one| one.local.is_ipv4() == like.is_ipv4()));
+            })?;
+        Ok(all)
     }
 
     fn receive(&mut self) -> Result<usize> {

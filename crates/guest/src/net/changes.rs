@@ -9,7 +9,7 @@ use nix::net::if_::if_nametoindex;
 use nix::sys::socket::SockProtocol;
 
 use super::namespace::Namespace;
-use crate::netlink::{attribute, messages, text, u32_at, Batch, Message, Socket, NESTED};
+use crate::netlink::{attribute, text, u32_at, Batch, Message, Socket, NESTED};
 
 const VETH_INFO_PEER: u16 = 1;
 const IFLA_BR_STP_STATE: u16 = 5;
@@ -296,7 +296,6 @@ pub fn forget_learned_6() -> Result<()> {
     Message::begin(&mut all, libc::RTM_GETROUTE, libc::NLM_F_DUMP)
         .body(&header)
         .end();
-    socket.send(&all)?;
     let mut changes = Changes::default();
     let mut forget = |route: &[u8]| {
         if u32_at(route, 8).is_some_and(|flags| flags & libc::RTM_F_CLONED != 0) {
@@ -304,16 +303,8 @@ pub fn forget_learned_6() -> Result<()> {
             changes.add(what, libc::RTM_DELROUTE, 0).body(route).end();
         }
     };
-    let mut buffer = vec![0; 32 << 10];
-    'all: loop {
-        let length = socket.receive(&mut buffer).context("routes")?;
-        for (kind, body) in messages(&buffer[..length]) {
-            match i32::from(kind) {
-                libc::NLMSG_DONE | libc::NLMSG_ERROR => break 'all,
-                _ => forget(body),
-            }
-        }
-    }
+    let listed = socket.list(&all, &mut vec![0; 32 << 10], &mut forget);
+    listed.context("routes")?;
     changes.batch.ask();
     socket.carry_out(&changes.batch)
 }

@@ -214,16 +214,8 @@ pub fn kind_here(device: &str) -> Result<String> {
     Message::begin(&mut message, libc::RTM_GETQDISC, libc::NLM_F_ECHO)
         .body(&header(index, 0, TC_H_ROOT, 0))
         .end();
-    let socket = Socket::open(SockProtocol::NetlinkRoute)?;
-    socket.send(&message)?;
-    let mut answer = [0; 8192];
-    let length = socket.receive(&mut answer).context("netlink")?;
-    let (kind, body) = netlink::messages(&answer[..length])
-        .next()
-        .ok_or_else(|| anyhow!("no answer about the queue at {device}"))?;
-    if i32::from(kind) == libc::NLMSG_ERROR {
-        netlink::error(body).with_context(|| format!("the queue at {device}"))?;
-    }
+    let answer = Socket::open(SockProtocol::NetlinkRoute)?.ask(&message)?;
+    let body = answer.with_context(|| format!("the queue at {device}"))?;
     let mut parts = netlink::attributes(body.get(20..).unwrap_or_default());
     let (_, kind) = parts
         .find(|(kind, _)| *kind == TCA_KIND)
