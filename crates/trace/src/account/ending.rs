@@ -49,6 +49,10 @@ impl Account {
             let since = flow.policer.found(self.mss[of].unwrap_or(flow.largest()));
             since.filter(|_| !ending.spurious[of])
         });
+        let busy = [0, 1].map(|of| match policed[of] {
+            None => self.flows[of].bottleneck().busy(),
+            Some(_) => Vec::new(),
+        });
         // A client that sends a little now and then and is never answered says something, and asks nothing.
         let small = |mss: u32| self.flows[0].largest() + OPTIONS < mss;
         let messages = self.turns.is_pushed() && self.mss[0].is_some_and(small);
@@ -70,15 +74,11 @@ impl Account {
             for flow in [of, 1 - of] {
                 let flat = self.flows[flow].flat();
                 line.cover(flat, by(flow == of), |was, _| was == Owner::SlowStart);
-                let link = self.flows[flow].bottleneck();
-                if policed[flow].is_none() {
-                    line.cover(&link.busy(), by(flow == of), |was, _| {
-                        matches!(was, Owner::SmallWindow | Owner::Sender) || was.is_recovery()
-                    });
-                }
-                line.cover(link.stalls(), by(flow == of), |was, _| {
-                    was == Owner::PathRate
+                line.cover(&busy[flow], by(flow == of), |was, _| {
+                    matches!(was, Owner::SmallWindow | Owner::Sender) || was.is_recovery()
                 });
+                let stalls = self.flows[flow].bottleneck().stalls();
+                line.cover(stalls, by(flow == of), |was, _| was == Owner::PathRate);
                 let policed = policed[flow].map(|since| (since, ending.end, Owner::Policer));
                 line.cover(policed.as_slice(), by(flow == of), |was, _| {
                     // Away from the sender, what the bucket let wait seems to be sent late.

@@ -9,8 +9,10 @@ use rexmit_wire::{SeqNum, SeqRange};
 use super::bottleneck::{AckSeen, Bottleneck};
 use super::deciders::rate;
 use super::owner::Owner;
+use super::path::{Path, QUEUED};
 use super::policer::Policer;
 use super::rounds::Rounds;
+use super::scale::Scale;
 use super::sizes::Sizes;
 use super::timeline::Cover;
 use super::Step;
@@ -24,14 +26,10 @@ const DELAYED: Duration = Duration::from_millis(10);
 /// A probe waits for a receiver that holds the acknowledgement of a single packet back, no longer than a timeout takes (Linux:
 /// 200 ms beyond a round trip).
 const LEAST_TIMEOUT: Duration = Duration::from_millis(200);
-/// So many windows of different sizes that were filled up tell by how much windows are scaled.
-const FILLED: u8 = 4;
 /// Acknowledgements of a queue that drains, at least: a single one may be held back.
 const LATE: u8 = 2;
 /// Packets among which a path doubles one.
 const RECENT: usize = 16;
-/// By so much a round trip is longer than the shortest, at least, where packets queue; and by a quarter of it.
-const QUEUED: Duration = Duration::from_millis(2);
 
 /// An acknowledgement that came by.
 #[derive(Clone, Copy, Debug)]
@@ -102,91 +100,6 @@ pub(super) struct Wait {
     pub lost: bool,
     /// All of it was seen, from its SYN on.
     pub whole: bool,
-}
-
-/// How windows are scaled if no SYN tells it: by no less than what was sent beyond an acknowledgement shows, and by no more if
-/// windows are filled up then, of whatever size.
-#[derive(Debug, Default)]
-struct Scale {
-    /// What came by last: an acknowledgement and the window as it stands there.
-    newest: Option<(SeqNum, u32)>,
-    shift: u8,
-    /// How many windows were filled up, and the last of them.
-    filled: u8,
-    last: u32,
-}
-
-impl Scale {
-    /// Data up to `end` are sent.
-    fn sent(&mut self, end: SeqNum) {
-        let Some((ack, window)) = self.newest.filter(|(_, window)| *window > 0) else {
-            return;
-        };
-        let flight = i64::from(end.offset_from(ack));
-        while self.shift < 14 && flight > self.at_least(window).into() {
-            self.shift += 1;
-            self.filled = 0;
-        }
-    }
-
-    /// A window that was offered, if the scale is known.
-    fn scaled(&self, window: u32) -> Option<u32> {
-        (self.filled >= FILLED).then(|| self.at_least(window))
-    }
-
-    fn at_least(&self, window: u32) -> u32 {
-        window.saturating_mul(1 << self.shift)
-    }
-
-    /// Its sender went on when the window moved that left no room for a segment of `mss` beyond `flight`.
-    fn held_up(&mut self, window: u32, flight: i64, mss: u32) {
-        let left = i64::from(self.at_least(window)) - flight;
-        if window != self.last && (0..i64::from(mss)).contains(&left) {
-            self.filled = self.filled.saturating_add(1);
-            self.last = window;
-        }
-    }
-}
-
-/// What is known of the way from the sender to its receiver and back.
-#[derive(Debug, Default)]
-struct Path {
-    /// From the monitor to the sender and back, shortest.
-    near: Duration,
-    /// From the monitor to the receiver and back: shortest, by how much the newest was longer, and how many in a row showed
-    /// a queue.
-    beyond: Option<Duration>,
-    longer: Duration,
-    long: u8,
-    /// Acknowledgements that came by long ago had not reached the sender, so much later than others do.
-    held_back: Option<Duration>,
-    /// The monitor does not stand beside the sender.
-    away: bool,
-    bottleneck: Bottleneck,
-}
-
-impl Path {
-    /// From the monitor to the receiver and back it took so long, and takes `near` to the sender and back.
-    fn sample(&mut self, rtt: Duration, near: Duration) {
-        let least = self.beyond.unwrap_or(rtt).min(rtt);
-        self.near = near;
-        self.beyond = Some(least);
-        self.longer = rtt - least;
-        let long = rtt > least + QUEUED.max((least + near) / 4) && near <= least * 2;
-        self.long = if long { self.long.saturating_add(1) } else { 0 };
-    }
-
-    /// An acknowledgement comes by so long after what was sent last that what was sent queued for longer than it was on its way.
-    fn is_late(&self, length: Duration) -> bool {
-        let least = self.beyond.unwrap_or(Duration::ZERO);
-        length > least * 2 + QUEUED
-    }
-
-    /// How long packets queue on it, if they do.
-    fn queue(&self) -> Option<Duration> {
-        let beyond = (self.long >= 2).then_some(self.longer);
-        beyond.max(self.held_back.filter(|_| self.away))
-    }
 }
 
 /// What told a direction anything since it sent last.

@@ -1,0 +1,49 @@
+//! The way from a sender to its receiver and back, by the round trips that the monitor sees.
+
+use rexmit_time::Duration;
+
+use super::bottleneck::Bottleneck;
+
+/// By so much a round trip is longer than the shortest, at least, where packets queue; and by a quarter of it.
+pub(super) const QUEUED: Duration = Duration::from_millis(2);
+
+/// What is known of the way from the sender to its receiver and back.
+#[derive(Debug, Default)]
+pub(super) struct Path {
+    /// From the monitor to the sender and back, shortest.
+    pub near: Duration,
+    /// From the monitor to the receiver and back: shortest, by how much the newest was longer, and how many in a row showed
+    /// a queue.
+    pub beyond: Option<Duration>,
+    longer: Duration,
+    long: u8,
+    /// Acknowledgements that came by long ago had not reached the sender, so much later than others do.
+    pub held_back: Option<Duration>,
+    /// The monitor does not stand beside the sender.
+    pub away: bool,
+    pub bottleneck: Bottleneck,
+}
+
+impl Path {
+    /// From the monitor to the receiver and back it took so long, and takes `near` to the sender and back.
+    pub fn sample(&mut self, rtt: Duration, near: Duration) {
+        let least = self.beyond.unwrap_or(rtt).min(rtt);
+        self.near = near;
+        self.beyond = Some(least);
+        self.longer = rtt - least;
+        let long = rtt > least + QUEUED.max((least + near) / 4) && near <= least * 2;
+        self.long = if long { self.long.saturating_add(1) } else { 0 };
+    }
+
+    /// An acknowledgement comes by so long after what was sent last that what was sent queued for longer than it was on its way.
+    pub fn is_late(&self, length: Duration) -> bool {
+        let least = self.beyond.unwrap_or(Duration::ZERO);
+        length > least * 2 + QUEUED
+    }
+
+    /// How long packets queue on it, if they do.
+    pub fn queue(&self) -> Option<Duration> {
+        let beyond = (self.long >= 2).then_some(self.longer);
+        beyond.max(self.held_back.filter(|_| self.away))
+    }
+}
