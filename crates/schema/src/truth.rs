@@ -62,7 +62,7 @@ const WAIT: &[Column] = &[
     text(
         "owner",
         "whose the time was (docs/notes/waits.md): connecting, client, between-requests, server, program (it had written nothing \
-         more, and data were on their way), sender, nagle, receiver-window, congestion-window, recovery, round-trip, unanswered, closing",
+         more, and data were on their way), sender, nagle, receiver-window, congestion-window, held (by the path), recovery, round-trip, unanswered, closing",
     ),
     integer("sender_from_ns", "when it began, as the sender's capture sees it"),
     integer("sender_to_ns", "when it ended there"),

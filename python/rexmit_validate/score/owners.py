@@ -21,15 +21,17 @@ RIGHT: Final[Mapping[str, tuple[str, ...]]] = {
     "connecting": ("connecting",),
     "client": ("client", "late-or-lost"),
     "between-requests": ("between-requests",),
-    "server": ("server", "late-or-lost"),
+    "server": ("server", "messages", "late-or-lost"),
     # Data were on their way when its program wrote no more: the packets do not tell why.
-    "program": ("sender", "client", "server", "late-or-lost"),
+    "program": ("sender", "client", "server", "messages", "late-or-lost"),
     "sender": ("sender",),
     "nagle": ("nagle",),
     "round-trip": ("round-trip",),
     "receiver-window": ("receiver-window",),
     # The kernel does not say what keeps its congestion window as small as it is.
     "congestion-window": ("slow-start", "small-window", "path-rate"),
+    # Nor that its path is why.
+    "held": ("round-trip", "slow-start", "small-window", "path-rate"),
     "recovery": ("recovery-timer", "recovery-probe", "recovery-fast", "late-or-lost"),
     "unanswered": ("unanswered", "closing"),
     "closing": ("closing",),
@@ -40,6 +42,9 @@ _WORDS: Final = {
     claim: truth for truth in ("congestion-window", "recovery") for claim in RIGHT[truth]
 }
 """One word for claims that are right for the same."""
+
+_LEAST_LARGEST: Final = 0.95
+"""Of two owners of nearly the same time either is the largest."""
 
 _ORDER: Final = (*RIGHT, "tls-set-up", "policer", "path-mtu", "peer-gone", UNKNOWN)
 
@@ -78,8 +83,7 @@ def judge(truth: pl.DataFrame, account: pl.DataFrame) -> Time:
             of_flow[owner, _claim(owner, claim)] += length_ns
         instants += of_flow
         if of_flow:
-            most = tuple(_most(of_flow, place) for place in (0, 1))
-            largest[most[0], most[1]] += 1
+            largest[_largest(of_flow)] += 1
     return Time(Matrix(instants, _ORDER), Matrix(largest, _ORDER))
 
 
@@ -87,11 +91,15 @@ def _claim(owner: str, claim: str) -> str:
     return owner if claim in RIGHT[owner] else _WORDS.get(claim, claim)
 
 
-def _most(counts: Counter[tuple[str, str]], place: int) -> str:
-    sums: Counter[str] = Counter()
+def _largest(counts: Counter[tuple[str, str]]) -> tuple[str, str]:
+    """Whose most of a connection's time was, and whose it is said to be."""
+    sums: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
     for pair, length_ns in counts.items():
-        sums[pair[place]] += length_ns
-    return max(sorted(sums), key=lambda word: sums[word])
+        for words, word in zip(sums, pair, strict=True):
+            words[word] += length_ns
+    was, said = (max(sorted(words), key=lambda word: words[word]) for words in sums)
+    nearly = sums[0][said] >= sums[0][was] * _LEAST_LARGEST
+    return (said if nearly else was), said
 
 
 def _by_flow(rows: pl.DataFrame) -> dict[str, Spans]:

@@ -20,6 +20,8 @@ from rexmit_validate.truth.label import Flow, Retransmission
 
 CONGESTION: Final = "congestion-window"
 RECOVERY: Final = "recovery"
+HELD: Final = "held"
+"""Of the congestion window, while nothing arrived of what was on its way."""
 PROGRAM: Final = "program"
 """The sender's program had written nothing more, and data were on their way."""
 
@@ -47,6 +49,9 @@ _REPAIRS: Final = ("recovery", "loss")
 """Congestion states in which what is lost is sent again."""
 _QUEUE: Final = 4
 """Packets that wait at a link and are no delayed acknowledgement's."""
+_HOLDS: Final = (200_000_000, 8)
+"""For so long, in nanoseconds, nothing arrives where a path holds back what is on its way: so many
+packets at least."""
 _IDLE, _BUFFER = 0, 3
 """Of `enum tcp_chrono`."""
 _WRAP: Final = 1 << 32
@@ -54,6 +59,9 @@ _WRAP: Final = 1 << 32
 Point = str
 Delays = Mapping[str, Mapping[Point, int]]
 """From each host the shortest way to each point."""
+Passed = Mapping[tuple[int, str], Mapping[Point, int]]
+"""When what happened at a time and host came by at each point, where that is not the shortest way
+later: of a packet that opens a connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +84,12 @@ class Stretch:
     begin: tuple[int, str]
     end: tuple[int, str]
 
-    def at(self, point: Point, ways: Delays) -> tuple[int, int]:
+    def at(self, point: Point, ways: Delays, passed: Passed) -> tuple[int, int]:
         """From when to when it is seen at a point."""
-        begin, end = (at + ways[host][point] for at, host in (self.begin, self.end))
+        begin, end = (
+            passed.get(instant, {}).get(point, instant[0] + ways[instant[1]][point])
+            for instant in (self.begin, self.end)
+        )
         return begin, max(begin, end)
 
 
@@ -103,6 +114,7 @@ def rows(
 ) -> Iterator[dict[str, Any]]:
     """The table `waits`: both directions of each connection."""
     for client, server in connections:
+        passed = dict(_opens(client, ways))
         for sender, peer in ((client, server), (server, client)):
             for stretch in stretches(sender, peer, offset_ns):
                 row: dict[str, Any] = {
@@ -112,8 +124,23 @@ def rows(
                     "owner": stretch.owner,
                 }
                 for point in ways[sender.host]:
-                    row[f"{point}_from_ns"], row[f"{point}_to_ns"] = stretch.at(point, ways)
+                    row[f"{point}_from_ns"], row[f"{point}_to_ns"] = stretch.at(point, ways, passed)
                 yield row
+
+
+def _opens(client: Side, ways: Delays) -> Iterator[tuple[tuple[int, str], dict[Point, int]]]:
+    """The client's first packet behind its SYN: only there a point sees that it is connected."""
+    others = [one for one in client.sent if not one.packet.syn]
+    if not others:
+        return
+    near, middle, far = ways[client.host]
+    by = {
+        near: others[0].packet.time_ns,
+        middle: min((one.switch_ns for one in others if one.switch_ns is not None), default=None),
+        far: min((one.arrived_ns for one in others if one.arrived_ns is not None), default=None),
+    }
+    seen = {point: at for point, at in by.items() if at is not None}
+    yield (others[0].packet.time_ns, client.host), seen
 
 
 def sides(
@@ -317,10 +344,23 @@ class _Line:
             return "connecting", "connecting"
         # What is sent again behind the last byte, as a FIN is, nobody waits for.
         waits = [] if at >= self._over[0] else [states.wait(at) for states in self._states]
-        for wait in filter(None, waits):
-            return wait, OWNERS[wait]
+        for place, wait in enumerate(waits):
+            if wait is not None:
+                owner = OWNERS[wait]
+                return wait, HELD if owner == CONGESTION and self._holds(at, place) else owner
         owner = self._program(at)
         return "empty", owner
+
+    def _holds(self, at: int, place: int) -> bool:
+        """Whether the path holds back what a side has on its way."""
+        arrived = self._arrived[place]
+        number = bisect_right(arrived, at)
+        if number in (0, len(arrived)):
+            return False
+        before, after = arrived[number - 1], arrived[number]
+        ways = self._ways[place]
+        left = bisect_right(ways, (before, _FOREVER))
+        return after - before >= _HOLDS[0] and left - number >= _HOLDS[1]
 
     def _program(self, at: int) -> str:
         """Whose it is while nothing waits to be sent."""

@@ -19,7 +19,8 @@ const SEGMENTS: i64 = 20;
 const NEAR: i64 = 10;
 /// No longer part of a time in which packets queue passes without one.
 const EVEN: i64 = 4;
-/// A path on which nothing arrives for so long, while so many segments would have passed, holds its packets back.
+/// A path on which nothing arrives for so long, while so many segments would have passed that were on their way beside those
+/// that fill it, holds its packets back.
 const STALL: Duration = Duration::from_millis(200);
 const HELD: i64 = 8;
 /// Spans and stalls that are remembered of a direction: a day's.
@@ -73,6 +74,8 @@ pub(super) struct AckSeen {
     /// The shortest round trip, and the payload of a full packet.
     pub trip: Duration,
     pub segment: i64,
+    /// Up to where data were sent.
+    pub sent: SeqNum,
 }
 
 /// The slowest link on the way of a direction.
@@ -106,7 +109,9 @@ impl Bottleneck {
             return;
         }
         self.edge = Some(ack);
-        self.stalled(gap, arrival);
+        if let Some(before) = before {
+            self.stalled(before, arrival);
+        }
         let queued = arrival.queue.is_some();
         let begun = Measurement {
             from: at,
@@ -152,13 +157,19 @@ impl Bottleneck {
         }
     }
 
-    /// Nothing had been heard for so long.
-    fn stalled(&mut self, length: Duration, arrival: AckSeen) {
+    /// Nothing was heard between two acknowledgements. A flight that does not fill the path leaves such gaps by itself.
+    fn stalled(&mut self, before: AckSeen, arrival: AckSeen) {
+        let length = arrival.at.since(before.at);
         if length < STALL || self.stalls.len() == MOST {
             return;
         }
+        let flight = i64::from(arrival.sent.offset_from(before.ack));
         let fastest = self.passed.iter().map(|passed| passed.rate).max();
-        if fastest.is_some_and(|rate| bytes(rate, length) >= arrival.segment * HELD) {
+        let held = |rate: i64| {
+            let passes = bytes(rate, length).min(flight - bytes(rate, arrival.trip));
+            passes >= arrival.segment * HELD
+        };
+        if fastest.is_some_and(held) {
             let stall = (arrival.at - length, arrival.at, Owner::RoundTrip);
             self.stalls.push(stall);
         }
@@ -237,6 +248,7 @@ mod tests {
             queue: (queue_ms > 0).then(|| Duration::from_millis(queue_ms)),
             trip: Duration::from_millis(20),
             segment: SEGMENT,
+            sent: ack + if queue_ms > 0 { 20_000 } else { 3_000 },
         });
     }
 
@@ -293,5 +305,7 @@ mod tests {
         link.rests();
         acked(&mut link, 3_000, 5, 60, 30);
         assert_eq!(link.stalls().len(), 1, "nothing was to be sent");
+        acked(&mut link, 4_000, 5, 60, 0);
+        assert_eq!(link.stalls().len(), 1, "too little to fill the path");
     }
 }

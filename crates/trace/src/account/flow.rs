@@ -371,6 +371,7 @@ impl Flow {
             queue: self.path.queue(),
             trip: self.path.near + self.path.beyond.unwrap_or(Duration::ZERO),
             segment: self.largest.into(),
+            sent: self.nxt,
         };
         self.path.bottleneck.acked(arrival);
     }
