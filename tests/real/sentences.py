@@ -24,7 +24,16 @@ from rexmit.library.trace import trace
 from rexmit.tracing.advice import advice
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.sections.settings import helping
-from rexmit.tracing.sentences import network, retransmissions, settings, traffic, unacked, wrong
+from rexmit.tracing.sentences import (
+    network,
+    requests,
+    retransmissions,
+    settings,
+    time,
+    traffic,
+    unacked,
+    wrong,
+)
 from rexmit.tracing.sentences.value import Sentence
 from rexmit.tracing.summary import summary
 from rexmit.tracing.summed import Summary
@@ -72,6 +81,9 @@ class Held:
 
 def every(whole: Trace, made: Summary) -> Iterator[Sentence]:
     """All that is said of a trace, on its page and of each row."""
+    yield from time.said(made.owners, made.totals.connections, made.slow_s)
+    if made.requests is not None:
+        yield from requests.said(made.requests)
     yield from traffic.said(made)
     yield from network.warnings(made.totals, made.half_seen)
     yield from wrong.said(made)

@@ -224,7 +224,7 @@ const OF_OWNER: &[Column] = &[
     integer("slow_ns", "how long these took in all, in nanoseconds"),
     integer("slow_least_ns", "the shortest of these, in nanoseconds").or_null(),
     integer("longest_ns", "the longest stretch, in nanoseconds"),
-    integer("evidence_ns", "time of the packet at which that ended, in nanoseconds"),
+    integer("evidence_ns", "when that ended, in nanoseconds: when a packet came by, or was with a host by the shortest way from here"),
     integer("other_ns", "how much of it held up the sender of the other direction, while this one's had nothing to send, in nanoseconds").or_null(),
 ];
 

@@ -28,6 +28,8 @@ pub enum Message {
     Named(String),
     /// A fatal alert of TLS, with its description (RFC 8446 §6).
     Alert(u8),
+    /// The server of SMTP or FTP closes the connection (RFC 5321 §3.8, RFC 959 §4.2).
+    Farewell,
 }
 
 /// What the head of a response says of it.
@@ -63,7 +65,18 @@ impl Message {
             Record::Hello => Some(Message::Hello(tls::server_name(payload))),
             Record::Query => Question::over_tcp(payload).map(Message::Query),
             Record::Alert => payload.get(6).copied().map(Message::Alert),
+            Record::Farewell => Some(Message::Farewell),
             Record::None | Record::SetUp | Record::Data | Record::Control | Record::Named => None,
+        }
+    }
+
+    /// Its server waited for the client, and waits no longer.
+    #[must_use]
+    pub fn gives_up(&self) -> bool {
+        match self {
+            Message::Farewell => true,
+            Message::Response(status) => status.code == Status::TIMEOUT,
+            _ => false,
         }
     }
 
@@ -82,12 +95,14 @@ impl Message {
                 name: None,
                 ..question
             }),
-            Message::Response(_) | Message::Alert(_) => self,
+            Message::Response(_) | Message::Alert(_) | Message::Farewell => self,
         })
     }
 }
 
 impl Status {
+    /// The server waited too long for a request (RFC 9110 §15.5.9).
+    const TIMEOUT: u16 = 408;
     /// Switching protocols (RFC 9110 §15.2.2), as to WebSocket.
     pub const SWITCHED: u16 = 101;
 

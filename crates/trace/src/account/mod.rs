@@ -271,6 +271,7 @@ impl Account {
             self.turns.aside(self.flows[last as usize].acked_at[1]);
             return;
         }
+        self.turns.gives_up = message.as_ref().is_some_and(Message::gives_up);
         self.heads |= matches!(message, Some(Message::Request(_) | Message::Response(_)));
         self.streams[peer].ends();
         match wait.filter(|_| mine) {

@@ -79,6 +79,8 @@ pub(super) struct Turns {
     pushes: bool,
     /// The server sends unasked.
     unasked: bool,
+    /// It waits no longer for the client.
+    pub gives_up: bool,
     /// Where the head of the last response ends, and where its body does.
     announced: Option<(SeqNum, SeqNum)>,
     /// Only its FIN ends it.
@@ -115,6 +117,7 @@ impl Turns {
             answers: false,
             pushes: false,
             unasked: false,
+            gives_up: false,
             announced: None,
             until_close: false,
             marking: [false; 2],
@@ -208,6 +211,8 @@ impl Turns {
         }
         match step.of {
             Direction::Forward if answered && between => Owner::BetweenRequests,
+            Direction::Backward if self.gives_up && answered => Owner::BetweenRequests,
+            Direction::Backward if self.gives_up => Owner::Client,
             Direction::Backward if answered && self.unasked => Owner::Messages,
             of => Owner::program(of),
         }

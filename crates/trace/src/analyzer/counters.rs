@@ -36,10 +36,6 @@ pub struct Counters {
     pub stray_resets: u64,
     /// Connections that were left out, since their analysis failed.
     pub failures: Failures,
-    /// Packets whose time stamp was before that of the packet before.
-    pub steps_back: u64,
-    /// The longest such step.
-    pub longest_step_back: Duration,
 }
 
 impl Counters {
@@ -59,7 +55,5 @@ impl Counters {
         self.farthest_set = self.farthest_set.max(other.farthest_set);
         self.stray_resets += other.stray_resets;
         self.failures.add(&other.failures);
-        self.steps_back += other.steps_back;
-        self.longest_step_back = self.longest_step_back.max(other.longest_step_back);
     }
 }

@@ -95,7 +95,11 @@ impl Request {
                 self.path = question.name;
             }
             Some(
-                Message::Response(_) | Message::Hello(_) | Message::Named(_) | Message::Alert(_),
+                Message::Response(_)
+                | Message::Hello(_)
+                | Message::Named(_)
+                | Message::Alert(_)
+                | Message::Farewell,
             )
             | None => {}
         }

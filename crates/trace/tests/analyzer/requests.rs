@@ -52,6 +52,7 @@ impl Talk {
             Message::Query(_) => Record::Query,
             Message::Named(_) => Record::Named,
             Message::Alert(_) => Record::Alert,
+            Message::Farewell => Record::Farewell,
         };
         self.record(from_client, record, len);
         self.said.resize(self.script.packets.len() - 1, None);
@@ -419,6 +420,31 @@ fn an_alert_tells_who_ended_the_handshake() {
         let alert = rows.connections[0].row.alert.unwrap();
         assert_eq!(alert.by, Direction::Forward);
         assert_eq!(alert.description, if known { description } else { 40 });
+    }
+}
+
+#[test]
+fn a_server_that_gives_up_waited_for_its_client() {
+    let timeout = Status {
+        code: 408,
+        unasked: false,
+        body: Body::NotTold,
+    };
+    for last in [Message::Farewell, Message::Response(timeout)] {
+        let (mut talk, to_server, to_client) = Talk::open(false);
+        talk.data(true, 30).wait(to_server).data(false, 40);
+        talk.wait(to_client)
+            .data(true, 0)
+            .wait(30_000)
+            .say(false, last, 60);
+        let rows = talk.rows(Settings::default());
+        let owners = told(&rows.connections[0].row.backward.account);
+        assert!(
+            owners
+                .iter()
+                .any(|(owner, ms)| *owner == Owner::BetweenRequests && *ms > 29_000),
+            "{owners:?}"
+        );
     }
 }
 

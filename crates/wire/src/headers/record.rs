@@ -28,6 +28,8 @@ pub enum Record {
     Named = 8,
     /// A fatal alert of TLS that is not encrypted: who sends it ends the handshake.
     Alert = 9,
+    /// The reply of SMTP or FTP that its server closes the connection (RFC 5321 §3.8, RFC 959 §4.2).
+    Farewell = 10,
 }
 
 /// What encryption adds to a record, at most: the explicit nonce and the tag of TLS 1.2's AES-GCM (RFC 5288 §3).
@@ -52,6 +54,7 @@ impl Record {
                 Record::of_tls(kind, u16::from_be_bytes([high, low]), rest, len)
             }
             [b'A'..=b'Z', ..] => Record::of_http(payload),
+            [b'4', b'2', b'1', b' ' | b'-', ..] => Record::Farewell,
             _ => Record::None,
         }
     }
@@ -103,7 +106,11 @@ impl Record {
         match self {
             Record::Hello => Record::SetUp,
             Record::Alert => Record::Control,
-            Record::Request | Record::Response | Record::Query | Record::Named => Record::None,
+            Record::Request
+            | Record::Response
+            | Record::Query
+            | Record::Named
+            | Record::Farewell => Record::None,
             other => other,
         }
     }
@@ -127,6 +134,7 @@ impl Record {
             7 => Record::Query,
             8 => Record::Named,
             9 => Record::Alert,
+            10 => Record::Farewell,
             _ => Record::None,
         }
     }
