@@ -413,6 +413,12 @@ impl Flow {
         self.largest_window = self.largest_window.max(one.window);
     }
 
+    /// When a packet would have come by, no earlier than `since`, had it been on its way no longer than the fastest one.
+    pub fn left(&mut self, step: &Step, since: Time) -> Time {
+        let stamp = step.stamps.map(|(value, _)| value);
+        stamp.map_or(step.at, |stamp| self.path.left(stamp, step.at, since))
+    }
+
     /// How long ago that came by whose stamp its sender echoes with what comes by `at` then: from the monitor to it and back, and
     /// what it waited meanwhile.
     pub fn echoed(&self, at: Time, echo: Option<u32>) -> Option<Duration> {

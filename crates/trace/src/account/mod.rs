@@ -185,6 +185,7 @@ impl Account {
         let (me, peer) = (step.of as usize, step.of.reversed() as usize);
         if step.flags.syn() {
             self.flows[me].begins(step.seq + 1);
+            self.flows[me].left(step, self.turns.start());
             if let Some(sample) = self.turns.syn(step) {
                 self.sample(peer, sample);
             }
@@ -301,12 +302,17 @@ impl Account {
             }
             None => {
                 let acked = self.flows[peer].acked_at;
-                let [(arrived, way), (to, mut program)] = self.turns.silence(step, near, acked);
+                let left = self.flows[me].left(step, self.turns.mark);
+                let [(arrived, way), (to, mut program)] =
+                    self.turns.silence(step, left, near, acked);
                 if was_shut {
                     program = Owner::ReceiverWindow;
                 }
                 self.on_way(peer, arrived, way);
                 self.both(to, program);
+                if to < step.at {
+                    self.both(step.at, Owner::RoundTrip);
+                }
                 self.lines[me].settle();
                 self.lines[me].last = None;
                 let full = self.mss[me].unwrap_or(self.flows[me].largest());

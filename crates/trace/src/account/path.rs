@@ -1,8 +1,9 @@
-//! The way from a sender to its receiver and back, by the round trips that the monitor sees.
+//! The way from a sender to its receiver and back, by the round trips that the monitor sees and the stamps of what is sent.
 
-use rexmit_time::Duration;
+use rexmit_time::{Duration, Time};
 
 use super::bottleneck::Bottleneck;
+use crate::sender_view::stamps::Stamps;
 
 /// By so much a round trip is longer than the shortest, at least, where packets queue; and by a quarter of it.
 pub(super) const QUEUED: Duration = Duration::from_millis(2);
@@ -22,6 +23,8 @@ pub(super) struct Path {
     /// The monitor does not stand beside the sender.
     pub away: bool,
     pub bottleneck: Bottleneck,
+    /// The clock of the sender's stamps.
+    stamps: Stamps,
 }
 
 impl Path {
@@ -33,6 +36,21 @@ impl Path {
         self.longer = rtt - least;
         let long = rtt > least + QUEUED.max((least + near) / 4) && near <= least * 2;
         self.long = if long { self.long.saturating_add(1) } else { 0 };
+    }
+
+    /// When a packet with this stamp, which comes by at `at` and was sent no earlier than `since`, would have come by, had it been
+    /// on its way no longer than the fastest one.
+    pub fn left(&mut self, stamp: u32, at: Time, since: Time) -> Time {
+        self.stamps.learn(stamp, at, None);
+        let left = self.stamps.sent(stamp, at);
+        if left < since {
+            // The clock was set, or another host has this address.
+            self.stamps = Stamps::default();
+        }
+        if left < since || left + QUEUED > at {
+            return at;
+        }
+        left
     }
 
     /// An acknowledgement comes by so long after what was sent last that what was sent queued for longer than it was on its way.

@@ -256,11 +256,12 @@ impl Turns {
         (count == 1 && step.of == Direction::Forward).then(|| step.at.since(answered))
     }
 
-    /// Whose the time was until this packet with data, the first of its turn, came by. `near`: from the monitor to its sender
-    /// and back; `acked`: when its sender acknowledged more of what its peer had sent last, and all of it.
+    /// Whose the time was until this packet with data, the first of its turn, came by, and `left` its sender. `near`: from the
+    /// monitor to its sender and back; `acked`: when its sender acknowledged more of what its peer had sent last, and all of it.
     pub fn silence(
         &self,
         step: &Step,
+        left: Time,
         near: Option<Duration>,
         [partly, acked]: [Option<Time>; 2],
     ) -> [(Time, Owner); 2] {
@@ -278,7 +279,7 @@ impl Turns {
         };
         let acked = self
             .arrival(acked)
-            .filter(|acked| *acked > self.mark && *acked < step.at);
+            .filter(|acked| *acked > self.mark && *acked < left);
         let arrived = match (way, acked) {
             (Some(way), Some(acked)) if acked.since(self.mark) > way + DELAYED => acked,
             (Some(way), _) => self.mark + way,
@@ -286,7 +287,7 @@ impl Turns {
             (None, None) => self.mark,
         };
         let arrived = partly.map_or(arrived, |partly| arrived.max(partly));
-        [(arrived.min(step.at), Owner::RoundTrip), (step.at, program)]
+        [(arrived.min(left), Owner::RoundTrip), (left, program)]
     }
 
     /// New data; `has_all`: its sender had got all that its peer had sent.

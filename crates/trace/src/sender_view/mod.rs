@@ -23,7 +23,7 @@ mod recycled;
 mod resets;
 mod rtt;
 mod settle;
-mod stamps;
+pub(crate) mod stamps;
 mod steps;
 #[cfg(test)]
 mod tests;

@@ -28,7 +28,7 @@ const DRIFT: i64 = 100;
 /// the time at which it is to leave, milliseconds after a monitor on the host has seen it (`tcp_wstamp_ns`, Linux since
 /// 4.20).
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Stamps {
+pub(crate) struct Stamps {
     first: Option<(u32, Time)>,
     /// Which of the lengths it is.
     tick: Option<usize>,
@@ -60,7 +60,7 @@ pub(super) fn tick_of(passed: i64, ticks: i64) -> Option<i64> {
 
 impl Stamps {
     /// A packet with stamp `value` came by at `at`; what it echoes had come by at `heard`, if that is known.
-    pub(super) fn learn(&mut self, value: u32, at: Time, heard: Option<Time>) {
+    pub(crate) fn learn(&mut self, value: u32, at: Time, heard: Option<Time>) {
         let Some((first, begun)) = self.first else {
             self.first = Some((value, at));
             self.seen = at;
@@ -117,7 +117,7 @@ impl Stamps {
 
     /// When a packet that came by at `at` would have come by had it not waited: no earlier than the tick of its stamp,
     /// and no later than the next one.
-    pub(super) fn sent(&self, value: u32, at: Time) -> Time {
+    pub(crate) fn sent(&self, value: u32, at: Time) -> Time {
         let (Some((first, begun)), Some(tick)) = (self.first, self.tick) else {
             return at;
         };

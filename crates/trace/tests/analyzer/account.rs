@@ -289,6 +289,26 @@ fn stamped(script: &mut Script, from_client: bool, len: u32, (value, echo): (u32
 }
 
 #[test]
+fn what_left_long_before_it_came_by_was_on_its_way() {
+    // The third answer takes 340 ms: the server was late by them, or the path.
+    for (leaves, owner) in [(0, Owner::RoundTrip), (300, Owner::Server)] {
+        let (mut script, to_server, _) = open(false);
+        let mut clock = 1_000;
+        for round in 0..4 {
+            stamped(&mut script, true, 100, (clock, 500));
+            let late = if round == 2 { 300 } else { 0 };
+            script.wait(to_server + late);
+            let left = if round == 2 { leaves } else { 0 };
+            stamped(&mut script, false, 500, (clock + left, clock));
+            clock += 40 + late as u32;
+        }
+        let told = told(&only(&script).backward.account);
+        let late = told.iter().find(|(whose, _)| *whose == owner).unwrap();
+        assert!(late.1 >= 295, "{told:?}");
+    }
+}
+
+#[test]
 fn a_sender_has_heard_what_its_stamps_cannot_show() {
     let (mut script, _, to_client) = open(true);
     // As TLS 1.3 begins: the tickets leave before the request has come, which the server acknowledges late. So it echoes no
