@@ -203,9 +203,9 @@ ifneq ($(ADVISORY_DB),)
 	$(DENY) --frozen check --hide-inclusion-graph advisories
 endif
 
-bench: kernel ## Benchmarks
+bench: kernel ## Benchmarks; AGAINST=FILE compares ratios with those of `benches/speed.py --json`
 	cargo bench --locked --package rexmit-benches
-	$(BIN)/python benches/speed.py
+	$(BIN)/python benches/speed.py $(if $(AGAINST),--against $(AGAINST))
 	$(BIN)/python benches/hostile.py
 	$(BIN)/python benches/lab.py
 	$(BIN)/python benches/small.py

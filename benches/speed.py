@@ -1,11 +1,14 @@
 """How fast captures are analysed: against tcptrace and tshark, in processor time and memory.
 
-`python benches/speed.py [--only NAME,...] [--runs N] [--json]`
+`python benches/speed.py [--only NAME,...] [--runs N] [--json] [--against FILE]`
 
 All captures are made here, in `target/bench-trace`, the first time: by `rexmit validate synth`, and
-the long connection by the program of `benches/trace.rs`. Each number is the least of the runs, but
-for tshark, which runs once. Machines differ, so every aim is a ratio to what ran beside it, but for
-packets a second, bytes, and the start.
+the long connection by the program of `benches/trace.rs`. "Times tcptrace" is the whole command
+`rexmit trace` on one core against `tcptrace -n -l`; "the core, times tcptrace" the analysis alone
+against `tcptrace -n`. Programs are run in turn, each number is the least of the runs, but for
+tshark, which runs once. Machines differ, so every aim is a ratio to what ran beside it, but for
+bytes. `--against` compares ratios with those that `--json` printed of another commit, and ends with
+1 if one is a tenth worse.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,44 +41,48 @@ class Cost:
 
 @dataclass(frozen=True)
 class Capture:
-    """A capture to measure with: how many connections it is drawn with, and of which mix."""
+    """A capture to measure with: how many connections it is drawn with, of which mix, and its
+    aims."""
 
     name: str
     mix: str
     connections: int
-    times_tcptrace: float | None = None
-    times_tshark: float | None = None
-    packets_per_s: float | None = None
+    times: float | None = None
+    core_times: float | None = None
 
 
 CAPTURES = [
-    Capture("bench", "bench", 130_000, times_tcptrace=5, times_tshark=60),
-    Capture("retransmitting", str(MIXES), 20_000, times_tcptrace=2),
-    Capture("lossless", str(MIXES), 60_000, packets_per_s=5e6),
-    Capture("long", "", 1, times_tcptrace=1 / 3),
-    Capture("small", "bench", 20),
+    Capture("bench", "bench", 130_000, times=2.5, core_times=2.5),
+    Capture("lossless", str(MIXES), 60_000, times=4),
+    Capture("live", str(MIXES), 12_000, times=2),
+    Capture("retransmitting", str(MIXES), 20_000),
+    Capture("long", "", 1, core_times=0.5),
 ]
-TWO_THREADS = 1.8
-GRID = 2.0
-MORE_MEMORY = 150 * MEGABYTE
-SMALL_S = 0.6
-IDLE_BYTES = 600 * MEGABYTE
+SMALL = Capture("small", "bench", 20)
+TIMES_TSHARK = 40
+TWO_THREADS = 1.72
+GRID = 1.6
+IDLE_BYTES = 565 * MEGABYTE
+WORSE = 1.1
+"""So many times worse is worse, and not chance."""
 TSHARK = ["tshark", "-n", "-Y", "tcp.analysis.retransmission", "-T", "fields"]
 TSHARK += ["-e", "frame.number", "-r"]
 
 
-def main() -> None:
+def main() -> int:
     """Measures, and prints a line for each number."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", default="", help="captures, with commas; and idle")
-    parser.add_argument("--runs", type=int, default=3, help="runs of each; the best counts")
+    parser.add_argument("--runs", type=int, default=5, help="runs of each; the least counts")
     parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
+    parser.add_argument("--against", type=Path, help="ratios of another commit, from --json")
     asked = parser.parse_args()
     names = [capture.name for capture in CAPTURES] + ["idle"]
     wanted = asked.only.split(",") if asked.only else names
     for name in wanted:
         if name not in names:
             parser.error(f"there is no capture {name}; there are {', '.join(names)}")
+    before = json.loads(asked.against.read_text()) if asked.against else {}
     bench = Bench(build(), max(asked.runs, 1), asked.json)
     for capture in CAPTURES:
         if capture.name in wanted:
@@ -84,6 +91,7 @@ def main() -> None:
         bench.idle()
     if asked.json:
         print(json.dumps(bench.numbers, indent=2))
+    return bench.compare(before)
 
 
 def build() -> str:
@@ -108,50 +116,61 @@ class Bench:
     def measure(self, capture: Capture) -> None:
         """All that is asked of a capture."""
         name, path = capture.name, str(self.capture(capture))
-        if name == "small":
-            command = [sys.executable, "-m", "rexmit", "trace", path]
-            whole = self.best(command)
-            self.note(f"{name}: rexmit trace, s", whole.processor_s, most=SMALL_S)
-            return
-        plain = self.best([self.program, "analyse", path, "1", "off"])
-        packets = int(plain.output.split()[0])
+        small = str(self.capture(SMALL))
+        command, core = trace(path), [self.program, "analyse", path, "1", "off"]
+        tcptrace = ["tcptrace", "-n", path]
+        whole, start, plain, long, short = self.least(
+            command, trace(small), core, [*tcptrace, "-l"], tcptrace
+        )
         self.say(f"{name}: {plain.output.strip()}")
-        rate = packets / plain.processor_s
-        self.note(f"{name}: s", plain.processor_s)
-        self.note(f"{name}: packets/s", rate, least=capture.packets_per_s)
-        tcptrace = self.best(["tcptrace", "-n", path])
-        times = tcptrace.processor_s / plain.processor_s
-        self.note(f"{name}: tcptrace, s", tcptrace.processor_s)
-        self.note(f"{name}: times tcptrace", times, least=capture.times_tcptrace)
-        if capture.times_tshark:
-            tshark = run([*TSHARK, path])
-            times = tshark.processor_s / plain.processor_s
-            self.note(f"{name}: tshark, s", tshark.processor_s)
-            self.note(f"{name}: times tshark", times, least=capture.times_tshark)
-        if name == "bench":
-            more = plain.peak_bytes - tcptrace.peak_bytes
-            self.note(f"{name}: peak bytes", plain.peak_bytes)
-            self.note(f"{name}: peak bytes more than tcptrace's", more, most=MORE_MEMORY)
-            two = self.best([self.program, "analyse", path, "2", "off"], lambda cost: cost.wall_s)
-            one = self.best([self.program, "analyse", path, "1", "off"], lambda cost: cost.wall_s)
-            times = one.wall_s / two.wall_s
-            self.note(
-                f"{name}: times one thread on the wall, two threads", times, least=TWO_THREADS
-            )
-            grid = self.best([self.program, "analyse", path, "1", "grid"])
-            times = grid.processor_s / plain.processor_s
-            self.note(f"{name}: times the plain analysis, with the grid", times, most=GRID)
+        self.note(f"{name}: s, the whole command", whole.processor_s)
+        self.note(f"{name}: s, its start", start.processor_s)
+        self.note(f"{name}: s, its core", plain.processor_s)
+        rest = whole.processor_s - start.processor_s - plain.processor_s
+        self.note(f"{name}: s, its output", rest)
+        times = long.processor_s / whole.processor_s
+        self.note(f"{name}: times tcptrace", times, least=capture.times)
+        times = short.processor_s / plain.processor_s
+        self.note(f"{name}: the core, times tcptrace", times, least=capture.core_times)
+        self.note(f"{name}: peak bytes", whole.peak_bytes)
+        if name != "bench":
+            return
+        tshark = run([*TSHARK, path])
+        times = tshark.processor_s / whole.processor_s
+        self.note(f"{name}: times tshark", times, least=TIMES_TSHARK)
+        two, one, grid = (
+            [self.program, "analyse", path, *how]
+            for how in (["2", "off"], ["1", "off"], ["1", "grid"])
+        )
+        walls = self.least(two, one, by=lambda cost: cost.wall_s)
+        times = walls[1].wall_s / walls[0].wall_s
+        self.note(f"{name}: times one thread on the wall, two threads", times, least=TWO_THREADS)
+        times = self.least(grid)[0].processor_s / plain.processor_s
+        self.note(f"{name}: times the plain analysis, with the grid", times, most=GRID)
 
     def idle(self) -> None:
         """A million connections that have had a request and a response."""
         cost = run([self.program, "idle"])
         self.note("idle: peak bytes of a million connections", cost.peak_bytes, most=IDLE_BYTES)
 
-    def best(
-        self, command: Sequence[str], by: Callable[[Cost], float] = lambda cost: cost.processor_s
-    ) -> Cost:
-        """The best of the runs."""
-        return min((run(command) for _ in range(self.runs)), key=by)
+    def least(
+        self, *commands: list[str], by: Callable[[Cost], float] = lambda cost: cost.processor_s
+    ) -> list[Cost]:
+        """The least of the runs of each, which are run in turn."""
+        rounds = [[run(command) for command in commands] for _ in range(self.runs)]
+        return [min(costs, key=by) for costs in zip(*rounds, strict=True)]
+
+    def compare(self, before: Mapping[str, float]) -> int:
+        """The ratios beside those of another commit: 1 if one of them is worse."""
+        worse = 0
+        for what, was in before.items():
+            now = self.numbers.get(what)
+            if now is None or "times" not in what:
+                continue
+            ratio = was / now if "with the grid" not in what else now / was
+            worse |= ratio > WORSE
+            self.say(f"  {what:60} {was:10,.3f} -> {now:.3f}{'  worse' * (ratio > WORSE)}")
+        return worse
 
     def capture(self, capture: Capture) -> Path:
         """A capture, which is made if it is not there."""
@@ -195,6 +214,11 @@ class Bench:
             print(line, flush=True)
 
 
+def trace(path: str) -> list[str]:
+    """The command that users give, on one core."""
+    return [sys.executable, "-m", "rexmit", "trace", "--quiet", "--jobs", "1", path]
+
+
 def run(command: Sequence[str]) -> Cost:
     """Runs a program to its end; what it took, by the system's account of it and its children."""
     began = time.perf_counter()
@@ -216,4 +240,4 @@ def run(command: Sequence[str]) -> Cost:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
