@@ -27,6 +27,8 @@ ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "target" / "bench-trace"
 MIXES = Path(__file__).with_name("mixes.toml")
 MEGABYTE = 1_000_000
+HEAD = 1_000
+"""Bytes of an output that are kept."""
 
 
 @dataclass(frozen=True)
@@ -118,9 +120,9 @@ class Bench:
         name, path = capture.name, str(self.capture(capture))
         small = str(self.capture(SMALL))
         command, core = trace(path), [self.program, "analyse", path, "1", "off"]
-        tcptrace = ["tcptrace", "-n", path]
+        tcptrace = ["tcptrace", "-n"]
         whole, start, plain, long, short = self.least(
-            command, trace(small), core, [*tcptrace, "-l"], tcptrace
+            command, trace(small), core, [*tcptrace, "-l", path], [*tcptrace, path]
         )
         self.say(f"{name}: {plain.output.strip()}")
         self.note(f"{name}: s, the whole command", whole.processor_s)
@@ -222,10 +224,11 @@ def trace(path: str) -> list[str]:
 def run(command: Sequence[str]) -> Cost:
     """Runs a program to its end; what it took, by the system's account of it and its children."""
     began = time.perf_counter()
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as child:
-        output = child.stdout.read() if child.stdout else ""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
+        output = child.stdout.read(HEAD) if child.stdout else b""
+        # The rest is not kept: a child's peak is at least what its parent had when it began.
+        while child.stdout and child.stdout.read(MEGABYTE):
+            pass
         _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode != 0:
@@ -235,7 +238,7 @@ def run(command: Sequence[str]) -> Cost:
         wall_s=time.perf_counter() - began,
         # Linux counts kilobytes (getrusage(2)).
         peak_bytes=used.ru_maxrss * 1024,
-        output=output,
+        output=output.decode(),
     )
 
 
