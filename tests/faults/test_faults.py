@@ -39,6 +39,7 @@ def test_after_any_fault_the_result_is_the_undisturbed_one(commands: str, count:
     assert int(found[2]) < count / 2, "faults that meet nothing show nothing"
 
 
+@pytest.mark.tools
 def test_the_driver_sees_a_result_that_is_wrong() -> None:
     done = faults("--commands", "run model", "--faults", "4", "--drivers", "1", "--break-results")
     assert done.returncode == 1

@@ -11,6 +11,7 @@ from typing import Final
 
 import pytest
 from tests.real import captures
+from tests.tools import needs
 
 import rexmit
 from rexmit.tracing.folder import Trace
@@ -49,13 +50,12 @@ it is sent again cannot be told."""
 SIDES: Final = ["flow", "bytes", "unique_bytes", "resets"]
 """What a list tells of each direction; what was recorded twice it does not tell from copies."""
 
-ENVIRONMENT: Final = {**os.environ, "TZ": "UTC", "LC_ALL": "C.UTF-8"}
-
 
 def printed(*words: str) -> bytes:
     """What a program prints."""
+    environment = {**os.environ, "TZ": "UTC", "LC_ALL": "C.UTF-8"}
     return subprocess.run(
-        words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True, env=ENVIRONMENT
+        words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True, env=environment
     ).stdout
 
 
@@ -78,6 +78,7 @@ def check(capture: Path, text: bytes, folder: Path) -> Trace:
     return trace
 
 
+@needs("tcpdump")
 @pytest.mark.parametrize("form", TCPDUMP)
 @pytest.mark.parametrize("capture", captures.committed(), ids=lambda path: path.name)
 def test_a_list_of_tcpdump_tells_the_same(capture: Path, form: str, tmp_path: Path) -> None:
@@ -86,6 +87,7 @@ def test_a_list_of_tcpdump_tells_the_same(capture: Path, form: str, tmp_path: Pa
     assert sides[0].equals(sides[1])
 
 
+@needs("tshark")
 @pytest.mark.parametrize("form", TSHARK)
 @pytest.mark.parametrize(
     "capture",
@@ -96,6 +98,7 @@ def test_a_list_of_tshark_tells_the_same(capture: Path, form: str, tmp_path: Pat
     check(capture, printed("tshark", "-n", *TSHARK[form], "-r", str(capture)), tmp_path)
 
 
+@needs("tshark")
 @pytest.mark.parametrize("form", DETAILS)
 @pytest.mark.parametrize("capture", captures.committed(), ids=lambda path: path.name)
 def test_packets_in_detail_tell_the_same(capture: Path, form: str, tmp_path: Path) -> None:
@@ -107,6 +110,7 @@ def test_packets_in_detail_tell_the_same(capture: Path, form: str, tmp_path: Pat
     assert sides[0].equals(sides[1])
 
 
+@needs("tcpdump")
 def test_round_trips_are_those_of_the_capture(tmp_path: Path) -> None:
     capture = captures.HERE / "http-continue.pcap"
     listed = tmp_path / "list.txt"
@@ -118,6 +122,7 @@ def test_round_trips_are_those_of_the_capture(tmp_path: Path) -> None:
     assert sides[0].equals(sides[1])
 
 
+@needs("tcpdump")
 def test_a_packed_list_is_read_from_a_pipe(tmp_path: Path) -> None:
     capture = captures.HERE / "retransmissions.pcap"
     packed = tmp_path / "list.gz"
@@ -134,6 +139,7 @@ def test_a_packed_list_is_read_from_a_pipe(tmp_path: Path) -> None:
     assert "retransmi" in told.stdout
 
 
+@needs("tcpdump")
 def test_a_list_without_sequence_numbers_says_how_to_print_one(tmp_path: Path) -> None:
     capture = captures.HERE / "retransmissions.pcap"
     listed = tmp_path / "list.txt"

@@ -97,9 +97,9 @@ def _largest(counts: Counter[tuple[str, str]]) -> tuple[str, str]:
     for pair, length_ns in counts.items():
         for words, word in zip(sums, pair, strict=True):
             words[word] += length_ns
-    was, said = (max(sorted(words), key=lambda word: words[word]) for words in sums)
-    nearly = sums[0][said] >= sums[0][was] * _LEAST_LARGEST
-    return (said if nearly else was), said
+    was, claimed = (max(sorted(words), key=lambda word: words[word]) for words in sums)
+    nearly = sums[0][claimed] >= sums[0][was] * _LEAST_LARGEST
+    return (claimed if nearly else was), claimed
 
 
 def _by_flow(rows: pl.DataFrame) -> dict[str, Spans]:
