@@ -92,13 +92,13 @@ def test_what_was_in_vain_is_not_healthy(tmp_path: Path) -> None:
             "complete",
             {"reset_by": "server", "reset_state": "established"},
             "unanswered",
-            "10.0.0.1 reset the connection instead of answering the last request of 10.0.0.2",
+            "10.0.0.1 reset the connection before the last request of 10.0.0.2 was fully answered",
         ),
         (
             "complete",
             {"alert_by": "client", "alert": "unknown_ca"},
             "tls-set-up",
-            "the TLS handshake of 10.0.0.2 and 10.0.0.1 failed: the client sent the alert unknown",
+            "the TLS handshake of 10.0.0.1 and 10.0.0.2 failed: the client sent the alert unknown",
         ),
     ):
         made = [connection(duration_s=10.0, handshake=handshake, **reset)]

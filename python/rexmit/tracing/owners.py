@@ -24,6 +24,9 @@ ONE_BY_ONE_S: Final = 1.0
 """Short round trips of one client to one server are slow where one follows on the other for so
 long, and together they are half of the time or more: a person waits for their sum."""
 
+MOST_FRONTS: Final = 8
+"""So many servers with most time are looked behind."""
+
 NOBODY: Final = ("closing",)
 """What nobody waited for."""
 
@@ -56,7 +59,6 @@ CLIENT: Final = (
     "between-requests",
     "connecting",
     "round-trip",
-    "tls-set-up",
     "unanswered",
 )
 """What is told from the client on, whichever direction is asked for."""
@@ -320,7 +322,10 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             (pl.col("evidence_ns") / 1e9 - pl.col("start_s")).get(longest).alias("evidence_s"),
         )
         .sort("length_ns", "host", descending=[True, False])
+        .collect()
     )
+    fronts = pl.col("host").is_in(_fronts(trace, of_host)) & (pl.col("owner") == "server")
+    of_host = of_host.filter(~fronts)
     owner, length_s = pl.col("owner"), pl.col("length_s")
     known_s = length_s.filter(~owner.is_in(list(LAST))).sum()
     last = owner.is_in(list(IDLE)) | ((owner == UNKNOWN) & (length_s <= known_s))
@@ -341,7 +346,6 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             pl.col("host", "peer", "number", "evidence_s").first(),
         )
         .with_columns(last.alias("last"))
-        .collect()
     )
     every = []
     for row in rows.to_dicts():
@@ -350,6 +354,24 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
     every += [(False, one) for one in looked_up]
     every.sort(key=lambda one: (one[0], -one[1].length_s, one[1].owner))
     return tuple(one for _, one in every)
+
+
+def _fronts(trace: Trace, of_host: pl.DataFrame) -> list[str]:
+    """Servers that waited for others behind them, whose own time is told, and for little else."""
+    rows = of_host.filter(pl.col("owner") == "server").head(MOST_FRONTS)
+    servers = dict(rows.select("host", "length_ns").iter_rows())
+    fronts = []
+    for host, length_ns in servers.items():
+        waited_s, asked = requests.slowest_of(trace, host)
+        if asked is None:
+            continue
+        if asked.owner == "server":
+            rest = 1 - servers.get(requests.host_of(asked), 0) / length_ns
+        else:
+            rest = 1 - asked.took_s / waited_s
+        if rest < PART:
+            fronts.append(host)
+    return fronts
 
 
 def _stretches(trace: Trace) -> pl.LazyFrame:

@@ -19,6 +19,10 @@ _CLIENT, _SERVER = (end.str.replace(r":\d+$", "") for end in (sides.CLIENT, side
 _LOOPBACK: Final = r"^(127\.|\[?::1\]?$)"
 
 
+BESIDE_S: Final = 0.001
+"""From a monitor beside a host there and back."""
+
+
 @dataclass(frozen=True)
 class Asked:
     """A request of the connection in row `number` of connections.parquet. From its first byte to
@@ -99,10 +103,22 @@ def requests(trace: Trace) -> Requests:
 
 def behind(trace: Trace, host: str) -> str:
     """The server that a host waited for, while its slowest request waited for it; empty if none."""
+    _, asked = slowest_of(trace, host)
+    return host_of(asked) if asked and asked.owner == "server" else ""
+
+
+def slowest_of(trace: Trace, host: str) -> tuple[float, Asked | None]:
+    """How long the slowest request waited for a server, and the request that it made meanwhile."""
     of_host = _SERVER.eq(host) & (pl.col("owner") == "server")
     slowest = timed(trace).filter(of_host).top_k(1, by="owner_s").collect().to_dicts()
-    asked = _behind(_whole(trace), slowest[0]) if slowest else None
-    return _host(asked.flow) if asked and asked.owner == "server" else ""
+    if not slowest:
+        return 0.0, None
+    return slowest[0]["owner_s"], _behind(_whole(trace), slowest[0])
+
+
+def host_of(asked: Asked) -> str:
+    """The server that was asked."""
+    return _host(asked.flow)
 
 
 def _whole(trace: Trace) -> Trace:
@@ -129,8 +145,9 @@ def _behind(trace: Trace, front: dict[str, Any]) -> Asked | None:
     host = _host(front["flow"])
     own = _CLIENT.eq(host)
     if _is_beside(trace, front["connection"]):
-        # What goes on within a host is seen on that host alone.
+        # What goes on within a host is seen on that host alone, which may have other addresses.
         own |= _CLIENT.str.contains(_LOOPBACK) & _SERVER.str.contains(_LOOPBACK)
+        own |= pl.col("connection").is_in(_clients_beside(trace))
     there = (
         timed(trace)
         .filter(
@@ -152,6 +169,12 @@ def _behind(trace: Trace, front: dict[str, Any]) -> Asked | None:
     longest = there.sort("took_s", "start_ns", descending=[True, False]).row(0, named=True)
     most = longest["took_s"] * 2 > front["owner_s"]
     return Asked(**_told(longest)) if most else None
+
+
+def _clients_beside(trace: Trace) -> list[int]:
+    """Connections whose client the monitor stood beside."""
+    beside = (pl.col("direction") == "forward") & (pl.col("monitor_delay_s") <= BESIDE_S)
+    return trace.scan("sides").filter(beside).select("connection").collect()["connection"].to_list()
 
 
 def _is_beside(trace: Trace, connection: int) -> bool:

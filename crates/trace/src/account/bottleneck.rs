@@ -74,8 +74,8 @@ pub(super) struct AckSeen {
     /// The shortest round trip, and the payload of a full packet.
     pub trip: Duration,
     pub segment: i64,
-    /// Up to where data were sent.
-    pub sent: SeqNum,
+    /// Up to where data were sent, if the monitor stands beside their sender.
+    pub sent: Option<SeqNum>,
 }
 
 /// The slowest link on the way of a direction.
@@ -163,11 +163,13 @@ impl Bottleneck {
         if length < STALL || self.stalls.len() == MOST {
             return;
         }
-        let flight = i64::from(arrival.sent.offset_from(before.ack));
+        let flight = arrival
+            .sent
+            .map(|sent| i64::from(sent.offset_from(before.ack)));
         let fastest = self.passed.iter().map(|passed| passed.rate).max();
         let held = |rate: i64| {
-            let passes = bytes(rate, length).min(flight - bytes(rate, arrival.trip));
-            passes >= arrival.segment * HELD
+            let fills = flight.map_or(i64::MAX, |flight| flight - bytes(rate, arrival.trip));
+            bytes(rate, length).min(fills) >= arrival.segment * HELD
         };
         if fastest.is_some_and(held) {
             let stall = (arrival.at - length, arrival.at, Owner::RoundTrip);
@@ -248,7 +250,7 @@ mod tests {
             queue: (queue_ms > 0).then(|| Duration::from_millis(queue_ms)),
             trip: Duration::from_millis(20),
             segment: SEGMENT,
-            sent: ack + if queue_ms > 0 { 20_000 } else { 3_000 },
+            sent: Some(ack + if queue_ms > 0 { 20_000 } else { 3_000 }),
         });
     }
 

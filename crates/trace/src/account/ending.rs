@@ -158,6 +158,7 @@ impl Account {
                         Owner::Closing if of == Direction::Backward && flow.sizes.lacks() => {
                             Owner::Unanswered
                         }
+                        Owner::Unanswered if turns.is_asking(flow.sent()) => Owner::LateOrLost,
                         // Nor is one that breaks off.
                         Owner::Closing if self.flows[SERVER].hides() || self.breaks_off() => {
                             Owner::Unanswered
@@ -177,9 +178,17 @@ impl Account {
         if let Some((of, arrived)) = on_way {
             self.on_way(of, arrived, Owner::RoundTrip);
         }
-        for line in &mut self.lines {
-            rest.iter()
-                .for_each(|&(to, owner)| line.wait(to.min(end), owner, By::Own));
+        let last = self.turns.last();
+        let late = |owner| match owner {
+            Owner::TlsSetUp => last.map(Direction::reversed),
+            Owner::LateOrLost => last,
+            _ => None,
+        };
+        for (of, line) in self.lines.iter_mut().enumerate() {
+            for &(to, owner) in rest {
+                let own = late(owner).is_none_or(|late| late as usize == of);
+                line.wait(to.min(end), owner, by(own));
+            }
             line.settle();
             if unknown {
                 line.begin(start);

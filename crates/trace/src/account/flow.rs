@@ -169,6 +169,8 @@ impl Acks {
 struct Probes {
     /// It has probed a closed window since it sent last.
     of_window: bool,
+    /// When it probed last, if no answer has reached it.
+    newest: Option<Time>,
     /// Since when nothing answers, and how many probes.
     unanswered: Option<(Time, u32)>,
 }
@@ -266,6 +268,7 @@ impl Flow {
         let probes = self.known && seq.offset_from(self.nxt) == -1;
         if probes {
             self.probes.of_window |= closed;
+            self.probes.newest = Some(at);
             let (_, count) = self.probes.unanswered.get_or_insert((at, 0));
             *count = count.saturating_add(1);
         }
@@ -371,7 +374,7 @@ impl Flow {
             queue: self.path.queue(),
             trip: self.path.near + self.path.beyond.unwrap_or(Duration::ZERO),
             segment: self.largest.into(),
-            sent: self.nxt,
+            sent: (!self.path.away).then_some(self.nxt),
         };
         self.path.bottleneck.acked(arrival);
     }
@@ -388,7 +391,9 @@ impl Flow {
 
     fn hear(&mut self, one: Heard, at: Time) {
         let advances = self.known && one.ack.is_after(self.acks.una) && !one.ack.is_after(self.nxt);
-        let opens = self.window != Some(one.window);
+        // Whoever probes has not heard before that the window is open.
+        let probed = self.probes.newest.take_if(|probed| *probed <= at).is_some();
+        let opens = self.window != Some(one.window) || (probed && self.shut);
         if advances || opens {
             if self.news.at.is_none() {
                 let flight = self.nxt.offset_from(self.acks.sure).max(0);

@@ -309,7 +309,14 @@ impl Account {
                     program = Owner::ReceiverWindow;
                 }
                 self.on_way(peer, arrived, way);
-                self.both(to, program);
+                // Of what both do in turn it is told who was late.
+                let of_peer = if program == Owner::TlsSetUp {
+                    By::Other
+                } else {
+                    By::Own
+                };
+                self.lines[me].wait(to, program, By::Own);
+                self.lines[peer].wait(to, program, of_peer);
                 if to < step.at {
                     self.both(step.at, Owner::RoundTrip);
                 }
@@ -322,8 +329,10 @@ impl Account {
                 }
             }
         }
-        if let Some(Message::Response(status)) = &message {
-            self.turns.responds(*status, step.seq);
+        match &message {
+            Some(Message::Response(status)) => self.turns.responds(*status, step.seq),
+            Some(Message::Request(request)) => self.turns.asks(request.body, step.seq),
+            _ => {}
         }
         if !self.turns.is_aside(step) {
             let told = Told {

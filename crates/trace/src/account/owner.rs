@@ -84,6 +84,14 @@ impl Owner {
         self.is_turn() && !matches!(self, Owner::Closing) || matches!(self, Owner::Sender)
     }
 
+    /// It is a program's silence, which ends when it sends.
+    pub(super) const fn is_silence(self) -> bool {
+        matches!(
+            self,
+            Owner::Client | Owner::BetweenRequests | Owner::Messages | Owner::Server
+        )
+    }
+
     /// It follows what ends a turn.
     pub(super) const fn is_turn(self) -> bool {
         matches!(

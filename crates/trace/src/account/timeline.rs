@@ -19,6 +19,8 @@ struct Stretch {
     to: Time,
     owner: Owner,
     by: By,
+    /// What was waited for came: another wait follows, though it may be of the same owner.
+    ended: bool,
 }
 
 /// Which of the two senders an owner of a direction's time held up.
@@ -66,17 +68,25 @@ impl Timeline {
         if to <= self.end() {
             return;
         }
-        self.join(to, owner, by);
+        let ended = owner.is_silence();
+        self.join(Stretch {
+            to,
+            owner,
+            by,
+            ended,
+        });
         if self.stretches.len() >= MOST {
             self.settle(MOST / 2);
         }
     }
 
     /// As [`push`](Timeline::push), of what is known to come next.
-    fn join(&mut self, to: Time, owner: Owner, by: By) {
+    fn join(&mut self, next: Stretch) {
         match self.stretches.last_mut() {
-            Some(last) if (last.owner, last.by) == (owner, by) => last.to = to,
-            _ => self.stretches.push(Stretch { to, owner, by }),
+            Some(last) if (last.owner, last.by, last.ended) == (next.owner, next.by, false) => {
+                (last.to, last.ended) = (next.to, next.ended);
+            }
+            _ => self.stretches.push(next),
         }
     }
 
@@ -114,7 +124,13 @@ impl Timeline {
                     Some(&&(begin, ..)) => (begin.min(stretch.to), kept),
                     None => (stretch.to, kept),
                 };
-                self.join(to, owner, by);
+                let ended = stretch.ended && to == stretch.to && owner.is_silence();
+                self.join(Stretch {
+                    to,
+                    owner,
+                    by,
+                    ended,
+                });
                 from = to;
             }
         }

@@ -81,8 +81,9 @@ pub(super) struct Turns {
     unasked: bool,
     /// It waits no longer for the client.
     pub gives_up: bool,
-    /// Where the head of the last response ends, and where its body does.
+    /// Where the head of the last response ends, and where its body does; where the body of the last request does.
     announced: Option<(SeqNum, SeqNum)>,
+    request: Option<SeqNum>,
     /// Only its FIN ends it.
     until_close: bool,
     /// Both ends echo congestion marks (RFC 3168 §6.1.1): the SYN asked for it, and its answer.
@@ -119,6 +120,7 @@ impl Turns {
             unasked: false,
             gives_up: false,
             announced: None,
+            request: None,
             until_close: false,
             marking: [false; 2],
             not_taken: None,
@@ -319,6 +321,19 @@ impl Turns {
             Body::Bytes(head, body) if body < MOST_BODY => Some((seq + head, seq + head + body)),
             _ => None,
         };
+    }
+
+    /// What a request's head says of what comes behind it.
+    pub fn asks(&mut self, body: Body, seq: SeqNum) {
+        self.request = match body {
+            Body::Bytes(head, body) if body < MOST_BODY => Some(seq + head + body),
+            _ => None,
+        };
+    }
+
+    /// Whether the last request is not all there, if all that was sent of it is before `to`.
+    pub fn is_asking(&self, to: SeqNum) -> bool {
+        self.request.is_some_and(|end| to.is_before(end))
     }
 
     /// Whether the body of the last response ends before its end, if all that was sent of it is before `to`. One that does not

@@ -183,6 +183,36 @@ fn a_window_that_is_closed_is_full_whatever_its_scale() {
 }
 
 #[test]
+fn whoever_probes_a_window_has_not_heard_that_it_is_open() {
+    let (mut script, _, to_client) = open(false);
+    script.send(true, Flags::ACK, 100).wait(40);
+    script.send(false, Flags::ACK, 1_000).wait(to_client);
+    let window = |script: &mut Script, window: u16| {
+        let packet = script.packet(true, Flags::ACK, 0);
+        script.put(Headers { window, ..packet });
+    };
+    window(&mut script, 0);
+    script.wait(500);
+    // The update is lost behind the monitor.
+    window(&mut script, 50_000);
+    for _ in 0..2 {
+        script.wait(5_000);
+        let probe = script.packet(false, Flags::ACK, 0);
+        script.put(Headers {
+            seq: probe.seq + u32::MAX,
+            ..probe
+        });
+        window(&mut script, 50_000);
+    }
+    script.wait(40).send(false, Flags::ACK, 1_000);
+    let told = told(&only(&script).backward.account);
+    let full = told
+        .iter()
+        .find(|(owner, _)| *owner == Owner::ReceiverWindow);
+    assert!(full.is_some_and(|(_, ms)| *ms > 10_000), "{told:?}");
+}
+
+#[test]
 fn a_program_that_sends_a_little_now_and_then_is_late() {
     let (mut script, to_server, to_client) = open(true);
     script.send(true, Flags::ACK, 100).wait(to_server);

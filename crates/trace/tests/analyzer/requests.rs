@@ -424,6 +424,43 @@ fn an_alert_tells_who_ended_the_handshake() {
 }
 
 #[test]
+fn a_request_of_which_the_body_did_not_come_is_not_the_servers() {
+    let head = "POST /x HTTP/1.1\r\nHost: a.org\r\nContent-Length: 50000\r\n";
+    for (expects, owner) in [
+        ("", Owner::LateOrLost),
+        ("Expect: 100-continue\r\n", Owner::Unanswered),
+    ] {
+        let head = format!("{head}{expects}\r\n");
+        let request = http::Request::of(head.as_bytes()).unwrap();
+        let (mut talk, ..) = Talk::open(true);
+        talk.say(true, Message::Request(request), head.len() as u32);
+        talk.data(false, 0).wait(20_000).data(false, 0);
+        let rows = talk.rows(Settings::default());
+        let owners = told(&rows.connections[0].row.forward.account);
+        assert!(owners.contains(&(owner, 20_000)), "{owners:?}");
+    }
+}
+
+#[test]
+fn who_was_late_in_a_handshake_of_tls_is_told() {
+    let (mut talk, to_server, to_client) = Talk::open(false);
+    talk.say(true, Message::Hello(None), 500)
+        .wait(to_server + 2_000);
+    talk.record(false, Record::SetUp, 900).wait(to_client + 300);
+    talk.record(true, Record::SetUp, 80);
+    let row = &talk.rows(Settings::default()).connections[0].row;
+    for (sender, late) in [(&row.forward, 2_000), (&row.backward, 300)] {
+        let both = sender
+            .account
+            .iter()
+            .find(|share| share.owner == Owner::TlsSetUp);
+        let both = both.unwrap();
+        assert_eq!(both.length, Duration::from_millis(2_300));
+        assert_eq!(both.other, Duration::from_millis(late));
+    }
+}
+
+#[test]
 fn a_server_that_gives_up_waited_for_its_client() {
     let timeout = Status {
         code: 408,

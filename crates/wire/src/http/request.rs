@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::head::FIELDS;
 use super::path;
 use crate::headers::Record;
-use crate::message::{bounded, host};
+use crate::message::{bounded, host, Body};
 
 /// Methods of HTTP (RFC 9110 §9.3, RFC 5789): where a packet ends before the version, one of them tells that it is HTTP.
 const METHODS: [&str; 9] = [
@@ -31,6 +31,8 @@ pub struct Request {
     pub host: Option<String>,
     /// How many requests begin in the packet, one behind the other.
     pub count: u16,
+    /// Where its head says that its body ends, unless the client waits to be asked for it (RFC 9110 §10.1.1).
+    pub body: Body,
 }
 
 impl Request {
@@ -58,8 +60,15 @@ fn parsed(payload: &[u8]) -> Option<(Request, Option<usize>)> {
     let mut head = httparse::Request::new(&mut []);
     match head.parse_with_uninit_headers(payload, &mut fields) {
         Ok(httparse::Status::Complete(len)) => {
-            let len = Some(len).filter(|_| !has_body(&head));
-            Some((shown(&head), len))
+            let bare = Some(len).filter(|_| !has_body(&head));
+            let body = body(&head, len);
+            Some((
+                Request {
+                    body,
+                    ..shown(&head)
+                },
+                bare,
+            ))
         }
         Ok(httparse::Status::Partial) if head.version.is_some() => {
             // Whole lines are read as if the head ended with them.
@@ -90,6 +99,21 @@ fn has_body(head: &httparse::Request<'_, '_>) -> bool {
     })
 }
 
+/// Where the body ends of a head of so many bytes.
+fn body(head: &httparse::Request<'_, '_>, len: usize) -> Body {
+    let field = |name: &str| {
+        let mut fields = head.headers.iter();
+        fields.find(|field| field.name.eq_ignore_ascii_case(name))
+    };
+    let bytes = field("content-length")
+        .filter(|_| field("expect").is_none())
+        .and_then(|field| core::str::from_utf8(field.value).ok()?.trim().parse().ok());
+    match (u32::try_from(len), bytes) {
+        (Ok(len), Some(bytes)) => Body::Bytes(len, bytes),
+        _ => Body::NotTold,
+    }
+}
+
 fn shown(head: &httparse::Request<'_, '_>) -> Request {
     let method = head.method.unwrap_or_default();
     let named = head.headers.iter();
@@ -105,6 +129,7 @@ fn shown(head: &httparse::Request<'_, '_>) -> Request {
             .flatten()
             .or_else(|| host(authority?)),
         count: 1,
+        body: Body::NotTold,
     }
 }
 

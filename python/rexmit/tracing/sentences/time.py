@@ -38,8 +38,8 @@ _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "Look at its program and what stands behind it.",
     ),
     "tls-set-up": (
-        "the TLS handshake of {host} and {peer} took long",
-        "Look at what their programs do in it: keys, certificates, look-ups.",
+        "{host} was late in the TLS handshake with {peer}",
+        "Look at its program (keys, certificates, look-ups), and whether its large packets arrive.",
     ),
     "unanswered": (
         "{peer} did not fully answer the last request of {host} before connection or capture ended",
@@ -117,7 +117,7 @@ _NO_TIMEOUT: Final = (
 
 _NOT_NEEDED: Final = (
     "{host} waited for acknowledgements, and sent again what had arrived",
-    "Nothing was lost: see why {peer}, or the path back, held its acknowledgements.",
+    "See why {peer}, or the path back, held or lost its acknowledgements.",
 )
 
 _OUT_OF_TURN: Final = (
@@ -156,7 +156,7 @@ _UNREACHABLE: Final = (
 )
 
 _RESET: Final = (
-    "{peer} reset the connection instead of answering the last request of {host}",
+    "{peer} reset the connection before the last request of {host} was fully answered",
     "See why its program, or a firewall on the path, ended it.",
 )
 
