@@ -11,12 +11,13 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 from tests.show.planted import STRANGE, plant, valued
-from tests.trace.rows import connection, request, write_trace
+from tests.trace.rows import connection, request, share, write_trace
 
 from rexmit import trace
 from rexmit.cli import app
 from rexmit.errors import UserError
 from rexmit.tracing.folder import Trace, open_trace
+from rexmit.tracing.owners import owners
 from rexmit.tracing.requests import requests
 from rexmit.tracing.sentences import requests as sentences
 from rexmit.tracing.source import Facts
@@ -103,6 +104,28 @@ def test_what_a_proxy_waited_for_is_told_where_nothing_else_may_be(
         line = next(one for one in told(of) if one.startswith("1.00 s"))
         assert ", which waited for GET /y, " in line
     assert behind is None or behind.flow == PROXY
+
+
+def test_a_proxy_may_have_another_address_behind(tmp_path: Path) -> None:
+    back = took(950, **{**BACK, "flow": "10.0.0.7:5 > 10.0.0.9:9"})
+    for delay_s in (0.0002, 0.03):
+        beside = [
+            connection(duration_s=10.0, backward_position="sender"),
+            connection(connection=1, duration_s=10.0, forward_monitor_delay_s=delay_s),
+        ]
+        times = [
+            share(length_ns=1_000 * MS),
+            share(connection=1, flow="10.0.0.9:9 > 10.0.0.7:5", length_ns=950 * MS),
+        ]
+        of = write_trace(
+            tmp_path / f"{delay_s}",
+            connections=beside,
+            requests=[took(1_000, **FRONT), back],
+            account=times,
+        )
+        there = owners(of)
+        assert there is not None
+        assert [one.hosts for one in there] == [1 if delay_s < 0.001 else 2]
 
 
 def test_foreign_text_is_escaped_where_it_is_shown(tmp_path: Path) -> None:
