@@ -165,6 +165,7 @@ mod tests {
             path,
             host,
             count,
+            body: _,
         } = Request::of(text.as_bytes())?;
         Some((method, path, host, count))
     }
@@ -209,6 +210,26 @@ mod tests {
             of("OPTIONS * HTTP/1.1\r\n\r\n"),
             some("OPTIONS", Some("*"), None, 1)
         );
+    }
+
+    #[test]
+    fn a_head_says_where_its_body_ends() {
+        let body = |fields: &str| {
+            let head = format!("POST /x HTTP/1.1\r\n{fields}\r\n");
+            (
+                Request::of(head.as_bytes()).unwrap().body,
+                head.len() as u32,
+            )
+        };
+        let (told, len) = body("content-length: 7\r\n");
+        assert_eq!(told, Body::Bytes(len, 7));
+        for fields in [
+            "",
+            "Content-Length: x\r\n",
+            "Content-Length: 7\r\nExpect: 100-continue\r\n",
+        ] {
+            assert_eq!(body(fields).0, Body::NotTold, "{fields}");
+        }
     }
 
     #[test]
