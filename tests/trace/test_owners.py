@@ -55,7 +55,10 @@ def test_connecting_says_what_came_back(tmp_path: Path) -> None:
     for handshake, words in (
         ("refused", "10.0.0.1 answered the SYNs of 10.0.0.2 with a RST, once, 4.00 s"),
         ("unanswered", "nothing came back for the SYNs of 10.0.0.2 to 10.0.0.1, once, 4.00 s"),
-        ("complete", "connecting from 10.0.0.2 to 10.0.0.1 took long, once, 4.00 s"),
+        (
+            "complete",
+            "from 10.0.0.2 to 10.0.0.1 took long, as the SYN or its answer was sent again, once",
+        ),
     ):
         made = [connection(duration_s=10.0, handshake=handshake, forward_syns=3)]
         (only,) = told(write_trace(tmp_path / handshake, connections=made, account=[share_of]))
@@ -221,22 +224,23 @@ def test_another_wait_may_be_slow(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("needs", "mechanism", "said"),
+    ("needs", "mechanism", "of_client", "said"),
     [
-        (("needed", "spurious"), "rto", "10.0.0.1 retransmitted only after a timeout"),
-        (("needed",), "unknown", "whether a timeout made it is not known"),
-        (("spurious", "unknown"), "rto", "what nothing shows to be lost or arrived"),
-        (("spurious",) * 2, "rto", "10.0.0.1 waited for acknowledgements, and sent again what had"),
-        (("spurious",) * 2, "rack", "see what reorders packets on the path to 10.0.0.2"),
+        (("needed", "spurious"), "rto", "needed", "10.0.0.1 retransmitted only after a timeout"),
+        (("needed",), "unknown", "needed", "whether a timeout made it is not known"),
+        (("spurious", "unknown"), "rto", "needed", "what nothing shows to be lost or arrived"),
+        (("spurious",) * 2, "rto", "needed", "what had arrived, as 10.0.0.2 did what had not"),
+        (("spurious",) * 2, "rto", "spurious", "10.0.0.1 waited for acknowledgements, and sent"),
+        (("spurious",) * 2, "rack", "needed", "see what reorders packets on the path to 10.0.0.2"),
     ],
 )
 def test_a_loss_is_said_where_one_is_known(
-    needs: tuple[str, ...], mechanism: str, said: str, tmp_path: Path
+    needs: tuple[str, ...], mechanism: str, of_client: str, said: str, tmp_path: Path
 ) -> None:
     again = [retransmission(need=need, mechanism=mechanism) for need in needs]
     owner = "recovery-fast" if mechanism == "rack" else "recovery-timer"
-    # The client's own retransmissions are nothing to it.
-    again.append(retransmission(direction="forward"))
+    # Those of the client show whether answers, which acknowledge, were lost.
+    again.append(retransmission(direction="forward", need=of_client))
     made = write_trace(
         tmp_path / "t",
         connections=[connection(duration_s=10.0)],

@@ -73,11 +73,12 @@ class Owned:
     `number` of connections.parquet; it ended `evidence_s` after that one's first packet. `behind`
     that host is the server that it waited for meanwhile, as far as its slowest request shows. Their
     senders' retransmissions were needed, or it is not known whether they were; some followed on
-    timeouts. Of its connections some were refused, or ICMP said that they cannot be; to the SYNs of
-    others nothing came back, and the one SYN of some was answered more than once; of others the
-    last request was answered by a reset; of `alerted` a fatal alert ended the TLS handshake, most
-    often at `host` an `alert`. Of congestion `marks` their senders heard. Where names were looked
-    up, `connections` are those, the longest of `name`; there is no `number`.
+    timeouts; of their peers' in the same connections `peers_needed` were. Of its connections some
+    were refused, or ICMP said that they cannot be; to the SYNs of others nothing came back, and the
+    one SYN of some was answered more than once; of others the last request was answered by a reset;
+    of `alerted` a fatal alert ended the TLS handshake, most often at `host` an `alert`. Of
+    congestion `marks` their senders heard. Where names were looked up, `connections` are those, the
+    longest of `name`; there is no `number`.
     """
 
     owner: str
@@ -99,6 +100,7 @@ class Owned:
     needed: int = 0
     not_known: int = 0
     timeouts: int = 0
+    peers_needed: int = 0
     refused: int = 0
     unreachable: int = 0
     unanswered: int = 0
@@ -207,11 +209,20 @@ def _with_ends(rows: pl.LazyFrame, trace: Trace) -> pl.LazyFrame:
             sender.alias("sender"),
         )
         .join(_needs(trace), on=["connection", "sender"], how="left")
+        .join(
+            _needs(trace).select(
+                "connection",
+                sides.other(pl.col("sender")).alias("sender"),
+                pl.col("needed").alias("peers_needed"),
+            ),
+            on=["connection", "sender"],
+            how="left",
+        )
         .join(_marks(trace), on=["connection", "sender"], how="left")
         .with_columns(
             host.alias("host"),
             peer.alias("peer"),
-            pl.col("needed", "timeouts", "marks").fill_null(0),
+            pl.col("needed", "timeouts", "peers_needed", "marks").fill_null(0),
             pl.col("not_known").fill_null((owner != SMALL_WINDOW).cast(pl.UInt32)),
         )
     )
@@ -303,12 +314,12 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             pl.col("duration_s", "number", "start_s", "handshake").first(),
             (pl.col("in_vain") & pl.col("was_reset")).any().alias("reset"),
             pl.col("alert", "answered_again").first(),
-            pl.col("needed", "not_known", "timeouts", "marks").max(),
+            pl.col("needed", "not_known", "timeouts", "peers_needed", "marks").max(),
         )
         .group_by("owner", "host")
         .agg(
             pl.col("length_ns", "duration_s", "stretches", "slow").sum(),
-            pl.col("needed", "not_known", "timeouts", "marks").sum(),
+            pl.col("needed", "not_known", "timeouts", "peers_needed", "marks").sum(),
             (pl.col("handshake") == "refused").sum().alias("refused"),
             (pl.col("handshake") == "unreachable").sum().alias("unreachable"),
             (pl.col("handshake") == "unanswered").sum().alias("unanswered"),
@@ -335,7 +346,7 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
             (pl.col("length_ns").sum() / 1e9).alias("length_s"),
             pl.col("duration_s").sum().alias("of_s"),
             pl.col("connections", "stretches", "slow").sum(),
-            pl.col("needed", "not_known", "timeouts", "marks").sum(),
+            pl.col("needed", "not_known", "timeouts", "peers_needed", "marks").sum(),
             pl.col("refused", "unreachable", "unanswered", "reset", "alerted").sum(),
             pl.col("answered_again").sum(),
             pl.col("alert").drop_nulls().first().fill_null(""),

@@ -209,7 +209,7 @@ fn whoever_probes_a_window_has_not_heard_that_it_is_open() {
     let full = told
         .iter()
         .find(|(owner, _)| *owner == Owner::ReceiverWindow);
-    assert!(full.is_some_and(|(_, ms)| *ms > 10_000), "{told:?}");
+    assert!(full.is_some_and(|(_, ms)| *ms > 10_000), "{owners:?}");
 }
 
 #[test]
@@ -332,9 +332,9 @@ fn what_left_long_before_it_came_by_was_on_its_way() {
             stamped(&mut script, false, 500, (clock + left, clock));
             clock += 40 + late as u32;
         }
-        let told = told(&only(&script).backward.account);
-        let late = told.iter().find(|(whose, _)| *whose == owner).unwrap();
-        assert!(late.1 >= 295, "{told:?}");
+        let owners = told(&only(&script).backward.account);
+        let late = owners.iter().find(|(whose, _)| *whose == owner).unwrap();
+        assert!(late.1 >= 295, "{owners:?}");
     }
 }
 

@@ -18,8 +18,8 @@ MOST: Final = 5
 
 _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "connecting": (
-        "connecting from {host} to {peer} took long",
-        "Look at the path, and whether the SYN was retransmitted.",
+        "connecting from {host} to {peer} took long, as the SYN or its answer was sent again",
+        "Look at the loss on the path, and whether the accept queue of {peer} was full (ss -lt).",
     ),
     "client": (
         "the client {host} sent late",
@@ -118,6 +118,11 @@ _NO_TIMEOUT: Final = (
 _NOT_NEEDED: Final = (
     "{host} waited for acknowledgements, and sent again what had arrived",
     "See why {peer}, or the path back, held or lost its acknowledgements.",
+)
+
+_ANSWERS_LOST: Final = (
+    "{host} sent again what had arrived, as {peer} did what had not",
+    "Fix the loss on the path from {peer} to {host}: it takes acknowledgements, too.",
 )
 
 _OUT_OF_TURN: Final = (
@@ -222,7 +227,9 @@ def _texts(one: Owned) -> tuple[str, str]:
     if one.not_known:
         return _NEED_NOT_KNOWN
     # Duplicate acknowledgements made it, not their lack.
-    return _OUT_OF_TURN if one.owner == "recovery-fast" else _NOT_NEEDED
+    if one.owner == "recovery-fast":
+        return _OUT_OF_TURN
+    return _ANSWERS_LOST if one.peers_needed * 2 >= one.stretches else _NOT_NEEDED
 
 
 def said(owners: Sequence[Owned] | None, every: int, slow_s: float = SLOW_S) -> list[Sentence]:
