@@ -205,8 +205,8 @@ fn whoever_probes_a_window_has_not_heard_that_it_is_open() {
         window(&mut script, 50_000);
     }
     script.wait(40).send(false, Flags::ACK, 1_000);
-    let told = told(&only(&script).backward.account);
-    let full = told
+    let owners = told(&only(&script).backward.account);
+    let full = owners
         .iter()
         .find(|(owner, _)| *owner == Owner::ReceiverWindow);
     assert!(full.is_some_and(|(_, ms)| *ms > 10_000), "{owners:?}");

@@ -221,8 +221,8 @@ mod tests {
                 head.len() as u32,
             )
         };
-        let (told, len) = body("content-length: 7\r\n");
-        assert_eq!(told, Body::Bytes(len, 7));
+        let (ends, len) = body("content-length: 7\r\n");
+        assert_eq!(ends, Body::Bytes(len, 7));
         for fields in [
             "",
             "Content-Length: x\r\n",
