@@ -44,7 +44,7 @@ pub use read::read;
 use crate::settings::Settings;
 
 /// The version of all that is written. A change of what packets or rows hold changes it.
-const FORMAT: u16 = 6;
+const FORMAT: u16 = 7;
 
 /// Why a step cannot be done.
 #[derive(Debug)]
