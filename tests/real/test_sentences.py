@@ -57,7 +57,7 @@ def said(trace: Trace) -> str:
     [
         (rebuilt.cable_pulled, "all 6 packets in flight stayed without an ACK", "lost"),
         (rebuilt.cable_pulled, "timed out 5 times in a row, and the timer doubled", ""),
-        (rebuilt.one_lost_for_good, "the packet in flight stayed without an ACK", "lost"),
+        (rebuilt.one_lost_for_good, "the packet in flight stayed without an ACK", "was lost"),
         (rebuilt.timer_that_does_not_double, "timed out 4 times in a row", "doubled"),
         (rebuilt.probe_train, "retransmissions: ", "in a row"),
         (rebuilt.half_open_at_the_end, "nothing: ", "half-open"),
