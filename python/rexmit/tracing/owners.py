@@ -24,9 +24,6 @@ ONE_BY_ONE_S: Final = 1.0
 """Short round trips of one client to one server are slow where one follows on the other for so
 long, and together they are half of the time or more: a person waits for their sum."""
 
-MOST_FRONTS: Final = 8
-"""So many servers with most time are looked behind."""
-
 NOBODY: Final = ("closing",)
 """What nobody waited for."""
 
@@ -368,19 +365,21 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
 
 
 def _fronts(trace: Trace, of_host: pl.DataFrame) -> list[str]:
-    """Servers that waited for others behind them, whose own time is told, and for little else."""
-    rows = of_host.filter(pl.col("owner") == "server").head(MOST_FRONTS)
-    servers = dict(rows.select("host", "length_ns").iter_rows())
+    """Servers that waited for others behind them, whose own time is told, and for little else: of
+    those that have a tenth of the time.
+    """
+    rows = of_host.filter(pl.col("owner") == "server").select("host", "length_ns")
+    servers = dict(rows.iter_rows())
+    least = PART * float(rows["length_ns"].sum())
     fronts = []
-    for host, length_ns in servers.items():
+    for host, length_ns in rows.filter(pl.col("length_ns") >= least).iter_rows():
         waited_s, asked = requests.slowest_of(trace, host)
         if asked is None:
             continue
+        front_s, behind_s = waited_s, asked.took_s
         if asked.owner == "server":
-            rest = 1 - servers.get(requests.host_of(asked), 0) / length_ns
-        else:
-            rest = 1 - asked.took_s / waited_s
-        if rest < PART:
+            front_s, behind_s = length_ns / 1e9, servers.get(requests.host_of(asked), 0) / 1e9
+        if front_s - behind_s < PART * front_s:
             fronts.append(host)
     return fronts
 
