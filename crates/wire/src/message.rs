@@ -128,7 +128,7 @@ impl Status {
 
 impl Body {
     /// Of a whole head.
-    fn read(payload: &[u8]) -> Option<Body> {
+    pub(crate) fn read(payload: &[u8]) -> Option<Body> {
         let head = payload.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
         let field = |name: &[u8]| {
             lines(payload).find_map(|line| {

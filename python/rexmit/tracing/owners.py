@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Final
 
 import polars as pl
@@ -332,7 +334,8 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
         .sort("length_ns", "host", descending=[True, False])
         .collect()
     )
-    fronts = pl.col("host").is_in(_fronts(trace, of_host)) & (pl.col("owner") == "server")
+    slowest = cache(partial(requests.slowest_of, trace))
+    fronts = pl.col("host").is_in(_fronts(of_host, slowest)) & (pl.col("owner") == "server")
     of_host = of_host.filter(~fronts)
     owner, length_s = pl.col("owner"), pl.col("length_s")
     known_s = length_s.filter(~owner.is_in(list(LAST))).sum()
@@ -357,14 +360,17 @@ def owners(trace: Trace) -> tuple[Owned, ...] | None:
     )
     every = []
     for row in rows.to_dicts():
-        behind = requests.behind(trace, row["host"]) if row["owner"] == "server" else ""
+        _, asked = slowest(row["host"]) if row["owner"] == "server" else (0.0, None)
+        behind = asked.server if asked and asked.owner == "server" else ""
         every.append((row.pop("last"), Owned(**row, behind=behind)))
     every += [(False, one) for one in looked_up]
     every.sort(key=lambda one: (one[0], -one[1].length_s, one[1].owner))
     return tuple(one for _, one in every)
 
 
-def _fronts(trace: Trace, of_host: pl.DataFrame) -> list[str]:
+def _fronts(
+    of_host: pl.DataFrame, slowest: Callable[[str], tuple[float, requests.Asked | None]]
+) -> list[str]:
     """Servers that waited for others behind them, whose own time is told, and for little else: of
     those that have a tenth of the time.
     """
@@ -373,12 +379,12 @@ def _fronts(trace: Trace, of_host: pl.DataFrame) -> list[str]:
     least = PART * float(rows["length_ns"].sum())
     fronts = []
     for host, length_ns in rows.filter(pl.col("length_ns") >= least).iter_rows():
-        waited_s, asked = requests.slowest_of(trace, host)
+        waited_s, asked = slowest(host)
         if asked is None:
             continue
         front_s, behind_s = waited_s, asked.took_s
         if asked.owner == "server":
-            front_s, behind_s = length_ns / 1e9, servers.get(requests.host_of(asked), 0) / 1e9
+            front_s, behind_s = length_ns / 1e9, servers.get(asked.server, 0) / 1e9
         if front_s - behind_s < PART * front_s:
             fronts.append(host)
     return fronts

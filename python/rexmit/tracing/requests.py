@@ -45,6 +45,11 @@ class Asked:
     path: str | None
     status: int | None
 
+    @property
+    def server(self) -> str:
+        """Who was asked."""
+        return _host(self.flow)
+
 
 @dataclass(frozen=True)
 class Slow(Asked):
@@ -101,12 +106,6 @@ def requests(trace: Trace) -> Requests:
     return Requests(int(every.item()), int(many.item()), slowest)
 
 
-def behind(trace: Trace, host: str) -> str:
-    """The server that a host waited for, while its slowest request waited for it; empty if none."""
-    _, asked = slowest_of(trace, host)
-    return host_of(asked) if asked and asked.owner == "server" else ""
-
-
 def slowest_of(trace: Trace, host: str) -> tuple[float, Asked | None]:
     """How long the slowest request waited for a server, and the request that it made meanwhile."""
     of_host = _SERVER.eq(host) & (pl.col("owner") == "server")
@@ -114,11 +113,6 @@ def slowest_of(trace: Trace, host: str) -> tuple[float, Asked | None]:
     if not slowest:
         return 0.0, None
     return slowest[0]["owner_s"], _behind(_whole(trace), slowest[0])
-
-
-def host_of(asked: Asked) -> str:
-    """The server that was asked."""
-    return _host(asked.flow)
 
 
 def _whole(trace: Trace) -> Trace:

@@ -114,7 +114,7 @@ def rows(
 ) -> Iterator[dict[str, Any]]:
     """The table `waits`: both directions of each connection."""
     for client, server in connections:
-        passed = dict(_opens(client, ways))
+        passed = _opens(client, ways)
         for sender, peer in ((client, server), (server, client)):
             for stretch in stretches(sender, peer, offset_ns):
                 row: dict[str, Any] = {
@@ -128,11 +128,11 @@ def rows(
                 yield row
 
 
-def _opens(client: Side, ways: Delays) -> Iterator[tuple[tuple[int, str], dict[Point, int]]]:
+def _opens(client: Side, ways: Delays) -> Passed:
     """The client's first packet behind its SYN: only there a point sees that it is connected."""
     others = [one for one in client.sent if not one.packet.syn]
     if not others:
-        return
+        return {}
     near, middle, far = ways[client.host]
     by = {
         near: others[0].packet.time_ns,
@@ -140,7 +140,7 @@ def _opens(client: Side, ways: Delays) -> Iterator[tuple[tuple[int, str], dict[P
         far: min((one.arrived_ns for one in others if one.arrived_ns is not None), default=None),
     }
     seen = {point: at for point, at in by.items() if at is not None}
-    yield (others[0].packet.time_ns, client.host), seen
+    return {(others[0].packet.time_ns, client.host): seen}
 
 
 def sides(

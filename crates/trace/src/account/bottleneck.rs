@@ -172,8 +172,7 @@ impl Bottleneck {
             bytes(rate, length).min(fills) >= arrival.segment * HELD
         };
         if fastest.is_some_and(held) {
-            let stall = (arrival.at - length, arrival.at, Owner::RoundTrip);
-            self.stalls.push(stall);
+            self.stalls.push((before.at, arrival.at, Owner::RoundTrip));
         }
     }
 

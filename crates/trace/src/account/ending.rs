@@ -67,34 +67,36 @@ impl Account {
             line.name_repairs(own, By::Own);
             line.name_repairs(other, By::Other);
             for flow in [of, 1 - of] {
-                line.cover(&perhaps[flow], by(flow == of), |was, _| {
+                line.cover(&perhaps[flow], By::own(flow == of), |was, _| {
                     was.is_program() || was == Owner::Unknown
                 });
             }
             for flow in [of, 1 - of] {
                 let flat = self.flows[flow].flat();
-                line.cover(flat, by(flow == of), |was, _| was == Owner::SlowStart);
-                line.cover(&busy[flow], by(flow == of), |was, _| {
+                line.cover(flat, By::own(flow == of), |was, _| was == Owner::SlowStart);
+                line.cover(&busy[flow], By::own(flow == of), |was, _| {
                     matches!(was, Owner::SmallWindow | Owner::Sender) || was.is_recovery()
                 });
                 let stalls = self.flows[flow].bottleneck().stalls();
-                line.cover(stalls, by(flow == of), |was, _| was == Owner::PathRate);
+                line.cover(stalls, By::own(flow == of), |was, _| was == Owner::PathRate);
                 let policed = policed[flow].map(|since| (since, ending.end, Owner::Policer));
-                line.cover(policed.as_slice(), by(flow == of), |was, _| {
+                line.cover(policed.as_slice(), By::own(flow == of), |was, _| {
                     // Away from the sender, what the bucket let wait seems to be sent late.
                     matches!(was, Owner::SmallWindow | Owner::Sender) || was.is_recovery()
                 });
                 let cut = self.flows[flow].sizes.cut();
                 let cut = cut.map(|(from, to)| (from, to, Owner::PathMtu));
-                line.cover(cut.as_slice(), by(flow == of), |was, _| was.is_recovery());
+                line.cover(cut.as_slice(), By::own(flow == of), |was, _| {
+                    was.is_recovery()
+                });
             }
             for (flow, stream) in self.streams.iter().enumerate() {
-                line.cover(stream.found(), by(flow == of), |was, _| {
+                line.cover(stream.found(), By::own(flow == of), |was, _| {
                     matches!(was, Owner::Client | Owner::Server | Owner::Sender)
                 });
             }
             if let Some((whose, gone)) = gone {
-                line.cover(&[gone], by(whose == of), |_, _| true);
+                line.cover(&[gone], By::own(whose == of), |_, _| true);
             }
             let not_taken = self
                 .turns
@@ -187,7 +189,7 @@ impl Account {
         for (of, line) in self.lines.iter_mut().enumerate() {
             for &(to, owner) in rest {
                 let own = late(owner).is_none_or(|late| late as usize == of);
-                line.wait(to.min(end), owner, by(own));
+                line.wait(to.min(end), owner, By::own(own));
             }
             line.settle();
             if unknown {
@@ -234,14 +236,6 @@ impl Account {
             }
         }
         None
-    }
-}
-
-const fn by(own: bool) -> By {
-    if own {
-        By::Own
-    } else {
-        By::Other
     }
 }
 

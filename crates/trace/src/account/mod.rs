@@ -293,11 +293,7 @@ impl Account {
                     self.streams[me].sends(step.at, step.payload_len, wait.mss, silent);
                 }
                 // A program is told by its owner.
-                let by = if owner == self.turns.program(step) {
-                    By::Own
-                } else {
-                    By::Other
-                };
+                let by = By::own(owner == self.turns.program(step));
                 self.lines[peer].wait(step.at, owner, by);
             }
             None => {
@@ -310,11 +306,7 @@ impl Account {
                 }
                 self.on_way(peer, arrived, way);
                 // Of what both do in turn it is told who was late.
-                let of_peer = if program == Owner::TlsSetUp {
-                    By::Other
-                } else {
-                    By::Own
-                };
+                let of_peer = By::own(program != Owner::TlsSetUp);
                 self.lines[me].wait(to, program, By::Own);
                 self.lines[peer].wait(to, program, of_peer);
                 if to < step.at {

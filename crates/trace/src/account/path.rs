@@ -46,11 +46,13 @@ impl Path {
         if left < since {
             // The clock was set, or another host has this address.
             self.stamps = Stamps::default();
-        }
-        if left < since || left + QUEUED > at {
             return at;
         }
-        left
+        if left + QUEUED > at {
+            at
+        } else {
+            left
+        }
     }
 
     /// An acknowledgement comes by so long after what was sent last that what was sent queued for longer than it was on its way.

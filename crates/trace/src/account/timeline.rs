@@ -32,6 +32,17 @@ pub(super) enum By {
     Other,
 }
 
+impl By {
+    /// The direction's own sender, or the other.
+    pub const fn own(own: bool) -> Self {
+        if own {
+            By::Own
+        } else {
+            By::Other
+        }
+    }
+}
+
 /// What is written over: from, to, and whose it becomes.
 pub(super) type Cover = (Time, Time, Owner);
 

@@ -317,18 +317,12 @@ impl Turns {
     pub fn responds(&mut self, status: Status, seq: SeqNum) {
         self.unasked = status.unasked;
         self.until_close = status.body == Body::UntilClose;
-        self.announced = match status.body {
-            Body::Bytes(head, body) if body < MOST_BODY => Some((seq + head, seq + head + body)),
-            _ => None,
-        };
+        self.announced = announced(status.body, seq);
     }
 
     /// What a request's head says of what comes behind it.
     pub fn asks(&mut self, body: Body, seq: SeqNum) {
-        self.request = match body {
-            Body::Bytes(head, body) if body < MOST_BODY => Some(seq + head + body),
-            _ => None,
-        };
+        self.request = announced(body, seq).map(|(_, end)| end);
     }
 
     /// Whether the last request is not all there, if all that was sent of it is before `to`.
@@ -360,5 +354,13 @@ impl Turns {
     /// When it began.
     pub fn start(&self) -> Time {
         self.start
+    }
+}
+
+/// Where the head of a message ends that begins at `seq`, and where its body does, if it says so.
+fn announced(body: Body, seq: SeqNum) -> Option<(SeqNum, SeqNum)> {
+    match body {
+        Body::Bytes(head, body) if body < MOST_BODY => Some((seq + head, seq + head + body)),
+        _ => None,
     }
 }

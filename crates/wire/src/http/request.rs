@@ -61,14 +61,11 @@ fn parsed(payload: &[u8]) -> Option<(Request, Option<usize>)> {
     match head.parse_with_uninit_headers(payload, &mut fields) {
         Ok(httparse::Status::Complete(len)) => {
             let bare = Some(len).filter(|_| !has_body(&head));
-            let body = body(&head, len);
-            Some((
-                Request {
-                    body,
-                    ..shown(&head)
-                },
-                bare,
-            ))
+            let mut request = shown(&head);
+            if !has(&head, "expect") {
+                request.body = Body::read(payload).unwrap_or_default();
+            }
+            Some((request, bare))
         }
         Ok(httparse::Status::Partial) if head.version.is_some() => {
             // Whole lines are read as if the head ended with them.
@@ -92,26 +89,16 @@ fn parsed(payload: &[u8]) -> Option<(Request, Option<usize>)> {
     }
 }
 
+fn has(head: &httparse::Request<'_, '_>, name: &str) -> bool {
+    let mut fields = head.headers.iter();
+    fields.any(|field| field.name.eq_ignore_ascii_case(name))
+}
+
 fn has_body(head: &httparse::Request<'_, '_>) -> bool {
     head.headers.iter().any(|field| {
         let named = |name: &str| field.name.eq_ignore_ascii_case(name);
         named("transfer-encoding") || (named("content-length") && field.value != b"0")
     })
-}
-
-/// Where the body ends of a head of so many bytes.
-fn body(head: &httparse::Request<'_, '_>, len: usize) -> Body {
-    let field = |name: &str| {
-        let mut fields = head.headers.iter();
-        fields.find(|field| field.name.eq_ignore_ascii_case(name))
-    };
-    let bytes = field("content-length")
-        .filter(|_| field("expect").is_none())
-        .and_then(|field| core::str::from_utf8(field.value).ok()?.trim().parse().ok());
-    match (u32::try_from(len), bytes) {
-        (Ok(len), Some(bytes)) => Body::Bytes(len, bytes),
-        _ => Body::NotTold,
-    }
 }
 
 fn shown(head: &httparse::Request<'_, '_>) -> Request {
