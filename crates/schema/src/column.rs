@@ -39,6 +39,8 @@ pub struct Column {
     pub nullable: bool,
     /// Who asks an engine for rows knows it of all of them; an engine does not say it.
     pub known: bool,
+    /// Whether a page is made of it, too: columns of trace tables that nobody keeps have no others.
+    pub on_page: bool,
     /// Engines say it in microseconds, not in nanoseconds.
     micros: bool,
 }
@@ -51,6 +53,7 @@ impl Column {
             meaning,
             nullable: false,
             known: false,
+            on_page: true,
             micros: false,
         }
     }
@@ -65,6 +68,13 @@ impl Column {
     pub(crate) const fn known(self) -> Self {
         Column {
             known: true,
+            ..self
+        }
+    }
+
+    pub(crate) const fn off_page(self) -> Self {
+        Column {
+            on_page: false,
             ..self
         }
     }

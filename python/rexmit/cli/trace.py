@@ -76,7 +76,16 @@ def trace(options: TraceOptions) -> None:
                 with spared(left_to_pipe(captures)):
                     captures = kept.enter_context(spooled(captures))
         progress = for_stream(sys.stderr, "packets", transient=True)
-        trace = analysed(captures, options.out, kept, analysis, progress=progress, missing=missing)
+        for_page = not (options.out or options.html or annotate or key)
+        trace = analysed(
+            captures,
+            options.out,
+            kept,
+            analysis,
+            for_page=for_page,
+            progress=progress,
+            missing=missing,
+        )
         copy = None
         if annotate is not None:
             copied = (

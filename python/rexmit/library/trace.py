@@ -97,11 +97,13 @@ def analysed(
     kept: ExitStack,
     analysis: Analysis,
     *,
+    for_page: bool = False,
     progress: Progress | None = None,
     missing: Sequence[str] = (),
 ) -> Trace:
     """The trace of files. Without `out` large tables lie in a temporary folder that goes with
-    `kept`. A folder of a trace is opened instead. Raises UserError.
+    `kept`, and if it is `for_page` they may lack what none is made of. A folder of a trace is
+    opened instead. Raises UserError.
     """
     alone = next((path for path in files if isinstance(path, Path) and path.is_dir()), None)
     if alone is not None:
@@ -111,7 +113,13 @@ def analysed(
     if analysis.cluster is None:
         where = out if out is not None else kept.enter_context(scratch_folder()) / "trace"
         return runs.run(
-            files, where, analysis, passing=out is None, progress=progress, missing=missing
+            files,
+            where,
+            analysis,
+            passing=out is None,
+            for_page=for_page,
+            progress=progress,
+            missing=missing,
         )
     if out is None:
         raise UserError(

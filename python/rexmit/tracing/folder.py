@@ -220,6 +220,9 @@ class Trace(ShortTable):
             return rows if self.names else rows.with_columns(pl.lit("").alias("name"))
         if table in self.held:
             rows = self.held[table].lazy()
+        elif self.held:
+            # The folder is this process's own, and may lack what no page is made of.
+            rows = scan_table(self.path / f"{table}.parquet")
         else:
             folders = [self.path / name for name in self.meta.get("pieces", [])] or [self.path]
             rows = pl.concat(trace_tables.scan(folder, table) for folder in folders)

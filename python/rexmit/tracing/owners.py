@@ -173,14 +173,14 @@ def joined(trace: Trace, which: pl.Expr) -> pl.LazyFrame:
             .otherwise(owner)
             .alias("owner"),
         )
-        .drop("capture", *of_owner[1:])
+        .drop(of_owner[1:])
         .collect()
         .lazy()
     )
     marked = rows.join(_one_by_one(rows, ends), on="connection", how="left").with_columns(
         pl.col("one_by_one").fill_null(value=False)
     )
-    of_ends = ends.drop("duration_s", "once", "client", "server")
+    of_ends = ends.drop("duration_s", "once")
     return _with_ends(marked.filter(which).join(of_ends, on="connection"), trace)
 
 
@@ -197,16 +197,13 @@ def _with_ends(rows: pl.LazyFrame, trace: Trace) -> pl.LazyFrame:
         .then(pl.col("direction") == SIDES[1])
         .otherwise((owner == "receiver-window") == swapped)
     )
-    both = "source", "destination"
+    both = "client", "server"
+    at_client = at_source == (pl.col("direction") == SIDES[0])
     host, peer = (
-        pl.when(at_source).then(own).otherwise(other) for own, other in (both, reversed(both))
+        pl.when(at_client).then(own).otherwise(other) for own, other in (both, reversed(both))
     )
     return (
-        rows.with_columns(
-            _address(sides.CLIENT).alias("source"),
-            _address(sides.SERVER).alias("destination"),
-            sender.alias("sender"),
-        )
+        rows.with_columns(sender.alias("sender"))
         .join(_needs(trace), on=["connection", "sender"], how="left")
         .join(
             _needs(trace).select(
@@ -404,7 +401,6 @@ def _at_once(trace: Trace) -> pl.LazyFrame:
         .filter(at_once)
         .select(
             "connection",
-            "flow",
             pl.lit("forward").alias("direction"),
             pl.lit("connecting").alias("owner"),
             pl.lit(value=True).alias("asked"),

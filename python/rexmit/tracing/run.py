@@ -108,11 +108,12 @@ def run(
     analysis: Analysis,
     *,
     passing: bool = False,
+    for_page: bool = False,
     progress: Progress | None = None,
     missing: Sequence[str] = (),
 ) -> Trace:
-    """Analyses the files and writes the folder, whole or not at all. `missing` has a line for each
-    capture that is not there. Raises UserError.
+    """Analyses the files and writes the folder, whole or not at all; what no page is made of may be
+    left out `for_page`. `missing` has a line for each capture that is not there. Raises UserError.
     """
     hearer, done = progress or Silent(), 0
 
@@ -122,7 +123,7 @@ def run(
         hearer.advance(now - done)
         done = now
 
-    source = files(captures, analysis, hearer, missing)
+    source = files(captures, analysis, hearer, missing, for_page=for_page)
     trace = go_through(source, Destination.opened(folder, analysis, passing=passing), hear)
     assert trace is not None  # noqa: S101 - one folder is written in any case
     return trace

@@ -15,6 +15,14 @@ SERVER: Final = _ENDS.field("field_1")
 """The ends of a connection's `flow`."""
 
 
+FLOW: Final = (
+    pl.when(pl.col("direction") == SIDES[0])
+    .then("flow")
+    .otherwise(pl.concat_str(SERVER, pl.lit(" > "), CLIENT))
+)
+"""The flow of a side, of rows that have its connection's."""
+
+
 def host(end: pl.Expr) -> pl.Expr:
     """The address of an end, `10.0.0.1` or `fd00::1`; the whole of what is no end."""
     return end.str.extract(r"^\[?(.*?)\]?:\d+$").fill_null(end)

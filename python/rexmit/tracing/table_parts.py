@@ -10,7 +10,7 @@ import polars as pl
 from rexmit.store.files import whole_file
 from rexmit.store.opening import inner_folder
 from rexmit.store.trace_schema import TABLES
-from rexmit.tracing.source import Batch, conformed
+from rexmit.tracing.source import Batch
 
 
 class TableParts:
@@ -29,9 +29,9 @@ class TableParts:
         """Keeps the rows of a batch; they are on the disk when there are many."""
         for name, rows in batch.items():
             if rows.height:
-                self.waiting[name].append(conformed(name, rows))
+                self.waiting[name].append(rows)
                 waiting = sum(frame.height for frame in self.waiting[name])
-                if values(name, waiting) >= self._most_values:
+                if waiting * rows.width >= self._most_values:
                     self.flush(name)
 
     def flush(self, name: str) -> None:

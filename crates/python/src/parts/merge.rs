@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use rexmit_trace::columns::Wanted;
 use rexmit_trace::analyzer::Rows;
 use rexmit_trace::parts::{judge, Judged, Part, PieceRows};
 use rexmit_wire::capture::Drops;
@@ -134,7 +135,7 @@ impl MergeParts {
         if rows.is_empty() {
             return Ok(None);
         }
-        told::batch(py, &rows, &self.judged.capture, &self.judged.settings).map(Some)
+        told::batch(py, &rows, &self.judged.capture, &self.judged.settings, Wanted::All).map(Some)
     }
 }
 

@@ -14,6 +14,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rexmit_trace::analyzer::Rows;
+use rexmit_trace::columns::Wanted;
 use rexmit_trace::fault::{Fault, Moment};
 use rexmit_trace::run::{Background, Next, Promptly, Summary};
 use rexmit_trace::whatif::Totals;
@@ -105,12 +106,13 @@ impl Trace {
     }
 
     /// The next rows by the table's name, none when there are no more; with `within_s` after so long at most, those that
-    /// there are.
-    #[pyo3(signature = (within_s=None))]
+    /// there are. `for_page` leaves out what no page is made of.
+    #[pyo3(signature = (within_s=None, *, for_page=false))]
     fn next_batch<'py>(
         &self,
         py: Python<'py>,
         within_s: Option<f64>,
+        for_page: bool,
     ) -> PyResult<Option<Bound<'py, PyDict>>> {
         let until = within_s.map(|seconds| clock() + Duration::from_secs_f64(seconds));
         loop {
@@ -140,7 +142,12 @@ impl Trace {
             return Ok(None);
         }
         drop(state);
-        told::batch(py, &rows, &self.capture, &self.names).map(Some)
+        let wanted = if for_page {
+            Wanted::Page
+        } else {
+            Wanted::All
+        };
+        told::batch(py, &rows, &self.capture, &self.names, wanted).map(Some)
     }
 
     /// Bytes and packets read so far, and the capture's clock in seconds.

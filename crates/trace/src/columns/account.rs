@@ -3,10 +3,11 @@
 use rexmit_schema::trace;
 use rexmit_schema::values::Table;
 
+use super::Wanted;
 use super::filler::Filler;
 use super::retransmissions::whose;
 use super::sides;
-use crate::account::Share;
+use crate::account::{Owner, Share};
 use crate::analyzer::Of;
 use crate::event::Direction;
 use crate::rows::Connection;
@@ -14,11 +15,15 @@ use crate::rows::Connection;
 /// What an owner has of one direction, and whether that is the one that the user waited for.
 type Row = (Direction, Share, bool);
 
-pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str) -> Table {
-    let rows = connections.iter().flat_map(of_connection);
+pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str, wanted: Wanted) -> Table {
+    let is_wanted = |of: &Of<Row>| wanted == Wanted::All || is_on_page(&of.row);
+    let rows = connections
+        .iter()
+        .flat_map(of_connection)
+        .filter(is_wanted);
     let senders = connections.iter().flat_map(|of| sides(&of.row));
     let about = senders.map(|(_, sender)| sender.account.len()).sum();
-    Filler::fill_each(&trace::ACCOUNT, about, rows, |table, rows| {
+    Filler::fill_each(&trace::ACCOUNT, wanted, about, rows, |table, rows| {
         whose(table, rows, capture, |(direction, ..)| *direction);
         table.text("owner", rows, |of| of.row.1.owner.as_str());
         table.boolean("asked", rows, |of| of.row.2);
@@ -31,6 +36,11 @@ pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str) -> Table
         table.integer("evidence_ns", rows, |of| of.row.1.evidence);
         table.integer("other_ns", rows, |of| of.row.1.other);
     })
+}
+
+/// Whether a page is made of it: of what somebody waited for, and where the path lets no more pass.
+fn is_on_page((_, share, asked): &Row) -> bool {
+    *asked || matches!(share.owner, Owner::PathRate | Owner::PathMtu)
 }
 
 fn of_connection(of: &Of<Box<Connection>>) -> impl Iterator<Item = Of<Row>> + '_ {

@@ -4,13 +4,14 @@ use rexmit_schema::trace;
 use rexmit_schema::values::Table;
 use rexmit_wire::tls;
 
+use super::Wanted;
 use super::filler::{seconds, Filler};
 use crate::analyzer::Of;
 use crate::event::Direction;
 use crate::rows::Connection;
 
-pub(super) fn table(rows: &[Of<Box<Connection>>], capture: &str) -> Table {
-    Filler::fill(&trace::CONNECTIONS, rows, |table, rows| {
+pub(super) fn table(rows: &[Of<Box<Connection>>], capture: &str, wanted: Wanted) -> Table {
+    Filler::fill(&trace::CONNECTIONS, wanted, rows, |table, rows| {
         table.text("capture", rows, |_| capture);
         table.integer("connection", rows, |of| of.connection);
         table.flow("flow", rows, |of| of.row.flow);

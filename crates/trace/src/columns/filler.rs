@@ -5,10 +5,12 @@ use rexmit_schema::Kind;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::FlowKey;
 
+use super::Wanted;
+
 /// Fills a table as it is declared: each pass goes through all columns in their order and adds some rows to each.
 #[derive(Debug)]
 pub(crate) struct Filler {
-    columns: Vec<Column>,
+    columns: Vec<(&'static rexmit_schema::Column, Option<Values>)>,
     at: usize,
 }
 
@@ -20,10 +22,11 @@ impl Filler {
     /// If a pass does not name the columns that are declared, all of them and in their order.
     pub fn fill<T>(
         declared: &'static rexmit_schema::Table,
+        wanted: Wanted,
         rows: &[T],
         mut pass: impl FnMut(&mut Filler, &[T]),
     ) -> Table {
-        let mut filler = Filler::new(declared, rows.len());
+        let mut filler = Filler::new(declared, wanted, rows.len());
         // Without rows, one pass over nothing shows whether the columns are those that are declared.
         for some in rows
             .chunks(super::TOGETHER)
@@ -37,11 +40,12 @@ impl Filler {
     /// As [`Filler::fill`], of rows that are made one after the other, about so many: they are never all there at a time.
     pub fn fill_each<T>(
         declared: &'static rexmit_schema::Table,
+        wanted: Wanted,
         about: usize,
         mut rows: impl Iterator<Item = T>,
         mut pass: impl FnMut(&mut Filler, &[T]),
     ) -> Table {
-        let mut filler = Filler::new(declared, about);
+        let mut filler = Filler::new(declared, wanted, about);
         let mut some = Vec::with_capacity(super::TOGETHER);
         loop {
             some.extend(rows.by_ref().take(super::TOGETHER));
@@ -53,10 +57,10 @@ impl Filler {
         }
     }
 
-    fn new(declared: &'static rexmit_schema::Table, rows: usize) -> Self {
-        let column = |declared| Column {
-            declared,
-            values: Values::new(declared, rows),
+    fn new(declared: &'static rexmit_schema::Table, wanted: Wanted, rows: usize) -> Self {
+        let column = |declared: &'static rexmit_schema::Column| {
+            let is_wanted = wanted == Wanted::All || declared.on_page;
+            (declared, is_wanted.then(|| Values::new(declared, rows)))
         };
         Filler {
             columns: declared.columns().map(column).collect(),
@@ -76,22 +80,25 @@ impl Filler {
     }
 
     fn table(self, declared: &rexmit_schema::Table) -> Table {
+        let column = |(declared, values): (_, Option<Values>)| {
+            values.map(|values| Column { declared, values })
+        };
         Table {
             name: declared.name,
-            columns: self.columns,
+            columns: self.columns.into_iter().filter_map(column).collect(),
         }
     }
 
-    /// The values of the next column, which must be the one that is declared.
-    fn values(&mut self, name: &str, kind: Kind) -> &mut Values {
-        let Column { declared, values } = &mut self.columns[self.at];
+    /// The values of the next column, which must be the one that is declared; none if it is not wanted.
+    fn values(&mut self, name: &str, kind: Kind) -> Option<&mut Values> {
+        let (declared, values) = &mut self.columns[self.at];
         self.at += 1;
         assert!(
             declared.name == name && declared.kind == kind,
             "{name} is filled where {} is declared",
             declared.name,
         );
-        values
+        values.as_mut()
     }
 
     /// Whole numbers of rows.
@@ -102,10 +109,10 @@ impl Filler {
     pub fn integer<T, V: Whole>(&mut self, name: &str, rows: &[T], value: impl Fn(&T) -> V) {
         let all = rows.iter().map(|row| value(row).whole());
         match self.values(name, Kind::Integer) {
-            Values::Integer(values, None) => {
+            Some(Values::Integer(values, None)) => {
                 values.extend(all.map(|value| value.expect("no null is declared")));
             }
-            Values::Integer(values, Some(mask)) => {
+            Some(Values::Integer(values, Some(mask))) => {
                 for value in all {
                     values.push(value.unwrap_or(0));
                     mask.push(value.is_some());
@@ -121,7 +128,7 @@ impl Filler {
         rows: &[T],
         value: impl Fn(&T) -> V,
     ) {
-        if let Values::Number(values) = self.values(name, Kind::Number) {
+        if let Some(Values::Number(values)) = self.values(name, Kind::Number) {
             values.extend(rows.iter().map(|row| value(row).into().unwrap_or(f64::NAN)));
         }
     }
@@ -139,8 +146,9 @@ impl Filler {
 
     pub fn boolean<T>(&mut self, name: &str, rows: &[T], value: impl Fn(&T) -> bool) {
         match self.values(name, Kind::Boolean) {
-            Values::Boolean(values, None) => values.extend(rows.iter().map(value)),
-            _ => panic!("{name} is declared with nulls"),
+            Some(Values::Boolean(values, None)) => values.extend(rows.iter().map(value)),
+            None => {}
+            Some(_) => panic!("{name} is declared with nulls"),
         }
     }
 
@@ -150,7 +158,7 @@ impl Filler {
         rows: &'t [T],
         value: impl Fn(&'t T) -> V,
     ) {
-        if let Values::Text(values, texts) = self.values(name, Kind::Text) {
+        if let Some(Values::Text(values, texts)) = self.values(name, Kind::Text) {
             // A row mostly has the word of the one before.
             let mut last = None;
             values.extend(rows.iter().map(|row| match (value(row).into(), last) {
@@ -171,7 +179,7 @@ impl Filler {
         rows: &[T],
         value: impl Fn(&T) -> V,
     ) {
-        if let Values::Text(values, texts) = self.values(name, Kind::Text) {
+        if let Some(Values::Text(values, texts)) = self.values(name, Kind::Text) {
             // Rows of a flow stand together.
             let mut last = None;
             values.extend(rows.iter().map(|row| match (value(row).into(), last) {

@@ -5,6 +5,7 @@ use rexmit_schema::values::Table;
 use rexmit_tcp::Mechanism;
 use rexmit_time::Duration;
 
+use super::Wanted;
 use super::filler::Filler;
 use super::retransmissions::whose;
 use super::sides;
@@ -22,9 +23,9 @@ struct MechanismRow {
     waited: Duration,
 }
 
-pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str) -> Table {
+pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str, wanted: Wanted) -> Table {
     let rows = connections.iter().flat_map(of_connection);
-    Filler::fill_each(&trace::MECHANISMS, 0, rows, |table, rows| {
+    Filler::fill_each(&trace::MECHANISMS, wanted, 0, rows, |table, rows| {
         whose(table, rows, capture, |row| row.direction);
         table.text("mechanism", rows, |of| of.row.mechanism.as_str());
         table.integer("needed", rows, |of| of.row.needed);

@@ -21,20 +21,29 @@ use crate::analyzer::Rows;
 use crate::event::Direction;
 use crate::rows::{Connection, SenderRow};
 
-/// The tables of some rows, each with all its columns even if it has no rows. `settings` are the names of those that were
+/// Which columns and rows of tables are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// All.
+    All,
+    /// Those that a page is made of.
+    Page,
+}
+
+/// The tables of some rows, each with all columns that are wanted even if it has no rows. `settings` are the names of those that were
 /// replayed.
 #[must_use]
-pub fn tables(rows: &Rows, capture: &str, settings: &[String]) -> [Table; 9] {
+pub fn tables(rows: &Rows, capture: &str, settings: &[String], wanted: Wanted) -> [Table; 9] {
     [
-        connections::table(&rows.connections, capture),
-        sides::table(&rows.connections, capture),
-        mechanisms::table(&rows.connections, capture),
-        parameters::table(&rows.connections, capture),
-        retransmissions::table(&rows.retransmissions, capture),
-        whatif::table(&rows.whatif, capture, settings),
-        whatif::totals(&rows.totals, capture, settings),
-        account::table(&rows.connections, capture),
-        requests::table(&rows.requests, capture),
+        connections::table(&rows.connections, capture, wanted),
+        sides::table(&rows.connections, capture, wanted),
+        mechanisms::table(&rows.connections, capture, wanted),
+        parameters::table(&rows.connections, capture, wanted),
+        retransmissions::table(&rows.retransmissions, capture, wanted),
+        whatif::table(&rows.whatif, capture, settings, wanted),
+        whatif::totals(&rows.totals, capture, settings, wanted),
+        account::table(&rows.connections, capture, wanted),
+        requests::table(&rows.requests, capture, wanted),
     ]
 }
 

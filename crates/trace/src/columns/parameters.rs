@@ -3,6 +3,7 @@
 use rexmit_schema::trace;
 use rexmit_schema::values::Table;
 
+use super::Wanted;
 use super::filler::Filler;
 use super::retransmissions::whose;
 use super::sides;
@@ -17,9 +18,11 @@ struct ParameterRow {
     inferred: Inferred,
 }
 
-pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str) -> Table {
-    let rows = connections.iter().flat_map(of_connection);
-    Filler::fill_each(&trace::PARAMETERS, 0, rows, |table, rows| {
+pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str, wanted: Wanted) -> Table {
+    // No page is made of them.
+    let connections = connections.iter().filter(|_| wanted == Wanted::All);
+    let rows = connections.flat_map(of_connection);
+    Filler::fill_each(&trace::PARAMETERS, wanted, 0, rows, |table, rows| {
         whose(table, rows, capture, |row| row.direction);
         table.text("parameter", rows, |of| of.row.parameter);
         table.number("value", rows, |of| of.row.inferred.value);

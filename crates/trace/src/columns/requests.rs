@@ -3,12 +3,13 @@
 use rexmit_schema::trace;
 use rexmit_schema::values::Table;
 
+use super::Wanted;
 use super::filler::Filler;
 use crate::analyzer::Of;
 use crate::requests::Request;
 
-pub(super) fn table(requests: &[Of<Request>], capture: &str) -> Table {
-    Filler::fill(&trace::REQUESTS, requests, |table, rows| {
+pub(super) fn table(requests: &[Of<Request>], capture: &str, wanted: Wanted) -> Table {
+    Filler::fill(&trace::REQUESTS, wanted, requests, |table, rows| {
         table.text("capture", rows, |_| capture);
         table.integer("connection", rows, |of| of.connection);
         table.flow("flow", rows, |of| of.flow);

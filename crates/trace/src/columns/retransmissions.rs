@@ -6,6 +6,7 @@ use rexmit_tcp::Mechanism;
 use rexmit_time::Duration;
 use rexmit_wire::FlowKey;
 
+use super::Wanted;
 use super::filler::{seconds, Filler};
 use super::word;
 use crate::analyzer::Of;
@@ -13,8 +14,8 @@ use crate::event::Direction;
 use crate::necessary::{look, Missing};
 use crate::rows::Retransmission;
 
-pub(super) fn table(rows: &[Of<Retransmission>], capture: &str) -> Table {
-    Filler::fill(&trace::RETRANSMISSIONS, rows, |table, rows| {
+pub(super) fn table(rows: &[Of<Retransmission>], capture: &str, wanted: Wanted) -> Table {
+    Filler::fill(&trace::RETRANSMISSIONS, wanted, rows, |table, rows| {
         whose(table, rows, capture, |row| row.direction);
         table.number("time_s", rows, |of| seconds(of.row.time));
         table.integer("time_ns", rows, |of| of.row.time);

@@ -3,6 +3,7 @@
 use rexmit_schema::trace;
 use rexmit_schema::values::Table;
 
+use super::Wanted;
 use super::filler::Filler;
 use super::retransmissions::whose;
 use super::sides;
@@ -10,9 +11,9 @@ use crate::analyzer::Of;
 use crate::event::Direction;
 use crate::rows::{Connection, Position, SenderRow};
 
-pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str) -> Table {
+pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str, wanted: Wanted) -> Table {
     let rows = connections.iter().flat_map(of_connection);
-    Filler::fill_each(&trace::SIDES, 2 * connections.len(), rows, |table, rows| {
+    Filler::fill_each(&trace::SIDES, wanted, 2 * connections.len(), rows, |table, rows| {
         whose(table, rows, capture, |(direction, _)| *direction);
         let senders: Vec<_> = rows.iter().map(|of| of.row.1).collect();
         sender(table, &senders);

@@ -3,14 +3,15 @@
 use rexmit_schema::trace;
 use rexmit_schema::values::Table;
 
+use super::Wanted;
 use super::filler::Filler;
 use super::retransmissions::whose;
 use crate::analyzer::Of;
 use crate::rows::{Changes, WhatIf};
 use crate::whatif::Totals;
 
-pub(super) fn table(rows: &[Of<WhatIf>], capture: &str, settings: &[String]) -> Table {
-    Filler::fill(&trace::WHATIF, rows, |table, rows| {
+pub(super) fn table(rows: &[Of<WhatIf>], capture: &str, settings: &[String], wanted: Wanted) -> Table {
+    Filler::fill(&trace::WHATIF, wanted, rows, |table, rows| {
         whose(table, rows, capture, |row| row.direction);
         let name = |row: &WhatIf| settings.get(row.setting as usize).map(String::as_str);
         table.text("setting", rows, |of| name(&of.row));
@@ -37,8 +38,8 @@ fn changes<T>(table: &mut Filler, rows: &[T], of: impl Fn(&T) -> Changes) {
     table.integer("spurious_fr_caused", rows, |row| of(row).spurious_fr_caused);
 }
 
-pub(super) fn totals(totals: &Totals, capture: &str, settings: &[String]) -> Table {
-    Filler::fill(&trace::WHATIF_TOTALS, &totals.rows(), |table, rows| {
+pub(super) fn totals(totals: &Totals, capture: &str, settings: &[String], wanted: Wanted) -> Table {
+    Filler::fill(&trace::WHATIF_TOTALS, wanted, &totals.rows(), |table, rows| {
         table.text("capture", rows, |_| capture);
         table.text("stack", rows, |(stack, ..)| *stack);
         let name = |setting: u32| settings.get(setting as usize).map(String::as_str);

@@ -24,6 +24,7 @@ from rexmit.tracing.points.follow import Ways
 from rexmit.tracing.points.needs import with_needs
 from rexmit.tracing.points.renumber import connections_of, renumbered, with_connections
 from rexmit.tracing.points.sums import counted, waited, with_more
+from rexmit.tracing.source import conformed
 
 OF_SIDES: Final = ("sides", "mechanisms", "parameters", "retransmissions", "whatif", "account")
 """Tables whose rows belong to one side of a connection."""
@@ -77,5 +78,8 @@ def combine(points: Sequence[Frames], ways: Ways, spans: Sequence[Span]) -> Comb
     )
     tables["mechanisms"] = counted(tables["mechanisms"], changed)
     tables["connections"] = waited(tables["connections"], tables["mechanisms"])
-    sort = {name: rows.sort(*ORDERS[name], maintain_order=True) for name, rows in tables.items()}
-    return Combined(sort, of_points)
+    in_order = {
+        name: conformed(name, rows.sort(*ORDERS[name], maintain_order=True))
+        for name, rows in tables.items()
+    }
+    return Combined(in_order, of_points)

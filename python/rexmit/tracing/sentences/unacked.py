@@ -11,6 +11,7 @@ from typing import Final
 
 import polars as pl
 
+from rexmit.tracing import sides
 from rexmit.tracing.folder import Trace
 from rexmit.tracing.sentences.value import Sentence
 from rexmit.tracing.words import span
@@ -66,7 +67,7 @@ def unacked(trace: Trace) -> tuple[Unacked, ...]:
                 "kind"
             ),
             "connection",
-            "flow",
+            "direction",
             _sends.alias("sends"),
             pl.col("unacked_size_bytes").alias("size_bytes"),
             pl.col("acked_size_bytes").alias("acked_bytes"),
@@ -75,10 +76,11 @@ def unacked(trace: Trace) -> tuple[Unacked, ...]:
         .filter(pl.col("kind").is_not_null())
         .sort("silent_s", "connection", descending=[True, False])
         .with_columns(pl.col("connection").n_unique().over("kind").alias("connections"))
-        .drop("connection")
-        .collect()
         .unique("kind", keep="first", maintain_order=True)
+        .join(trace.scan("connections").select("connection", "flow"), on="connection")
+        .select(pl.exclude("connection", "direction", "flow"), sides.FLOW.alias("flow"))
         .sort("kind", descending=True)
+        .collect()
     )
     return tuple(Unacked(**row) for row in rows.to_dicts())
 
