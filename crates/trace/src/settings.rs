@@ -21,8 +21,9 @@ pub struct Settings {
     pub most_retransmissions: usize,
     /// A connection unused for so long has ended.
     pub idle: Duration,
-    /// A closed connection in which all is acknowledged is kept so long for late packets: as long as TIME-WAIT lasts on
-    /// Linux (`TCP_TIMEWAIT_LEN`). One in which something is not is kept as an open one is.
+    /// A closed connection in which all is acknowledged is kept so long for late packets: a FIN whose acknowledgement was lost
+    /// behind the monitor comes again when a timeout has doubled six times (RFC 6298 §5.5, from 0.2 s). One in which something
+    /// is not is kept as an open one is.
     pub linger: Duration,
     /// A direction whose round-trip times spread so far is worked through even without a retransmission: a lower timeout
     /// might have run out, or a loss before the monitor have been repaired unseen. The smallest deviation term of UNC
@@ -55,7 +56,7 @@ impl Default for Settings {
             most_events: 512,
             most_retransmissions: 4096,
             idle: Duration::from_secs(900),
-            linger: Duration::from_secs(60),
+            linger: Duration::from_secs(20),
             spread: Duration::from_millis(100),
             uncalibrated: false,
             timeline: false,
