@@ -81,7 +81,7 @@ def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     )
 
 
-def rounded(value: Any) -> Any:
+def rounded(value: object) -> object:
     """Sums of parts that were taken in another order are alike to so many digits."""
     if isinstance(value, dict):
         return {name: rounded(one) for name, one in value.items()}
