@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rexmit_trace::columns::Wanted;
 use rexmit_trace::analyzer::Rows;
+use rexmit_trace::columns::Wanted;
 use rexmit_trace::parts::{judge, Judged, Part, PieceRows};
 use rexmit_wire::capture::Drops;
 use rexmit_wire::table::Key;
@@ -135,7 +135,14 @@ impl MergeParts {
         if rows.is_empty() {
             return Ok(None);
         }
-        told::batch(py, &rows, &self.judged.capture, &self.judged.settings, Wanted::All).map(Some)
+        told::batch(
+            py,
+            &rows,
+            &self.judged.capture,
+            &self.judged.settings,
+            Wanted::All,
+        )
+        .map(Some)
     }
 }
 

@@ -142,11 +142,7 @@ impl Trace {
             return Ok(None);
         }
         drop(state);
-        let wanted = if for_page {
-            Wanted::Page
-        } else {
-            Wanted::All
-        };
+        let wanted = if for_page { Wanted::Page } else { Wanted::All };
         told::batch(py, &rows, &self.capture, &self.names, wanted).map(Some)
     }
 

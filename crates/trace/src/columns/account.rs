@@ -3,10 +3,10 @@
 use rexmit_schema::trace;
 use rexmit_schema::values::Table;
 
-use super::Wanted;
 use super::filler::Filler;
 use super::retransmissions::whose;
 use super::sides;
+use super::Wanted;
 use crate::account::{Owner, Share};
 use crate::analyzer::Of;
 use crate::event::Direction;
@@ -17,10 +17,7 @@ type Row = (Direction, Share, bool);
 
 pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str, wanted: Wanted) -> Table {
     let is_wanted = |of: &Of<Row>| wanted == Wanted::All || is_on_page(&of.row);
-    let rows = connections
-        .iter()
-        .flat_map(of_connection)
-        .filter(is_wanted);
+    let rows = connections.iter().flat_map(of_connection).filter(is_wanted);
     let senders = connections.iter().flat_map(|of| sides(&of.row));
     let about = senders.map(|(_, sender)| sender.account.len()).sum();
     Filler::fill_each(&trace::ACCOUNT, wanted, about, rows, |table, rows| {

@@ -4,8 +4,8 @@ use rexmit_schema::trace;
 use rexmit_schema::values::Table;
 use rexmit_wire::tls;
 
-use super::Wanted;
 use super::filler::{seconds, Filler};
+use super::Wanted;
 use crate::analyzer::Of;
 use crate::event::Direction;
 use crate::rows::Connection;

@@ -5,10 +5,10 @@ use rexmit_schema::values::Table;
 use rexmit_tcp::Mechanism;
 use rexmit_time::Duration;
 
-use super::Wanted;
 use super::filler::Filler;
 use super::retransmissions::whose;
 use super::sides;
+use super::Wanted;
 use crate::analyzer::Of;
 use crate::event::Direction;
 use crate::rows::Connection;

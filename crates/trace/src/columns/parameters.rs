@@ -3,10 +3,10 @@
 use rexmit_schema::trace;
 use rexmit_schema::values::Table;
 
-use super::Wanted;
 use super::filler::Filler;
 use super::retransmissions::whose;
 use super::sides;
+use super::Wanted;
 use crate::analyzer::Of;
 use crate::event::Direction;
 use crate::rows::{Connection, Inferred, SenderRow};

@@ -3,8 +3,8 @@
 use rexmit_schema::trace;
 use rexmit_schema::values::Table;
 
-use super::Wanted;
 use super::filler::Filler;
+use super::Wanted;
 use crate::analyzer::Of;
 use crate::requests::Request;
 

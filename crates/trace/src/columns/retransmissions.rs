@@ -6,9 +6,9 @@ use rexmit_tcp::Mechanism;
 use rexmit_time::Duration;
 use rexmit_wire::FlowKey;
 
-use super::Wanted;
 use super::filler::{seconds, Filler};
 use super::word;
+use super::Wanted;
 use crate::analyzer::Of;
 use crate::event::Direction;
 use crate::necessary::{look, Missing};

@@ -3,22 +3,28 @@
 use rexmit_schema::trace;
 use rexmit_schema::values::Table;
 
-use super::Wanted;
 use super::filler::Filler;
 use super::retransmissions::whose;
 use super::sides;
+use super::Wanted;
 use crate::analyzer::Of;
 use crate::event::Direction;
 use crate::rows::{Connection, Position, SenderRow};
 
 pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str, wanted: Wanted) -> Table {
     let rows = connections.iter().flat_map(of_connection);
-    Filler::fill_each(&trace::SIDES, wanted, 2 * connections.len(), rows, |table, rows| {
-        whose(table, rows, capture, |(direction, _)| *direction);
-        let senders: Vec<_> = rows.iter().map(|of| of.row.1).collect();
-        sender(table, &senders);
-        measured(table, &senders);
-    })
+    Filler::fill_each(
+        &trace::SIDES,
+        wanted,
+        2 * connections.len(),
+        rows,
+        |table, rows| {
+            whose(table, rows, capture, |(direction, _)| *direction);
+            let senders: Vec<_> = rows.iter().map(|of| of.row.1).collect();
+            sender(table, &senders);
+            measured(table, &senders);
+        },
+    )
 }
 
 fn of_connection(

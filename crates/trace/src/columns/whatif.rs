@@ -3,14 +3,19 @@
 use rexmit_schema::trace;
 use rexmit_schema::values::Table;
 
-use super::Wanted;
 use super::filler::Filler;
 use super::retransmissions::whose;
+use super::Wanted;
 use crate::analyzer::Of;
 use crate::rows::{Changes, WhatIf};
 use crate::whatif::Totals;
 
-pub(super) fn table(rows: &[Of<WhatIf>], capture: &str, settings: &[String], wanted: Wanted) -> Table {
+pub(super) fn table(
+    rows: &[Of<WhatIf>],
+    capture: &str,
+    settings: &[String],
+    wanted: Wanted,
+) -> Table {
     Filler::fill(&trace::WHATIF, wanted, rows, |table, rows| {
         whose(table, rows, capture, |row| row.direction);
         let name = |row: &WhatIf| settings.get(row.setting as usize).map(String::as_str);
@@ -39,16 +44,21 @@ fn changes<T>(table: &mut Filler, rows: &[T], of: impl Fn(&T) -> Changes) {
 }
 
 pub(super) fn totals(totals: &Totals, capture: &str, settings: &[String], wanted: Wanted) -> Table {
-    Filler::fill(&trace::WHATIF_TOTALS, wanted, &totals.rows(), |table, rows| {
-        table.text("capture", rows, |_| capture);
-        table.text("stack", rows, |(stack, ..)| *stack);
-        let name = |setting: u32| settings.get(setting as usize).map(String::as_str);
-        table.text("setting", rows, |(_, setting, _)| name(*setting));
-        table.integer("changed", rows, |(.., total)| total.changed);
-        table.integer("shorter", rows, |(.., total)| total.shorter);
-        table.integer("longer", rows, |(.., total)| total.longer);
-        changes(table, rows, |(.., total)| total.changes);
-        table.seconds("change_s", rows, |(.., total)| total.change);
-        table.seconds("waited_change_s", rows, |(.., total)| total.waited);
-    })
+    Filler::fill(
+        &trace::WHATIF_TOTALS,
+        wanted,
+        &totals.rows(),
+        |table, rows| {
+            table.text("capture", rows, |_| capture);
+            table.text("stack", rows, |(stack, ..)| *stack);
+            let name = |setting: u32| settings.get(setting as usize).map(String::as_str);
+            table.text("setting", rows, |(_, setting, _)| name(*setting));
+            table.integer("changed", rows, |(.., total)| total.changed);
+            table.integer("shorter", rows, |(.., total)| total.shorter);
+            table.integer("longer", rows, |(.., total)| total.longer);
+            changes(table, rows, |(.., total)| total.changes);
+            table.seconds("change_s", rows, |(.., total)| total.change);
+            table.seconds("waited_change_s", rows, |(.., total)| total.waited);
+        },
+    )
 }
