@@ -116,7 +116,7 @@ def test_an_interrupt_says_how_to_go_on(folder: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    while not list(folder.glob("run/partial/cell-*.json")):
+    while not list(folder.glob("run/partial/cell-*.record")):
         assert process.poll() is None
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)

@@ -137,7 +137,7 @@ def test_an_interrupted_run_goes_on_and_gives_the_same_rows(
         run("cut", on_advance=interrupt)
     folder = lab.tmp_path / "cut"
     assert json.loads((folder / "run.json").read_text())["state"] == "unfinished"
-    assert 0 < len(list((folder / "partial").glob("cell-*.json"))) < 12
+    assert 0 < len(list((folder / "partial").glob("cell-*.record"))) < 12
     model.clear()
     fake_model.CALLS.clear()
     assert run("cut")["state"] == "complete"

@@ -72,7 +72,7 @@ def test_jobs_and_interruptions_change_no_bit(whole: Path, tmp_path: Path) -> No
     process = subprocess.Popen(
         command(out, *GRID, "--jobs", "1"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    while not list(out.glob("partial/cell-*.json")):
+    while not list(out.glob("partial/cell-*.record")):
         assert process.poll() is None
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)

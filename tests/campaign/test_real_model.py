@@ -135,14 +135,14 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     process = subprocess.Popen(
         words(cut, *grid), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
-    while not list(cut.glob("partial/cell-*.json")):
+    while not list(cut.glob("partial/cell-*.record")):
         assert process.poll() is None
         time.sleep(0.005)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
     if process.returncode:
         assert "to go on: rexmit run tlp-2013 --seed 1 --engine model --stack" in errors
-        assert 0 < len(list(cut.glob("partial/cell-*.json"))) < 21
+        assert 0 < len(list(cut.glob("partial/cell-*.record"))) < 21
     rexmit(cut, *grid)
     rexmit(tmp_path / "whole", *grid)
     assert files(cut) == files(tmp_path / "whole")

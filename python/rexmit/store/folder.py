@@ -131,7 +131,7 @@ class RunFolder:
 
         One that cannot be read is removed and `damaged` told, or without that a UserError.
         """
-        for path in sorted(self.partial.glob("cell-*.json")):
+        for path in sorted(self.partial.glob("cell-*.record")):
             try:
                 record = records.read(path)
                 if path != self._file(record.cell):
@@ -148,12 +148,12 @@ class RunFolder:
                 yield record
 
     def _file(self, cell: int) -> Path:
-        return self.partial / f"cell-{cell:06}.json"
+        return self.partial / f"cell-{cell:06}.record"
 
     @property
     def has_records(self) -> bool:
         """There is something to go on from."""
-        return any(self.partial.glob("cell-*.json"))
+        return any(self.partial.glob("cell-*.record"))
 
     def add(self, record: Record) -> None:
         """Keep the record of a cell that did not fail."""

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rexmit.store.files import whole_file
 from rexmit.store.record import Record
 from rexmit.store.rows import TABLES, Knowledge, whole
-from rexmit.store.schema import ALWAYS, ORDERS, polars_schema, without_formulas
+from rexmit.store.schema import ALWAYS, ORDERS, without_formulas
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def write_tables(
@@ -22,19 +26,18 @@ def write_tables(
 
     `knowledge` says what the campaign knows of a cell, by the cell's number.
     """
-    import polars as pl
-
-    frames = {
-        name: [pl.DataFrame(schema=polars_schema(columns))] for name, columns in TABLES.items()
-    }
+    parts_of: dict[str, list[pl.DataFrame]] = {name: [] for name in TABLES}
+    cells: list[int] = []
     for record in records:
-        known = knowledge(record.cell)
+        cells.append(record.cell)
         for name, rows in record.tables.items():
-            frames[name].append(whole(TABLES[name], rows, known))
-    for name, parts in frames.items():
-        # Stable: rows alike in all keys keep the engine's order.
-        whole_table = pl.concat(parts).sort(ORDERS[name], maintain_order=True).rechunk()
+            parts_of[name].append(rows)
+    known = list(map(knowledge, cells))
+    for name, parts in parts_of.items():
+        whole_table = whole(TABLES[name], parts, known)
         parts.clear()
+        # Stable: rows alike in all keys keep the engine's order.
+        whole_table = whole_table.sort(ORDERS[name], maintain_order=True).rechunk()
         path = folder / f"{name}.parquet"
         if name not in ALWAYS and not whole_table.height:
             path.unlink(missing_ok=True)
