@@ -209,6 +209,7 @@ bench: kernel ## Benchmarks; AGAINST=FILE compares ratios with those of `benches
 	$(BIN)/python benches/hostile.py
 	$(BIN)/python benches/lab.py
 	$(BIN)/python benches/campaign.py
+	$(BIN)/python benches/figures.py
 	$(BIN)/python benches/small.py
 	$(BIN)/python benches/watch.py
 	$(BIN)/python benches/page.py

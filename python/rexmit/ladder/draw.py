@@ -88,7 +88,7 @@ def _draw(panels: Sequence[Panel], title: str, small: str) -> Canvas:
     right = [list(_server_labels(panel, close=close)) for panel in panels]
     left = [list(_client_labels(panel, close=close)) for panel in panels]
     ends = [
-        (_room(canvas, mine), max(_room(canvas, theirs), _LEAST - _BETWEEN - _room(canvas, mine)))
+        (_room(mine), max(_room(theirs), _LEAST - _BETWEEN - _room(mine)))
         for mine, theirs in zip(left, right, strict=True)
     ]
     wide = [before + _BETWEEN + behind for before, behind in ends]
@@ -112,11 +112,10 @@ def _draw(panels: Sequence[Panel], title: str, small: str) -> Canvas:
     return canvas
 
 
-def _room(canvas: Canvas, labels: Sequence[_Label]) -> float:
+def _room(labels: Sequence[_Label]) -> float:
     """Inches that the labels at an end need."""
     widths = (
-        width(canvas, one.text, fontsize=6.5, fontweight="bold" if one.bold else "normal")
-        for one in labels
+        width(one.text, fontsize=6.5, fontweight="bold" if one.bold else "normal") for one in labels
     )
     return max(widths, default=0.0) + 2 * _MARGIN
 

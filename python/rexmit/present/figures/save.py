@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from rexmit.errors import UserError, by_caller
 from rexmit.present.figures import formats
-from rexmit.present.figures.style import styled
+from rexmit.present.figures.style import RC, styled
 from rexmit.store.files import whole_file
 from rexmit.store.opening import named_folder
 
@@ -40,11 +40,29 @@ def save(canvas: Canvas, paths: Iterable[Path]) -> list[Path]:
     ending, one of `formats.FORMATS`. Raises UserError where one cannot be written.
     """
     written = []
-    with styled():
+    with styled(), _laid_out(canvas):
         for path in paths:
             _save(canvas, path, formats.ending(path))
             written.append(path)
     return written
+
+
+@contextmanager
+def _laid_out(canvas: Canvas) -> Iterator[None]:
+    """Inside, all in the figure is in its place: matplotlib would look for it, and draw the figure
+    without a file, once more for each format."""
+    engine, dpi = canvas.get_layout_engine(), canvas.get_dpi()
+    if engine is None:
+        yield
+        return
+    canvas.set_dpi(RC["savefig.dpi"])
+    engine.execute(canvas)
+    canvas.set_dpi(dpi)
+    canvas.set_layout_engine(None)
+    try:
+        yield
+    finally:
+        canvas.set_layout_engine(engine)
 
 
 def save_text(text: str, path: Path) -> None:

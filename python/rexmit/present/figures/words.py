@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any, Final
 
@@ -38,13 +38,28 @@ def _drawable() -> frozenset[int]:
     return frozenset(get_font(findfont(RC["font.family"])).get_charmap())
 
 
-def width(canvas: Canvas, text: str, **font: Any) -> float:  # noqa: ANN401 - of matplotlib's Text
-    """How wide words are, in inches; they are as `plain` makes them."""
-    drawn = canvas.text(0, 0, text, **font)
+def width(text: str, **font: Any) -> float:  # noqa: ANN401 - of matplotlib's Text
+    """How wide words are, in inches; they are as `plain` makes them. Inside `styled`."""
+    return _width(text, *font.items())
+
+
+@lru_cache(maxsize=10_000)
+def _width(text: str, *font: tuple[str, Any]) -> float:
+    """Figures of one run say much the same."""
+    canvas = _ruler()
+    drawn = canvas.text(0, 0, text, **dict(font))
     try:
         return drawn.get_window_extent(_renderer(canvas)).width / canvas.dpi
     finally:
         drawn.remove()
+
+
+@cache
+def _ruler() -> Canvas:
+    """A figure in which words are measured."""
+    canvas = Canvas()
+    FigureCanvasAgg(canvas)
+    return canvas
 
 
 def folded(canvas: Canvas, text: str, inches: float | None = None, **font: Any) -> str:  # noqa: ANN401 - of matplotlib's Text
@@ -55,12 +70,12 @@ def folded(canvas: Canvas, text: str, inches: float | None = None, **font: Any) 
     lines: list[str] = []
     for word in plain(text).split():
         longer = f"{lines[-1]} {word}" if lines else word
-        if lines and width(canvas, longer, **font) <= room:
+        if lines and width(longer, **font) <= room:
             lines[-1] = longer
             continue
         rest = word
-        while len(rest) > 1 and width(canvas, rest, **font) > room:
-            kept = max(1, int(len(rest) * room / width(canvas, rest, **font)))
+        while len(rest) > 1 and width(rest, **font) > room:
+            kept = max(1, int(len(rest) * room / width(rest, **font)))
             kept += rest[:kept].endswith("\\")
             lines.append(rest[:kept])
             rest = rest[kept:]
@@ -69,14 +84,13 @@ def folded(canvas: Canvas, text: str, inches: float | None = None, **font: Any) 
 
 
 def fits(
-    canvas: Canvas,
     ticks: Sequence[tuple[float, str]],
     ends: tuple[float, float],
     inches: float,
 ) -> bool:
     """Whether the labels of ticks stand apart on an axis with these ends, so many inches wide."""
     step = inches / (ends[1] - ends[0])
-    wide = [(at * step, width(canvas, plain(text), fontsize=9)) for at, text in sorted(ticks)]
+    wide = [(at * step, width(plain(text), fontsize=9)) for at, text in sorted(ticks)]
     return all(
         at + half / 2 + _MARGIN / 4 <= after - other / 2
         for (at, half), (after, other) in pairwise(wide)
