@@ -7,7 +7,7 @@ it is. What the campaign knows of a cell anyhow (its network, its client, …) a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from rexmit.store.schema import (
@@ -42,22 +42,14 @@ def told(columns: tuple[Column, ...]) -> tuple[Column, ...]:
     return tuple(column for column in columns if not column.known)
 
 
-def whole(
-    columns: tuple[Column, ...], parts: Sequence[pl.DataFrame], known: Sequence[Knowledge]
-) -> pl.DataFrame:
-    """The table of rows that were told, in parts, with what is known of all rows of each part."""
+def whole(columns: tuple[Column, ...], rows: pl.DataFrame, known: Knowledge) -> pl.DataFrame:
+    """The table of rows that were told, with what is known of all of them."""
     import polars as pl
 
     types = polars_schema(columns)
-    filled = [(rows, row) for rows, row in zip(parts, known, strict=True) if rows.height]
-    if not filled:
-        return pl.DataFrame(schema=types)
-    names = [one.name for one in columns if one.known]
-    each = pl.DataFrame(
-        [[row[name] for name in names] for _, row in filled],
-        {name: types[name] for name in names},
-        orient="row",
+    return rows.select(
+        pl.lit(known[column.name], dtype=types[column.name]).alias(column.name)
+        if column.known
+        else column.name
+        for column in columns
     )
-    heights = pl.Series([rows.height for rows, _ in filled])
-    of_rows = each.select(pl.all().repeat_by(heights).explode())
-    return pl.concat([rows for rows, _ in filled]).hstack(of_rows).select(list(types))

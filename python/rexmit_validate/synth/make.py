@@ -110,7 +110,7 @@ def _fill(order: Order, folder: Path, report: Report) -> Made:
         }
         for name, rows in tables.items():
             told_rows = pl.concat(pl.DataFrame(batch) for batch in batches[name])
-            rows.append(whole(TABLES[name], [told_rows], [{"part": part, "kind": kind}]))
+            rows.append(whole(TABLES[name], told_rows, {"part": part, "kind": kind}))
     for name, rows in tables.items():
         with whole_file(folder / f"{name}.parquet") as file:
             pl.concat(rows).write_parquet(file, compression="zstd")
