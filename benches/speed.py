@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "target" / "bench-trace"
@@ -221,10 +222,11 @@ def trace(path: str) -> list[str]:
     return [sys.executable, "-m", "rexmit", "trace", "--quiet", "--jobs", "1", path]
 
 
-def run(command: Sequence[str]) -> Cost:
+def run(command: Sequence[str], stdin: IO[bytes] | None = None) -> Cost:
     """Runs a program to its end; what it took, by the system's account of it and its children."""
     began = time.perf_counter()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
+    pipe, quiet = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=stdin, stdout=pipe, stderr=quiet) as child:
         output = child.stdout.read(HEAD) if child.stdout else b""
         # The rest is not kept: a child's peak is at least what its parent had when it began.
         while child.stdout and child.stdout.read(MEGABYTE):

@@ -1,6 +1,8 @@
-//! The core's analysis alone, for `benches/speed.py`, which measures it:
+//! The core's analysis alone, for `benches/speed.py` and `benches/packed.py`, which measure it:
 //!
 //! - `analyse CAPTURE THREADS off|default|grid`: analyses a capture, with these replays, and says what came of it;
+//! - `read CAPTURE`: reads its packets, and says how many there are;
+//! - `unpack CAPTURE`: only takes its compression off, with the libraries that the core does it with;
 //! - `long CAPTURE`: writes a capture of one long connection of which a fifth is lost;
 //! - `idle`: has a million connections that were quiet after a request and a response.
 
@@ -10,7 +12,8 @@
 )]
 
 use std::fs::File;
-use std::io::BufWriter;
+use std::hint::black_box;
+use std::io::{BufReader, BufWriter, Read};
 use std::path::Path;
 use std::time::Duration;
 
@@ -37,6 +40,8 @@ fn main() {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args[..] {
         ["analyse", path, jobs, whatif] => analyse(path, jobs.parse().expect("a number"), whatif),
+        ["read", path] => read(path),
+        ["unpack", path] => unpack(path),
         ["long", path] => long(Path::new(path)),
         ["idle"] => idle(1_000_000),
         _ => println!("measured by benches/speed.py"),
@@ -47,6 +52,43 @@ fn main() {
 fn long(path: &Path) {
     let file = BufWriter::new(File::create(path).expect("a folder that takes files"));
     write_long(file, 1_333_000, 0.2).expect("a disk that takes it");
+}
+
+/// Reads the packets of a capture.
+fn read(path: &str) {
+    let mut reader = Reader::new(File::open(path).expect("a file")).expect("a capture");
+    let mut packets = 0;
+    while let Some(frame) = reader.next_frame().expect("a whole capture") {
+        black_box((frame.time, frame.data));
+        packets += 1;
+    }
+    println!("{packets} packets");
+}
+
+/// Takes the compression off a file, as its name ends.
+fn unpack(path: &str) {
+    /// As much as the core has at hand of a capture.
+    const AT_ONCE: usize = 1 << 19;
+    let file = BufReader::with_capacity(AT_ONCE, File::open(path).expect("a file"));
+    let ending = Path::new(path)
+        .extension()
+        .map(|ending| ending.to_string_lossy());
+    let mut input: Box<dyn Read> = match ending.as_deref() {
+        Some("gz") => Box::new(flate2::bufread::MultiGzDecoder::new(file)),
+        Some("zst") => Box::new(zstd::stream::read::Decoder::with_buffer(file).expect("memory")),
+        Some("lz4") => Box::new(lz4_flex::frame::FrameDecoder::new(file)),
+        Some("xz") => Box::new(lzma_rust2::XzReader::new(file, true)),
+        _ => Box::new(file),
+    };
+    let (mut buffer, mut bytes) = (vec![0; AT_ONCE], 0);
+    loop {
+        match input.read(&mut buffer).expect("a whole file") {
+            0 => break,
+            count => bytes += count,
+        }
+        black_box(&buffer);
+    }
+    println!("{bytes} bytes");
 }
 
 /// Analyses a capture and says what came of it.
