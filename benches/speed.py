@@ -240,7 +240,7 @@ def run(command: Sequence[str], stdin: IO[bytes] | None = None) -> Cost:
         wall_s=time.perf_counter() - began,
         # Linux counts kilobytes (getrusage(2)).
         peak_bytes=used.ru_maxrss * 1024,
-        output=output.decode(),
+        output=output.decode(errors="replace"),
     )
 
 
