@@ -24,7 +24,7 @@ import rexmit
 from rexmit.store.plain_json import read
 from rexmit.tracing.folder import META, pieces_of
 
-ROUNDS = 100
+ROUNDS = 20
 """Of the shorter of two streams: the longer has three times as many."""
 
 REPLAY = Path(__file__).parents[1] / "tests/watch/replay.py"
