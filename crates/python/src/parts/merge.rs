@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rexmit_trace::analyzer::Rows;
-use rexmit_trace::columns::Wanted;
+use rexmit_trace::columns::Purpose;
 use rexmit_trace::parts::{judge, Judged, Part, PieceRows};
 use rexmit_wire::capture::Drops;
 use rexmit_wire::table::Key;
@@ -140,7 +140,7 @@ impl MergeParts {
             &rows,
             &self.judged.capture,
             &self.judged.settings,
-            Wanted::All,
+            Purpose::Tables,
         )
         .map(Some)
     }

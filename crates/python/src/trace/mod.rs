@@ -14,7 +14,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rexmit_trace::analyzer::Rows;
-use rexmit_trace::columns::Wanted;
+use rexmit_trace::columns::Purpose;
 use rexmit_trace::fault::{Fault, Moment};
 use rexmit_trace::run::{Background, Next, Promptly, Summary};
 use rexmit_trace::whatif::Totals;
@@ -142,8 +142,12 @@ impl Trace {
             return Ok(None);
         }
         drop(state);
-        let wanted = if for_page { Wanted::Page } else { Wanted::All };
-        told::batch(py, &rows, &self.capture, &self.names, wanted).map(Some)
+        let purpose = if for_page {
+            Purpose::Page
+        } else {
+            Purpose::Tables
+        };
+        told::batch(py, &rows, &self.capture, &self.names, purpose).map(Some)
     }
 
     /// Bytes and packets read so far, and the capture's clock in seconds.

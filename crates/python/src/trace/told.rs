@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rexmit_time::Time;
 use rexmit_trace::analyzer::{Failures, Rows};
-use rexmit_trace::columns::{tables, Wanted};
+use rexmit_trace::columns::{tables, Purpose};
 use rexmit_trace::parts::broken;
 use rexmit_trace::run::{Lookup, Summary};
 use rexmit_wire::capture::Drops;
@@ -27,10 +27,10 @@ pub fn batch<'py>(
     rows: &Rows,
     capture: &str,
     names: &[String],
-    wanted: Wanted,
+    purpose: Purpose,
 ) -> PyResult<Bound<'py, PyDict>> {
     let all = detached(py, || {
-        tables(rows, capture, names, wanted).map(|table| (table.name, Batch::new(table)))
+        tables(rows, capture, names, purpose).map(|table| (table.name, Batch::new(table)))
     });
     let batch = PyDict::new(py);
     for (name, table) in all {

@@ -6,7 +6,7 @@ use rexmit_schema::values::Table;
 use super::filler::Filler;
 use super::retransmissions::whose;
 use super::sides;
-use super::Wanted;
+use super::Purpose;
 use crate::account::{Owner, Share};
 use crate::analyzer::Of;
 use crate::event::Direction;
@@ -15,12 +15,12 @@ use crate::rows::Connection;
 /// What an owner has of one direction, and whether that is the one that the user waited for.
 type Row = (Direction, Share, bool);
 
-pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str, wanted: Wanted) -> Table {
-    let is_wanted = |of: &Of<Row>| wanted == Wanted::All || is_on_page(&of.row);
+pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str, purpose: Purpose) -> Table {
+    let is_wanted = |of: &Of<Row>| purpose == Purpose::Tables || is_on_page(&of.row);
     let rows = connections.iter().flat_map(of_connection).filter(is_wanted);
     let senders = connections.iter().flat_map(|of| sides(&of.row));
     let about = senders.map(|(_, sender)| sender.account.len()).sum();
-    Filler::fill_each(&trace::ACCOUNT, wanted, about, rows, |table, rows| {
+    Filler::fill_each(&trace::ACCOUNT, purpose, about, rows, |table, rows| {
         whose(table, rows, capture, |(direction, ..)| *direction);
         table.text("owner", rows, |of| of.row.1.owner.as_str());
         table.boolean("asked", rows, |of| of.row.2);

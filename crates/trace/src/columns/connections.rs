@@ -5,13 +5,13 @@ use rexmit_schema::values::Table;
 use rexmit_wire::tls;
 
 use super::filler::{seconds, Filler};
-use super::Wanted;
+use super::Purpose;
 use crate::analyzer::Of;
 use crate::event::Direction;
 use crate::rows::Connection;
 
-pub(super) fn table(rows: &[Of<Box<Connection>>], capture: &str, wanted: Wanted) -> Table {
-    Filler::fill(&trace::CONNECTIONS, wanted, rows, |table, rows| {
+pub(super) fn table(rows: &[Of<Box<Connection>>], capture: &str, purpose: Purpose) -> Table {
+    Filler::fill(&trace::CONNECTIONS, purpose, rows, |table, rows| {
         table.text("capture", rows, |_| capture);
         table.integer("connection", rows, |of| of.connection);
         table.flow("flow", rows, |of| of.row.flow);

@@ -5,7 +5,7 @@ use rexmit_schema::Kind;
 use rexmit_time::{Duration, Time};
 use rexmit_wire::FlowKey;
 
-use super::Wanted;
+use super::Purpose;
 
 /// Fills a table as it is declared: each pass goes through all columns in their order and adds some rows to each.
 #[derive(Debug)]
@@ -22,11 +22,11 @@ impl Filler {
     /// If a pass does not name the columns that are declared, all of them and in their order.
     pub fn fill<T>(
         declared: &'static rexmit_schema::Table,
-        wanted: Wanted,
+        purpose: Purpose,
         rows: &[T],
         mut pass: impl FnMut(&mut Filler, &[T]),
     ) -> Table {
-        let mut filler = Filler::new(declared, wanted, rows.len());
+        let mut filler = Filler::new(declared, purpose, rows.len());
         // Without rows, one pass over nothing shows whether the columns are those that are declared.
         for some in rows
             .chunks(super::TOGETHER)
@@ -40,12 +40,12 @@ impl Filler {
     /// As [`Filler::fill`], of rows that are made one after the other, about so many: they are never all there at a time.
     pub fn fill_each<T>(
         declared: &'static rexmit_schema::Table,
-        wanted: Wanted,
+        purpose: Purpose,
         about: usize,
         mut rows: impl Iterator<Item = T>,
         mut pass: impl FnMut(&mut Filler, &[T]),
     ) -> Table {
-        let mut filler = Filler::new(declared, wanted, about);
+        let mut filler = Filler::new(declared, purpose, about);
         let mut some = Vec::with_capacity(super::TOGETHER);
         loop {
             some.extend(rows.by_ref().take(super::TOGETHER));
@@ -57,9 +57,9 @@ impl Filler {
         }
     }
 
-    fn new(declared: &'static rexmit_schema::Table, wanted: Wanted, rows: usize) -> Self {
+    fn new(declared: &'static rexmit_schema::Table, purpose: Purpose, rows: usize) -> Self {
         let column = |declared: &'static rexmit_schema::Column| {
-            let is_wanted = wanted == Wanted::All || declared.on_page;
+            let is_wanted = purpose == Purpose::Tables || declared.on_page;
             (declared, is_wanted.then(|| Values::new(declared, rows)))
         };
         Filler {
@@ -89,7 +89,7 @@ impl Filler {
         }
     }
 
-    /// The values of the next column, which must be the one that is declared; none if it is not wanted.
+    /// The values of the next column, which must be the one that is declared; none where none are wanted.
     fn values(&mut self, name: &str, kind: Kind) -> Option<&mut Values> {
         let (declared, values) = &mut self.columns[self.at];
         self.at += 1;

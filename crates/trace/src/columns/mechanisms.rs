@@ -8,7 +8,7 @@ use rexmit_time::Duration;
 use super::filler::Filler;
 use super::retransmissions::whose;
 use super::sides;
-use super::Wanted;
+use super::Purpose;
 use crate::analyzer::Of;
 use crate::event::Direction;
 use crate::rows::Connection;
@@ -23,9 +23,9 @@ struct MechanismRow {
     waited: Duration,
 }
 
-pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str, wanted: Wanted) -> Table {
+pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str, purpose: Purpose) -> Table {
     let rows = connections.iter().flat_map(of_connection);
-    Filler::fill_each(&trace::MECHANISMS, wanted, 0, rows, |table, rows| {
+    Filler::fill_each(&trace::MECHANISMS, purpose, 0, rows, |table, rows| {
         whose(table, rows, capture, |row| row.direction);
         table.text("mechanism", rows, |of| of.row.mechanism.as_str());
         table.integer("needed", rows, |of| of.row.needed);

@@ -21,29 +21,29 @@ use crate::analyzer::Rows;
 use crate::event::Direction;
 use crate::rows::{Connection, SenderRow};
 
-/// Which columns and rows of tables are made.
+/// What tables are made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
-    /// All.
-    All,
-    /// Those that a page is made of.
+pub enum Purpose {
+    /// To be kept: all rows and columns.
+    Tables,
+    /// A page: what it reads of them.
     Page,
 }
 
-/// The tables of some rows, each with all columns that are wanted even if it has no rows. `settings` are the names of those that were
-/// replayed.
+/// The tables of some rows, each with all columns for this purpose even if it has no rows. `settings` are the names of those that
+/// were replayed.
 #[must_use]
-pub fn tables(rows: &Rows, capture: &str, settings: &[String], wanted: Wanted) -> [Table; 9] {
+pub fn tables(rows: &Rows, capture: &str, settings: &[String], purpose: Purpose) -> [Table; 9] {
     [
-        connections::table(&rows.connections, capture, wanted),
-        sides::table(&rows.connections, capture, wanted),
-        mechanisms::table(&rows.connections, capture, wanted),
-        parameters::table(&rows.connections, capture, wanted),
-        retransmissions::table(&rows.retransmissions, capture, wanted),
-        whatif::table(&rows.whatif, capture, settings, wanted),
-        whatif::totals(&rows.totals, capture, settings, wanted),
-        account::table(&rows.connections, capture, wanted),
-        requests::table(&rows.requests, capture, wanted),
+        connections::table(&rows.connections, capture, purpose),
+        sides::table(&rows.connections, capture, purpose),
+        mechanisms::table(&rows.connections, capture, purpose),
+        parameters::table(&rows.connections, capture, purpose),
+        retransmissions::table(&rows.retransmissions, capture, purpose),
+        whatif::table(&rows.whatif, capture, settings, purpose),
+        whatif::totals(&rows.totals, capture, settings, purpose),
+        account::table(&rows.connections, capture, purpose),
+        requests::table(&rows.requests, capture, purpose),
     ]
 }
 

@@ -6,7 +6,7 @@ use rexmit_schema::values::Table;
 use super::filler::Filler;
 use super::retransmissions::whose;
 use super::sides;
-use super::Wanted;
+use super::Purpose;
 use crate::analyzer::Of;
 use crate::event::Direction;
 use crate::rows::{Connection, Inferred, SenderRow};
@@ -18,11 +18,11 @@ struct ParameterRow {
     inferred: Inferred,
 }
 
-pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str, wanted: Wanted) -> Table {
+pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str, purpose: Purpose) -> Table {
     // No page is made of them.
-    let connections = connections.iter().filter(|_| wanted == Wanted::All);
+    let connections = connections.iter().filter(|_| purpose == Purpose::Tables);
     let rows = connections.flat_map(of_connection);
-    Filler::fill_each(&trace::PARAMETERS, wanted, 0, rows, |table, rows| {
+    Filler::fill_each(&trace::PARAMETERS, purpose, 0, rows, |table, rows| {
         whose(table, rows, capture, |row| row.direction);
         table.text("parameter", rows, |of| of.row.parameter);
         table.number("value", rows, |of| of.row.inferred.value);

@@ -4,12 +4,12 @@ use rexmit_schema::trace;
 use rexmit_schema::values::Table;
 
 use super::filler::Filler;
-use super::Wanted;
+use super::Purpose;
 use crate::analyzer::Of;
 use crate::requests::Request;
 
-pub(super) fn table(requests: &[Of<Request>], capture: &str, wanted: Wanted) -> Table {
-    Filler::fill(&trace::REQUESTS, wanted, requests, |table, rows| {
+pub(super) fn table(requests: &[Of<Request>], capture: &str, purpose: Purpose) -> Table {
+    Filler::fill(&trace::REQUESTS, purpose, requests, |table, rows| {
         table.text("capture", rows, |_| capture);
         table.integer("connection", rows, |of| of.connection);
         table.flow("flow", rows, |of| of.flow);

@@ -8,14 +8,14 @@ use rexmit_wire::FlowKey;
 
 use super::filler::{seconds, Filler};
 use super::word;
-use super::Wanted;
+use super::Purpose;
 use crate::analyzer::Of;
 use crate::event::Direction;
 use crate::necessary::{look, Missing};
 use crate::rows::Retransmission;
 
-pub(super) fn table(rows: &[Of<Retransmission>], capture: &str, wanted: Wanted) -> Table {
-    Filler::fill(&trace::RETRANSMISSIONS, wanted, rows, |table, rows| {
+pub(super) fn table(rows: &[Of<Retransmission>], capture: &str, purpose: Purpose) -> Table {
+    Filler::fill(&trace::RETRANSMISSIONS, purpose, rows, |table, rows| {
         whose(table, rows, capture, |row| row.direction);
         table.number("time_s", rows, |of| seconds(of.row.time));
         table.integer("time_ns", rows, |of| of.row.time);

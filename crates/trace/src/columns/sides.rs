@@ -6,16 +6,16 @@ use rexmit_schema::values::Table;
 use super::filler::Filler;
 use super::retransmissions::whose;
 use super::sides;
-use super::Wanted;
+use super::Purpose;
 use crate::analyzer::Of;
 use crate::event::Direction;
 use crate::rows::{Connection, Position, SenderRow};
 
-pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str, wanted: Wanted) -> Table {
+pub(super) fn table(connections: &[Of<Box<Connection>>], capture: &str, purpose: Purpose) -> Table {
     let rows = connections.iter().flat_map(of_connection);
     Filler::fill_each(
         &trace::SIDES,
-        wanted,
+        purpose,
         2 * connections.len(),
         rows,
         |table, rows| {

@@ -5,7 +5,7 @@ use rexmit_schema::values::Table;
 
 use super::filler::Filler;
 use super::retransmissions::whose;
-use super::Wanted;
+use super::Purpose;
 use crate::analyzer::Of;
 use crate::rows::{Changes, WhatIf};
 use crate::whatif::Totals;
@@ -14,9 +14,9 @@ pub(super) fn table(
     rows: &[Of<WhatIf>],
     capture: &str,
     settings: &[String],
-    wanted: Wanted,
+    purpose: Purpose,
 ) -> Table {
-    Filler::fill(&trace::WHATIF, wanted, rows, |table, rows| {
+    Filler::fill(&trace::WHATIF, purpose, rows, |table, rows| {
         whose(table, rows, capture, |row| row.direction);
         let name = |row: &WhatIf| settings.get(row.setting as usize).map(String::as_str);
         table.text("setting", rows, |of| name(&of.row));
@@ -43,10 +43,15 @@ fn changes<T>(table: &mut Filler, rows: &[T], of: impl Fn(&T) -> Changes) {
     table.integer("spurious_fr_caused", rows, |row| of(row).spurious_fr_caused);
 }
 
-pub(super) fn totals(totals: &Totals, capture: &str, settings: &[String], wanted: Wanted) -> Table {
+pub(super) fn totals(
+    totals: &Totals,
+    capture: &str,
+    settings: &[String],
+    purpose: Purpose,
+) -> Table {
     Filler::fill(
         &trace::WHATIF_TOTALS,
-        wanted,
+        purpose,
         &totals.rows(),
         |table, rows| {
             table.text("capture", rows, |_| capture);

@@ -5,7 +5,7 @@ use rexmit_schema::values::Table;
 use rexmit_tcp::Need;
 
 use super::rows::{Followed, Leg, Lost, Rows};
-use crate::columns::{Filler, Wanted};
+use crate::columns::{Filler, Purpose};
 
 /// The tables of some rows; `points` are the points' names. To which connection a row belongs the analysis of the captures says.
 #[must_use]
@@ -16,7 +16,7 @@ pub fn tables(rows: &Rows, points: &[String]) -> [Table; 2] {
 fn legs(rows: &[Leg], names: &[String]) -> Table {
     let name = |point: usize| names.get(point).map(String::as_str);
     let delay = |row: &Leg, which: usize| row.delays.map(|all| all[which] as f64 / 1e9);
-    Filler::fill(&points::LEGS, Wanted::All, rows, |table, rows| {
+    Filler::fill(&points::LEGS, Purpose::Tables, rows, |table, rows| {
         table.integer("connection", rows, |_| None::<i64>);
         table.flow("flow", rows, |row| row.flows.0);
         table.text("direction", rows, |_| None::<&str>);
@@ -51,7 +51,7 @@ fn followed(rows: &[Followed], names: &[String]) -> Table {
         })
     };
     let seconds = |nanos: i64| nanos as f64 / 1e9;
-    Filler::fill(&points::FOLLOWED, Wanted::All, rows, |table, rows| {
+    Filler::fill(&points::FOLLOWED, Purpose::Tables, rows, |table, rows| {
         table.integer("connection", rows, |_| None::<i64>);
         table.flow("flow", rows, |row| row.flow);
         table.text("direction", rows, |_| None::<&str>);
