@@ -44,7 +44,7 @@ SPHINX      := $(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky
 CORE        := python/rexmit/_core.abi3.so
 GUEST       := python/rexmit/bin/rexmit-guest
 
-.PHONY: help setup build base system browser core docs s3 kernel kernels image wheel run findings test test-fast soak soak-trace check bench fuzz lock clean
+.PHONY: help setup build base system browser core docs s3 kernel kernels image wheel run findings test test-fast soak soak-trace check bench bench-long fuzz lock clean
 
 help: ## Show this list
 	@echo 'rexmit: a laboratory for TCP loss recovery'
@@ -213,6 +213,10 @@ bench: kernel ## Benchmarks; AGAINST=FILE compares ratios with those of `benches
 	$(BIN)/python benches/small.py
 	$(BIN)/python benches/watch.py
 	$(BIN)/python benches/page.py
+
+# Forty million packets, twice: 8 GB below target/bench-trace, and the better part of an hour.
+bench-long: core ## Two workers of --cluster against one process, over a large capture
+	$(BIN)/python benches/workers.py
 
 # Needs what no test needs: cargo install cargo-fuzz, rustup toolchain install nightly,
 # .venv/bin/pip install atheris. What is found goes into fuzz/corpus, which git ignores; what is

@@ -143,8 +143,9 @@ where
         let until = others.chain(waiting.last().copied()).min();
         let one = &mut opened[place];
         let file = one.file;
-        while let Some(happening) = one.next()? {
+        while let Some(happening) = one.next() {
             group.happens(numbers[file], happening)?;
+            one.advance()?;
             let goes_on = one
                 .key()
                 .is_some_and(|key| until.is_none_or(|until| key < until));
@@ -268,7 +269,7 @@ impl<W: Write, P: FnMut(u32) -> io::Result<W>, F: FnMut(Progress) -> bool> Group
                         .prefetch(packet.hash, Prefetch::Index);
                     self.waiting.push(packet);
                     if packet.has_beside() {
-                        let beside = recorded.beside.clone();
+                        let beside = recorded.beside.as_deref().cloned();
                         self.besides.push(beside.unwrap_or_default());
                     }
                     if self.waiting.len() >= TOGETHER as usize {

@@ -15,8 +15,8 @@ use super::{Error, FORMAT};
 
 const MAGIC: &[u8; 8] = b"rexmit\x00P";
 
-/// The fastest level: the files are read soon, and once.
-const LEVEL: i32 = 1;
+/// One of the fast levels: the files are read soon, and once.
+const LEVEL: i32 = -3;
 
 /// Bytes in a block, more or less.
 const BLOCK: usize = 1 << 16;

@@ -23,10 +23,8 @@ pub(super) struct OpenFile<'p, R> {
     pub detail: Detail,
     stretch: usize,
     taught: usize,
-    /// The packets of one group or of several, each with its next one.
-    packets: Vec<(PacketReader<R>, Option<Recorded>)>,
-    /// The packet that was given last.
-    packet: Option<Recorded>,
+    /// The packets of one group or of several.
+    packets: Vec<PacketReader<R>>,
     /// What comes next, and where it stands.
     next: Option<(Time, Next)>,
 }
@@ -45,20 +43,15 @@ impl<'p, R: Read> OpenFile<'p, R> {
         detail: Detail,
         packets: impl IntoIterator<Item = (String, R)>,
     ) -> Result<Self, Error> {
-        let mut readers = Vec::new();
-        for (name, packets) in packets {
-            let mut reader = PacketReader::new(name, packets)?;
-            let first = reader.next()?;
-            readers.push((reader, first));
-        }
+        let packets = packets.into_iter();
+        let readers = packets.map(|(name, packets)| PacketReader::new(name, packets));
         let mut open = OpenFile {
             file,
             part,
             detail,
             stretch: 0,
             taught: 0,
-            packets: readers,
-            packet: None,
+            packets: readers.collect::<Result<_, _>>()?,
             next: None,
         };
         open.choose();
@@ -73,25 +66,25 @@ impl<'p, R: Read> OpenFile<'p, R> {
 
     /// What comes next; none at the end.
     #[inline]
-    pub fn next(&mut self) -> Result<Option<Happening<'_>>, Error> {
-        let Some((_, next)) = self.next else {
-            return Ok(None);
-        };
-        match next {
-            Next::Stretch => self.stretch += 1,
-            Next::Taught => self.taught += 1,
-            Next::Packet(of) => {
-                let (reader, head) = &mut self.packets[of];
-                self.packet = head.take();
-                *head = reader.next()?;
-            }
+    pub fn next(&self) -> Option<Happening<'_>> {
+        Some(match self.next?.1 {
+            Next::Stretch => Happening::Stretch(self.detail.stretches.get(self.stretch)?),
+            Next::Taught => Happening::Taught(self.part.lessons.get(self.taught)?),
+            Next::Packet(of) => Happening::Packet(self.packets[of].packet.as_ref()?),
+        })
+    }
+
+    /// Goes on behind what came next.
+    #[inline]
+    pub fn advance(&mut self) -> Result<(), Error> {
+        match self.next {
+            Some((_, Next::Stretch)) => self.stretch += 1,
+            Some((_, Next::Taught)) => self.taught += 1,
+            Some((_, Next::Packet(of))) => self.packets[of].advance()?,
+            None => {}
         }
         self.choose();
-        Ok(match next {
-            Next::Stretch => Some(Happening::Stretch(&self.detail.stretches[self.stretch - 1])),
-            Next::Taught => Some(Happening::Taught(&self.part.lessons[self.taught - 1])),
-            Next::Packet(_) => self.packet.as_ref().map(Happening::Packet),
-        })
+        Ok(())
     }
 
     /// Before a packet comes what it teaches, and before that the end of a stretch.
@@ -109,8 +102,8 @@ impl<'p, R: Read> OpenFile<'p, R> {
         if let Some(taught) = self.part.lessons.get(self.taught) {
             see(taught.frame, taught.latest, Next::Taught);
         }
-        for (of, (_, head)) in self.packets.iter().enumerate() {
-            if let Some(packet) = head {
+        for (of, reader) in self.packets.iter().enumerate() {
+            if let Some(packet) = &reader.packet {
                 see(packet.frame, packet.latest, Next::Packet(of));
             }
         }

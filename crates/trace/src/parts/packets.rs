@@ -143,7 +143,8 @@ pub(super) struct Recorded {
     pub latest: Time,
     pub at: Time,
     pub headers: Headers,
-    pub beside: Option<Beside>,
+    /// Of few packets, and larger than the rest.
+    pub beside: Option<Box<Beside>>,
 }
 
 /// Writes packets.
@@ -271,32 +272,39 @@ pub(super) struct PacketReader<R> {
     /// Bytes of the block that are read.
     read: usize,
     state: Previous,
+    /// The packet at which it stands; none at the end.
+    pub packet: Option<Recorded>,
 }
 
 impl<R: Read> PacketReader<R> {
-    /// `name` is for errors.
+    /// Stands at the first packet. `name` is for errors.
     pub fn new(name: String, from: R) -> Result<Self, Error> {
-        Ok(PacketReader {
+        let mut reader = PacketReader {
             from: Reader::new(name, from, FileKind::Packets)?,
             read: 0,
             state: Previous::new(),
-        })
+            packet: None,
+        };
+        reader.advance()?;
+        Ok(reader)
     }
 
-    /// The next packet; none at the end.
-    pub fn next(&mut self) -> Result<Option<Recorded>, Error> {
+    /// Moves on to the next packet.
+    pub fn advance(&mut self) -> Result<(), Error> {
         if self.read == self.from.block.len() {
             if !self.from.advance()? {
-                return Ok(None);
+                self.packet = None;
+                return Ok(());
             }
             self.read = 0;
         }
         let mut input = Input(&self.from.block[self.read..]);
-        let Ok(packet) = self.state.read(&mut input) else {
-            return Err(self.from.broken());
-        };
+        match self.state.read(&mut input) {
+            Ok(packet) => self.packet = Some(packet),
+            Err(Broken) => return Err(self.from.broken()),
+        }
         self.read = self.from.block.len() - input.0.len();
-        Ok(Some(packet))
+        Ok(())
     }
 }
 
@@ -353,7 +361,8 @@ impl Previous {
             }
         }
         let syn = has(has::SYN).then(|| from.value()).transpose()?;
-        let beside = has(has::BESIDE).then(|| from.value()).transpose()?;
+        let beside = has(has::BESIDE).then(|| from.value().map(Box::new));
+        let beside = beside.transpose()?;
         let latest = if has(has::LATEST) {
             from.value()?
         } else {
